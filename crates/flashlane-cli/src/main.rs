@@ -1,0 +1,2 @@
+//! The flashlane command.
+fn main() {}

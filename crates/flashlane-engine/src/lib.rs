@@ -1,0 +1,1 @@
+//! Discrete-event machinery that knows nothing about SSDs.

@@ -1,0 +1,1 @@
+//! The simulated device, its policies and its measurements.
