@@ -1,0 +1,52 @@
+//! What can go wrong, and the exit status that it maps to.
+
+use std::fmt;
+
+/// One thing wrong with a configuration: where, what was found, what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// File, line or key.
+    pub place: String,
+    /// What is wrong and what is allowed, with a hint where there is one.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+/// Every way in which a run can fail.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The configuration is refused. Exit status 2.
+    #[error("{}", .0.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n"))]
+    Config(Vec<Problem>),
+    /// A trace is refused. Exit status 2.
+    #[error("{0}")]
+    Trace(String),
+    /// An output cannot be written. Exit status 2.
+    #[error("{0}")]
+    Output(String),
+    /// The simulated device could not finish the work. Exit status 3.
+    #[error("{0}")]
+    Stuck(String),
+}
+
+impl Error {
+    /// A single configuration problem.
+    pub fn config(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Config(vec![Problem { place: place.into(), message: message.into() }])
+    }
+
+    /// Exit status of the command.
+    #[must_use]
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Self::Config(_) | Self::Trace(_) | Self::Output(_) => 2,
+            Self::Stuck(_) => 3,
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Stage 5 of 8: flash translation.
+pub mod allocation;
+pub mod gc;

@@ -1,0 +1,2 @@
+//! Stage 3 of 8: the host interface.
+pub mod arbitration;

@@ -1,0 +1,188 @@
+//! Who owns which part of the device: geometry, planes and logical space of each flow.
+
+use crate::config::{DeviceConfig, FlashConfig, WorkloadConfig};
+
+/// Bytes of a host sector.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// Sizes of the flash array, resolved to plain integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Channels.
+    pub channels: u32,
+    /// Chips per channel.
+    pub chips_per_channel: u32,
+    /// Dies per chip.
+    pub dies_per_chip: u32,
+    /// Planes per die.
+    pub planes_per_die: u32,
+    /// Blocks per plane.
+    pub blocks_per_plane: u32,
+    /// Pages per block.
+    pub pages_per_block: u32,
+    /// Sectors per page. Range: 1..=64.
+    pub sectors_per_page: u32,
+}
+
+impl Geometry {
+    /// The geometry that a configuration describes.
+    #[must_use]
+    pub fn new(flash: &FlashConfig) -> Self {
+        Self {
+            channels: flash.channels,
+            chips_per_channel: flash.chips_per_channel,
+            dies_per_chip: flash.dies_per_chip,
+            planes_per_die: flash.planes_per_die,
+            blocks_per_plane: flash.blocks_per_plane,
+            pages_per_block: flash.pages_per_block,
+            sectors_per_page: (flash.page_size.0 / SECTOR_BYTES) as u32,
+        }
+    }
+
+    /// Chips of the device.
+    #[must_use]
+    pub fn chips(&self) -> u32 {
+        self.channels * self.chips_per_channel
+    }
+
+    /// Dies of the device.
+    #[must_use]
+    pub fn dies(&self) -> u32 {
+        self.chips() * self.dies_per_chip
+    }
+
+    /// Planes of the device.
+    #[must_use]
+    pub fn planes(&self) -> u32 {
+        self.dies() * self.planes_per_die
+    }
+
+    /// Pages of a plane.
+    #[must_use]
+    pub fn pages_per_plane(&self) -> u64 {
+        u64::from(self.blocks_per_plane) * u64::from(self.pages_per_block)
+    }
+
+    /// Pages of the device.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        u64::from(self.planes()) * self.pages_per_plane()
+    }
+
+    /// User bytes of a page.
+    #[must_use]
+    pub fn page_bytes(&self) -> u64 {
+        u64::from(self.sectors_per_page) * SECTOR_BYTES
+    }
+
+    /// Flat plane number, channel-major: channel, chip, die, plane.
+    #[must_use]
+    pub fn plane(&self, channel: u32, chip: u32, die: u32, plane: u32) -> u32 {
+        ((channel * self.chips_per_channel + chip) * self.dies_per_chip + die) * self.planes_per_die
+            + plane
+    }
+}
+
+/// The share of the device that one flow owns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowSpace {
+    /// Sorted resource lists: channels, chips, dies, planes.
+    pub lists: [Vec<u32>; 4],
+    /// First sector in the device-wide sector space, flows laid out one after the other.
+    pub start_sector: u64,
+    /// Size of the flow's logical space. Unit: sectors.
+    pub sectors: u64,
+    /// Size of the flow's logical space, rounded up. Unit: pages.
+    pub pages: u64,
+    /// First logical page in the device-wide logical page numbers.
+    pub first_lpa: u64,
+}
+
+impl FlowSpace {
+    /// Number of planes that the flow's pages are striped over.
+    #[must_use]
+    pub fn plane_count(&self) -> u32 {
+        self.lists.iter().map(|list| list.len() as u32).product()
+    }
+
+    /// The flow's planes in channel-major order.
+    pub fn planes(&self, geometry: Geometry) -> impl Iterator<Item = u32> + '_ {
+        let [channels, chips, dies, planes] = &self.lists;
+        channels.iter().flat_map(move |&c| {
+            chips.iter().flat_map(move |&w| {
+                dies.iter()
+                    .flat_map(move |&d| planes.iter().map(move |&p| geometry.plane(c, w, d, p)))
+            })
+        })
+    }
+}
+
+/// Geometry and the division of the logical space among flows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The flash array.
+    pub geometry: Geometry,
+    /// One entry per flow.
+    pub flows: Vec<FlowSpace>,
+    /// Logical pages of all flows.
+    pub logical_pages: u64,
+}
+
+impl Layout {
+    /// Divides the device. The configuration must be valid: lists in range, not empty.
+    ///
+    /// A plane's logical capacity is `physical / (1 + over-provisioning)`, shared equally by the
+    /// flows that list the plane. Source: MQSim (FAST'18) section 4.2, its released partitioning.
+    #[must_use]
+    pub fn new(device: &DeviceConfig, workload: &WorkloadConfig) -> Self {
+        let geometry = Geometry::new(&device.flash);
+        let list = |given: &Option<Vec<u32>>, count: u32| match given {
+            Some(given) => {
+                let mut given = given.clone();
+                given.sort_unstable();
+                given.dedup();
+                given
+            }
+            None => (0..count).collect(),
+        };
+        let mut flows: Vec<FlowSpace> = workload
+            .flows
+            .iter()
+            .map(|flow| FlowSpace {
+                lists: [
+                    list(&flow.channels, geometry.channels),
+                    list(&flow.chips, geometry.chips_per_channel),
+                    list(&flow.dies, geometry.dies_per_chip),
+                    list(&flow.planes, geometry.planes_per_die),
+                ],
+                start_sector: 0,
+                sectors: 0,
+                pages: 0,
+                first_lpa: 0,
+            })
+            .collect();
+        let mut owners = vec![0_u32; geometry.planes() as usize];
+        for flow in &flows {
+            for plane in flow.planes(geometry) {
+                owners[plane as usize] += 1;
+            }
+        }
+        let plane_sectors = geometry.pages_per_plane() as f64
+            * f64::from(geometry.sectors_per_page)
+            / (1.0 + device.ftl.over_provisioning.0);
+        let (mut start_sector, mut first_lpa) = (0, 0);
+        for flow in &mut flows {
+            // The tiny term keeps exact products from falling below their integer.
+            flow.sectors = flow
+                .planes(geometry)
+                .map(|p| (plane_sectors / f64::from(owners[p as usize]) + 1e-6) as u64)
+                .sum();
+            flow.pages = flow.sectors.div_ceil(u64::from(geometry.sectors_per_page));
+            flow.start_sector = start_sector;
+            flow.first_lpa = first_lpa;
+            start_sector += flow.sectors;
+            first_lpa += flow.pages;
+        }
+        Self { geometry, flows, logical_pages: first_lpa }
+    }
+}

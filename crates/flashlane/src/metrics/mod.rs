@@ -1,0 +1,3 @@
+//! What a run reports.
+pub mod summary;
+pub use summary::*;

@@ -1,0 +1,314 @@
+//! `summary.json`, schema `flashlane.summary/1`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Schema name written into every summary.
+pub const SCHEMA: &str = "flashlane.summary/1";
+
+/// The result of one scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// Always `flashlane.summary/1`.
+    pub schema: String,
+    /// Version of the program.
+    pub version: String,
+    /// Name of the device.
+    pub device: String,
+    /// Name of the scheduling policy.
+    pub scheduler: String,
+    /// Name of the isolation policy.
+    pub isolation: String,
+    /// Root seed of the random streams.
+    pub seed: u64,
+    /// `mqsim` with `--compat mqsim`, else null.
+    pub compat: Option<String>,
+    /// Simulated time of the run. Unit: seconds.
+    pub simulated_s: f64,
+    /// Measurement window: its start, from the beginning of the run. Unit: seconds.
+    pub window_start_s: f64,
+    /// Measurement window: its end. Unit: seconds.
+    pub window_end_s: f64,
+    /// Wall time of the run, preconditioning excluded. Unit: seconds. Differs from run to run.
+    pub wall_s: f64,
+    /// Wall time of preconditioning. Unit: seconds. Differs from run to run.
+    pub precondition_wall_s: f64,
+    /// Events processed.
+    pub events: u64,
+    /// Requests (counted or not) per wall second. Differs from run to run.
+    pub requests_per_wall_s: f64,
+    /// Peak resident memory of the process. Unit: bytes. Differs from run to run.
+    pub peak_rss_bytes: u64,
+    /// Requests that the hosts generated, counted or not.
+    pub requests_generated: u64,
+    /// Requests completed, counted or not. Equal to `requests_generated` in a finished run.
+    pub requests_completed: u64,
+    /// One entry per flow, in the order of the workload.
+    pub flows: Vec<FlowSummary>,
+    /// Comparison with runs of each flow alone; all null without `--alone`.
+    pub fairness: Fairness,
+    /// Flash operations of the whole run. Unit: pages unless named otherwise.
+    pub flash: FlashSummary,
+    /// Data cache, page accesses.
+    pub cache: CacheSummary,
+    /// Cached mapping table, look-ups.
+    pub cmt: CmtSummary,
+    /// One entry per channel.
+    pub channels: Vec<ChannelSummary>,
+    /// One entry per chip.
+    pub chips: Vec<ChipSummary>,
+}
+
+/// Distribution of a latency. Unit: microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Number of requests.
+    pub count: u64,
+    /// Mean, exact.
+    pub mean: f64,
+    /// Smallest, exact.
+    pub min: f64,
+    /// Largest, exact.
+    pub max: f64,
+    /// Population standard deviation.
+    pub stddev: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p99_9: f64,
+    /// 99.99th percentile.
+    pub p99_99: f64,
+}
+
+/// Counts by kind of request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestCounts {
+    /// Reads.
+    pub read: u64,
+    /// Writes.
+    pub write: u64,
+    /// Trims (deallocate).
+    pub trim: u64,
+    /// Flushes.
+    pub flush: u64,
+}
+
+/// Bytes by direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ByteCounts {
+    /// Bytes read.
+    pub read: u64,
+    /// Bytes written.
+    pub write: u64,
+}
+
+/// Mean times of page transactions on behalf of a flow's requests. Unit: microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TransactionSummary {
+    /// Flash transactions.
+    pub count: u64,
+    /// Waiting in the scheduler and for the bus.
+    pub wait_us: f64,
+    /// On the bus.
+    pub transfer_us: f64,
+    /// In the array.
+    pub execution_us: f64,
+}
+
+/// Hits and misses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HitCounts {
+    /// Found.
+    pub hits: u64,
+    /// Not found.
+    pub misses: u64,
+}
+
+/// One flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowSummary {
+    /// Name of the flow.
+    pub name: String,
+    /// NVMe class.
+    pub priority: String,
+    /// Counted requests.
+    pub requests: RequestCounts,
+    /// Their bytes.
+    pub bytes: ByteCounts,
+    /// Counted completions per second of the window.
+    pub iops: f64,
+    /// Counted bytes per second of the window.
+    pub bandwidth_bytes_per_s: f64,
+    /// Submission queue entry written to completion seen by the host.
+    pub response_time_us: Latency,
+    /// The same for reads.
+    pub read_response_time_us: Latency,
+    /// The same for writes.
+    pub write_response_time_us: Latency,
+    /// Arrival to completion seen by the host.
+    pub end_to_end_us: Latency,
+    /// Mean per stage; sums to the mean response time. Keys in pipeline order.
+    pub breakdown_us: BreakdownSummary,
+    /// Page transactions.
+    pub transactions: TransactionSummary,
+    /// Mapping look-ups of the flow.
+    pub cmt: HitCounts,
+    /// Data cache accesses of the flow, pages.
+    pub cache: HitCounts,
+    /// Mean number of the flow's transactions that wait at a chip.
+    pub mean_chip_queue_length: f64,
+    /// Page programs on behalf of the flow over its host page programs; 0 without writes.
+    pub write_amplification: f64,
+    /// Mean end-to-end time of the same requests with the flow alone. Null without `--alone`.
+    pub alone_end_to_end_us: Option<f64>,
+    /// `end_to_end_us.mean / alone_end_to_end_us`.
+    pub slowdown: Option<f64>,
+    /// The same of mean response times.
+    pub slowdown_device: Option<f64>,
+    /// The same of mean transaction turnaround.
+    pub slowdown_transaction: Option<f64>,
+    /// Trace requests whose address was wrapped into the flow's space.
+    pub wrapped_requests: u64,
+    /// Trace requests dropped because of their address.
+    pub clipped_requests: u64,
+    /// Trace lines that could not be read, by reason.
+    pub rejected_lines: BTreeMap<String, u64>,
+}
+
+/// Mean time per stage of the life of a request. Unit: microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BreakdownSummary {
+    /// In the submission queue until the device starts to fetch it.
+    pub submission: f64,
+    /// Entry and write data over the link.
+    pub transfer_in: f64,
+    /// Firmware.
+    pub firmware: f64,
+    /// DRAM access, waiting for cache room.
+    pub cache: f64,
+    /// Waiting for translation pages.
+    pub mapping: f64,
+    /// Waiting in the scheduler, suspended time included.
+    pub flash_queue: f64,
+    /// Commands, addresses and data on the channel.
+    pub flash_bus: f64,
+    /// tR, tPROG.
+    pub flash_array: f64,
+    /// Read data and completion over the link, waiting for a full completion queue.
+    pub transfer_out: f64,
+}
+
+/// Comparison of the flows with themselves alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fairness {
+    /// Smallest slowdown over largest. Range: 0..=1.
+    pub fairness: Option<f64>,
+    /// Largest slowdown.
+    pub max_slowdown: Option<f64>,
+    /// Population standard deviation of the slowdowns.
+    pub stdev_slowdown: Option<f64>,
+    /// Sum of alone over shared mean end-to-end times.
+    pub weighted_speedup: Option<f64>,
+}
+
+/// Flash operations. Unit: pages unless named otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlashSummary {
+    /// Pages read for the host, reads that complete partial writes included.
+    pub user_reads: u64,
+    /// Reads of never-written pages answered by the controller.
+    pub zero_fill_reads: u64,
+    /// Pages programmed for the host.
+    pub user_programs: u64,
+    /// Pages read by collection.
+    pub gc_reads: u64,
+    /// Pages programmed by collection.
+    pub gc_programs: u64,
+    /// Translation pages read.
+    pub mapping_reads: u64,
+    /// Translation pages programmed.
+    pub mapping_programs: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Blocks moved by static wear levelling.
+    pub wear_leveling_moves: u64,
+    /// Commands that used more than one plane.
+    pub multiplane_commands: u64,
+    /// Commands sent to a chip another die of which was busy.
+    pub interleaved_commands: u64,
+    /// Programs suspended.
+    pub program_suspends: u64,
+    /// Erases suspended.
+    pub erase_suspends: u64,
+    /// Blocks that collection started on.
+    pub gc_invocations: u64,
+    /// All page programs over host page programs; 0 without writes.
+    pub write_amplification: f64,
+}
+
+/// Data cache. Unit: pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheSummary {
+    /// Page accesses found.
+    pub hits: u64,
+    /// Page accesses not found.
+    pub misses: u64,
+    /// Pages evicted, clean or dirty.
+    pub evictions: u64,
+}
+
+/// Cached mapping table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CmtSummary {
+    /// Look-ups that found the entry.
+    pub hits: u64,
+    /// Look-ups that did not.
+    pub misses: u64,
+    /// Translation pages written back.
+    pub writebacks: u64,
+}
+
+/// One channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChannelSummary {
+    /// Index.
+    pub channel: u32,
+    /// Share of simulated time that the bus was taken.
+    pub busy_fraction: f64,
+}
+
+/// One chip.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChipSummary {
+    /// Channel index.
+    pub channel: u32,
+    /// Index on the channel.
+    pub chip: u32,
+    /// Share of simulated time in which at least one die was in an array operation.
+    pub busy_fraction: f64,
+    /// Array time of the dies by cause, as a share of simulated time.
+    pub busy_by_source: BusyBySource,
+    /// Time average of waiting transactions.
+    pub mean_queue_length: f64,
+    /// Most transactions that waited at a time.
+    pub max_queue_length: u64,
+}
+
+/// Array time by cause, as a share of simulated time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BusyBySource {
+    /// Host reads and programs.
+    pub host: f64,
+    /// Collection: copies and erases.
+    pub gc: f64,
+    /// Translation pages.
+    pub mapping: f64,
+}

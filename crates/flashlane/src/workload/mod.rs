@@ -1,0 +1,67 @@
+//! Stage 1 of 8: where requests come from.
+
+use flashlane_engine::Time;
+
+use crate::error::Error;
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestOp {
+    /// Read data.
+    Read,
+    /// Write data.
+    Write,
+    /// Deallocate.
+    Trim,
+    /// Make everything acknowledged durable.
+    Flush,
+}
+
+/// A request as its source describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// Open loop: absolute arrival time. Closed loop: ignored.
+    pub arrival: Time,
+    /// What it asks for.
+    pub op: RequestOp,
+    /// First sector, counted from the start of the flow's logical space. Unit: sectors of 512 B.
+    pub sector: u64,
+    /// Length; 0 only for flushes. Unit: sectors. `sector + sectors` never exceeds the space.
+    pub sectors: u32,
+}
+
+/// Counters of what a source did to its input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceReport {
+    /// Requests whose address was wrapped.
+    pub wrapped: u64,
+    /// Requests dropped because of their address.
+    pub clipped: u64,
+    /// Lines that could not be read, by reason, sorted by reason.
+    pub rejected: Vec<(String, u64)>,
+}
+
+/// A stream of requests of one flow. Same seed, same requests.
+pub trait RequestSource: Send {
+    /// The next request of the pass, or `None` at the end of the pass. `now` is the simulated time
+    /// of the call; sources that stop by time use it in closed loops. Open-loop arrivals never
+    /// decrease.
+    ///
+    /// # Errors
+    /// A trace that cannot be read any further.
+    fn next(&mut self, now: Time) -> Result<Option<Planned>, Error>;
+
+    /// Starts another pass at `now`: open-loop arrivals of the new pass count from there.
+    ///
+    /// # Errors
+    /// A trace that cannot be read again.
+    fn restart(&mut self, now: Time) -> Result<(), Error>;
+
+    /// `Some(queue depth)` for a closed loop, `None` for arrivals by the clock.
+    fn closed_loop(&self) -> Option<u32>;
+
+    /// What was done to the input so far.
+    fn report(&self) -> SourceReport {
+        SourceReport::default()
+    }
+}
