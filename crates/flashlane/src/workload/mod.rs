@@ -60,6 +60,11 @@ pub trait RequestSource: Send {
     /// `Some(queue depth)` for a closed loop, `None` for arrivals by the clock.
     fn closed_loop(&self) -> Option<u32>;
 
+    /// Share of the pass that is done, 0..=1, as far as it is known; for progress bars only.
+    fn progress(&self) -> f64 {
+        0.0
+    }
+
     /// What was done to the input so far.
     fn report(&self) -> SourceReport {
         SourceReport::default()
