@@ -1,6 +1,6 @@
 //! Compressed traces: every codec gives the same records, and a broken file is an error, never a shorter trace.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 
 use flashlane_trace::{Codec, Format, Record, TraceError, TraceOptions, TraceReader};
@@ -29,16 +29,13 @@ fn compress(codec: Codec, text: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     let result =
         match codec {
-            Codec::Plain => Ok(packed.extend_from_slice(text)).map(|()| text.len()),
-            Codec::Gzip => flate2::read::GzEncoder::new(text, flate2::Compression::fast())
-                .read_to_end(&mut packed),
-            Codec::Zstd => zstd::encode_all(text, 1).map(|bytes| {
-                packed = bytes;
-                packed.len()
-            }),
-            Codec::Xz => xz2::read::XzEncoder::new(text, 1).read_to_end(&mut packed),
-            Codec::Bzip2 => bzip2::read::BzEncoder::new(text, bzip2::Compression::fast())
-                .read_to_end(&mut packed),
+            Codec::Plain => packed.write_all(text),
+            Codec::Gzip => flate2::write::GzEncoder::new(&mut packed, flate2::Compression::fast())
+                .write_all(text),
+            Codec::Zstd => zstd::encode_all(text, 1).map(|bytes| packed = bytes),
+            Codec::Xz => xz2::write::XzEncoder::new(&mut packed, 1).write_all(text),
+            Codec::Bzip2 => bzip2::write::BzEncoder::new(&mut packed, bzip2::Compression::fast())
+                .write_all(text),
         };
     result.expect("compressing in memory cannot fail");
     packed
