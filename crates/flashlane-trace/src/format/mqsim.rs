@@ -4,8 +4,7 @@
 //! kept (MQSim ignores it), and a time unit other than ns can be named (MQSim's reader ignores it).
 
 use super::FormatInfo;
-use super::five_columns::{FiveColumns, write_0_read_1};
-use crate::number;
+use super::five_columns::{Clock, FiveColumns, write_0_read_1};
 use crate::units::TimeUnit;
 
 pub(super) const INFO: FormatInfo = FormatInfo {
@@ -18,7 +17,7 @@ pub(super) const INFO: FormatInfo = FormatInfo {
 };
 
 pub(super) fn parser(unit: TimeUnit) -> FiveColumns {
-    FiveColumns { unit, read_time: number::integer_time, read_op: write_0_read_1 }
+    FiveColumns { unit, clock: Clock::Integer, operation: write_0_read_1 }
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 //! Source: the sample trace of SSDSim. Same shape as MQSim's; kept apart because the name is what users know.
 
 use super::FormatInfo;
-use super::five_columns::{FiveColumns, write_0_read_1};
-use crate::number;
+use super::five_columns::{Clock, FiveColumns, write_0_read_1};
 use crate::units::TimeUnit;
 
 pub(super) const INFO: FormatInfo = FormatInfo {
@@ -17,7 +16,7 @@ pub(super) const INFO: FormatInfo = FormatInfo {
 };
 
 pub(super) fn parser(unit: TimeUnit) -> FiveColumns {
-    FiveColumns { unit, read_time: number::integer_time, read_op: write_0_read_1 }
+    FiveColumns { unit, clock: Clock::Integer, operation: write_0_read_1 }
 }
 
 #[cfg(test)]
