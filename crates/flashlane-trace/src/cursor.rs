@@ -66,6 +66,9 @@ impl<'a> Cursor<'a> {
     /// Reads a decimal number of 1 to 19 digits.
     #[inline]
     pub(crate) fn number(&mut self) -> Option<u64> {
+        if let Some(digit) = self.single_digit() {
+            return Some(digit);
+        }
         let (mut value, mut count) = self.digits();
         if count == 0 {
             return None;
@@ -83,6 +86,17 @@ impl<'a> Cursor<'a> {
             value = value * POWERS_OF_TEN[more_count] + more;
         }
         Some(value)
+    }
+
+    /// Reads a number of one digit: devices and operations mostly are.
+    #[inline]
+    fn single_digit(&mut self) -> Option<u64> {
+        let digit = self.line.get(self.at).filter(|byte| byte.is_ascii_digit())?;
+        if self.line.get(self.at + 1).is_some_and(u8::is_ascii_digit) {
+            return None;
+        }
+        self.at += 1;
+        Some(u64::from(digit - b'0'))
     }
 
     /// Reads the digits behind a decimal point, at most 7 and at most `width` of them, as if there were `width`.

@@ -109,9 +109,24 @@ pub(crate) fn integer_time(bytes: &[u8], unit: TimeUnit) -> Result<u128, Reason>
 /// Reads a time with an optional decimal fraction. Returns picoseconds; digits below 1 ps are dropped.
 #[inline]
 pub(crate) fn fractional_time(bytes: &[u8], unit: TimeUnit) -> Result<u128, Reason> {
+    let mut cursor = Cursor::new(bytes);
+    if let Some(whole) = cursor.number() {
+        let fraction =
+            if cursor.take(b'.') { cursor.fraction(unit.fraction_digits()) } else { Some(0) };
+        if let (Some(fraction), []) = (fraction, cursor.rest()) {
+            return Ok(u128::from(whole) * u128::from(unit.picoseconds()) + u128::from(fraction));
+        }
+    }
+    fractional_time_by_digit(bytes, unit)
+}
+
+/// As [`fractional_time`], for what is unusual.
+#[cold]
+fn fractional_time_by_digit(bytes: &[u8], unit: TimeUnit) -> Result<u128, Reason> {
     let bad = |fault: NumberFault| fault.reason(Reason::BadTime);
     let Some(point) = bytes.iter().position(|byte| *byte == b'.') else {
-        return integer_time(bytes, unit);
+        let whole = decimal_by_digit(bytes).map_err(bad)?;
+        return Ok(u128::from(whole) * u128::from(unit.picoseconds()));
     };
     let (whole, fraction) = (&bytes[..point], &bytes[point + 1..]);
     if whole.is_empty() && fraction.is_empty() {
@@ -135,6 +150,8 @@ pub(crate) fn fractional_time(bytes: &[u8], unit: TimeUnit) -> Result<u128, Reas
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -183,5 +200,18 @@ mod tests {
             assert_eq!(fractional_time(bad, ms), Err(Reason::BadTime), "{bad:?}");
         }
         assert_eq!(fractional_time(b"99999999999999999999.1", ms), Err(Reason::TooLarge));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn quick_and_careful_agree(text in r"[0-9]{0,22}(\.[0-9]{0,14})?x?") {
+            let bytes = text.as_bytes();
+            prop_assert_eq!(decimal(bytes), decimal_by_digit(bytes));
+            for unit in TimeUnit::ALL {
+                prop_assert_eq!(fractional_time(bytes, unit), fractional_time_by_digit(bytes, unit));
+            }
+        }
     }
 }

@@ -37,6 +37,8 @@ pub(super) struct Columns {
     offset_unit_bytes: u64,
     length_unit_bytes: u64,
     codes: Vec<(Vec<u8>, Op)>,
+    /// The codes of one byte, by that byte.
+    short_codes: [Option<Op>; 256],
 }
 
 pub(super) fn parser(map: &ColumnMap, unit: TimeUnit) -> Columns {
@@ -48,6 +50,13 @@ pub(super) fn parser(map: &ColumnMap, unit: TimeUnit) -> Columns {
     for (column, place) in wanted {
         places[usize::from(column) - 1] = place;
     }
+    let codes = codes(&map.codes);
+    let mut short_codes = [None; 256];
+    for (code, op) in &codes {
+        if let [byte] = code[..] {
+            short_codes[usize::from(byte)] = Some(*op);
+        }
+    }
     Columns {
         unit,
         places,
@@ -55,7 +64,8 @@ pub(super) fn parser(map: &ColumnMap, unit: TimeUnit) -> Columns {
         separator: map.separator(),
         offset_unit_bytes: map.offset.1.bytes(),
         length_unit_bytes: map.length.1.bytes(),
-        codes: codes(&map.codes),
+        codes,
+        short_codes,
     }
 }
 
@@ -117,6 +127,9 @@ impl Columns {
 
     #[inline]
     fn operation(&self, field: &[u8]) -> Option<Op> {
+        if let [byte] = field {
+            return self.short_codes[usize::from(*byte)];
+        }
         self.codes.iter().find(|(code, _)| code == field).map(|(_, op)| *op)
     }
 }
