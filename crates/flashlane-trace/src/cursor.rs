@@ -8,7 +8,8 @@
 /// A place in a line.
 pub(crate) struct Cursor<'a> {
     line: &'a [u8],
-    at: usize,
+    /// What has not been read. Invariant: a tail of `line`.
+    rest: &'a [u8],
 }
 
 /// Powers of ten for the digits of one word, and for the widest fraction.
@@ -25,13 +26,13 @@ const POWERS_OF_TEN: [u64; 13] = {
 impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn new(line: &'a [u8]) -> Cursor<'a> {
-        Cursor { line, at: 0 }
+        Cursor { line, rest: line }
     }
 
     /// What has not been read.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
-        &self.line[self.at..]
+        self.rest
     }
 
     /// Steps over `byte`, which must come next.
@@ -43,60 +44,60 @@ impl<'a> Cursor<'a> {
     /// Steps over `byte` if it comes next.
     #[inline]
     pub(crate) fn take(&mut self, byte: u8) -> bool {
-        let found = self.line.get(self.at) == Some(&byte);
-        self.at += usize::from(found);
-        found
+        match self.rest {
+            [first, rest @ ..] if *first == byte => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Steps over `word` if it comes next.
     #[inline]
     pub(crate) fn take_word(&mut self, word: &[u8]) -> bool {
-        let found = self.rest().starts_with(word);
-        self.at += if found { word.len() } else { 0 };
-        found
+        let rest = self.rest.strip_prefix(word);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
     }
 
     /// Steps over everything up to and including the next `byte`.
     #[inline]
     pub(crate) fn skip_past(&mut self, byte: u8) -> Option<()> {
-        self.at += self.rest().iter().position(|other| *other == byte)? + 1;
+        let index = self.rest.iter().position(|other| *other == byte)?;
+        self.rest = &self.rest[index + 1..];
         Some(())
     }
 
     /// Reads a decimal number of 1 to 19 digits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn number(&mut self) -> Option<u64> {
-        if let Some(digit) = self.single_digit() {
-            return Some(digit);
+        // Devices and operations mostly have one digit.
+        if let [digit @ b'0'..=b'9', rest @ ..] = self.rest
+            && !rest.first().is_some_and(u8::is_ascii_digit)
+        {
+            self.rest = rest;
+            return Some(u64::from(digit - b'0'));
         }
-        let (mut value, mut count) = self.digits();
-        if count == 0 {
-            return None;
+        match self.digits() {
+            (_, 0) => None,
+            (value, 8) => self.longer_number(value),
+            (value, _) => Some(value),
         }
-        if count == 8 {
-            let (more, more_count) = self.digits();
-            value = value * POWERS_OF_TEN[more_count] + more;
-            count += more_count;
-        }
-        if count == 16 {
-            let (more, more_count) = self.digits();
-            if more_count > 3 {
-                return None;
-            }
-            value = value * POWERS_OF_TEN[more_count] + more;
-        }
-        Some(value)
     }
 
-    /// Reads a number of one digit: devices and operations mostly are.
+    /// Goes on behind the first eight digits of a number.
     #[inline]
-    fn single_digit(&mut self) -> Option<u64> {
-        let digit = self.line.get(self.at).filter(|byte| byte.is_ascii_digit())?;
-        if self.line.get(self.at + 1).is_some_and(u8::is_ascii_digit) {
-            return None;
+    fn longer_number(&mut self, head: u64) -> Option<u64> {
+        let (middle, count) = self.digits();
+        let value = head * POWERS_OF_TEN[count] + middle;
+        if count < 8 {
+            return Some(value);
         }
-        self.at += 1;
-        Some(u64::from(digit - b'0'))
+        match self.digits() {
+            (tail, count @ 0..=3) => Some(value * POWERS_OF_TEN[count] + tail),
+            _ => None,
+        }
     }
 
     /// Reads the digits behind a decimal point, at most 7 and at most `width` of them, as if there were `width`.
@@ -111,22 +112,23 @@ impl<'a> Cursor<'a> {
     #[inline]
     fn digits(&mut self) -> (u64, usize) {
         let (value, count) = leading_digits(self.word());
-        self.at += count;
+        // The word has zeros behind the end, so the digits are all within the rest.
+        self.rest = self.rest.get(count..).unwrap_or_default();
         (value, count)
     }
 
     /// The next eight bytes, the first one lowest; zeros behind the end of the line.
     #[inline]
     fn word(&self) -> u64 {
-        if let Some(bytes) = self.rest().first_chunk::<8>() {
+        if let Some(bytes) = self.rest.first_chunk::<8>() {
             return u64::from_le_bytes(*bytes);
         }
-        let left = self.rest().len();
+        let left = self.rest.len();
         match self.line.last_chunk::<8>() {
             // The last eight bytes of the line, without those that have been read.
             Some(bytes) if left > 0 => u64::from_le_bytes(*bytes) >> (8 * (8 - left)),
             Some(_) => 0,
-            None => self.rest().iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte)),
+            None => self.rest.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte)),
         }
     }
 }
