@@ -61,6 +61,15 @@ impl<'a> Cursor<'a> {
         rest.is_some()
     }
 
+    /// Steps over everything before the next `byte`, or before the end, and returns it.
+    #[inline]
+    pub(crate) fn until(&mut self, byte: u8) -> &'a [u8] {
+        let length = self.rest.iter().position(|other| *other == byte).unwrap_or(self.rest.len());
+        let (before, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        before
+    }
+
     /// Steps over everything up to and including the next `byte`.
     #[inline]
     pub(crate) fn skip_past(&mut self, byte: u8) -> Option<()> {
@@ -200,6 +209,9 @@ mod tests {
         assert_eq!((cursor.expect(b';'), cursor.expect(b',')), (None, Some(())));
         assert_eq!((cursor.number(), cursor.rest()), (Some(7), &b""[..]));
         assert_eq!(cursor.skip_past(b','), None);
+        let mut cursor = Cursor::new(b"ab,c");
+        assert_eq!((cursor.until(b','), cursor.until(b',')), (&b"ab"[..], &b""[..]));
+        assert_eq!((cursor.take(b','), cursor.until(b',')), (true, &b"c"[..]));
     }
 
     proptest! {

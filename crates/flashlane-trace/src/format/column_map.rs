@@ -264,6 +264,15 @@ fn codes(value: &str) -> Result<Vec<String>, Fault> {
 }
 
 impl Separator {
+    /// The usual byte between two columns.
+    pub(super) fn byte(self) -> u8 {
+        match self {
+            Separator::Comma => b',',
+            Separator::Space => b' ',
+            Separator::Tab => b'\t',
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Separator::Comma => "comma",

@@ -3,6 +3,7 @@
 use super::column_map::{Codes, ColumnMap, Separator};
 use super::five_columns::{next_field, range};
 use super::{FormatInfo, LineParser};
+use crate::cursor::Cursor;
 use crate::lines::trim;
 use crate::number;
 use crate::record::{Op, RawRecord};
@@ -84,6 +85,59 @@ fn codes(codes: &Codes) -> Vec<(Vec<u8>, Op)> {
 
 impl LineParser for Columns {
     fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason> {
+        match self.quick(line) {
+            Some(record) => Ok(Some(record)),
+            None => self.careful(line).map(Some),
+        }
+    }
+}
+
+impl Columns {
+    /// Reads a line of the usual shape: plain decimal numbers, one separator, no blanks around it.
+    /// Invariant: what this reads, [`Columns::careful`] reads as the same record.
+    #[inline]
+    fn quick(&self, line: &[u8]) -> Option<RawRecord> {
+        let separator = self.separator.byte();
+        let mut cursor = Cursor::new(line);
+        let mut values = [0_u64; 6];
+        let (mut fraction_ps, mut op) = (0, None);
+        for (index, place) in self.places.iter().enumerate() {
+            if index > 0 {
+                cursor.expect(separator)?;
+            }
+            if *place == OP || *place == UNUSED {
+                let field = cursor.until(separator);
+                if self.separator == Separator::Space
+                    && (field.is_empty() || field.contains(&b'\t'))
+                {
+                    return None;
+                }
+                op = if *place == OP { Some(self.operation(field)?) } else { op };
+                continue;
+            }
+            values[*place] = cursor.number()?;
+            if *place == TIME && cursor.take(b'.') {
+                fraction_ps = cursor.fraction(self.unit.fraction_digits())?;
+            }
+        }
+        if !cursor.rest().is_empty() {
+            cursor.expect(separator)?;
+        }
+        let op = op?;
+        let time_ps = u128::from(values[TIME]) * u128::from(self.unit.picoseconds());
+        let (offset_bytes, length_bytes) = self.range(op, values[OFFSET], values[LENGTH]).ok()?;
+        Some(RawRecord {
+            time_ps: time_ps + u128::from(fraction_ps),
+            op,
+            offset_bytes,
+            length_bytes,
+            device: u32::try_from(values[DEVICE]).ok()?,
+        })
+    }
+
+    /// Reads any line, or says why it is none.
+    #[cold]
+    fn careful(&self, line: &[u8]) -> Result<RawRecord, Reason> {
         let fields = self.fields(line).ok_or(Reason::FieldCount)?;
         let time_ps = number::fractional_time(fields[TIME], self.unit)?;
         let device = if self.has_device { number::device(fields[DEVICE])? } else { 0 };
@@ -92,13 +146,16 @@ impl LineParser for Columns {
             number::decimal_or_hex(fields[OFFSET]).map_err(|f| f.reason(Reason::BadOffset))?;
         let length =
             number::decimal_or_hex(fields[LENGTH]).map_err(|f| f.reason(Reason::BadLength))?;
-        let (offset_bytes, length_bytes) =
-            range(op, offset, length, self.offset_unit_bytes, self.length_unit_bytes)?;
-        Ok(Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device }))
+        let (offset_bytes, length_bytes) = self.range(op, offset, length)?;
+        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device })
     }
-}
 
-impl Columns {
+    /// Offset and length in bytes, checked.
+    #[inline]
+    fn range(&self, op: Op, offset: u64, length: u64) -> Result<(u64, u64), Reason> {
+        range(op, offset, length, self.offset_unit_bytes, self.length_unit_bytes)
+    }
+
     /// The wanted fields in their places; `None` if the line has too few.
     #[inline]
     fn fields<'a>(&self, line: &'a [u8]) -> Option<Fields<'a>> {
@@ -110,8 +167,7 @@ impl Columns {
                     fields[*place] = next_field(&mut rest)?;
                 }
             }
-            Separator::Comma => self.split(line, b',', &mut fields)?,
-            Separator::Tab => self.split(line, b'\t', &mut fields)?,
+            other => self.split(line, other.byte(), &mut fields)?,
         }
         Some(fields)
     }
@@ -136,6 +192,9 @@ impl Columns {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
 
     fn parse(map: &str, line: &str) -> Result<Option<RawRecord>, Reason> {
@@ -194,6 +253,40 @@ mod tests {
         ];
         for (line, reason) in cases {
             assert_eq!(parse(map, line), Err(reason), "{line}");
+        }
+    }
+
+    #[test]
+    fn usual_lines_go_the_quick_way() {
+        let quick = |map: &str, line: &[u8]| {
+            let map: ColumnMap = map.parse().expect("a good map");
+            parser(&map, map.time_unit()).quick(line)
+        };
+        assert!(
+            quick("t=1[ms],op=3,len=4,off=5", b"0.000,134,R,4096,42242048,0.100,4096").is_some()
+        );
+        assert!(quick("t=1[s],op=2,off=3,len=4", b"1455591804.310701,W,0,1").is_some());
+        assert!(quick("t=1[ms],dev=2,off=3,len=4,op=5;sep=space", b"0.5 0 512 4096 R").is_some());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn both_ways_agree(
+            fields in prop::collection::vec("[0-9]{1,3}|[0-9]{1,21}|[0-9]{0,2}\\.[0-9]{0,14}|R|W|W W|0x1f| 7|", 4..8),
+            blank in select(vec![",", "\t", " "]),
+            separator in select(vec!["comma", "tab", "space"]),
+            columns in select(vec!["t=1[us],op=2,off=3,len=4", "op=1,t=3[s],len=4,off=5[KiB],dev=2"]),
+        ) {
+            let codes = "read=R|0|9;write=W|1|22;flush=2";
+            let map: ColumnMap =
+                format!("{columns};sep={separator};{codes}").parse().expect("a good map");
+            let parser = parser(&map, map.time_unit());
+            let line = fields.join(blank);
+            if let Some(record) = parser.quick(line.as_bytes()) {
+                prop_assert_eq!(parser.careful(line.as_bytes()), Ok(record), "{}", line);
+            }
         }
     }
 }
