@@ -1,9 +1,9 @@
 //! A fast way over lines of the usual shape, eight digits at a time.
 //!
-//! Telling digits one by one costs a mispredicted branch at the end of each number, which is most of the time
-//! of reading a trace. Here eight bytes are looked at as one word. Whatever is unusual (a number of 20 digits,
-//! a hexadecimal, two blanks in a row) is `None`, and the caller reads the line again in the careful way, which
-//! alone knows the reasons of a rejection.
+//! Telling digits one by one costs a mispredicted branch at the end of each number, which is most
+//! of the time of reading a trace. Here eight bytes are looked at as one word. Whatever is unusual
+//! (a number of 20 digits, a hexadecimal, two blanks in a row) is `None`, and the caller reads the
+//! line again in the careful way, which alone knows the reasons of a rejection.
 
 /// A place in a line.
 pub(crate) struct Cursor<'a> {
@@ -109,7 +109,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the digits behind a decimal point, at most 7 and at most `width` of them, as if there were `width`.
+    /// Reads the digits behind a decimal point, at most 7 and at most `width` of them, as if there
+    /// were `width`.
     #[inline]
     pub(crate) fn fraction(&mut self, width: u32) -> Option<u64> {
         let (value, count) = self.digits();
@@ -146,7 +147,8 @@ impl<'a> Cursor<'a> {
 #[inline]
 fn leading_digits(word: u64) -> (u64, usize) {
     const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
-    // A digit becomes 0 to 9. A carry out of a byte only reaches the bytes behind it, which do not count then.
+    // A digit becomes 0 to 9. A carry out of a byte only reaches the bytes behind it, which do not
+    // count then.
     let values = word ^ 0x3030_3030_3030_3030;
     let beyond_9 = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGH_BITS;
     let count = (beyond_9.trailing_zeros() / 8) as usize;

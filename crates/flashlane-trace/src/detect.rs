@@ -9,8 +9,8 @@ use crate::reject::excerpt;
 
 /// Tells the format of a file, if its first line with content can only belong to one.
 ///
-/// That is so for MSR Cambridge traces: seven columns of which the fourth is `Read` or `Write`. A file of five
-/// bare columns is `None`: it may be MQSim, DiskSim or SSDSim, with different clocks.
+/// That is so for MSR Cambridge traces: seven columns of which the fourth is `Read` or `Write`. A
+/// file of five bare columns is `None`: it may be MQSim, DiskSim or SSDSim, with different clocks.
 ///
 /// # Errors
 /// Those of opening and decompressing the file.

@@ -11,9 +11,9 @@ use crate::units::Stamp;
 
 /// Why a trace could not be opened or read to its end.
 ///
-/// Each message is one line and names the file, the line if there is one, what was found and what is
-/// allowed. After any of these a reader ends; [`TraceReader::rewind`](crate::TraceReader::rewind) starts
-/// it afresh.
+/// Each message is one line and names the file, the line if there is one, what was found and what
+/// is allowed. After any of these a reader ends;
+/// [`TraceReader::rewind`](crate::TraceReader::rewind) starts it afresh.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TraceError {
@@ -87,7 +87,8 @@ pub enum TraceError {
     },
     /// A text format holds bytes that are not text.
     #[error(
-        "{}: line {line}: found binary data (byte 0x{byte:02x}); allowed: text in the format {format}",
+        "{}: line {line}: found binary data (byte 0x{byte:02x}); allowed: text \
+         in the format {format}",
         shown(path)
     )]
     Binary {
@@ -115,7 +116,8 @@ pub enum TraceError {
     },
     /// Not one line could be read as a record.
     #[error(
-        "{}: {first}; found no record in {lines} lines; a line of the format looks like `{example}`",
+        "{}: {first}; found no record in {lines} lines; a line of the format looks like \
+         `{example}`",
         shown(path)
     )]
     NothingAccepted {
@@ -163,7 +165,8 @@ pub enum TraceError {
     },
     /// The file has records, but none of the devices that were asked for.
     #[error(
-        "{}: found no record of device {devices} in {accepted} records; allowed: a device of the file",
+        "{}: found no record of device {devices} in {accepted} records; \
+         allowed: a device of the file",
         shown(path)
     )]
     NoneSelected {
@@ -176,8 +179,8 @@ pub enum TraceError {
     },
     /// The format was not named and the file does not tell it.
     #[error(
-        "{}: line {line}: found `{excerpt}`, which does not tell its format; allowed: name the format, \
-         one of {names}",
+        "{}: line {line}: found `{excerpt}`, which does not tell its format; \
+         allowed: name the format, one of {names}",
         shown(path)
     )]
     Ambiguous {

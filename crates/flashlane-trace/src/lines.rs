@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::error::TraceError;
 use crate::source::{self, Bytes, Codec};
 
-/// Longest line that is read. Unit: bytes. The longest record of any known format is far below this.
+/// Longest line that is read. Unit: bytes. The longest record of any known format is far below
+/// this.
 pub(crate) const LINE_LIMIT_BYTES: usize = 64 * 1024;
 
 /// Unit: bytes. Invariant: above [`LINE_LIMIT_BYTES`], so that a refill always has room.
@@ -46,7 +47,11 @@ pub(crate) struct LineReader {
 impl LineReader {
     pub(crate) fn open(path: &Path) -> Result<LineReader, TraceError> {
         let (codec, source) = source::open(path)?;
-        Ok(LineReader {
+        Ok(LineReader::new(path, codec, source))
+    }
+
+    fn new(path: &Path, codec: Codec, source: Bytes) -> LineReader {
+        LineReader {
             path: path.to_owned(),
             codec,
             source,
@@ -57,7 +62,7 @@ impl LineReader {
             received_bytes: 0,
             at_end: false,
             saw_nul: false,
-        })
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -148,7 +153,8 @@ impl LineReader {
     }
 }
 
-/// Index of the first newline, eight bytes at a time: lines are too short for a search that starts slowly.
+/// Index of the first newline, eight bytes at a time: lines are too short for a search that starts
+/// slowly.
 #[inline]
 fn find_newline(bytes: &[u8]) -> Option<usize> {
     const NEWLINES: u64 = 0x0a0a_0a0a_0a0a_0a0a;
@@ -245,9 +251,57 @@ mod tests {
         }
     }
 
+    /// Gives one byte at a time, with an interruption before each, and fails at the end.
+    struct Trickle {
+        left: &'static [u8],
+        interrupt: bool,
+        fault: ErrorKind,
+    }
+
+    impl io::Read for Trickle {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.interrupt = !self.interrupt;
+            match self.left {
+                _ if self.interrupt => Err(ErrorKind::Interrupted.into()),
+                [] => Err(self.fault.into()),
+                [first, left @ ..] => {
+                    (buffer[0], self.left) = (*first, left);
+                    Ok(1)
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_fault_of_the_source_comes_after_the_whole_lines() {
+        let cases = [
+            (Codec::Plain, ErrorKind::Other, "t: line 2: cannot read on: other error"),
+            (
+                Codec::Xz,
+                ErrorKind::UnexpectedEof,
+                "t: line 2: the xz data ends early, after 4 bytes",
+            ),
+            (
+                Codec::Gzip,
+                ErrorKind::InvalidData,
+                "t: line 2: the gzip data is damaged, after 4 bytes",
+            ),
+        ];
+        for (codec, fault, expected) in cases {
+            let source = Box::new(Trickle { left: b"ab\nc", interrupt: false, fault });
+            let mut reader = LineReader::new(Path::new("t"), codec, source);
+            let line = reader.next().expect("a whole line").expect("a whole line");
+            assert_eq!(line.bytes, b"ab");
+            let message = message(reader.next());
+            assert!(message.starts_with(expected), "{message}");
+        }
+    }
+
     proptest! {
         #[test]
-        fn the_first_newline_is_found(bytes in vec(select(b"\n\x0b\x0a\x09\x8aa\0\xff19 ".to_vec()), 0..40)) {
+        fn the_first_newline_is_found(
+            bytes in vec(select(b"\n\x0b\x0a\x09\x8aa\0\xff19 ".to_vec()), 0..40),
+        ) {
             prop_assert_eq!(find_newline(&bytes), bytes.iter().position(|byte| *byte == b'\n'));
         }
 

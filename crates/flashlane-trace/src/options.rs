@@ -20,25 +20,29 @@ use crate::units::TimeUnit;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceOptions {
-    /// Layout of the file. `None`: [detect](crate::detect) it, which only works for formats that describe
-    /// themselves.
+    /// Layout of the file. `None`: [detect](crate::detect) it, which only works for formats that
+    /// describe themselves.
     pub format: Option<Format>,
-    /// Unit of the time column instead of the one of the format. Formats with a fixed clock (MSR) refuse it.
+    /// Unit of the time column instead of the one of the format. Formats with a fixed clock (MSR)
+    /// refuse it.
     pub time_unit: Option<TimeUnit>,
-    /// End the stream after this many records. Range: 1 and up. Lines after it are not looked at.
+    /// End the stream after this many records. Range: 1 and up. Lines after it are not looked at,
+    /// so they do not count for [`TraceOptions::max_rejected_fraction`] either.
     pub limit: Option<u64>,
     /// Keep only the records of these devices. Range: not an empty list.
     pub devices: Option<Vec<u32>>,
-    /// Share of the lines that may be rejected before the end of the stream is an error. Default: 0.01.
-    /// Range: 0 to 1; with 1, one accepted line is enough.
+    /// Share of the lines that may be rejected before the end of the stream is an error. Default:
+    /// 0.01. Range: 0 to 1; with 1, one accepted line is enough.
     pub max_rejected_fraction: f64,
-    /// What to do with a record that is earlier than the one before it. Default: [`OnDecreasing::Error`].
+    /// What to do with a record that is earlier than the one before it. Default:
+    /// [`OnDecreasing::Error`].
     pub on_decreasing: OnDecreasing,
-    /// Subtract the time of the first accepted line of the file, so that the trace starts at 0. Default: true.
+    /// Subtract the time of the first accepted line of the file, so that the trace starts at 0.
+    /// Default: true.
     ///
-    /// The first line of the whole file counts, also when [`TraceOptions::devices`] drops it: readers of
-    /// different devices of one file stay in step. Without rebasing, a clock that counts from 1601 or 1970
-    /// exceeds `u64` picoseconds, and every line is rejected.
+    /// The first line of the whole file counts, also when [`TraceOptions::devices`] drops it:
+    /// readers of different devices of one file stay in step. Without rebasing, a clock that counts
+    /// from 1601 or 1970 exceeds `u64` picoseconds, and every line is rejected.
     pub rebase: bool,
 }
 

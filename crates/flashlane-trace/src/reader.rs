@@ -15,8 +15,8 @@ use crate::units::{Stamp, TimeUnit};
 
 /// Reads the records of one trace file in the order of the file.
 ///
-/// Memory stays bounded: one buffer of 256 KiB and the decompressor. After the end and after an error the
-/// reader gives no more records until [`TraceReader::rewind`].
+/// Memory stays bounded: one buffer of 256 KiB and the decompressor. After the end and after an
+/// error the reader gives no more records until [`TraceReader::rewind`].
 pub struct TraceReader {
     options: TraceOptions,
     /// Sorted. `None`: all devices.
@@ -55,8 +55,9 @@ impl TraceReader {
     /// Opens a trace. The codec is told by the first bytes of the file, not by its name.
     ///
     /// # Errors
-    /// The file cannot be opened, is a directory or cannot be decompressed; an option is out of range or does
-    /// not suit the format; or no format was named and the file does not tell its own.
+    /// The file cannot be opened, is a directory or cannot be decompressed; an option is out of
+    /// range or does not suit the format; or no format was named and the file does not tell its
+    /// own.
     pub fn open(path: impl AsRef<Path>, options: &TraceOptions) -> Result<TraceReader, TraceError> {
         let path = path.as_ref();
         options.check(path)?;
@@ -85,8 +86,8 @@ impl TraceReader {
     /// The next record, or `None` at the end of the file or at [`TraceOptions::limit`].
     ///
     /// # Errors
-    /// Any [`TraceError`] of reading. At the end: no line was accepted, too many were rejected, or none was of
-    /// a device that was asked for.
+    /// Any [`TraceError`] of reading. At the end: no line was accepted, too many were rejected, or
+    /// none was of a device that was asked for.
     #[expect(
         clippy::should_implement_trait,
         reason = "the Iterator is there too, for adapters; `?` wants the Result outside"

@@ -8,17 +8,20 @@ pub struct Record {
     pub time_ps: u64,
     /// What was asked for.
     pub op: Op,
-    /// First byte that the request touches. Unit: bytes, from the start of the device's address space.
+    /// First byte that the request touches. Unit: bytes, from the start of the device's address
+    /// space.
     pub offset_bytes: u64,
-    /// Length of the request. Unit: bytes. Range: at least 1, except for [`Op::Flush`], where it may be 0.
+    /// Length of the request. Unit: bytes. Range: at least 1, except for [`Op::Flush`], where it
+    /// may be 0.
     pub length_bytes: u64,
-    /// Device, disk, volume or address space unit that the trace names; 0 when the format names none.
-    /// The address spaces of different devices overlap: each starts at offset 0.
+    /// Device, disk, volume or address space unit that the trace names; 0 when the format names
+    /// none. The address spaces of different devices overlap: each starts at offset 0.
     pub device: u32,
 }
 
 impl Record {
-    /// First byte after the request. Unit: bytes. Readers reject records for which this exceeds `u64`.
+    /// First byte after the request. Unit: bytes. Readers reject records for which this exceeds
+    /// `u64`.
     #[must_use]
     pub fn end_bytes(&self) -> u64 {
         self.offset_bytes.saturating_add(self.length_bytes)

@@ -20,8 +20,8 @@ pub enum Reason {
     UnknownOp,
     /// A request for no data (only a flush may have length 0).
     ZeroLength,
-    /// A number is out of range: the end of the request exceeds `u64` bytes, the device `u32`, or the
-    /// time `u64` picoseconds (213 days after the first record).
+    /// A number is out of range: the end of the request exceeds `u64` bytes, the device `u32`, or
+    /// the time `u64` picoseconds (213 days after the first record).
     TooLarge,
 }
 

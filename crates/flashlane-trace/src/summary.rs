@@ -37,14 +37,15 @@ pub struct TraceSummary {
     pub first_ps: u64,
     /// Latest time. Unit: picoseconds.
     pub last_ps: u64,
-    /// Highest end of a request on any device: a drive needs at least this capacity if every device has one
-    /// of its own. Unit: bytes.
+    /// Highest end of a request on any device: a drive needs at least this capacity if every device
+    /// has one of its own. Unit: bytes.
     pub end_bytes_max: u64,
     /// The devices in ascending order; at most 65,536 are listed.
     pub devices: Vec<DeviceSummary>,
     /// Records of devices beyond the listed ones.
     pub unlisted_device_request_count: u64,
-    /// Records that were earlier than the one before them (not counted under `OnDecreasing::Error`).
+    /// Records that were earlier than the one before them (not counted under
+    /// `OnDecreasing::Error`).
     pub decreasing_count: u64,
     /// Lines that could not be read as records.
     pub rejected: Rejected,
@@ -57,8 +58,8 @@ pub struct DeviceSummary {
     pub device: u32,
     /// Its records.
     pub request_count: u64,
-    /// Highest end of its requests: the space it needs when several devices are laid out one after another.
-    /// Unit: bytes.
+    /// Highest end of its requests: the space it needs when several devices are laid out one after
+    /// another. Unit: bytes.
     pub end_bytes_max: u64,
 }
 

@@ -122,7 +122,8 @@ impl fmt::Display for SpaceUnit {
     }
 }
 
-/// A time on the clock of a trace file, shown in the unit of that file so that it can be searched for.
+/// A time on the clock of a trace file, shown in the unit of that file so that it can be searched
+/// for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// Time on the clock of the file, before rebasing. Unit: picoseconds.

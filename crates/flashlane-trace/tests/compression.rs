@@ -1,4 +1,5 @@
-//! Compressed traces: every codec gives the same records, and a broken file is an error, never a shorter trace.
+//! Compressed traces: every codec gives the same records, and a broken file is an error, never a
+//! shorter trace.
 
 use std::io::Write;
 use std::path::Path;

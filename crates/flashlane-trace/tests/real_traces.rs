@@ -1,5 +1,5 @@
-//! Real trace files, where they are at hand. They are not part of the project, because their terms do not
-//! allow passing them on; without them these tests say so and pass.
+//! Real trace files, where they are at hand. They are not part of the project, because their terms
+//! do not allow passing them on; without them these tests say so and pass.
 
 use std::path::{Path, PathBuf};
 
@@ -134,8 +134,8 @@ fn every_known_trace_equals_its_normalised_form() {
         };
         assert_eq!(totals(&found), totals(&expected), "{}", sample.original);
         assert_eq!(found.devices, expected.devices, "{}", sample.original);
-        // The normalised form is sorted and starts at its earliest request, so only files that are in order
-        // have the same span.
+        // The normalised form is sorted and starts at its earliest request, so only files that are
+        // in order have the same span.
         if found.decreasing_count == 0 {
             let difference = found.span_ps().abs_diff(expected.span_ps());
             assert!(difference <= 1_000_000, "{}: {difference} ps", sample.original);

@@ -17,17 +17,19 @@ const WRITE_CODES: [&str; 5] = ["W", "w", "Write", "write", "WRITE"];
 
 /// Says which columns of a text hold time, operation, offset, length and device.
 ///
-/// Made from text such as `t=1[us],op=3,off=4[B],len=5[B],dev=2;sep=comma;read=R|r;write=W|w;header=1`:
+/// Made from text such as
+/// `t=1[us],op=3,off=4[B],len=5[B],dev=2;sep=comma;read=R|r;write=W|w;header=1`:
 ///
-/// * Columns count from 1. `t` needs a unit: `s`, `ms`, `us`, `ns`, `ps` or `filetime` (100 ns); decimal
-///   fractions are read. `off` and `len` may have one: `B` (default), `KiB` or `sector` (512 bytes).
-///   `dev` may be left out; all records then belong to device 0.
+/// * Columns count from 1. `t` needs a unit: `s`, `ms`, `us`, `ns`, `ps` or `filetime` (100 ns);
+///   decimal fractions are read. `off` and `len` may have one: `B` (default), `KiB` or `sector`
+///   (512 bytes). `dev` may be left out; all records then belong to device 0.
 /// * `sep`: `comma` (default), `space` (any run of blanks) or `tab`.
-/// * `read`, `write`, `trim`, `flush`: the codes of each operation, separated by `|`. Where neither `read`
-///   nor `write` is given, `R`, `r`, `Read`, `read`, `READ` and the same for `W` are known.
+/// * `read`, `write`, `trim`, `flush`: the codes of each operation, separated by `|`. Where neither
+///   `read` nor `write` is given, `R`, `r`, `Read`, `read`, `READ` and the same for `W` are known.
 /// * `header`: lines to skip at the start of the file. Default: 0.
 ///
-/// Columns that the map does not name are ignored. Its `Display` form is text that gives the same map.
+/// Columns that the map does not name are ignored. Its `Display` form is text that gives the same
+/// map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnMap {
     pub(super) time: (u16, TimeUnit),
@@ -150,8 +152,8 @@ impl Draft {
 
     /// Reads `key=value` behind the first semicolon.
     fn read_setting(&mut self, item: &str) -> Result<(), Fault> {
-        const ALLOWED: &str = "sep=comma|space|tab, read=<code>|<code>, write=..., trim=..., flush=..., \
-             header=<lines>, each at most once";
+        const ALLOWED: &str = "sep=comma|space|tab, read=<code>|<code>, write=..., trim=..., \
+             flush=..., header=<lines>, each at most once";
         let fault = || Fault(format!("`{item}`"), ALLOWED);
         let (key, value) = item.split_once('=').ok_or_else(fault)?;
         let fresh = match key {
@@ -311,7 +313,8 @@ mod tests {
 
     #[test]
     fn the_text_of_a_map_gives_the_same_map() {
-        let full = "t=1[us],op=3,off=4[KiB],len=5[sector],dev=2;sep=tab;read=R|r;write=W;trim=D;flush=F;header=2";
+        let full = "t=1[us],op=3,off=4[KiB],len=5[sector],dev=2;\
+                    sep=tab;read=R|r;write=W;trim=D;flush=F;header=2";
         let map: ColumnMap = full.parse().expect("a good map");
         assert_eq!(map.to_string(), full);
         assert_eq!((map.time_unit(), map.header_lines()), (TimeUnit::Microseconds, 2));

@@ -274,10 +274,16 @@ mod tests {
 
         #[test]
         fn both_ways_agree(
-            fields in prop::collection::vec("[0-9]{1,3}|[0-9]{1,21}|[0-9]{0,2}\\.[0-9]{0,14}|R|W|W W|0x1f| 7|", 4..8),
+            fields in prop::collection::vec(
+                r"[0-9]{1,3}|[0-9]{1,21}|[0-9]{0,2}\.[0-9]{0,14}|R|W|W W|0x1f| 7|",
+                4..8,
+            ),
             blank in select(vec![",", "\t", " "]),
             separator in select(vec!["comma", "tab", "space"]),
-            columns in select(vec!["t=1[us],op=2,off=3,len=4", "op=1,t=3[s],len=4,off=5[KiB],dev=2"]),
+            columns in select(vec![
+                "t=1[us],op=2,off=3,len=4",
+                "op=1,t=3[s],len=4,off=5[KiB],dev=2",
+            ]),
         ) {
             let codes = "read=R|0|9;write=W|1|22;flush=2";
             let map: ColumnMap =

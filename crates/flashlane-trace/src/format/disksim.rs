@@ -1,6 +1,7 @@
 //! DiskSim ASCII traces.
 //!
-//! Source: the default trace format of DiskSim: arrival in decimal milliseconds, flags with bit 0 = read.
+//! Source: the default trace format of DiskSim: arrival in decimal milliseconds, flags with bit 0 =
+//! read.
 
 use super::FormatInfo;
 use super::five_columns::{Clock, FiveColumns};

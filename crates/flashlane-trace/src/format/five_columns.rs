@@ -1,4 +1,5 @@
-//! The shape that MQSim, DiskSim and SSDSim share: `time device lba size operation`, separated by blanks.
+//! The shape that MQSim, DiskSim and SSDSim share: `time device lba size operation`, separated by
+//! blanks.
 
 use super::LineParser;
 use crate::cursor::Cursor;
@@ -175,7 +176,11 @@ mod tests {
 
         #[test]
         fn both_ways_agree(
-            line in r"([0-9]{1,21}(\.[0-9]{0,14})?|\.5|x)( [0-9]{1,11}| {1,2}[0-9]{1,20}| 0x1f){3}( {1,2}[0-3]| 00)[ x]?",
+            line in concat!(
+                r"([0-9]{1,21}(\.[0-9]{0,14})?|\.5|x)",
+                r"( [0-9]{1,11}| {1,2}[0-9]{1,20}| 0x1f){3}",
+                r"( {1,2}[0-3]| 00)[ x]?",
+            ),
             unit in prop::sample::select(TimeUnit::ALL.to_vec()),
         ) {
             for clock in [Clock::Integer, Clock::Decimal] {

@@ -36,8 +36,8 @@ pub struct FormatInfo {
 
 /// Turns lines of one format into records. May keep state from line to line.
 pub(crate) trait LineParser: Send {
-    /// Reads one line that is neither blank nor a comment, already without blanks at its end. Blanks at its
-    /// start are still there: in a format separated by tabs they are empty columns.
+    /// Reads one line that is neither blank nor a comment, already without blanks at its end.
+    /// Blanks at its start are still there: in a format separated by tabs they are empty columns.
     /// `None`: the line belongs to the format but is not a request.
     fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason>;
 }
@@ -82,7 +82,8 @@ macro_rules! formats {
 formats! {
     /// `time device lba size type`: integer ns, 512-byte sectors, type 0 = write, 1 = read (MQSim).
     Mqsim => mqsim,
-    /// `time device lba size flags`: decimal ms, 512-byte sectors, bit 0 of the flags = read (DiskSim).
+    /// `time device lba size flags`: decimal ms, 512-byte sectors, bit 0 of the flags = read
+    /// (DiskSim).
     DiskSim => disksim,
     /// `time device lsn size op`: integer ns, 512-byte sectors, op 0 = write, 1 = read (SSDSim).
     SsdSim => ssdsim,
@@ -94,8 +95,8 @@ formats! {
 const MAP_PREFIXES: [&str; 2] = ["columns:", "csv:"];
 
 impl Format {
-    /// The format that `name` stands for: a name in [`Format::ALL`], or `columns:` (also `csv:`) followed by
-    /// the text of a [`ColumnMap`].
+    /// The format that `name` stands for: a name in [`Format::ALL`], or `columns:` (also `csv:`)
+    /// followed by the text of a [`ColumnMap`].
     ///
     /// # Errors
     /// [`TraceError::UnknownFormat`] and [`TraceError::ColumnMap`].

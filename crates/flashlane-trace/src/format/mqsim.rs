@@ -1,7 +1,8 @@
 //! MQSim ASCII traces.
 //!
-//! Source: the layout in MQSim's README and its sample traces. Differs from MQSim: the device column is
-//! kept (MQSim ignores it), and a time unit other than ns can be named (MQSim's reader ignores it).
+//! Source: the layout in MQSim's README and its sample traces. Differs from MQSim: the device
+//! column is kept (MQSim ignores it), and a time unit other than ns can be named (MQSim's reader
+//! ignores it).
 
 use super::FormatInfo;
 use super::five_columns::{Clock, FiveColumns, write_0_read_1};
@@ -9,7 +10,7 @@ use crate::units::TimeUnit;
 
 pub(super) const INFO: FormatInfo = FormatInfo {
     name: "mqsim",
-    description: "time device lba size type: integer ns, 512-byte sectors, type 0 = write, 1 = read",
+    description: "time device lba size type: integer ns, 512-byte sectors, 0 = write, 1 = read",
     example: "938513000 4 264719034 16 0",
     time_unit: TimeUnit::Nanoseconds,
     fixed_clock: false,

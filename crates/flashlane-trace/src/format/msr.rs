@@ -1,8 +1,9 @@
 //! MSR Cambridge traces.
 //!
-//! Source: SNIA IOTTA trace sets 387 and 388: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, no
-//! header, timestamps as Windows filetime. The response time was measured on the traced system and is not
-//! read. Every volume has a file of its own, so the host name is not kept either.
+//! Source: SNIA IOTTA trace sets 387 and 388:
+//! `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, no header, timestamps as Windows
+//! filetime. The response time was measured on the traced system and is not read. Every volume has
+//! a file of its own, so the host name is not kept either.
 
 use super::five_columns::range;
 use super::{FormatInfo, LineParser};
@@ -169,7 +170,10 @@ mod tests {
 
         #[test]
         fn both_ways_agree(
-            line in "[0-9]{1,21},h?,[0-9]{1,11},(Read|Write|Red) ?,[0-9]{0,21},[0-9]{1,12},?[0-9,]{0,2}",
+            line in concat!(
+                "[0-9]{1,21},h?,[0-9]{1,11},(Read|Write|Red) ?,",
+                "[0-9]{0,21},[0-9]{1,12},?[0-9,]{0,2}",
+            ),
         ) {
             let parser = parser(TimeUnit::Filetime);
             if let Some(record) = parser.quick(line.as_bytes()) {

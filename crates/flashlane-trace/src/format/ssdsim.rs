@@ -1,6 +1,7 @@
 //! SSDSim ASCII traces.
 //!
-//! Source: the sample trace of SSDSim. Same shape as MQSim's; kept apart because the name is what users know.
+//! Source: the sample trace of SSDSim. Same shape as MQSim's; kept apart because the name is what
+//! users know.
 
 use super::FormatInfo;
 use super::five_columns::{Clock, FiveColumns, write_0_read_1};
