@@ -1,11 +1,22 @@
 //! Prints how fast a trace is read: `trace_rate FILE [FORMAT]`.
 
 use std::error::Error;
+use std::process::ExitCode;
 use std::time::Instant;
 
 use flashlane_trace::{Format, OnDecreasing, TraceOptions, TraceReader};
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match measure() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = arguments.next().ok_or("usage: trace_rate FILE [FORMAT]")?;
     let format = arguments.next().map(|name| Format::by_name(&name)).transpose()?;
