@@ -1,6 +1,7 @@
 //! Prints how fast a trace is read: `trace_rate FILE [FORMAT]`.
 
 use std::error::Error;
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -31,14 +32,16 @@ fn measure() -> Result<(), Box<dyn Error>> {
     }
     let seconds = start.elapsed().as_secs_f64();
 
-    println!(
+    let mut out = std::io::stdout();
+    writeln!(
+        out,
         "{path}: {} lines ({}), {} records of {bytes} bytes, {} rejected, {} decreasing",
         reader.line(),
         reader.codec(),
         reader.delivered_count(),
         reader.rejected().count(),
         reader.decreasing_count(),
-    );
-    println!("{seconds:.3} s, {:.2} M lines/s", reader.line() as f64 / seconds / 1e6);
+    )?;
+    writeln!(out, "{seconds:.3} s, {:.2} M lines/s", reader.line() as f64 / seconds / 1e6)?;
     Ok(())
 }
