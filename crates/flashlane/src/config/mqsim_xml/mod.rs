@@ -7,6 +7,7 @@
 //! Source: tags, units and defaults of the released MQSim (commit 7ec40e3).
 
 mod device;
+mod flash;
 mod scenario;
 mod tags;
 mod tree;

@@ -50,7 +50,8 @@ impl Tag {
 pub(super) struct Notes {
     file: String,
     pub(super) warnings: Vec<String>,
-    problems: Vec<Problem>,
+    /// With their lines.
+    problems: Vec<(usize, Problem)>,
     defaulted: Vec<String>,
 }
 
@@ -70,16 +71,20 @@ impl Notes {
 
     pub(super) fn problem(&mut self, line: usize, message: impl Into<String>) {
         let place = format!("{}:{line}", self.file);
-        self.problems.push(Problem { place, message: message.into() });
+        self.problems.push((line, Problem { place, message: message.into() }));
     }
 
     pub(super) fn warn(&mut self, line: usize, message: impl Display) {
         self.warnings.push(format!("{}:{line}: {message}", self.file));
     }
 
-    /// The warnings, or every problem at once.
-    pub(super) fn finish(self) -> Result<Vec<String>, Error> {
-        if self.problems.is_empty() { Ok(self.warnings) } else { Err(Error::Config(self.problems)) }
+    /// The warnings, or every problem at once, in the order of the file.
+    pub(super) fn finish(mut self) -> Result<Vec<String>, Error> {
+        if self.problems.is_empty() {
+            return Ok(self.warnings);
+        }
+        self.problems.sort_by_key(|&(line, _)| line);
+        Err(Error::Config(self.problems.into_iter().map(|(_, problem)| problem).collect()))
     }
 }
 
@@ -292,6 +297,6 @@ pub(super) fn similar<'a>(
     let text = text.to_ascii_lowercase();
     let (distance, best) = candidates
         .map(|name| (strsim::damerau_levenshtein(&text, &name.to_ascii_lowercase()), name))
-        .min()?;
+        .min_by_key(|&(distance, _)| distance)?;
     (distance <= 2.max(best.len() / 4)).then_some(best)
 }

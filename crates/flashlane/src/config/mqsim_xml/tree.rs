@@ -18,6 +18,8 @@ pub(super) struct Node {
     pub(super) line: usize,
     /// Text between the tags, trimmed. Empty where there are inner tags.
     pub(super) text: String,
+    /// Line where the text begins; 0 without one.
+    text_line: usize,
     pub(super) children: Vec<Self>,
 }
 
@@ -133,7 +135,13 @@ impl Builder<'_> {
             return Err(self.malformed(offset, format!("tags nest more than {DEPTH_MAX} deep")));
         }
         let line = self.lines.at(offset);
-        self.open.push(Node { name, line, text: String::new(), children: Vec::new() });
+        self.open.push(Node {
+            name,
+            line,
+            text: String::new(),
+            text_line: 0,
+            children: Vec::new(),
+        });
         Ok(())
     }
 
@@ -143,12 +151,14 @@ impl Builder<'_> {
         };
         let text = node.text.trim();
         if !node.children.is_empty() && !text.is_empty() {
-            let message = format!(
-                "malformed XML: loose text {:?} among the tags of <{}>",
-                cut(text),
-                node.name
-            );
-            return Err(self.malformed(offset, message));
+            return Err(Error::config(
+                format!("{}:{}", self.file, node.text_line),
+                format!(
+                    "malformed XML: loose text {:?} among the tags of <{}>",
+                    cut(text),
+                    node.name
+                ),
+            ));
         }
         node.text = text.to_owned();
         match self.open.last_mut() {
@@ -159,16 +169,22 @@ impl Builder<'_> {
     }
 
     fn text(&mut self, text: &str, offset: u64) -> Result<(), Error> {
+        let trimmed = text.trim_start();
+        let begin = offset + (text.len() - trimmed.len()) as u64;
         match self.open.last_mut() {
-            Some(node) => node.text.push_str(text),
-            None if text.trim().is_empty() => {}
+            Some(node) => {
+                node.text.push_str(text);
+                if node.text_line == 0 && !trimmed.is_empty() {
+                    node.text_line = self.lines.at(begin);
+                }
+                Ok(())
+            }
+            None if trimmed.is_empty() => Ok(()),
             None => {
-                let skipped = text.len() - text.trim_start().len();
                 let message = format!("malformed XML: loose text {:?} outside any tag", cut(text));
-                return Err(self.malformed(offset + skipped as u64, message));
+                Err(self.malformed(begin, message))
             }
         }
-        Ok(())
     }
 
     fn resolve(&self, reference: &BytesRef<'_>, offset: u64) -> Result<String, Error> {
