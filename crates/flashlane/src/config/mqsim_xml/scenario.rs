@@ -173,18 +173,12 @@ fn synthetic(section: &mut Section<'_, '_>) -> MqsimSyntheticConfig {
     );
     let aligned = section.boolean(Tag::new("Generated_Aligned_Addresses", "false"));
     let size = 1..=REQUEST_SECTORS_MAX;
-    let hot_cold = address == MqsimAddress::HotCold;
     let config = MqsimSyntheticConfig {
         working_set_percent: working_set(section),
         closed_loop,
         read_percent: section.number(Tag::required("Read_Percentage"), 0..=100),
         address,
-        hot_region_percent: section.number_if(
-            hot_cold,
-            Tag::required("Percentage_of_Hot_Region"),
-            0..=99,
-            0,
-        ),
+        hot_region_percent: hot_region(section, address),
         aligned,
         alignment_sectors: section.number_if(
             aligned,
@@ -214,6 +208,13 @@ fn synthetic(section: &mut Section<'_, '_>) -> MqsimSyntheticConfig {
     check_rate(section, &config);
     check_end(section, &config);
     config
+}
+
+/// Percent of the working set that is hot. With all of it hot, MQSim has nowhere to send cold
+/// requests.
+fn hot_region(section: &mut Section<'_, '_>, address: MqsimAddress) -> u32 {
+    let tag = Tag::required("Percentage_of_Hot_Region");
+    section.number_if(address == MqsimAddress::HotCold, tag, 0..=99, 0)
 }
 
 /// Percent of the space; out of range means all of it, as in MQSim.
