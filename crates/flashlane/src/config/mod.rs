@@ -1,6 +1,7 @@
 //! Configuration: what users write, with units, and what is refused.
 
 pub mod device;
+pub mod mqsim_xml;
 pub mod policy;
 pub mod units;
 pub mod workload;

@@ -1,5 +1,7 @@
 //! Stage 1 of 8: where requests come from.
 
+pub mod mqsim;
+
 use flashlane_engine::Time;
 
 use crate::error::Error;
