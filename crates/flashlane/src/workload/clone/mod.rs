@@ -5,7 +5,7 @@
 //! on a piece of a similar trace where there was none; [`CloneParams::summary`] says which.
 //!
 //! * **Types**: a two-state Markov chain. **Gaps**: the mean of the arriving type times a renewal draw
-//!   times a burst cascade. Table 2's inter-arrival time of reads is read as the gap from the previous
+//!   (or, inside a batch, microseconds) times a burst cascade. Table 2's inter-arrival time of reads is read as the gap from the previous
 //!   request of any type, averaged over reads: only then do its columns agree with each other.
 //! * **Sizes**: a few modes, tilted to the published mean.
 //! * **Addresses**: runs that continue one of the last 32 requests, and Zipf-popular extents, with
@@ -34,6 +34,8 @@ use crate::layout::FlowSpace;
 
 /// Shortest horizon of the correction of a type's mean gap. Unit: requests of the type.
 const HORIZON_MIN: f64 = 2000.0;
+/// Mean gap inside a batch: the cuts of MSR volumes have 4 to 7 us. Unit: picoseconds.
+const BATCH_GAP_PS: f64 = 5e6;
 /// Least squared variation of the renewal draws, where the cascade already has more than all of it.
 const VARIATION_MIN: f64 = 0.05;
 
@@ -140,6 +142,11 @@ impl Types {
 struct Gaps {
     rng: Rng,
     clock: Clock,
+    /// Share of gaps inside batches.
+    batch: f64,
+    /// Mean gap inside a batch, and mean of the other gaps. Unit: mean gaps of the type.
+    batch_gap: [f64; 2],
+    rest_gap: [f64; 2],
     renewal: Renewal,
     cascade: Cascade,
     /// Mean gap before a write, and before a read. Unit: picoseconds, scaled.
@@ -151,19 +158,26 @@ impl Gaps {
     fn new(params: &CloneParams, time_scale: f64, mut rng: Rng) -> Self {
         let cascade = Cascade::new(params.bias, params.levels, params.leaf_log2, rng.next_u64());
         // The means of the types, the cascade and the renewal draws are independent factors, so
-        // their mean squares multiply. What is left of the target falls to the renewal draws.
+        // their mean squares multiply. What is left of the target falls to the renewal draws, which
+        // share it with the nearly empty gaps inside batches.
         let square = (params.gap_cv * params.gap_cv + 1.0)
             / params.type_mean_square()
-            / Cascade::mean_square(params.bias, params.levels);
+            / Cascade::mean_square(params.bias, params.levels)
+            * (1.0 - params.batch);
         let horizon =
             |share: f64| Governor::new((8.0 * cascade.period() as f64 * share).max(HORIZON_MIN));
+        let gap_ps = [params.write.gap_ms, params.read.gap_ms].map(|ms| ms * 1e9);
+        let batch_gap = gap_ps.map(|mean| (BATCH_GAP_PS / mean).min(1.0));
         let governors = [horizon(1.0 - params.read_ratio), horizon(params.read_ratio)];
         Self {
             rng,
             clock: Clock::at(Time::ZERO),
+            batch: params.batch,
+            batch_gap,
+            rest_gap: batch_gap.map(|gap| (1.0 - params.batch * gap) / (1.0 - params.batch)),
             renewal: Renewal::new((square - 1.0).max(VARIATION_MIN)),
             cascade,
-            mean_ps: [params.write.gap_ms, params.read.gap_ms].map(|ms| ms * 1e9 * time_scale),
+            mean_ps: gap_ps.map(|ps| ps * time_scale),
             governors,
         }
     }
@@ -171,7 +185,12 @@ impl Gaps {
     /// The next arrival; `None` at the end of simulated time.
     fn next(&mut self, is_read: bool) -> Option<Time> {
         let side = usize::from(is_read);
-        let gap = self.cascade.next() * self.renewal.draw(&mut self.rng);
+        let gap = if self.rng.unit() < self.batch {
+            self.batch_gap[side] * self.rng.exponential()
+        } else {
+            self.rest_gap[side] * self.renewal.draw(&mut self.rng)
+        };
+        let gap = self.cascade.next() * gap;
         let gap = self.governors[side].correct(gap);
         self.clock.advance(Gap::from_ps(gap * self.mean_ps[side]))
     }

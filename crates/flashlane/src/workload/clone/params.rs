@@ -13,6 +13,8 @@ pub struct CloneParams {
     pub kappa: f64,
     /// Coefficient of variation of all gaps.
     pub gap_cv: f64,
+    /// Share of gaps of a few microseconds, inside batches. Range: 0..1.
+    pub batch: f64,
     /// Larger half's share in the burst cascade. Range: 0.5..1; 0.5 has no bursts.
     pub bias: f64,
     /// Halvings of the burst cascade. Its longest bursts span `2^(levels + leaf_log2)` requests.

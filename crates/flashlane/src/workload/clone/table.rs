@@ -28,6 +28,7 @@ const FIN: CloneParams = CloneParams {
     read_ratio: 0.0,
     kappa: 0.57,
     gap_cv: 3.21,
+    batch: 0.0,
     bias: 0.645,
     levels: 10,
     leaf_log2: 0,
@@ -163,9 +164,11 @@ const MSR_LARGE: &[(f64, f64)] = &[
 const MSR_WRITE: CloneParams = CloneParams {
     kappa: 0.70,
     gap_cv: 4.0,
+    batch: 0.68,
     bias: 0.75,
-    levels: 9,
-    leaf_log2: 0,
+    levels: 6,
+    // Its busiest second has 30 times the mean rate, so the bursts are long.
+    leaf_log2: 8,
     extent_kib: 64,
     read: Side {
         sizes: MSR_SIZES,
@@ -191,7 +194,6 @@ const MSR_WRITE: CloneParams = CloneParams {
 /// MSR Cambridge, reads and writes.
 const MSR_MIXED: CloneParams = CloneParams {
     kappa: 0.67,
-    levels: 7,
     read: Side {
         sizes: MSR_SIZES,
         seq1: 0.03,
@@ -283,6 +285,7 @@ pub(super) const CLONES: &[CloneParams] = &[
         name: "prn-1",
         summary: "synthetic, Table 2 prn-1; shape borrowed from an MSR cut",
         read_ratio: 0.75,
+        levels: 4,
         read: MSR_MIXED.read.with(22.5, 30.0),
         write: MSR_MIXED.write.with(11.7, 126.7),
         ..MSR_MIXED
@@ -299,7 +302,6 @@ pub(super) const CLONES: &[CloneParams] = &[
         name: "prxy-1",
         summary: "synthetic, Table 2 prxy-1; shape borrowed from an MSR cut",
         read_ratio: 0.65,
-        levels: 10,
         read: MSR_MIXED.read.with(24.6, 3.7),
         write: MSR_MIXED.write.with(26.1, 3.4),
         ..MSR_MIXED
@@ -330,7 +332,6 @@ pub(super) const CLONES: &[CloneParams] = &[
         name: "src1-0",
         summary: "synthetic, Table 2 src1-0; time borrowed from an MSR cut, space from DTRS",
         read_ratio: 0.56,
-        levels: 9,
         read: SRC.read.with(36.2, 11.8),
         write: SRC.write.sized(MSR_LARGE).with(52.0, 21.7),
         ..SRC
@@ -341,7 +342,7 @@ pub(super) const CLONES: &[CloneParams] = &[
         read_ratio: 0.95,
         // The means of the types alone give a variation of 3.3; the busiest cut has 7.2.
         gap_cv: 7.23,
-        levels: 3,
+        levels: 1,
         read: SRC.read.with(35.8, 3.2),
         write: SRC.write.with(14.7, 213.9),
         ..SRC
@@ -350,7 +351,7 @@ pub(super) const CLONES: &[CloneParams] = &[
         name: "src1-2",
         summary: "synthetic, Table 2 src1-2; shape borrowed from an MSR cut",
         read_ratio: 0.25,
-        levels: 8,
+        levels: 5,
         read: MSR_WRITE.read.with(19.1, 56.5),
         write: MSR_WRITE.write.with(32.5, 405.6),
         ..MSR_WRITE
@@ -359,6 +360,7 @@ pub(super) const CLONES: &[CloneParams] = &[
         name: "stg-0",
         summary: "synthetic, Table 2 stg-0; shape borrowed from an MSR cut",
         read_ratio: 0.15,
+        levels: 5,
         read: MSR_WRITE.read.with(24.9, 4.6),
         write: MSR_WRITE.write.with(9.2, 350.3),
         ..MSR_WRITE
@@ -367,7 +369,7 @@ pub(super) const CLONES: &[CloneParams] = &[
         name: "stg-1",
         summary: "synthetic, Table 2 stg-1; shape borrowed from an MSR cut",
         read_ratio: 0.64,
-        levels: 5,
+        levels: 2,
         read: MSR_MIXED.read.sized(MSR_LARGE).with(59.5, 7.4),
         write: MSR_MIXED.write.with(7.9, 746.2),
         ..MSR_MIXED
@@ -395,6 +397,7 @@ pub(super) const CLONES: &[CloneParams] = &[
         // Too few writes to measure how types follow each other.
         kappa: 0.0,
         gap_cv: 1.33,
+        batch: 0.0,
         bias: 0.545,
         levels: 15,
         leaf_log2: 0,
