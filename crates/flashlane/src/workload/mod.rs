@@ -1,6 +1,18 @@
 //! Stage 1 of 8: where requests come from.
 
+mod address;
+mod build;
+pub mod clone;
+pub mod footprint;
 pub mod mqsim;
+mod pace;
+mod scatter;
+pub mod size;
+pub mod synthetic;
+pub mod trace;
+mod zipf;
+
+pub use build::{build, footprint_of};
 
 use flashlane_engine::Time;
 
