@@ -147,3 +147,42 @@ fn no_source(flow: &FlowConfig) -> Error {
     let message = "a flow needs one of synthetic, trace, clone and mqsim";
     Error::config(format!("flow {:?}", flow.name), message)
 }
+
+#[cfg(test)]
+mod tests {
+    use flashlane_engine::Time;
+
+    use super::*;
+    use crate::config::WorkloadConfig;
+    use crate::layout::Layout;
+
+    fn device() -> DeviceConfig {
+        let text = "name = 'small'\n[flash]\ntechnology = 'slc'\nchannels = 1\n\
+            chips_per_channel = 1\ndies_per_chip = 1\nplanes_per_die = 1\nblocks_per_plane = 64\n\
+            pages_per_block = 64\npage_size = '8KiB'\nchannel_rate = '333MT/s'\n\
+            read_time = ['75us']\nprogram_time = ['1ms']\nerase_time = '4ms'";
+        toml::from_str(text).expect("a valid device")
+    }
+
+    fn first(source: &str) -> Result<bool, Error> {
+        let text = format!("[[flow]]\nname = 'a'\n{source}");
+        let workload: WorkloadConfig = toml::from_str(&text).expect("a valid workload");
+        let device = device();
+        let space = &Layout::new(&device, &workload).flows[0];
+        let flow = &workload.flows[0];
+        let mut built = build(flow, 0, space, &device, 1)?;
+        footprint_of(flow, 0, space, &device, 1)?;
+        Ok(built.next(Time::ZERO)?.is_some())
+    }
+
+    #[test]
+    fn each_kind_of_flow_gets_its_source() {
+        assert!(first("synthetic = { iops = 5.0 }").expect("a synthetic flow"));
+        assert!(first("clone = { of = 'tpcc' }").expect("a clone"));
+        let missing = first("trace = { path = 'none.trace', format = 'msr' }");
+        assert!(matches!(missing, Err(Error::Trace(_))));
+        let unknown = first("clone = { of = 'tpcx' }").expect_err("an unknown clone");
+        assert!(unknown.to_string().contains("did you mean"), "{unknown}");
+        assert!(first("").is_err());
+    }
+}
