@@ -1,8 +1,13 @@
 //! Configuration: what users write, with units, and what is refused.
 
+pub mod bounds;
 pub mod device;
+pub mod load;
 pub mod policy;
+pub mod preset;
+mod size;
 pub mod units;
+pub mod validate;
 pub mod workload;
 
 pub use device::*;
