@@ -5,6 +5,7 @@ pub mod device;
 pub mod load;
 pub mod policy;
 pub mod preset;
+pub mod schema;
 mod size;
 pub mod units;
 pub mod validate;
