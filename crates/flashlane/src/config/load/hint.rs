@@ -7,10 +7,16 @@ pub fn nearest<'a>(found: &str, allowed: impl IntoIterator<Item = &'a str>) -> O
     let wanted = plain(found);
     allowed
         .into_iter()
-        .map(|word| (strsim::jaro_winkler(&wanted, &plain(word)), word))
+        .map(|word| (likeness(&wanted, &plain(word)), word))
         .filter(|&(score, _)| score >= 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, word)| word)
+}
+
+/// 1 for the same word, 0 for nothing in common. One slip of the pen in a short word counts little.
+fn likeness(a: &str, b: &str) -> f64 {
+    let slip = a.len() >= 3 && strsim::osa_distance(a, b) == 1;
+    strsim::jaro_winkler(a, b).max(if slip { 0.9 } else { 0.0 })
 }
 
 /// `` did you mean `x`? `` and the list of what is allowed, for the end of a message.
@@ -32,6 +38,7 @@ mod tests {
         let words = ["out-of-order", "read-priority", "fcfs"];
         assert_eq!(nearest("out_of_ordr", words), Some("out-of-order"));
         assert_eq!(nearest("FCSF", words), Some("fcfs"));
+        assert_eq!(nearest("mcl", ["slc", "mlc", "tlc"]), Some("mlc"));
         assert_eq!(nearest("zebra", words), None);
         assert!(allowed("zebra", &words).starts_with("allowed: out-of-order"));
     }

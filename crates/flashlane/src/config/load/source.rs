@@ -65,7 +65,13 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Draft, Error> {
         };
         Error::Config(vec![Problem { place, message }])
     };
-    let tree = DeTable::parse(text).map_err(|error| refuse(&error))?;
+    let (tree, errors) = DeTable::parse_recoverable(text);
+    // What follows a slip is often only its consequence.
+    let first =
+        errors.iter().min_by_key(|error| error.span().map_or(usize::MAX, |span| span.start));
+    if let Some(error) = first {
+        return Err(refuse(error));
+    }
     let value: toml::Table = toml::from_str(text).map_err(|error| refuse(&error))?;
     let mut places = Places::new(file);
     places.index(text, tree.get_ref());

@@ -40,14 +40,23 @@ impl PlaneBudget {
         self.flows == 0 || self.room_pages() > self.logical_pages
     }
 
-    /// The smallest number of blocks with which the plane would fit, if its logical pages grow in
-    /// proportion to its blocks; `None` where over-provisioning is too small at any size.
+    /// A number of blocks with which the plane fits, if its logical pages grow in proportion to its
+    /// blocks; `None` where over-provisioning is too small at any size.
     #[must_use]
-    pub fn blocks_needed(&self) -> Option<u64> {
+    pub fn blocks_needed(&self, ftl: &FtlConfig) -> Option<u32> {
         let full = f64::from(self.blocks) * f64::from(self.pages_per_block);
         let spare = 1.0 - self.logical_pages as f64 / full;
-        let overhead = f64::from(self.reserve_blocks + self.frontier_blocks);
-        (spare > 0.0).then(|| (overhead / spare) as u64 + 1)
+        let mut blocks = self.blocks;
+        while spare > 0.0 && super::BLOCKS_PER_PLANE.contains(&blocks) {
+            // The reserve may be a share of the blocks and grow with them.
+            let overhead = gc_reserve(ftl, blocks) + self.frontier_blocks;
+            let needed = (f64::from(overhead) / spare) as u32 + 1;
+            if needed <= blocks {
+                return Some(blocks);
+            }
+            blocks = needed;
+        }
+        None
     }
 }
 
@@ -106,6 +115,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig, workload: &Workloa
     let worst = budgets
         .iter()
         .enumerate()
+        .rev()
         .filter(|(_, budget)| !budget.fits())
         .max_by_key(|(_, budget)| shortage(budget));
     let Some((plane, worst)) = worst else { return };
@@ -121,7 +131,7 @@ fn explain(device: &DeviceConfig, plane: usize, budget: &PlaneBudget) -> String 
     if room > 0 && needed <= *super::OVER_PROVISIONING.end() {
         ways.push(format!("over-provisioning of at least {:.1}%", (needed * 1000.0).ceil() / 10.0));
     }
-    if let Some(blocks) = budget.blocks_needed() {
+    if let Some(blocks) = budget.blocks_needed(&device.ftl) {
         ways.push(format!("at least {blocks} blocks per plane (flash.blocks_per_plane)"));
     }
     ways.push("fewer flows on a plane".to_owned());
