@@ -91,9 +91,9 @@ fn a_dry_run_prints_toml_capacity_and_bounds() {
     let run = ["run", "--dry-run", "--device", "upi", "--workload", &workload];
     let text = stdout(&run);
     for word in [
-        "physical 192 GiB, logical 150.00 GiB",
+        "physical 192 GiB, logical 150 GiB",
         "28.00 % of the logical",
-        "21.87 % of the physical",
+        "21.88 % of the physical",
         "bus, read or write",
         "1200.0 MB/s",
         "array, read",

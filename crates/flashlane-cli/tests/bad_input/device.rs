@@ -55,7 +55,7 @@ const RULES: &[Case] = &[
     case(
         "blocks_per_plane = 64",
         "blocks_per_plane = 16",
-        &["ftl.over_provisioning", "at least 28 blocks per plane"],
+        &["d.toml:5: ftl.gc.threshold", "5% = 0 of 16 blocks", "at least 3 blocks"],
     ),
     case(
         "victim = \"rga\"",
@@ -111,6 +111,16 @@ fn too_many_pages() {
     }
     let says = ["d.toml:7: flash", "4503599627370496 pages", "at most 4293918720"];
     assert_refused(folder.path(), &arguments, &says);
+}
+
+#[test]
+fn planes_without_room_for_collection() {
+    let folder = good_folder();
+    let arguments = ["run", "--device", "d.toml", "--workload", "w.toml"];
+    let mut small = arguments.to_vec();
+    small.extend(["--set", "flash.blocks_per_plane=16", "--set", "ftl.gc.threshold=3 blocks"]);
+    let says = ["d.toml:4: ftl.over_provisioning", "16 blocks less 2 in reserve", "at least 29 bl"];
+    assert_refused(folder.path(), &small, &says);
 }
 
 #[test]

@@ -39,21 +39,21 @@ fn key_path(path: &Path) -> String {
 /// Our words for the deserialiser's, and the key that they are about where it is one.
 fn explain(message: &str) -> (Option<String>, String) {
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    if message.starts_with("unknown field") {
-        if let [found, keys @ ..] = words.as_slice() {
-            let hint = hint::allowed(found, keys);
-            return (Some((*found).to_owned()), format!("unknown key `{found}`; {hint}"));
-        }
+    if message.starts_with("unknown field")
+        && let [found, keys @ ..] = words.as_slice()
+    {
+        let hint = hint::allowed(found, keys);
+        return (Some((*found).to_owned()), format!("unknown key `{found}`; {hint}"));
     }
-    if message.starts_with("unknown variant") {
-        if let [found, names @ ..] = words.as_slice() {
-            return (None, format!("found `{found}`; {}", hint::allowed(found, names)));
-        }
+    if message.starts_with("unknown variant")
+        && let [found, names @ ..] = words.as_slice()
+    {
+        return (None, format!("found `{found}`; {}", hint::allowed(found, names)));
     }
-    if message.starts_with("missing field") {
-        if let [name, ..] = words.as_slice() {
-            return (Some((*name).to_owned()), format!("missing key `{name}`; it has no default"));
-        }
+    if message.starts_with("missing field")
+        && let [name, ..] = words.as_slice()
+    {
+        return (Some((*name).to_owned()), format!("missing key `{name}`; it has no default"));
     }
     for start in ["invalid type: ", "invalid value: ", "invalid length "] {
         if let Some((found, expected)) =

@@ -40,6 +40,19 @@ impl PlaneBudget {
         self.flows == 0 || self.room_pages() > self.logical_pages
     }
 
+    /// What rounding up can add to the logical pages, at most.
+    fn rounding_pages(&self) -> u64 {
+        2 * u64::from(self.flows)
+    }
+
+    /// A ratio of over-provisioning with which the plane fits, if it now has `ratio`.
+    #[must_use]
+    pub fn over_provisioning_needed(&self, ratio: f64) -> Option<f64> {
+        let room = self.room_pages().checked_sub(self.rounding_pages())?;
+        let needed = (1.0 + ratio) * self.logical_pages as f64 / room as f64 - 1.0;
+        (needed <= *super::OVER_PROVISIONING.end()).then_some(needed)
+    }
+
     /// A number of blocks with which the plane fits, if its logical pages grow in proportion to its
     /// blocks; `None` where over-provisioning is too small at any size.
     #[must_use]
@@ -50,7 +63,8 @@ impl PlaneBudget {
         while spare > 0.0 && super::BLOCKS_PER_PLANE.contains(&blocks) {
             // The reserve may be a share of the blocks and grow with them.
             let overhead = gc_reserve(ftl, blocks) + self.frontier_blocks;
-            let needed = (f64::from(overhead) / spare) as u32 + 1;
+            let rounding = self.rounding_pages() as f64 / f64::from(self.pages_per_block);
+            let needed = ((f64::from(overhead) + rounding) / spare) as u32 + 1;
             if needed <= blocks {
                 return Some(blocks);
             }
@@ -125,11 +139,10 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig, workload: &Workloa
 fn explain(device: &DeviceConfig, plane: usize, budget: &PlaneBudget) -> String {
     let over_provisioning = device.ftl.over_provisioning.0;
     let room = budget.room_pages();
-    // One page more than what is needed keeps the ceilings of the divisions on the safe side.
-    let needed = (1.0 + over_provisioning) * (budget.logical_pages + 2) as f64 / room as f64 - 1.0;
     let mut ways = Vec::new();
-    if room > 0 && needed <= *super::OVER_PROVISIONING.end() {
-        ways.push(format!("over-provisioning of at least {:.1}%", (needed * 1000.0).ceil() / 10.0));
+    if let Some(needed) = budget.over_provisioning_needed(over_provisioning) {
+        let percent = (needed * 1000.0).ceil() / 10.0;
+        ways.push(format!("over-provisioning of at least {percent:.1}%"));
     }
     if let Some(blocks) = budget.blocks_needed(&device.ftl) {
         ways.push(format!("at least {blocks} blocks per plane (flash.blocks_per_plane)"));

@@ -57,7 +57,7 @@ impl Rules {
 
     /// A size in a range that is a multiple of a host sector.
     pub(super) fn sectors(&mut self, key: &str, value: ByteSize, range: RangeInclusive<u64>) {
-        self.require(value.0 % 512 == 0, key, || {
+        self.require(value.0.is_multiple_of(512), key, || {
             format!("found {value}, allowed: multiples of 512B")
         });
         self.bytes(key, value, range);
