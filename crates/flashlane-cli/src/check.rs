@@ -65,7 +65,10 @@ fn check_one(checked: &Checked, device: Option<&Loaded<DeviceConfig>>) -> Result
             for workload in workloads {
                 warn(&workload.warnings);
                 match device {
-                    Some(device) => validate::check_pair(device, workload)?,
+                    Some(device) => {
+                        validate::check_pair(device, workload)?;
+                        validate::check_traces(&device.config, &workload.config)?;
+                    }
                     None => validate::check_workload(workload)?,
                 }
             }

@@ -3,7 +3,7 @@
 use flashlane::Error;
 use flashlane::config::bounds::{Bounds, Capacity};
 use flashlane::config::load::Loaded;
-use flashlane::config::{DeviceConfig, WorkloadConfig};
+use flashlane::config::{DeviceConfig, WorkloadConfig, validate};
 use flashlane::layout::{Layout, SECTOR_BYTES};
 use serde::Serialize;
 use serde_json::json;
@@ -29,6 +29,7 @@ pub(crate) fn dry_run(
     let mut text = String::new();
     for (index, workload) in workloads.iter().enumerate() {
         let workload = &workload.config;
+        validate::check_traces(device, workload)?;
         let layout = Layout::new(device, workload);
         let (capacity, bounds) = (Capacity::new(&layout), Bounds::new(device));
         let resolved = Resolved { device, workload };

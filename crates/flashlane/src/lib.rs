@@ -1,16 +1,31 @@
-//! The simulated device, its policies and its measurements.
+//! A simulator of multi-queue SSDs shared by tenants: who slows whom down, and why.
+//!
+//! The modules are listed in the order in which a request meets them; see `ARCHITECTURE.md`.
 
-// Pipeline order, not alphabetical: the tree is the device.
+// What users write, and what can be wrong with it.
 pub mod config;
-pub mod error;
+mod error;
 pub mod layout;
-pub mod workload;
-pub mod interface;
-pub mod ftl;
-pub mod isolation;
-pub mod scheduler;
-pub mod metrics;
-pub mod run;
 
-pub use run::{RunOptions, Warmup, simulate};
+// The pipeline.
+pub mod workload; // 1
+mod host; // 2
+pub mod interface; // 3
+mod cache; // 4
+pub mod ftl; // 5
+pub mod isolation;
+pub mod scheduler; // 6
+mod flash; // 7
+pub mod metrics; // 8
+
+// What they share, and the loop over it all.
+mod audit;
+mod event;
+pub mod precondition;
+mod request;
+pub mod run;
+mod ssd;
+mod transaction;
+
 pub use error::{Error, Problem};
+pub use run::{RunOptions, Warmup, simulate};

@@ -3,6 +3,7 @@
 pub mod bounds;
 pub mod device;
 pub mod load;
+pub mod mqsim_xml;
 pub mod policy;
 pub mod preset;
 pub mod schema;

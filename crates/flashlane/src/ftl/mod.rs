@@ -1,3 +1,217 @@
-//! Stage 5 of 8: flash translation.
+//! Stage 5 of 8: flash translation. Receives page transactions from `interface` and `cache`; finds
+//! or places their physical pages, waits for translation pages and free blocks where it must, and
+//! sends them to `scheduler`. Keeps the flash writable by collecting garbage.
+//!
+//! Invariants: L2P and P2L agree; the mapping is updated when a page is allocated, and a read of a
+//! page that is not programmed yet waits for the program; programs of a block leave in order.
+//! Source: MQSim (FAST'18) section 4.2.
+
 pub mod allocation;
+pub(crate) mod blocks;
 pub mod gc;
+pub(crate) mod mapping;
+pub(crate) mod pages;
+mod translate;
+
+use flashlane_engine::{DenseMap, Rng, Slab};
+
+use crate::config::{DeviceConfig, UnwrittenRead};
+use crate::layout::Layout;
+use crate::ssd::Ssd;
+use crate::transaction::{Op, Source};
+use allocation::Allocator;
+use blocks::{BlockState, Blocks};
+use gc::{Job, VictimPolicy};
+use mapping::MappingTable;
+use pages::PageTables;
+
+/// Free blocks of a plane that only collection may take.
+pub const RESERVE_BLOCKS: u32 = 2;
+
+/// What preconditioning leaves behind: everything that outlives a run.
+#[derive(Clone)]
+pub(crate) struct FtlState {
+    pub(crate) pages: PageTables,
+    pub(crate) blocks: Blocks,
+    pub(crate) mapping: Option<MappingTable>,
+}
+
+impl FtlState {
+    /// An empty drive.
+    pub(crate) fn new(device: &DeviceConfig, layout: &Layout) -> Self {
+        let geometry = layout.geometry;
+        let reserve = RESERVE_BLOCKS.max(device.ftl.gc.max_concurrent_per_plane);
+        let flows = layout.flows.len() as u32;
+        Self {
+            pages: PageTables::new(
+                layout.logical_pages,
+                geometry.pages(),
+                geometry.sectors_per_page,
+            ),
+            blocks: Blocks::new(geometry, flows, device.ftl.wear_leveling.dynamic, reserve),
+            mapping: (!device.ftl.mapping.ideal).then(|| MappingTable::new(device, layout)),
+        }
+    }
+}
+
+/// The translation layer.
+pub(crate) struct Ftl {
+    pub(crate) pages: PageTables,
+    pub(crate) blocks: Blocks,
+    pub(crate) mapping: Option<MappingTable>,
+    allocator: Allocator,
+    victim: Box<dyn VictimPolicy>,
+    rng: Rng,
+    jobs: Slab<Job>,
+    /// Planes of each chip that are short of free blocks.
+    pub(crate) urgent_planes: Vec<u32>,
+    /// Collection starts below so many free blocks.
+    threshold: u32,
+    /// Collection is urgent below so many free blocks.
+    hard_threshold: u32,
+    max_jobs: u32,
+    /// Logical pages with a partial write that waits for old data.
+    merging: DenseMap,
+    /// Writes to such pages, oldest first.
+    merge_queue: Vec<u32>,
+    /// Reads of pages that are not programmed yet.
+    unprogrammed: Vec<u32>,
+    unwritten_reads_flash: bool,
+    /// Programs leave in order, and reads wait for programs.
+    ordered: bool,
+    pub(crate) zero_fill_reads: u64,
+    pub(crate) gc_invocations: u64,
+    pub(crate) gc_moves: u64,
+    classes: Vec<u8>,
+}
+
+impl Ftl {
+    /// The layer over a state.
+    pub(crate) fn new(
+        device: &DeviceConfig,
+        layout: &Layout,
+        state: FtlState,
+        classes: Vec<u8>,
+        seed: u64,
+    ) -> Self {
+        let gc = &device.ftl.gc;
+        let blocks_per_plane = layout.geometry.blocks_per_plane;
+        Self {
+            pages: state.pages,
+            blocks: state.blocks,
+            mapping: state.mapping,
+            allocator: Allocator::new(&device.ftl.allocation, layout),
+            victim: gc::build(&gc.victim),
+            rng: Rng::stream(seed, "ftl.gc", 0),
+            jobs: Slab::new(),
+            urgent_planes: vec![0; layout.geometry.chips() as usize],
+            threshold: gc.threshold.blocks(blocks_per_plane),
+            hard_threshold: gc.hard_threshold.blocks(blocks_per_plane).max(RESERVE_BLOCKS + 1),
+            max_jobs: gc.max_concurrent_per_plane,
+            merging: DenseMap::default(),
+            merge_queue: Vec::new(),
+            unprogrammed: Vec::new(),
+            unwritten_reads_flash: device.ftl.unwritten_read == UnwrittenRead::Flash
+                || device.compat.flash_unwritten_reads,
+            ordered: !device.compat.unordered_programs,
+            zero_fill_reads: 0,
+            gc_invocations: 0,
+            gc_moves: 0,
+            classes,
+        }
+    }
+}
+
+impl Ssd {
+    /// A transaction is over the bus or out of the array: what waited for it goes on.
+    pub(crate) fn transaction_done(&mut self, id: u32) {
+        let (source, op) = (self.transactions[id].source, self.transactions[id].op);
+        match (source, op) {
+            (Source::User | Source::Cache, Op::Read) => self.user_read_done(id),
+            (Source::User | Source::Cache, Op::Program) => self.user_program_done(id),
+            (Source::Gc, Op::Read) => self.migration_read_done(id),
+            (Source::Gc, Op::Program) => self.migration_program_done(id),
+            (Source::Mapping, Op::Read) => self.mapping_read_done(id),
+            (Source::Mapping, Op::Program) => self.mapping_program_done(id),
+            (_, Op::Erase) => self.erase_done(id),
+        }
+    }
+
+    /// Keeps the accounts of a finished program: readers of the page may go, the block may be ready
+    /// for collection.
+    fn page_programmed(&mut self, id: u32) {
+        let tr = &self.transactions[id];
+        let block_id = self.ftl.blocks.block_of(tr.ppa);
+        let plane = tr.plane;
+        let block = self.ftl.blocks.block_mut(block_id);
+        block.programmed += 1;
+        let wake = std::mem::take(&mut block.awaited);
+        let state = &mut self.ftl.blocks.planes[plane as usize];
+        state.programs -= 1;
+        let wanted = state.gc_wanted;
+        if wake {
+            self.wake_readers(block_id);
+        }
+        if wanted {
+            self.collect(plane);
+        }
+    }
+
+    /// Reads that waited for a program of the block look again.
+    fn wake_readers(&mut self, block: u32) {
+        let mut at = 0;
+        while at < self.ftl.unprogrammed.len() {
+            let id = self.ftl.unprogrammed[at];
+            if self.ftl.blocks.block_of(self.transactions[id].ppa) == block {
+                self.ftl.unprogrammed.remove(at);
+                self.read_physical(id);
+                // It may have gone to the end of the list again.
+                if self.ftl.unprogrammed.last() == Some(&id) {
+                    let last = self.ftl.unprogrammed.pop().expect("just seen");
+                    self.ftl.unprogrammed.insert(at, last);
+                    at += 1;
+                }
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// A read takes hold of its block, so that it is not erased underneath, and goes to the
+    /// scheduler as soon as its page is programmed.
+    fn read_physical(&mut self, id: u32) {
+        let now = self.now;
+        let ordered = self.ftl.ordered;
+        let blocks = &mut self.ftl.blocks;
+        let tr = &mut self.transactions[id];
+        let (block_id, page) = (blocks.block_of(tr.ppa), blocks.page_of(tr.ppa));
+        let block = blocks.block_mut(block_id);
+        if !tr.holds_block {
+            tr.holds_block = true;
+            block.reads += 1;
+        }
+        if ordered && page >= u32::from(block.programmed) {
+            block.awaited = true;
+            tr.place = crate::transaction::Place::Unprogrammed;
+            self.ftl.unprogrammed.push(id);
+            return;
+        }
+        let waited = tr.lap(now);
+        tr.chain.mapping += waited;
+        self.schedule(id);
+    }
+
+    /// A read lets go of its block; a collected block may have waited for that.
+    fn release_block(&mut self, id: u32) {
+        let tr = &mut self.transactions[id];
+        if !std::mem::take(&mut tr.holds_block) {
+            return;
+        }
+        let block_id = self.ftl.blocks.block_of(tr.ppa);
+        let block = self.ftl.blocks.block_mut(block_id);
+        block.reads -= 1;
+        if block.reads == 0 && block.state == BlockState::Collected {
+            self.erase_if_empty(block_id);
+        }
+    }
+}

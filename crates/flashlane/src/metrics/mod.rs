@@ -1,3 +1,9 @@
-//! What a run reports.
+//! Stage 8 of 8: what a run reports. Sees every request at its completion with the times of all stage
+//! boundaries; knows no other stage.
+
+pub(crate) mod latency;
+pub(crate) mod recorder;
 pub mod summary;
+pub(crate) mod window;
+
 pub use summary::*;

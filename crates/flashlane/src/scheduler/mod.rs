@@ -1,3 +1,247 @@
-//! Stage 6 of 8: the transaction scheduling unit.
+//! Stage 6 of 8: the transaction scheduling unit. Receives transactions that are ready for the
+//! flash from `ftl`; sends commands to `flash` whenever a channel and a die are free.
+//!
+//! The policy decides, this file acts: it visits the chips of a free channel in turn, asks the
+//! policy what a free die should do, and issues that. Invariant: every transaction enters once and
+//! leaves once. Source: MQSim (FAST'18) section 4.2.3.
+
 pub mod policy;
+pub(crate) mod queues;
+
+use flashlane_engine::Time;
+
+use crate::config::DeviceConfig;
+use crate::flash::DieState;
+use crate::layout::Geometry;
+use crate::ssd::Ssd;
+use crate::transaction::{Place, Source};
 pub use policy::Scheduling;
+use policy::Policy;
+use queues::View;
+
+/// Time average and maximum of a queue length.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct QueueAccount {
+    length: u64,
+    since: Time,
+    /// Sum of length times duration. Unit: transactions times picoseconds.
+    pub(crate) area: u128,
+    pub(crate) max: u64,
+}
+
+impl QueueAccount {
+    #[inline]
+    pub(crate) fn add(&mut self, change: i64, now: Time) {
+        self.area += u128::from(self.length) * u128::from((now - self.since).0);
+        self.since = now;
+        self.length = self.length.wrapping_add_signed(change);
+        self.max = self.max.max(self.length);
+    }
+}
+
+/// The scheduling unit.
+pub(crate) struct Scheduler {
+    pub(crate) policy: Box<dyn Policy>,
+    /// Transactions that wait, by chip.
+    waiting: Vec<u32>,
+    /// Bit per chip of a channel: something waits there.
+    pending: Vec<u64>,
+    /// The chip of each channel that is looked at first.
+    turn: Vec<u32>,
+    /// Channels to look at when the current event is over; a bit each.
+    offered: u64,
+    pub(crate) chips: Vec<QueueAccount>,
+    pub(crate) flows: Vec<QueueAccount>,
+    one_die_per_dispatch: bool,
+    ordered: bool,
+    preemptible: bool,
+    may_suspend: bool,
+}
+
+impl Scheduler {
+    /// Empty queues.
+    pub(crate) fn new(device: &DeviceConfig, geometry: Geometry, flows: usize) -> Self {
+        Self {
+            policy: policy::build(&device.scheduler, geometry.dies()),
+            waiting: vec![0; geometry.chips() as usize],
+            pending: vec![0; geometry.channels as usize],
+            turn: vec![0; geometry.channels as usize],
+            offered: 0,
+            chips: vec![QueueAccount::default(); geometry.chips() as usize],
+            flows: vec![QueueAccount::default(); flows],
+            one_die_per_dispatch: device.compat.one_die_per_dispatch,
+            ordered: !device.compat.unordered_programs,
+            preemptible: device.ftl.gc.preemptible,
+            may_suspend: device.flash.suspend.program || device.flash.suspend.erase,
+        }
+    }
+}
+
+impl Ssd {
+    /// Lends the policy a view of the rest of the device.
+    #[inline]
+    fn with_policy<R>(
+        &mut self,
+        urgent: bool,
+        decide: impl FnOnce(&mut dyn Policy, &mut View<'_>) -> R,
+    ) -> R {
+        let mut view = View {
+            now: self.now,
+            transactions: &mut self.transactions,
+            blocks: &self.ftl.blocks,
+            pages: &self.ftl.pages,
+            urgent,
+            ordered: self.scheduler.ordered,
+            planes_per_die: self.geometry.planes_per_die,
+            batch: &mut self.batch,
+            cancelled: &mut self.cancelled,
+        };
+        decide(&mut *self.scheduler.policy, &mut view)
+    }
+
+    /// A transaction is ready for the flash.
+    pub(crate) fn schedule(&mut self, id: u32) {
+        let now = self.now;
+        let tr = &mut self.transactions[id];
+        tr.place = Place::Queue;
+        let (die, flow) = (self.flash.die_of(tr.plane), tr.flow);
+        let chip = self.flash.chip_of(die);
+        self.with_policy(false, |policy, view| policy.enqueue(die, id, view));
+        let scheduler = &mut self.scheduler;
+        scheduler.waiting[chip as usize] += 1;
+        let channel = self.flash.channel_of(chip) as usize;
+        scheduler.pending[channel] |= 1 << (chip % self.geometry.chips_per_channel);
+        scheduler.chips[chip as usize].add(1, now);
+        scheduler.flows[flow as usize].add(1, now);
+        self.offer(chip);
+    }
+
+    /// A chip or its queue changed: its channel is looked at when the current event is over.
+    #[inline]
+    pub(crate) fn offer(&mut self, chip: u32) {
+        let channel = self.flash.channel_of(chip);
+        if !self.flash.channels[channel as usize].busy {
+            self.scheduler.offered |= 1 << channel;
+        }
+    }
+
+    /// Looks at all channels that were offered work.
+    #[inline]
+    pub(crate) fn dispatch_offered(&mut self) {
+        while self.scheduler.offered != 0 {
+            let channel = self.scheduler.offered.trailing_zeros();
+            self.scheduler.offered &= self.scheduler.offered - 1;
+            self.dispatch(channel);
+        }
+    }
+
+    /// Issues at most one command on a channel, if it is free: chips in turn, from where the last
+    /// visit ended.
+    pub(crate) fn dispatch(&mut self, channel: u32) {
+        if self.flash.channels[channel as usize].busy {
+            return;
+        }
+        let chips = self.geometry.chips_per_channel;
+        let turn = self.scheduler.turn[channel as usize];
+        let pending = self.scheduler.pending[channel as usize];
+        // Chips from the turn on, then those before it.
+        let from_turn = pending & (u64::MAX << turn);
+        for mut set in [from_turn, pending & !from_turn] {
+            while set != 0 {
+                let way = set.trailing_zeros();
+                set &= set - 1;
+                if self.serve(channel * chips + way) {
+                    self.scheduler.turn[channel as usize] = (way + 1) % chips;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Issues a command on a chip, if one of its dies can take one.
+    fn serve(&mut self, chip: u32) -> bool {
+        let urgent = !self.scheduler.preemptible || self.ftl.urgent_planes[chip as usize] > 0;
+        let dies = self.flash.dies_of(chip);
+        if dies.len() == 1 {
+            return self.serve_die(dies.start, urgent);
+        }
+        if self.scheduler.one_die_per_dispatch {
+            if !self.flash.chip_idle(chip) {
+                return false;
+            }
+            let best = self.best_die(dies, urgent, |_| true);
+            return best.is_some_and(|die| self.serve_die(die, urgent));
+        }
+        let idle = |ssd: &Self, die: u32| ssd.flash.dies[die as usize].state == DieState::Idle;
+        let mut tried = 0_u32;
+        while let Some(die) = {
+            let free: u32 = dies
+                .clone()
+                .filter(|&d| idle(self, d) && tried >> (d - dies.start) & 1 == 0)
+                .fold(0, |set, d| set | 1 << (d - dies.start));
+            let first = dies.start;
+            self.best_die(dies.clone(), urgent, |d| free >> (d - first) & 1 == 1)
+        } {
+            if self.serve_die(die, urgent) {
+                return true;
+            }
+            tried |= 1 << (die - dies.start);
+        }
+        self.scheduler.may_suspend
+            && dies.into_iter().any(|die| !idle(self, die) && self.serve_die(die, urgent))
+    }
+
+    /// The die whose next work ranks first, among those that `free` admits.
+    fn best_die(
+        &mut self,
+        dies: std::ops::Range<u32>,
+        urgent: bool,
+        free: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
+        self.with_policy(urgent, |policy, view| {
+            dies.filter(|&die| free(die))
+                .filter_map(|die| policy.rank(die, view).map(|rank| (rank, die)))
+                .min()
+                .map(|(_, die)| die)
+        })
+    }
+
+    /// Issues a command on a die that is idle or may be interrupted.
+    fn serve_die(&mut self, die: u32, urgent: bool) -> bool {
+        let idle = self.flash.dies[die as usize].state == DieState::Idle;
+        if !idle && !(self.scheduler.may_suspend && self.flash.may_suspend(die, self.now)) {
+            return false;
+        }
+        self.batch.clear();
+        let formed = self.with_policy(urgent, |policy, view| {
+            if idle { policy.take(die, view) } else { policy.interrupt(die, view) }
+        });
+        if formed {
+            for at in 0..self.batch.len() {
+                self.left_queue(self.batch[at]);
+            }
+            self.issue(die, !idle);
+        }
+        while let Some(id) = self.cancelled.pop() {
+            self.left_queue(id);
+            assert_eq!(self.transactions[id].source, Source::Gc, "only migrations are cancelled");
+            self.migration_cancelled(id);
+        }
+        formed
+    }
+
+    /// Keeps the accounts of a transaction that left its queue.
+    fn left_queue(&mut self, id: u32) {
+        let now = self.now;
+        let tr = &self.transactions[id];
+        let chip = self.flash.chip_of(self.flash.die_of(tr.plane));
+        let scheduler = &mut self.scheduler;
+        scheduler.flows[tr.flow as usize].add(-1, now);
+        scheduler.chips[chip as usize].add(-1, now);
+        scheduler.waiting[chip as usize] -= 1;
+        if scheduler.waiting[chip as usize] == 0 {
+            let channel = self.flash.channel_of(chip) as usize;
+            scheduler.pending[channel] &= !(1 << (chip % self.geometry.chips_per_channel));
+        }
+    }
+}

@@ -1,5 +1,19 @@
 //! Stage 1 of 8: where requests come from.
 
+mod address;
+mod build;
+pub mod clone;
+pub mod footprint;
+pub mod mqsim;
+mod pace;
+mod scatter;
+pub mod size;
+pub mod synthetic;
+pub mod trace;
+mod zipf;
+
+pub use build::{build, footprint_of};
+
 use flashlane_engine::Time;
 
 use crate::error::Error;
@@ -59,6 +73,11 @@ pub trait RequestSource: Send {
 
     /// `Some(queue depth)` for a closed loop, `None` for arrivals by the clock.
     fn closed_loop(&self) -> Option<u32>;
+
+    /// Share of the pass that is done, 0..=1, as far as it is known; for progress bars only.
+    fn progress(&self) -> f64 {
+        0.0
+    }
 
     /// What was done to the input so far.
     fn report(&self) -> SourceReport {

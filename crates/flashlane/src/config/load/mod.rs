@@ -11,13 +11,13 @@
 
 mod draft;
 mod hint;
-mod mqsim;
 mod places;
 mod refuse;
 mod source;
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use toml::Value;
 
 pub use hint::{allowed, nearest};
@@ -26,7 +26,7 @@ pub use source::{MAX_FILE_BYTES, read_text};
 
 use self::draft::Draft;
 use super::preset::Preset;
-use super::{CompatConfig, DeviceConfig, MqsimFlowConfig, WorkloadConfig};
+use super::{CompatConfig, DeviceConfig, MqsimFlowConfig, WorkloadConfig, mqsim_xml as mqsim};
 use crate::error::{Error, Problem};
 
 /// Top-level keys of a workload; `--set` takes other keys as keys of the device.
@@ -78,7 +78,7 @@ pub fn device(argument: &str, overrides: &Overrides) -> Result<Loaded<DeviceConf
     let text = read_text(path)?;
     if is_xml(path, &text) {
         let (config, warnings) = mqsim::load_device(path)?;
-        let draft = Draft::of(&config, argument)?;
+        let draft = draft_of(&config, argument, overrides)?;
         return finish_device(draft, overrides, Some(config), warnings);
     }
     device_from_toml(&text, argument, overrides)
@@ -120,7 +120,7 @@ pub fn workloads(path: &Path, overrides: &Overrides) -> Result<Vec<Loaded<Worklo
     if is_xml(path, &text) {
         let (scenarios, warnings) = mqsim::load_scenarios(path)?;
         for config in scenarios {
-            let draft = Draft::of(&config, &file)?;
+            let draft = draft_of(&config, &file, overrides)?;
             loaded.push(finish_workload(draft, overrides, Some(config), warnings.clone())?);
         }
     } else {
@@ -235,6 +235,14 @@ fn apply_sets(draft: &mut Draft, sets: &[String], workload: bool) -> Result<bool
         problems.extend(result.err());
     }
     if problems.is_empty() { Ok(applied) } else { Err(Error::Config(problems)) }
+}
+
+/// A draft of a finished configuration, without its values where nothing will go on top of them.
+fn draft_of<T: Serialize>(config: &T, file: &str, over: &Overrides) -> Result<Draft, Error> {
+    if *over == Overrides::default() {
+        return Ok(Draft { value: toml::Table::new(), places: Places::new(file) });
+    }
+    Draft::of(config, file)
 }
 
 fn finish_device(

@@ -11,12 +11,15 @@ mod workload;
 
 use std::ops::RangeInclusive;
 
+use flashlane_engine::Time;
+
 pub use budget::{PlaneBudget, gc_reserve, plane_budget, translation_entries_per_page};
 
 use self::rules::Rules;
 use super::load::Loaded;
 use super::{DeviceConfig, WorkloadConfig};
 use crate::error::{Error, Problem};
+use crate::layout::Layout;
 
 /// Channels of a device, and chips of a channel.
 pub const CHANNELS: RangeInclusive<u32> = 1..=64;
@@ -114,6 +117,20 @@ pub fn check_device(device: &Loaded<DeviceConfig>) -> Result<(), Error> {
 /// [`Error::Config`] with all problems.
 pub fn check_workload(workload: &Loaded<WorkloadConfig>) -> Result<(), Error> {
     located(validate_workload(&workload.config), |key| workload.places.locate(key))
+}
+
+/// Opens the traces of a valid pair, which reads them through where addresses are refused.
+///
+/// # Errors
+/// [`Error::Trace`] for a trace that cannot be replayed.
+pub fn check_traces(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<(), Error> {
+    let layout = Layout::new(device, workload);
+    for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
+        if flow.trace.is_some() {
+            crate::workload::build(flow, index, space, device, 0)?.next(Time::ZERO)?;
+        }
+    }
+    Ok(())
 }
 
 fn located(mut problems: Vec<Problem>, locate: impl Fn(&str) -> String) -> Result<(), Error> {

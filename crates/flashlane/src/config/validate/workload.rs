@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use flashlane_trace::{ColumnMap, Format};
+
 use super::rules::Rules;
 use super::{FLOWS, MAX_SPAN_PS, OUTSTANDING, flow, mqsim};
 use crate::config::{CloneConfig, FlashConfig, FlowConfig, TraceConfig, WorkloadConfig};
+use crate::workload::clone;
 
 /// Units that `time_unit` of a trace takes.
 const TIME_UNITS: &[&str] = &["s", "ms", "us", "ns", "ps"];
-/// Formats that `format` of a trace takes.
-const TRACE_FORMATS: &[&str] = &["mqsim", "disksim", "ssdsim", "msr", "columns"];
-
 /// Every rule that concerns the workload alone.
 pub(super) fn check(rules: &mut Rules, workload: &WorkloadConfig) {
     rules.require(FLOWS.contains(&workload.flows.len()), "flow", || {
@@ -83,13 +83,7 @@ fn check_flow(rules: &mut Rules, key: &str, flow: &FlowConfig) {
 }
 
 fn check_trace(rules: &mut Rules, key: &str, trace: &TraceConfig) {
-    if let Some(format) = &trace.format {
-        one_of(rules, &format!("{key}.format"), format, TRACE_FORMATS);
-    }
-    let columns = trace.format.as_deref() == Some("columns");
-    rules.require(columns == trace.columns.is_some(), format!("{key}.columns"), || {
-        "allowed: a column map with `format = \"columns\"`, and only there".to_owned()
-    });
+    check_format(rules, key, trace);
     if let Some(unit) = &trace.time_unit {
         one_of(rules, &format!("{key}.time_unit"), unit, TIME_UNITS);
     }
@@ -112,12 +106,36 @@ fn check_trace(rules: &mut Rules, key: &str, trace: &TraceConfig) {
     }
 }
 
-fn check_clone(rules: &mut Rules, key: &str, clone: &CloneConfig) {
-    rules.require(!clone.of.trim().is_empty(), format!("{key}.of"), || {
-        "found an empty name, allowed: the name of a parameter set, for example \"tpcc\"".to_owned()
-    });
-    rules.factor(format!("{key}.time_scale"), clone.time_scale);
-    check_stop(rules, key, clone.requests, clone.duration.map(|span| span.0));
+fn check_format(rules: &mut Rules, key: &str, trace: &TraceConfig) {
+    let format = trace.format.as_deref();
+    if let Some(format) = format {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name).collect();
+        one_of(rules, &format!("{key}.format"), format, &names);
+    }
+    let key = format!("{key}.columns");
+    match (&trace.columns, format) {
+        (None, Some("columns")) => {
+            rules.refuse(key, "missing; allowed: a column map, which format \"columns\" needs");
+        }
+        (Some(_), Some(format)) if format != "columns" => {
+            rules.refuse(key, format!("found a column map for format {format:?}, allowed: none"));
+        }
+        (Some(map), _) => {
+            if let Err(error) = map.parse::<ColumnMap>() {
+                rules.refuse(key, error.to_string());
+            }
+        }
+        (None, _) => {}
+    }
+}
+
+fn check_clone(rules: &mut Rules, key: &str, config: &CloneConfig) {
+    if clone::find(&config.of).is_err() {
+        let names: Vec<&str> = clone::list().iter().map(|params| params.name).collect();
+        one_of(rules, &format!("{key}.of"), &config.of, &names);
+    }
+    rules.factor(format!("{key}.time_scale"), config.time_scale);
+    check_stop(rules, key, config.requests, config.duration.map(|span| span.0));
 }
 
 /// Rules of `requests` and `duration`.

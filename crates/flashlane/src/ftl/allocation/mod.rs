@@ -37,3 +37,84 @@ crate::policies! {
         "dynamic" => Dynamic(DynamicConfig),
     }
 }
+
+use flashlane_engine::NONE;
+
+use super::blocks::Blocks;
+use crate::layout::Layout;
+
+/// Planes of one flow.
+#[derive(Clone, Debug)]
+struct FlowPlanes {
+    first_lpa: u32,
+    /// Plane by logical page modulo the length: the static order.
+    order: Vec<u32>,
+}
+
+/// Finds the plane of a page.
+#[derive(Clone, Debug)]
+pub(crate) struct Allocator {
+    flows: Vec<FlowPlanes>,
+    dynamic: bool,
+    pages_per_plane: u64,
+}
+
+impl Allocator {
+    /// Tabulates the static order of every flow.
+    pub(crate) fn new(config: &Allocation, layout: &Layout) -> Self {
+        let dynamic = matches!(config, Allocation::Dynamic(_));
+        // Reads of unwritten pages and translation pages need a static home in either case.
+        let name = if dynamic { "cwdp" } else { config.name() };
+        Self {
+            flows: layout
+                .flows
+                .iter()
+                .map(|flow| FlowPlanes {
+                    first_lpa: flow.first_lpa as u32,
+                    order: striped::order(name, layout.geometry, &flow.lists),
+                })
+                .collect(),
+            dynamic,
+            pages_per_plane: layout.geometry.pages_per_plane(),
+        }
+    }
+
+    /// The static plane of a logical page.
+    #[inline]
+    fn striped(&self, flow: u16, lpa: u32) -> u32 {
+        let planes = &self.flows[flow as usize];
+        planes.order[(lpa - planes.first_lpa) as usize % planes.order.len()]
+    }
+
+    /// The plane that a write goes to now.
+    #[inline]
+    pub(crate) fn plane(&self, flow: u16, lpa: u32, blocks: &Blocks) -> u32 {
+        if self.dynamic {
+            dynamic::least_busy(&self.flows[flow as usize].order, flow, lpa, blocks)
+        } else {
+            self.striped(flow, lpa)
+        }
+    }
+
+    /// The plane of a translation page, and `index` counts translation pages of the device.
+    #[inline]
+    pub(crate) fn translation_plane(&self, flow: u16, index: u32) -> u32 {
+        let planes = &self.flows[flow as usize];
+        planes.order[index as usize % planes.order.len()]
+    }
+
+    /// Where a page that was never written would be: its static plane and a page there.
+    pub(crate) fn home(&self, flow: u16, lpa: u32) -> (u32, u32) {
+        let planes = &self.flows[flow as usize];
+        let row = u64::from(lpa - planes.first_lpa) / planes.order.len() as u64;
+        let plane = self.striped(flow, lpa);
+        let page = u64::from(plane) * self.pages_per_plane + row % self.pages_per_plane;
+        debug_assert!(page < u64::from(NONE), "physical pages fit 32 bits");
+        (plane, page as u32)
+    }
+
+    /// Planes of a flow in the order in which its logical pages visit them.
+    pub(crate) fn order(&self, flow: u16) -> &[u32] {
+        &self.flows[flow as usize].order
+    }
+}

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::policy::PolicyDoc;
+use crate::layout::Geometry;
 
 /// Parameters of static striping (none; the order is the name).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -13,4 +14,79 @@ pub struct StripedConfig {}
 impl PolicyDoc for StripedConfig {
     const SUMMARY: &'static str = "static striping in the order of the name, first letter fastest";
     const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.2";
+}
+
+/// The planes in the order in which consecutive logical pages visit them. `name`: the four letters
+/// of the order, fastest first. `lists`: channels, chips, dies, planes of the flow.
+pub(super) fn order(name: &str, geometry: Geometry, lists: &[Vec<u32>; 4]) -> Vec<u32> {
+    let digit = |letter| match letter {
+        b'c' => 0,
+        b'w' => 1,
+        b'd' => 2,
+        _ => 3,
+    };
+    let count: usize = lists.iter().map(Vec::len).product();
+    (0..count)
+        .map(|mut index| {
+            let mut at = [0; 4];
+            for letter in name.bytes() {
+                let list = &lists[digit(letter)];
+                at[digit(letter)] = list[index % list.len()];
+                index /= list.len();
+            }
+            geometry.plane(at[0], at[1], at[2], at[3])
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GEOMETRY: Geometry = Geometry {
+        channels: 2,
+        chips_per_channel: 3,
+        dies_per_chip: 2,
+        planes_per_die: 2,
+        blocks_per_plane: 4,
+        pages_per_block: 4,
+        sectors_per_page: 8,
+    };
+
+    fn all() -> [Vec<u32>; 4] {
+        [vec![0, 1], vec![0, 1, 2], vec![0, 1], vec![0, 1]]
+    }
+
+    #[test]
+    fn the_first_letter_varies_fastest() {
+        let plane = |c, w, d, p| GEOMETRY.plane(c, w, d, p);
+        assert_eq!(
+            order("cwdp", GEOMETRY, &all())[..4],
+            [plane(0, 0, 0, 0), plane(1, 0, 0, 0), plane(0, 1, 0, 0), plane(1, 1, 0, 0)]
+        );
+        assert_eq!(
+            order("pdwc", GEOMETRY, &all())[..5],
+            [
+                plane(0, 0, 0, 0),
+                plane(0, 0, 0, 1),
+                plane(0, 0, 1, 0),
+                plane(0, 0, 1, 1),
+                plane(0, 1, 0, 0)
+            ]
+        );
+    }
+
+    #[test]
+    fn every_order_visits_every_plane_once() {
+        for name in super::super::Allocation::NAMES.iter().filter(|n| n.len() == 4) {
+            let mut planes = order(name, GEOMETRY, &all());
+            planes.sort_unstable();
+            assert_eq!(planes, (0..24).collect::<Vec<u32>>(), "{name}");
+        }
+        let some = [vec![1], vec![0, 2], vec![1], vec![0]];
+        assert_eq!(
+            order("wcdp", GEOMETRY, &some),
+            [GEOMETRY.plane(1, 0, 1, 0), GEOMETRY.plane(1, 2, 1, 0)]
+        );
+    }
 }

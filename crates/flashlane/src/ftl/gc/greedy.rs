@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use flashlane_engine::Rng;
+
+use super::{PlaneView, VictimPolicy, mean_field};
 use crate::config::policy::PolicyDoc;
 
 /// Parameters of greedy (none).
@@ -13,4 +16,26 @@ pub struct GreedyConfig {}
 impl PolicyDoc for GreedyConfig {
     const SUMMARY: &'static str = "the full block of the plane with the fewest valid pages";
     const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.4; Bux and Iliadis 2010";
+}
+
+/// The policy.
+pub(super) struct Greedy;
+
+impl VictimPolicy for Greedy {
+    fn select(&mut self, plane: &PlaneView<'_>, _: &mut Rng) -> Option<u32> {
+        let mut best = None;
+        let mut best_gain = 0;
+        for block in 0..plane.len() {
+            if let Some(gain) = plane.gain(block)
+                && gain > best_gain
+            {
+                (best, best_gain) = (Some(block), gain);
+            }
+        }
+        best
+    }
+
+    fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> Vec<f64> {
+        mean_field::valid_pages(&mean_field::greedy(rho, pages_per_block))
+    }
 }

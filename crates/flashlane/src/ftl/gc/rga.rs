@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use flashlane_engine::Rng;
+
+use super::{PlaneView, VictimPolicy, mean_field};
 use crate::config::policy::PolicyDoc;
 
 /// Parameters of randomised greedy.
@@ -16,4 +19,47 @@ pub struct RgaConfig {
 impl PolicyDoc for RgaConfig {
     const SUMMARY: &'static str = "the block with the fewest valid pages among `choices` random ones";
     const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.4; Li, Lee and Lui 2013 (d-choices)";
+}
+
+/// The policy.
+pub(super) struct Rga {
+    choices: u32,
+}
+
+impl Rga {
+    pub(super) fn new(config: &RgaConfig) -> Self {
+        Self { choices: config.choices }
+    }
+
+    fn choices(&self, blocks: u32) -> u32 {
+        if self.choices == 0 { blocks.ilog2().max(1) } else { self.choices }
+    }
+}
+
+impl VictimPolicy for Rga {
+    fn select(&mut self, plane: &PlaneView<'_>, rng: &mut Rng) -> Option<u32> {
+        let blocks = plane.len();
+        let choices = self.choices(blocks);
+        let (mut best, mut best_gain, mut drawn) = (None, 0, 0);
+        // Blocks that may not be collected do not count as choices; the bound keeps a plane of such
+        // blocks from looping, and the search below then settles it.
+        for _ in 0..16 * choices {
+            let block = rng.below(u64::from(blocks)) as u32;
+            if let Some(gain) = plane.gain(block) {
+                drawn += 1;
+                if gain > best_gain {
+                    (best, best_gain) = (Some(block), gain);
+                }
+                if drawn == choices {
+                    break;
+                }
+            }
+        }
+        best.or_else(|| super::greedy::Greedy.select(plane, rng))
+    }
+
+    fn steady_state(&self, rho: f64, pages_per_block: u32, blocks_per_plane: u32) -> Vec<f64> {
+        let choices = f64::from(self.choices(blocks_per_plane));
+        mean_field::valid_pages(&mean_field::d_choices(rho, pages_per_block, choices))
+    }
 }

@@ -3,7 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use flashlane_engine::{NONE, Time};
+
+use super::Policy;
 use crate::config::policy::PolicyDoc;
+use crate::scheduler::queues::{Kind, Queues, View};
 
 /// Parameters (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -13,4 +17,43 @@ pub struct FcfsConfig {}
 impl PolicyDoc for FcfsConfig {
     const SUMMARY: &'static str = "one queue per die, strictly in order of arrival";
     const SOURCE: &'static str = "baseline";
+}
+
+/// The one list of a die.
+const ALL: Kind = Kind::UserRead(0);
+
+/// The policy.
+pub(super) struct Fcfs {
+    queues: Queues,
+}
+
+impl Fcfs {
+    pub(super) fn new(dies: u32) -> Self {
+        Self { queues: Queues::new(dies) }
+    }
+}
+
+impl Policy for Fcfs {
+    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+        self.queues.push(die, ALL, id, view.transactions);
+    }
+
+    /// The oldest goes, together with those right behind it that use other planes of the same
+    /// command: nobody is overtaken.
+    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.queues.form_in_order(die, ALL, view)
+    }
+
+    fn interrupt(&mut self, _: u32, _: &mut View<'_>) -> bool {
+        false
+    }
+
+    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+        let id = self.queues.front(die, ALL);
+        (id != NONE).then(|| (0, view.transactions[id].mark))
+    }
+
+    fn waiting(&self, die: u32) -> u32 {
+        self.queues.waiting(die)
+    }
 }

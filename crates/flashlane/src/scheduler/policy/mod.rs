@@ -1,4 +1,4 @@
-//! Scheduling policies.
+//! Scheduling policies: one file and one line here each.
 
 mod fcfs;
 mod out_of_order;
@@ -10,6 +10,8 @@ pub use out_of_order::OutOfOrderConfig;
 pub use priority_out_of_order::PriorityOutOfOrderConfig;
 pub use read_priority::ReadPriorityConfig;
 
+use super::queues::View;
+
 crate::policies! {
     /// Which transaction a die serves next.
     pub enum Scheduling at "scheduler" {
@@ -17,5 +19,38 @@ crate::policies! {
         "read-priority" => ReadPriority(ReadPriorityConfig),
         "out-of-order" => OutOfOrder(OutOfOrderConfig),
         "priority-out-of-order" => PriorityOutOfOrder(PriorityOutOfOrderConfig),
+    }
+}
+
+/// Decides what a die does next. It owns the queues; it cannot schedule events.
+pub(crate) trait Policy: Send {
+    /// A transaction is ready for the flash.
+    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>);
+
+    /// The die is free: forms a command in `view.batch`, at most one transaction per plane, all of
+    /// one operation. False if the die has nothing to do.
+    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool;
+
+    /// The die runs a program or an erase: forms a command of reads worth an interruption, or
+    /// returns false.
+    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool;
+
+    /// Which of several free dies of a chip goes first: smallest first. `None` if the die has nothing
+    /// to do. The number says the kind of work; ties go to the older transaction.
+    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, flashlane_engine::Time)>;
+
+    /// Transactions that wait at the die, for audits.
+    fn waiting(&self, die: u32) -> u32;
+}
+
+/// Builds the configured policy.
+pub(crate) fn build(config: &Scheduling, dies: u32) -> Box<dyn Policy> {
+    match config {
+        Scheduling::Fcfs(_) => Box::new(fcfs::Fcfs::new(dies)),
+        Scheduling::ReadPriority(config) => Box::new(read_priority::ReadPriority::new(config, dies)),
+        Scheduling::OutOfOrder(_) => Box::new(out_of_order::OutOfOrder::new(dies)),
+        Scheduling::PriorityOutOfOrder(config) => {
+            Box::new(priority_out_of_order::PriorityOutOfOrder::new(config, dies))
+        }
     }
 }

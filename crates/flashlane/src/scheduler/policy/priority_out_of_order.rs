@@ -3,7 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use flashlane_engine::{NONE, Time};
+
+use super::Policy;
 use crate::config::policy::PolicyDoc;
+use crate::scheduler::queues::{Kind, Queues, View};
 
 /// Weights of the classes below `urgent`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -27,4 +31,160 @@ impl PolicyDoc for PriorityOutOfOrderConfig {
     const SUMMARY: &'static str =
         "out-of-order with NVMe classes: urgent first, the others by work-conserving weights";
     const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.3";
+}
+
+/// Weighted round robin over the classes below urgent, for one die and one operation. Work
+/// conserving: a class without work gives its turn away.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    credits: [u32; 3],
+}
+
+impl Turn {
+    /// The class to serve among those that have work, without taking the turn.
+    fn class(&self, waiting: impl Fn(u8) -> bool) -> Option<u8> {
+        if waiting(0) {
+            return Some(0);
+        }
+        let with_credit = (1..4).find(|&c| self.credits[c as usize - 1] > 0 && waiting(c));
+        with_credit.or_else(|| (1..4).find(|&c| waiting(c)))
+    }
+
+    /// Charges a class for a command; a new round starts when no waiting class has credit left.
+    fn charge(&mut self, class: u8, weights: [u32; 3]) {
+        if class == 0 {
+            return;
+        }
+        let at = class as usize - 1;
+        if self.credits[at] == 0 {
+            self.credits = weights;
+        }
+        self.credits[at] -= 1;
+    }
+}
+
+/// The policy.
+pub(super) struct PriorityOutOfOrder {
+    queues: Queues,
+    weights: [u32; 3],
+    /// By die: reads, writes.
+    turns: Vec<[Turn; 2]>,
+}
+
+impl PriorityOutOfOrder {
+    pub(super) fn new(config: &PriorityOutOfOrderConfig, dies: u32) -> Self {
+        let weights = [config.high, config.medium, config.low];
+        Self {
+            queues: Queues::new(dies),
+            weights,
+            turns: vec![[Turn { credits: weights }; 2]; dies as usize],
+        }
+    }
+
+    /// The kinds to try in order; user kinds carry the class whose turn it is.
+    fn plan(&self, die: u32, view: &View<'_>) -> [Option<(Kind, Option<Kind>)>; 7] {
+        let [reads, writes] = &self.turns[die as usize];
+        let read = reads.class(|c| !self.queues.is_empty(die, Kind::UserRead(c)));
+        let write = writes.class(|c| !self.queues.is_empty(die, Kind::UserWrite(c)));
+        let (read, write) = (read.map(Kind::UserRead), write.map(Kind::UserWrite));
+        if view.urgent {
+            [
+                Some((Kind::MappingRead, Some(Kind::GcRead))),
+                Some((Kind::GcRead, read)),
+                Some((Kind::GcWrite, write)),
+                Some((Kind::Erase, None)),
+                read.map(|kind| (kind, None)),
+                Some((Kind::MappingWrite, write)),
+                write.map(|kind| (kind, None)),
+            ]
+        } else {
+            [
+                Some((Kind::MappingRead, read)),
+                read.map(|kind| (kind, Some(Kind::GcRead))),
+                write.map(|kind| (kind, Some(Kind::GcWrite))),
+                Some((Kind::MappingWrite, write)),
+                Some((Kind::GcRead, None)),
+                Some((Kind::GcWrite, None)),
+                Some((Kind::Erase, None)),
+            ]
+        }
+    }
+
+    fn charge(&mut self, die: u32, kind: Kind) {
+        let turns = &mut self.turns[die as usize];
+        match kind {
+            Kind::UserRead(class) => turns[0].charge(class, self.weights),
+            Kind::UserWrite(class) => turns[1].charge(class, self.weights),
+            _ => {}
+        }
+    }
+}
+
+impl Policy for PriorityOutOfOrder {
+    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+        let kind = Kind::of(&view.transactions[id]);
+        self.queues.push(die, kind, id, view.transactions);
+    }
+
+    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        for (first, second) in self.plan(die, view).into_iter().flatten() {
+            if self.queues.form(die, first, second, view) {
+                self.charge(die, first);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        let read = self.turns[die as usize][0]
+            .class(|c| !self.queues.is_empty(die, Kind::UserRead(c)))
+            .map(Kind::UserRead);
+        if self.queues.form(die, Kind::MappingRead, read, view) {
+            return true;
+        }
+        match read {
+            Some(kind) if self.queues.form(die, kind, None, view) => {
+                self.charge(die, kind);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+        (0..).zip(self.plan(die, view)).find_map(|(rank, plan)| {
+            let id = self.queues.front(die, plan?.0);
+            (id != NONE).then(|| (rank, view.transactions[id].mark))
+        })
+    }
+
+    fn waiting(&self, die: u32) -> u32 {
+        self.queues.waiting(die)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn serve(turn: &mut Turn, waiting: &[u8], commands: usize) -> [usize; 4] {
+        let mut served = [0; 4];
+        for _ in 0..commands {
+            let class = turn.class(|c| waiting.contains(&c)).expect("something waits");
+            turn.charge(class, [4, 2, 1]);
+            served[class as usize] += 1;
+        }
+        served
+    }
+
+    #[test]
+    fn weights_decide_among_waiting_classes() {
+        let mut turn = Turn { credits: [4, 2, 1] };
+        assert_eq!(serve(&mut turn, &[1, 2, 3], 700), [0, 400, 200, 100]);
+        let mut turn = Turn { credits: [4, 2, 1] };
+        assert_eq!(serve(&mut turn, &[2, 3], 300), [0, 0, 200, 100]);
+        assert_eq!(serve(&mut turn, &[0, 1, 2, 3], 10), [10, 0, 0, 0], "urgent is strict");
+        assert_eq!(serve(&mut turn, &[3], 10), [0, 0, 0, 10], "work conserving");
+    }
 }

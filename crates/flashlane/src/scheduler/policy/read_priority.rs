@@ -3,14 +3,91 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::policy::PolicyDoc;
+use flashlane_engine::{NONE, Time};
 
-/// Parameters (none).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+use super::Policy;
+use crate::config::policy::PolicyDoc;
+use crate::config::units::Span;
+use crate::scheduler::queues::{Kind, Queues, View};
+use crate::transaction::Op;
+
+/// Parameters of read priority.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct ReadPriorityConfig {}
+pub struct ReadPriorityConfig {
+    /// A write that waited so long goes before reads: without a bound, saturating reads would
+    /// starve writes for ever.
+    pub write_age_limit: Span,
+}
+
+impl Default for ReadPriorityConfig {
+    fn default() -> Self {
+        Self { write_age_limit: Span(10_000_000_000) }
+    }
+}
 
 impl PolicyDoc for ReadPriorityConfig {
     const SUMMARY: &'static str = "reads before writes, each in order of arrival";
     const SOURCE: &'static str = "FLIN (ISCA'18) section 6, after Wu and He, FAST'12";
+}
+
+/// Reads of all sources wait in one list, programs in another, erases in a third.
+const READS: Kind = Kind::UserRead(0);
+const WRITES: Kind = Kind::UserWrite(0);
+
+/// The policy.
+pub(super) struct ReadPriority {
+    queues: Queues,
+    write_age_limit: Time,
+}
+
+impl ReadPriority {
+    pub(super) fn new(config: &ReadPriorityConfig, dies: u32) -> Self {
+        Self { queues: Queues::new(dies), write_age_limit: Time(config.write_age_limit.0) }
+    }
+
+    /// Queues in the order in which they are served now.
+    fn order(&self, die: u32, view: &View<'_>) -> [Kind; 3] {
+        let due = |kind| {
+            let id = self.queues.front(die, kind);
+            id != NONE && view.now.saturating_sub(view.transactions[id].mark) > self.write_age_limit
+        };
+        if view.urgent && !self.queues.is_empty(die, Kind::Erase) || due(Kind::Erase) {
+            [Kind::Erase, READS, WRITES]
+        } else if due(WRITES) {
+            [WRITES, READS, Kind::Erase]
+        } else {
+            [READS, WRITES, Kind::Erase]
+        }
+    }
+}
+
+impl Policy for ReadPriority {
+    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+        let kind = match view.transactions[id].op {
+            Op::Read => READS,
+            Op::Program => WRITES,
+            Op::Erase => Kind::Erase,
+        };
+        self.queues.push(die, kind, id, view.transactions);
+    }
+
+    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.order(die, view).into_iter().any(|kind| self.queues.form(die, kind, None, view))
+    }
+
+    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.queues.form(die, READS, None, view)
+    }
+
+    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+        (0..).zip(self.order(die, view)).find_map(|(rank, kind)| {
+            let id = self.queues.front(die, kind);
+            (id != NONE).then(|| (rank, view.transactions[id].mark))
+        })
+    }
+
+    fn waiting(&self, die: u32) -> u32 {
+        self.queues.waiting(die)
+    }
 }

@@ -1,0 +1,145 @@
+//! First-in-first-out lists threaded through the values of a slab: no allocation, removal anywhere.
+
+use crate::slab::{NONE, Slab};
+
+/// A value with room for the links of one list.
+pub trait Linked {
+    /// Handle of the previous and the next value, [`NONE`] at the ends.
+    fn links(&mut self) -> (&mut u32, &mut u32);
+    /// Handle of the next value.
+    fn next(&self) -> u32;
+}
+
+/// A doubly linked list of slab values. A value is in one list at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct List {
+    head: u32,
+    tail: u32,
+    len: u32,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        Self { head: NONE, tail: NONE, len: 0 }
+    }
+}
+
+impl List {
+    /// Handle of the oldest value, or [`NONE`].
+    #[inline]
+    #[must_use]
+    pub fn head(&self) -> u32 {
+        self.head
+    }
+
+    /// Number of values.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// True if the list has no value.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Appends a value.
+    #[inline]
+    pub fn push_back<T: Linked + Clone>(&mut self, id: u32, slab: &mut Slab<T>) {
+        let tail = self.tail;
+        let (previous, next) = slab[id].links();
+        *previous = tail;
+        *next = NONE;
+        if tail == NONE {
+            self.head = id;
+        } else {
+            *slab[tail].links().1 = id;
+        }
+        self.tail = id;
+        self.len += 1;
+    }
+
+    /// Puts a value before all others.
+    #[inline]
+    pub fn push_front<T: Linked + Clone>(&mut self, id: u32, slab: &mut Slab<T>) {
+        let head = self.head;
+        let (previous, next) = slab[id].links();
+        *previous = NONE;
+        *next = head;
+        if head == NONE {
+            self.tail = id;
+        } else {
+            *slab[head].links().0 = id;
+        }
+        self.head = id;
+        self.len += 1;
+    }
+
+    /// Takes a value out, wherever it is.
+    #[inline]
+    pub fn remove<T: Linked + Clone>(&mut self, id: u32, slab: &mut Slab<T>) {
+        let (previous, next) = slab[id].links();
+        let (previous, next) = (*previous, *next);
+        if previous == NONE {
+            debug_assert_eq!(self.head, id, "the value is in this list");
+            self.head = next;
+        } else {
+            *slab[previous].links().1 = next;
+        }
+        if next == NONE {
+            debug_assert_eq!(self.tail, id, "the value is in this list");
+            self.tail = previous;
+        } else {
+            *slab[next].links().0 = previous;
+        }
+        self.len -= 1;
+    }
+
+    /// Takes the oldest value, or returns [`NONE`].
+    #[inline]
+    pub fn pop_front<T: Linked + Clone>(&mut self, slab: &mut Slab<T>) -> u32 {
+        let id = self.head;
+        if id != NONE {
+            self.remove(id, slab);
+        }
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone)]
+    struct Node(u32, u32);
+
+    impl Linked for Node {
+        fn links(&mut self) -> (&mut u32, &mut u32) {
+            (&mut self.0, &mut self.1)
+        }
+        fn next(&self) -> u32 {
+            self.1
+        }
+    }
+
+    #[test]
+    fn removal_keeps_order() {
+        let mut slab = Slab::new();
+        let ids: Vec<u32> = (0..5).map(|_| slab.insert(Node(NONE, NONE))).collect();
+        let mut list = List::default();
+        for &id in &ids {
+            list.push_back(id, &mut slab);
+        }
+        list.remove(ids[2], &mut slab);
+        list.remove(ids[0], &mut slab);
+        list.remove(ids[4], &mut slab);
+        assert_eq!(list.len(), 2);
+        assert_eq!(list.pop_front(&mut slab), ids[1]);
+        assert_eq!(list.pop_front(&mut slab), ids[3]);
+        assert_eq!(list.pop_front(&mut slab), NONE);
+        assert!(list.is_empty());
+    }
+}

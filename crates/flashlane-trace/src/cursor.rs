@@ -1,0 +1,235 @@
+//! A fast way over lines of the usual shape, eight digits at a time.
+//!
+//! Telling digits one by one costs a mispredicted branch at the end of each number, which is most
+//! of the time of reading a trace. Here eight bytes are looked at as one word. Whatever is unusual
+//! (a number of 20 digits, a hexadecimal, two blanks in a row) is `None`, and the caller reads the
+//! line again in the careful way, which alone knows the reasons of a rejection.
+
+/// A place in a line.
+pub(crate) struct Cursor<'a> {
+    line: &'a [u8],
+    /// What has not been read. Invariant: a tail of `line`.
+    rest: &'a [u8],
+}
+
+/// Powers of ten for the digits of one word, and for the widest fraction.
+const POWERS_OF_TEN: [u64; 13] = {
+    let mut powers = [1; 13];
+    let mut index = 1;
+    while index < powers.len() {
+        powers[index] = powers[index - 1] * 10;
+        index += 1;
+    }
+    powers
+};
+
+impl<'a> Cursor<'a> {
+    #[inline]
+    pub(crate) fn new(line: &'a [u8]) -> Cursor<'a> {
+        Cursor { line, rest: line }
+    }
+
+    /// What has not been read.
+    #[inline]
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// Steps over `byte`, which must come next.
+    #[inline]
+    pub(crate) fn expect(&mut self, byte: u8) -> Option<()> {
+        self.take(byte).then_some(())
+    }
+
+    /// Steps over `byte` if it comes next.
+    #[inline]
+    pub(crate) fn take(&mut self, byte: u8) -> bool {
+        match self.rest {
+            [first, rest @ ..] if *first == byte => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Steps over `word` if it comes next.
+    #[inline]
+    pub(crate) fn take_word(&mut self, word: &[u8]) -> bool {
+        let rest = self.rest.strip_prefix(word);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    /// Steps over everything before the next `byte`, or before the end, and returns it.
+    #[inline]
+    pub(crate) fn until(&mut self, byte: u8) -> &'a [u8] {
+        let length = self.rest.iter().position(|other| *other == byte).unwrap_or(self.rest.len());
+        let (before, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        before
+    }
+
+    /// Steps over everything up to and including the next `byte`.
+    #[inline]
+    pub(crate) fn skip_past(&mut self, byte: u8) -> Option<()> {
+        let index = self.rest.iter().position(|other| *other == byte)?;
+        self.rest = &self.rest[index + 1..];
+        Some(())
+    }
+
+    /// Reads a decimal number of 1 to 19 digits.
+    #[inline(always)]
+    pub(crate) fn number(&mut self) -> Option<u64> {
+        // Devices and operations mostly have one digit.
+        if let [digit @ b'0'..=b'9', rest @ ..] = self.rest
+            && !rest.first().is_some_and(u8::is_ascii_digit)
+        {
+            self.rest = rest;
+            return Some(u64::from(digit - b'0'));
+        }
+        match self.digits() {
+            (_, 0) => None,
+            (value, 8) => self.longer_number(value),
+            (value, _) => Some(value),
+        }
+    }
+
+    /// Goes on behind the first eight digits of a number.
+    #[inline]
+    fn longer_number(&mut self, head: u64) -> Option<u64> {
+        let (middle, count) = self.digits();
+        let value = head * POWERS_OF_TEN[count] + middle;
+        if count < 8 {
+            return Some(value);
+        }
+        match self.digits() {
+            (tail, count @ 0..=3) => Some(value * POWERS_OF_TEN[count] + tail),
+            _ => None,
+        }
+    }
+
+    /// Reads the digits behind a decimal point, at most 7 and at most `width` of them, as if there
+    /// were `width`.
+    #[inline]
+    pub(crate) fn fraction(&mut self, width: u32) -> Option<u64> {
+        let (value, count) = self.digits();
+        let missing = (width as usize).checked_sub(count)?;
+        if count == 8 { None } else { Some(value * *POWERS_OF_TEN.get(missing)?) }
+    }
+
+    /// Steps over up to eight digits. Returns their value and count.
+    #[inline]
+    fn digits(&mut self) -> (u64, usize) {
+        let (value, count) = leading_digits(self.word());
+        // The word has zeros behind the end, so the digits are all within the rest.
+        self.rest = self.rest.get(count..).unwrap_or_default();
+        (value, count)
+    }
+
+    /// The next eight bytes, the first one lowest; zeros behind the end of the line.
+    #[inline]
+    fn word(&self) -> u64 {
+        if let Some(bytes) = self.rest.first_chunk::<8>() {
+            return u64::from_le_bytes(*bytes);
+        }
+        let left = self.rest.len();
+        match self.line.last_chunk::<8>() {
+            // The last eight bytes of the line, without those that have been read.
+            Some(bytes) if left > 0 => u64::from_le_bytes(*bytes) >> (8 * (8 - left)),
+            Some(_) => 0,
+            None => self.rest.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte)),
+        }
+    }
+}
+
+/// Value and count of the decimal digits at the low end of `word`.
+#[inline]
+fn leading_digits(word: u64) -> (u64, usize) {
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+    // A digit becomes 0 to 9. A carry out of a byte only reaches the bytes behind it, which do not
+    // count then.
+    let values = word ^ 0x3030_3030_3030_3030;
+    let beyond_9 = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGH_BITS;
+    let count = (beyond_9.trailing_zeros() / 8) as usize;
+    if count == 0 {
+        return (0, 0);
+    }
+    // Digits move to the high end: zeros lead. Then neighbours join to pairs, fours and eight.
+    let digits = values << (8 * (8 - count));
+    let pairs = (digits & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(10 * 256 + 1) >> 8;
+    let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul(100 * 65_536 + 1) >> 16;
+    let eight = (fours & 0x0000_ffff_0000_ffff).wrapping_mul(10_000 * 4_294_967_296 + 1) >> 32;
+    (eight, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn digits_end_at_anything_else() {
+        for (text, expected) in [
+            (b"00000000", (0, 8)),
+            (b"12345678", (12_345_678, 8)),
+            (b"1234567 ", (1_234_567, 7)),
+            (b"9 999999", (9, 1)),
+            (b"1:345678", (1, 1)),
+            (b"1/345678", (1, 1)),
+            (b"12\xff\xff\xff\xff\xff\xff", (12, 2)),
+            (b"\0\0\0\0\0\0\0\0", (0, 0)),
+        ] {
+            assert_eq!(leading_digits(u64::from_le_bytes(*text)), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_more_than_19_digits_are_left_to_others() {
+        let nineteen = Cursor::new(b"9999999999999999999").number();
+        assert_eq!(nineteen, Some(9_999_999_999_999_999_999));
+        assert_eq!(Cursor::new(b"18446744073709551615").number(), None);
+        assert_eq!(Cursor::new(b"").number(), None);
+        assert_eq!(Cursor::new(b"x").number(), None);
+    }
+
+    #[test]
+    fn fractions_fill_up_to_their_width() {
+        assert_eq!(Cursor::new(b"221 ").fraction(9), Some(221_000_000));
+        assert_eq!(Cursor::new(b"").fraction(3), Some(0));
+        assert_eq!(Cursor::new(b"1234").fraction(3), None);
+        assert_eq!(Cursor::new(b"12345678").fraction(12), None);
+        assert_eq!(Cursor::new(b"1").fraction(12), Some(100_000_000_000));
+    }
+
+    #[test]
+    fn words_and_bytes_are_stepped_over() {
+        let mut cursor = Cursor::new(b"hm,Read,7");
+        assert_eq!(cursor.skip_past(b','), Some(()));
+        assert!(!cursor.take_word(b"Write") && cursor.take_word(b"Read"));
+        assert_eq!((cursor.expect(b';'), cursor.expect(b',')), (None, Some(())));
+        assert_eq!((cursor.number(), cursor.rest()), (Some(7), &b""[..]));
+        assert_eq!(cursor.skip_past(b','), None);
+        let mut cursor = Cursor::new(b"ab,c");
+        assert_eq!((cursor.until(b','), cursor.until(b',')), (&b"ab"[..], &b""[..]));
+        assert_eq!((cursor.take(b','), cursor.until(b',')), (true, &b"c"[..]));
+    }
+
+    proptest! {
+        #[test]
+        fn every_u64_of_19_digits_is_read(
+            before in "[a-z ]{0,9}",
+            value in 0..10_u64.pow(19),
+            cut in 0..19_u32,
+            after in "([a-z .,].{0,9})?",
+        ) {
+            let value = value / 10_u64.pow(cut);
+            let line = format!("{before}|{value}{after}");
+            let mut cursor = Cursor::new(line.as_bytes());
+            prop_assert_eq!(cursor.skip_past(b'|'), Some(()));
+            prop_assert_eq!(cursor.number(), Some(value));
+            prop_assert_eq!(cursor.rest(), after.as_bytes());
+        }
+    }
+}

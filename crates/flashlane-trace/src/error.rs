@@ -1,0 +1,250 @@
+//! Everything that can end the reading of a trace.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::reject::RejectedLine;
+use crate::source::Codec;
+use crate::units::Stamp;
+
+/// Why a trace could not be opened or read to its end.
+///
+/// Each message is one line and names the file, the line if there is one, what was found and what
+/// is allowed. After any of these a reader ends;
+/// [`TraceReader::rewind`](crate::TraceReader::rewind) starts it afresh.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// The file is missing or may not be read.
+    #[error("{}: cannot open: {source}; allowed: a readable file", shown(path))]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The path leads to a directory.
+    #[error("{}: found a directory; allowed: a trace file", shown(path))]
+    Directory {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The operating system failed to deliver more of the file.
+    #[error("{}: line {line}: cannot read on: {source}; allowed: a readable file", shown(path))]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The line that could not be completed.
+        line: u64,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A compressed file ends before its data does.
+    #[error(
+        "{}: line {line}: the {codec} data ends early, after {bytes} bytes of text ({source}); \
+         allowed: a complete {codec} file",
+        shown(path)
+    )]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// How it is compressed.
+        codec: Codec,
+        /// The line that could not be completed.
+        line: u64,
+        /// Decompressed bytes before the break.
+        bytes: u64,
+        /// What the decompressor said.
+        source: io::Error,
+    },
+    /// A compressed file cannot be decompressed.
+    #[error(
+        "{}: line {line}: the {codec} data is damaged, after {bytes} bytes of text ({source}); \
+         allowed: a valid {codec} file",
+        shown(path)
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// How it is compressed.
+        codec: Codec,
+        /// The line that could not be completed.
+        line: u64,
+        /// Decompressed bytes before the fault.
+        bytes: u64,
+        /// What the decompressor said.
+        source: io::Error,
+    },
+    /// The file holds nothing but blank lines, comments and header lines, or nothing at all.
+    #[error("{}: found no record in {lines} lines; allowed: a file with at least one", shown(path))]
+    Empty {
+        /// The file.
+        path: PathBuf,
+        /// Lines of the file.
+        lines: u64,
+    },
+    /// A text format holds bytes that are not text.
+    #[error(
+        "{}: line {line}: found binary data (byte 0x{byte:02x}); allowed: text \
+         in the format {format}",
+        shown(path)
+    )]
+    Binary {
+        /// The file.
+        path: PathBuf,
+        /// The line with the byte.
+        line: u64,
+        /// The first byte of the line that is not text.
+        byte: u8,
+        /// Name of the format.
+        format: &'static str,
+    },
+    /// A line is longer than any record can be.
+    #[error(
+        "{}: line {line}: found more than {limit} bytes; allowed: lines up to that",
+        shown(path)
+    )]
+    LineTooLong {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: u64,
+        /// Longest line that is read. Unit: bytes.
+        limit: usize,
+    },
+    /// Not one line could be read as a record.
+    #[error(
+        "{}: {first}; found no record in {lines} lines; a line of the format looks like \
+         `{example}`",
+        shown(path)
+    )]
+    NothingAccepted {
+        /// The file.
+        path: PathBuf,
+        /// Lines that were rejected.
+        lines: u64,
+        /// The first of them.
+        first: Box<RejectedLine>,
+        /// A line of the format, or the column map.
+        example: String,
+    },
+    /// More lines were rejected than the options allow.
+    #[error(
+        "{}: {first}; found {rejected} of {lines} lines rejected; allowed: a fraction of {allowed}",
+        shown(path)
+    )]
+    TooManyRejected {
+        /// The file.
+        path: PathBuf,
+        /// Lines that were rejected.
+        rejected: u64,
+        /// Lines that were accepted or rejected.
+        lines: u64,
+        /// [`TraceOptions::max_rejected_fraction`](crate::TraceOptions::max_rejected_fraction).
+        allowed: f64,
+        /// The first rejected line.
+        first: Box<RejectedLine>,
+    },
+    /// A record is earlier than the one before it.
+    #[error(
+        "{}: line {line}: found time {found} after {previous}; allowed: times that do not decrease \
+         (or on_decreasing set to clamp or count)",
+        shown(path)
+    )]
+    Decreasing {
+        /// The file.
+        path: PathBuf,
+        /// The line of the earlier record.
+        line: u64,
+        /// Its time.
+        found: Box<Stamp>,
+        /// The time before it.
+        previous: Box<Stamp>,
+    },
+    /// The file has records, but none of the devices that were asked for.
+    #[error(
+        "{}: found no record of device {devices} in {accepted} records; \
+         allowed: a device of the file",
+        shown(path)
+    )]
+    NoneSelected {
+        /// The file.
+        path: PathBuf,
+        /// The devices that were asked for.
+        devices: String,
+        /// Records of other devices.
+        accepted: u64,
+    },
+    /// The format was not named and the file does not tell it.
+    #[error(
+        "{}: line {line}: found `{excerpt}`, which does not tell its format; \
+         allowed: name the format, one of {names}",
+        shown(path)
+    )]
+    Ambiguous {
+        /// The file.
+        path: PathBuf,
+        /// The first line with content; 0 if there is none.
+        line: u64,
+        /// The start of that line.
+        excerpt: String,
+        /// Names of all formats.
+        names: String,
+    },
+    /// An option is out of range or does not suit the format.
+    #[error("{}: option {option}: found {found}; allowed: {allowed}", shown(path))]
+    Option {
+        /// The file.
+        path: PathBuf,
+        /// Name of the option.
+        option: &'static str,
+        /// Its value.
+        found: String,
+        /// What it may be.
+        allowed: &'static str,
+    },
+    /// No format has this name.
+    #[error("format `{found}` is unknown; allowed: one of {names}")]
+    UnknownFormat {
+        /// The name.
+        found: String,
+        /// Names of all formats.
+        names: String,
+    },
+    /// The text of a column map cannot be understood.
+    #[error("column map `{text}`: found {found}; allowed: {allowed}")]
+    ColumnMap {
+        /// The whole text.
+        text: String,
+        /// The part that is wrong.
+        found: String,
+        /// What may stand there.
+        allowed: &'static str,
+    },
+}
+
+/// The path on one line, whatever its name holds.
+fn shown(path: &Path) -> String {
+    let printable = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    path.to_string_lossy().chars().map(printable).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_stay_small_and_can_cross_threads() {
+        fn assert_send_sync<T: Send + Sync + 'static>() {}
+        assert_send_sync::<TraceError>();
+        assert!(size_of::<TraceError>() <= 96, "{}", size_of::<TraceError>());
+    }
+
+    #[test]
+    fn a_path_with_a_newline_stays_on_one_line() {
+        let error = TraceError::Directory { path: PathBuf::from("a\nb") };
+        assert_eq!(error.to_string().lines().count(), 1);
+    }
+}

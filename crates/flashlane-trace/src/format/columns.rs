@@ -1,0 +1,298 @@
+//! Parser for text that a [`ColumnMap`] describes.
+
+use super::column_map::{Codes, ColumnMap, Separator};
+use super::five_columns::{next_field, range};
+use super::{FormatInfo, LineParser};
+use crate::cursor::Cursor;
+use crate::lines::trim;
+use crate::number;
+use crate::record::{Op, RawRecord};
+use crate::reject::Reason;
+use crate::units::TimeUnit;
+
+pub(super) const INFO: FormatInfo = FormatInfo {
+    name: "columns",
+    description: "any text with a request per line: columns:<map>, for instance as in the example",
+    example: "t=1[us],op=3,off=4[B],len=5[B],dev=2;sep=comma;read=R;write=W",
+    time_unit: TimeUnit::Microseconds,
+    fixed_clock: false,
+    recognises: |_| false,
+};
+
+/// Places of the five values in [`Fields`], and of a column that nobody wants.
+const TIME: usize = 0;
+const OP: usize = 1;
+const OFFSET: usize = 2;
+const LENGTH: usize = 3;
+const DEVICE: usize = 4;
+const UNUSED: usize = 5;
+
+type Fields<'a> = [&'a [u8]; 6];
+
+pub(super) struct Columns {
+    unit: TimeUnit,
+    /// The place of each column, up to the last one that is wanted.
+    places: Vec<usize>,
+    has_device: bool,
+    separator: Separator,
+    offset_unit_bytes: u64,
+    length_unit_bytes: u64,
+    codes: Vec<(Vec<u8>, Op)>,
+    /// The codes of one byte, by that byte.
+    short_codes: [Option<Op>; 256],
+}
+
+pub(super) fn parser(map: &ColumnMap, unit: TimeUnit) -> Columns {
+    let mut wanted =
+        vec![(map.time.0, TIME), (map.op, OP), (map.offset.0, OFFSET), (map.length.0, LENGTH)];
+    wanted.extend(map.device.map(|column| (column, DEVICE)));
+    let last = wanted.iter().map(|(column, _)| usize::from(*column)).max().unwrap_or(0);
+    let mut places = vec![UNUSED; last];
+    for (column, place) in wanted {
+        places[usize::from(column) - 1] = place;
+    }
+    let codes = codes(&map.codes);
+    let mut short_codes = [None; 256];
+    for (code, op) in &codes {
+        if let [byte] = code[..] {
+            short_codes[usize::from(byte)] = Some(*op);
+        }
+    }
+    Columns {
+        unit,
+        places,
+        has_device: map.device.is_some(),
+        separator: map.separator(),
+        offset_unit_bytes: map.offset.1.bytes(),
+        length_unit_bytes: map.length.1.bytes(),
+        codes,
+        short_codes,
+    }
+}
+
+fn codes(codes: &Codes) -> Vec<(Vec<u8>, Op)> {
+    let lists = [
+        (&codes.read, Op::Read),
+        (&codes.write, Op::Write),
+        (&codes.trim, Op::Trim),
+        (&codes.flush, Op::Flush),
+    ];
+    let pairs = |(list, op): (&Vec<String>, Op)| {
+        list.iter().map(|code| (code.clone().into_bytes(), op)).collect::<Vec<_>>()
+    };
+    lists.into_iter().flat_map(pairs).collect()
+}
+
+impl LineParser for Columns {
+    fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason> {
+        match self.quick(line) {
+            Some(record) => Ok(Some(record)),
+            None => self.careful(line).map(Some),
+        }
+    }
+}
+
+impl Columns {
+    /// Reads a line of the usual shape: plain decimal numbers, one separator, no blanks around it.
+    /// Invariant: what this reads, [`Columns::careful`] reads as the same record.
+    #[inline]
+    fn quick(&self, line: &[u8]) -> Option<RawRecord> {
+        let separator = self.separator.byte();
+        let mut cursor = Cursor::new(line);
+        let mut values = [0_u64; 6];
+        let (mut fraction_ps, mut op) = (0, None);
+        for (index, place) in self.places.iter().enumerate() {
+            if index > 0 {
+                cursor.expect(separator)?;
+            }
+            if *place == OP || *place == UNUSED {
+                let field = cursor.until(separator);
+                if self.separator == Separator::Space
+                    && (field.is_empty() || field.contains(&b'\t'))
+                {
+                    return None;
+                }
+                op = if *place == OP { Some(self.operation(field)?) } else { op };
+                continue;
+            }
+            values[*place] = cursor.number()?;
+            if *place == TIME && cursor.take(b'.') {
+                fraction_ps = cursor.fraction(self.unit.fraction_digits())?;
+            }
+        }
+        if !cursor.rest().is_empty() {
+            cursor.expect(separator)?;
+        }
+        let op = op?;
+        let time_ps = u128::from(values[TIME]) * u128::from(self.unit.picoseconds());
+        let (offset_bytes, length_bytes) = self.range(op, values[OFFSET], values[LENGTH]).ok()?;
+        Some(RawRecord {
+            time_ps: time_ps + u128::from(fraction_ps),
+            op,
+            offset_bytes,
+            length_bytes,
+            device: u32::try_from(values[DEVICE]).ok()?,
+        })
+    }
+
+    /// Reads any line, or says why it is none.
+    #[cold]
+    fn careful(&self, line: &[u8]) -> Result<RawRecord, Reason> {
+        let fields = self.fields(line).ok_or(Reason::FieldCount)?;
+        let time_ps = number::fractional_time(fields[TIME], self.unit)?;
+        let device = if self.has_device { number::device(fields[DEVICE])? } else { 0 };
+        let op = self.operation(fields[OP]).ok_or(Reason::UnknownOp)?;
+        let offset =
+            number::decimal_or_hex(fields[OFFSET]).map_err(|f| f.reason(Reason::BadOffset))?;
+        let length =
+            number::decimal_or_hex(fields[LENGTH]).map_err(|f| f.reason(Reason::BadLength))?;
+        let (offset_bytes, length_bytes) = self.range(op, offset, length)?;
+        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device })
+    }
+
+    /// Offset and length in bytes, checked.
+    #[inline]
+    fn range(&self, op: Op, offset: u64, length: u64) -> Result<(u64, u64), Reason> {
+        range(op, offset, length, self.offset_unit_bytes, self.length_unit_bytes)
+    }
+
+    /// The wanted fields in their places; `None` if the line has too few.
+    #[inline]
+    fn fields<'a>(&self, line: &'a [u8]) -> Option<Fields<'a>> {
+        let mut fields: Fields<'a> = [b""; 6];
+        match self.separator {
+            Separator::Space => {
+                let mut rest = line;
+                for place in &self.places {
+                    fields[*place] = next_field(&mut rest)?;
+                }
+            }
+            other => self.split(line, other.byte(), &mut fields)?,
+        }
+        Some(fields)
+    }
+
+    #[inline]
+    fn split<'a>(&self, line: &'a [u8], separator: u8, fields: &mut Fields<'a>) -> Option<()> {
+        let mut parts = line.split(|byte| *byte == separator);
+        for place in &self.places {
+            fields[*place] = trim(parts.next()?);
+        }
+        Some(())
+    }
+
+    #[inline]
+    fn operation(&self, field: &[u8]) -> Option<Op> {
+        if let [byte] = field {
+            return self.short_codes[usize::from(*byte)];
+        }
+        self.codes.iter().find(|(code, _)| code == field).map(|(_, op)| *op)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    fn parse(map: &str, line: &str) -> Result<Option<RawRecord>, Reason> {
+        let map: ColumnMap = map.parse().expect("a good map");
+        parser(&map, map.time_unit()).parse(line.as_bytes())
+    }
+
+    fn record(map: &str, line: &str) -> RawRecord {
+        parse(map, line).expect("a good line").expect("a request")
+    }
+
+    #[test]
+    fn columns_in_any_order_and_unit() {
+        let expected = RawRecord {
+            time_ps: 1_500_000,
+            op: Op::Read,
+            offset_bytes: 4096,
+            length_bytes: 1024,
+            device: 7,
+        };
+        let comma = "t=5[us],op=2,off=3[B],len=4[KiB],dev=1";
+        assert_eq!(record(comma, "7, R ,4096,1,1.5,more,columns"), expected);
+        let space = "t=1[us],op=5,off=3[sector],len=4[sector],dev=2;sep=space;read=1;write=0";
+        assert_eq!(record(space, "  1.5  7\t0x8 2 1"), expected);
+        let tab = "t=3[ns],op=2,off=4,len=5,dev=6;sep=tab";
+        assert_eq!(record(tab, "\tRead\t1500\t4096\t1024\t7"), expected);
+    }
+
+    #[test]
+    fn a_map_without_a_device_column_gives_device_0() {
+        assert_eq!(record("t=1[s],op=2,off=3,len=4", "1,W,0,1").device, 0);
+    }
+
+    #[test]
+    fn trim_and_flush_have_codes_of_their_own() {
+        let map = "t=1[s],op=2,off=3,len=4;trim=D;flush=F";
+        assert_eq!(record(map, "1,D,0,512").op, Op::Trim);
+        assert_eq!(record(map, "1,F,0,0").op, Op::Flush);
+        assert_eq!(parse(map, "1,D,0,0"), Err(Reason::ZeroLength));
+    }
+
+    #[test]
+    fn bad_lines_give_their_reason() {
+        let map = "t=1[s],op=2,off=3[KiB],len=4,dev=5";
+        let cases = [
+            ("1,R,0,1", Reason::FieldCount),
+            ("1 R 0 1 5", Reason::FieldCount),
+            (",R,0,1,0", Reason::BadTime),
+            ("1,X,0,1,0", Reason::UnknownOp),
+            ("1,,0,1,0", Reason::UnknownOp),
+            ("1,R,a,1,0", Reason::BadOffset),
+            ("1,R,0,1.5,0", Reason::BadLength),
+            ("1,R,0,0,0", Reason::ZeroLength),
+            ("1,R,0,1,vol7", Reason::BadDevice),
+            ("1,R,18014398509481984,1,0", Reason::TooLarge),
+        ];
+        for (line, reason) in cases {
+            assert_eq!(parse(map, line), Err(reason), "{line}");
+        }
+    }
+
+    #[test]
+    fn usual_lines_go_the_quick_way() {
+        let quick = |map: &str, line: &[u8]| {
+            let map: ColumnMap = map.parse().expect("a good map");
+            parser(&map, map.time_unit()).quick(line)
+        };
+        assert!(
+            quick("t=1[ms],op=3,len=4,off=5", b"0.000,134,R,4096,42242048,0.100,4096").is_some()
+        );
+        assert!(quick("t=1[s],op=2,off=3,len=4", b"1455591804.310701,W,0,1").is_some());
+        assert!(quick("t=1[ms],dev=2,off=3,len=4,op=5;sep=space", b"0.5 0 512 4096 R").is_some());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn both_ways_agree(
+            fields in prop::collection::vec(
+                r"[0-9]{1,3}|[0-9]{1,21}|[0-9]{0,2}\.[0-9]{0,14}|R|W|W W|0x1f| 7|",
+                4..8,
+            ),
+            blank in select(vec![",", "\t", " "]),
+            separator in select(vec!["comma", "tab", "space"]),
+            columns in select(vec![
+                "t=1[us],op=2,off=3,len=4",
+                "op=1,t=3[s],len=4,off=5[KiB],dev=2",
+            ]),
+        ) {
+            let codes = "read=R|0|9;write=W|1|22;flush=2";
+            let map: ColumnMap =
+                format!("{columns};sep={separator};{codes}").parse().expect("a good map");
+            let parser = parser(&map, map.time_unit());
+            let line = fields.join(blank);
+            if let Some(record) = parser.quick(line.as_bytes()) {
+                prop_assert_eq!(parser.careful(line.as_bytes()), Ok(record), "{}", line);
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! How a trace is to be read.
+
+use std::path::Path;
+
+use crate::error::TraceError;
+use crate::format::Format;
+use crate::units::TimeUnit;
+
+/// How to read a trace file.
+///
+/// ```
+/// use flashlane_trace::{Format, OnDecreasing, TimeUnit, TraceOptions};
+///
+/// let options = TraceOptions {
+///     time_unit: Some(TimeUnit::Microseconds),
+///     on_decreasing: OnDecreasing::Clamp,
+///     ..TraceOptions::new(Format::SsdSim)
+/// };
+/// assert_eq!(options.limit, None);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceOptions {
+    /// Layout of the file. `None`: [detect](crate::detect) it, which only works for formats that
+    /// describe themselves.
+    pub format: Option<Format>,
+    /// Unit of the time column instead of the one of the format. Formats with a fixed clock (MSR)
+    /// refuse it.
+    pub time_unit: Option<TimeUnit>,
+    /// End the stream after this many records. Range: 1 and up. Lines after it are not looked at,
+    /// so they do not count for [`TraceOptions::max_rejected_fraction`] either.
+    pub limit: Option<u64>,
+    /// Keep only the records of these devices. Range: not an empty list.
+    pub devices: Option<Vec<u32>>,
+    /// Share of the lines that may be rejected before the end of the stream is an error. Default:
+    /// 0.01. Range: 0 to 1; with 1, one accepted line is enough.
+    pub max_rejected_fraction: f64,
+    /// What to do with a record that is earlier than the one before it. Default:
+    /// [`OnDecreasing::Error`].
+    pub on_decreasing: OnDecreasing,
+    /// Subtract the time of the first accepted line of the file, so that the trace starts at 0.
+    /// Default: true.
+    ///
+    /// The first line of the whole file counts, also when [`TraceOptions::devices`] drops it:
+    /// readers of different devices of one file stay in step. Without rebasing, a clock that counts
+    /// from 1601 or 1970 exceeds `u64` picoseconds, and every line is rejected.
+    pub rebase: bool,
+}
+
+/// What to do with a record that is earlier than the one before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDecreasing {
+    /// End with [`TraceError::Decreasing`].
+    #[default]
+    Error,
+    /// Deliver the record at the latest time seen so far, and count it.
+    Clamp,
+    /// Deliver the record at its own time (at 0 if it is before the first record), and count it.
+    Count,
+}
+
+impl TraceOptions {
+    /// The default options for `format`.
+    #[must_use]
+    pub fn new(format: Format) -> TraceOptions {
+        TraceOptions { format: Some(format), ..TraceOptions::default() }
+    }
+
+    /// Checks what can be checked without the file; `path` only names it in the error.
+    pub(crate) fn check(&self, path: &Path) -> Result<(), TraceError> {
+        let fault = |option, found: String, allowed| {
+            Err(TraceError::Option { path: path.to_owned(), option, found, allowed })
+        };
+        let fraction = self.max_rejected_fraction;
+        if !(0.0..=1.0).contains(&fraction) {
+            return fault("max_rejected_fraction", fraction.to_string(), "0 to 1");
+        }
+        if self.limit == Some(0) {
+            return fault("limit", "0".to_owned(), "at least 1 record");
+        }
+        if self.devices.as_ref().is_some_and(Vec::is_empty) {
+            return fault("devices", "an empty list".to_owned(), "at least one device number");
+        }
+        Ok(())
+    }
+}
+
+impl Default for TraceOptions {
+    fn default() -> TraceOptions {
+        TraceOptions {
+            format: None,
+            time_unit: None,
+            limit: None,
+            devices: None,
+            max_rejected_fraction: 0.01,
+            on_decreasing: OnDecreasing::default(),
+            rebase: true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(options: &TraceOptions) -> String {
+        options.check(Path::new("t")).expect_err("these options are out of range").to_string()
+    }
+
+    #[test]
+    fn options_out_of_range_are_refused() {
+        for fraction in [-0.1, 1.1, f64::NAN] {
+            let options =
+                TraceOptions { max_rejected_fraction: fraction, ..TraceOptions::default() };
+            assert!(message(&options).contains("allowed: 0 to 1"));
+        }
+        let options = TraceOptions { limit: Some(0), ..TraceOptions::default() };
+        assert_eq!(message(&options), "t: option limit: found 0; allowed: at least 1 record");
+        let options = TraceOptions { devices: Some(Vec::new()), ..TraceOptions::default() };
+        assert!(message(&options).contains("at least one device"));
+        assert!(TraceOptions::default().check(Path::new("t")).is_ok());
+    }
+}

@@ -1,0 +1,58 @@
+//! The full check of the model's state (`--check`). Every violation is a fault of the simulator.
+
+use flashlane_engine::NONE;
+
+use crate::ssd::Ssd;
+use crate::transaction::Place;
+
+impl Ssd {
+    /// Checks everything that must hold between two events.
+    pub(crate) fn audit(&self) {
+        self.audit_pages();
+        self.audit_mapping();
+        self.audit_cache();
+        let queued =
+            self.transactions.iter().filter(|(_, tr)| tr.place == Place::Queue).count() as u32;
+        let waiting: u32 =
+            (0..self.geometry.dies()).map(|die| self.scheduler.policy.waiting(die)).sum();
+        assert_eq!(queued, waiting, "every queued transaction is in one queue");
+        let running = self.transactions.iter().filter(|(_, tr)| tr.place == Place::Die).count();
+        assert_eq!(
+            running,
+            self.flash.on_dies(&self.transactions),
+            "every running transaction is on one die"
+        );
+        for flow in &self.host.flows {
+            assert!(flow.completed <= flow.generated, "a request completes once");
+        }
+        let outstanding: u64 = self.host.flows.iter().map(|f| f.generated - f.completed).sum();
+        assert_eq!(outstanding, self.requests.len() as u64, "outstanding requests are counted");
+    }
+
+    /// Checks what must hold when nothing is left to do.
+    pub(crate) fn audit_end(&self) {
+        for (index, flow) in self.host.flows.iter().enumerate() {
+            assert_eq!(flow.generated, flow.completed, "every request of flow {index} completed");
+        }
+        self.audit_cache_end();
+    }
+
+    /// L2P and P2L agree; valid counters equal what the tables say; blocks add up.
+    fn audit_pages(&self) {
+        let pages = &self.ftl.pages;
+        for lpa in 0..pages.logical_pages() {
+            let ppa = pages.ppa(lpa);
+            if ppa != NONE {
+                assert_eq!(pages.lpa(ppa), lpa, "L2P and P2L agree on logical page {lpa}");
+            }
+        }
+        let blocks = &self.ftl.blocks;
+        for plane in 0..self.geometry.planes() {
+            blocks.audit(plane, |block| {
+                let first = blocks.first_page(block);
+                let range = first..first + blocks.pages_per_block();
+                range.filter(|&ppa| pages.lpa(ppa) != NONE).count() as u16
+            });
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Flush commands: each waits for the write-backs that were under way or started when it came.
+
+use std::collections::VecDeque;
+
+/// Write-backs of one flow between two flushes.
+#[derive(Clone, Debug, Default)]
+struct Epoch {
+    under_way: u32,
+    /// The flush that ends the epoch.
+    request: Option<u32>,
+}
+
+/// Write-backs and flushes of one flow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flushes {
+    /// Number of the oldest epoch that is kept.
+    first: u32,
+    epochs: VecDeque<Epoch>,
+}
+
+impl Flushes {
+    fn current(&mut self) -> &mut Epoch {
+        if self.epochs.is_empty() {
+            self.epochs.push_back(Epoch::default());
+        }
+        self.epochs.back_mut().expect("just made")
+    }
+
+    /// A write-back starts; returns the epoch that it belongs to.
+    pub(super) fn started(&mut self) -> u32 {
+        self.current().under_way += 1;
+        self.first + self.epochs.len() as u32 - 1
+    }
+
+    /// A flush comes. True if it has to wait.
+    pub(super) fn flush(&mut self, request: u32) -> bool {
+        let waits = self.epochs.iter().any(|epoch| epoch.under_way > 0 || epoch.request.is_some());
+        if waits {
+            self.current().request = Some(request);
+            self.epochs.push_back(Epoch::default());
+        }
+        waits
+    }
+
+    /// A write-back of an epoch is on flash; flushes that are over now are added to `over`.
+    pub(super) fn ended(&mut self, epoch: u32, over: &mut Vec<u32>) {
+        let at = epoch.wrapping_sub(self.first) as usize;
+        self.epochs[at].under_way -= 1;
+        while self.epochs.front().is_some_and(|e| e.under_way == 0 && e.request.is_some()) {
+            let ended = self.epochs.pop_front().expect("just seen");
+            over.extend(ended.request);
+            self.first = self.first.wrapping_add(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flush_waits_for_earlier_write_backs_only() {
+        let mut flushes = Flushes::default();
+        assert!(!flushes.flush(7), "nothing to wait for");
+        let a = flushes.started();
+        let b = flushes.started();
+        assert!(flushes.flush(1));
+        let c = flushes.started();
+        assert!(flushes.flush(2));
+        let mut over = Vec::new();
+        flushes.ended(c, &mut over);
+        flushes.ended(a, &mut over);
+        assert!(over.is_empty());
+        flushes.ended(b, &mut over);
+        assert_eq!(over, [1, 2], "in order, as soon as all before them is on flash");
+        let d = flushes.started();
+        flushes.ended(d, &mut over);
+        assert!(!flushes.flush(3));
+    }
+}

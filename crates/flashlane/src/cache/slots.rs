@@ -1,0 +1,272 @@
+//! Cache slots: one page each, in order of use.
+
+use flashlane_engine::{DenseMap, NONE};
+
+/// How far from the least recently used end a slot is looked for that may leave.
+const VICTIM_SCAN: u32 = 64;
+
+/// State of a cached page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SlotState {
+    /// As on flash.
+    Clean,
+    /// Changed.
+    Dirty,
+    /// A write-back of this version is under way.
+    WriteBack,
+}
+
+/// A cached page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    lpa: u32,
+    newer: u32,
+    older: u32,
+    /// Counts writes, so that a write-back knows whether the page changed since.
+    pub(crate) version: u32,
+    /// Sectors that the slot holds.
+    pub(crate) mask: u64,
+    pub(crate) flow: u16,
+    state: SlotState,
+}
+
+/// All slots.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    index: DenseMap,
+    newest: u32,
+    oldest: u32,
+    capacity: u32,
+    version: u32,
+}
+
+impl Slots {
+    /// No page cached.
+    pub(super) fn new(capacity: u32) -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            index: DenseMap::default(),
+            newest: NONE,
+            oldest: NONE,
+            capacity,
+            version: 0,
+        }
+    }
+
+    /// Pages that fit.
+    pub(crate) fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    pub(crate) fn has_room(&self) -> bool {
+        (self.index.len() as u32) < self.capacity
+    }
+
+    pub(super) fn contains(&self, lpa: u32) -> bool {
+        self.index.get(lpa).is_some()
+    }
+
+    pub(super) fn state(&self, lpa: u32) -> SlotState {
+        self.slots[self.index.get(lpa).expect("the page is cached") as usize].state
+    }
+
+    fn unlink(&mut self, at: u32) {
+        let Slot { newer, older, .. } = self.slots[at as usize];
+        match newer {
+            NONE => self.newest = older,
+            _ => self.slots[newer as usize].older = older,
+        }
+        match older {
+            NONE => self.oldest = newer,
+            _ => self.slots[older as usize].newer = newer,
+        }
+    }
+
+    fn link_newest(&mut self, at: u32) {
+        let newest = self.newest;
+        let slot = &mut self.slots[at as usize];
+        (slot.newer, slot.older) = (NONE, newest);
+        match newest {
+            NONE => self.oldest = at,
+            _ => self.slots[newest as usize].newer = at,
+        }
+        self.newest = at;
+    }
+
+    fn use_now(&mut self, at: u32) {
+        if self.newest != at {
+            self.unlink(at);
+            self.link_newest(at);
+        }
+    }
+
+    /// Sectors of a page that are cached; marks the page as just used.
+    pub(super) fn lookup(&mut self, lpa: u32) -> u64 {
+        let Some(at) = self.index.get(lpa) else { return 0 };
+        self.use_now(at);
+        self.slots[at as usize].mask
+    }
+
+    fn insert(&mut self, lpa: u32, flow: u16, mask: u64, state: SlotState) {
+        assert!(self.has_room(), "a page is added where there is room");
+        let slot =
+            Slot { lpa, newer: NONE, older: NONE, version: self.version, mask, flow, state };
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.slots[at as usize] = slot;
+                at
+            }
+            None => {
+                self.slots.push(slot);
+                self.slots.len() as u32 - 1
+            }
+        };
+        self.index.insert(lpa, at);
+        self.link_newest(at);
+    }
+
+    /// Host data for a page: merged, changed, just used. True if the page was cached.
+    pub(super) fn write(&mut self, lpa: u32, flow: u16, mask: u64) -> bool {
+        self.version = self.version.wrapping_add(1);
+        let Some(at) = self.index.get(lpa) else {
+            self.insert(lpa, flow, mask, SlotState::Dirty);
+            return false;
+        };
+        self.use_now(at);
+        let slot = &mut self.slots[at as usize];
+        slot.mask |= mask;
+        slot.version = self.version;
+        slot.state = SlotState::Dirty;
+        true
+    }
+
+    /// Data from flash for a page, which must be cached or have room. Changed sectors stay.
+    pub(crate) fn fill(&mut self, lpa: u32, flow: u16, mask: u64) {
+        match self.index.get(lpa) {
+            Some(at) => {
+                self.use_now(at);
+                self.slots[at as usize].mask |= mask;
+            }
+            None => self.insert(lpa, flow, mask, SlotState::Clean),
+        }
+    }
+
+    /// A write that goes past the cache: what is cached of the page is brought up to date.
+    pub(super) fn refresh(&mut self, lpa: u32, mask: u64) {
+        if let Some(at) = self.index.get(lpa) {
+            self.slots[at as usize].mask |= mask;
+        }
+    }
+
+    /// Trimmed sectors leave; an empty page leaves altogether.
+    pub(super) fn trim(&mut self, lpa: u32, mask: u64) {
+        let Some(at) = self.index.get(lpa) else { return };
+        let slot = &mut self.slots[at as usize];
+        slot.mask &= !mask;
+        if slot.mask == 0 {
+            self.remove(lpa);
+        }
+    }
+
+    /// The page that leaves next: the least recently used one that is not on its way to flash.
+    pub(super) fn victim(&self) -> Option<u32> {
+        let mut at = self.oldest;
+        for _ in 0..VICTIM_SCAN {
+            let slot = self.slots.get(at as usize)?;
+            if slot.state != SlotState::WriteBack {
+                return Some(slot.lpa);
+            }
+            at = slot.newer;
+        }
+        None
+    }
+
+    /// Takes a page out.
+    pub(super) fn remove(&mut self, lpa: u32) {
+        let at = self.index.remove(lpa).expect("the page is cached");
+        self.unlink(at);
+        self.free.push(at);
+    }
+
+    /// A write-back of the page starts; returns what is written.
+    pub(super) fn start_write_back(&mut self, lpa: u32) -> Slot {
+        let at = self.index.get(lpa).expect("the page is cached");
+        let slot = &mut self.slots[at as usize];
+        slot.state = SlotState::WriteBack;
+        *slot
+    }
+
+    /// A write-back is on flash; the page is unchanged if it is still of that version.
+    pub(super) fn end_write_back(&mut self, lpa: u32, version: u32) {
+        let Some(at) = self.index.get(lpa) else { return };
+        let slot = &mut self.slots[at as usize];
+        if slot.version == version && slot.state == SlotState::WriteBack {
+            slot.state = SlotState::Clean;
+        }
+    }
+
+    /// Changed pages of a flow, least recently used first.
+    pub(super) fn dirty_pages(&self, flow: u16) -> Vec<u32> {
+        let mut pages = Vec::new();
+        let mut at = self.oldest;
+        while let Some(slot) = self.slots.get(at as usize) {
+            if slot.flow == flow && slot.state == SlotState::Dirty {
+                pages.push(slot.lpa);
+            }
+            at = slot.newer;
+        }
+        pages
+    }
+
+    /// Checks links and counts.
+    pub(super) fn audit(&self) {
+        let (mut at, mut count) = (self.newest, 0);
+        while let Some(slot) = self.slots.get(at as usize) {
+            assert_eq!(self.index.get(slot.lpa), Some(at), "index and list agree");
+            assert_ne!(slot.mask, 0, "a cached page holds something");
+            count += 1;
+            at = slot.older;
+        }
+        assert_eq!(count, self.index.len(), "every slot is in the list once");
+        assert!(count <= self.capacity as usize, "the cache keeps its capacity");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_merge_and_the_oldest_leaves() {
+        let mut slots = Slots::new(2);
+        assert!(!slots.write(1, 0, 0b01));
+        assert!(slots.write(1, 0, 0b10));
+        slots.fill(2, 0, 0b1);
+        assert_eq!(slots.lookup(1), 0b11);
+        assert!(!slots.has_room());
+        assert_eq!(slots.victim(), Some(2));
+        assert_eq!(slots.start_write_back(1).mask, 0b11);
+        slots.remove(2);
+        assert_eq!(slots.victim(), None, "a page on its way to flash stays");
+        slots.audit();
+    }
+
+    #[test]
+    fn a_write_back_does_not_clean_newer_data() {
+        let mut slots = Slots::new(2);
+        slots.write(1, 0, 0b01);
+        let first = slots.start_write_back(1).version;
+        slots.write(1, 0, 0b10);
+        slots.end_write_back(1, first);
+        assert_eq!(slots.state(1), SlotState::Dirty);
+        assert_eq!(slots.dirty_pages(0), [1]);
+        let second = slots.start_write_back(1).version;
+        slots.end_write_back(1, second);
+        assert_eq!(slots.state(1), SlotState::Clean);
+        slots.trim(1, 0b11);
+        assert!(!slots.contains(1));
+    }
+}

@@ -1,0 +1,30 @@
+//! Everything that can happen in the device. The one `match` over it is in [`crate::ssd`].
+
+/// An event. Handles and indices only; the state is in the stages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// An open-loop flow generates its next request.
+    Arrival { flow: u16 },
+    /// A submission doorbell reaches the device.
+    Doorbell { flow: u16 },
+    /// The submission entry of a write is in the device, which now asks for the data.
+    WriteEntry { request: u32 },
+    /// Firmware is done with a command: it is cut into transactions.
+    Begin { request: u32 },
+    /// A DRAM access on behalf of a request is done.
+    DramDone { request: u32 },
+    /// Evicted data is out of DRAM: the chain of write-backs from this transaction may start.
+    EvictionRead { transaction: u32 },
+    /// Command, address and program data of a die are over the bus: the array starts.
+    CommandSent { die: u32 },
+    /// An array operation ends, unless the die was suspended since (`epoch` differs).
+    ArrayDone { die: u32, epoch: u16 },
+    /// The read data that the channel was moving is in the controller.
+    DataSent { channel: u16 },
+    /// A completion entry reaches the host.
+    Completion { request: u32 },
+    /// There may be room in a completion queue again.
+    CompletionRoom { flow: u16 },
+}
+
+const _: () = assert!(size_of::<Event>() <= 8, "events are copied through the queue on every step");

@@ -1,0 +1,490 @@
+//! Stage 7 of 8: the flash memory. Receives commands from `scheduler`, one per die at a time; sends
+//! finished transactions back up to `ftl`, `cache` and `interface`.
+//!
+//! A command holds the channel for its command, address and program-data cycles; then the array of
+//! its die works; read data takes the channel once more, page by page. Read data goes before new
+//! commands. Invariants: a channel moves one thing at a time, a die runs one operation at a time
+//! and has at most one suspended.
+//! Source: MQSim (FAST'18) section 4.1; ONFI NV-DDR2.
+
+pub(crate) mod timing;
+
+use flashlane_engine::{List, NONE, Time};
+
+use crate::config::{CompatConfig, FlashConfig};
+use crate::event::Event;
+use crate::layout::Geometry;
+use crate::ssd::Ssd;
+use crate::transaction::{Op, Place, Source};
+use timing::FlashTiming;
+
+/// What a die is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DieState {
+    /// Nothing.
+    Idle,
+    /// A command is on the bus.
+    Command,
+    /// The array works.
+    Array,
+    /// Read data waits for the bus or is on it.
+    DataOut,
+}
+
+/// An operation that was interrupted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suspended {
+    head: u32,
+    op: Op,
+    left: u64,
+}
+
+/// A die.
+#[derive(Clone, Debug)]
+pub(crate) struct Die {
+    pub(crate) state: DieState,
+    /// First transaction of the running command, linked by `sibling`.
+    head: u32,
+    op: Op,
+    /// Counts interruptions, so that the end of an interrupted operation is recognised as stale.
+    epoch: u16,
+    /// Pages of read data still to move.
+    data_left: u32,
+    /// End of the array operation.
+    until: Time,
+    /// Start of the array operation, for accounts.
+    since: Time,
+    /// The die takes the command only after this delay: it was just suspended.
+    settle: u64,
+    suspended: Option<Suspended>,
+}
+
+/// A channel.
+#[derive(Clone, Debug)]
+pub(crate) struct Channel {
+    pub(crate) busy: bool,
+    /// The read data on the bus, or `NONE`.
+    moving: u32,
+    /// Read data that waits: mapping, user, collection.
+    waiting: [List; 3],
+    /// Total time taken. Unit: picoseconds.
+    pub(crate) taken: u64,
+}
+
+/// Accounts of a chip.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ChipAccount {
+    /// Dies in an array operation.
+    active: u32,
+    active_since: Time,
+    /// Time with at least one die active. Unit: picoseconds.
+    pub(crate) busy: u64,
+    /// Die-time by source: host, collection, mapping. Unit: picoseconds.
+    pub(crate) by_source: [u64; 3],
+}
+
+/// Counters of the flash. Units: pages, unless named otherwise.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlashCounters {
+    pub(crate) user_reads: u64,
+    pub(crate) user_programs: u64,
+    pub(crate) gc_reads: u64,
+    pub(crate) gc_programs: u64,
+    pub(crate) mapping_reads: u64,
+    pub(crate) mapping_programs: u64,
+    pub(crate) erases: u64,
+    pub(crate) multiplane_commands: u64,
+    pub(crate) interleaved_commands: u64,
+    pub(crate) program_suspends: u64,
+    pub(crate) erase_suspends: u64,
+}
+
+/// The flash memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Flash {
+    pub(crate) timing: FlashTiming,
+    pub(crate) channels: Vec<Channel>,
+    pub(crate) dies: Vec<Die>,
+    pub(crate) chips: Vec<ChipAccount>,
+    pub(crate) counters: FlashCounters,
+    dies_per_chip: u32,
+    chips_per_channel: u32,
+    planes_per_die: u32,
+    suspend: crate::config::SuspendConfig,
+}
+
+impl Flash {
+    /// An idle flash memory.
+    pub(crate) fn new(config: &FlashConfig, compat: &CompatConfig, geometry: Geometry) -> Self {
+        let channel = Channel { busy: false, moving: NONE, waiting: [List::default(); 3], taken: 0 };
+        let die = Die {
+            state: DieState::Idle,
+            head: NONE,
+            op: Op::Read,
+            epoch: 0,
+            data_left: 0,
+            until: Time::ZERO,
+            since: Time::ZERO,
+            settle: 0,
+            suspended: None,
+        };
+        Self {
+            timing: FlashTiming::new(config, compat),
+            channels: vec![channel; geometry.channels as usize],
+            dies: vec![die; geometry.dies() as usize],
+            chips: vec![ChipAccount::default(); geometry.chips() as usize],
+            counters: FlashCounters::default(),
+            dies_per_chip: geometry.dies_per_chip,
+            chips_per_channel: geometry.chips_per_channel,
+            planes_per_die: geometry.planes_per_die,
+            suspend: config.suspend.clone(),
+        }
+    }
+
+    /// Die of a plane.
+    #[inline]
+    pub(crate) fn die_of(&self, plane: u32) -> u32 {
+        plane / self.planes_per_die
+    }
+
+    /// Chip of a die.
+    #[inline]
+    pub(crate) fn chip_of(&self, die: u32) -> u32 {
+        die / self.dies_per_chip
+    }
+
+    /// Channel of a chip.
+    #[inline]
+    pub(crate) fn channel_of(&self, chip: u32) -> u32 {
+        chip / self.chips_per_channel
+    }
+
+    /// Dies of a chip.
+    #[inline]
+    pub(crate) fn dies_of(&self, chip: u32) -> std::ops::Range<u32> {
+        chip * self.dies_per_chip..(chip + 1) * self.dies_per_chip
+    }
+
+    /// True if no die of the chip does anything.
+    pub(crate) fn chip_idle(&self, chip: u32) -> bool {
+        self.dies_of(chip).all(|die| self.dies[die as usize].state == DieState::Idle)
+    }
+
+    /// True if a read may interrupt what the die does now.
+    pub(crate) fn may_suspend(&self, die: u32, now: Time) -> bool {
+        let die = &self.dies[die as usize];
+        if die.state != DieState::Array || die.suspended.is_some() || die.until <= now {
+            return false;
+        }
+        let left = (die.until - now).0;
+        match die.op {
+            Op::Read => false,
+            Op::Program => self.suspend.program && left >= self.suspend.program_min_left.0,
+            Op::Erase => self.suspend.erase && left >= self.suspend.erase_min_left.0,
+        }
+    }
+
+    /// Operations that the dies run or have suspended, for audits.
+    pub(crate) fn on_dies(&self, transactions: &flashlane_engine::Slab<crate::transaction::Transaction>) -> usize {
+        let chain = |mut id: u32| {
+            let mut count = 0;
+            while id != NONE {
+                count += 1;
+                id = transactions[id].sibling;
+            }
+            count
+        };
+        self.dies
+            .iter()
+            .map(|die| {
+                let running = if die.state == DieState::DataOut {
+                    die.data_left as usize
+                } else {
+                    chain(die.head)
+                };
+                running + die.suspended.map_or(0, |s| chain(s.head))
+            })
+            .sum()
+    }
+
+    fn die_starts(&mut self, die: u32, now: Time) {
+        let chip_id = self.chip_of(die) as usize;
+        let chip = &mut self.chips[chip_id];
+        if chip.active == 0 {
+            chip.active_since = now;
+        }
+        chip.active += 1;
+    }
+
+    fn die_stops(&mut self, die: u32, source: Source, now: Time) {
+        let chip_id = self.chip_of(die) as usize;
+        let since = self.dies[die as usize].since;
+        let chip = &mut self.chips[chip_id];
+        chip.active -= 1;
+        if chip.active == 0 {
+            chip.busy += (now - chip.active_since).0;
+        }
+        let by = match source {
+            Source::User | Source::Cache => 0,
+            Source::Gc => 1,
+            Source::Mapping => 2,
+        };
+        chip.by_source[by] += (now - since).0;
+    }
+}
+
+impl Ssd {
+    /// Sends the command in `self.batch` to a die. The channel must be free. With `interrupt`, the
+    /// die runs a program or an erase that is suspended first.
+    pub(crate) fn issue(&mut self, die: u32, interrupt: bool) {
+        let now = self.now;
+        let planes = self.batch.len() as u64;
+        let op = self.transactions[self.batch[0]].op;
+        let mut bus = self.flash.timing.command(op, planes);
+        let mut settle = 0;
+        if interrupt {
+            bus += self.flash.timing.suspend_command;
+            settle = self.suspend(die);
+        }
+        let mut head = NONE;
+        for &id in self.batch.iter().rev() {
+            let tr = &mut self.transactions[id];
+            let waited = tr.lap(now);
+            tr.chain.queue += waited;
+            tr.sibling = head;
+            tr.place = Place::Die;
+            head = id;
+            if op == Op::Program {
+                bus += self.flash.timing.data(tr.sectors());
+                let block = self.ftl.blocks.block_of(tr.ppa);
+                self.ftl.blocks.block_mut(block).issued += 1;
+            }
+        }
+        let chip = self.flash.chip_of(die);
+        let siblings_busy = self
+            .flash
+            .dies_of(chip)
+            .any(|d| d != die && self.flash.dies[d as usize].state != DieState::Idle);
+        let counters = &mut self.flash.counters;
+        counters.multiplane_commands += u64::from(planes > 1);
+        counters.interleaved_commands += u64::from(siblings_busy);
+        let channel = &mut self.flash.channels[(chip / self.flash.chips_per_channel) as usize];
+        assert!(!channel.busy, "a channel moves one thing at a time");
+        channel.busy = true;
+        channel.taken += bus;
+        let state = &mut self.flash.dies[die as usize];
+        assert_eq!(state.state, DieState::Idle, "a die runs one operation at a time");
+        state.state = DieState::Command;
+        state.head = head;
+        state.op = op;
+        state.settle = settle;
+        self.queue.schedule(now + Time(bus), Event::CommandSent { die });
+    }
+
+    /// Interrupts the running operation of a die; returns how long the die needs to settle.
+    fn suspend(&mut self, die: u32) -> u64 {
+        let now = self.now;
+        let source = self.transactions[self.flash.dies[die as usize].head].source;
+        self.flash.die_stops(die, source, now);
+        let state = &mut self.flash.dies[die as usize];
+        assert_eq!(state.state, DieState::Array, "only array operations are suspended");
+        assert!(state.suspended.is_none(), "one level of suspension");
+        let left = (state.until - now).0;
+        state.suspended = Some(Suspended { head: state.head, op: state.op, left });
+        state.state = DieState::Idle;
+        state.epoch = state.epoch.wrapping_add(1);
+        let (op, mut id) = (state.op, state.head);
+        while id != NONE {
+            let tr = &mut self.transactions[id];
+            let ran = tr.lap(now);
+            tr.chain.array += ran;
+            id = tr.sibling;
+        }
+        match op {
+            Op::Program => {
+                self.flash.counters.program_suspends += 1;
+                self.flash.timing.suspend_program
+            }
+            _ => {
+                self.flash.counters.erase_suspends += 1;
+                self.flash.timing.suspend_erase
+            }
+        }
+    }
+
+    /// Continues the suspended operation of a die that became idle, if there is one.
+    fn resume(&mut self, die: u32) {
+        let now = self.now;
+        let state = &mut self.flash.dies[die as usize];
+        let Some(suspended) = state.suspended.take() else { return };
+        state.head = suspended.head;
+        state.op = suspended.op;
+        state.state = DieState::Array;
+        state.until = now + Time(suspended.left);
+        state.since = now;
+        let (until, epoch, mut id) = (state.until, state.epoch, state.head);
+        while id != NONE {
+            let tr = &mut self.transactions[id];
+            let waited = tr.lap(now);
+            tr.chain.queue += waited;
+            id = tr.sibling;
+        }
+        self.flash.die_starts(die, now);
+        self.queue.schedule(until, Event::ArrayDone { die, epoch });
+    }
+
+    /// Command cycles are over: the array starts, the channel is free.
+    pub(crate) fn on_command_sent(&mut self, die: u32) {
+        let now = self.now;
+        let state = &mut self.flash.dies[die as usize];
+        let leader = state.head;
+        let mut id = leader;
+        while id != NONE {
+            let tr = &mut self.transactions[id];
+            let moved = tr.lap(now);
+            tr.chain.bus += moved;
+            id = tr.sibling;
+        }
+        let page = match state.op {
+            Op::Erase => 0,
+            _ => self.ftl.blocks.page_of(self.transactions[leader].ppa),
+        };
+        let start = now + Time(state.settle);
+        state.state = DieState::Array;
+        state.since = now;
+        state.until = start + Time(self.flash.timing.array(state.op, page));
+        let (until, epoch) = (state.until, state.epoch);
+        self.flash.die_starts(die, now);
+        self.queue.schedule(until, Event::ArrayDone { die, epoch });
+        let channel = self.flash.channel_of(self.flash.chip_of(die));
+        self.channel_free(channel);
+    }
+
+    /// The array is done: read data waits for the channel, programs and erases are complete.
+    pub(crate) fn on_array_done(&mut self, die: u32, epoch: u16) {
+        let now = self.now;
+        let state = &mut self.flash.dies[die as usize];
+        if state.epoch != epoch {
+            return;
+        }
+        assert_eq!(state.state, DieState::Array, "an array operation ends once");
+        let (op, head) = (state.op, state.head);
+        let source = self.transactions[head].source;
+        self.flash.die_stops(die, source, now);
+        if op == Op::Read {
+            self.read_done(die, head);
+            return;
+        }
+        let state = &mut self.flash.dies[die as usize];
+        state.state = DieState::Idle;
+        state.head = NONE;
+        let mut id = head;
+        while id != NONE {
+            let tr = &mut self.transactions[id];
+            let worked = tr.lap(now);
+            tr.chain.array += worked;
+            let next = tr.sibling;
+            tr.sibling = NONE;
+            self.count_operation(source, op);
+            self.transaction_done(id);
+            id = next;
+        }
+        self.resume(die);
+        self.offer(self.flash.chip_of(die));
+    }
+
+    /// Queues the pages of a finished array read for the channel.
+    fn read_done(&mut self, die: u32, head: u32) {
+        let now = self.now;
+        let channel = self.flash.channel_of(self.flash.chip_of(die));
+        let class = match self.transactions[head].source {
+            Source::Mapping => 0,
+            Source::User | Source::Cache => 1,
+            Source::Gc => 2,
+        };
+        let mut pages = 0;
+        let mut id = head;
+        while id != NONE {
+            let tr = &mut self.transactions[id];
+            let worked = tr.lap(now);
+            tr.chain.array += worked;
+            let next = tr.sibling;
+            tr.sibling = NONE;
+            pages += 1;
+            let waiting = &mut self.flash.channels[channel as usize].waiting[class];
+            waiting.push_back(id, &mut self.transactions);
+            id = next;
+        }
+        let state = &mut self.flash.dies[die as usize];
+        state.state = DieState::DataOut;
+        state.head = NONE;
+        state.data_left = pages;
+        if !self.flash.channels[channel as usize].busy {
+            self.move_data(channel);
+        }
+    }
+
+    /// Starts the next transfer of read data on a free channel; false if none waits.
+    fn move_data(&mut self, channel: u32) -> bool {
+        let now = self.now;
+        let state = &mut self.flash.channels[channel as usize];
+        let Some(list) = state.waiting.iter_mut().find(|list| !list.is_empty()) else {
+            return false;
+        };
+        let id = list.pop_front(&mut self.transactions);
+        let tr = &mut self.transactions[id];
+        let waited = tr.lap(now);
+        tr.chain.queue += waited;
+        let duration = self.flash.timing.data(tr.sectors());
+        assert!(!state.busy, "a channel moves one thing at a time");
+        state.busy = true;
+        state.moving = id;
+        state.taken += duration;
+        self.queue.schedule(now + Time(duration), Event::DataSent { channel: channel as u16 });
+        true
+    }
+
+    /// Read data is in the controller.
+    pub(crate) fn on_data_sent(&mut self, channel: u16) {
+        let now = self.now;
+        let state = &mut self.flash.channels[channel as usize];
+        let id = std::mem::replace(&mut state.moving, NONE);
+        let tr = &mut self.transactions[id];
+        let moved = tr.lap(now);
+        tr.chain.bus += moved;
+        let die = self.flash.die_of(tr.plane);
+        let source = tr.source;
+        self.count_operation(source, Op::Read);
+        self.transaction_done(id);
+        let state = &mut self.flash.dies[die as usize];
+        state.data_left -= 1;
+        if state.data_left == 0 {
+            state.state = DieState::Idle;
+            self.resume(die);
+        }
+        self.channel_free(u32::from(channel));
+    }
+
+    /// The channel is free: waiting read data first, then new commands.
+    fn channel_free(&mut self, channel: u32) {
+        self.flash.channels[channel as usize].busy = false;
+        if !self.move_data(channel) {
+            self.dispatch(channel);
+        }
+    }
+
+    #[inline]
+    fn count_operation(&mut self, source: Source, op: Op) {
+        let c = &mut self.flash.counters;
+        let counter = match (op, source) {
+            (Op::Erase, _) => &mut c.erases,
+            (Op::Read, Source::User | Source::Cache) => &mut c.user_reads,
+            (Op::Read, Source::Gc) => &mut c.gc_reads,
+            (Op::Read, Source::Mapping) => &mut c.mapping_reads,
+            (Op::Program, Source::User | Source::Cache) => &mut c.user_programs,
+            (Op::Program, Source::Gc) => &mut c.gc_programs,
+            (Op::Program, Source::Mapping) => &mut c.mapping_programs,
+        };
+        *counter += 1;
+    }
+}

@@ -1,0 +1,378 @@
+//! Blocks, free pools and write frontiers of every plane.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use flashlane_engine::{List, NONE};
+
+use crate::layout::Geometry;
+
+/// What a block is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum BlockState {
+    /// Erased, in the pool.
+    #[default]
+    Free,
+    /// A write frontier.
+    Open,
+    /// Every page is allocated.
+    Full,
+    /// Being emptied or erased.
+    Collected,
+}
+
+/// Which write frontier a page comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// Pages that the host writes.
+    #[default]
+    Host,
+    /// Pages that collection copies.
+    Gc,
+    /// Translation pages.
+    Mapping,
+}
+
+/// A block. Counts in pages.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Block {
+    /// Pages that hold live data.
+    pub(crate) valid: u16,
+    /// Pages allocated so far.
+    pub(crate) allocated: u16,
+    /// Pages whose program was sent to the die.
+    pub(crate) issued: u16,
+    /// Pages whose program is done.
+    pub(crate) programmed: u16,
+    /// Reads of the block that are under way or queued.
+    pub(crate) reads: u16,
+    /// Owner.
+    pub(crate) flow: u16,
+    /// Erases so far.
+    pub(crate) erases: u32,
+    pub(crate) state: BlockState,
+    pub(crate) stream: Stream,
+    /// Some read waits for a program of this block.
+    pub(crate) awaited: bool,
+}
+
+impl Block {
+    /// No program of the block is queued or under way.
+    #[inline]
+    pub(crate) fn quiet(&self) -> bool {
+        self.programmed == self.allocated
+    }
+}
+
+/// Erased blocks of a plane: those never used, in order, and those that came back.
+#[derive(Clone, Debug)]
+struct Pool {
+    /// First block never used; plane-relative.
+    virgin: u32,
+    /// Come back from erase, by erase count: dynamic wear levelling.
+    by_wear: BinaryHeap<Reverse<(u32, u32, u32)>>,
+    /// Come back from erase, oldest first: without wear levelling.
+    by_age: VecDeque<u32>,
+    sequence: u32,
+}
+
+/// State of a plane.
+#[derive(Clone, Debug)]
+pub(crate) struct Plane {
+    pool: Pool,
+    /// Blocks in the pool.
+    pub(crate) free: u32,
+    /// Collection jobs under way.
+    pub(crate) jobs: u32,
+    /// A collection was due but no block was worth it or ready.
+    pub(crate) gc_wanted: bool,
+    /// Fewer free blocks than the hard threshold.
+    pub(crate) urgent: bool,
+    /// Writes that wait for a free block.
+    pub(crate) parked: List,
+    /// Programs queued or under way.
+    pub(crate) programs: u32,
+}
+
+/// All blocks of the device.
+#[derive(Clone, Debug)]
+pub(crate) struct Blocks {
+    blocks: Vec<Block>,
+    pub(crate) planes: Vec<Plane>,
+    /// Open block by plane, flow and stream; `NONE` before the first write.
+    frontiers: Vec<u32>,
+    flows: u32,
+    blocks_per_plane: u32,
+    pages_per_block: u32,
+    wear_leveling: bool,
+    /// Free blocks that only collection may take.
+    reserve: u32,
+}
+
+impl Blocks {
+    /// All blocks erased.
+    pub(crate) fn new(geometry: Geometry, flows: u32, wear_leveling: bool, reserve: u32) -> Self {
+        let planes = geometry.planes() as usize;
+        let plane = Plane {
+            pool: Pool {
+                virgin: 0,
+                by_wear: BinaryHeap::new(),
+                by_age: VecDeque::new(),
+                sequence: 0,
+            },
+            free: geometry.blocks_per_plane,
+            jobs: 0,
+            gc_wanted: false,
+            urgent: false,
+            parked: List::default(),
+            programs: 0,
+        };
+        Self {
+            blocks: vec![Block::default(); planes * geometry.blocks_per_plane as usize],
+            planes: vec![plane; planes],
+            frontiers: vec![NONE; planes * flows as usize * 3],
+            flows,
+            blocks_per_plane: geometry.blocks_per_plane,
+            pages_per_block: geometry.pages_per_block,
+            wear_leveling,
+            reserve,
+        }
+    }
+
+    /// Pages of a block.
+    #[inline]
+    pub(crate) fn pages_per_block(&self) -> u32 {
+        self.pages_per_block
+    }
+
+    /// Blocks of a plane.
+    #[inline]
+    pub(crate) fn blocks_per_plane(&self) -> u32 {
+        self.blocks_per_plane
+    }
+
+    /// Block of a physical page.
+    #[inline]
+    pub(crate) fn block_of(&self, ppa: u32) -> u32 {
+        ppa / self.pages_per_block
+    }
+
+    /// Page inside its block.
+    #[inline]
+    pub(crate) fn page_of(&self, ppa: u32) -> u32 {
+        ppa % self.pages_per_block
+    }
+
+    /// Plane of a block.
+    #[inline]
+    pub(crate) fn plane_of(&self, block: u32) -> u32 {
+        block / self.blocks_per_plane
+    }
+
+    /// First block of a plane.
+    #[inline]
+    pub(crate) fn first_block(&self, plane: u32) -> u32 {
+        plane * self.blocks_per_plane
+    }
+
+    /// First physical page of a block.
+    #[inline]
+    pub(crate) fn first_page(&self, block: u32) -> u32 {
+        block * self.pages_per_block
+    }
+
+    #[inline]
+    pub(crate) fn block(&self, block: u32) -> &Block {
+        &self.blocks[block as usize]
+    }
+
+    #[inline]
+    pub(crate) fn block_mut(&mut self, block: u32) -> &mut Block {
+        &mut self.blocks[block as usize]
+    }
+
+    /// The blocks of a plane.
+    pub(crate) fn of_plane(&self, plane: u32) -> &[Block] {
+        let first = self.first_block(plane) as usize;
+        &self.blocks[first..first + self.blocks_per_plane as usize]
+    }
+
+    /// Place of a frontier in the table.
+    #[inline]
+    fn frontier_at(&self, plane: u32, flow: u16, stream: Stream) -> usize {
+        ((plane * self.flows + u32::from(flow)) * 3 + stream as u32) as usize
+    }
+
+    /// Takes a free block out of the pool.
+    fn take_block(&mut self, plane: u32, flow: u16, stream: Stream) -> u32 {
+        let base = self.first_block(plane);
+        let state = &mut self.planes[plane as usize];
+        assert!(state.free > 0, "a block is taken from a pool that has one");
+        state.free -= 1;
+        let pool = &mut state.pool;
+        let block = if pool.virgin < self.blocks_per_plane {
+            pool.virgin += 1;
+            base + pool.virgin - 1
+        } else if self.wear_leveling {
+            pool.by_wear.pop().expect("free blocks are counted").0.2
+        } else {
+            pool.by_age.pop_front().expect("free blocks are counted")
+        };
+        let taken = &mut self.blocks[block as usize];
+        assert_eq!(taken.state, BlockState::Free, "a pool holds free blocks");
+        *taken = Block {
+            state: BlockState::Open,
+            flow,
+            stream,
+            erases: taken.erases,
+            ..Block::default()
+        };
+        block
+    }
+
+    /// Puts an erased block back into the pool.
+    pub(crate) fn put_block(&mut self, block: u32) {
+        let plane = self.plane_of(block);
+        let erased = &mut self.blocks[block as usize];
+        assert_eq!(erased.valid, 0, "no block is erased with valid data");
+        assert_eq!(erased.reads, 0, "no block is erased under a read");
+        *erased = Block { erases: erased.erases + 1, ..Block::default() };
+        let erases = erased.erases;
+        let state = &mut self.planes[plane as usize];
+        state.free += 1;
+        let pool = &mut state.pool;
+        if self.wear_leveling {
+            pool.by_wear.push(Reverse((erases, pool.sequence, block)));
+            pool.sequence += 1;
+        } else {
+            pool.by_age.push_back(block);
+        }
+    }
+
+    /// Allocates the next page of a frontier. `None` where that needs a free block and only the
+    /// reserve is left, which is for collection.
+    /// `privileged` allocations are for collection and may take the reserve.
+    pub(crate) fn allocate(
+        &mut self,
+        plane: u32,
+        flow: u16,
+        stream: Stream,
+        privileged: bool,
+    ) -> Option<u32> {
+        let at = self.frontier_at(plane, flow, stream);
+        let mut block = self.frontiers[at];
+        if block == NONE {
+            let reserve = if privileged { 0 } else { self.reserve };
+            if self.planes[plane as usize].free <= reserve {
+                return None;
+            }
+            block = self.take_block(plane, flow, stream);
+            self.frontiers[at] = block;
+        }
+        let pages = self.pages_per_block;
+        let open = &mut self.blocks[block as usize];
+        let page = open.allocated;
+        open.allocated += 1;
+        open.valid += 1;
+        if u32::from(open.allocated) == pages {
+            open.state = BlockState::Full;
+            self.frontiers[at] = NONE;
+        }
+        Some(block * pages + u32::from(page))
+    }
+
+    /// True if the flow could write to the plane now.
+    pub(crate) fn has_room(&self, plane: u32, flow: u16) -> bool {
+        self.frontiers[self.frontier_at(plane, flow, Stream::Host)] != NONE
+            || self.planes[plane as usize].free > self.reserve
+    }
+
+    /// Takes a block for preconditioning and closes it at once with `allocated` pages programmed.
+    pub(crate) fn precondition_block(&mut self, plane: u32, flow: u16, stream: Stream) -> u32 {
+        let block = self.take_block(plane, flow, stream);
+        let pages = self.pages_per_block as u16;
+        let closed = &mut self.blocks[block as usize];
+        closed.state = BlockState::Full;
+        (closed.allocated, closed.issued, closed.programmed) = (pages, pages, pages);
+        block
+    }
+
+    /// Checks the counters of a plane against each other: free, open, full and collected blocks add
+    /// up, no block has more valid than allocated pages.
+    pub(crate) fn audit(&self, plane: u32, valid_of: impl Fn(u32) -> u16) {
+        let free =
+            self.of_plane(plane).iter().filter(|b| b.state == BlockState::Free).count() as u32;
+        assert_eq!(free, self.planes[plane as usize].free, "free blocks of plane {plane}");
+        for block in self.first_block(plane)..self.first_block(plane) + self.blocks_per_plane {
+            let b = &self.blocks[block as usize];
+            assert_eq!(b.valid, valid_of(block), "valid pages of block {block}");
+            assert!(b.valid <= b.allocated, "block {block} has at most its allocated pages valid");
+            assert!(b.programmed <= b.issued, "block {block} programs what was issued");
+            assert!(b.issued <= b.allocated, "block {block} issues what was allocated");
+            match b.state {
+                BlockState::Free => assert_eq!(b.allocated, 0, "free block {block} is erased"),
+                BlockState::Open => assert!(u32::from(b.allocated) < self.pages_per_block),
+                BlockState::Full | BlockState::Collected => {
+                    assert_eq!(u32::from(b.allocated), self.pages_per_block);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn geometry() -> Geometry {
+        Geometry {
+            channels: 1,
+            chips_per_channel: 1,
+            dies_per_chip: 1,
+            planes_per_die: 2,
+            blocks_per_plane: 8,
+            pages_per_block: 4,
+            sectors_per_page: 8,
+        }
+    }
+
+    fn erase(blocks: &mut Blocks, block: u32) {
+        blocks.block_mut(block).valid = 0;
+        blocks.put_block(block);
+    }
+
+    #[test]
+    fn frontiers_fill_in_order_and_the_reserve_is_kept() {
+        let mut blocks = Blocks::new(geometry(), 1, true, 2);
+        let mut pages = Vec::new();
+        while let Some(ppa) = blocks.allocate(0, 0, Stream::Host, false) {
+            pages.push(ppa);
+        }
+        assert_eq!(pages, (0..24).collect::<Vec<u32>>(), "six of eight blocks, two in reserve");
+        assert_eq!(blocks.planes[0].free, 2);
+        assert_eq!(blocks.allocate(0, 0, Stream::Gc, true), Some(24), "collection may use the reserve");
+        assert_eq!(blocks.allocate(1, 0, Stream::Host, false), Some(32), "planes are independent");
+    }
+
+    #[test]
+    fn wear_leveling_takes_the_least_erased_block() {
+        for (leveling, expected) in [(true, 1), (false, 0)] {
+            let mut blocks = Blocks::new(geometry(), 1, leveling, 0);
+            for _ in 0..8 {
+                blocks.precondition_block(0, 0, Stream::Host);
+            }
+            blocks.block_mut(0).erases = 5;
+            erase(&mut blocks, 0);
+            erase(&mut blocks, 1);
+            assert_eq!(blocks.precondition_block(0, 0, Stream::Host), expected);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "valid data")]
+    fn erasing_valid_data_is_caught() {
+        let mut blocks = Blocks::new(geometry(), 1, true, 0);
+        let ppa = blocks.allocate(0, 0, Stream::Host, false).unwrap();
+        blocks.put_block(blocks.block_of(ppa));
+    }
+}

@@ -1,0 +1,179 @@
+//! The work of garbage collection: from victim to erased block.
+
+use flashlane_engine::NONE;
+
+use super::PlaneView;
+use crate::ftl::blocks::{BlockState, Stream};
+use crate::ssd::Ssd;
+use crate::transaction::{Op, Source};
+
+/// A block being emptied.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    block: u32,
+    /// Migrations that are not done.
+    moves: u32,
+    /// The erase is on its way.
+    erasing: bool,
+}
+
+impl Ssd {
+    /// Starts collecting a plane if it is short of free blocks. Remembers the wish where no block
+    /// can be collected now.
+    pub(crate) fn collect(&mut self, plane: u32) {
+        let at = plane as usize;
+        self.ftl.blocks.planes[at].gc_wanted = false;
+        while self.ftl.blocks.planes[at].free < self.ftl.threshold
+            && self.ftl.blocks.planes[at].jobs < self.ftl.max_jobs
+        {
+            let blocks = &self.ftl.blocks;
+            let view = PlaneView::new(blocks.of_plane(plane), blocks.pages_per_block());
+            let Some(victim) = self.ftl.victim.select(&view, &mut self.ftl.rng) else {
+                self.ftl.blocks.planes[at].gc_wanted = true;
+                return;
+            };
+            assert!(view.gain(victim).is_some(), "a policy picks only what may be collected");
+            let block = self.ftl.blocks.first_block(plane) + victim;
+            self.start_job(plane, block);
+        }
+    }
+
+    /// Queues the migration of every valid page of a block.
+    fn start_job(&mut self, plane: u32, block: u32) {
+        self.ftl.gc_invocations += 1;
+        self.ftl.blocks.planes[plane as usize].jobs += 1;
+        let state = self.ftl.blocks.block_mut(block);
+        state.state = BlockState::Collected;
+        let (flow, valid) = (state.flow, u32::from(state.valid));
+        let job = self.ftl.jobs.insert(Job { block, moves: valid, erasing: false });
+        self.ftl.gc_moves += u64::from(valid);
+        let first = self.ftl.blocks.first_page(block);
+        let mut found = 0;
+        for ppa in first..first + self.ftl.blocks.pages_per_block() {
+            let lpa = self.ftl.pages.lpa(ppa);
+            if lpa == NONE {
+                continue;
+            }
+            found += 1;
+            let id = self.new_transaction(Source::Gc, Op::Read, flow, lpa);
+            let mask = self.ftl.pages.full_mask();
+            let tr = &mut self.transactions[id];
+            tr.ppa = ppa;
+            tr.plane = plane;
+            tr.tag = job;
+            tr.mask = mask;
+            self.schedule(id);
+        }
+        assert_eq!(found, valid, "valid counter and page table agree on block {block}");
+        if valid == 0 {
+            self.erase_if_empty(block);
+        }
+    }
+
+    /// A host write or trim came first: the page need not move.
+    pub(crate) fn migration_cancelled(&mut self, id: u32) {
+        let job = self.transactions[id].tag;
+        self.transactions.remove(id);
+        self.move_over(job);
+    }
+
+    fn move_over(&mut self, job: u32) {
+        let state = &mut self.ftl.jobs[job];
+        state.moves -= 1;
+        if state.moves == 0 {
+            let block = state.block;
+            self.erase_if_empty(block);
+        }
+    }
+
+    /// The page to move is in the controller: it gets its new place in the same plane.
+    pub(crate) fn migration_read_done(&mut self, id: u32) {
+        let now = self.now;
+        let tr = self.transactions[id];
+        if self.ftl.pages.lpa(tr.ppa) != tr.lpa {
+            self.migration_cancelled(id);
+            return;
+        }
+        let stream = match self.ftl.blocks.block(self.ftl.blocks.block_of(tr.ppa)).stream {
+            Stream::Mapping => Stream::Mapping,
+            _ => Stream::Gc,
+        };
+        let ppa = self
+            .ftl
+            .blocks
+            .allocate(tr.plane, tr.flow, stream, true)
+            .expect("the reserve suffices for every job");
+        if stream == Stream::Mapping {
+            self.bind_translation_page(tr.lpa, ppa);
+        } else {
+            self.invalidate(tr.ppa);
+            self.ftl.pages.place(tr.lpa, ppa);
+            self.mapping_changed(tr.flow, tr.lpa);
+        }
+        self.ftl.blocks.planes[tr.plane as usize].programs += 1;
+        let write = &mut self.transactions[id];
+        write.op = Op::Program;
+        write.ppa = ppa;
+        write.mark = now;
+        self.schedule(id);
+        self.pool_changed(tr.plane);
+    }
+
+    /// A moved page is on flash.
+    pub(crate) fn migration_program_done(&mut self, id: u32) {
+        self.page_programmed(id);
+        let tr = self.transactions[id];
+        self.recorder.flows[tr.flow as usize].other_programs += 1;
+        self.transactions.remove(id);
+        self.move_over(tr.tag);
+    }
+
+    /// Erases a collected block as soon as nothing moves out of it and nobody reads it.
+    pub(crate) fn erase_if_empty(&mut self, block: u32) {
+        let state = self.ftl.blocks.block(block);
+        if state.reads > 0 || state.valid > 0 {
+            return;
+        }
+        let flow = state.flow;
+        let found = self.ftl.jobs.iter().find(|(_, job)| job.block == block);
+        let (id, job) = found.map(|(id, job)| (id, *job)).expect("a collected block has a job");
+        if job.moves > 0 || job.erasing {
+            return;
+        }
+        self.ftl.jobs[id].erasing = true;
+        let first = self.ftl.blocks.first_page(block);
+        let plane = self.ftl.blocks.plane_of(block);
+        let erase = self.new_transaction(Source::Gc, Op::Erase, flow, NONE);
+        let tr = &mut self.transactions[erase];
+        tr.ppa = first;
+        tr.plane = plane;
+        tr.tag = id;
+        self.schedule(erase);
+    }
+
+    /// The block is free again: parked writes go on, and the next collection starts if need be.
+    pub(crate) fn erase_done(&mut self, id: u32) {
+        let tr = self.transactions[id];
+        self.transactions.remove(id);
+        let block = self.ftl.jobs[tr.tag].block;
+        self.ftl.jobs.remove(tr.tag);
+        self.ftl.blocks.put_block(block);
+        self.ftl.blocks.planes[tr.plane as usize].jobs -= 1;
+        self.pool_changed(tr.plane);
+        self.unpark(tr.plane);
+        self.collect(tr.plane);
+    }
+
+    /// The number of free blocks of a plane may have crossed the hard threshold.
+    pub(crate) fn pool_changed(&mut self, plane: u32) {
+        let hard = self.ftl.hard_threshold;
+        let state = &mut self.ftl.blocks.planes[plane as usize];
+        let urgent = state.free < hard;
+        if urgent != state.urgent {
+            state.urgent = urgent;
+            let chip = self.flash.chip_of(self.flash.die_of(plane)) as usize;
+            let planes = &mut self.ftl.urgent_planes[chip];
+            *planes = if urgent { *planes + 1 } else { *planes - 1 };
+        }
+    }
+}

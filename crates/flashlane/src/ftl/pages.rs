@@ -1,0 +1,160 @@
+//! Where every logical page is, and what every physical page holds.
+//!
+//! Two flat arrays of 32-bit numbers and one bit a page; entries are stored plus one, so that zeroed
+//! memory means "nothing" and untouched parts of a device cost no memory. Pages written only in
+//! part are rare and have their sector masks in a side table.
+
+use flashlane_engine::{DenseMap, NONE};
+
+/// The page tables. Sizes: logical pages of all flows, physical pages of the device.
+#[derive(Clone, Debug)]
+pub(crate) struct PageTables {
+    /// Logical to physical, plus one.
+    l2p: Vec<u32>,
+    /// Physical to logical (or to translation page), plus one; 0 for free and invalid pages.
+    p2l: Vec<u32>,
+    /// One bit a logical page: only some sectors were written.
+    partial: Vec<u64>,
+    /// Sector masks of partial pages: logical page to place in `masks`.
+    places: DenseMap,
+    masks: Vec<u64>,
+    free_masks: Vec<u32>,
+    full_mask: u64,
+}
+
+impl PageTables {
+    /// Empty tables.
+    pub(crate) fn new(logical: u64, physical: u64, sectors_per_page: u32) -> Self {
+        Self {
+            l2p: vec![0; logical as usize],
+            p2l: vec![0; physical as usize],
+            partial: vec![0; logical.div_ceil(64) as usize],
+            places: DenseMap::default(),
+            masks: Vec::new(),
+            free_masks: Vec::new(),
+            full_mask: if sectors_per_page == 64 { u64::MAX } else { (1 << sectors_per_page) - 1 },
+        }
+    }
+
+    /// Mask of a whole page.
+    #[inline]
+    pub(crate) fn full_mask(&self) -> u64 {
+        self.full_mask
+    }
+
+    /// Physical page of a logical one, or `NONE`.
+    #[inline]
+    pub(crate) fn ppa(&self, lpa: u32) -> u32 {
+        // 0 - 1 wraps to NONE.
+        self.l2p[lpa as usize].wrapping_sub(1)
+    }
+
+    /// Logical (or translation) page that a physical page holds, or `NONE`.
+    #[inline]
+    pub(crate) fn lpa(&self, ppa: u32) -> u32 {
+        self.p2l[ppa as usize].wrapping_sub(1)
+    }
+
+    /// Points a logical page at a physical one, or at nothing.
+    #[inline]
+    pub(crate) fn set_ppa(&mut self, lpa: u32, ppa: u32) {
+        self.l2p[lpa as usize] = ppa.wrapping_add(1);
+    }
+
+    /// Records what a physical page holds, or that it holds nothing valid.
+    #[inline]
+    pub(crate) fn set_lpa(&mut self, ppa: u32, lpa: u32) {
+        self.p2l[ppa as usize] = lpa.wrapping_add(1);
+    }
+
+    /// Both directions at once, for a page written whole; used by preconditioning.
+    #[inline]
+    pub(crate) fn place(&mut self, lpa: u32, ppa: u32) {
+        self.set_ppa(lpa, ppa);
+        self.set_lpa(ppa, lpa);
+    }
+
+    /// Sectors of a mapped logical page that hold data.
+    #[inline]
+    pub(crate) fn mask(&self, lpa: u32) -> u64 {
+        if self.partial[lpa as usize / 64] >> (lpa % 64) & 1 == 0 {
+            return self.full_mask;
+        }
+        let place = self.places.get(lpa).expect("a partial page has a mask");
+        self.masks[place as usize]
+    }
+
+    /// Sets the sectors of a logical page that hold data.
+    pub(crate) fn set_mask(&mut self, lpa: u32, mask: u64) {
+        let (word, bit) = (lpa as usize / 64, 1 << (lpa % 64));
+        let was_partial = self.partial[word] & bit != 0;
+        if mask == self.full_mask {
+            if was_partial {
+                self.partial[word] &= !bit;
+                let place = self.places.remove(lpa).expect("a partial page has a mask");
+                self.free_masks.push(place);
+            }
+        } else if was_partial {
+            let place = self.places.get(lpa).expect("a partial page has a mask");
+            self.masks[place as usize] = mask;
+        } else {
+            self.partial[word] |= bit;
+            let place = self.free_masks.pop().unwrap_or_else(|| {
+                self.masks.push(0);
+                self.masks.len() as u32 - 1
+            });
+            self.masks[place as usize] = mask;
+            self.places.insert(lpa, place);
+        }
+    }
+
+    /// Logical pages.
+    pub(crate) fn logical_pages(&self) -> u32 {
+        self.l2p.len() as u32
+    }
+
+    /// Memory of the per-page tables. Unit: bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.l2p.len() * 4 + self.p2l.len() * 4 + self.partial.len() * 8) as u64
+    }
+
+    /// Memory of the side table of partial pages. Unit: bytes.
+    pub(crate) fn side_table_bytes(&self) -> u64 {
+        (self.places.bytes() + self.masks.len() * 8) as u64
+    }
+
+    /// Forgets a logical page.
+    pub(crate) fn forget(&mut self, lpa: u32) {
+        self.set_mask(lpa, self.full_mask);
+        self.set_ppa(lpa, NONE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_come_and_go() {
+        let mut pages = PageTables::new(100, 200, 16);
+        assert_eq!(pages.ppa(3), NONE);
+        pages.place(3, 7);
+        assert_eq!((pages.ppa(3), pages.lpa(7)), (7, 3));
+        assert_eq!(pages.mask(3), 0xFFFF);
+        pages.set_mask(3, 0b11);
+        pages.set_mask(64, 0b1);
+        assert_eq!((pages.mask(3), pages.mask(64), pages.mask(4)), (0b11, 0b1, 0xFFFF));
+        pages.set_mask(3, 0xFFFF);
+        assert_eq!(pages.mask(3), 0xFFFF);
+        pages.set_mask(5, 0b101);
+        assert_eq!(pages.masks.len(), 2, "places of masks are reused");
+        pages.forget(5);
+        assert_eq!(pages.ppa(5), NONE);
+    }
+
+    #[test]
+    fn a_page_costs_at_most_eight_and_a_half_bytes() {
+        let pages = PageTables::new(930_000, 1_000_000, 16);
+        assert!(pages.bytes() as f64 / 1e6 <= 8.5);
+    }
+}

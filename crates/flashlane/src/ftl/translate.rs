@@ -1,0 +1,307 @@
+//! From logical to physical: reads find their page, writes get one.
+
+use flashlane_engine::NONE;
+
+use super::blocks::Stream;
+use crate::request::Chain;
+use crate::ssd::Ssd;
+use crate::transaction::{Op, Place, Source, Transaction};
+
+/// One page of a request: logical page and the sectors of it.
+pub(crate) struct PagePart {
+    pub(crate) lpa: u32,
+    pub(crate) mask: u64,
+}
+
+impl Ssd {
+    /// Number of pages that a request touches.
+    pub(crate) fn page_count(&self, id: u32) -> u32 {
+        let request = &self.requests[id];
+        if request.sectors == 0 {
+            return 0;
+        }
+        let spp = u64::from(self.geometry.sectors_per_page);
+        let last = request.sector + u64::from(request.sectors) - 1;
+        (last / spp - request.sector / spp + 1) as u32
+    }
+
+    /// The `index`th page of a request.
+    pub(crate) fn page_part(&self, id: u32, index: u32) -> PagePart {
+        let request = &self.requests[id];
+        let spp = u64::from(self.geometry.sectors_per_page);
+        let page = request.sector / spp + u64::from(index);
+        let start = request.sector.max(page * spp) - page * spp;
+        let end = (request.sector + u64::from(request.sectors)).min((page + 1) * spp) - page * spp;
+        let count = end - start;
+        let ones = if count == 64 { u64::MAX } else { (1 << count) - 1 };
+        let first = self.layout.flows[request.flow as usize].first_lpa;
+        PagePart { lpa: (first + page) as u32, mask: ones << start }
+    }
+
+    /// A new transaction on a page of a flow's space.
+    pub(crate) fn new_transaction(&mut self, source: Source, op: Op, flow: u16, lpa: u32) -> u32 {
+        let class = self.ftl.classes[flow as usize];
+        let mut tr = Transaction::new(source, op, flow, class, self.now);
+        tr.lpa = lpa;
+        self.transactions.insert(tr)
+    }
+
+    /// Translation is known: the transaction goes on.
+    pub(super) fn translated(&mut self, id: u32) {
+        match self.transactions[id].op {
+            Op::Read => self.resolve_read(id),
+            _ => self.resolve_write(id),
+        }
+    }
+
+    /// Finds the physical page of a read.
+    fn resolve_read(&mut self, id: u32) {
+        let tr = &self.transactions[id];
+        let lpa = tr.lpa;
+        let ppa = self.ftl.pages.ppa(lpa);
+        let written = if ppa == NONE { 0 } else { self.ftl.pages.mask(lpa) & tr.mask };
+        if written != 0 {
+            let plane = self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa));
+            let tr = &mut self.transactions[id];
+            tr.ppa = ppa;
+            tr.plane = plane;
+            tr.mask = written;
+            self.read_physical(id);
+        } else if self.ftl.unwritten_reads_flash {
+            let (flow, now) = (tr.flow, self.now);
+            let (plane, page) = self.ftl.allocator.home(flow, lpa);
+            let tr = &mut self.transactions[id];
+            tr.plane = plane;
+            tr.ppa = page;
+            let waited = tr.lap(now);
+            tr.chain.mapping += waited;
+            self.schedule(id);
+        } else {
+            self.ftl.zero_fill_reads += 1;
+            let now = self.now;
+            let tr = &mut self.transactions[id];
+            let waited = tr.lap(now);
+            tr.chain.mapping += waited;
+            self.user_read_over(id);
+        }
+    }
+
+    /// Read data of a host page, or of the old part of a partial write, is in the controller.
+    pub(super) fn user_read_done(&mut self, id: u32) {
+        self.release_block(id);
+        let tr = self.transactions[id];
+        self.recorder.transaction_done(&tr);
+        if tr.merging {
+            self.merge_read_over(id);
+        } else {
+            self.fill_cache(tr.flow, tr.lpa, tr.mask);
+            self.user_read_over(id);
+        }
+    }
+
+    /// A read transaction ends; its request goes on.
+    fn user_read_over(&mut self, id: u32) {
+        let tr = self.transactions[id];
+        self.transactions.remove(id);
+        if tr.merging {
+            unreachable!("merge reads are of written pages");
+        }
+        self.part_done(tr.request, tr.chain);
+    }
+
+    /// Old data of a partial write is here: the write can be placed.
+    fn merge_read_over(&mut self, id: u32) {
+        let now = self.now;
+        let read = self.transactions[id];
+        self.transactions.remove(id);
+        let write = &mut self.transactions[read.dependent];
+        write.chain.add(&read.chain);
+        write.mark = now;
+        self.ftl.merging.remove(read.lpa);
+        self.place_write(read.dependent);
+        self.merge_queue_moves(read.lpa);
+    }
+
+    /// Writes that waited behind a partial write look again, oldest first.
+    fn merge_queue_moves(&mut self, lpa: u32) {
+        while self.ftl.merging.get(lpa).is_none() {
+            let queue = &mut self.ftl.merge_queue;
+            let found = queue.iter().position(|&id| self.transactions[id].lpa == lpa);
+            let Some(at) = found else { return };
+            let id = queue.remove(at);
+            self.resolve_write(id);
+        }
+    }
+
+    /// Decides what a write needs: a place, or the old data first.
+    pub(super) fn resolve_write(&mut self, id: u32) {
+        let now = self.now;
+        let tr = &mut self.transactions[id];
+        let waited = tr.lap(now);
+        tr.chain.mapping += waited;
+        let (lpa, mask, flow, source) = (tr.lpa, tr.mask, tr.flow, tr.source);
+        if self.ftl.merging.get(lpa).is_some() {
+            self.transactions[id].place = Place::MergeQueue;
+            self.ftl.merge_queue.push(id);
+            return;
+        }
+        let old = self.ftl.pages.ppa(lpa);
+        let missing = if old == NONE { 0 } else { self.ftl.pages.mask(lpa) & !mask };
+        if missing == 0 {
+            self.place_write(id);
+            return;
+        }
+        self.transactions[id].place = Place::Merge;
+        self.ftl.merging.insert(lpa, id);
+        let read = self.new_transaction(source, Op::Read, flow, lpa);
+        let tr = &mut self.transactions[read];
+        tr.merging = true;
+        tr.dependent = id;
+        tr.mask = missing;
+        self.resolve_read(read);
+    }
+
+    /// Gives a write its page and sends it to the scheduler, or parks it until a block is free.
+    pub(super) fn place_write(&mut self, id: u32) {
+        if let Err(plane) = self.try_place(id) {
+            self.transactions[id].place = Place::FreeBlock;
+            self.transactions[id].plane = plane;
+            self.ftl.blocks.planes[plane as usize].parked.push_back(id, &mut self.transactions);
+            self.collect(plane);
+        }
+    }
+
+    /// Allocates a page for a host, cache or translation write; `Err` with the plane that has no
+    /// room.
+    fn try_place(&mut self, id: u32) -> Result<(), u32> {
+        let now = self.now;
+        let (flow, lpa, mask, source) = {
+            let tr = &self.transactions[id];
+            (tr.flow, tr.lpa, tr.mask, tr.source)
+        };
+        let (plane, stream) = if source == Source::Mapping {
+            (self.ftl.allocator.translation_plane(flow, lpa), Stream::Mapping)
+        } else {
+            (self.ftl.allocator.plane(flow, lpa, &self.ftl.blocks), Stream::Host)
+        };
+        let ppa = self.ftl.blocks.allocate(plane, flow, stream, false).ok_or(plane)?;
+        let tr = &mut self.transactions[id];
+        let waited = tr.lap(now);
+        tr.chain.mapping += waited;
+        tr.ppa = ppa;
+        tr.plane = plane;
+        if source == Source::Mapping {
+            self.bind_translation_page(lpa, ppa);
+        } else {
+            self.bind_page(lpa, ppa, mask);
+        }
+        self.ftl.blocks.planes[plane as usize].programs += 1;
+        self.schedule(id);
+        self.pool_changed(plane);
+        self.collect(plane);
+        if source != Source::Mapping {
+            self.mapping_changed(flow, lpa);
+        }
+        Ok(())
+    }
+
+    /// Points a logical page at its new place and adds to the sectors that it holds.
+    fn bind_page(&mut self, lpa: u32, ppa: u32, mask: u64) {
+        let old = self.ftl.pages.ppa(lpa);
+        let mut held = mask;
+        if old != NONE {
+            held |= self.ftl.pages.mask(lpa);
+            self.invalidate(old);
+        }
+        self.ftl.pages.place(lpa, ppa);
+        self.ftl.pages.set_mask(lpa, held);
+    }
+
+    /// A physical page holds nothing valid any more.
+    pub(super) fn invalidate(&mut self, ppa: u32) {
+        self.ftl.pages.set_lpa(ppa, NONE);
+        let block = self.ftl.blocks.block_of(ppa);
+        self.ftl.blocks.block_mut(block).valid -= 1;
+        let plane = self.ftl.blocks.plane_of(block);
+        if self.ftl.blocks.planes[plane as usize].gc_wanted {
+            self.collect(plane);
+        }
+    }
+
+    /// Writes that wait for a free block of the plane try again, oldest first.
+    pub(super) fn unpark(&mut self, plane: u32) {
+        loop {
+            let parked = &mut self.ftl.blocks.planes[plane as usize].parked;
+            let id = parked.pop_front(&mut self.transactions);
+            if id == NONE {
+                return;
+            }
+            if self.try_place(id).is_err() {
+                self.transactions[id].plane = plane;
+                let parked = &mut self.ftl.blocks.planes[plane as usize].parked;
+                parked.push_front(id, &mut self.transactions);
+                return;
+            }
+        }
+    }
+
+    /// A host page, or one from the cache, is on flash.
+    pub(super) fn user_program_done(&mut self, id: u32) {
+        self.page_programmed(id);
+        let tr = self.transactions[id];
+        self.recorder.transaction_done(&tr);
+        self.recorder.flows[tr.flow as usize].host_programs += 1;
+        self.transactions.remove(id);
+        if tr.source == Source::Cache {
+            self.write_back_done(&tr);
+        } else {
+            self.part_done(tr.request, tr.chain);
+        }
+    }
+
+    /// Trims every page of a request: whole pages are forgotten, parts lose their sectors.
+    pub(crate) fn trim_pages(&mut self, id: u32) {
+        let flow = self.requests[id].flow;
+        for index in 0..self.page_count(id) {
+            let part = self.page_part(id, index);
+            self.trim_cached(part.lpa, part.mask);
+            let ppa = self.ftl.pages.ppa(part.lpa);
+            if ppa == NONE {
+                continue;
+            }
+            let left = self.ftl.pages.mask(part.lpa) & !part.mask;
+            if left == 0 {
+                self.ftl.pages.forget(part.lpa);
+                self.invalidate(ppa);
+            } else {
+                self.ftl.pages.set_mask(part.lpa, left);
+            }
+            self.mapping_changed(flow, part.lpa);
+        }
+    }
+
+    /// Sends one page of a host write to flash, past the cache.
+    pub(crate) fn write_through(&mut self, id: u32, part: &PagePart) {
+        let flow = self.requests[id].flow;
+        let tr = self.new_transaction(Source::User, Op::Program, flow, part.lpa);
+        self.transactions[tr].mask = part.mask;
+        self.transactions[tr].request = id;
+        self.requests[id].pending += 1;
+        self.translate(tr);
+    }
+
+    /// Reads one page, or the part of it that the cache does not have, from flash.
+    pub(crate) fn read_flash(&mut self, id: u32, part: &PagePart) {
+        let flow = self.requests[id].flow;
+        let tr = self.new_transaction(Source::User, Op::Read, flow, part.lpa);
+        self.transactions[tr].mask = part.mask;
+        self.transactions[tr].request = id;
+        self.requests[id].pending += 1;
+        self.translate(tr);
+    }
+
+    /// A chain that spent all its time in the cache.
+    pub(crate) fn cache_chain(&self, id: u32) -> Chain {
+        Chain { cache: (self.now - self.requests[id].begun).0, ..Chain::default() }
+    }
+}

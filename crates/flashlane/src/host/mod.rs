@@ -1,0 +1,326 @@
+//! Stage 2 of 8: the host. Receives requests from `workload`; writes them to the submission queue of
+//! their flow and rings the doorbell over the link; sees completions.
+//!
+//! Invariants: a submission queue holds at most `queue_depth - 1` entries, further requests wait in
+//! a software queue in order of arrival; every generated request completes exactly once.
+
+pub(crate) mod link;
+
+use std::collections::VecDeque;
+
+use flashlane_engine::{NONE, Time};
+
+use crate::config::{DeviceConfig, OnEnd, WorkloadConfig};
+use crate::error::Error;
+use crate::event::Event;
+use crate::request::{Chain, Request};
+use crate::ssd::Ssd;
+use crate::workload::{Planned, RequestSource};
+use link::Link;
+
+/// Simulated time without a completion after which a flow with work outstanding counts as starved.
+const STARVATION: Time = Time::from_s(20);
+
+/// The host's side of a flow.
+pub(crate) struct HostFlow {
+    pub(crate) source: Option<Box<dyn RequestSource>>,
+    /// Requests that wait for room in the submission queue.
+    backlog: VecDeque<u32>,
+    /// Open loop: the next request.
+    planned: Option<Planned>,
+    /// Entries written and entries known to be fetched.
+    tail: u64,
+    head: u64,
+    repeat: bool,
+    /// The first pass is over.
+    pub(crate) passed: bool,
+    /// Generates no more.
+    pub(crate) stopped: bool,
+    pub(crate) generated: u64,
+    pub(crate) completed: u64,
+    last_completion: Time,
+}
+
+/// The host.
+pub(crate) struct Host {
+    pub(crate) link: Link,
+    pub(crate) flows: Vec<HostFlow>,
+    queue_depth: u64,
+}
+
+impl Host {
+    /// Flows without a source stay silent.
+    pub(crate) fn new(
+        device: &DeviceConfig,
+        workload: &WorkloadConfig,
+        sources: Vec<Option<Box<dyn RequestSource>>>,
+    ) -> Self {
+        let several = workload.flows.len() > 1;
+        let flows = workload
+            .flows
+            .iter()
+            .zip(sources)
+            .map(|(flow, source)| HostFlow {
+                passed: source.is_none(),
+                stopped: source.is_none(),
+                source,
+                backlog: VecDeque::new(),
+                planned: None,
+                tail: 0,
+                head: 0,
+                repeat: flow.on_end.map_or(several, |end| end == OnEnd::Repeat),
+                generated: 0,
+                completed: 0,
+                last_completion: Time::ZERO,
+            })
+            .collect();
+        Self {
+            link: Link::new(&device.link, &device.interface, &device.compat),
+            flows,
+            queue_depth: u64::from(device.interface.queue_depth),
+        }
+    }
+}
+
+impl Ssd {
+    /// First requests of every flow.
+    pub(crate) fn start_flows(&mut self) {
+        for flow in 0..self.host.flows.len() as u16 {
+            let Some(source) = &self.host.flows[flow as usize].source else { continue };
+            match source.closed_loop() {
+                Some(depth) => {
+                    for _ in 0..depth {
+                        if !self.generate(flow) {
+                            break;
+                        }
+                    }
+                }
+                None => self.plan_arrival(flow),
+            }
+        }
+    }
+
+    /// Asks a source for its next request; handles the end of a pass. `None`: the flow is silent.
+    fn next_request(&mut self, flow: u16) -> Option<Planned> {
+        let now = self.now;
+        // A pass without a single request would start over for ever.
+        for _ in 0..2 {
+            let host = &mut self.host.flows[flow as usize];
+            if host.stopped {
+                return None;
+            }
+            let source = host.source.as_mut().expect("a running flow has a source");
+            match source.next(now) {
+                Ok(Some(planned)) => return Some(planned),
+                Ok(None) => {
+                    let first = !host.passed;
+                    host.passed = true;
+                    if first {
+                        self.pass_ended(flow);
+                    }
+                    let host = &mut self.host.flows[flow as usize];
+                    if !host.repeat || self.recorder.window.generation_over(now) {
+                        host.stopped = true;
+                        return None;
+                    }
+                    let source = host.source.as_mut().expect("a running flow has a source");
+                    if let Err(error) = source.restart(now) {
+                        self.fail(error);
+                        return None;
+                    }
+                }
+                Err(error) => {
+                    self.fail(error);
+                    self.host.flows[flow as usize].stopped = true;
+                    return None;
+                }
+            }
+        }
+        self.host.flows[flow as usize].stopped = true;
+        None
+    }
+
+    /// Closed loop: generates a request now. False if the flow has ended.
+    fn generate(&mut self, flow: u16) -> bool {
+        if self.generation_is_over() {
+            return false;
+        }
+        let Some(planned) = self.next_request(flow) else { return false };
+        self.submit(flow, &planned);
+        true
+    }
+
+    /// Open loop: schedules the next arrival.
+    fn plan_arrival(&mut self, flow: u16) {
+        if self.generation_is_over() {
+            return;
+        }
+        let Some(planned) = self.next_request(flow) else { return };
+        self.host.flows[flow as usize].planned = Some(planned);
+        let at = planned.arrival.max(self.now);
+        self.queue.schedule(at, Event::Arrival { flow });
+    }
+
+    /// Everything that counts has completed, or the load goes on for longer than it may.
+    fn generation_is_over(&mut self) -> bool {
+        if !self.recorder.window.generation_over(self.now) {
+            return false;
+        }
+        for flow in &mut self.host.flows {
+            flow.stopped = true;
+        }
+        true
+    }
+
+    /// A flow has ended its first pass; the window may close.
+    fn pass_ended(&mut self, flow: u16) {
+        let repeat = self.host.flows[flow as usize].repeat;
+        let all = self.host.flows.iter().all(|f| f.passed);
+        let load_goes_on = all && self.host.flows.iter().any(|f| f.repeat);
+        if all || !repeat {
+            self.recorder.window.close(self.now, load_goes_on || !all);
+        }
+    }
+
+    /// An open-loop flow generates a request.
+    pub(crate) fn on_arrival(&mut self, flow: u16) {
+        let planned = self.host.flows[flow as usize].planned.take().expect("an arrival is planned");
+        self.submit(flow, &planned);
+        self.plan_arrival(flow);
+    }
+
+    /// A request enters the host: into the submission queue or behind it.
+    fn submit(&mut self, flow: u16, planned: &Planned) {
+        let now = self.now;
+        let counted = self.recorder.window.admits(now);
+        let id = self.requests.insert(Request {
+            flow,
+            op: planned.op,
+            counted,
+            sector: planned.sector,
+            sectors: planned.sectors,
+            arrival: now,
+            enqueued: now,
+            fetched: now,
+            received: now,
+            begun: now,
+            served: now,
+            pending: 0,
+            next_page: 0,
+            chain: Chain::default(),
+        });
+        let depth = self.host.queue_depth;
+        let host = &mut self.host.flows[flow as usize];
+        host.generated += 1;
+        if host.backlog.is_empty() && host.tail - host.head < depth - 1 {
+            self.enqueue(id);
+        } else {
+            host.backlog.push_back(id);
+        }
+    }
+
+    /// Writes an entry and rings the doorbell.
+    fn enqueue(&mut self, id: u32) {
+        let now = self.now;
+        let request = &mut self.requests[id];
+        request.enqueued = now;
+        let flow = request.flow;
+        self.host.flows[flow as usize].tail += 1;
+        self.interface.submission[flow as usize].push_back(id);
+        let link = &mut self.host.link;
+        let rings = link.down.send(now, link.doorbell);
+        self.queue.schedule(rings, Event::Doorbell { flow });
+    }
+
+    /// A completion entry is in host memory.
+    pub(crate) fn on_completion(&mut self, id: u32) {
+        let now = self.now;
+        let request = self.requests[id];
+        let flow = request.flow;
+        self.requests.remove(id);
+        self.recorder.request_completed(&request, now);
+        let link = &mut self.host.link;
+        let acknowledged = link.down.send(now, link.doorbell);
+        self.completion_acknowledged(flow, acknowledged);
+        let arrived = self.entries_arrived(flow);
+        let depth = self.host.queue_depth;
+        let host = &mut self.host.flows[flow as usize];
+        host.completed += 1;
+        host.last_completion = now;
+        host.head = arrived;
+        while self.host.flows[flow as usize].tail - self.host.flows[flow as usize].head < depth - 1
+        {
+            let Some(next) = self.host.flows[flow as usize].backlog.pop_front() else { break };
+            self.enqueue(next);
+        }
+        let source = self.host.flows[flow as usize].source.as_ref();
+        if source.is_some_and(|s| s.closed_loop().is_some()) {
+            self.generate(flow);
+        }
+    }
+
+    /// Share of the work that is done, as far as it is known.
+    pub(crate) fn progress(&self) -> f64 {
+        self.host
+            .flows
+            .iter()
+            .filter_map(|f| f.source.as_ref().map(|s| if f.passed { 1.0 } else { s.progress() }))
+            .fold(1.0, f64::min)
+    }
+
+    /// Fails where a flow gets nothing done although the device works on.
+    pub(crate) fn check_starvation(&self) -> Result<(), Error> {
+        for (index, flow) in self.host.flows.iter().enumerate() {
+            let outstanding = flow.generated - flow.completed;
+            if outstanding > 0 && self.now.saturating_sub(flow.last_completion) > STARVATION {
+                let oldest = self
+                    .requests
+                    .iter()
+                    .filter(|(_, r)| usize::from(r.flow) == index)
+                    .map(|(_, r)| r.arrival)
+                    .min();
+                if oldest.is_some_and(|t| self.now.saturating_sub(t) > STARVATION) {
+                    return Err(self.stuck(&format!(
+                        "flow {index} has had no completion for {} s of simulated time while the \
+                         device works for others",
+                        STARVATION.0 / 1_000_000_000_000
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The error that says which requests cannot finish, and what they wait for.
+    pub(crate) fn stuck(&self, why: &str) -> Error {
+        let mut lines = vec![format!(
+            "the device cannot finish the work at {}: {why}; {} of {} requests are outstanding",
+            self.now,
+            self.requests.len(),
+            self.host.flows.iter().map(|f| f.generated).sum::<u64>()
+        )];
+        for (id, request) in self.requests.iter().take(8) {
+            let waits = self.transactions.iter().find(|(_, tr)| tr.request == id);
+            let place = waits.map_or_else(
+                || "in the host interface or the cache".to_owned(),
+                |(_, tr)| {
+                    let plane = if tr.plane == NONE { "-".into() } else { tr.plane.to_string() };
+                    format!("{:?} {:?} of page {} at {:?}, plane {plane}", tr.source, tr.op, tr.lpa, tr.place)
+                },
+            );
+            lines.push(format!(
+                "  flow {} {:?} sector {} + {}, arrived {}: {place}",
+                request.flow, request.op, request.sector, request.sectors, request.arrival
+            ));
+        }
+        for (index, flow) in self.host.flows.iter().enumerate() {
+            lines.push(format!(
+                "  flow {index}: {} generated, {} completed, {} in the device",
+                flow.generated,
+                flow.completed,
+                self.interface.in_device(index)
+            ));
+        }
+        Error::Stuck(lines.join("\n"))
+    }
+}

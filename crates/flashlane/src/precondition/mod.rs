@@ -1,0 +1,1 @@
+//! Instant steady state.

@@ -1,0 +1,161 @@
+//! The whole simulated system, and the one `match` over everything that can happen in it.
+//!
+//! Calls go down the pipeline (`host` -> `interface` -> `cache` -> `ftl` -> `scheduler` -> `flash`),
+//! completions come back as events. A stage never holds a reference to another stage: each stage
+//! adds methods to [`Ssd`] in its own folder.
+
+use flashlane_engine::{EventQueue, Slab, Time};
+
+use crate::cache::Cache;
+use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::error::Error;
+use crate::event::Event;
+use crate::flash::Flash;
+use crate::ftl::Ftl;
+use crate::host::Host;
+use crate::interface::Interface;
+use crate::layout::{Geometry, Layout};
+use crate::metrics::recorder::Recorder;
+use crate::request::Request;
+use crate::scheduler::Scheduler;
+use crate::transaction::Transaction;
+use crate::workload::RequestSource;
+
+/// Events between two full audits with `--check`.
+const AUDIT_INTERVAL: u64 = 100_000;
+/// Events between two calls of the progress function.
+const PROGRESS_INTERVAL: u64 = 1 << 16;
+/// Events at one point in time that mean the model runs in circles.
+const EVENTS_PER_INSTANT_MAX: u64 = 50_000_000;
+
+/// The simulated system.
+pub(crate) struct Ssd {
+    pub(crate) now: Time,
+    pub(crate) queue: EventQueue<Event>,
+    pub(crate) geometry: Geometry,
+    pub(crate) layout: Layout,
+    pub(crate) requests: Slab<Request>,
+    pub(crate) transactions: Slab<Transaction>,
+    // The stages, in the order in which a request meets them.
+    pub(crate) host: Host,
+    pub(crate) interface: Interface,
+    pub(crate) cache: Cache,
+    pub(crate) ftl: Ftl,
+    pub(crate) scheduler: Scheduler,
+    pub(crate) flash: Flash,
+    pub(crate) recorder: Recorder,
+    /// The command being formed.
+    pub(crate) batch: Vec<u32>,
+    /// Migrations that turned out pointless while a command was formed.
+    pub(crate) cancelled: Vec<u32>,
+    /// Events handled.
+    pub(crate) events: u64,
+    check: bool,
+    failure: Option<Error>,
+}
+
+impl Ssd {
+    /// An idle system over a translation layer that may have been preconditioned.
+    pub(crate) fn new(
+        device: &DeviceConfig,
+        workload: &WorkloadConfig,
+        layout: Layout,
+        ftl: Ftl,
+        cache: Cache,
+        sources: Vec<Option<Box<dyn RequestSource>>>,
+        recorder: Recorder,
+        check: bool,
+    ) -> Self {
+        let geometry = layout.geometry;
+        Self {
+            now: Time::ZERO,
+            queue: EventQueue::new(),
+            geometry,
+            requests: Slab::new(),
+            transactions: Slab::new(),
+            host: Host::new(device, workload, sources),
+            interface: Interface::new(device, workload),
+            cache,
+            ftl,
+            scheduler: Scheduler::new(device, geometry, layout.flows.len()),
+            flash: Flash::new(&device.flash, &device.compat, geometry),
+            recorder,
+            layout,
+            batch: Vec::new(),
+            cancelled: Vec::new(),
+            events: 0,
+            check,
+            failure: None,
+        }
+    }
+
+    /// Runs until nothing is left to do.
+    ///
+    /// # Errors
+    /// A trace that cannot be read on; requests that can never finish.
+    pub(crate) fn run(&mut self, progress: &dyn Fn(f64)) -> Result<(), Error> {
+        self.start_flows();
+        self.start_collection();
+        self.dispatch_offered();
+        let (mut instant, mut at_instant) = (Time::ZERO, 0_u64);
+        while let Some((now, event)) = self.queue.pop() {
+            self.now = now;
+            self.events += 1;
+            self.handle(event);
+            self.dispatch_offered();
+            if let Some(error) = self.failure.take() {
+                return Err(error);
+            }
+            if now != instant {
+                (instant, at_instant) = (now, self.events);
+            } else if self.events - at_instant > EVENTS_PER_INSTANT_MAX {
+                return Err(self.stuck("the model makes no progress in time"));
+            }
+            if self.events % PROGRESS_INTERVAL == 0 {
+                progress(self.progress());
+                self.check_starvation()?;
+            }
+            if self.check && self.events % AUDIT_INTERVAL == 0 {
+                self.audit();
+            }
+        }
+        if !self.requests.is_empty() {
+            return Err(self.stuck("nothing is left that could move them"));
+        }
+        if self.check {
+            self.audit();
+            self.audit_end();
+        }
+        Ok(())
+    }
+
+    /// The map of the device: every trigger and what it sets in motion.
+    #[inline]
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Arrival { flow } => self.on_arrival(flow),
+            Event::Doorbell { flow } => self.on_doorbell(flow),
+            Event::WriteEntry { request } => self.on_write_entry(request),
+            Event::Begin { request } => self.on_begin(request),
+            Event::DramDone { request } => self.on_dram_done(request),
+            Event::EvictionRead { transaction } => self.on_eviction_read(transaction),
+            Event::CommandSent { die } => self.on_command_sent(die),
+            Event::ArrayDone { die, epoch } => self.on_array_done(die, epoch),
+            Event::DataSent { channel } => self.on_data_sent(channel),
+            Event::Completion { request } => self.on_completion(request),
+            Event::CompletionRoom { flow } => self.on_completion_room(flow),
+        }
+    }
+
+    /// Ends the run with an error at the end of the current event.
+    pub(crate) fn fail(&mut self, error: Error) {
+        self.failure.get_or_insert(error);
+    }
+
+    /// Free planes below the threshold start collecting at once.
+    fn start_collection(&mut self) {
+        for plane in 0..self.geometry.planes() {
+            self.collect(plane);
+        }
+    }
+}

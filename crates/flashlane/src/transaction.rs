@@ -1,0 +1,149 @@
+//! A page-sized piece of work for the flash.
+
+use flashlane_engine::{Linked, NONE, Time};
+
+use crate::request::Chain;
+
+/// On whose behalf a transaction runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A host request waits for it.
+    User,
+    /// Write-back of the data cache.
+    Cache,
+    /// Garbage collection and wear levelling.
+    Gc,
+    /// Translation pages.
+    Mapping,
+}
+
+/// What the flash does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// Read a page.
+    Read,
+    /// Program a page.
+    Program,
+    /// Erase a block.
+    Erase,
+}
+
+/// Where a transaction is, for messages about stuck requests and for audits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Created, or between two places in the same instant.
+    Limbo,
+    /// Evicted data on its way out of DRAM.
+    Dram,
+    /// Waits for a translation page.
+    Translation,
+    /// A partial write that waits for the old data.
+    Merge,
+    /// Waits behind a partial write to the same page.
+    MergeQueue,
+    /// Waits for a free block in its plane.
+    FreeBlock,
+    /// A read of a page whose program is under way.
+    Unprogrammed,
+    /// In a scheduler queue.
+    Queue,
+    /// On the bus, in the array, or waiting for the data bus.
+    Die,
+}
+
+/// A transaction. Times in picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transaction {
+    previous: u32,
+    next: u32,
+    /// The next transaction of the same command or of the same eviction; `NONE` at the end.
+    pub(crate) sibling: u32,
+    /// The host request that waits for it, or `NONE`.
+    pub(crate) request: u32,
+    /// A write that waits for this read (old data to merge), or `NONE`.
+    pub(crate) dependent: u32,
+    /// Logical page, device-wide; the translation page for mapping transactions.
+    pub(crate) lpa: u32,
+    /// Physical page; for programs not placed yet `NONE`.
+    pub(crate) ppa: u32,
+    /// Flat plane.
+    pub(crate) plane: u32,
+    /// Collection job, or version of the cached page, by source.
+    pub(crate) tag: u32,
+    /// Write-backs: flushes of the flow before it.
+    pub(crate) flush_epoch: u32,
+    /// Sectors of the page that are read or written.
+    pub(crate) mask: u64,
+    /// Created.
+    pub(crate) born: Time,
+    /// The last change of stage.
+    pub(crate) mark: Time,
+    /// Stages so far; they sum to `mark - born`.
+    pub(crate) chain: Chain,
+    pub(crate) flow: u16,
+    /// Class of the flow: 0 urgent .. 3 low.
+    pub(crate) class: u8,
+    pub(crate) source: Source,
+    pub(crate) op: Op,
+    pub(crate) place: Place,
+    /// A read that completes a partial write, or that merges a translation page.
+    pub(crate) merging: bool,
+    /// The read counts as in flight in its block.
+    pub(crate) holds_block: bool,
+}
+
+const _: () = assert!(size_of::<Transaction>() <= 128, "two cache lines");
+
+impl Transaction {
+    /// A new transaction of a flow.
+    pub(crate) fn new(source: Source, op: Op, flow: u16, class: u8, now: Time) -> Self {
+        Self {
+            previous: NONE,
+            next: NONE,
+            sibling: NONE,
+            request: NONE,
+            dependent: NONE,
+            lpa: NONE,
+            ppa: NONE,
+            plane: NONE,
+            tag: 0,
+            flush_epoch: 0,
+            mask: 0,
+            born: now,
+            mark: now,
+            chain: Chain::default(),
+            flow,
+            class,
+            source,
+            op,
+            place: Place::Limbo,
+            merging: false,
+            holds_block: false,
+        }
+    }
+
+    /// Ends the current stage at `now` and returns how long it took.
+    #[inline]
+    pub(crate) fn lap(&mut self, now: Time) -> u64 {
+        let span = (now - self.mark).0;
+        self.mark = now;
+        span
+    }
+
+    /// Sectors to move.
+    #[inline]
+    pub(crate) fn sectors(&self) -> u32 {
+        self.mask.count_ones()
+    }
+}
+
+impl Linked for Transaction {
+    #[inline]
+    fn links(&mut self) -> (&mut u32, &mut u32) {
+        (&mut self.previous, &mut self.next)
+    }
+    #[inline]
+    fn next(&self) -> u32 {
+        self.next
+    }
+}

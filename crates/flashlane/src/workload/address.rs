@@ -1,0 +1,182 @@
+//! Distributions of request addresses.
+
+use flashlane_engine::Rng;
+
+use super::footprint::Footprint;
+use super::scatter::Scatter;
+use super::zipf::Zipf;
+use crate::config::AddressConfig;
+use crate::layout::SECTOR_BYTES;
+
+/// Where the requests of a synthetic flow go.
+#[derive(Clone, Debug)]
+pub(crate) struct AddressDraw {
+    shape: Shape,
+    /// Everything below this may be touched. Unit: sectors.
+    limit: u64,
+    /// Starts are multiples of this. Unit: sectors.
+    align: u64,
+    /// Next start of the stream. Unit: sectors.
+    stream: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Shape {
+    Uniform,
+    Streaming,
+    HotCold { hot: u64, traffic: f64 },
+    Zipf { ranks: Zipf, scatter: Scatter, extent: u64 },
+    Mixed { streaming: f64 },
+}
+
+impl AddressDraw {
+    /// The distribution of `config` over the sectors `0..limit`; `align` in sectors, at least 1.
+    /// `rng` gives the start of the stream and the order of the extents.
+    pub(crate) fn new(config: &AddressConfig, limit: u64, align: u64, rng: &mut Rng) -> Self {
+        assert!(limit > 0, "a flow needs space");
+        assert!(align > 0, "addresses are multiples of something");
+        let shape = match config {
+            AddressConfig::Uniform => Shape::Uniform,
+            AddressConfig::Streaming => Shape::Streaming,
+            AddressConfig::HotCold(c) => Shape::HotCold {
+                hot: share_of(limit, c.hot_region.0).max(1).next_multiple_of(align).min(limit),
+                traffic: c.hot_traffic.0,
+            },
+            AddressConfig::Zipf(c) => {
+                let extent = c.extent.0.div_ceil(SECTOR_BYTES).max(1).next_multiple_of(align);
+                let count = limit.div_ceil(extent);
+                let scatter = Scatter::new(count, rng.next_u64());
+                Shape::Zipf { ranks: Zipf::new(count, c.theta), scatter, extent }
+            }
+            AddressConfig::Mixed(c) => Shape::Mixed { streaming: c.streaming.0 },
+        };
+        let stream = rng.below(limit.div_ceil(align)) * align;
+        Self { shape, limit, align, stream }
+    }
+
+    /// The next start and what fits of the size there. Unit: sectors.
+    pub(crate) fn draw(&mut self, sectors: u64, rng: &mut Rng) -> (u64, u64) {
+        let sectors = sectors.min(self.limit);
+        let start = match &self.shape {
+            Shape::Uniform => self.within(0, self.limit, sectors, rng),
+            Shape::Streaming => self.next_of_stream(sectors),
+            &Shape::Mixed { streaming } => {
+                if rng.unit() < streaming {
+                    self.next_of_stream(sectors)
+                } else {
+                    self.within(0, self.limit, sectors, rng)
+                }
+            }
+            &Shape::HotCold { hot, traffic } => {
+                if rng.unit() < traffic || hot == self.limit {
+                    self.within(0, hot, sectors, rng)
+                } else {
+                    self.within(hot, self.limit, sectors, rng)
+                }
+            }
+            Shape::Zipf { ranks, scatter, extent } => {
+                let first = scatter.at(ranks.draw(rng)) * extent;
+                self.within(first, (first + extent).min(self.limit), sectors, rng)
+            }
+        };
+        debug_assert!(start + sectors <= self.limit, "{start} + {sectors} > {}", self.limit);
+        (start, sectors)
+    }
+
+    /// A uniform aligned start between `from` (aligned) and `to`, such that the request ends at `to`
+    /// or before; the last start that fits into the space where it cannot.
+    fn within(&self, from: u64, to: u64, sectors: u64, rng: &mut Rng) -> u64 {
+        let slots = (to - from).saturating_sub(sectors) / self.align + 1;
+        let start = from + rng.below(slots) * self.align;
+        let last = self.limit - sectors;
+        if start <= last { start } else { last - last % self.align }
+    }
+
+    fn next_of_stream(&mut self, sectors: u64) -> u64 {
+        let start = if self.stream + sectors <= self.limit { self.stream } else { 0 };
+        self.stream = start + sectors.next_multiple_of(self.align);
+        start
+    }
+
+    /// What the draws touch.
+    pub(crate) fn footprint(&self, space_sectors: u64) -> Footprint {
+        match &self.shape {
+            Shape::Streaming => Footprint::Streaming { sectors: self.limit },
+            &Shape::HotCold { hot, traffic } => Footprint::HotCold {
+                hot_sectors: hot,
+                total_sectors: self.limit,
+                hot_traffic: traffic,
+            },
+            _ if self.limit == space_sectors => Footprint::Whole,
+            _ => Footprint::Prefix { sectors: self.limit },
+        }
+    }
+}
+
+/// A share of a number of sectors, rounded down. The tiny term keeps exact products exact.
+pub(crate) fn share_of(sectors: u64, share: f64) -> u64 {
+    ((sectors as f64 * share + 1e-6) as u64).min(sectors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::units::{ByteSize, Ratio};
+    use crate::config::{HotColdConfig, MixedConfig, ZipfConfig};
+
+    fn draw(config: &AddressConfig, limit: u64, align: u64) -> (AddressDraw, Rng) {
+        let mut rng = Rng::stream(5, "test.address", 0);
+        (AddressDraw::new(config, limit, align, &mut rng), rng)
+    }
+
+    #[test]
+    fn a_stream_goes_on_and_wraps() {
+        let (mut address, mut rng) = draw(&AddressConfig::Streaming, 1000, 8);
+        let mut expected = address.stream;
+        for _ in 0..500 {
+            let (start, sectors) = address.draw(12, &mut rng);
+            assert_eq!(sectors, 12);
+            assert_eq!(start, if expected + 12 <= 1000 { expected } else { 0 });
+            expected = start + 16;
+        }
+    }
+
+    #[test]
+    fn hot_and_cold_get_their_shares() {
+        let config = AddressConfig::HotCold(HotColdConfig {
+            hot_region: Ratio(0.1),
+            hot_traffic: Ratio(0.8),
+        });
+        let (mut address, mut rng) = draw(&config, 100_000, 8);
+        let n = 50_000;
+        let hot = (0..n).filter(|_| address.draw(8, &mut rng).0 < 10_000).count();
+        assert!((hot as f64 / f64::from(n) - 0.8).abs() < 0.01, "{hot}");
+        let footprint = address.footprint(100_000);
+        let (hot_sectors, total_sectors, hot_traffic) = (10_000, 100_000, 0.8);
+        assert_eq!(footprint, Footprint::HotCold { hot_sectors, total_sectors, hot_traffic });
+    }
+
+    #[test]
+    fn requests_larger_than_their_region_still_fit_the_space() {
+        let zipf = ZipfConfig { theta: 1.0, extent: ByteSize(4096) };
+        let mixed = MixedConfig { streaming: Ratio(0.5) };
+        let hot = HotColdConfig { hot_region: Ratio(0.01), hot_traffic: Ratio(0.5) };
+        for config in [
+            AddressConfig::Uniform,
+            AddressConfig::Streaming,
+            AddressConfig::Zipf(zipf),
+            AddressConfig::Mixed(mixed),
+            AddressConfig::HotCold(hot),
+        ] {
+            for limit in [1, 7, 8, 9, 100, 1001] {
+                let (mut address, mut rng) = draw(&config, limit, 8);
+                for size in 1..300 {
+                    let (start, sectors) = address.draw(size, &mut rng);
+                    assert_eq!(sectors, size.min(limit));
+                    assert!(start + sectors <= limit);
+                    assert_eq!(start % 8, 0);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Statistical clones of published traces: synthetic, matched to published and measured statistics.
+//!
+//! A clone is not its trace. It has the read ratio, mean sizes and mean gaps of FLIN's Table 2, and
+//! shapes (bursts, runs, popularity) measured on the few pieces of such traces that could be had, or
+//! on a piece of a similar trace where there was none; [`CloneParams::summary`] says which.
+//!
+//! * **Types**: a two-state Markov chain. **Gaps**: the mean of the arriving type times a renewal draw
+//!   (or, inside a batch, microseconds) times a burst cascade. Table 2's inter-arrival time of reads is read as the gap from the previous
+//!   request of any type, averaged over reads: only then do its columns agree with each other.
+//! * **Sizes**: a few modes, tilted to the published mean.
+//! * **Addresses**: runs that continue one of the last 32 requests, and Zipf-popular extents, with
+//!   separate sets for reads and writes.
+//!
+//! Source: FLIN (ISCA 2018) Table 2.
+
+mod gaps;
+mod params;
+mod sizes;
+mod space;
+mod table;
+
+use flashlane_engine::{Rng, Time};
+
+use self::gaps::{Cascade, Governor, Renewal};
+pub use self::params::{CloneParams, Side};
+use self::sizes::SizeMix;
+use self::space::Addresses;
+use super::footprint::Footprint;
+use super::pace::{Clock, Gap, PassEnd};
+use super::{Planned, RequestOp, RequestSource};
+use crate::config::CloneConfig;
+use crate::error::Error;
+use crate::layout::FlowSpace;
+
+/// Shortest horizon of the correction of a type's mean gap. Unit: requests of the type.
+const HORIZON_MIN: f64 = 2000.0;
+/// Mean gap inside a batch: the cuts of MSR volumes have 4 to 7 us. Unit: picoseconds.
+const BATCH_GAP_PS: f64 = 5e6;
+/// Least squared variation of the renewal draws, where the cascade already has more than all of it.
+const VARIATION_MIN: f64 = 0.05;
+
+/// All parameter sets, in the order of Table 2.
+#[must_use]
+pub fn list() -> &'static [CloneParams] {
+    table::CLONES
+}
+
+/// The parameter set of a name; upper and lower case, `-` and `_` are alike.
+///
+/// # Errors
+/// Names that are not in the list.
+pub fn find(name: &str) -> Result<&'static CloneParams, Error> {
+    let plain = |text: &str| text.to_ascii_lowercase().replace('_', "-");
+    let wanted = plain(name);
+    if let Some(found) = list().iter().find(|params| params.name == wanted) {
+        return Ok(found);
+    }
+    let nearest = list()
+        .iter()
+        .map(|params| (strsim::damerau_levenshtein(&wanted, params.name), params.name))
+        .min()
+        .filter(|&(distance, _)| distance <= 2)
+        .map_or(String::new(), |(_, name)| format!("; did you mean \"{name}\"?"));
+    let names: Vec<&str> = list().iter().map(|params| params.name).collect();
+    let message = format!("no clone is called {name:?}{nearest} Known: {}", names.join(", "));
+    Err(Error::config("clone.of", message))
+}
+
+/// The requests of a clone. Open loop.
+#[derive(Clone, Debug)]
+pub struct CloneSource {
+    types: Types,
+    gaps: Gaps,
+    /// Index by `is_read`.
+    sizes: [SizeMix; 2],
+    addresses: Addresses,
+    end: PassEnd,
+}
+
+impl CloneSource {
+    /// The clone that `config` names, in `space`. `seed` is the root seed of the run and `flow` the
+    /// flow's index.
+    ///
+    /// # Errors
+    /// An unknown name, or a time scale that is not above 0.
+    pub fn new(
+        config: &CloneConfig,
+        space: &FlowSpace,
+        seed: u64,
+        flow: u64,
+    ) -> Result<Self, Error> {
+        let params = find(&config.of)?;
+        if !(config.time_scale > 0.0 && config.time_scale.is_finite()) {
+            let message = format!("{} is not a number above 0", config.time_scale);
+            return Err(Error::config("clone.time_scale", message));
+        }
+        let stream = |part: &str| Rng::stream(seed, part, flow);
+        let mix = |side: &Side, part| SizeMix::new(side.sizes, side.mean_kib, stream(part));
+        Ok(Self {
+            types: Types::new(params, stream("workload.clone.type")),
+            gaps: Gaps::new(params, config.time_scale, stream("workload.clone.gap")),
+            sizes: [
+                mix(&params.write, "workload.clone.write_size"),
+                mix(&params.read, "workload.clone.read_size"),
+            ],
+            addresses: Addresses::new(params, space, stream("workload.clone.address")),
+            end: PassEnd::new(config.requests, config.duration.map(|span| span.0)),
+        })
+    }
+
+    /// The part of the space that the requests touch; runs may leave it by a few requests.
+    #[must_use]
+    pub fn footprint(&self, sectors_per_page: u64) -> Footprint {
+        self.addresses.footprint(sectors_per_page)
+    }
+}
+
+/// Reads and writes as a two-state Markov chain.
+#[derive(Clone, Debug)]
+struct Types {
+    rng: Rng,
+    is_read: bool,
+    /// Probability of a read after a write, and after a read.
+    read_after: [f64; 2],
+}
+
+impl Types {
+    fn new(params: &CloneParams, mut rng: Rng) -> Self {
+        let (r, kappa) = (params.read_ratio, params.kappa);
+        let is_read = rng.unit() < r;
+        Self { rng, is_read, read_after: [r * (1.0 - kappa), r + kappa * (1.0 - r)] }
+    }
+
+    fn next(&mut self) -> bool {
+        self.is_read = self.rng.unit() < self.read_after[usize::from(self.is_read)];
+        self.is_read
+    }
+}
+
+/// Arrival times.
+#[derive(Clone, Debug)]
+struct Gaps {
+    rng: Rng,
+    clock: Clock,
+    /// Share of gaps inside batches.
+    batch: f64,
+    /// Mean gap inside a batch, and mean of the other gaps. Unit: mean gaps of the type.
+    batch_gap: [f64; 2],
+    rest_gap: [f64; 2],
+    renewal: Renewal,
+    cascade: Cascade,
+    /// Mean gap before a write, and before a read. Unit: picoseconds, scaled.
+    mean_ps: [f64; 2],
+    governors: [Governor; 2],
+}
+
+impl Gaps {
+    fn new(params: &CloneParams, time_scale: f64, mut rng: Rng) -> Self {
+        let cascade = Cascade::new(params.bias, params.levels, params.leaf_log2, rng.next_u64());
+        // The means of the types, the cascade and the renewal draws are independent factors, so
+        // their mean squares multiply. What is left of the target falls to the renewal draws, which
+        // share it with the nearly empty gaps inside batches.
+        let square = (params.gap_cv * params.gap_cv + 1.0)
+            / params.type_mean_square()
+            / Cascade::mean_square(params.bias, params.levels)
+            * (1.0 - params.batch);
+        let horizon =
+            |share: f64| Governor::new((8.0 * cascade.period() as f64 * share).max(HORIZON_MIN));
+        let gap_ps = [params.write.gap_ms, params.read.gap_ms].map(|ms| ms * 1e9);
+        let batch_gap = gap_ps.map(|mean| (BATCH_GAP_PS / mean).min(1.0));
+        let governors = [horizon(1.0 - params.read_ratio), horizon(params.read_ratio)];
+        Self {
+            rng,
+            clock: Clock::at(Time::ZERO),
+            batch: params.batch,
+            batch_gap,
+            rest_gap: batch_gap.map(|gap| (1.0 - params.batch * gap) / (1.0 - params.batch)),
+            renewal: Renewal::new((square - 1.0).max(VARIATION_MIN)),
+            cascade,
+            mean_ps: gap_ps.map(|ps| ps * time_scale),
+            governors,
+        }
+    }
+
+    /// The next arrival; `None` at the end of simulated time.
+    fn next(&mut self, is_read: bool) -> Option<Time> {
+        let side = usize::from(is_read);
+        let gap = if self.rng.unit() < self.batch {
+            self.batch_gap[side] * self.rng.exponential()
+        } else {
+            self.rest_gap[side] * self.renewal.draw(&mut self.rng)
+        };
+        let gap = self.cascade.next() * gap;
+        let gap = self.governors[side].correct(gap);
+        self.clock.advance(Gap::from_ps(gap * self.mean_ps[side]))
+    }
+}
+
+impl RequestSource for CloneSource {
+    fn next(&mut self, _now: Time) -> Result<Option<Planned>, Error> {
+        if self.end.is_exhausted() {
+            return Ok(None);
+        }
+        let is_read = self.types.next();
+        let arrival = match self.gaps.next(is_read) {
+            Some(arrival) if !self.end.is_late(arrival) => arrival,
+            _ => return Ok(None),
+        };
+        self.end.count();
+        let sectors = self.sizes[usize::from(is_read)].draw();
+        let (sector, sectors) = self.addresses.draw(is_read, sectors);
+        let op = if is_read { RequestOp::Read } else { RequestOp::Write };
+        Ok(Some(Planned { arrival, op, sector, sectors }))
+    }
+
+    fn restart(&mut self, now: Time) -> Result<(), Error> {
+        self.end.restart(now);
+        self.gaps.clock = Clock::at(now);
+        Ok(())
+    }
+
+    fn closed_loop(&self) -> Option<u32> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_nearly_right_is_suggested() {
+        assert_eq!(find("PRXY_0").unwrap().name, "prxy-0");
+        let message = find("wsrhc").unwrap_err().to_string();
+        assert!(message.contains("did you mean \"wsrch\"?"), "{message}");
+        assert!(message.contains("msncfs, msnfs"), "{message}");
+        assert!(!find("nothing-like-it").unwrap_err().to_string().contains("did you mean"));
+    }
+
+    #[test]
+    fn every_row_of_the_table_is_there_once_and_says_that_it_is_synthetic() {
+        assert_eq!(list().len(), 20);
+        for (params, others) in list().iter().zip(1..).map(|(p, i)| (p, &list()[i..])) {
+            assert!(others.iter().all(|other| other.name != params.name));
+            assert!(params.summary.starts_with("synthetic"), "{}", params.name);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The parameters of a clone.
+
+/// The parameters of one clone. [`super::list`] has them all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CloneParams {
+    /// Name of the trace, in lower case.
+    pub name: &'static str,
+    /// What it is synthetic from, in one line: which published row, which measured shape.
+    pub summary: &'static str,
+    /// Share of reads. Range: 0..1. Source: FLIN Table 2.
+    pub read_ratio: f64,
+    /// Correlation of successive types: P(read after read) + P(write after write) - 1. Range: 0..1.
+    pub kappa: f64,
+    /// Coefficient of variation of all gaps.
+    pub gap_cv: f64,
+    /// Share of gaps of a few microseconds, inside batches. Range: 0..1.
+    pub batch: f64,
+    /// Larger half's share in the burst cascade. Range: 0.5..1; 0.5 has no bursts.
+    pub bias: f64,
+    /// Halvings of the burst cascade. Its longest bursts span `2^(levels + leaf_log2)` requests.
+    pub levels: usize,
+    /// Its shortest bursts span `2^leaf_log2` requests.
+    pub leaf_log2: u32,
+    /// Index of dispersion of the arrivals in windows of 1 s, where it was measured on a piece of this
+    /// very trace. Not used to draw; the tests hold the clone to it.
+    pub idc_1s: Option<f64>,
+    /// Share of the smaller set of extents that both reads and writes use. Range: 0..=1.
+    pub overlap: f64,
+    /// Unit of popularity. Unit: KiB.
+    pub extent_kib: u32,
+    /// Reads.
+    pub read: Side,
+    /// Writes.
+    pub write: Side,
+}
+
+/// The parameters of the reads, or of the writes, of a clone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Side {
+    /// Mean size. Unit: KiB. Source: FLIN Table 2.
+    pub mean_kib: f64,
+    /// Mean gap from the previous request of any type. Unit: milliseconds. Source: FLIN Table 2.
+    pub gap_ms: f64,
+    /// Sizes in KiB, multiples of 0.5, with weights before the tilt to the mean.
+    pub sizes: &'static [(f64, f64)],
+    /// Share that starts where the previous request ended.
+    pub seq1: f64,
+    /// Share that starts where one of the previous 32 requests ended; `seq1` is part of it.
+    pub seq32: f64,
+    /// Share of the other starts that are multiples of 4 KiB.
+    pub aligned: f64,
+    /// Zipf exponent of the popularity of extents.
+    pub theta: f64,
+    /// Size of the set of extents. Unit: MiB.
+    pub footprint_mib: u32,
+}
+
+impl Side {
+    /// The same shape with the means of another trace.
+    pub(super) const fn with(self, mean_kib: f64, gap_ms: f64) -> Self {
+        Self { mean_kib, gap_ms, ..self }
+    }
+
+    /// The same with other sizes.
+    pub(super) const fn sized(self, sizes: &'static [(f64, f64)]) -> Self {
+        Self { sizes, ..self }
+    }
+}
+
+impl CloneParams {
+    /// Mean gap of all requests. Unit: milliseconds.
+    #[must_use]
+    pub fn gap_ms(&self) -> f64 {
+        self.read_ratio * self.read.gap_ms + (1.0 - self.read_ratio) * self.write.gap_ms
+    }
+
+    /// Mean square of the types' mean gaps over the square of the mean gap.
+    pub(super) fn type_mean_square(&self) -> f64 {
+        let reads = self.read_ratio * self.read.gap_ms * self.read.gap_ms;
+        let writes = (1.0 - self.read_ratio) * self.write.gap_ms * self.write.gap_ms;
+        (reads + writes) / (self.gap_ms() * self.gap_ms())
+    }
+}

@@ -1,0 +1,96 @@
+//! Arrival clock of open loops, and the rule that ends a pass.
+
+use flashlane_engine::Time;
+
+/// Fractional bits of the clock: about 10^-10 ps, so that no drift is ever visible.
+const FRACTION_BITS: u32 = 32;
+
+/// A span of picoseconds with a fraction, as an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gap(u128);
+
+impl Gap {
+    /// From picoseconds; negative and not-a-number count as 0. Saturates near 2^64 ps.
+    pub(crate) fn from_ps(ps: f64) -> Self {
+        let ps = if ps > 0.0 { ps.min(1.8e19) } else { 0.0 };
+        Self((ps * (1_u64 << FRACTION_BITS) as f64) as u128)
+    }
+}
+
+/// A clock that adds gaps without drift.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    fixed: u128,
+}
+
+impl Clock {
+    /// A clock that shows `now`.
+    pub(crate) fn at(now: Time) -> Self {
+        Self { fixed: u128::from(now.0) << FRACTION_BITS }
+    }
+
+    /// Moves on by `gap`. `None`: beyond the end of simulated time.
+    pub(crate) fn advance(&mut self, gap: Gap) -> Option<Time> {
+        self.fixed += gap.0;
+        u64::try_from(self.fixed >> FRACTION_BITS).ok().map(Time)
+    }
+}
+
+/// When a pass ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PassEnd {
+    requests: Option<u64>,
+    duration: Option<u64>,
+    issued: u64,
+    start: Time,
+}
+
+impl PassEnd {
+    /// A pass from time 0 of so many requests or so many picoseconds, whichever ends first.
+    pub(crate) fn new(requests: Option<u64>, duration: Option<u64>) -> Self {
+        Self { requests, duration, issued: 0, start: Time::ZERO }
+    }
+
+    /// Starts the next pass.
+    pub(crate) fn restart(&mut self, now: Time) {
+        self.issued = 0;
+        self.start = now;
+    }
+
+    /// Whether all requests of the pass are out.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.requests.is_some_and(|requests| self.issued >= requests)
+    }
+
+    /// Whether `at` lies `duration` or more after the start of the pass.
+    pub(crate) fn is_late(&self, at: Time) -> bool {
+        self.duration.is_some_and(|duration| at.saturating_sub(self.start).0 >= duration)
+    }
+
+    /// Counts a request.
+    pub(crate) fn count(&mut self) {
+        self.issued += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_of_picoseconds_add_up() {
+        let mut clock = Clock::at(Time(5));
+        let third = Gap::from_ps(1e3 / 3.0);
+        let last = (0..3_000_000).map(|_| clock.advance(third).unwrap()).last().unwrap();
+        assert_eq!(last, Time(5 + 1_000_000_000 - 1));
+        assert_eq!(Gap::from_ps(-1.0), Gap(0));
+        assert_eq!(Gap::from_ps(f64::NAN), Gap(0));
+    }
+
+    #[test]
+    fn the_end_of_time_is_noticed() {
+        let mut clock = Clock::at(Time(u64::MAX - 1));
+        assert_eq!(clock.advance(Gap::from_ps(1.0)), Some(Time::MAX));
+        assert_eq!(clock.advance(Gap::from_ps(1.0)), None);
+    }
+}

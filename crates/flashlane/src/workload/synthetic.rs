@@ -1,0 +1,169 @@
+//! Requests drawn from distributions.
+
+use flashlane_engine::{Rng, Time};
+
+use super::address::{AddressDraw, share_of};
+use super::footprint::Footprint;
+use super::pace::{Clock, Gap, PassEnd};
+use super::size::SizeDraw;
+use super::{Planned, RequestOp, RequestSource};
+use crate::config::{Arrivals, SyntheticConfig};
+use crate::error::Error;
+use crate::layout::{FlowSpace, SECTOR_BYTES};
+
+/// Alignment where the configuration names none. Unit: bytes.
+const ALIGN_DEFAULT: u64 = 4096;
+
+/// A synthetic flow: operation, address, size and gap of each request are independent draws, each
+/// from a stream of its own, so that a change of one distribution leaves the others' draws alone.
+#[derive(Clone, Debug)]
+pub struct SyntheticSource {
+    ops: OpDraw,
+    address: AddressDraw,
+    size: SizeDraw,
+    address_rng: Rng,
+    size_rng: Rng,
+    pace: Pace,
+    end: PassEnd,
+    space_sectors: u64,
+}
+
+#[derive(Clone, Debug)]
+struct OpDraw {
+    rng: Rng,
+    read_ratio: f64,
+    trim_ratio: f64,
+    flush_ratio: f64,
+}
+
+#[derive(Clone, Debug)]
+enum Pace {
+    Closed { queue_depth: u32 },
+    Open { clock: Clock, mean_ps: f64, arrivals: Arrivals, rng: Rng },
+}
+
+impl SyntheticSource {
+    /// A source for a valid configuration: exactly one of queue depth, bandwidth and IOPS. Addresses
+    /// lie in `space`; without an alignment in the configuration they are multiples of 4 KiB, or of
+    /// the page where that is smaller. `seed` is the root seed of the run and `flow` the flow's index.
+    #[must_use]
+    pub fn new(
+        config: &SyntheticConfig,
+        space: &FlowSpace,
+        page_bytes: u64,
+        seed: u64,
+        flow: u64,
+    ) -> Self {
+        let stream = |part: &str| Rng::stream(seed, part, flow);
+        let limit =
+            config.working_set.map_or(space.sectors, |share| share_of(space.sectors, share.0));
+        let align = config.align.map_or(ALIGN_DEFAULT.min(page_bytes), |align| align.0);
+        let align = align.div_ceil(SECTOR_BYTES).max(1);
+        let size = SizeDraw::new(&config.size);
+        let mut address_rng = stream("workload.address");
+        let address = AddressDraw::new(&config.address, limit.max(1), align, &mut address_rng);
+        Self {
+            ops: OpDraw {
+                rng: stream("workload.op"),
+                read_ratio: config.read_ratio.0,
+                trim_ratio: config.trim_ratio.0,
+                flush_ratio: config.flush_ratio.0,
+            },
+            address,
+            address_rng,
+            pace: Pace::new(config, &size, stream("workload.arrival")),
+            size,
+            size_rng: stream("workload.size"),
+            end: PassEnd::new(config.requests, config.duration.map(|span| span.0)),
+            space_sectors: space.sectors,
+        }
+    }
+
+    /// The part of the space that the requests touch.
+    #[must_use]
+    pub fn footprint(&self) -> Footprint {
+        self.address.footprint(self.space_sectors)
+    }
+}
+
+impl OpDraw {
+    fn draw(&mut self) -> RequestOp {
+        let unit = self.rng.unit();
+        if unit < self.flush_ratio {
+            RequestOp::Flush
+        } else if unit < self.flush_ratio + self.trim_ratio {
+            RequestOp::Trim
+        } else if self.rng.unit() < self.read_ratio {
+            RequestOp::Read
+        } else {
+            RequestOp::Write
+        }
+    }
+}
+
+impl Pace {
+    fn new(config: &SyntheticConfig, size: &SizeDraw, rng: Rng) -> Self {
+        // Flushes carry no bytes, so the others must come the faster for the same bandwidth.
+        let mean_bytes = size.mean_bytes() * (1.0 - config.flush_ratio.0);
+        let mean_s = match (config.queue_depth, config.bandwidth, config.iops) {
+            (Some(queue_depth), ..) => return Self::Closed { queue_depth },
+            (_, Some(bandwidth), _) => mean_bytes / bandwidth.0 as f64,
+            (.., iops) => 1.0 / iops.expect("a valid flow has one of depth, bandwidth and IOPS"),
+        };
+        let (mean_ps, arrivals) = (mean_s * 1e12, config.arrivals);
+        Self::Open { clock: Clock::at(Time::ZERO), mean_ps, arrivals, rng }
+    }
+
+    /// The next arrival; `None` at the end of simulated time.
+    fn next(&mut self, now: Time) -> Option<Time> {
+        match self {
+            Self::Closed { .. } => Some(now),
+            Self::Open { clock, mean_ps, arrivals, rng } => {
+                let factor = match arrivals {
+                    Arrivals::Poisson => rng.exponential(),
+                    Arrivals::Constant => 1.0,
+                };
+                clock.advance(Gap::from_ps(factor * *mean_ps))
+            }
+        }
+    }
+
+    fn restart(&mut self, now: Time) {
+        if let Self::Open { clock, .. } = self {
+            *clock = Clock::at(now);
+        }
+    }
+}
+
+impl RequestSource for SyntheticSource {
+    fn next(&mut self, now: Time) -> Result<Option<Planned>, Error> {
+        if self.end.is_exhausted() {
+            return Ok(None);
+        }
+        let arrival = match self.pace.next(now) {
+            Some(arrival) if !self.end.is_late(arrival) => arrival,
+            _ => return Ok(None),
+        };
+        self.end.count();
+        let op = self.ops.draw();
+        if op == RequestOp::Flush {
+            return Ok(Some(Planned { arrival, op, sector: 0, sectors: 0 }));
+        }
+        let sectors = self.size.draw(&mut self.size_rng);
+        let (sector, sectors) = self.address.draw(sectors, &mut self.address_rng);
+        Ok(Some(Planned { arrival, op, sector, sectors: sectors as u32 }))
+    }
+
+    fn restart(&mut self, now: Time) -> Result<(), Error> {
+        self.end.restart(now);
+        self.pace.restart(now);
+        Ok(())
+    }
+
+    fn closed_loop(&self) -> Option<u32> {
+        match self.pace {
+            Pace::Closed { queue_depth } => Some(queue_depth),
+            Pace::Open { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Requests replayed from a file.
+
+mod place;
+mod scan;
+
+use flashlane_engine::Time;
+use flashlane_trace::{
+    Format, OnDecreasing, Op, Record, TimeUnit, TraceError, TraceOptions, TraceReader,
+};
+
+use self::place::{Placed, Placer};
+pub use self::scan::footprint;
+use super::{Planned, RequestOp, RequestSource, SourceReport};
+use crate::config::TraceConfig;
+use crate::error::Error;
+use crate::layout::FlowSpace;
+
+/// A replayed trace. Streams: the file is never loaded whole.
+///
+/// A record that is earlier than the one before it arrives together with it, and is counted under the
+/// rejected lines as what it is.
+#[derive(Debug)]
+pub struct TraceSource {
+    reader: TraceReader,
+    placer: Placer,
+    time_scale: f64,
+    queue_depth: Option<u32>,
+    repeat: u64,
+    /// Passes over the file that the current pass of the flow still has, the running one included.
+    passes_left: u64,
+    timing: Timing,
+    wrapped: u64,
+    clipped: u64,
+    /// Requests of the running pass over the file.
+    placed: u64,
+    /// What the last complete pass over the file could not use.
+    rejected: Option<Vec<(String, u64)>>,
+}
+
+/// Maps times of the trace to times of the flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Timing {
+    /// This time of the trace ... Unit: picoseconds, unscaled. `None`: that of the next record.
+    origin_trace: Option<u64>,
+    /// ... is this time of the flow. Unit: picoseconds.
+    origin_flow: u64,
+    /// First, last and number of the records of the running pass over the file. Unscaled.
+    first: u64,
+    last: u64,
+    records: u64,
+    /// Latest arrival. Unit: picoseconds.
+    arrival: u64,
+}
+
+/// The error of the trace crate as one of a run.
+fn trace_error(error: TraceError) -> Error {
+    Error::Trace(error.to_string())
+}
+
+/// Opens the file as the configuration says.
+fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
+    let format = match (config.format.as_deref(), config.columns.as_deref()) {
+        (None | Some("columns"), Some(map)) => {
+            Some(Format::Columns(map.parse().map_err(trace_error)?))
+        }
+        (Some("columns"), None) => {
+            let message = "format \"columns\" needs a column map in `columns`";
+            return Err(Error::config("trace.columns", message));
+        }
+        (Some(name), Some(_)) => {
+            let message = format!("a column map needs format \"columns\", not {name:?}");
+            return Err(Error::config("trace.columns", message));
+        }
+        (Some(name), None) => Some(Format::by_name(name).map_err(trace_error)?),
+        (None, None) => None,
+    };
+    let time_unit = match config.time_unit.as_deref() {
+        Some(name) => Some(TimeUnit::by_name(name).ok_or_else(|| {
+            let message = format!("{name:?} is no unit; allowed: s, ms, us, ns, ps");
+            Error::config("trace.time_unit", message)
+        })?),
+        None => None,
+    };
+    let options = TraceOptions {
+        format,
+        time_unit,
+        limit: config.limit,
+        devices: config.devices.clone(),
+        on_decreasing: OnDecreasing::Clamp,
+        ..TraceOptions::default()
+    };
+    TraceReader::open(&config.path, &options).map_err(trace_error)
+}
+
+impl TraceSource {
+    /// Opens a trace for replay in `space`. Reads it through beforehand where devices are laid out by a
+    /// stride, and where addresses beyond the space are refused.
+    ///
+    /// # Errors
+    /// A file that cannot be read; options that do not suit it; addresses that are refused.
+    pub fn open(config: &TraceConfig, space: &FlowSpace) -> Result<Self, Error> {
+        if !(config.time_scale > 0.0 && config.time_scale.is_finite()) {
+            let message = format!("{} is not a number above 0", config.time_scale);
+            return Err(Error::config("trace.time_scale", message));
+        }
+        if config.repeat == 0 {
+            return Err(Error::config("trace.repeat", "0 passes; allowed: 1 and above"));
+        }
+        Ok(Self {
+            placer: scan::placer(config, space)?,
+            reader: open_reader(config)?,
+            time_scale: config.time_scale,
+            queue_depth: config.queue_depth,
+            repeat: config.repeat,
+            passes_left: config.repeat,
+            timing: Timing { origin_trace: Some(0), ..Timing::default() },
+            wrapped: 0,
+            clipped: 0,
+            placed: 0,
+            rejected: None,
+        })
+    }
+
+    /// Goes back to the start of the file, with the first record one mean gap after `from`.
+    fn rewind(&mut self, from: u64) -> Result<(), Error> {
+        self.reader.rewind().map_err(trace_error)?;
+        let gap = scaled(self.timing.mean_gap(), self.time_scale);
+        let origin_flow = from.saturating_add(gap);
+        self.timing = Timing { origin_flow, arrival: from, ..Timing::default() };
+        self.placed = 0;
+        Ok(())
+    }
+
+    /// At the end of the file: whether another pass over it begins.
+    fn next_pass(&mut self) -> Result<bool, Error> {
+        self.rejected = Some(self.unusable());
+        if self.placed == 0 {
+            return Err(Error::Trace(format!(
+                "{}: not one request lies in the flow's logical space; allowed: a trace that fits, or \
+                 out_of_range = \"wrap\"",
+                self.reader.path().display()
+            )));
+        }
+        self.passes_left -= 1;
+        if self.passes_left == 0 {
+            return Ok(false);
+        }
+        self.rewind(self.timing.arrival)?;
+        Ok(true)
+    }
+
+    fn unusable(&self) -> Vec<(String, u64)> {
+        let mut list: Vec<(String, u64)> = self
+            .reader
+            .rejected()
+            .by_reason()
+            .map(|(reason, count)| (reason.name().to_owned(), count))
+            .collect();
+        let early = self.reader.decreasing_count();
+        if early > 0 {
+            list.push(("time before the previous record (delayed to it)".to_owned(), early));
+        }
+        list.sort();
+        list
+    }
+
+    fn plan(&mut self, record: &Record, now: Time) -> Result<Option<Planned>, Error> {
+        let arrival = self.timing.admit(record.time_ps, self.time_scale).ok_or_else(|| {
+            Error::Trace(format!(
+                "{}: line {}: the request arrives beyond the end of simulated time; allowed: up to \
+                 2^64 ps (213 days), after time_scale",
+                self.reader.path().display(),
+                self.reader.line(),
+            ))
+        })?;
+        let (sector, sectors) = match self.placer.place(record) {
+            Placed::At { sector, sectors, wrapped } => {
+                self.wrapped += u64::from(wrapped);
+                (sector, sectors as u32)
+            }
+            Placed::Dropped => {
+                self.clipped += 1;
+                return Ok(None);
+            }
+            Placed::Refused { first, last } => {
+                let path = self.reader.path().display();
+                let message =
+                    format!("{path}: bytes {first}..={last} appeared after the first pass");
+                return Err(Error::Trace(message));
+            }
+        };
+        let arrival = if self.queue_depth.is_some() { now } else { Time(arrival) };
+        Ok(Some(Planned { arrival, op: operation(record.op), sector, sectors }))
+    }
+}
+
+fn operation(op: Op) -> RequestOp {
+    match op {
+        Op::Read => RequestOp::Read,
+        Op::Write => RequestOp::Write,
+        Op::Trim => RequestOp::Trim,
+        Op::Flush => RequestOp::Flush,
+    }
+}
+
+/// A span of the trace as a span of the flow; exact for a scale of 1. Saturates.
+fn scaled(ps: u64, scale: f64) -> u64 {
+    if scale == 1.0 { ps } else { libm::round(ps as f64 * scale) as u64 }
+}
+
+impl Timing {
+    /// The arrival of a record; `None` beyond the end of simulated time.
+    fn admit(&mut self, time_ps: u64, scale: f64) -> Option<u64> {
+        if self.records == 0 {
+            self.first = time_ps;
+        }
+        self.last = time_ps;
+        self.records += 1;
+        let origin = *self.origin_trace.get_or_insert(time_ps);
+        let span = scaled(time_ps - origin, scale);
+        let arrival = if span == u64::MAX { None } else { self.origin_flow.checked_add(span) }?;
+        self.arrival = self.arrival.max(arrival);
+        Some(self.arrival)
+    }
+
+    /// Mean gap of the records of the pass so far; 0 of one record. Unscaled.
+    fn mean_gap(&self) -> u64 {
+        (self.last - self.first).checked_div(self.records.saturating_sub(1)).unwrap_or(0)
+    }
+}
+
+impl RequestSource for TraceSource {
+    fn next(&mut self, now: Time) -> Result<Option<Planned>, Error> {
+        while self.passes_left > 0 {
+            match self.reader.next().map_err(trace_error)? {
+                Some(record) => {
+                    if let Some(planned) = self.plan(&record, now)? {
+                        self.placed += 1;
+                        return Ok(Some(planned));
+                    }
+                }
+                None => {
+                    if !self.next_pass()? {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn restart(&mut self, now: Time) -> Result<(), Error> {
+        self.passes_left = self.repeat;
+        self.rewind(now.0)
+    }
+
+    fn closed_loop(&self) -> Option<u32> {
+        self.queue_depth
+    }
+
+    fn report(&self) -> SourceReport {
+        SourceReport {
+            wrapped: self.wrapped,
+            clipped: self.clipped,
+            rejected: self.rejected.clone().unwrap_or_else(|| self.unusable()),
+        }
+    }
+}
+
+/// A configuration of nothing but a path, for tests.
+#[cfg(test)]
+pub(crate) fn plain_config(path: &str) -> TraceConfig {
+    serde_json::from_value(serde_json::json!({ "path": path, "format": "mqsim" }))
+        .expect("a valid configuration")
+}
