@@ -1,8 +1,22 @@
 //! Runs a scenario from configuration to summary.
 
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use crate::cache::Cache;
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::error::Error;
+use crate::ftl::{Ftl, FtlState};
+use crate::layout::Layout;
 use crate::metrics::Summary;
+use crate::metrics::recorder::Recorder;
+use crate::metrics::report;
+use crate::metrics::window::Window;
+use crate::precondition;
+use crate::ssd::Ssd;
+use crate::workload::footprint::Footprint;
+use crate::workload::{self, RequestSource};
 
 /// What precedes the measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +63,76 @@ impl Default for RunOptions {
 /// Called now and then from the simulation with the share of the work that is done, 0 to 1.
 pub type Progress<'a> = &'a (dyn Fn(f64) + Sync);
 
+/// A scenario that is ready to run: input checked, drive preconditioned.
+struct Prepared<'a> {
+    device: &'a DeviceConfig,
+    workload: &'a WorkloadConfig,
+    options: &'a RunOptions,
+    layout: Layout,
+    state: FtlState,
+    cache: Cache,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(
+        device: &'a DeviceConfig,
+        workload: &'a WorkloadConfig,
+        options: &'a RunOptions,
+    ) -> Result<Self, Error> {
+        let layout = Layout::new(device, workload);
+        let mut state = FtlState::new(device, &layout);
+        let mut cache = Cache::new(device, workload, layout.geometry);
+        if device.ftl.precondition.enabled {
+            let footprints: Vec<Footprint> = (0..)
+                .zip(&workload.flows)
+                .zip(&layout.flows)
+                .map(|((index, flow), space)| {
+                    workload::footprint_of(flow, index, space, device, options.seed)
+                })
+                .collect::<Result<_, _>>()?;
+            let (seed, layout) = (options.seed, &layout);
+            precondition::precondition(device, workload, layout, &footprints, &mut state, seed);
+            precondition::warm(
+                device, workload, layout, &footprints, &mut state, &mut cache, seed,
+            );
+        }
+        Ok(Self { device, workload, options, layout, state, cache })
+    }
+
+    /// A system with the flows that `active` admits.
+    fn build(
+        &self,
+        state: FtlState,
+        window: Window,
+        active: impl Fn(usize) -> bool,
+    ) -> Result<Ssd, Error> {
+        let flows = &self.workload.flows;
+        let sources: Vec<Option<Box<dyn RequestSource>>> = flows
+            .iter()
+            .zip(&self.layout.flows)
+            .enumerate()
+            .map(|(index, (flow, space))| {
+                let seed = self.options.seed;
+                active(index)
+                    .then(|| workload::build(flow, index as u64, space, self.device, seed))
+                    .transpose()
+            })
+            .collect::<Result<_, _>>()?;
+        let classes = flows.iter().map(|flow| flow.priority as u8).collect();
+        let ftl = Ftl::new(self.device, &self.layout, state, classes, self.options.seed);
+        Ok(Ssd::new(
+            self.device,
+            self.workload,
+            self.layout.clone(),
+            ftl,
+            self.cache.clone(),
+            sources,
+            Recorder::new(flows.len(), window),
+            self.options.check,
+        ))
+    }
+}
+
 /// Runs one scenario.
 ///
 /// # Errors
@@ -60,6 +144,71 @@ pub fn simulate(
     options: &RunOptions,
     progress: Progress<'_>,
 ) -> Result<Summary, Error> {
-    let _ = (device, workload, options, progress);
-    Err(Error::Stuck("the model is not in this build yet".to_owned()))
+    let start = Instant::now();
+    let mut prepared = Prepared::new(device, workload, options)?;
+    let precondition_wall_s = start.elapsed().as_secs_f64();
+
+    let alone = options.alone && workload.flows.len() > 1;
+    let parts = if alone { workload.flows.len() + 1 } else { 1 };
+    // The state is copied only where it is needed again.
+    let state = if alone {
+        prepared.state.clone()
+    } else {
+        std::mem::replace(&mut prepared.state, FtlState::empty())
+    };
+    let start = Instant::now();
+    let window = Window::new(workload.window, options.warmup);
+    let mut shared = prepared.build(state, window, |_| true)?;
+    shared.run(&|share| progress(share / parts as f64))?;
+    let wall_s = start.elapsed().as_secs_f64();
+
+    let mut summary = report::summarise(&shared, device, workload, options);
+    summary.wall_s = wall_s;
+    summary.precondition_wall_s = precondition_wall_s;
+    summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
+    if options.alone {
+        let window = shared.recorder.window.clone();
+        let shared_flows = std::mem::take(&mut shared.recorder.flows);
+        drop(shared);
+        if alone {
+            run_alone(&prepared, &window, &mut summary, &shared_flows, progress)?;
+        } else {
+            report::alone_is_shared(&mut summary);
+        }
+        report::fairness(&mut summary);
+    }
+    summary.peak_rss_bytes = report::peak_rss_bytes();
+    progress(1.0);
+    Ok(summary)
 }
+
+/// Runs every flow by itself over the same window and fills in the slowdowns.
+fn run_alone(
+    prepared: &Prepared<'_>,
+    window: &Window,
+    summary: &mut Summary,
+    shared: &[crate::metrics::recorder::FlowRecord],
+    progress: Progress<'_>,
+) -> Result<(), Error> {
+    let parts = shared.len() + 1;
+    let done = std::sync::atomic::AtomicUsize::new(1);
+    let run = |flow: usize| {
+        let state = prepared.state.clone();
+        let mut ssd = prepared.build(state, Window::fixed(window), |f| f == flow)?;
+        ssd.run(&|_| {})?;
+        let finished = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+        progress(finished as f64 / parts as f64);
+        Ok(ssd.recorder.flows.swap_remove(flow))
+    };
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(prepared.options.threads)
+        .build()
+        .map_err(|e| Error::config("--threads", format!("no thread pool: {e}")))?;
+    let records: Vec<Result<_, Error>> =
+        pool.install(|| (0..shared.len()).into_par_iter().map(run).collect());
+    for (flow, record) in records.into_iter().enumerate() {
+        report::slowdowns(&mut summary.flows[flow], &shared[flow], &record?);
+    }
+    Ok(())
+}
+

@@ -37,6 +37,24 @@ pub(crate) struct FtlState {
 }
 
 impl FtlState {
+    /// Nothing at all, to leave behind where a state is moved out.
+    pub(crate) fn empty() -> Self {
+        let geometry = crate::layout::Geometry {
+            channels: 0,
+            chips_per_channel: 0,
+            dies_per_chip: 0,
+            planes_per_die: 0,
+            blocks_per_plane: 0,
+            pages_per_block: 1,
+            sectors_per_page: 1,
+        };
+        Self {
+            pages: PageTables::new(0, 0, 1),
+            blocks: Blocks::new(geometry, 0, false, 0),
+            mapping: None,
+        }
+    }
+
     /// An empty drive.
     pub(crate) fn new(device: &DeviceConfig, layout: &Layout) -> Self {
         let geometry = layout.geometry;

@@ -3,6 +3,7 @@
 
 pub(crate) mod latency;
 pub(crate) mod recorder;
+pub(crate) mod report;
 pub mod summary;
 pub(crate) mod window;
 

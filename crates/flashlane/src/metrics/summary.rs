@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub const SCHEMA: &str = "flashlane.summary/1";
 
 /// The result of one scenario.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Always `flashlane.summary/1`.
     pub schema: String,
@@ -59,6 +59,19 @@ pub struct Summary {
     pub channels: Vec<ChannelSummary>,
     /// One entry per chip.
     pub chips: Vec<ChipSummary>,
+    /// What the page tables cost.
+    pub memory: MemorySummary,
+}
+
+/// Memory of the page tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemorySummary {
+    /// Pages of the flash.
+    pub physical_pages: u64,
+    /// Tables with an entry per page. Unit: bytes, whether touched or not.
+    pub page_table_bytes: u64,
+    /// Side table of pages written in part. Unit: bytes.
+    pub partial_page_bytes: u64,
 }
 
 /// Distribution of a latency. Unit: microseconds.

@@ -1,1 +1,285 @@
-//! Instant steady state.
+//! Instant steady state: the physical state that long use would have left, set directly.
+//!
+//! Every plane gets, for each of its flows, full blocks whose numbers of valid pages follow the
+//! mean-field distribution of the collection policy in use; the free pool is at the level at which
+//! collection starts. Which logical pages share a block is random, except for streams, whose blocks
+//! are written in sequence. Source: MQSim (FAST'18) section 5.
+
+mod plan;
+mod scatter;
+
+use flashlane_engine::{NONE, Rng};
+
+use crate::cache::Cache;
+use crate::config::{CacheMode, DeviceConfig, FlowConfig, MqsimFlowConfig, WorkloadConfig};
+use crate::ftl::allocation::Allocator;
+use crate::ftl::blocks::Stream;
+use crate::ftl::{FtlState, RESERVE_BLOCKS, gc};
+use crate::layout::Layout;
+use crate::workload::footprint::Footprint;
+use plan::{blocks_by_valid_pages, spread};
+use scatter::Scatter;
+
+/// What a flow's logical space holds.
+struct Holding<'a> {
+    footprint: &'a Footprint,
+    /// Logical pages that hold data, out of `pages`.
+    written: u64,
+}
+
+impl Holding<'_> {
+    /// Logical pages of the flow that hold data and lie on the `index`th of `period` planes, as
+    /// numbers relative to the flow: touched pages first.
+    fn pages_on(&self, index: u64, period: u64) -> PagesOn {
+        let of_prefix = |end: u64| end.saturating_sub(index).div_ceil(period);
+        match self.footprint {
+            Footprint::Pages(set) => {
+                let touched = set.count().min(self.written);
+                let mut list: Vec<u64> = set
+                    .iter()
+                    .take(touched as usize)
+                    .filter(|page| page % period == index)
+                    .collect();
+                let rest = self.written - touched;
+                let others = (0..set.universe()).filter(|&page| !set.contains(page));
+                list.extend(others.take(rest as usize).filter(|page| page % period == index));
+                PagesOn::List(list)
+            }
+            _ => PagesOn::Stride { index, period, count: of_prefix(self.written) },
+        }
+    }
+}
+
+/// Some logical pages of a flow.
+enum PagesOn {
+    Stride { index: u64, period: u64, count: u64 },
+    List(Vec<u64>),
+}
+
+impl PagesOn {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Stride { count, .. } => *count,
+            Self::List(list) => list.len() as u64,
+        }
+    }
+
+    #[inline]
+    fn get(&self, k: u64) -> u64 {
+        match self {
+            Self::Stride { index, period, .. } => index + k * period,
+            Self::List(list) => list[k as usize],
+        }
+    }
+}
+
+/// Puts an empty drive into steady state.
+pub(crate) fn precondition(
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+    layout: &Layout,
+    footprints: &[Footprint],
+    state: &mut FtlState,
+    seed: u64,
+) {
+    let allocator = Allocator::new(&device.ftl.allocation, layout);
+    let holdings: Vec<Holding<'_>> = workload
+        .flows
+        .iter()
+        .zip(footprints)
+        .zip(&layout.flows)
+        .map(|((flow, footprint), space)| {
+            let occupancy = flow.occupancy.unwrap_or(device.ftl.precondition.occupancy).0;
+            let written = (occupancy * space.pages as f64).round() as u64;
+            Holding { footprint, written: written.min(space.pages) }
+        })
+        .collect();
+    place_translation_pages(layout, &allocator, &holdings, state);
+    // Which flows share a plane, and the flow's position of the plane in its order.
+    let mut owners: Vec<Vec<(usize, u64)>> = vec![Vec::new(); layout.geometry.planes() as usize];
+    for flow in 0..layout.flows.len() {
+        for (index, &plane) in allocator.order(flow as u16).iter().enumerate() {
+            owners[plane as usize].push((flow, index as u64));
+        }
+    }
+    let policy = gc::build(&device.ftl.gc.victim);
+    for (plane, flows) in owners.iter().enumerate() {
+        let pages: Vec<PagesOn> = flows
+            .iter()
+            .map(|&(flow, index)| {
+                let period = allocator.order(flow as u16).len() as u64;
+                holdings[flow].pages_on(index, period)
+            })
+            .collect();
+        let total: u64 = pages.iter().map(PagesOn::len).sum();
+        let mut room = usable_blocks(device, layout, flows.len() as u32, plane as u32, total, state);
+        let mut left = total;
+        for (&(flow, _), pages) in flows.iter().zip(&pages) {
+            if pages.len() == 0 {
+                continue;
+            }
+            // Blocks in proportion to valid pages, so that every flow has the same utilisation.
+            let share = (u128::from(room) * u128::from(pages.len()) / u128::from(left)) as u64;
+            let needed = pages.len().div_ceil(u64::from(layout.geometry.pages_per_block));
+            let blocks = share.max(needed);
+            room = room.saturating_sub(blocks);
+            left -= pages.len();
+            let streaming = matches!(holdings[flow].footprint, Footprint::Streaming { .. });
+            let valid = blocks_by_valid_pages(&*policy, layout.geometry, pages.len(), blocks, streaming);
+            let first = layout.flows[flow].first_lpa;
+            let order = Scatter::new(pages.len(), !streaming, seed, plane as u64, flow as u64);
+            fill_blocks(state, plane as u32, flow as u16, &valid, |k| {
+                (first + pages.get(order.at(k))) as u32
+            });
+        }
+    }
+}
+
+/// Blocks of a plane that hold host data in steady state: without the free pool and the frontiers.
+fn usable_blocks(
+    device: &DeviceConfig,
+    layout: &Layout,
+    flows: u32,
+    plane: u32,
+    pages: u64,
+    state: &FtlState,
+) -> u64 {
+    let geometry = layout.geometry;
+    let reserve = RESERVE_BLOCKS.max(device.ftl.gc.max_concurrent_per_plane) + 1;
+    let pool = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane).max(reserve);
+    let free = state.blocks.planes[plane as usize].free;
+    let frontiers = 2 * flows;
+    // A nearly full plane keeps a smaller pool: one block more than its pages need, at least.
+    let needed = pages.div_ceil(u64::from(geometry.pages_per_block)) + u64::from(flows);
+    let usual = u64::from(free.saturating_sub(pool + frontiers));
+    let most = u64::from(free.saturating_sub(reserve + frontiers));
+    usual.max(needed).min(most.max(needed.saturating_sub(u64::from(flows))))
+}
+
+/// Writes blocks of one flow on one plane: `valid` pages of each hold the logical pages that `page`
+/// gives, the others are invalid.
+fn fill_blocks(
+    state: &mut FtlState,
+    plane: u32,
+    flow: u16,
+    valid: &[u32],
+    page: impl Fn(u64) -> u32,
+) {
+    let pages_per_block = state.blocks.pages_per_block();
+    let mut next = 0;
+    for &count in valid {
+        let block = state.blocks.precondition_block(plane, flow, Stream::Host);
+        let first = state.blocks.first_page(block);
+        state.blocks.block_mut(block).valid = count as u16;
+        for offset in spread(count, pages_per_block) {
+            state.pages.place(page(next), first + offset);
+            next += 1;
+        }
+    }
+}
+
+/// Every translation page of a flow that holds data is on flash.
+fn place_translation_pages(
+    layout: &Layout,
+    allocator: &Allocator,
+    holdings: &[Holding<'_>],
+    state: &mut FtlState,
+) {
+    let Some(mut table) = state.mapping.take() else { return };
+    for (flow, holding) in holdings.iter().enumerate() {
+        if holding.written == 0 {
+            continue;
+        }
+        for page in table.pages_of(flow as u16, layout) {
+            let plane = allocator.translation_plane(flow as u16, page);
+            let ppa = state
+                .blocks
+                .allocate(plane, flow as u16, Stream::Mapping, true)
+                .expect("translation pages fit into an empty plane");
+            let block = state.blocks.block_mut(state.blocks.block_of(ppa));
+            block.issued += 1;
+            block.programmed += 1;
+            state.pages.set_lpa(ppa, page);
+            table.set_on_flash(page, ppa);
+        }
+    }
+    state.mapping = Some(table);
+}
+
+/// Pages that a flow would have left in a cache, drawn from what it touches: hot ones first.
+fn recent_pages(footprint: &Footprint, pages: u64, sectors_per_page: u64, rng: &mut Rng) -> u64 {
+    let within = |sectors: u64| sectors.div_ceil(sectors_per_page).clamp(1, pages);
+    match footprint {
+        Footprint::Whole => rng.below(pages),
+        Footprint::Prefix { sectors } | Footprint::Streaming { sectors } => {
+            rng.below(within(*sectors))
+        }
+        Footprint::HotCold { hot_sectors, total_sectors, hot_traffic } => {
+            let hot = within(*hot_sectors);
+            if rng.unit() < *hot_traffic {
+                rng.below(hot)
+            } else {
+                (hot + rng.below(within(*total_sectors))).min(pages - 1)
+            }
+        }
+        Footprint::Pages(set) => {
+            // A random place, then the next touched page.
+            let start = rng.below(pages);
+            (start..pages).chain(0..start).find(|&page| set.contains(page)).unwrap_or(start)
+        }
+    }
+}
+
+/// Fills the data cache and the cached mapping table with what the workload would have left there:
+/// each flow that uses them gets an equal share.
+pub(crate) fn warm(
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+    layout: &Layout,
+    footprints: &[Footprint],
+    state: &mut FtlState,
+    cache: &mut Cache,
+    seed: u64,
+) {
+    let sectors = u64::from(layout.geometry.sectors_per_page);
+    let cached: Vec<bool> = workload.flows.iter().map(uses_cache).collect();
+    let cachers = cached.iter().filter(|&&c| c).count().max(1) as u64;
+    for (flow, footprint) in footprints.iter().enumerate() {
+        let space = &layout.flows[flow];
+        let mut rng = Rng::stream(seed, "precondition.warm", flow as u64);
+        let mut draw = || (space.first_lpa + recent_pages(footprint, space.pages, sectors, &mut rng)) as u32;
+        if device.ftl.precondition.warm_cache && cached[flow] {
+            for _ in 0..u64::from(cache.slots.capacity()) / cachers {
+                let lpa = draw();
+                if state.pages.ppa(lpa) != NONE && cache.slots.has_room() {
+                    let mask = state.pages.mask(lpa);
+                    cache.slots.fill(lpa, flow as u16, mask);
+                }
+            }
+        }
+        if let Some(table) = &mut state.mapping
+            && device.ftl.mapping.warm
+        {
+            for _ in 0..u64::from(table.capacity()) / footprints.len() as u64 {
+                let lpa = draw();
+                if state.pages.ppa(lpa) != NONE && !table.warm(flow as u16, lpa) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// The flow leaves pages in the data cache.
+fn uses_cache(flow: &FlowConfig) -> bool {
+    let writes = match (&flow.synthetic, &flow.mqsim) {
+        (Some(synthetic), _) => synthetic.read_ratio.0 < 1.0,
+        (_, Some(MqsimFlowConfig::Synthetic(config))) => config.read_percent < 100,
+        _ => true,
+    };
+    match flow.cache {
+        CacheMode::Off => false,
+        CacheMode::Write => writes,
+        CacheMode::Read | CacheMode::WriteRead => true,
+    }
+}

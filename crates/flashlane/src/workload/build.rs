@@ -1,11 +1,15 @@
 //! From the configuration of a flow to its source of requests.
 
+use flashlane_engine::Time;
+use flashlane_trace::{Format, TraceOptions, TraceReader};
+
 use super::RequestSource;
 use super::clone::CloneSource;
-use super::footprint::Footprint;
+use super::footprint::{Footprint, PageSet};
 use super::synthetic::SyntheticSource;
+use super::mqsim::{GeneratorMode, LineSource, MqsimSource, MqsimTraceSource, TraceLine};
 use super::trace::{self, TraceSource};
-use crate::config::{DeviceConfig, FlowConfig};
+use crate::config::{DeviceConfig, FlowConfig, MqsimAddress, MqsimFlowConfig};
 use crate::error::Error;
 use crate::layout::{FlowSpace, SECTOR_BYTES};
 
@@ -28,7 +32,21 @@ pub fn build(
     } else if let Some(config) = &flow.trace {
         Ok(Box::new(TraceSource::open(config, space)?))
     } else {
-        Err(no_source(flow))
+        match &flow.mqsim {
+            Some(MqsimFlowConfig::Synthetic(config)) => {
+                let mode = if device.compat.random_generators {
+                    GeneratorMode::Mqsim
+                } else {
+                    GeneratorMode::Ours { seed, flow_index }
+                };
+                Ok(Box::new(MqsimSource::new(config, space, mode)))
+            }
+            Some(MqsimFlowConfig::Trace(config)) => {
+                let lines = MqsimLines::open(&config.path)?;
+                Ok(Box::new(MqsimTraceSource::new(Box::new(lines), config, space)?))
+            }
+            None => Err(no_source(flow)),
+        }
     }
 }
 
@@ -52,15 +70,119 @@ pub fn footprint_of(
     } else if let Some(config) = &flow.trace {
         trace::footprint(config, space, sectors_per_page)
     } else {
-        Err(no_source(flow))
+        mqsim_footprint(flow, space, sectors_per_page)
+    }
+}
+
+/// The same for a flow of an MQSim file.
+fn mqsim_footprint(
+    flow: &FlowConfig,
+    space: &FlowSpace,
+    sectors_per_page: u64,
+) -> Result<Footprint, Error> {
+    match &flow.mqsim {
+        Some(MqsimFlowConfig::Synthetic(config)) => {
+            let share = u64::from(config.working_set_percent.min(100));
+            let sectors = (space.sectors * share / 100).max(1);
+            let hot = u64::from(config.hot_region_percent);
+            Ok(match config.address {
+                MqsimAddress::Streaming => Footprint::Streaming { sectors },
+                MqsimAddress::Uniform => Footprint::Prefix { sectors },
+                MqsimAddress::HotCold => Footprint::HotCold {
+                    hot_sectors: sectors * hot / 100,
+                    total_sectors: sectors,
+                    hot_traffic: 1.0 - hot as f64 / 100.0,
+                },
+            })
+        }
+        Some(MqsimFlowConfig::Trace(config)) => {
+            let lines = MqsimLines::open(&config.path)?;
+            let mut source = MqsimTraceSource::new(Box::new(lines), config, space)?;
+            let mut pages = PageSet::new(space.pages);
+            while let Some(planned) = source.next(Time::ZERO)? {
+                let last = planned.sector + u64::from(planned.sectors.max(1)) - 1;
+                pages.insert_range(planned.sector / sectors_per_page, last / sectors_per_page);
+            }
+            Ok(Footprint::Pages(pages))
+        }
+        None => Err(no_source(flow)),
+    }
+}
+
+/// The lines of a trace file as MQSim reads them: the first time is not moved to zero.
+struct MqsimLines {
+    reader: TraceReader,
+}
+
+impl MqsimLines {
+    fn open(path: &std::path::Path) -> Result<Self, Error> {
+        let options =
+            TraceOptions { format: Some(Format::Mqsim), rebase: false, ..TraceOptions::default() };
+        let reader = TraceReader::open(path, &options).map_err(trace_error)?;
+        Ok(Self { reader })
+    }
+}
+
+fn trace_error(error: flashlane_trace::TraceError) -> Error {
+    Error::Trace(error.to_string())
+}
+
+impl LineSource for MqsimLines {
+    fn next(&mut self) -> Result<Option<TraceLine>, Error> {
+        let record = self.reader.next().map_err(trace_error)?;
+        Ok(record.map(|record| TraceLine {
+            time_ns: record.time_ps / 1_000,
+            lba: record.offset_bytes / SECTOR_BYTES,
+            sectors: (record.length_bytes / SECTOR_BYTES).min(u64::from(u32::MAX)) as u32,
+            write: record.op == flashlane_trace::Op::Write,
+        }))
+    }
+
+    fn rewind(&mut self) -> Result<(), Error> {
+        self.reader.rewind().map_err(trace_error)
     }
 }
 
 fn no_source(flow: &FlowConfig) -> Error {
-    let message = if flow.mqsim.is_some() {
-        "flows of MQSim files are not available in this build"
-    } else {
-        "a flow needs one of synthetic, trace, clone and mqsim"
-    };
+    let message = "a flow needs one of synthetic, trace, clone and mqsim";
     Error::config(format!("flow {:?}", flow.name), message)
+}
+
+#[cfg(test)]
+mod tests {
+    use flashlane_engine::Time;
+
+    use super::*;
+    use crate::config::WorkloadConfig;
+    use crate::layout::Layout;
+
+    fn device() -> DeviceConfig {
+        let text = "name = 'small'\n[flash]\ntechnology = 'slc'\nchannels = 1\n\
+            chips_per_channel = 1\ndies_per_chip = 1\nplanes_per_die = 1\nblocks_per_plane = 64\n\
+            pages_per_block = 64\npage_size = '8KiB'\nchannel_rate = '333MT/s'\n\
+            read_time = ['75us']\nprogram_time = ['1ms']\nerase_time = '4ms'";
+        toml::from_str(text).expect("a valid device")
+    }
+
+    fn first(source: &str) -> Result<bool, Error> {
+        let text = format!("[[flow]]\nname = 'a'\n{source}");
+        let workload: WorkloadConfig = toml::from_str(&text).expect("a valid workload");
+        let device = device();
+        let space = &Layout::new(&device, &workload).flows[0];
+        let flow = &workload.flows[0];
+        let mut built = build(flow, 0, space, &device, 1)?;
+        footprint_of(flow, 0, space, &device, 1)?;
+        Ok(built.next(Time::ZERO)?.is_some())
+    }
+
+    #[test]
+    fn each_kind_of_flow_gets_its_source() {
+        assert!(first("synthetic = { iops = 5.0 }").expect("a synthetic flow"));
+        assert!(first("clone = { of = 'tpcc' }").expect("a clone"));
+        let missing = first("trace = { path = 'none.trace', format = 'msr' }");
+        assert!(matches!(missing, Err(Error::Trace(_))));
+        let unknown = first("clone = { of = 'tpcx' }").expect_err("an unknown clone");
+        assert!(unknown.to_string().contains("did you mean"), "{unknown}");
+        assert!(first("").is_err());
+    }
 }

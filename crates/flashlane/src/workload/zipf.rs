@@ -35,6 +35,9 @@ impl Zipf {
 
     /// The next rank. Range: `0..count`.
     pub(crate) fn draw(&self, rng: &mut Rng) -> u64 {
+        if self.theta == 0.0 {
+            return rng.below(self.count as u64);
+        }
         loop {
             let area = self.low + rng.unit() * (self.high - self.low);
             let x = self.inverse(area);

@@ -15,6 +15,7 @@
 
 mod gaps;
 mod params;
+mod shapes;
 mod sizes;
 mod space;
 mod table;

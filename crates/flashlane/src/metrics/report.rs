@@ -1,0 +1,237 @@
+//! From the state of a finished run to its summary.
+
+use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::metrics::recorder::FlowRecord;
+use crate::metrics::summary::{
+    BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, FlashSummary, FlowSummary,
+    HitCounts, SCHEMA, Summary,
+};
+use crate::run::RunOptions;
+use crate::ssd::Ssd;
+
+/// The summary of a run, without what needs other runs or a wall clock.
+pub(crate) fn summarise(
+    ssd: &Ssd,
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+    options: &RunOptions,
+) -> Summary {
+    let (opened, closed) = ssd.recorder.window.span(ssd.now);
+    let window_s = (closed - opened).as_s();
+    let flows: Vec<FlowSummary> = (0..workload.flows.len())
+        .map(|flow| flow_summary(ssd, workload, flow, window_s))
+        .collect();
+    let sum = |f: &dyn Fn(&FlowRecord) -> u64| ssd.recorder.flows.iter().map(f).sum::<u64>();
+    Summary {
+        schema: SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        device: device.name.clone(),
+        scheduler: device.scheduler.name().to_owned(),
+        isolation: device.isolation.name().to_owned(),
+        seed: options.seed,
+        compat: options.compat.clone(),
+        simulated_s: ssd.now.as_s(),
+        window_start_s: opened.as_s(),
+        window_end_s: closed.as_s(),
+        wall_s: 0.0,
+        precondition_wall_s: 0.0,
+        events: ssd.events,
+        requests_per_wall_s: 0.0,
+        peak_rss_bytes: 0,
+        requests_generated: ssd.host.flows.iter().map(|f| f.generated).sum(),
+        requests_completed: ssd.host.flows.iter().map(|f| f.completed).sum(),
+        flows,
+        fairness: crate::metrics::Fairness::default(),
+        flash: flash_summary(ssd),
+        cache: CacheSummary {
+            hits: sum(&|f| f.cache_hits),
+            misses: sum(&|f| f.cache_misses),
+            evictions: ssd.cache.evictions,
+        },
+        cmt: CmtSummary {
+            hits: sum(&|f| f.cmt_hits),
+            misses: sum(&|f| f.cmt_misses),
+            writebacks: ssd.ftl.mapping.as_ref().map_or(0, |m| m.writebacks),
+        },
+        channels: channels(ssd),
+        chips: chips(ssd),
+        memory: crate::metrics::summary::MemorySummary {
+            physical_pages: ssd.geometry.pages(),
+            page_table_bytes: ssd.ftl.pages.bytes(),
+            partial_page_bytes: ssd.ftl.pages.side_table_bytes(),
+        },
+    }
+}
+
+fn flow_summary(ssd: &Ssd, workload: &WorkloadConfig, flow: usize, window_s: f64) -> FlowSummary {
+    let config = &workload.flows[flow];
+    let record = &ssd.recorder.flows[flow];
+    let response = record.response.summary();
+    let rate = |amount: u64| if window_s > 0.0 { amount as f64 / window_s } else { 0.0 };
+    let source = ssd.host.flows[flow].source.as_ref();
+    let input = source.map(|s| s.report()).unwrap_or_default();
+    let queue = &ssd.scheduler.flows[flow];
+    let elapsed = ssd.now.0 as f64 * f64::from(ssd.geometry.chips());
+    FlowSummary {
+        name: config.name.clone(),
+        priority: format!("{:?}", config.priority).to_lowercase(),
+        requests: record.requests,
+        bytes: record.bytes,
+        iops: rate(response.count),
+        bandwidth_bytes_per_s: rate(record.bytes.read + record.bytes.write),
+        response_time_us: response,
+        read_response_time_us: record.read_response.summary(),
+        write_response_time_us: record.write_response.summary(),
+        end_to_end_us: record.end_to_end.summary(),
+        breakdown_us: record.breakdown(),
+        transactions: record.transaction_summary(),
+        cmt: HitCounts { hits: record.cmt_hits, misses: record.cmt_misses },
+        cache: HitCounts { hits: record.cache_hits, misses: record.cache_misses },
+        mean_chip_queue_length: if elapsed > 0.0 { queue.area as f64 / elapsed } else { 0.0 },
+        write_amplification: record.write_amplification(),
+        alone_end_to_end_us: None,
+        slowdown: None,
+        slowdown_device: None,
+        slowdown_transaction: None,
+        wrapped_requests: input.wrapped,
+        clipped_requests: input.clipped,
+        rejected_lines: input.rejected.into_iter().collect(),
+    }
+}
+
+fn flash_summary(ssd: &Ssd) -> FlashSummary {
+    let c = &ssd.flash.counters;
+    let programs = c.user_programs + c.gc_programs + c.mapping_programs;
+    FlashSummary {
+        user_reads: c.user_reads,
+        zero_fill_reads: ssd.ftl.zero_fill_reads,
+        user_programs: c.user_programs,
+        gc_reads: c.gc_reads,
+        gc_programs: c.gc_programs,
+        mapping_reads: c.mapping_reads,
+        mapping_programs: c.mapping_programs,
+        erases: c.erases,
+        wear_leveling_moves: 0,
+        multiplane_commands: c.multiplane_commands,
+        interleaved_commands: c.interleaved_commands,
+        program_suspends: c.program_suspends,
+        erase_suspends: c.erase_suspends,
+        gc_invocations: ssd.ftl.gc_invocations,
+        write_amplification: if c.user_programs == 0 {
+            0.0
+        } else {
+            programs as f64 / c.user_programs as f64
+        },
+    }
+}
+
+/// Share of the simulated time.
+fn share(ssd: &Ssd, ps: u64) -> f64 {
+    if ssd.now.0 == 0 { 0.0 } else { ps as f64 / ssd.now.0 as f64 }
+}
+
+fn channels(ssd: &Ssd) -> Vec<ChannelSummary> {
+    (0..)
+        .zip(&ssd.flash.channels)
+        .map(|(channel, c)| ChannelSummary { channel, busy_fraction: share(ssd, c.taken) })
+        .collect()
+}
+
+fn chips(ssd: &Ssd) -> Vec<ChipSummary> {
+    let per_channel = ssd.geometry.chips_per_channel;
+    (0..)
+        .zip(ssd.flash.chips.iter().zip(&ssd.scheduler.chips))
+        .map(|(chip, (account, queue))| {
+            let [host, gc, mapping] = account.by_source.map(|ps| share(ssd, ps));
+            ChipSummary {
+                channel: chip / per_channel,
+                chip: chip % per_channel,
+                busy_fraction: share(ssd, account.busy),
+                busy_by_source: BusyBySource { host, gc, mapping },
+                mean_queue_length: if ssd.now.0 == 0 {
+                    0.0
+                } else {
+                    queue.area as f64 / ssd.now.0 as f64
+                },
+                max_queue_length: queue.max,
+            }
+        })
+        .collect()
+}
+
+/// Fills in the slowdowns of a flow from its run alone.
+pub(crate) fn slowdowns(flow: &mut FlowSummary, shared: &FlowRecord, alone: &FlowRecord) {
+    let ratio = |shared: f64, alone: f64| (alone > 0.0 && shared > 0.0).then(|| shared / alone);
+    if alone.end_to_end.count() == 0 || shared.end_to_end.count() == 0 {
+        return;
+    }
+    flow.alone_end_to_end_us = Some(alone.end_to_end.mean_us());
+    flow.slowdown = ratio(shared.end_to_end.mean_us(), alone.end_to_end.mean_us());
+    flow.slowdown_device = ratio(shared.response.mean_us(), alone.response.mean_us());
+    flow.slowdown_transaction =
+        ratio(shared.transactions.mean_us(), alone.transactions.mean_us());
+}
+
+/// A single flow is alone already.
+pub(crate) fn alone_is_shared(summary: &mut Summary) {
+    for flow in &mut summary.flows {
+        if flow.end_to_end_us.count > 0 {
+            flow.alone_end_to_end_us = Some(flow.end_to_end_us.mean);
+            flow.slowdown = Some(1.0);
+            flow.slowdown_device = Some(1.0);
+            flow.slowdown_transaction = (flow.transactions.count > 0).then_some(1.0);
+        }
+    }
+}
+
+/// Fairness metrics over all flows that have a slowdown.
+pub(crate) fn fairness(summary: &mut Summary) {
+    let slowdowns: Vec<f64> = summary.flows.iter().filter_map(|f| f.slowdown).collect();
+    if slowdowns.is_empty() {
+        return;
+    }
+    let count = slowdowns.len() as f64;
+    let max = slowdowns.iter().copied().fold(0.0, f64::max);
+    let min = slowdowns.iter().copied().fold(f64::INFINITY, f64::min);
+    let mean = slowdowns.iter().sum::<f64>() / count;
+    let variance = slowdowns.iter().map(|s| (s - mean) * (s - mean)).sum::<f64>() / count;
+    let fairness = &mut summary.fairness;
+    fairness.fairness = Some(min / max);
+    fairness.max_slowdown = Some(max);
+    fairness.stdev_slowdown = Some(variance.sqrt());
+    fairness.weighted_speedup = Some(slowdowns.iter().map(|s| 1.0 / s).sum());
+}
+
+/// Peak resident memory of the process, where the system tells; 0 elsewhere. Unit: bytes.
+pub(crate) fn peak_rss_bytes() -> u64 {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return 0 };
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .and_then(|rest| rest.split_whitespace().next())
+        .and_then(|kib| kib.parse::<u64>().ok())
+        .map_or(0, |kib| kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::Fairness;
+
+    #[test]
+    fn fairness_follows_the_papers() {
+        let flow = |slowdown| FlowSummary { slowdown, ..FlowSummary::default() };
+        let flows = vec![flow(Some(1.0)), flow(Some(4.0)), flow(None)];
+        let mut summary = Summary { flows, ..Summary::default() };
+        fairness(&mut summary);
+        assert_eq!(
+            summary.fairness,
+            Fairness {
+                fairness: Some(0.25),
+                max_slowdown: Some(4.0),
+                stdev_slowdown: Some(1.5),
+                weighted_speedup: Some(1.25),
+            }
+        );
+    }
+}

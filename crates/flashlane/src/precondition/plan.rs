@@ -1,0 +1,105 @@
+//! How many valid pages each block gets, and where in the block they are.
+
+use crate::ftl::gc::VictimPolicy;
+use crate::layout::Geometry;
+
+/// Valid pages of each of `blocks` blocks, fewest first, summing to `pages` exactly.
+///
+/// Block `j` takes the quantile `(j + 1/2) / blocks` of the policy's steady-state distribution;
+/// rounding is made up for one page at a time.
+pub(super) fn blocks_by_valid_pages(
+    policy: &dyn VictimPolicy,
+    geometry: Geometry,
+    pages: u64,
+    blocks: u64,
+    streaming: bool,
+) -> Vec<u32> {
+    let per_block = geometry.pages_per_block;
+    let capacity = blocks * u64::from(per_block);
+    assert!(pages <= capacity, "{pages} pages fit {blocks} blocks of {per_block}");
+    let rho = pages as f64 / capacity as f64;
+    let distribution = if pages == capacity || streaming {
+        let mut edges = vec![0.0; per_block as usize + 1];
+        edges[0] = 1.0 - rho;
+        edges[per_block as usize] = rho;
+        edges
+    } else {
+        policy.steady_state(rho, per_block, geometry.blocks_per_plane)
+    };
+    let mut valid = Vec::with_capacity(blocks as usize);
+    let (mut level, mut below) = (0, distribution[0]);
+    for block in 0..blocks {
+        let quantile = (block as f64 + 0.5) / blocks as f64;
+        while below < quantile && level < per_block as usize {
+            level += 1;
+            below += distribution[level];
+        }
+        valid.push(level as u32);
+    }
+    correct_sum(&mut valid, pages, per_block);
+    valid
+}
+
+/// Adds or takes single pages, block after block, until the sum is `pages`.
+fn correct_sum(valid: &mut [u32], pages: u64, per_block: u32) {
+    let mut sum: u64 = valid.iter().map(|&v| u64::from(v)).sum();
+    while sum != pages {
+        for count in valid.iter_mut() {
+            if sum < pages && *count < per_block {
+                *count += 1;
+                sum += 1;
+            } else if sum > pages && *count > 0 {
+                *count -= 1;
+                sum -= 1;
+            }
+            if sum == pages {
+                return;
+            }
+        }
+    }
+}
+
+/// Offsets of `count` valid pages spread evenly over a block.
+pub(super) fn spread(count: u32, pages_per_block: u32) -> impl Iterator<Item = u32> {
+    let at = move |page: u32| u64::from(page) * u64::from(count) / u64::from(pages_per_block);
+    (0..pages_per_block).filter(move |&page| at(page + 1) > at(page))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ftl::gc::{Victim, build};
+
+    const GEOMETRY: Geometry = Geometry {
+        channels: 1,
+        chips_per_channel: 1,
+        dies_per_chip: 1,
+        planes_per_die: 1,
+        blocks_per_plane: 128,
+        pages_per_block: 64,
+        sectors_per_page: 16,
+    };
+
+    #[test]
+    fn sums_are_exact_and_counts_in_range() {
+        for name in Victim::NAMES {
+            let policy = build(&Victim::by_name(name).expect("listed names exist"));
+            for pages in [1, 63, 64, 1000, 5000, 6399, 6400] {
+                for streaming in [false, true] {
+                    let valid = blocks_by_valid_pages(&*policy, GEOMETRY, pages, 100, streaming);
+                    assert_eq!(valid.iter().map(|&v| u64::from(v)).sum::<u64>(), pages);
+                    assert!(valid.iter().all(|&v| v <= 64));
+                    assert_eq!(valid.len(), 100);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn spread_pages_are_distinct_and_complete() {
+        for count in 0..=64 {
+            assert_eq!(spread(count, 64).count() as u32, count);
+        }
+        assert_eq!(spread(2, 4).collect::<Vec<_>>(), [1, 3]);
+    }
+}
