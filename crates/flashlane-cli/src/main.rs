@@ -1,2 +1,44 @@
 //! The flashlane command.
-fn main() {}
+
+mod args;
+mod check;
+mod demo;
+mod dry_run;
+mod execute;
+mod fault;
+mod list;
+mod output;
+mod run;
+mod seeds;
+mod table;
+
+use std::process::ExitCode;
+
+use args::Command;
+use flashlane::Error;
+
+fn main() -> ExitCode {
+    fault::install_hook();
+    let command = match args::parse() {
+        Ok(command) => command,
+        Err(status) => return ExitCode::from(status),
+    };
+    match dispatch(&command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::report(&error);
+            ExitCode::from(error.exit_status())
+        }
+    }
+}
+
+fn dispatch(command: &Command) -> Result<(), Error> {
+    match command {
+        Command::Run(arguments) => run::run(arguments),
+        Command::Demo(arguments) => demo::demo(arguments),
+        Command::Check(arguments) => check::check(&arguments.files),
+        Command::Preset(arguments) => list::preset(arguments),
+        Command::Policies => list::policies(),
+        Command::Schema(arguments) => list::schema(arguments.of),
+    }
+}

@@ -1,9 +1,15 @@
 //! Configuration: what users write, with units, and what is refused.
 
+pub mod bounds;
 pub mod device;
+pub mod load;
 pub mod mqsim_xml;
 pub mod policy;
+pub mod preset;
+pub mod schema;
+mod size;
 pub mod units;
+pub mod validate;
 pub mod workload;
 
 pub use device::*;

@@ -221,7 +221,7 @@ pub struct MixedConfig {
 }
 
 /// Request sizes of a synthetic flow: `"4KiB"`, or a table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SizeConfig {
     /// All requests alike.

@@ -1,0 +1,220 @@
+//! Command-line arguments.
+
+use std::path::PathBuf;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use flashlane::Warmup;
+use flashlane::config::load::Overrides;
+use flashlane::config::units::Span;
+
+/// Options of later versions: asked for by name, refused by name.
+const NOT_YET: &[&str] = &["--until-steady", "--requests", "--timeline", "--blame", "--report"];
+
+/// Simulates SSDs that several tenants share.
+#[derive(Debug, Parser)]
+#[command(name = "flashlane", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Simulate a device under a workload.
+    Run(RunArgs),
+    /// Two tenants on one drive, under two schedulers; no input files needed.
+    Demo(DemoArgs),
+    /// Check device and workload files without running them.
+    Check(CheckArgs),
+    /// Devices that ship with the program.
+    Preset(PresetArgs),
+    /// Every policy and the key that takes it.
+    Policies,
+    /// JSON schema of a file format.
+    Schema(SchemaArgs),
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Preset name, TOML file, or MQSim ssdconfig.xml.
+    #[arg(long, value_name = "PRESET|FILE")]
+    pub(crate) device: String,
+    /// TOML file or MQSim workload XML.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) workload: PathBuf,
+    /// Scheduling policy, instead of the device's (see `flashlane policies`).
+    #[arg(long, value_name = "NAME")]
+    scheduler: Option<String>,
+    /// Isolation policy, instead of the device's.
+    #[arg(long, value_name = "NAME")]
+    isolation: Option<String>,
+    /// Set a key of the device or of the workload, for example `ftl.gc.threshold="4 blocks"` or
+    /// `flow.tpcc.clone.time_scale=0.1`; repeatable.
+    #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE")]
+    sets: Vec<String>,
+    /// Switch to the arithmetic of the released MQSim.
+    #[arg(long, value_name = "MODE")]
+    pub(crate) compat: Option<Compat>,
+    /// Load that is not counted: a time (`10ms`) or a number of requests (`1000`).
+    #[arg(long, value_name = "TIME|COUNT", value_parser = parse_warmup)]
+    pub(crate) warmup: Option<Warmup>,
+    /// Repeat with so many seeds and report mean and 95 % interval of every metric.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(crate) seeds: Option<u64>,
+    /// Print resolved configuration, capacity and peak bounds; do not simulate.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Also run every flow alone, and report slowdowns and fairness.
+    #[arg(long)]
+    pub(crate) alone: bool,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+/// Arguments that `run` and `demo` share.
+#[derive(Debug, Args)]
+pub(crate) struct CommonArgs {
+    /// Seed of all random draws.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Audit the state of the model during the run (slow).
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Folder for summary.json; made if it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// What goes to standard output: nothing (tables go to standard error), or one JSON object
+    /// per line.
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_format)]
+    pub(crate) format: Format,
+    /// No progress bar, no warnings; with `--format json` no table either.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Threads for independent simulations; 0 for all cores. Never changes a result.
+    #[arg(long, value_name = "N", default_value_t = 0,
+        value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub(crate) threads: u16,
+}
+
+/// Arguments of `demo`.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Devices and workloads. With one device, the workloads are checked against it.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+}
+
+/// Arguments of `preset`.
+#[derive(Debug, Args)]
+pub(crate) struct PresetArgs {
+    #[command(subcommand)]
+    pub(crate) action: PresetAction,
+}
+
+/// What to do with presets.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PresetAction {
+    /// Names and one line each.
+    List,
+    /// The file of one.
+    Show {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// Of what.
+    pub(crate) of: SchemaOf,
+}
+
+/// Formats that have a schema.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// Device files.
+    Device,
+    /// Workload files.
+    Workload,
+    /// summary.json.
+    Summary,
+}
+
+/// Compatibility modes.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Compat {
+    /// The released MQSim.
+    Mqsim,
+}
+
+/// What goes to standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Nothing; tables go to standard error.
+    Text,
+    /// One summary per line.
+    Json,
+}
+
+impl RunArgs {
+    /// What the command line says on top of the files.
+    pub(crate) fn overrides(&self) -> Overrides {
+        Overrides {
+            scheduler: self.scheduler.clone(),
+            isolation: self.isolation.clone(),
+            compat_mqsim: self.compat.is_some(),
+            sets: self.sets.clone(),
+        }
+    }
+}
+
+fn parse_format(text: &str) -> Result<Format, String> {
+    match text {
+        "text" => Ok(Format::Text),
+        "json" => Ok(Format::Json),
+        "fio-json" | "mqsim-xml" => {
+            Err("not available in this version; allowed: text, json".to_owned())
+        }
+        _ => Err("allowed: text, json".to_owned()),
+    }
+}
+
+fn parse_warmup(text: &str) -> Result<Warmup, String> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
+        return text.parse().map(Warmup::Requests).map_err(|error| error.to_string());
+    }
+    match text.parse::<Span>() {
+        Ok(span) => Ok(Warmup::Time(span.0)),
+        Err(error) => Err(format!("{error}, or a number of requests, for example 1000")),
+    }
+}
+
+/// Parses the command line; on error or `--help` prints and gives the exit status.
+pub(crate) fn parse() -> Result<Command, u8> {
+    let error = match Cli::try_parse() {
+        Ok(cli) => return Ok(cli.command),
+        Err(error) => error,
+    };
+    if error.kind() == ErrorKind::UnknownArgument {
+        if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidArg) {
+            let name = name.split('=').next().unwrap_or(name);
+            if NOT_YET.contains(&name) {
+                crate::output::note(&format!("{name}: not available in this version"));
+                return Err(2);
+            }
+        }
+    }
+    let _ = error.print();
+    Err(u8::try_from(error.exit_code()).unwrap_or(2))
+}

@@ -1,0 +1,82 @@
+//! `flashlane demo`: two tenants on one drive, under two schedulers.
+
+use std::path::PathBuf;
+
+use flashlane::config::load::{self, Overrides};
+use flashlane::config::validate;
+use flashlane::{Error, RunOptions};
+
+use crate::args::{DemoArgs, Format};
+use crate::execute::{Scenario, execute};
+use crate::output::{OutFolder, note, print};
+use crate::table;
+
+/// The schedulers that the demonstration compares.
+const SCHEDULERS: [&str; 2] = ["out-of-order", "read-priority"];
+const DEVICE: &str = include_str!("../demo/device.toml");
+const WORKLOAD: &str = include_str!("../demo/workload.toml");
+
+/// Runs the built-in scenario under both schedulers and shows them side by side.
+pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
+    let common = &arguments.common;
+    let workload = load::workload_from_toml(WORKLOAD, "demo workload", &Overrides::default())?;
+    let folder = common.out.as_deref().map(OutFolder::prepare).transpose()?;
+    let mut outcomes = Vec::new();
+    for scheduler in SCHEDULERS {
+        let overrides = Overrides { scheduler: Some(scheduler.to_owned()), ..Overrides::default() };
+        let device = load::device_from_toml(DEVICE, "demo device", &overrides)?;
+        validate::check_pair(&device, &workload)?;
+        let options = RunOptions {
+            seed: common.seed,
+            alone: true,
+            check: common.check,
+            threads: usize::from(common.threads),
+            ..RunOptions::default()
+        };
+        let scenario = Scenario {
+            label: scheduler.to_owned(),
+            device: &device.config,
+            workload: &workload.config,
+            options,
+            seeds: None,
+        };
+        let outcome = execute(&scenario, common.quiet)?;
+        if common.format == Format::Text || !common.quiet {
+            note(table::report(&outcome.summary, None).trim_end());
+            note("");
+        }
+        outcomes.push(outcome);
+    }
+    if let Some(folder) = folder {
+        let mut files = Vec::new();
+        for (scheduler, outcome) in SCHEDULERS.iter().zip(&outcomes) {
+            for (name, text) in outcome.files()? {
+                files.push((PathBuf::from(scheduler).join(name), text));
+            }
+        }
+        folder.write(&files)?;
+    }
+    if common.format == Format::Text || !common.quiet {
+        let summaries: Vec<_> = outcomes.iter().map(|outcome| &outcome.summary).collect();
+        note(table::side_by_side(&summaries).trim_end());
+    }
+    if common.format == Format::Json {
+        for outcome in &outcomes {
+            print(&outcome.json_line()?)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_files_are_valid() {
+        let none = Overrides::default();
+        let device = load::device_from_toml(DEVICE, "demo device", &none).unwrap();
+        let workload = load::workload_from_toml(WORKLOAD, "demo workload", &none).unwrap();
+        validate::check_pair(&device, &workload).unwrap();
+    }
+}

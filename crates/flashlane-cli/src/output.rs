@@ -1,0 +1,115 @@
+//! Standard output, standard error, and files that are written whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use flashlane::Error;
+use tempfile::NamedTempFile;
+
+/// Writes a line to standard error. A closed standard error is nobody's problem.
+pub(crate) fn note(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Tells people what went wrong, one line per problem.
+pub(crate) fn report(error: &Error) {
+    for line in error.to_string().lines() {
+        note(&format!("error: {line}"));
+    }
+}
+
+/// Writes text to standard output. A reader that went away is no error.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Error::Output(format!("standard output: cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn refuse(path: &Path, what: &str, error: &std::io::Error) -> Error {
+    Error::Output(format!("{}: {what}: {error}", path.display()))
+}
+
+/// A folder for results. Folders that it made disappear again unless something is written.
+#[derive(Debug)]
+pub(crate) struct OutFolder {
+    root: PathBuf,
+    made: Vec<PathBuf>,
+    keep: bool,
+}
+
+impl OutFolder {
+    /// Makes the folder and tries it out, so that a run is not wasted on a full or closed disk.
+    pub(crate) fn prepare(root: &Path) -> Result<Self, Error> {
+        let mut folder = Self { root: root.to_owned(), made: Vec::new(), keep: false };
+        folder.make(root)?;
+        stage(root, root, b"x")?;
+        Ok(folder)
+    }
+
+    fn make(&mut self, path: &Path) -> Result<(), Error> {
+        if path.is_dir() || path.as_os_str().is_empty() {
+            return Ok(());
+        }
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(Error::Output(format!("{}: is not a folder", path.display())));
+        }
+        if let Some(parent) = path.parent() {
+            self.make(parent)?;
+        }
+        fs::create_dir(path).map_err(|error| refuse(path, "cannot be made", &error))?;
+        self.made.push(path.to_owned());
+        Ok(())
+    }
+
+    /// Writes all files, or none if one of them cannot be written. Paths are below the folder.
+    pub(crate) fn write(mut self, files: &[(PathBuf, String)]) -> Result<(), Error> {
+        let mut staged = Vec::new();
+        for (path, text) in files {
+            let path = self.root.join(path);
+            let folder = path.parent().unwrap_or(&self.root).to_owned();
+            self.make(&folder)?;
+            if path.is_dir() {
+                return Err(Error::Output(format!("{}: is a folder", path.display())));
+            }
+            staged.push((stage(&folder, &path, text.as_bytes())?, path));
+        }
+        self.keep = true;
+        for (file, path) in staged {
+            file.persist(&path)
+                .map_err(|error| refuse(&path, "cannot be written", &error.error))?;
+            // Makes the new name durable; not every file system can.
+            let _ = path.parent().map(|parent| File::open(parent).and_then(|dir| dir.sync_all()));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for OutFolder {
+    fn drop(&mut self) {
+        if !self.keep {
+            for path in self.made.iter().rev() {
+                let _ = fs::remove_dir(path);
+            }
+        }
+    }
+}
+
+/// Writes a temporary file; dropped, it disappears. Messages are about `place`.
+fn stage(folder: &Path, place: &Path, bytes: &[u8]) -> Result<NamedTempFile, Error> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".flashlane-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file =
+        builder.tempfile_in(folder).map_err(|error| refuse(place, "cannot be written", &error))?;
+    file.write_all(bytes)
+        .and_then(|()| file.as_file().sync_all())
+        .map_err(|error| refuse(place, "cannot be written", &error))?;
+    Ok(file)
+}

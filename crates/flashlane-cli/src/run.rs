@@ -1,0 +1,137 @@
+//! `flashlane run`.
+
+use std::path::PathBuf;
+
+use flashlane::config::load::{self, Loaded};
+use flashlane::config::{DeviceConfig, WorkloadConfig, validate};
+use flashlane::{Error, Problem, RunOptions};
+
+use crate::args::{CommonArgs, Format, RunArgs};
+use crate::execute::{Outcome, Scenario, execute};
+use crate::output::{OutFolder, note, print};
+use crate::{dry_run, table};
+
+/// Loads, checks, runs, reports.
+pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
+    let overrides = arguments.overrides();
+    let device = load::device(&arguments.device, &overrides);
+    let workloads = load::workloads(&arguments.workload, &overrides);
+    let (device, workloads) = both(device, workloads)?;
+    check_all(&device, &workloads)?;
+    if !arguments.common.quiet {
+        warn(&device, &workloads);
+    }
+    if arguments.dry_run {
+        return dry_run::dry_run(&device.config, &workloads, arguments.common.format);
+    }
+    let folder = arguments.common.out.as_deref().map(OutFolder::prepare).transpose()?;
+    let count = workloads.len();
+    let mut outcomes = Vec::with_capacity(count);
+    for (index, workload) in workloads.iter().enumerate() {
+        let label = scenario_name(index, count).unwrap_or_else(|| "simulating".to_owned());
+        let scenario = Scenario {
+            label,
+            device: &device.config,
+            workload: &workload.config,
+            options: options(arguments),
+            seeds: arguments.seeds,
+        };
+        outcomes.push(execute(&scenario, arguments.common.quiet)?);
+    }
+    if let Some(folder) = folder {
+        folder.write(&files(&outcomes)?)?;
+    }
+    show(&outcomes, &arguments.common)
+}
+
+fn options(arguments: &RunArgs) -> RunOptions {
+    RunOptions {
+        seed: arguments.common.seed,
+        alone: arguments.alone,
+        check: arguments.common.check,
+        warmup: arguments.warmup.unwrap_or_default(),
+        compat: arguments.compat.map(|_| "mqsim".to_owned()),
+        threads: usize::from(arguments.common.threads),
+    }
+}
+
+/// Both results, or the problems of both.
+fn both<A, B>(a: Result<A, Error>, b: Result<B, Error>) -> Result<(A, B), Error> {
+    match (a, b) {
+        (Ok(a), Ok(b)) => Ok((a, b)),
+        (Err(Error::Config(mut problems)), Err(Error::Config(more))) => {
+            // A malformed `--set` is reported by both.
+            problems.extend(more);
+            Err(Error::Config(unique(problems)))
+        }
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    }
+}
+
+fn unique(problems: Vec<Problem>) -> Vec<Problem> {
+    let mut seen: Vec<Problem> = Vec::new();
+    for problem in problems {
+        if !seen.contains(&problem) {
+            seen.push(problem);
+        }
+    }
+    seen
+}
+
+/// Checks the device against every scenario, and reports each problem once.
+fn check_all(
+    device: &Loaded<DeviceConfig>,
+    workloads: &[Loaded<WorkloadConfig>],
+) -> Result<(), Error> {
+    let mut problems = Vec::new();
+    for workload in workloads {
+        match validate::check_pair(device, workload) {
+            Err(Error::Config(more)) => problems.extend(more),
+            other => other?,
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Error::Config(unique(problems))) }
+}
+
+fn warn(device: &Loaded<DeviceConfig>, workloads: &[Loaded<WorkloadConfig>]) {
+    let mut said: Vec<&String> = Vec::new();
+    let all = device.warnings.iter().chain(workloads.iter().flat_map(|w| &w.warnings));
+    for warning in all {
+        if !said.contains(&warning) {
+            note(&format!("warning: {warning}"));
+            said.push(warning);
+        }
+    }
+}
+
+/// `scenario-2` where there are several.
+pub(crate) fn scenario_name(index: usize, count: usize) -> Option<String> {
+    (count > 1).then(|| format!("scenario-{}", index + 1))
+}
+
+fn files(outcomes: &[Outcome]) -> Result<Vec<(PathBuf, String)>, Error> {
+    let mut files = Vec::new();
+    for (index, outcome) in outcomes.iter().enumerate() {
+        let folder = PathBuf::from(scenario_name(index, outcomes.len()).unwrap_or_default());
+        for (name, text) in outcome.files()? {
+            files.push((folder.join(name), text));
+        }
+    }
+    Ok(files)
+}
+
+fn show(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
+    if common.format == Format::Text || !common.quiet {
+        for (index, outcome) in outcomes.iter().enumerate() {
+            if let Some(name) = scenario_name(index, outcomes.len()) {
+                note(&name);
+            }
+            note(table::report(&outcome.summary, outcome.estimates.as_ref()).trim_end());
+        }
+    }
+    if common.format == Format::Json {
+        let lines = outcomes.iter().map(Outcome::json_line).collect::<Result<Vec<_>, _>>()?;
+        print(&lines.concat())?;
+    }
+    Ok(())
+}

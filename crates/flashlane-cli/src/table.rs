@@ -1,0 +1,281 @@
+//! Tables for people.
+
+use flashlane::metrics::{BreakdownSummary, Summary};
+
+use crate::seeds::Estimates;
+
+/// A table under construction: the first column is text, the others are numbers.
+#[derive(Debug, Default)]
+struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn new(header: &[&str]) -> Self {
+        Self { rows: vec![header.iter().map(|&cell| cell.to_owned()).collect()] }
+    }
+
+    fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// Aligned text with a rule below the header.
+    fn render(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut text = String::new();
+        for (index, row) in self.rows.iter().enumerate() {
+            let mut line = String::new();
+            for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+                let pad = " ".repeat(width - cell.chars().count());
+                match column {
+                    0 => line.push_str(&format!("{cell}{pad}")),
+                    _ => line.push_str(&format!("  {pad}{cell}")),
+                }
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+            if index == 0 {
+                let rule = widths.iter().sum::<usize>() + 2 * (columns.max(1) - 1);
+                text.push_str(&format!("{}\n", "-".repeat(rule)));
+            }
+        }
+        text
+    }
+}
+
+/// A number with three to five significant digits.
+fn number(value: f64) -> String {
+    match value.abs() {
+        v if v >= 1000.0 => format!("{value:.0}"),
+        v if v >= 100.0 => format!("{value:.1}"),
+        v if v >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+fn maybe(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), number)
+}
+
+/// A size in the largest binary unit that keeps it at 1 or more.
+pub(crate) fn bytes(value: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut scaled = value as f64;
+    let mut unit = 0;
+    while scaled >= 1024.0 && unit + 1 < UNITS.len() {
+        scaled /= 1024.0;
+        unit += 1;
+    }
+    if scaled.fract() == 0.0 {
+        format!("{scaled} {}", UNITS[unit])
+    } else {
+        format!("{scaled:.2} {}", UNITS[unit])
+    }
+}
+
+/// Everything that people want to know of one scenario.
+pub(crate) fn report(summary: &Summary, estimates: Option<&Estimates>) -> String {
+    let mut text = format!(
+        "device {}, scheduler {}, isolation {}, seed {}, {:.3} s simulated in {:.2} s\n\n",
+        summary.device,
+        summary.scheduler,
+        summary.isolation,
+        summary.seed,
+        summary.simulated_s,
+        summary.wall_s
+    );
+    text.push_str("response times in us (submission queue to completion)\n");
+    text.push_str(&flows(summary, estimates).render());
+    text.push_str(&fairness(summary, estimates));
+    text.push_str("\nmean response time by stage, us\n");
+    text.push_str(&breakdown(summary).render());
+    text.push('\n');
+    text.push_str(&flash(summary));
+    text
+}
+
+/// The value at a metric path: of one seed, or mean and half interval of several.
+fn shown(estimates: Option<&Estimates>, path: &str, value: Option<f64>) -> String {
+    let Some(estimate) = estimates.and_then(|estimates| estimates.get(path)) else {
+        return maybe(value);
+    };
+    match estimate.half_width() {
+        Some(half) => format!("{} ±{}", number(estimate.mean), number(half)),
+        None => number(estimate.mean),
+    }
+}
+
+fn flows(summary: &Summary, estimates: Option<&Estimates>) -> Table {
+    let mut table = Table::new(&[
+        "flow",
+        "IOPS",
+        "MB/s",
+        "mean",
+        "p50",
+        "p99",
+        "p99.9",
+        "read mean",
+        "write mean",
+        "slowdown",
+    ]);
+    for (index, flow) in summary.flows.iter().enumerate() {
+        let cell = |path: &str, value: Option<f64>| {
+            shown(estimates, &format!("flows[{index}].{path}"), value)
+        };
+        let all = &flow.response_time_us;
+        let (read, write) = (&flow.read_response_time_us, &flow.write_response_time_us);
+        let megabytes = shown_megabytes(estimates, index, flow.bandwidth_bytes_per_s);
+        table.row(vec![
+            flow.name.clone(),
+            cell("iops", Some(flow.iops)),
+            megabytes,
+            cell("response_time_us.mean", Some(all.mean)),
+            cell("response_time_us.p50", Some(all.p50)),
+            cell("response_time_us.p99", Some(all.p99)),
+            cell("response_time_us.p99_9", Some(all.p99_9)),
+            if read.count == 0 {
+                "-".to_owned()
+            } else {
+                cell("read_response_time_us.mean", Some(read.mean))
+            },
+            if write.count == 0 {
+                "-".to_owned()
+            } else {
+                cell("write_response_time_us.mean", Some(write.mean))
+            },
+            cell("slowdown", flow.slowdown),
+        ]);
+    }
+    table
+}
+
+fn shown_megabytes(estimates: Option<&Estimates>, index: usize, value: f64) -> String {
+    let path = format!("flows[{index}].bandwidth_bytes_per_s");
+    let Some(estimate) = estimates.and_then(|estimates| estimates.get(&path)) else {
+        return number(value / 1e6);
+    };
+    match estimate.half_width() {
+        Some(half) => format!("{} ±{}", number(estimate.mean / 1e6), number(half / 1e6)),
+        None => number(estimate.mean / 1e6),
+    }
+}
+
+fn fairness(summary: &Summary, estimates: Option<&Estimates>) -> String {
+    let fairness = &summary.fairness;
+    if fairness.fairness.is_none() {
+        return String::new();
+    }
+    let cell = |name: &str, value| shown(estimates, &format!("fairness.{name}"), value);
+    format!(
+        "fairness {}, largest slowdown {}, standard deviation {}, weighted speedup {}\n",
+        cell("fairness", fairness.fairness),
+        cell("max_slowdown", fairness.max_slowdown),
+        cell("stdev_slowdown", fairness.stdev_slowdown),
+        cell("weighted_speedup", fairness.weighted_speedup),
+    )
+}
+
+fn stages(breakdown: &BreakdownSummary) -> [(&'static str, f64); 9] {
+    [
+        ("submission", breakdown.submission),
+        ("transfer in", breakdown.transfer_in),
+        ("firmware", breakdown.firmware),
+        ("cache", breakdown.cache),
+        ("mapping", breakdown.mapping),
+        ("flash queue", breakdown.flash_queue),
+        ("flash bus", breakdown.flash_bus),
+        ("flash array", breakdown.flash_array),
+        ("transfer out", breakdown.transfer_out),
+    ]
+}
+
+fn breakdown(summary: &Summary) -> Table {
+    let mut header = vec!["flow"];
+    header.extend(stages(&BreakdownSummary::default()).iter().map(|stage| stage.0));
+    header.push("sum");
+    let mut table = Table::new(&header);
+    for flow in &summary.flows {
+        let stages = stages(&flow.breakdown_us);
+        let mut row = vec![flow.name.clone()];
+        row.extend(stages.iter().map(|stage| number(stage.1)));
+        row.push(number(stages.iter().map(|stage| stage.1).sum()));
+        table.row(row);
+    }
+    table
+}
+
+fn flash(summary: &Summary) -> String {
+    let flash = &summary.flash;
+    let hit_share = |hits: u64, misses: u64| match hits + misses {
+        0 => "-".to_owned(),
+        all => format!("{:.1} %", 100.0 * hits as f64 / all as f64),
+    };
+    format!(
+        "flash: {} user reads, {} zero-fill reads, {} user programs, write amplification {}\n\
+        GC: {} blocks started, {} reads, {} programs, {} erases; mapping: {} reads, {} programs\n\
+        cache hits {}, CMT hits {}\n",
+        flash.user_reads,
+        flash.zero_fill_reads,
+        flash.user_programs,
+        number(flash.write_amplification),
+        flash.gc_invocations,
+        flash.gc_reads,
+        flash.gc_programs,
+        flash.erases,
+        flash.mapping_reads,
+        flash.mapping_programs,
+        hit_share(summary.cache.hits, summary.cache.misses),
+        hit_share(summary.cmt.hits, summary.cmt.misses),
+    )
+}
+
+/// The same tenants under several schedulers.
+pub(crate) fn side_by_side(summaries: &[&Summary]) -> String {
+    let mut header = vec!["side by side"];
+    header.extend(summaries.iter().map(|summary| summary.scheduler.as_str()));
+    let mut table = Table::new(&header);
+    let flow_count = summaries.first().map_or(0, |summary| summary.flows.len());
+    for flow in 0..flow_count {
+        let name = &summaries[0].flows[flow].name;
+        let mut add = |what: &str, value: &dyn Fn(&Summary) -> Option<f64>| {
+            let mut row = vec![format!("{name}: {what}")];
+            row.extend(summaries.iter().map(|summary| maybe(value(summary))));
+            table.row(row);
+        };
+        add("mean response, us", &|s| Some(s.flows[flow].response_time_us.mean));
+        add("p99 response, us", &|s| Some(s.flows[flow].response_time_us.p99));
+        add("slowdown", &|s| s.flows[flow].slowdown);
+    }
+    let mut add = |what: &str, value: &dyn Fn(&Summary) -> Option<f64>| {
+        let mut row = vec![what.to_owned()];
+        row.extend(summaries.iter().map(|summary| maybe(value(summary))));
+        table.row(row);
+    };
+    add("fairness (1 is fair)", &|s| s.fairness.fairness);
+    add("largest slowdown", &|s| s.fairness.max_slowdown);
+    add("weighted speedup", &|s| s.fairness.weighted_speedup);
+    table.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let mut table = Table::new(&["flow", "IOPS"]);
+        table.row(vec!["a".to_owned(), number(12345.6)]);
+        table.row(vec!["long name".to_owned(), number(0.5)]);
+        assert_eq!(
+            table.render(),
+            "flow        IOPS\n----------------\na          12346\nlong name  0.500\n"
+        );
+        assert_eq!(bytes(192 << 30), "192 GiB");
+        assert_eq!(bytes(1536), "1.50 KiB");
+    }
+}

@@ -1,0 +1,83 @@
+//! Capacity and the rates that no policy can exceed, for `--dry-run`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::DeviceConfig;
+use crate::layout::{Geometry, Layout};
+
+/// Sizes of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Capacity {
+    /// All flash pages. Unit: bytes.
+    pub physical_bytes: u64,
+    /// What the flows see. Unit: bytes.
+    pub logical_bytes: u64,
+    /// (physical - logical) / logical.
+    pub over_provisioning: f64,
+    /// 1 - logical / physical, as MQSim's files mean it.
+    pub spare_share: f64,
+    /// Flash pages.
+    pub pages: u64,
+    /// Planes.
+    pub planes: u32,
+}
+
+/// Rates that no policy can exceed, of requests of one flash page.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bounds {
+    /// Bytes of a flash page.
+    pub page_bytes: u64,
+    /// Data of the link, one direction, packet overhead taken off. Unit: bytes per second.
+    pub link_bytes_per_s: f64,
+    /// Data of all channels, without commands and addresses. Unit: bytes per second.
+    pub bus_bytes_per_s: f64,
+    /// Reads of all planes at their mean tR. Unit: bytes per second.
+    pub array_read_bytes_per_s: f64,
+    /// Programs of all planes at their mean tPROG. Unit: bytes per second.
+    pub array_write_bytes_per_s: f64,
+}
+
+impl Capacity {
+    /// Sizes of a device divided among flows.
+    #[must_use]
+    pub fn new(layout: &Layout) -> Self {
+        let geometry = layout.geometry;
+        let physical = geometry.pages() * geometry.page_bytes();
+        let sectors: u64 = layout.flows.iter().map(|flow| flow.sectors).sum();
+        let logical = sectors * crate::layout::SECTOR_BYTES;
+        Self {
+            physical_bytes: physical,
+            logical_bytes: logical,
+            over_provisioning: physical.saturating_sub(logical) as f64 / logical as f64,
+            spare_share: 1.0 - logical as f64 / physical as f64,
+            pages: geometry.pages(),
+            planes: geometry.planes(),
+        }
+    }
+}
+
+impl Bounds {
+    /// Bounds of a valid device.
+    #[must_use]
+    pub fn new(device: &DeviceConfig) -> Self {
+        let geometry = Geometry::new(&device.flash);
+        let (flash, link) = (&device.flash, &device.link);
+        let mean = |times: &[super::units::Span]| {
+            times.iter().map(|time| time.0 as f64 * 1e-12).sum::<f64>() / times.len() as f64
+        };
+        let page = geometry.page_bytes() as f64;
+        let payload = link.max_payload.0 as f64;
+        let array = |time: f64| f64::from(geometry.planes()) * page / time;
+        Self {
+            page_bytes: geometry.page_bytes(),
+            link_bytes_per_s: f64::from(link.lanes) * link.lane_bandwidth.0 as f64 * payload
+                / (payload + link.packet_overhead.0 as f64),
+            bus_bytes_per_s: f64::from(flash.channels)
+                * flash.channel_rate.0 as f64
+                * flash.channel_width.0 as f64,
+            array_read_bytes_per_s: array(mean(&flash.read_time)),
+            array_write_bytes_per_s: array(mean(&flash.program_time)),
+        }
+    }
+}

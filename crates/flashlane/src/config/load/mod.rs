@@ -1,0 +1,332 @@
+//! From files and command-line overrides to configuration structures.
+//!
+//! Layers, later ones over earlier ones, table by table and key by key:
+//! 1. the preset that `base = "NAME"` at the top of a device file names;
+//! 2. the file;
+//! 3. `--compat mqsim`, `--scheduler`, `--isolation`;
+//! 4. `--set path.to.key=value`, in the order given.
+//!
+//! A policy (`scheduler`, `ftl.gc.victim`, ...) is replaced whole where a layer names another one.
+//! Lists are replaced whole. Every refusal says the file and line, preset or option it is about.
+
+mod draft;
+mod hint;
+mod places;
+mod refuse;
+mod source;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use toml::Value;
+
+pub use hint::{allowed, nearest};
+pub use places::Places;
+pub use source::{MAX_FILE_BYTES, read_text};
+
+use self::draft::Draft;
+use super::preset::Preset;
+use super::{CompatConfig, DeviceConfig, MqsimFlowConfig, WorkloadConfig, mqsim_xml as mqsim};
+use crate::error::{Error, Problem};
+
+/// Top-level keys of a workload; `--set` takes other keys as keys of the device.
+const WORKLOAD_KEYS: &[&str] = &["flow", "window"];
+
+/// What the command line says on top of the files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overrides {
+    /// `--scheduler NAME`.
+    pub scheduler: Option<String>,
+    /// `--isolation NAME`.
+    pub isolation: Option<String>,
+    /// `--compat mqsim`.
+    pub compat_mqsim: bool,
+    /// `--set path.to.key=value`. Keys that start with `flow` or `window` belong to the workload,
+    /// all others to the device; a leading `device.` or `workload.` says so explicitly. A flow is
+    /// named by number, `flow[0].…` or `flow.0.…`, or by name, `flow.tpcc.…`.
+    pub sets: Vec<String>,
+}
+
+/// A configuration and where its keys were written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded<T> {
+    /// The configuration.
+    pub config: T,
+    /// Where its keys were written.
+    pub places: Places,
+    /// What was ignored or assumed.
+    pub warnings: Vec<String>,
+}
+
+/// Loads a device: the name of a preset, a TOML file, or an MQSim `ssdconfig.xml`.
+///
+/// # Errors
+/// [`Error::Config`] with place, value and rule.
+pub fn device(argument: &str, overrides: &Overrides) -> Result<Loaded<DeviceConfig>, Error> {
+    if let Some(preset) = Preset::by_name(argument) {
+        return device_from_toml(preset.text, &preset_file(preset), overrides);
+    }
+    let path = Path::new(argument);
+    let looks_like_a_name = !argument.contains(['/', '\\', '.']);
+    if looks_like_a_name && !path.exists() {
+        let hint = hint::allowed(argument, &Preset::names());
+        return Err(Error::config(
+            "--device",
+            format!("no preset and no file is named `{argument}`; {hint}, or a file"),
+        ));
+    }
+    let text = read_text(path)?;
+    if is_xml(path, &text) {
+        let (config, warnings) = mqsim::load_device(path)?;
+        let draft = draft_of(&config, argument, overrides)?;
+        return finish_device(draft, overrides, Some(config), warnings);
+    }
+    device_from_toml(&text, argument, overrides)
+}
+
+/// Reads a device from TOML; `file` names it in messages.
+///
+/// # Errors
+/// As [`device`].
+pub fn device_from_toml(
+    text: &str,
+    file: &str,
+    overrides: &Overrides,
+) -> Result<Loaded<DeviceConfig>, Error> {
+    let mut draft = source::parse(text, file)?;
+    if let Some(base) = draft.value.remove("base") {
+        let preset = base_preset(&base).map_err(|message| {
+            Error::Config(vec![Problem { place: draft.places.locate("base"), message }])
+        })?;
+        let mut under = source::parse(preset.text, &preset_file(preset))?;
+        under.merge(draft);
+        under.places.rename(file);
+        draft = under;
+    }
+    finish_device(draft, overrides, None, Vec::new())
+}
+
+/// Loads the scenarios of a workload file: one from TOML, one or more from MQSim XML.
+///
+/// # Errors
+/// As [`device`]; a trace file that does not exist.
+pub fn workloads(path: &Path, overrides: &Overrides) -> Result<Vec<Loaded<WorkloadConfig>>, Error> {
+    let file = path.display().to_string();
+    if path.extension().is_some_and(|extension| extension == "fio") {
+        return Err(Error::config(file, "fio job files are not available in this version"));
+    }
+    let text = read_text(path)?;
+    let mut loaded = Vec::new();
+    if is_xml(path, &text) {
+        let (scenarios, warnings) = mqsim::load_scenarios(path)?;
+        for config in scenarios {
+            let draft = draft_of(&config, &file, overrides)?;
+            loaded.push(finish_workload(draft, overrides, Some(config), warnings.clone())?);
+        }
+    } else {
+        loaded.push(workload_from_toml(&text, &file, overrides)?);
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut problems = Vec::new();
+    for one in &mut loaded {
+        problems.extend(find_traces(one, folder));
+    }
+    if problems.is_empty() { Ok(loaded) } else { Err(Error::Config(problems)) }
+}
+
+/// Reads a workload from TOML; `file` names it in messages. Trace paths stay as they are.
+///
+/// # Errors
+/// As [`device`].
+pub fn workload_from_toml(
+    text: &str,
+    file: &str,
+    overrides: &Overrides,
+) -> Result<Loaded<WorkloadConfig>, Error> {
+    finish_workload(source::parse(text, file)?, overrides, None, Vec::new())
+}
+
+/// What kind of configuration a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A device.
+    Device,
+    /// A workload.
+    Workload,
+}
+
+/// Tells a device file from a workload file by its keys or its XML root.
+///
+/// # Errors
+/// A file that cannot be read or parsed.
+pub fn kind_of(path: &Path) -> Result<Kind, Error> {
+    let text = read_text(path)?;
+    if is_xml(path, &text) {
+        let device = text.contains("<Execution_Parameter_Set");
+        return Ok(if device { Kind::Device } else { Kind::Workload });
+    }
+    let draft = source::parse(&text, &path.display().to_string())?;
+    let device_keys = ["flash", "base", "link", "interface", "cache", "ftl", "scheduler"];
+    let near = |keys: &[&str]| {
+        draft.value.keys().any(|key| hint::nearest(key, keys.iter().copied()).is_some())
+    };
+    let exact = |keys: &[&str]| keys.iter().any(|&key| draft.value.contains_key(key));
+    let workload = !exact(&device_keys)
+        && (exact(WORKLOAD_KEYS) || (near(WORKLOAD_KEYS) && !near(&device_keys)));
+    Ok(if workload { Kind::Workload } else { Kind::Device })
+}
+
+fn preset_file(preset: &Preset) -> String {
+    format!("preset {}", preset.name)
+}
+
+fn base_preset(base: &Value) -> Result<&'static Preset, String> {
+    let name = base.as_str().ok_or_else(|| {
+        format!("found {base}, allowed: the name of a preset ({})", Preset::names().join(", "))
+    })?;
+    Preset::by_name(name)
+        .ok_or_else(|| format!("no preset `{name}`; {}", hint::allowed(name, &Preset::names())))
+}
+
+fn is_xml(path: &Path, text: &str) -> bool {
+    let by_name = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"));
+    by_name || text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
+}
+
+/// One `--set`: its place for messages, its key and its value.
+fn split_set(text: &str) -> Result<(String, &str, Value), Problem> {
+    let place = format!("--set {text}");
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => {
+            Ok((place, key.trim(), draft::parse_value(value.trim())))
+        }
+        _ => Err(Problem {
+            place,
+            message: "write path.to.key=value, for example flash.channels=4".to_owned(),
+        }),
+    }
+}
+
+/// True for a key of the workload; the key without the prefix that says so.
+fn route(key: &str) -> (bool, &str) {
+    if let Some(rest) = key.strip_prefix("workload.") {
+        return (true, rest);
+    }
+    if let Some(rest) = key.strip_prefix("device.") {
+        return (false, rest);
+    }
+    let first = key.split(['.', '[']).next().unwrap_or(key);
+    (WORKLOAD_KEYS.contains(&first), key)
+}
+
+/// Applies those `--set` that belong to the workload, or those that belong to the device.
+fn apply_sets(draft: &mut Draft, sets: &[String], workload: bool) -> Result<bool, Error> {
+    let mut problems = Vec::new();
+    let mut applied = false;
+    for text in sets {
+        let result = split_set(text).and_then(|(place, key, value)| {
+            let (for_workload, key) = route(key);
+            if for_workload != workload {
+                return Ok(());
+            }
+            applied = true;
+            draft.set(key, value, &place)
+        });
+        problems.extend(result.err());
+    }
+    if problems.is_empty() { Ok(applied) } else { Err(Error::Config(problems)) }
+}
+
+/// A draft of a finished configuration, without its values where nothing will go on top of them.
+fn draft_of<T: Serialize>(config: &T, file: &str, over: &Overrides) -> Result<Draft, Error> {
+    if *over == Overrides::default() {
+        return Ok(Draft { value: toml::Table::new(), places: Places::new(file) });
+    }
+    Draft::of(config, file)
+}
+
+fn finish_device(
+    mut draft: Draft,
+    overrides: &Overrides,
+    as_is: Option<DeviceConfig>,
+    warnings: Vec<String>,
+) -> Result<Loaded<DeviceConfig>, Error> {
+    // Refuse what the file says before what the command line adds to it.
+    let mut config = match as_is {
+        Some(config) => config,
+        None => draft.finish()?,
+    };
+    let mut changed = false;
+    let mut set = |key: &str, value: Value, place: &str| {
+        changed = true;
+        draft.set(key, value, place).map_err(|problem| Error::Config(vec![problem]))
+    };
+    if overrides.compat_mqsim {
+        let compat = Value::try_from(CompatConfig::mqsim()).expect("booleans serialise");
+        set("compat", compat, "--compat mqsim")?;
+    }
+    if let Some(name) = &overrides.scheduler {
+        set("scheduler", Value::String(name.clone()), &format!("--scheduler {name}"))?;
+    }
+    if let Some(name) = &overrides.isolation {
+        set("isolation", Value::String(name.clone()), &format!("--isolation {name}"))?;
+    }
+    if apply_sets(&mut draft, &overrides.sets, false)? || changed {
+        config = draft.finish()?;
+    }
+    Ok(Loaded { config, places: draft.places, warnings })
+}
+
+fn finish_workload(
+    mut draft: Draft,
+    overrides: &Overrides,
+    as_is: Option<WorkloadConfig>,
+    warnings: Vec<String>,
+) -> Result<Loaded<WorkloadConfig>, Error> {
+    let mut config = match as_is {
+        Some(config) => config,
+        None => draft.finish()?,
+    };
+    if apply_sets(&mut draft, &overrides.sets, true)? {
+        config = draft.finish()?;
+    }
+    Ok(Loaded { config, places: draft.places, warnings })
+}
+
+/// Resolves trace paths: relative to the workload file or, if not there, to the current folder.
+fn find_traces(loaded: &mut Loaded<WorkloadConfig>, folder: &Path) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (index, flow) in loaded.config.flows.iter_mut().enumerate() {
+        let mut find = |path: &mut PathBuf, key: &str| {
+            let beside = folder.join(&*path);
+            let place = || loaded.places.locate(&format!("flow[{index}].{key}"));
+            if path.as_os_str().is_empty() {
+                let message = "found an empty path, allowed: a trace file".to_owned();
+                problems.push(Problem { place: place(), message });
+            } else if beside.exists() {
+                *path = beside;
+            } else if !path.exists() {
+                let message = format!(
+                    "no such file: {} (looked beside the workload file and in the current folder)",
+                    path.display()
+                );
+                problems.push(Problem { place: place(), message });
+            }
+            if path.is_dir() && !path.as_os_str().is_empty() {
+                let message = format!("{} is a folder; a trace file is expected", path.display());
+                problems.push(Problem { place: place(), message });
+            }
+        };
+        if let Some(trace) = &mut flow.trace {
+            find(&mut trace.path, "trace.path");
+        }
+        if let Some(MqsimFlowConfig::Trace(trace)) = &mut flow.mqsim {
+            find(&mut trace.path, "mqsim.trace.path");
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

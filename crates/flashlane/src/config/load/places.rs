@@ -1,0 +1,142 @@
+//! Where each key of a configuration was written: file and line, preset, or command line.
+
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A key path, one level deeper.
+pub(super) fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// A key path, one list element deeper.
+pub(super) fn join_index(path: &str, index: usize) -> String {
+    format!("{path}[{index}]")
+}
+
+/// The key path without its last step.
+fn parent(path: &str) -> Option<&str> {
+    path.rfind(['.', '[']).map(|end| &path[..end])
+}
+
+/// True for the path itself and everything below it.
+fn is_below(path: &str, above: &str) -> bool {
+    path.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// Where each key of a configuration was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The file as a whole.
+    file: String,
+    /// Key path to `file:line` or to the option that set it.
+    keys: BTreeMap<String, String>,
+}
+
+impl Places {
+    /// No keys yet; everything is somewhere in `file`.
+    #[must_use]
+    pub fn new(file: impl Into<String>) -> Self {
+        Self { file: file.into(), keys: BTreeMap::new() }
+    }
+
+    /// The name of the file as a whole.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// `device.toml:12: flash.read_time[0]`; a key that nobody wrote is at its default.
+    #[must_use]
+    pub fn locate(&self, key: &str) -> String {
+        match self.keys.get(key) {
+            Some(place) => format!("{place}: {key}"),
+            None => self.locate_nearest(key),
+        }
+    }
+
+    /// The same, at the line of the nearest table that was written.
+    pub(super) fn locate_nearest(&self, key: &str) -> String {
+        let mut above = Some(key);
+        while let Some(path) = above {
+            if let Some(place) = self.keys.get(path) {
+                return format!("{place}: {key}");
+            }
+            above = parent(path);
+        }
+        if key.is_empty() { self.file.clone() } else { format!("{}: {key}", self.file) }
+    }
+
+    /// Keys without a line of their own now belong to `file`.
+    pub(super) fn rename(&mut self, file: &str) {
+        file.clone_into(&mut self.file);
+    }
+
+    /// Notes that `key` and everything below it now comes from `place`.
+    pub(super) fn set(&mut self, key: &str, place: &str) {
+        self.keys.retain(|path, _| !is_below(path, key));
+        self.keys.insert(key.to_owned(), place.to_owned());
+    }
+
+    /// Takes over the places of `other` for `key` and everything below it.
+    pub(super) fn take_over(&mut self, key: &str, other: &Self) {
+        self.keys.retain(|path, _| !is_below(path, key));
+        let taken = other.keys.iter().filter(|(path, _)| is_below(path, key));
+        self.keys.extend(taken.map(|(path, place)| (path.clone(), place.clone())));
+    }
+
+    /// Takes over the place of `key` alone.
+    pub(super) fn take_over_one(&mut self, key: &str, other: &Self) {
+        if let Some(place) = other.keys.get(key) {
+            self.keys.insert(key.to_owned(), place.clone());
+        }
+    }
+
+    /// Records every key of a parsed document.
+    pub(super) fn index(&mut self, text: &str, table: &DeTable<'_>) {
+        let lines = Lines::new(text);
+        self.index_table(&lines, "", table);
+    }
+
+    fn index_table(&mut self, lines: &Lines, path: &str, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let path = join(path, key.get_ref());
+            let line = lines.line(key.span().start);
+            self.keys.insert(path.clone(), format!("{}:{line}", self.file));
+            self.index_value(lines, &path, value);
+        }
+    }
+
+    fn index_value(&mut self, lines: &Lines, path: &str, value: &Spanned<DeValue<'_>>) {
+        match value.get_ref() {
+            DeValue::Table(table) => self.index_table(lines, path, table),
+            DeValue::Array(array) => {
+                for (index, element) in array.iter().enumerate() {
+                    let path = join_index(path, index);
+                    let line = lines.line(element.span().start);
+                    self.keys.insert(path.clone(), format!("{}:{line}", self.file));
+                    self.index_value(lines, &path, element);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Byte offsets to line numbers.
+pub(super) struct Lines {
+    starts: Vec<usize>,
+}
+
+impl Lines {
+    pub(super) fn new(text: &str) -> Self {
+        let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        Self { starts: std::iter::once(0).chain(ends.map(|(i, _)| i + 1)).collect() }
+    }
+
+    /// Line of a byte. Range: 1 and above.
+    pub(super) fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start <= offset).max(1)
+    }
+}

@@ -1,0 +1,186 @@
+//! The room that every plane needs, so that no accepted configuration can stop for want of it.
+
+use super::rules::Rules;
+use crate::config::{DeviceConfig, FlowConfig, FtlConfig, WindowRule, WorkloadConfig};
+use crate::layout::Layout;
+
+/// Bytes of one entry of the mapping table on flash.
+const ENTRY_BYTES: u64 = 8;
+
+/// What one plane has to hold and what it has room for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlaneBudget {
+    /// Flows whose pages are striped over the plane.
+    pub flows: u32,
+    /// Logical pages that may be valid on the plane at once, translation pages included.
+    pub logical_pages: u64,
+    /// Blocks that are open for writing: one for host data and one for collection per flow, and
+    /// one for translation pages unless mapping is ideal.
+    pub frontier_blocks: u32,
+    /// Blocks that only collection may use.
+    pub reserve_blocks: u32,
+    /// Blocks of the plane.
+    pub blocks: u32,
+    /// Pages of a block.
+    pub pages_per_block: u32,
+}
+
+impl PlaneBudget {
+    /// Pages of the blocks that are neither open nor reserved.
+    #[must_use]
+    pub fn room_pages(&self) -> u64 {
+        let blocks = self.blocks.saturating_sub(self.reserve_blocks + self.frontier_blocks);
+        u64::from(blocks) * u64::from(self.pages_per_block)
+    }
+
+    /// True where collection always finds a block with an invalid page: the full blocks have room
+    /// for more than everything that can be valid.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        self.flows == 0 || self.room_pages() > self.logical_pages
+    }
+
+    /// What rounding up can add to the logical pages, at most.
+    fn rounding_pages(&self) -> u64 {
+        2 * u64::from(self.flows)
+    }
+
+    /// A ratio of over-provisioning with which the plane fits, if it now has `ratio`.
+    #[must_use]
+    pub fn over_provisioning_needed(&self, ratio: f64) -> Option<f64> {
+        let room = self.room_pages().checked_sub(self.rounding_pages())?;
+        let needed = (1.0 + ratio) * self.logical_pages as f64 / room as f64 - 1.0;
+        (needed <= *super::OVER_PROVISIONING.end()).then_some(needed)
+    }
+
+    /// A number of blocks with which the plane fits, if its logical pages grow in proportion to its
+    /// blocks; `None` where over-provisioning is too small at any size.
+    #[must_use]
+    pub fn blocks_needed(&self, ftl: &FtlConfig) -> Option<u32> {
+        let full = f64::from(self.blocks) * f64::from(self.pages_per_block);
+        let spare = 1.0 - self.logical_pages as f64 / full;
+        let mut blocks = self.blocks;
+        while spare > 0.0 && super::BLOCKS_PER_PLANE.contains(&blocks) {
+            // The reserve may be a share of the blocks and grow with them.
+            let overhead = gc_reserve(ftl, blocks) + self.frontier_blocks;
+            let rounding = self.rounding_pages() as f64 / f64::from(self.pages_per_block);
+            let needed = ((f64::from(overhead) + rounding) / spare) as u32 + 1;
+            if needed <= blocks {
+                return Some(blocks);
+            }
+            blocks = needed;
+        }
+        None
+    }
+}
+
+/// Entries of a translation page. Source: MQSim (FAST'18) section 4.2.2, 8 bytes each.
+#[must_use]
+pub fn translation_entries_per_page(page_bytes: u64) -> u64 {
+    (page_bytes / ENTRY_BYTES).max(1)
+}
+
+/// Blocks of a plane that only collection may use: the hard threshold, 2 at least (one to copy into
+/// and one while an erase is under way).
+#[must_use]
+pub fn gc_reserve(ftl: &FtlConfig, blocks_per_plane: u32) -> u32 {
+    ftl.gc.hard_threshold.blocks(blocks_per_plane).max(2)
+}
+
+/// The budget of every plane, by flat plane number.
+///
+/// A flow's pages are striped over its planes, so a plane holds at most `ceil(pages / planes)` of
+/// them, and with a mapping table on flash as many translation pages as address them, plus one.
+/// With dynamic allocation that is the plane's average; the model keeps a plane from taking more
+/// than its budget.
+#[must_use]
+pub fn plane_budget(device: &DeviceConfig, layout: &Layout) -> Vec<PlaneBudget> {
+    let geometry = layout.geometry;
+    let ideal = device.ftl.mapping.ideal;
+    let entries = translation_entries_per_page(geometry.page_bytes());
+    let empty = PlaneBudget {
+        reserve_blocks: gc_reserve(&device.ftl, geometry.blocks_per_plane),
+        blocks: geometry.blocks_per_plane,
+        pages_per_block: geometry.pages_per_block,
+        ..PlaneBudget::default()
+    };
+    let mut budgets = vec![empty; geometry.planes() as usize];
+    for flow in &layout.flows {
+        let planes = u64::from(flow.plane_count()).max(1);
+        let mut pages = flow.pages.div_ceil(planes);
+        if !ideal {
+            pages += flow.pages.div_ceil(entries).div_ceil(planes) + 1;
+        }
+        for plane in flow.planes(geometry) {
+            let budget = &mut budgets[plane as usize];
+            budget.flows += 1;
+            budget.frontier_blocks += if ideal { 2 } else { 3 };
+            budget.logical_pages += pages;
+        }
+    }
+    budgets
+}
+
+/// Refuses the device unless every plane fits. The rest of both configurations must be valid.
+pub(super) fn check(rules: &mut Rules, device: &DeviceConfig, workload: &WorkloadConfig) {
+    let layout = Layout::new(device, workload);
+    let budgets = plane_budget(device, &layout);
+    let shortage = |budget: &PlaneBudget| budget.logical_pages as i64 - budget.room_pages() as i64;
+    let worst = budgets
+        .iter()
+        .enumerate()
+        .rev()
+        .filter(|(_, budget)| !budget.fits())
+        .max_by_key(|(_, budget)| shortage(budget));
+    let Some((plane, worst)) = worst else { return };
+    rules.refuse("ftl.over_provisioning", explain(device, plane, worst));
+}
+
+fn explain(device: &DeviceConfig, plane: usize, budget: &PlaneBudget) -> String {
+    let over_provisioning = device.ftl.over_provisioning.0;
+    let room = budget.room_pages();
+    let mut ways = Vec::new();
+    if let Some(needed) = budget.over_provisioning_needed(over_provisioning) {
+        let percent = (needed * 1000.0).ceil() / 10.0;
+        ways.push(format!("over-provisioning of at least {percent:.1}%"));
+    }
+    if let Some(blocks) = budget.blocks_needed(&device.ftl) {
+        ways.push(format!("at least {blocks} blocks per plane (flash.blocks_per_plane)"));
+    }
+    ways.push("fewer flows on a plane".to_owned());
+    format!(
+        "found {:.4}: plane {plane} must hold {} logical pages of {} flow(s), but has room for {room} \
+        ({} blocks less {} in reserve and {} open, {} pages each); allowed: {}",
+        over_provisioning,
+        budget.logical_pages,
+        budget.flows,
+        budget.blocks,
+        budget.reserve_blocks,
+        budget.frontier_blocks,
+        budget.pages_per_block,
+        ways.join(", or ")
+    )
+}
+
+impl WorkloadConfig {
+    /// One flow that owns the whole device and asks for nothing: for capacities of a device alone.
+    #[must_use]
+    pub fn whole_device() -> Self {
+        let flow = FlowConfig {
+            name: "all".to_owned(),
+            priority: crate::config::Priority::Medium,
+            cache: crate::config::CacheMode::Off,
+            channels: None,
+            chips: None,
+            dies: None,
+            planes: None,
+            occupancy: None,
+            on_end: None,
+            synthetic: None,
+            trace: None,
+            clone: None,
+            mqsim: None,
+        };
+        Self { name: "all".to_owned(), flows: vec![flow], window: WindowRule::Steady }
+    }
+}

@@ -1,0 +1,188 @@
+//! Rules of a device.
+
+use std::ops::RangeInclusive;
+
+use super::rules::Rules;
+use super::{
+    BANDWIDTH, BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, MAX_SPAN_PS, OPERATION_PS,
+    OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK, PLANES_PER_DIE, QUEUE_DEPTH,
+    budget,
+};
+use crate::config::units::{BlockShare, Span};
+use crate::config::{
+    CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig,
+};
+use crate::ftl::gc::Victim;
+use crate::interface::arbitration::Arbitration;
+use crate::scheduler::Scheduling;
+
+const WEIGHT: RangeInclusive<u32> = 1..=256;
+const BURST: RangeInclusive<u32> = 1..=64;
+
+/// Every rule that concerns the device alone, but for the room in its planes.
+pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
+    rules.require(!device.name.trim().is_empty(), "name", || {
+        "found an empty name, allowed: any other text".to_owned()
+    });
+    check_link(rules, &device.link);
+    check_interface(rules, &device.interface);
+    check_cache(rules, &device.cache);
+    check_flash(rules, &device.flash);
+    check_ftl(rules, &device.ftl, &device.flash);
+    if let Scheduling::PriorityOutOfOrder(weights) = &device.scheduler {
+        for (name, weight) in
+            [("high", weights.high), ("medium", weights.medium), ("low", weights.low)]
+        {
+            rules.range(format!("scheduler.priority-out-of-order.{name}"), weight, &WEIGHT);
+        }
+    }
+}
+
+fn check_link(rules: &mut Rules, link: &LinkConfig) {
+    rules.range("link.lanes", link.lanes, &(1..=32));
+    rules.require(BANDWIDTH.contains(&link.lane_bandwidth.0), "link.lane_bandwidth", || {
+        format!("found {}, allowed: 1kB/s to 1000GB/s", link.lane_bandwidth)
+    });
+    rules.bytes("link.max_payload", link.max_payload, 64..=4096);
+    rules.bytes("link.packet_overhead", link.packet_overhead, 0..=64);
+}
+
+fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
+    rules.range("interface.queue_depth", interface.queue_depth, &QUEUE_DEPTH);
+    rules.range("interface.queue_fetch_size", interface.queue_fetch_size, &OUTSTANDING);
+    rules.range("interface.fetch_ahead", interface.fetch_ahead, &OUTSTANDING);
+    rules.range("interface.firmware_servers", interface.firmware_servers, &(1..=64));
+    rules.span("interface.firmware_time", interface.firmware_time, &(0..=*OPERATION_PS.end()));
+    rules.bytes("interface.submission_entry", interface.submission_entry, 16..=4096);
+    rules.bytes("interface.completion_entry", interface.completion_entry, 4..=4096);
+    let key = "interface.arbitration";
+    match &interface.arbitration {
+        Arbitration::RoundRobin(c) => {
+            rules.range(format!("{key}.round-robin.burst"), c.burst, &BURST)
+        }
+        Arbitration::Weighted(c) => {
+            let key = format!("{key}.weighted-round-robin");
+            rules.range(format!("{key}.burst"), c.burst, &BURST);
+            rules.range(format!("{key}.high"), c.high, &WEIGHT);
+            rules.range(format!("{key}.medium"), c.medium, &WEIGHT);
+            rules.range(format!("{key}.low"), c.low, &WEIGHT);
+        }
+    }
+}
+
+fn check_cache(rules: &mut Rules, cache: &CacheConfig) {
+    rules.bytes("cache.capacity", cache.capacity, 0..=1 << 40);
+    let pages = cache.write_back_pages_per_plane;
+    rules.range("cache.write_back_pages_per_plane", pages, &(1..=65_536));
+    rules.span("cache.hot_epoch", cache.hot_epoch, &(1..=MAX_SPAN_PS));
+    let dram = &cache.dram;
+    rules.bytes("cache.dram.row", dram.row, 64..=1 << 20);
+    rules.require(
+        (1_000_000..=1 << 40).contains(&dram.data_rate.0),
+        "cache.dram.data_rate",
+        || format!("found {}, allowed: 1MT/s to 1000GT/s", dram.data_rate),
+    );
+    rules.bytes("cache.dram.bus_width", dram.bus_width, 1..=64);
+    for (name, time) in [("t_rcd", dram.t_rcd), ("t_cl", dram.t_cl), ("t_rp", dram.t_rp)] {
+        rules.span(format!("cache.dram.{name}"), time, &(0..=1_000_000_000));
+    }
+}
+
+fn check_flash(rules: &mut Rules, flash: &FlashConfig) {
+    let before = rules.problems.len();
+    rules.range("flash.channels", flash.channels, &CHANNELS);
+    rules.range("flash.chips_per_channel", flash.chips_per_channel, &CHANNELS);
+    rules.range("flash.dies_per_chip", flash.dies_per_chip, &DIES_PER_CHIP);
+    rules.range("flash.planes_per_die", flash.planes_per_die, &PLANES_PER_DIE);
+    rules.range("flash.blocks_per_plane", flash.blocks_per_plane, &BLOCKS_PER_PLANE);
+    rules.range("flash.pages_per_block", flash.pages_per_block, &PAGES_PER_BLOCK);
+    rules.sectors("flash.page_size", flash.page_size, PAGE_BYTES);
+    if rules.problems.len() == before {
+        check_page_count(rules, flash);
+    }
+    rules.bytes("flash.channel_width", flash.channel_width, 1..=8);
+    rules.require(
+        (1_000_000..=100_000_000_000).contains(&flash.channel_rate.0),
+        "flash.channel_rate",
+        || format!("found {}, allowed: 1MT/s to 100GT/s", flash.channel_rate),
+    );
+    check_times(rules, "flash.read_time", &flash.read_time, flash);
+    check_times(rules, "flash.program_time", &flash.program_time, flash);
+    rules.span("flash.erase_time", flash.erase_time, &OPERATION_PS);
+    let suspend = &flash.suspend;
+    for (name, time) in [
+        ("program_time", suspend.program_time),
+        ("erase_time", suspend.erase_time),
+        ("program_min_left", suspend.program_min_left),
+        ("erase_min_left", suspend.erase_min_left),
+    ] {
+        rules.span(format!("flash.suspend.{name}"), time, &(0..=*OPERATION_PS.end()));
+    }
+}
+
+fn check_page_count(rules: &mut Rules, flash: &FlashConfig) {
+    let pages = crate::layout::Geometry::new(flash).pages();
+    rules.require(pages <= MAX_PAGES, "flash", || {
+        format!(
+            "found {pages} pages in all ({} channels x {} chips x {} dies x {} planes x {} blocks x \
+            {} pages), allowed: at most {MAX_PAGES}; take fewer or larger pages",
+            flash.channels,
+            flash.chips_per_channel,
+            flash.dies_per_chip,
+            flash.planes_per_die,
+            flash.blocks_per_plane,
+            flash.pages_per_block
+        )
+    });
+}
+
+fn check_times(rules: &mut Rules, key: &str, times: &[Span], flash: &FlashConfig) {
+    let types = flash.technology.page_types();
+    rules.require(times.len() == 1 || times.len() == types, key, || {
+        let technology = format!("{:?}", flash.technology).to_lowercase();
+        let one_per_type = if types > 1 { format!(" or {types}") } else { String::new() };
+        format!(
+            "found {} values, allowed: 1{one_per_type} (page types of {technology})",
+            times.len()
+        )
+    });
+    for (index, &time) in times.iter().enumerate() {
+        rules.span(format!("{key}[{index}]"), time, &OPERATION_PS);
+    }
+}
+
+fn check_ftl(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
+    rules.require(
+        OVER_PROVISIONING.contains(&ftl.over_provisioning.0),
+        "ftl.over_provisioning",
+        || format!("found {}, allowed: 0.005 to 10 (0.5% to 1000%)", ftl.over_provisioning),
+    );
+    rules.bytes("ftl.mapping.cmt_capacity", ftl.mapping.cmt_capacity, 1024..=1 << 40);
+    rules.share("ftl.precondition.occupancy", ftl.precondition.occupancy);
+    let gc = &ftl.gc;
+    rules.range("ftl.gc.max_concurrent_per_plane", gc.max_concurrent_per_plane, &(1..=16));
+    if let Victim::Rga(rga) = &gc.victim {
+        rules.range("ftl.gc.victim.rga.choices", rga.choices, &(0..=flash.blocks_per_plane));
+    }
+    let blocks = flash.blocks_per_plane;
+    for (key, share) in
+        [("ftl.gc.threshold", gc.threshold), ("ftl.gc.hard_threshold", gc.hard_threshold)]
+    {
+        let sane = match share {
+            BlockShare::Blocks(n) => n < blocks,
+            BlockShare::Share(share) => (0.0..1.0).contains(&share),
+        };
+        rules.require(sane, key, || {
+            format!("found {share}, allowed: fewer blocks than the {blocks} of a plane")
+        });
+    }
+    let (threshold, reserve) = (gc.threshold.blocks(blocks), budget::gc_reserve(ftl, blocks));
+    rules.require(threshold > reserve, "ftl.gc.threshold", || {
+        format!(
+            "found {} = {threshold} of {blocks} blocks, allowed: at least {} blocks, so that \
+            collection starts before only the reserve of {reserve} is left",
+            gc.threshold,
+            reserve + 1
+        )
+    });
+}

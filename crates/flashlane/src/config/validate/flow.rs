@@ -1,0 +1,143 @@
+//! Rules of synthetic flows, and of all flows in the space that the device gives them.
+
+use super::rules::Rules;
+use super::workload::check_stop;
+use super::{BANDWIDTH, MAX_REQUEST_BYTES, OUTSTANDING};
+use crate::config::units::ByteSize;
+use crate::config::{
+    AddressConfig, DeviceConfig, FlowConfig, MqsimFlowConfig, SizeConfig, SyntheticConfig,
+    WorkloadConfig,
+};
+use crate::layout::{Layout, SECTOR_BYTES};
+
+/// Alignment of addresses where a flow says nothing.
+const DEFAULT_ALIGN: ByteSize = ByteSize(4096);
+
+/// Every rule of a synthetic flow that needs no device.
+pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
+    let rates = [
+        ("queue_depth", flow.queue_depth.is_some()),
+        ("bandwidth", flow.bandwidth.is_some()),
+        ("iops", flow.iops.is_some()),
+    ];
+    let given: Vec<&str> = rates.iter().filter(|rate| rate.1).map(|rate| rate.0).collect();
+    rules.require(given.len() == 1, key, || {
+        let found = if given.is_empty() { "none".to_owned() } else { given.join(" and ") };
+        format!("found {found}, allowed: exactly one of queue_depth, bandwidth, iops")
+    });
+    if let Some(depth) = flow.queue_depth {
+        rules.range(format!("{key}.queue_depth"), depth, &OUTSTANDING);
+    }
+    if let Some(bandwidth) = flow.bandwidth {
+        rules.require(BANDWIDTH.contains(&bandwidth.0), format!("{key}.bandwidth"), || {
+            format!("found {bandwidth}, allowed: 1kB/s to 1000GB/s")
+        });
+    }
+    if let Some(iops) = flow.iops {
+        rules.range(format!("{key}.iops"), iops, &(0.001..=1e9));
+    }
+    rules.share(format!("{key}.read_ratio"), flow.read_ratio);
+    rules.share(format!("{key}.trim_ratio"), flow.trim_ratio);
+    rules.share(format!("{key}.flush_ratio"), flow.flush_ratio);
+    let rest = flow.trim_ratio.0 + flow.flush_ratio.0;
+    rules.require(rest <= 1.0, format!("{key}.trim_ratio"), || {
+        format!("trim_ratio + flush_ratio is {rest}, allowed: at most 1")
+    });
+    if let Some(align) = flow.align {
+        rules.sectors(&format!("{key}.align"), align, SECTOR_BYTES..=MAX_REQUEST_BYTES);
+    }
+    if let Some(share) = flow.working_set {
+        rules.require(share.0 > 0.0 && share.0 <= 1.0, format!("{key}.working_set"), || {
+            format!("found {share}, allowed: above 0, up to 1 (100%)")
+        });
+    }
+    check_address(rules, &format!("{key}.address"), &flow.address);
+    check_size(rules, &format!("{key}.size"), &flow.size);
+    check_stop(rules, key, flow.requests, flow.duration.map(|span| span.0));
+}
+
+fn check_address(rules: &mut Rules, key: &str, address: &AddressConfig) {
+    match address {
+        AddressConfig::Uniform | AddressConfig::Streaming => {}
+        AddressConfig::HotCold(c) => {
+            let region = c.hot_region;
+            rules.require(
+                region.0 > 0.0 && region.0 < 1.0,
+                format!("{key}.hot-cold.hot_region"),
+                || format!("found {region}, allowed: above 0 and below 1"),
+            );
+            rules.share(format!("{key}.hot-cold.hot_traffic"), c.hot_traffic);
+        }
+        AddressConfig::Zipf(c) => {
+            rules.range(format!("{key}.zipf.theta"), c.theta, &(0.0..=5.0));
+            rules.sectors(&format!("{key}.zipf.extent"), c.extent, SECTOR_BYTES..=1 << 40);
+        }
+        AddressConfig::Mixed(c) => rules.share(format!("{key}.mixed.streaming"), c.streaming),
+    }
+}
+
+fn check_size(rules: &mut Rules, key: &str, size: &SizeConfig) {
+    let sizes = SECTOR_BYTES..=MAX_REQUEST_BYTES;
+    match size {
+        SizeConfig::Fixed(size) => rules.sectors(key, *size, sizes),
+        SizeConfig::Normal { normal } => {
+            rules.bytes(format!("{key}.normal.mean"), normal.mean, sizes);
+            rules.bytes(format!("{key}.normal.stddev"), normal.stddev, 0..=MAX_REQUEST_BYTES);
+        }
+        SizeConfig::Discrete { discrete } => {
+            rules.require((1..=1024).contains(&discrete.len()), format!("{key}.discrete"), || {
+                format!(
+                    "found {} sizes, allowed: 1 to 1024 pairs of size and weight",
+                    discrete.len()
+                )
+            });
+            for (index, (size, weight)) in discrete.iter().enumerate() {
+                rules.sectors(&format!("{key}.discrete[{index}][0]"), *size, sizes.clone());
+                let key = format!("{key}.discrete[{index}][1]");
+                rules.require((1e-12..=1e12).contains(weight), key, || {
+                    format!("found {weight}, allowed: weights above 0 (1e-12 to 1e12)")
+                });
+            }
+        }
+    }
+}
+
+/// Refuses flows whose requests do not fit into their share of the device. The rest of both
+/// configurations must be valid.
+pub(super) fn check_spaces(rules: &mut Rules, device: &DeviceConfig, workload: &WorkloadConfig) {
+    let layout = Layout::new(device, workload);
+    for (index, (flow, space)) in workload.flows.iter().zip(&layout.flows).enumerate() {
+        let bytes = space.sectors * SECTOR_BYTES;
+        check_space(rules, &format!("flow[{index}]"), flow, bytes);
+    }
+}
+
+fn check_space(rules: &mut Rules, key: &str, flow: &FlowConfig, bytes: u64) {
+    let refuse = |rules: &mut Rules, key: String, what: &str, found: u64, room: u64| {
+        let (found, room) = (ByteSize(found), ByteSize(room));
+        rules.require(found <= room, key, || {
+            format!("found a {what} of {found}, allowed: at most the flow's working set of {room}")
+        });
+    };
+    if let Some(synthetic) = &flow.synthetic {
+        let share = synthetic.working_set.map_or(1.0, |share| share.0);
+        let room = (bytes as f64 * share) as u64 / SECTOR_BYTES * SECTOR_BYTES;
+        let key = format!("{key}.synthetic");
+        let align = synthetic.align.unwrap_or(DEFAULT_ALIGN).0;
+        refuse(rules, format!("{key}.align"), "unit of alignment", align, room);
+        let (size_key, largest) = match &synthetic.size {
+            SizeConfig::Fixed(size) => (format!("{key}.size"), size.0),
+            SizeConfig::Normal { normal } => (format!("{key}.size.normal.mean"), normal.mean.0),
+            SizeConfig::Discrete { discrete } => {
+                let largest = discrete.iter().map(|(size, _)| size.0).max().unwrap_or(0);
+                (format!("{key}.size.discrete"), largest)
+            }
+        };
+        refuse(rules, size_key, "request", largest, room);
+    }
+    if let Some(MqsimFlowConfig::Synthetic(synthetic)) = &flow.mqsim {
+        let room = bytes / 100 * u64::from(synthetic.working_set_percent);
+        let size = u64::from(synthetic.size_mean_sectors) * SECTOR_BYTES;
+        refuse(rules, format!("{key}.mqsim.synthetic.size_mean_sectors"), "request", size, room);
+    }
+}

@@ -1,0 +1,145 @@
+//! The second step of reading a configuration: every rule, and all problems at once.
+//!
+//! A problem's place is the key path; [`Loaded`](super::load::Loaded) knows the file and line.
+
+mod budget;
+mod device;
+mod flow;
+mod mqsim;
+mod rules;
+mod workload;
+
+use std::ops::RangeInclusive;
+
+use flashlane_engine::Time;
+
+pub use budget::{PlaneBudget, gc_reserve, plane_budget, translation_entries_per_page};
+
+use self::rules::Rules;
+use super::load::Loaded;
+use super::{DeviceConfig, WorkloadConfig};
+use crate::error::{Error, Problem};
+use crate::layout::Layout;
+
+/// Channels of a device, and chips of a channel.
+pub const CHANNELS: RangeInclusive<u32> = 1..=64;
+/// Dies of a chip.
+pub const DIES_PER_CHIP: RangeInclusive<u32> = 1..=16;
+/// Planes of a die.
+pub const PLANES_PER_DIE: RangeInclusive<u32> = 1..=8;
+/// Blocks of a plane.
+pub const BLOCKS_PER_PLANE: RangeInclusive<u32> = 8..=1_048_576;
+/// Pages of a block.
+pub const PAGES_PER_BLOCK: RangeInclusive<u32> = 4..=8192;
+/// Bytes of a page: a multiple of 512 B in this range.
+pub const PAGE_BYTES: RangeInclusive<u64> = 512..=32_768;
+/// Pages of a device at most: page numbers are 32 bits wide with a little room for marks.
+pub const MAX_PAGES: u64 = (1 << 32) - (1 << 20);
+/// Flows of a workload.
+pub const FLOWS: RangeInclusive<usize> = 1..=64;
+/// Bytes of a request at most.
+pub const MAX_REQUEST_BYTES: u64 = 16 << 20;
+/// Entries of a queue pair.
+pub const QUEUE_DEPTH: RangeInclusive<u32> = 2..=65_536;
+/// Requests outstanding of a closed loop.
+pub const OUTSTANDING: RangeInclusive<u32> = 1..=65_535;
+/// (physical - logical) / logical.
+pub const OVER_PROVISIONING: RangeInclusive<f64> = 0.005..=10.0;
+/// Bytes per second of an open loop or a link lane.
+pub const BANDWIDTH: RangeInclusive<u64> = 1_000..=1_000_000_000_000;
+/// Picoseconds of a flash operation: 1 ns to 10 s.
+pub const OPERATION_PS: RangeInclusive<u64> = 1_000..=10_000_000_000_000;
+/// Picoseconds of anything else that may not be zero: up to 100 days.
+pub const MAX_SPAN_PS: u64 = 8_640_000_000_000_000_000;
+
+/// Every problem of a device by itself.
+#[must_use]
+pub fn validate_device(device: &DeviceConfig) -> Vec<Problem> {
+    let mut rules = Rules::default();
+    device::check(&mut rules, device);
+    if rules.problems.is_empty() {
+        // The device must at least carry one flow that owns all of it.
+        budget::check(&mut rules, device, &WorkloadConfig::whole_device());
+    }
+    rules.problems
+}
+
+/// Every problem of a workload that can be told without a device.
+#[must_use]
+pub fn validate_workload(workload: &WorkloadConfig) -> Vec<Problem> {
+    let mut rules = Rules::default();
+    workload::check(&mut rules, workload);
+    rules.problems
+}
+
+/// Every problem of a device and a workload, and of the two together.
+#[must_use]
+pub fn validate(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<Problem> {
+    let mut rules = Rules::default();
+    device::check(&mut rules, device);
+    workload::check(&mut rules, workload);
+    workload::check_lists(&mut rules, &device.flash, workload);
+    if rules.problems.is_empty() {
+        budget::check(&mut rules, device, workload);
+    }
+    if rules.problems.is_empty() {
+        flow::check_spaces(&mut rules, device, workload);
+    }
+    rules.problems
+}
+
+/// [`validate`] with file and line in every place.
+///
+/// # Errors
+/// [`Error::Config`] with all problems.
+pub fn check_pair(
+    device: &Loaded<DeviceConfig>,
+    workload: &Loaded<WorkloadConfig>,
+) -> Result<(), Error> {
+    let problems = validate(&device.config, &workload.config);
+    let of_workload = |key: &str| key.starts_with("flow") || key.starts_with("window");
+    located(problems, |key| {
+        if of_workload(key) { workload.places.locate(key) } else { device.places.locate(key) }
+    })
+}
+
+/// [`validate_device`] with file and line in every place.
+///
+/// # Errors
+/// [`Error::Config`] with all problems.
+pub fn check_device(device: &Loaded<DeviceConfig>) -> Result<(), Error> {
+    located(validate_device(&device.config), |key| device.places.locate(key))
+}
+
+/// [`validate_workload`] with file and line in every place.
+///
+/// # Errors
+/// [`Error::Config`] with all problems.
+pub fn check_workload(workload: &Loaded<WorkloadConfig>) -> Result<(), Error> {
+    located(validate_workload(&workload.config), |key| workload.places.locate(key))
+}
+
+/// Opens the traces of a valid pair, which reads them through where addresses are refused.
+///
+/// # Errors
+/// [`Error::Trace`] for a trace that cannot be replayed.
+pub fn check_traces(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<(), Error> {
+    let layout = Layout::new(device, workload);
+    for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
+        if flow.trace.is_some() {
+            crate::workload::build(flow, index, space, device, 0)?.next(Time::ZERO)?;
+        }
+    }
+    Ok(())
+}
+
+fn located(mut problems: Vec<Problem>, locate: impl Fn(&str) -> String) -> Result<(), Error> {
+    for problem in &mut problems {
+        problem.place = locate(&problem.place);
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Error::Config(problems)) }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

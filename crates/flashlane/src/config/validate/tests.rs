@@ -1,0 +1,176 @@
+use super::*;
+use crate::config::load::{self, Overrides};
+use crate::config::units::{BlockShare, ByteSize, Ratio};
+use crate::config::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, SyntheticConfig};
+use crate::layout::Layout;
+
+fn tiny() -> DeviceConfig {
+    load::device("tiny", &Overrides::default()).unwrap().config
+}
+
+/// A workload of so many closed-loop flows.
+fn flows(count: usize) -> WorkloadConfig {
+    let mut workload = WorkloadConfig::whole_device();
+    let mut flow = workload.flows.remove(0);
+    flow.synthetic = Some(SyntheticConfig {
+        queue_depth: Some(1),
+        requests: Some(1),
+        ..SyntheticConfig::default()
+    });
+    for index in 0..count {
+        flow.name = format!("flow {index}");
+        workload.flows.push(flow.clone());
+    }
+    workload
+}
+
+#[test]
+fn the_budget_counts_blocks_as_documented() {
+    // Tiny: 64 blocks of 32 pages, 28 % over-provisioning, so 1600 logical pages a plane.
+    let (device, workload) = (tiny(), flows(2));
+    let layout = Layout::new(&device, &workload);
+    let budget = plane_budget(&device, &layout)[0];
+    let expected = PlaneBudget {
+        flows: 2,
+        logical_pages: 1600,
+        frontier_blocks: 4,
+        reserve_blocks: 2,
+        blocks: 64,
+        pages_per_block: 32,
+    };
+    assert_eq!(budget, expected);
+    assert_eq!(budget.room_pages(), (64 - 2 - 4) * 32);
+    assert!(budget.fits());
+    // Translation pages: 6400 pages a flow of 512 entries, 8 planes: 2 pages + 1 a flow and plane.
+    let mut device = device;
+    device.ftl.mapping.ideal = false;
+    let budget = plane_budget(&device, &layout)[0];
+    assert_eq!((budget.frontier_blocks, budget.logical_pages), (6, 1600 + 2 * 3));
+}
+
+#[test]
+fn the_last_flow_that_fits_is_accepted_and_the_next_refused() {
+    // (64 - 2 - 2 S) * 32 > 1600 holds up to S = 5.
+    assert_eq!(validate(&tiny(), &flows(5)), []);
+    let problems = validate(&tiny(), &flows(6));
+    assert_eq!(problems.len(), 1);
+    assert_eq!(problems[0].place, "ftl.over_provisioning");
+    assert!(problems[0].message.contains("fewer flows"), "{}", problems[0].message);
+}
+
+#[test]
+fn the_advice_of_a_full_plane_works() {
+    for count in [6, 12, 20] {
+        let mut device = tiny();
+        let message = validate(&device, &flows(count))[0].message.clone();
+        let after = |start: &str| {
+            let rest = &message[message.find(start).expect("is said") + start.len()..];
+            let digits: String =
+                rest.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+            digits.parse::<f64>().unwrap()
+        };
+        let (share, blocks) = (after("over-provisioning of at least "), after("or at least "));
+        device.ftl.over_provisioning = Ratio(share / 100.0);
+        assert_eq!(validate(&device, &flows(count)), [], "{message}");
+        let mut device = tiny();
+        device.flash.blocks_per_plane = blocks as u32;
+        device.ftl.gc.threshold = BlockShare::Blocks(3);
+        assert_eq!(validate(&device, &flows(count)), [], "{message}");
+        device.flash.blocks_per_plane -= device.flash.blocks_per_plane / 8;
+        assert_ne!(validate(&device, &flows(count)), [], "{message}");
+    }
+}
+
+#[test]
+fn unevenly_shared_planes_are_seen() {
+    // Flow 0 is striped over both channels but shares only one of them: that one overflows.
+    let mut workload = flows(2);
+    workload.flows[1].channels = Some(vec![1]);
+    let problems = validate(&tiny(), &workload);
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].message.contains("plane 4 "), "{}", problems[0].message);
+    workload.flows[0].channels = Some(vec![0]);
+    assert_eq!(validate(&tiny(), &workload), []);
+}
+
+#[test]
+fn collection_must_start_above_the_reserve() {
+    let mut device = tiny();
+    device.ftl.gc.hard_threshold = BlockShare::Blocks(4);
+    device.ftl.gc.threshold = BlockShare::Blocks(4);
+    let problems = validate_device(&device);
+    assert_eq!(problems[0].place, "ftl.gc.threshold");
+    assert!(problems[0].message.contains("at least 5 blocks"), "{}", problems[0].message);
+    device.ftl.gc.threshold = BlockShare::Blocks(5);
+    assert_eq!(validate_device(&device), []);
+}
+
+#[test]
+fn every_problem_is_collected() {
+    let mut device = tiny();
+    device.flash.channels = 0;
+    device.flash.page_size = ByteSize(100);
+    device.link.lanes = 0;
+    let mut workload = flows(1);
+    workload.flows[0].name = String::new();
+    workload.flows[0].occupancy = Some(Ratio(2.0));
+    let places: Vec<String> =
+        validate(&device, &workload).into_iter().map(|problem| problem.place).collect();
+    for place in
+        ["link.lanes", "flash.channels", "flash.page_size", "flow[0].name", "flow[0].occupancy"]
+    {
+        assert!(places.iter().any(|one| one == place), "{place} in {places:?}");
+    }
+}
+
+#[test]
+fn extreme_numbers_do_not_overflow() {
+    let mut device = tiny();
+    device.flash.channels = u32::MAX;
+    device.flash.blocks_per_plane = u32::MAX;
+    device.flash.page_size = ByteSize(u64::MAX);
+    device.ftl.over_provisioning = Ratio(f64::MAX);
+    assert!(validate(&device, &flows(1)).len() >= 4);
+    let mut device = tiny();
+    device.flash.blocks_per_plane = *BLOCKS_PER_PLANE.end();
+    device.flash.pages_per_block = *PAGES_PER_BLOCK.end();
+    let problems = validate(&device, &flows(1));
+    assert_eq!(problems[0].place, "flash");
+}
+
+#[test]
+fn a_request_must_fit_into_the_working_set() {
+    let mut workload = flows(1);
+    let synthetic = workload.flows[0].synthetic.as_mut().unwrap();
+    // 50 MiB of logical space; 0.01 % of it is 5 KiB.
+    synthetic.working_set = Some(Ratio(0.0001));
+    assert_eq!(validate(&tiny(), &workload), []);
+    workload.flows[0].synthetic.as_mut().unwrap().size =
+        crate::config::SizeConfig::Fixed(ByteSize(8192));
+    let problems = validate(&tiny(), &workload);
+    assert_eq!(problems[0].place, "flow[0].synthetic.size");
+}
+
+#[test]
+fn mqsim_flows_have_rules_too() {
+    let mut workload = flows(1);
+    workload.flows[0].synthetic = None;
+    workload.flows[0].mqsim = Some(MqsimFlowConfig::Synthetic(MqsimSyntheticConfig {
+        working_set_percent: 0,
+        closed_loop: true,
+        read_percent: 101,
+        address: MqsimAddress::Uniform,
+        hot_region_percent: 0,
+        aligned: false,
+        alignment_sectors: 0,
+        normal_size: false,
+        size_mean_sectors: 0,
+        size_stddev_sectors: 0,
+        seed: 1,
+        queue_depth: 0,
+        bandwidth: 0,
+        stop_time_ns: 0,
+        requests: 0,
+    }));
+    assert_eq!(validate_workload(&workload).len(), 5);
+}

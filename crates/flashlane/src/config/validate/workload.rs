@@ -1,0 +1,190 @@
+//! Rules of a workload.
+
+use std::collections::BTreeMap;
+
+use flashlane_trace::{ColumnMap, Format};
+
+use super::rules::Rules;
+use super::{FLOWS, MAX_SPAN_PS, OUTSTANDING, flow, mqsim};
+use crate::config::{CloneConfig, FlashConfig, FlowConfig, TraceConfig, WorkloadConfig};
+use crate::workload::clone;
+
+/// Units that `time_unit` of a trace takes.
+const TIME_UNITS: &[&str] = &["s", "ms", "us", "ns", "ps"];
+/// Every rule that concerns the workload alone.
+pub(super) fn check(rules: &mut Rules, workload: &WorkloadConfig) {
+    rules.require(FLOWS.contains(&workload.flows.len()), "flow", || {
+        format!("found {} flows, allowed: 1 to {}", workload.flows.len(), FLOWS.end())
+    });
+    check_names(rules, workload);
+    for (index, flow) in workload.flows.iter().enumerate() {
+        check_flow(rules, &format!("flow[{index}]"), flow);
+    }
+    let ends = workload.flows.iter().any(ends);
+    rules.require(ends || workload.flows.is_empty(), "flow", || {
+        "no flow ever ends; allowed: `requests` or `duration` in at least one flow".to_owned()
+    });
+}
+
+fn check_names(rules: &mut Rules, workload: &WorkloadConfig) {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for (index, flow) in workload.flows.iter().enumerate() {
+        let key = format!("flow[{index}].name");
+        rules.require(!flow.name.trim().is_empty(), key.clone(), || {
+            "found an empty name, allowed: any other text".to_owned()
+        });
+        if let Some(first) = seen.get(flow.name.as_str()) {
+            let message = format!(
+                "found {:?}, which is the name of flow[{first}] too; allowed: unique names",
+                flow.name
+            );
+            rules.refuse(key, message);
+        } else {
+            seen.insert(&flow.name, index);
+        }
+    }
+}
+
+/// True where the flow's pass ends by itself.
+fn ends(flow: &FlowConfig) -> bool {
+    let synthetic =
+        flow.synthetic.as_ref().is_some_and(|s| s.requests.is_some() || s.duration.is_some());
+    let clone = flow.clone.as_ref().is_some_and(|c| c.requests.is_some() || c.duration.is_some());
+    synthetic || clone || flow.trace.is_some() || flow.mqsim.is_some()
+}
+
+fn check_flow(rules: &mut Rules, key: &str, flow: &FlowConfig) {
+    let sources = [
+        ("synthetic", flow.synthetic.is_some()),
+        ("trace", flow.trace.is_some()),
+        ("clone", flow.clone.is_some()),
+        ("mqsim", flow.mqsim.is_some()),
+    ];
+    let given: Vec<&str> = sources.iter().filter(|s| s.1).map(|s| s.0).collect();
+    rules.require(given.len() == 1, key, || {
+        let found = if given.is_empty() { "no source".to_owned() } else { given.join(" and ") };
+        format!("found {found}, allowed: exactly one of synthetic, trace, clone, mqsim")
+    });
+    if let Some(occupancy) = flow.occupancy {
+        rules.share(format!("{key}.occupancy"), occupancy);
+    }
+    if let Some(synthetic) = &flow.synthetic {
+        flow::check_synthetic(rules, &format!("{key}.synthetic"), synthetic);
+    }
+    if let Some(trace) = &flow.trace {
+        check_trace(rules, &format!("{key}.trace"), trace);
+    }
+    if let Some(clone) = &flow.clone {
+        check_clone(rules, &format!("{key}.clone"), clone);
+    }
+    if let Some(config) = &flow.mqsim {
+        mqsim::check(rules, &format!("{key}.mqsim"), config);
+    }
+}
+
+fn check_trace(rules: &mut Rules, key: &str, trace: &TraceConfig) {
+    check_format(rules, key, trace);
+    if let Some(unit) = &trace.time_unit {
+        one_of(rules, &format!("{key}.time_unit"), unit, TIME_UNITS);
+    }
+    rules.factor(format!("{key}.time_scale"), trace.time_scale);
+    if let Some(depth) = trace.queue_depth {
+        rules.range(format!("{key}.queue_depth"), depth, &OUTSTANDING);
+    }
+    rules.range(format!("{key}.repeat"), trace.repeat, &(1..=u64::from(u32::MAX)));
+    if let Some(limit) = trace.limit {
+        rules.range(format!("{key}.limit"), limit, &(1..=u64::MAX));
+    }
+    rules.sectors(&format!("{key}.offset"), trace.offset, 0..=1 << 60);
+    if let Some(stride) = trace.device_stride {
+        rules.sectors(&format!("{key}.device_stride"), stride, 512..=1 << 60);
+    }
+    if let Some(devices) = &trace.devices {
+        rules.require(!devices.is_empty(), format!("{key}.devices"), || {
+            "found an empty list, allowed: one device number or more".to_owned()
+        });
+    }
+}
+
+fn check_format(rules: &mut Rules, key: &str, trace: &TraceConfig) {
+    let format = trace.format.as_deref();
+    if let Some(format) = format {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name).collect();
+        one_of(rules, &format!("{key}.format"), format, &names);
+    }
+    let key = format!("{key}.columns");
+    match (&trace.columns, format) {
+        (None, Some("columns")) => {
+            rules.refuse(key, "missing; allowed: a column map, which format \"columns\" needs");
+        }
+        (Some(_), Some(format)) if format != "columns" => {
+            rules.refuse(key, format!("found a column map for format {format:?}, allowed: none"));
+        }
+        (Some(map), _) => {
+            if let Err(error) = map.parse::<ColumnMap>() {
+                rules.refuse(key, error.to_string());
+            }
+        }
+        (None, _) => {}
+    }
+}
+
+fn check_clone(rules: &mut Rules, key: &str, config: &CloneConfig) {
+    if clone::find(&config.of).is_err() {
+        let names: Vec<&str> = clone::list().iter().map(|params| params.name).collect();
+        one_of(rules, &format!("{key}.of"), &config.of, &names);
+    }
+    rules.factor(format!("{key}.time_scale"), config.time_scale);
+    check_stop(rules, key, config.requests, config.duration.map(|span| span.0));
+}
+
+/// Rules of `requests` and `duration`.
+pub(super) fn check_stop(rules: &mut Rules, key: &str, requests: Option<u64>, ps: Option<u64>) {
+    if let Some(requests) = requests {
+        rules.range(format!("{key}.requests"), requests, &(1..=1 << 50));
+    }
+    if let Some(ps) = ps {
+        let span = crate::config::units::Span(ps);
+        rules.span(format!("{key}.duration"), span, &(1..=MAX_SPAN_PS));
+    }
+}
+
+fn one_of(rules: &mut Rules, key: &str, found: &str, allowed: &[&str]) {
+    rules.require(allowed.contains(&found), key, || {
+        format!("found {found:?}; {}", crate::config::load::allowed(found, allowed))
+    });
+}
+
+/// Rules of the resource lists of the flows on a device.
+pub(super) fn check_lists(rules: &mut Rules, flash: &FlashConfig, workload: &WorkloadConfig) {
+    for (index, flow) in workload.flows.iter().enumerate() {
+        let lists = [
+            ("channels", &flow.channels, flash.channels),
+            ("chips", &flow.chips, flash.chips_per_channel),
+            ("dies", &flow.dies, flash.dies_per_chip),
+            ("planes", &flow.planes, flash.planes_per_die),
+        ];
+        for (name, list, count) in lists {
+            if let Some(list) = list {
+                check_list(rules, &format!("flow[{index}].{name}"), list, count);
+            }
+        }
+    }
+}
+
+fn check_list(rules: &mut Rules, key: &str, list: &[u32], count: u32) {
+    rules.require(!list.is_empty(), key, || {
+        format!(
+            "found an empty list, allowed: some of 0 to {}; leave the key out for all",
+            count - 1
+        )
+    });
+    for (index, &number) in list.iter().enumerate() {
+        rules.require(number < count, format!("{key}[{index}]"), || {
+            format!("found {number}, allowed: 0 to {} on this device", count.max(1) - 1)
+        });
+        rules.require(!list[..index].contains(&number), format!("{key}[{index}]"), || {
+            format!("found {number} a second time, allowed: each number once")
+        });
+    }
+}
