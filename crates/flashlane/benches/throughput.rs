@@ -7,6 +7,9 @@
 //! cargo bench -p flashlane --bench throughput -- [--requests N] [--runs N] [--json] [NAME…]
 //! ```
 //!
+//! `B/page` is what the page tables of the model cost per physical page, touched or not; `precond.` is
+//! the share of the wall time that went into preconditioning.
+//!
 //! `--json` writes `benches/throughput.json` beside this file; a name runs the cases that contain it.
 
 use std::process::{Command, ExitCode};
@@ -169,9 +172,17 @@ fn measure(case: usize, requests: u64) -> Result<Measured, String> {
 
 fn parent(options: &Options) -> Result<(), String> {
     println!(
-        "{:<30} {:>9} {:>11} {:>7} {:>8} {:>8} {:>9} {:>6} {:>7}",
-        "whole process", "requests", "requests/s", "spread", "ev/req", "ns/req", "peak MiB", "B/page",
-        "WAF"
+        "{:<30} {:>9} {:>11} {:>7} {:>8} {:>8} {:>9} {:>6} {:>6} {:>8}",
+        "whole process",
+        "requests",
+        "requests/s",
+        "spread",
+        "ev/req",
+        "ns/req",
+        "peak MiB",
+        "B/page",
+        "WAF",
+        "precond."
     );
     let mut results = Vec::new();
     for (index, case) in CASES.iter().enumerate() {
@@ -216,7 +227,7 @@ fn bench(index: usize, case: &Case, options: &Options) -> Result<Value, String> 
     });
     let number = |key: &str| row[key].as_f64().unwrap_or(f64::NAN);
     println!(
-        "{:<30} {:>9} {:>11.0} {:>6.0}% {:>8.2} {:>8.0} {:>9.0} {:>6.2} {:>7.2}",
+        "{:<30} {:>9} {:>11.0} {:>6.0}% {:>8.2} {:>8.0} {:>9.0} {:>6.2} {:>6.2} {:>7.0}%",
         case.name,
         requests,
         number("requests_per_wall_s"),
@@ -226,6 +237,7 @@ fn bench(index: usize, case: &Case, options: &Options) -> Result<Value, String> 
         number("peak_rss_bytes") / f64::from(1 << 20),
         number("table_bytes_per_page"),
         number("write_amplification"),
+        100.0 * number("precondition_share"),
     );
     Ok(row)
 }

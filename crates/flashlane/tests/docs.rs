@@ -41,8 +41,9 @@ impl Schema {
     /// The definition that a property refers to, directly or as an optional value or list of it.
     fn target<'a>(&'a self, property: &'a Value) -> Option<(&'a str, &'a Value)> {
         let direct = property["$ref"].as_str();
-        let optional =
-            property["anyOf"].as_array().and_then(|any| any.iter().find_map(|p| p["$ref"].as_str()));
+        let optional = property["anyOf"]
+            .as_array()
+            .and_then(|any| any.iter().find_map(|p| p["$ref"].as_str()));
         let listed = property["items"]["$ref"].as_str();
         let name = direct.or(optional).or(listed)?.rsplit('/').next()?;
         Some((name, &self.root["$defs"][name]))
@@ -103,9 +104,9 @@ impl Schema {
             "number" => "number".to_owned(),
             "string" => "text".to_owned(),
             "array" => "list of whole numbers".to_owned(),
-            _ => property["enum"]
-                .as_array()
-                .map_or_else(String::new, |list| list.iter().map(code).collect::<Vec<_>>().join(", ")),
+            _ => property["enum"].as_array().map_or_else(String::new, |list| {
+                list.iter().map(code).collect::<Vec<_>>().join(", ")
+            }),
         }
     }
 }
@@ -197,11 +198,9 @@ fn configuration() -> String {
     out.push_str("\n## Workload\n");
     let workload = Schema { root: schema::workload() };
     workload.section(&mut out, "Top level", "", &workload.root);
-    for (key, name) in [
-        ("hot-cold", "HotColdConfig"),
-        ("zipf", "ZipfConfig"),
-        ("mixed", "MixedConfig"),
-    ] {
+    for (key, name) in
+        [("hot-cold", "HotColdConfig"), ("zipf", "ZipfConfig"), ("mixed", "MixedConfig")]
+    {
         let title = format!("`[flow.synthetic.address.{key}]`");
         workload.section(&mut out, &title, "", &workload.root["$defs"][name]);
     }
