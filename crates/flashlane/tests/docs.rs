@@ -89,10 +89,8 @@ impl Schema {
                 return "a policy, below".to_owned();
             } else if !names.is_empty() {
                 return format!("{list}{}", names.join(", "));
-            } else if let Some(example) = definition["examples"].get(0) {
-                return format!("{list}`{example}`");
             }
-            return format!("see `flashlane schema`, {name}");
+            return format!("{list}{}", quantity(name).unwrap_or("see `flashlane schema`"));
         }
         let kind = match &property["type"] {
             Value::Array(kinds) => kinds.get(0).cloned().unwrap_or_default(),
@@ -114,12 +112,29 @@ impl Schema {
 /// Definitions that are families of policies.
 const POLICIES: [&str; 5] = ["Allocation", "Arbitration", "Isolation", "Scheduling", "Victim"];
 
-/// The alternatives of a definition: names, and tables by the name of their key.
+/// The kind of quantity that a definition is.
+fn quantity(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "Span" => "time",
+        "ByteSize" => "size",
+        "Bandwidth" => "data rate",
+        "TransferRate" => "transfer rate",
+        "Ratio" => "ratio",
+        "BlockShare" => "blocks",
+        _ => return None,
+    })
+}
+
+/// The alternatives of a definition: names, quantities, and tables by the name of their key.
 fn choices(definition: &Value) -> Vec<String> {
     let empty = Vec::new();
     let named = |variant: &Value| -> Vec<String> {
         if let Some(name) = variant.get("const") {
             return vec![code(name)];
+        }
+        let target = variant["$ref"].as_str().and_then(|path| path.rsplit('/').next());
+        if let Some(kind) = target.and_then(quantity) {
+            return vec![kind.to_owned()];
         }
         if let Some(names) = variant["enum"].as_array() {
             return names.iter().map(code).collect();
@@ -156,7 +171,28 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 
-fn policies(out: &mut String) {
+/// A table of the parameters of a family's policies, if any has some.
+fn parameters(out: &mut String, schema: &Schema, family: &str) {
+    let mut rows = String::new();
+    for variant in schema.root["$defs"][family]["anyOf"].as_array().expect("alternatives") {
+        let Some(table) = variant["properties"].as_object() else { continue };
+        for (policy, property) in table {
+            let Some((_, config)) = schema.target(property) else { continue };
+            let Some(keys) = config["properties"].as_object() else { continue };
+            for (key, property) in keys {
+                let about = one_line(property["description"].as_str().unwrap_or_default());
+                let default = default_of(property);
+                let _ = writeln!(rows, "| `{policy}` | `{key}` | {default} | {about} |");
+            }
+        }
+    }
+    if !rows.is_empty() {
+        out.push_str("\n| policy | parameter | default | |\n| --- | --- | --- | --- |\n");
+        out.push_str(&rows);
+    }
+}
+
+fn policies(out: &mut String, schema: &Schema) {
     let families: [Vec<PolicyInfo>; 5] = [
         Scheduling::list(),
         Isolation::list(),
@@ -179,6 +215,14 @@ fn policies(out: &mut String) {
             let _ = writeln!(out, "| {} | {summary}{mark} | {source} |", names.join(", "));
             start += same;
         }
+        let kind = POLICIES
+            .iter()
+            .find(|kind| {
+                let names = &schema.root["$defs"][**kind]["anyOf"][0]["enum"];
+                names.as_array().is_some_and(|names| names.contains(&family[0].name.into()))
+            })
+            .expect("every family is in the schema");
+        parameters(out, schema, kind);
     }
 }
 
@@ -209,7 +253,7 @@ fn configuration() -> String {
          `{ normal = { mean = \"16KiB\", stddev = \"4KiB\" } }`, or\n\
          `{ discrete = [[\"4KiB\", 3], [\"64KiB\", 1]] }` with weights.\n",
     );
-    policies(&mut out);
+    policies(&mut out, &device);
     out
 }
 
