@@ -18,7 +18,7 @@ requests = 300
 [[flow]]
 name = "writer"
 [flow.synthetic]
-iops = 500.0
+iops = 5000.0
 requests = 100
 "#;
 
@@ -133,6 +133,71 @@ fn a_summary_has_exactly_the_keys_of_its_schema() {
     for key in summary.as_object().expect("an object").keys() {
         assert!(schema["properties"].get(key).is_some(), "{key} is not documented");
     }
+}
+
+const SSDCONFIG: &str = "<Execution_Parameter_Set><Device_Parameter_Set>
+<Overprovisioning_Ratio>0.2</Overprovisioning_Ratio>
+<Ideal_Mapping_Table>true</Ideal_Mapping_Table>
+<Enabled_Preconditioning>false</Enabled_Preconditioning>
+<Static_Wearleveling_Enabled>false</Static_Wearleveling_Enabled>
+<Flash_Channel_Count>2</Flash_Channel_Count><Chip_No_Per_Channel>2</Chip_No_Per_Channel>
+<GC_Exec_Threshold>0.05</GC_Exec_Threshold>
+<Flash_Parameter_Set><Die_No_Per_Chip>1</Die_No_Per_Chip><Plane_No_Per_Die>2</Plane_No_Per_Die>
+<Block_No_Per_Plane>128</Block_No_Per_Plane><Page_No_Per_Block>64</Page_No_Per_Block>
+<Page_Capacity>8192</Page_Capacity></Flash_Parameter_Set>
+</Device_Parameter_Set></Execution_Parameter_Set>";
+
+/// A scenario of one flow that reads at a queue depth.
+fn scenario(depth: u32) -> String {
+    format!(
+        "<IO_Scenario><IO_Flow_Parameter_Set_Synthetic><Priority_Class>HIGH</Priority_Class>
+        <Device_Level_Data_Caching_Mode>TURNED_OFF</Device_Level_Data_Caching_Mode>
+        <Channel_IDs>0,1</Channel_IDs><Chip_IDs>0,1</Chip_IDs><Die_IDs>0</Die_IDs>
+        <Plane_IDs>0,1</Plane_IDs><Initial_Occupancy_Percentage>70</Initial_Occupancy_Percentage>
+        <Working_Set_Percentage>50</Working_Set_Percentage>
+        <Synthetic_Generator_Type>QUEUE_DEPTH</Synthetic_Generator_Type>
+        <Read_Percentage>100</Read_Percentage>
+        <Address_Distribution>RANDOM_UNIFORM</Address_Distribution>
+        <Percentage_of_Hot_Region>0</Percentage_of_Hot_Region>
+        <Generated_Aligned_Addresses>true</Generated_Aligned_Addresses>
+        <Address_Alignment_Unit>16</Address_Alignment_Unit>
+        <Request_Size_Distribution>FIXED</Request_Size_Distribution>
+        <Average_Request_Size>8</Average_Request_Size>
+        <Variance_Request_Size>0</Variance_Request_Size><Seed>798</Seed>
+        <Average_No_of_Reqs_in_Queue>{depth}</Average_No_of_Reqs_in_Queue>
+        <Bandwidth>262144</Bandwidth><Stop_Time>0</Stop_Time>
+        <Total_Requests_To_Generate>50</Total_Requests_To_Generate>
+        </IO_Flow_Parameter_Set_Synthetic></IO_Scenario>"
+    )
+}
+
+#[test]
+fn several_scenarios_give_lines_and_folders() {
+    let folder = folder();
+    let (one, two) = (scenario(1), scenario(8));
+    let workload = format!("<MQSim_IO_Scenarios>{one}{two}</MQSim_IO_Scenarios>");
+    std::fs::write(folder.path().join("w.xml"), workload).expect("written");
+    std::fs::write(folder.path().join("d.xml"), SSDCONFIG).expect("written");
+    let output = Command::new(env!("CARGO_BIN_EXE_flashlane"))
+        .current_dir(folder.path())
+        .args(["run", "--device", "d.xml", "--workload", "w.xml", "--compat", "mqsim"])
+        .args(["--format", "json", "--quiet", "--out", "o"])
+        .output()
+        .expect("the command starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.len(), 2);
+    for (index, line) in lines.iter().enumerate() {
+        assert_eq!(line["compat"], "mqsim");
+        assert_eq!(line["requests_completed"], 50);
+        let file = folder.path().join(format!("o/scenario-{}/summary.json", index + 1));
+        let text = std::fs::read_to_string(file).expect("written");
+        assert_eq!(&serde_json::from_str::<Value>(&text).expect("JSON"), line);
+    }
+    assert!(lines[1]["flows"][0]["iops"].as_f64() > lines[0]["flows"][0]["iops"].as_f64());
 }
 
 /// A trace that ends in the middle of its compressed data is found only while it is read.
