@@ -7,6 +7,10 @@ pub(crate) enum Event {
     Arrival { flow: u16 },
     /// A submission doorbell reaches the device.
     Doorbell { flow: u16 },
+    /// A fetch of a submission entry reaches host memory.
+    EntryRequested { request: u32 },
+    /// A fetch of write data reaches host memory.
+    DataRequested { request: u32 },
     /// The submission entry of a write is in the device, which now asks for the data.
     WriteEntry { request: u32 },
     /// Firmware is done with a command: it is cut into transactions.

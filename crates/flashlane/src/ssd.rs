@@ -135,6 +135,8 @@ impl Ssd {
         match event {
             Event::Arrival { flow } => self.on_arrival(flow),
             Event::Doorbell { flow } => self.on_doorbell(flow),
+            Event::EntryRequested { request } => self.on_entry_requested(request),
+            Event::DataRequested { request } => self.on_data_requested(request),
             Event::WriteEntry { request } => self.on_write_entry(request),
             Event::Begin { request } => self.on_begin(request),
             Event::DramDone { request } => self.on_dram_done(request),

@@ -415,11 +415,13 @@ pub struct CompatConfig {
     pub one_die_per_dispatch: bool,
     /// Two beats of the channel last 2 * trunc(1000 / (MT/s)) ns instead of the exact time.
     pub truncated_bus_clock: bool,
-    /// A read of a never-written page costs a flash read.
+    /// A read of a never-written page costs a flash read, at the page that the order of such reads
+    /// gives it.
     pub flash_unwritten_reads: bool,
     /// DRAM access time by MQSim's formula (rows halved, delays charged once).
     pub dram_formula: bool,
-    /// Random draws by MQSim's generator, draw for draw. Only for flows that come from MQSim XML.
+    /// Random draws by MQSim's generator, draw for draw, and flows started last one first. Only for
+    /// flows that come from MQSim XML.
     pub random_generators: bool,
     /// PCIe transfer times are cut to whole nanoseconds.
     pub truncated_link_time: bool,

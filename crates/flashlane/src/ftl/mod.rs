@@ -118,7 +118,11 @@ impl Ftl {
             pages: state.pages,
             blocks: state.blocks,
             mapping: state.mapping,
-            allocator: Allocator::new(&device.ftl.allocation, layout),
+            allocator: Allocator::new(
+                &device.ftl.allocation,
+                layout,
+                device.compat.flash_unwritten_reads,
+            ),
             victim: gc::build(&gc.victim),
             rng: Rng::stream(seed, "ftl.gc", 0),
             jobs: Slab::new(),

@@ -46,6 +46,8 @@ pub(crate) struct Host {
     pub(crate) link: Link,
     pub(crate) flows: Vec<HostFlow>,
     queue_depth: u64,
+    /// The released MQSim starts its flows in this order.
+    last_flow_first: bool,
 }
 
 impl Host {
@@ -78,6 +80,7 @@ impl Host {
             link: Link::new(&device.link, &device.interface, &device.compat),
             flows,
             queue_depth: u64::from(device.interface.queue_depth),
+            last_flow_first: device.compat.random_generators,
         }
     }
 }
@@ -85,7 +88,9 @@ impl Host {
 impl Ssd {
     /// First requests of every flow.
     pub(crate) fn start_flows(&mut self) {
-        for flow in 0..self.host.flows.len() as u16 {
+        let flows = self.host.flows.len() as u16;
+        for turn in 0..flows {
+            let flow = if self.host.last_flow_first { flows - 1 - turn } else { turn };
             let Some(source) = &self.host.flows[flow as usize].source else { continue };
             match source.closed_loop() {
                 Some(depth) => {

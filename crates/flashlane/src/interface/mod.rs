@@ -133,9 +133,16 @@ impl Ssd {
         let now = self.now;
         let link = &mut self.host.link;
         let asked = link.up.send(now, link.read_request);
-        let entry = link.down.send(asked, link.submission);
+        self.requests[id].fetched = now;
+        self.queue.schedule(asked, Event::EntryRequested { request: id });
+    }
+
+    /// The host's memory answers a fetch.
+    pub(crate) fn on_entry_requested(&mut self, id: u32) {
+        let now = self.now;
+        let link = &mut self.host.link;
+        let entry = link.down.send(now, link.submission);
         let request = &mut self.requests[id];
-        request.fetched = now;
         if request.op == RequestOp::Write {
             self.queue.schedule(entry, Event::WriteEntry { request: id });
         } else {
@@ -152,8 +159,17 @@ impl Ssd {
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         let link = &mut self.host.link;
         let asked = link.up.send(now, link.read_request);
-        let data = link.data(bytes);
-        request.received = link.down.send(asked, data);
+        let _ = bytes;
+        self.queue.schedule(asked, Event::DataRequested { request: id });
+    }
+
+    /// The host's memory answers a fetch of write data.
+    pub(crate) fn on_data_requested(&mut self, id: u32) {
+        let now = self.now;
+        let request = &mut self.requests[id];
+        let link = &mut self.host.link;
+        let data = link.data(u64::from(request.sectors) * SECTOR_BYTES);
+        request.received = link.down.send(now, data);
         let begin = self.interface.firmware(request.received);
         self.queue.schedule(begin, Event::Begin { request: id });
     }

@@ -82,7 +82,7 @@ pub(crate) fn precondition(
     state: &mut FtlState,
     seed: u64,
 ) {
-    let allocator = Allocator::new(&device.ftl.allocation, layout);
+    let allocator = Allocator::new(&device.ftl.allocation, layout, false);
     let holdings: Vec<Holding<'_>> = workload
         .flows
         .iter()
