@@ -206,13 +206,13 @@ pub(crate) fn parse() -> Result<Command, u8> {
         Ok(cli) => return Ok(cli.command),
         Err(error) => error,
     };
-    if error.kind() == ErrorKind::UnknownArgument {
-        if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidArg) {
-            let name = name.split('=').next().unwrap_or(name);
-            if NOT_YET.contains(&name) {
-                crate::output::note(&format!("{name}: not available in this version"));
-                return Err(2);
-            }
+    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(name))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+    {
+        let name = name.split('=').next().unwrap_or(name);
+        if NOT_YET.contains(&name) {
+            crate::output::note(&format!("error: {name}: not available in this version"));
+            return Err(2);
         }
     }
     let _ = error.print();

@@ -164,6 +164,8 @@ fn traces_that_cannot_be_replayed() {
         std::fs::write(folder.path().join("w.toml"), workload).expect("written");
         let dry = ["run", "--dry-run", "--device", "d.toml", "--workload", "w.toml"];
         assert_refused(folder.path(), &dry, says);
+        let wet = ["run", "--device", "d.toml", "--workload", "w.toml", "--out", "o"];
+        assert_refused(folder.path(), &wet, says);
     }
 }
 

@@ -77,7 +77,7 @@ trait Quantity: Sized {
         let (unit, scale) = Self::UNITS
             .iter()
             .rev()
-            .find(|&&(_, scale)| base != 0 && base % scale == 0)
+            .find(|&&(_, scale)| base != 0 && base.is_multiple_of(scale))
             .copied()
             .unwrap_or(Self::UNITS[0]);
         write!(f, "{}{unit}", base / scale)

@@ -1,0 +1,225 @@
+//! Runs from the command line on the smallest device.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Fields that differ from run to run.
+const CLOCKS: &[&str] = &["wall_s", "precondition_wall_s", "requests_per_wall_s", "peak_rss_bytes"];
+
+const WORKLOAD: &str = r#"
+[[flow]]
+name = "reader"
+[flow.synthetic]
+queue_depth = 2
+read_ratio = 1.0
+requests = 300
+[[flow]]
+name = "writer"
+[flow.synthetic]
+iops = 5000.0
+requests = 100
+"#;
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    std::fs::write(folder.path().join("w.toml"), WORKLOAD).expect("written");
+    folder
+}
+
+fn run(folder: &Path, more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flashlane"))
+        .current_dir(folder)
+        .args(["run", "--device", "tiny", "--workload", "w.toml"])
+        .args(more)
+        .output()
+        .expect("the command starts")
+}
+
+/// Standard output as lines of JSON, without what differs from run to run.
+fn json(folder: &Path, more: &[&str]) -> Vec<Value> {
+    let output = run(folder, &[&["--format", "json", "--quiet"], more].concat());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert_eq!(stderr, "", "--quiet with JSON says nothing");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    text.lines().map(|line| without_clocks(serde_json::from_str(line).expect("JSON"))).collect()
+}
+
+fn without_clocks(mut summary: Value) -> Value {
+    let fields = summary.as_object_mut().expect("an object");
+    for clock in CLOCKS {
+        assert!(fields.remove(*clock).is_some(), "{clock}");
+    }
+    summary
+}
+
+#[test]
+fn text_goes_to_standard_error_and_json_to_standard_output() {
+    let folder = folder();
+    let output = run(folder.path(), &["--alone"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(output.stdout.is_empty());
+    for word in ["reader", "writer", "p99.9", "slowdown", "fairness", "flash queue", "write ampl"] {
+        assert!(stderr.contains(word), "{word:?} in {stderr}");
+    }
+    let lines = json(folder.path(), &["--check"]);
+    assert_eq!(lines.len(), 1);
+    assert_eq!(lines[0]["schema"], "flashlane.summary/1");
+    assert_eq!(lines[0]["flows"][1]["name"], "writer");
+}
+
+#[test]
+fn threads_never_change_a_result() {
+    let folder = folder();
+    let with = |threads: &str| {
+        json(folder.path(), &["--alone", "--seeds", "3", "--seed", "7", "--threads", threads])
+    };
+    let one = with("1");
+    assert_eq!(one, with("2"));
+    assert_eq!(one, with("0"));
+    assert_eq!(one[0]["seed"], 7);
+}
+
+#[test]
+fn seeds_give_estimates_of_every_metric() {
+    let folder = folder();
+    let lines = json(folder.path(), &["--seeds", "3", "--out", "o"]);
+    let file = |name: &str| -> Value {
+        let text = std::fs::read_to_string(folder.path().join("o").join(name)).expect(name);
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let estimate = &lines[0]["seeds"]["flows[0].response_time_us.mean"];
+    assert_eq!(estimate["n"], 3);
+    let of = |key: &str| estimate[key].as_f64().expect("a number");
+    assert!(of("ci95_low") <= of("mean") && of("mean") <= of("ci95_high"));
+    assert!(lines[0]["seeds"]["wall_s"].is_null() && lines[0]["seeds"]["seed"].is_null());
+    assert_eq!(file("seeds.json"), lines[0]["seeds"]);
+    let mut summary = without_clocks(file("summary.json"));
+    let first = json(folder.path(), &["--seed", "1"]).remove(0);
+    assert_eq!(summary, first, "summary.json is that of the first seed");
+    summary["seeds"] = lines[0]["seeds"].clone();
+    assert_eq!(summary, lines[0]);
+}
+
+#[test]
+fn output_is_written_whole_and_replaces_the_old_one() {
+    let folder = folder();
+    let out = folder.path().join("deep/er");
+    std::fs::create_dir_all(&out).expect("made");
+    std::fs::write(out.join("summary.json"), "old").expect("written");
+    let output = run(folder.path(), &["--out", "deep/er", "--quiet"]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = std::fs::read_to_string(out.join("summary.json")).expect("readable");
+    let _: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(std::fs::read_dir(&out).expect("readable").count(), 1, "no temporary file is left");
+}
+
+#[test]
+fn a_summary_has_exactly_the_keys_of_its_schema() {
+    let folder = folder();
+    let summary = json(folder.path(), &[]).remove(0);
+    let output = Command::new(env!("CARGO_BIN_EXE_flashlane"))
+        .args(["schema", "summary"])
+        .output()
+        .expect("the command starts");
+    let schema: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let documented = schema["properties"].as_object().expect("an object").keys();
+    for key in documented.filter(|key| !CLOCKS.contains(&key.as_str())) {
+        assert!(summary.get(key).is_some(), "{key} is documented but absent");
+    }
+    for key in summary.as_object().expect("an object").keys() {
+        assert!(schema["properties"].get(key).is_some(), "{key} is not documented");
+    }
+}
+
+const SSDCONFIG: &str = "<Execution_Parameter_Set><Device_Parameter_Set>
+<Overprovisioning_Ratio>0.2</Overprovisioning_Ratio>
+<Ideal_Mapping_Table>true</Ideal_Mapping_Table>
+<Enabled_Preconditioning>false</Enabled_Preconditioning>
+<Static_Wearleveling_Enabled>false</Static_Wearleveling_Enabled>
+<Flash_Channel_Count>2</Flash_Channel_Count><Chip_No_Per_Channel>2</Chip_No_Per_Channel>
+<GC_Exec_Threshold>0.05</GC_Exec_Threshold>
+<Flash_Parameter_Set><Die_No_Per_Chip>1</Die_No_Per_Chip><Plane_No_Per_Die>2</Plane_No_Per_Die>
+<Block_No_Per_Plane>128</Block_No_Per_Plane><Page_No_Per_Block>64</Page_No_Per_Block>
+<Page_Capacity>8192</Page_Capacity></Flash_Parameter_Set>
+</Device_Parameter_Set></Execution_Parameter_Set>";
+
+/// A scenario of one flow that reads at a queue depth.
+fn scenario(depth: u32) -> String {
+    format!(
+        "<IO_Scenario><IO_Flow_Parameter_Set_Synthetic><Priority_Class>HIGH</Priority_Class>
+        <Device_Level_Data_Caching_Mode>TURNED_OFF</Device_Level_Data_Caching_Mode>
+        <Channel_IDs>0,1</Channel_IDs><Chip_IDs>0,1</Chip_IDs><Die_IDs>0</Die_IDs>
+        <Plane_IDs>0,1</Plane_IDs><Initial_Occupancy_Percentage>70</Initial_Occupancy_Percentage>
+        <Working_Set_Percentage>50</Working_Set_Percentage>
+        <Synthetic_Generator_Type>QUEUE_DEPTH</Synthetic_Generator_Type>
+        <Read_Percentage>100</Read_Percentage>
+        <Address_Distribution>RANDOM_UNIFORM</Address_Distribution>
+        <Percentage_of_Hot_Region>0</Percentage_of_Hot_Region>
+        <Generated_Aligned_Addresses>true</Generated_Aligned_Addresses>
+        <Address_Alignment_Unit>16</Address_Alignment_Unit>
+        <Request_Size_Distribution>FIXED</Request_Size_Distribution>
+        <Average_Request_Size>8</Average_Request_Size>
+        <Variance_Request_Size>0</Variance_Request_Size><Seed>798</Seed>
+        <Average_No_of_Reqs_in_Queue>{depth}</Average_No_of_Reqs_in_Queue>
+        <Bandwidth>262144</Bandwidth><Stop_Time>0</Stop_Time>
+        <Total_Requests_To_Generate>50</Total_Requests_To_Generate>
+        </IO_Flow_Parameter_Set_Synthetic></IO_Scenario>"
+    )
+}
+
+#[test]
+fn several_scenarios_give_lines_and_folders() {
+    let folder = folder();
+    let (one, two) = (scenario(1), scenario(8));
+    let workload = format!("<MQSim_IO_Scenarios>{one}{two}</MQSim_IO_Scenarios>");
+    std::fs::write(folder.path().join("w.xml"), workload).expect("written");
+    std::fs::write(folder.path().join("d.xml"), SSDCONFIG).expect("written");
+    let output = Command::new(env!("CARGO_BIN_EXE_flashlane"))
+        .current_dir(folder.path())
+        .args(["run", "--device", "d.xml", "--workload", "w.xml", "--compat", "mqsim"])
+        .args(["--format", "json", "--quiet", "--out", "o"])
+        .output()
+        .expect("the command starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.len(), 2);
+    for (index, line) in lines.iter().enumerate() {
+        assert_eq!(line["compat"], "mqsim");
+        assert_eq!(line["requests_completed"], 50);
+        let file = folder.path().join(format!("o/scenario-{}/summary.json", index + 1));
+        let text = std::fs::read_to_string(file).expect("written");
+        assert_eq!(&serde_json::from_str::<Value>(&text).expect("JSON"), line);
+    }
+    assert!(lines[1]["flows"][0]["iops"].as_f64() > lines[0]["flows"][0]["iops"].as_f64());
+}
+
+/// A trace that ends in the middle of its compressed data is found only while it is read.
+#[test]
+fn a_trace_that_breaks_off_leaves_no_output() {
+    let folder = folder();
+    let lines: String = (0..40_000).map(|i| format!("{} 0 {} 8 1\n", i * 9973, i % 99)).collect();
+    let path = folder.path().join("t.trace");
+    std::fs::write(&path, lines).expect("written");
+    let packed = Command::new("gzip").arg("-k").arg(&path).status();
+    if !packed.is_ok_and(|status| status.success()) {
+        return; // No gzip here.
+    }
+    let packed = folder.path().join("t.trace.gz");
+    let bytes = std::fs::read(&packed).expect("readable");
+    std::fs::write(&packed, &bytes[..bytes.len() / 2]).expect("written");
+    let workload = "[[flow]]\nname = \"t\"\n[flow.trace]\nformat = \"mqsim\"\n\
+        path = \"t.trace.gz\"\ntime_scale = 1000.0\n";
+    std::fs::write(folder.path().join("w.toml"), workload).expect("written");
+    let output = run(folder.path(), &["--out", "o", "--format", "json"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("t.trace.gz"), "{stderr}");
+    assert!(output.stdout.is_empty() && !folder.path().join("o").exists());
+}
