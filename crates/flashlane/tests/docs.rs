@@ -93,7 +93,7 @@ impl Schema {
             return format!("{list}{}", quantity(name).unwrap_or("see `flashlane schema`"));
         }
         let kind = match &property["type"] {
-            Value::Array(kinds) => kinds.get(0).cloned().unwrap_or_default(),
+            Value::Array(kinds) => kinds.first().cloned().unwrap_or_default(),
             kind => kind.clone(),
         };
         match kind.as_str().unwrap_or_default() {

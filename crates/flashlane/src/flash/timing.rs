@@ -102,16 +102,6 @@ impl FlashTiming {
             Op::Erase => self.erase,
         }
     }
-
-    /// Mean array time over the pages of a block.
-    pub(crate) fn mean_array(&self, op: Op) -> u64 {
-        let mean = |times: &[u64]| times.iter().sum::<u64>() / times.len() as u64;
-        match op {
-            Op::Read => mean(&self.read),
-            Op::Program => mean(&self.program),
-            Op::Erase => self.erase,
-        }
-    }
 }
 
 /// Page type, 0 for the fastest, by position in the block.

@@ -145,12 +145,6 @@ impl Blocks {
         self.pages_per_block
     }
 
-    /// Blocks of a plane.
-    #[inline]
-    pub(crate) fn blocks_per_plane(&self) -> u32 {
-        self.blocks_per_plane
-    }
-
     /// Block of a physical page.
     #[inline]
     pub(crate) fn block_of(&self, ppa: u32) -> u32 {

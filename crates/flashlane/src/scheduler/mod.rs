@@ -209,7 +209,7 @@ impl Ssd {
     /// Issues a command on a die that is idle or may be interrupted.
     fn serve_die(&mut self, die: u32, urgent: bool) -> bool {
         let idle = self.flash.dies[die as usize].state == DieState::Idle;
-        if !idle && !(self.scheduler.may_suspend && self.flash.may_suspend(die, self.now)) {
+        if !(idle || self.scheduler.may_suspend && self.flash.may_suspend(die, self.now)) {
             return false;
         }
         self.batch.clear();
