@@ -421,10 +421,10 @@ requests = 8000
 name = "uncached"
 cache = "off"
 [flow.synthetic]
-iops = 4000.0
+iops = 400.0
 read_ratio = 0.5
 size = "16KiB"
-requests = 2000
+requests = 800
 
 [[flow]]
 name = "caching reads"
@@ -436,13 +436,15 @@ address = { zipf = { theta = 1.1 } }
 size = "8KiB"
 requests = 4000
 "#;
-    let base = Scenario::new("base = \"tiny\"", workload);
+    let base = Scenario::new("base = \"tiny\"", workload).set("ftl.over_provisioning", 0.6);
     for scenario in [
         base.clone(),
         base.set("ftl.mapping", "{ ideal = false, cmt_capacity = \"2KiB\" }"),
         base.set("cache.capacity", "64KiB").set("flash.suspend.program", true).set("interface.queue_depth", 8),
     ] {
-        for flow in scenario.run().flows {
+        let summary = scenario.run();
+        println!("{} events, {} s simulated", summary.events, summary.simulated_s);
+        for flow in summary.flows {
             let sum: u64 = stages(&flow.breakdown_us).iter().sum();
             let response = flow.response_time_us.mean * 1e6;
             let difference_ns = (sum as f64 - response).abs() / 1e3;
