@@ -111,6 +111,8 @@ pub(crate) struct Flash {
     chips_per_channel: u32,
     planes_per_die: u32,
     suspend: crate::config::SuspendConfig,
+    /// Waiting read data goes before every command.
+    data_first: bool,
 }
 
 impl Flash {
@@ -138,6 +140,7 @@ impl Flash {
             chips_per_channel: geometry.chips_per_channel,
             planes_per_die: geometry.planes_per_die,
             suspend: config.suspend.clone(),
+            data_first: compat.data_before_commands,
         }
     }
 
@@ -467,10 +470,17 @@ impl Ssd {
         self.channel_free(u32::from(channel));
     }
 
-    /// The channel is free: waiting read data first, then new commands.
+    /// The channel is free. Read commands for idle dies go first: they are short, and an idle die
+    /// behind a transfer is an array time lost. Then waiting read data, then the other commands.
     fn channel_free(&mut self, channel: u32) {
-        self.flash.channels[channel as usize].busy = false;
-        if !self.move_data(channel) {
+        let state = &mut self.flash.channels[channel as usize];
+        state.busy = false;
+        let data_waits = state.waiting.iter().any(|list| !list.is_empty());
+        if data_waits {
+            if self.flash.data_first || !self.dispatch_read(channel) {
+                self.move_data(channel);
+            }
+        } else {
             self.dispatch(channel);
         }
     }
