@@ -198,14 +198,13 @@ impl Ssd {
             return;
         }
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
-        let waiting = table.take_waiting(tr.lpa);
-        // Reads first: somebody waits for them.
-        for op in [Op::Read, Op::Program] {
-            for &waiter in waiting.iter().filter(|&&w| self.transactions[w].op == op).collect::<Vec<_>>() {
-                let (flow, lpa) = (self.transactions[waiter].flow, self.transactions[waiter].lpa);
-                self.cache_entry(flow, lpa, tr.lpa, false);
-                self.translated(waiter);
-            }
+        let mut waiting = table.take_waiting(tr.lpa);
+        // Reads first: somebody waits for them. Sorted before any goes on, for some end at once.
+        waiting.sort_by_key(|&waiter| self.transactions[waiter].op != Op::Read);
+        for waiter in waiting {
+            let (flow, lpa) = (self.transactions[waiter].flow, self.transactions[waiter].lpa);
+            self.cache_entry(flow, lpa, tr.lpa, false);
+            self.translated(waiter);
         }
     }
 
