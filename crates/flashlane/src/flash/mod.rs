@@ -385,6 +385,8 @@ impl Ssd {
             tr.chain.array += worked;
             let next = tr.sibling;
             tr.sibling = NONE;
+            // A command may carry pages of several sources.
+            let source = tr.source;
             self.count_operation(source, op);
             self.transaction_done(id);
             id = next;
