@@ -29,9 +29,15 @@ pub(crate) enum Stream {
     Host,
     /// Pages that collection copies.
     Gc,
-    /// Translation pages.
+    /// Translation pages that are written back.
     Mapping,
+    /// Translation pages that collection copies: a frontier of its own, so that write-backs cannot
+    /// use up what the reserve gave to collection.
+    GcMapping,
 }
+
+/// Write frontiers of a flow on a plane.
+const STREAMS: usize = 4;
 
 /// A block. Counts in pages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -130,7 +136,7 @@ impl Blocks {
         Self {
             blocks: vec![Block::default(); planes * geometry.blocks_per_plane as usize],
             planes: vec![plane; planes],
-            frontiers: vec![NONE; planes * flows as usize * 3],
+            frontiers: vec![NONE; planes * flows as usize * STREAMS],
             flows,
             blocks_per_plane: geometry.blocks_per_plane,
             pages_per_block: geometry.pages_per_block,
@@ -200,7 +206,7 @@ impl Blocks {
     /// Place of a frontier in the table.
     #[inline]
     fn frontier_at(&self, plane: u32, flow: u16, stream: Stream) -> usize {
-        ((plane * self.flows + u32::from(flow)) * 3 + stream as u32) as usize
+        (plane * self.flows + u32::from(flow)) as usize * STREAMS + stream as usize
     }
 
     /// Takes a free block out of the pool.
