@@ -113,6 +113,10 @@ pub(crate) struct Blocks {
     wear_leveling: bool,
     /// Free blocks that only collection may take.
     reserve: u32,
+    /// Valid data pages by plane and flow; empty unless they are limited.
+    held: Vec<u32>,
+    /// How many of them there may be.
+    limits: Vec<u32>,
 }
 
 impl Blocks {
@@ -142,7 +146,44 @@ impl Blocks {
             pages_per_block: geometry.pages_per_block,
             wear_leveling,
             reserve,
+            held: Vec::new(),
+            limits: Vec::new(),
         }
+    }
+
+    /// From now on each flow may place only so many data pages on each plane (by plane and flow).
+    pub(crate) fn limit_data(&mut self, limits: Vec<u32>) {
+        self.held = vec![0; limits.len()];
+        self.limits = limits;
+        for block in 0..self.blocks.len() as u32 {
+            let Block { valid, .. } = self.blocks[block as usize];
+            self.count_held(block, i32::from(valid));
+        }
+    }
+
+    /// Keeps the count of data pages, where they are limited.
+    #[inline]
+    fn count_held(&mut self, block: u32, change: i32) {
+        let Block { flow, stream, .. } = self.blocks[block as usize];
+        if self.held.is_empty() || matches!(stream, Stream::Mapping | Stream::GcMapping) {
+            return;
+        }
+        let at = block / self.blocks_per_plane * self.flows + u32::from(flow);
+        let held = &mut self.held[at as usize];
+        *held = held.checked_add_signed(change).expect("data pages are counted");
+    }
+
+    /// A page of a block holds nothing valid any more.
+    #[inline]
+    pub(crate) fn invalidate(&mut self, block: u32) {
+        self.blocks[block as usize].valid -= 1;
+        self.count_held(block, -1);
+    }
+
+    /// True if the flow may place a data page on the plane; `replaces`: one that now lies there.
+    pub(crate) fn within_limit(&self, plane: u32, flow: u16, replaces: bool) -> bool {
+        let at = (plane * self.flows + u32::from(flow)) as usize;
+        self.held.is_empty() || self.held[at] - u32::from(replaces) < self.limits[at]
     }
 
     /// Pages of a block.
@@ -284,6 +325,7 @@ impl Blocks {
             open.state = BlockState::Full;
             self.frontiers[at] = NONE;
         }
+        self.count_held(block, 1);
         Some(block * pages + u32::from(page))
     }
 
