@@ -404,8 +404,8 @@ fn make_room(draw: &mut Draw, device: &mut DeviceConfig, workload: &WorkloadConf
 /// How long each flow runs: enough to turn a small device over several times, in bounded time.
 fn requests(draw: &mut Draw, device: &DeviceConfig, workload: &mut WorkloadConfig) {
     let layout = Layout::new(device, workload);
-    let pages = draw.scale(500, 20_000);
-    let span = draw.scale(20 * MS, 200 * MS);
+    let pages = draw.scale(300, 10_000);
+    let span = draw.scale(5 * MS, 100 * MS);
     let several = workload.flows.len() > 1;
     for (flow, space) in workload.flows.iter_mut().zip(&layout.flows) {
         // Requests that do not fit into a small space become as large as it is.
