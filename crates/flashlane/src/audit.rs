@@ -35,6 +35,9 @@ impl Ssd {
             assert_eq!(flow.generated, flow.completed, "every request of flow {index} completed");
         }
         self.audit_cache_end();
+        if let Some((_, tr)) = self.transactions.iter().next() {
+            panic!("a transaction is left behind: {tr:?}");
+        }
     }
 
     /// L2P and P2L agree; valid counters equal what the tables say; blocks add up.

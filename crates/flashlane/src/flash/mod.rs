@@ -18,6 +18,10 @@ use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source};
 use timing::FlashTiming;
 
+/// A resumed operation runs for this part of its time before it is interrupted again: reads that
+/// never end would stop it for ever.
+const PROGRESS_PART: u64 = 16;
+
 /// What a die is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DieState {
@@ -37,6 +41,7 @@ pub(crate) struct Suspended {
     head: u32,
     op: Op,
     left: u64,
+    whole: u64,
 }
 
 /// A die.
@@ -54,6 +59,10 @@ pub(crate) struct Die {
     until: Time,
     /// Start of the array operation, for accounts.
     since: Time,
+    /// Array time of the operation without interruptions.
+    whole: u64,
+    /// From then on the operation may be interrupted.
+    interruptible: Time,
     /// The die takes the command only after this delay: it was just suspended.
     settle: u64,
     suspended: Option<Suspended>,
@@ -127,6 +136,8 @@ impl Flash {
             data_left: 0,
             until: Time::ZERO,
             since: Time::ZERO,
+            whole: 0,
+            interruptible: Time::ZERO,
             settle: 0,
             suspended: None,
         };
@@ -177,6 +188,9 @@ impl Flash {
     pub(crate) fn may_suspend(&self, die: u32, now: Time) -> bool {
         let die = &self.dies[die as usize];
         if die.state != DieState::Array || die.suspended.is_some() || die.until <= now {
+            return false;
+        }
+        if now < die.interruptible {
             return false;
         }
         let left = (die.until - now).0;
@@ -293,7 +307,7 @@ impl Ssd {
         assert_eq!(state.state, DieState::Array, "only array operations are suspended");
         assert!(state.suspended.is_none(), "one level of suspension");
         let left = (state.until - now).0;
-        state.suspended = Some(Suspended { head: state.head, op: state.op, left });
+        state.suspended = Some(Suspended { head: state.head, op: state.op, left, whole: state.whole });
         state.state = DieState::Idle;
         state.epoch = state.epoch.wrapping_add(1);
         let (op, mut id) = (state.op, state.head);
@@ -325,6 +339,8 @@ impl Ssd {
         state.state = DieState::Array;
         state.until = now + Time(suspended.left);
         state.since = now;
+        state.whole = suspended.whole;
+        state.interruptible = now + Time(suspended.whole / PROGRESS_PART);
         let (until, epoch, mut id) = (state.until, state.epoch, state.head);
         while id != NONE {
             let tr = &mut self.transactions[id];
@@ -355,7 +371,9 @@ impl Ssd {
         let start = now + Time(state.settle);
         state.state = DieState::Array;
         state.since = now;
-        state.until = start + Time(self.flash.timing.array(state.op, page));
+        state.whole = self.flash.timing.array(state.op, page);
+        state.until = start + Time(state.whole);
+        state.interruptible = now;
         let (until, epoch) = (state.until, state.epoch);
         self.flash.die_starts(die, now);
         self.queue.schedule(until, Event::ArrayDone { die, epoch });
@@ -388,7 +406,7 @@ impl Ssd {
             tr.chain.array += worked;
             let next = tr.sibling;
             tr.sibling = NONE;
-            // The planes of a command may work for different sources.
+            // A command may carry pages of several sources.
             let source = tr.source;
             self.count_operation(source, op);
             self.transaction_done(id);

@@ -29,9 +29,15 @@ pub(crate) enum Stream {
     Host,
     /// Pages that collection copies.
     Gc,
-    /// Translation pages.
+    /// Translation pages that are written back.
     Mapping,
+    /// Translation pages that collection copies: a frontier of its own, so that write-backs cannot
+    /// use up what the reserve gave to collection.
+    GcMapping,
 }
+
+/// Write frontiers of a flow on a plane.
+const STREAMS: usize = 4;
 
 /// A block. Counts in pages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -107,6 +113,10 @@ pub(crate) struct Blocks {
     wear_leveling: bool,
     /// Free blocks that only collection may take.
     reserve: u32,
+    /// Valid data pages by plane and flow; empty unless they are limited.
+    held: Vec<u32>,
+    /// How many of them there may be.
+    limits: Vec<u32>,
 }
 
 impl Blocks {
@@ -130,13 +140,50 @@ impl Blocks {
         Self {
             blocks: vec![Block::default(); planes * geometry.blocks_per_plane as usize],
             planes: vec![plane; planes],
-            frontiers: vec![NONE; planes * flows as usize * 3],
+            frontiers: vec![NONE; planes * flows as usize * STREAMS],
             flows,
             blocks_per_plane: geometry.blocks_per_plane,
             pages_per_block: geometry.pages_per_block,
             wear_leveling,
             reserve,
+            held: Vec::new(),
+            limits: Vec::new(),
         }
+    }
+
+    /// From now on each flow may place only so many data pages on each plane (by plane and flow).
+    pub(crate) fn limit_data(&mut self, limits: Vec<u32>) {
+        self.held = vec![0; limits.len()];
+        self.limits = limits;
+        for block in 0..self.blocks.len() as u32 {
+            let Block { valid, .. } = self.blocks[block as usize];
+            self.count_held(block, i32::from(valid));
+        }
+    }
+
+    /// Keeps the count of data pages, where they are limited.
+    #[inline]
+    fn count_held(&mut self, block: u32, change: i32) {
+        let Block { flow, stream, .. } = self.blocks[block as usize];
+        if self.held.is_empty() || matches!(stream, Stream::Mapping | Stream::GcMapping) {
+            return;
+        }
+        let at = block / self.blocks_per_plane * self.flows + u32::from(flow);
+        let held = &mut self.held[at as usize];
+        *held = held.checked_add_signed(change).expect("data pages are counted");
+    }
+
+    /// A page of a block holds nothing valid any more.
+    #[inline]
+    pub(crate) fn invalidate(&mut self, block: u32) {
+        self.blocks[block as usize].valid -= 1;
+        self.count_held(block, -1);
+    }
+
+    /// True if the flow may place a data page on the plane; `replaces`: one that now lies there.
+    pub(crate) fn within_limit(&self, plane: u32, flow: u16, replaces: bool) -> bool {
+        let at = (plane * self.flows + u32::from(flow)) as usize;
+        self.held.is_empty() || self.held[at] - u32::from(replaces) < self.limits[at]
     }
 
     /// Pages of a block.
@@ -194,7 +241,7 @@ impl Blocks {
     /// Place of a frontier in the table.
     #[inline]
     fn frontier_at(&self, plane: u32, flow: u16, stream: Stream) -> usize {
-        ((plane * self.flows + u32::from(flow)) * 3 + stream as u32) as usize
+        (plane * self.flows + u32::from(flow)) as usize * STREAMS + stream as usize
     }
 
     /// Takes a free block out of the pool.
@@ -272,6 +319,7 @@ impl Blocks {
             open.state = BlockState::Full;
             self.frontiers[at] = NONE;
         }
+        self.count_held(block, 1);
         Some(block * pages + u32::from(page))
     }
 

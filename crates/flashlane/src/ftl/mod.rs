@@ -19,7 +19,8 @@ use crate::config::{DeviceConfig, UnwrittenRead};
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source};
-use allocation::Allocator;
+use crate::config::validate::data_limits;
+use allocation::{Allocation, Allocator};
 use blocks::{BlockState, Blocks};
 use gc::{Job, VictimPolicy};
 use mapping::MappingTable;
@@ -113,10 +114,14 @@ impl Ftl {
         seed: u64,
     ) -> Self {
         let gc = &device.ftl.gc;
+        let mut blocks = state.blocks;
+        if matches!(device.ftl.allocation, Allocation::Dynamic(_)) {
+            blocks.limit_data(data_limits(device, layout));
+        }
         let blocks_per_plane = layout.geometry.blocks_per_plane;
         Self {
             pages: state.pages,
-            blocks: state.blocks,
+            blocks,
             mapping: state.mapping,
             allocator: Allocator::new(
                 &device.ftl.allocation,

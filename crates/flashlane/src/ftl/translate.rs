@@ -182,7 +182,8 @@ impl Ssd {
         let (plane, stream) = if source == Source::Mapping {
             (self.ftl.allocator.translation_plane(flow, lpa), Stream::Mapping)
         } else {
-            (self.ftl.allocator.plane(flow, lpa, &self.ftl.blocks), Stream::Host)
+            let old = self.ftl.pages.ppa(lpa);
+            (self.ftl.allocator.plane(flow, lpa, old, &self.ftl.blocks), Stream::Host)
         };
         let ppa = self.ftl.blocks.allocate(plane, flow, stream, false).ok_or(plane)?;
         let tr = &mut self.transactions[id];
@@ -221,7 +222,7 @@ impl Ssd {
     pub(super) fn invalidate(&mut self, ppa: u32) {
         self.ftl.pages.set_lpa(ppa, NONE);
         let block = self.ftl.blocks.block_of(ppa);
-        self.ftl.blocks.block_mut(block).valid -= 1;
+        self.ftl.blocks.invalidate(block);
         let plane = self.ftl.blocks.plane_of(block);
         if self.ftl.blocks.planes[plane as usize].gc_wanted {
             self.collect(plane);
@@ -236,11 +237,16 @@ impl Ssd {
             if id == NONE {
                 return;
             }
-            if self.try_place(id).is_err() {
-                self.transactions[id].plane = plane;
-                let parked = &mut self.ftl.blocks.planes[plane as usize].parked;
-                parked.push_front(id, &mut self.transactions);
-                return;
+            if let Err(other) = self.try_place(id) {
+                self.transactions[id].plane = other;
+                let parked = &mut self.ftl.blocks.planes[other as usize].parked;
+                if other == plane {
+                    parked.push_front(id, &mut self.transactions);
+                    return;
+                }
+                // Dynamic allocation: this plane holds all that it may, another one must make room.
+                parked.push_back(id, &mut self.transactions);
+                self.collect(other);
             }
         }
     }

@@ -182,6 +182,9 @@ impl Ssd {
         let repeat = self.host.flows[flow as usize].repeat;
         let all = self.host.flows.iter().all(|f| f.passed);
         let load_goes_on = all && self.host.flows.iter().any(|f| f.repeat);
+        if all {
+            self.recorder.window.passes_ended();
+        }
         if all || !repeat {
             self.recorder.window.close(self.now, load_goes_on || !all);
         }

@@ -26,6 +26,8 @@ pub(crate) struct Window {
     fixed: bool,
     /// The load goes on after the window.
     load_goes_on: bool,
+    /// Every flow has ended its first pass.
+    passes_over: bool,
     counted: u64,
     completed: u64,
     pub(crate) last_completion: Time,
@@ -42,6 +44,7 @@ impl Window {
             closed: None,
             fixed: false,
             load_goes_on: false,
+            passes_over: false,
             counted: 0,
             completed: 0,
             last_completion: Time::ZERO,
@@ -95,9 +98,17 @@ impl Window {
         }
     }
 
+    /// Every flow has ended its first pass: where all requests count, none starts over any more.
+    pub(crate) fn passes_ended(&mut self) {
+        self.passes_over = true;
+    }
+
     /// No more requests are needed.
     #[inline]
     pub(crate) fn generation_over(&self, now: Time) -> bool {
+        if self.rule == WindowRule::WholeRun {
+            return self.passes_over;
+        }
         let Some(closed) = self.closed else { return false };
         if now <= closed {
             return false;

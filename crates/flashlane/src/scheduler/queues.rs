@@ -9,6 +9,10 @@ use crate::transaction::{Op, Source, Transaction};
 /// How far behind the leader a multi-plane partner is looked for. Unit: transactions.
 const PARTNER_SCAN: u32 = 64;
 
+/// Strict priorities could keep a transaction waiting for ever. Once it has waited so long, a die
+/// serves the oldest one first, at most once in such a span.
+const STARVING: Time = Time::from_ms(100);
+
 /// Kinds of queue of a die. User queues have one list per NVMe class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -22,6 +26,23 @@ pub(crate) enum Kind {
 }
 
 const KINDS: usize = 13;
+
+/// Every kind, in the order of [`Kind::index`].
+const ALL_KINDS: [Kind; KINDS] = [
+    Kind::MappingRead,
+    Kind::UserRead(0),
+    Kind::UserRead(1),
+    Kind::UserRead(2),
+    Kind::UserRead(3),
+    Kind::GcRead,
+    Kind::MappingWrite,
+    Kind::UserWrite(0),
+    Kind::UserWrite(1),
+    Kind::UserWrite(2),
+    Kind::UserWrite(3),
+    Kind::GcWrite,
+    Kind::Erase,
+];
 
 impl Kind {
     #[inline]
@@ -104,12 +125,17 @@ impl View<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
     lists: Vec<List>,
+    /// When each die looks for starving transactions next.
+    watch: Vec<Time>,
 }
 
 impl Queues {
     /// Empty queues.
     pub(crate) fn new(dies: u32) -> Self {
-        Self { lists: vec![List::default(); dies as usize * KINDS] }
+        Self {
+            lists: vec![List::default(); dies as usize * KINDS],
+            watch: vec![STARVING; dies as usize],
+        }
     }
 
     #[inline]
@@ -133,6 +159,22 @@ impl Queues {
     #[inline]
     pub(crate) fn front(&self, die: u32, kind: Kind) -> u32 {
         self.lists[die as usize * KINDS + kind.index()].head()
+    }
+
+    /// Forms a command from the oldest transaction of the die if it is starving. Looked for once in a
+    /// while only.
+    #[inline]
+    pub(crate) fn form_starving(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        view.now >= self.watch[die as usize] && self.form_oldest(die, view)
+    }
+
+    #[cold]
+    fn form_oldest(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.watch[die as usize] = view.now + STARVING;
+        let waiting = ALL_KINDS.into_iter().filter(|&kind| !self.is_empty(die, kind));
+        let since = |kind: &Kind| view.transactions[self.front(die, *kind)].mark;
+        let Some(oldest) = waiting.min_by_key(since) else { return false };
+        view.now.saturating_sub(since(&oldest)) > STARVING && self.form(die, oldest, None, view)
     }
 
     /// Forms a command from `first`, led by its oldest transaction that can go, with partners for

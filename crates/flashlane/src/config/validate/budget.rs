@@ -2,10 +2,9 @@
 
 use super::rules::Rules;
 use crate::config::{DeviceConfig, FlowConfig, FtlConfig, WindowRule, WorkloadConfig};
+use crate::ftl::RESERVE_BLOCKS;
+use crate::ftl::mapping::EntrySizes;
 use crate::layout::Layout;
-
-/// Bytes of one entry of the mapping table on flash.
-const ENTRY_BYTES: u64 = 8;
 
 /// What one plane has to hold and what it has room for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +14,7 @@ pub struct PlaneBudget {
     /// Logical pages that may be valid on the plane at once, translation pages included.
     pub logical_pages: u64,
     /// Blocks that are open for writing: one for host data and one for collection per flow, and
-    /// one for translation pages unless mapping is ideal.
+    /// as many for translation pages unless mapping is ideal.
     pub frontier_blocks: u32,
     /// Blocks that only collection may use.
     pub reserve_blocks: u32,
@@ -74,30 +73,25 @@ impl PlaneBudget {
     }
 }
 
-/// Entries of a translation page. Source: MQSim (FAST'18) section 4.2.2, 8 bytes each.
-#[must_use]
-pub fn translation_entries_per_page(page_bytes: u64) -> u64 {
-    (page_bytes / ENTRY_BYTES).max(1)
-}
-
 /// Blocks of a plane that only collection may use: the hard threshold, 2 at least (one to copy into
-/// and one while an erase is under way).
+/// and one while an erase is under way), and one for every block in collection at a time.
 #[must_use]
 pub fn gc_reserve(ftl: &FtlConfig, blocks_per_plane: u32) -> u32 {
-    ftl.gc.hard_threshold.blocks(blocks_per_plane).max(2)
+    let hard = ftl.gc.hard_threshold.blocks(blocks_per_plane);
+    hard.max(RESERVE_BLOCKS).max(ftl.gc.max_concurrent_per_plane)
 }
 
 /// The budget of every plane, by flat plane number.
 ///
 /// A flow's pages are striped over its planes, so a plane holds at most `ceil(pages / planes)` of
 /// them, and with a mapping table on flash as many translation pages as address them, plus one.
-/// With dynamic allocation that is the plane's average; the model keeps a plane from taking more
-/// than its budget.
+/// With dynamic allocation that is the plane's average; [`data_limits`] keeps a plane from taking
+/// more than its budget.
 #[must_use]
 pub fn plane_budget(device: &DeviceConfig, layout: &Layout) -> Vec<PlaneBudget> {
     let geometry = layout.geometry;
     let ideal = device.ftl.mapping.ideal;
-    let entries = translation_entries_per_page(geometry.page_bytes());
+    let entries = EntrySizes::new(geometry.pages(), geometry.sectors_per_page).per_page;
     let empty = PlaneBudget {
         reserve_blocks: gc_reserve(&device.ftl, geometry.blocks_per_plane),
         blocks: geometry.blocks_per_plane,
@@ -114,11 +108,30 @@ pub fn plane_budget(device: &DeviceConfig, layout: &Layout) -> Vec<PlaneBudget> 
         for plane in flow.planes(geometry) {
             let budget = &mut budgets[plane as usize];
             budget.flows += 1;
-            budget.frontier_blocks += if ideal { 2 } else { 3 };
+            budget.frontier_blocks += if ideal { 2 } else { 4 };
             budget.logical_pages += pages;
         }
     }
     budgets
+}
+
+/// Data pages that each flow may hold on each plane, by plane and flow: its even share and its part
+/// of what the plane can spare. Collection of a plane within these limits always finds a victim,
+/// and together the planes of a flow have room for all of its pages.
+pub(crate) fn data_limits(device: &DeviceConfig, layout: &Layout) -> Vec<u32> {
+    let budgets = plane_budget(device, layout);
+    let flows = layout.flows.len();
+    let mut limits = vec![0; budgets.len() * flows];
+    for (index, flow) in layout.flows.iter().enumerate() {
+        let even = flow.pages.div_ceil(u64::from(flow.plane_count()).max(1));
+        for plane in flow.planes(layout.geometry) {
+            let budget = &budgets[plane as usize];
+            let spare = budget.room_pages().saturating_sub(budget.logical_pages + 1);
+            let limit = even + spare / u64::from(budget.flows);
+            limits[plane as usize * flows + index] = limit as u32;
+        }
+    }
+    limits
 }
 
 /// Refuses the device unless every plane fits. The rest of both configurations must be valid.

@@ -13,7 +13,8 @@ use std::ops::RangeInclusive;
 
 use flashlane_engine::Time;
 
-pub use budget::{PlaneBudget, gc_reserve, plane_budget, translation_entries_per_page};
+pub(crate) use budget::data_limits;
+pub use budget::{PlaneBudget, gc_reserve, plane_budget};
 
 use self::rules::Rules;
 use super::load::Loaded;

@@ -112,11 +112,13 @@ impl Allocator {
         planes.order[(lpa - planes.first_lpa) as usize % planes.order.len()]
     }
 
-    /// The plane that a write goes to now.
+    /// The plane that a write goes to now; `old` is where its page lies, or `NONE`.
     #[inline]
-    pub(crate) fn plane(&self, flow: u16, lpa: u32, blocks: &Blocks) -> u32 {
+    pub(crate) fn plane(&self, flow: u16, lpa: u32, old: u32, blocks: &Blocks) -> u32 {
         if self.dynamic {
-            dynamic::least_busy(&self.flows[flow as usize].order, flow, lpa, blocks)
+            let old =
+                if old == NONE { NONE } else { blocks.plane_of(blocks.block_of(old)) };
+            dynamic::least_busy(&self.flows[flow as usize].order, flow, lpa, old, blocks)
         } else {
             self.striped(flow, lpa)
         }

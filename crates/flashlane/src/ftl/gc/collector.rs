@@ -95,15 +95,15 @@ impl Ssd {
             return;
         }
         let stream = match self.ftl.blocks.block(self.ftl.blocks.block_of(tr.ppa)).stream {
-            Stream::Mapping => Stream::Mapping,
-            _ => Stream::Gc,
+            Stream::Mapping | Stream::GcMapping => Stream::GcMapping,
+            Stream::Host | Stream::Gc => Stream::Gc,
         };
         let ppa = self
             .ftl
             .blocks
             .allocate(tr.plane, tr.flow, stream, true)
             .expect("the reserve suffices for every job");
-        if stream == Stream::Mapping {
+        if stream == Stream::GcMapping {
             self.bind_translation_page(tr.lpa, ppa);
         } else {
             self.invalidate(tr.ppa);

@@ -197,11 +197,10 @@ impl Ssd {
             return;
         }
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
-        let waiting = table.take_waiting(tr.lpa);
+        let mut waiting = table.take_waiting(tr.lpa);
         // Reads first: somebody waits for them. Sorted before any goes on, for some end at once.
-        let (reads, writes): (Vec<u32>, Vec<u32>) =
-            waiting.into_iter().partition(|&waiter| self.transactions[waiter].op == Op::Read);
-        for waiter in reads.into_iter().chain(writes) {
+        waiting.sort_by_key(|&waiter| self.transactions[waiter].op != Op::Read);
+        for waiter in waiting {
             let (flow, lpa) = (self.transactions[waiter].flow, self.transactions[waiter].lpa);
             self.cache_entry(flow, lpa, tr.lpa, false);
             self.translated(waiter);

@@ -72,6 +72,9 @@ impl Policy for OutOfOrder {
     }
 
     fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        if self.queues.form_starving(die, view) {
+            return true;
+        }
         Self::plan(view).iter().any(|&(first, second)| {
             !self.queues.is_empty(die, first) && self.queues.form(die, first, second, view)
         })

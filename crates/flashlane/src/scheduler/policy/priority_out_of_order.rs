@@ -127,6 +127,9 @@ impl Policy for PriorityOutOfOrder {
     }
 
     fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        if self.queues.form_starving(die, view) {
+            return true;
+        }
         for (first, second) in self.plan(die, view).into_iter().flatten() {
             if self.queues.form(die, first, second, view) {
                 self.charge(die, first);

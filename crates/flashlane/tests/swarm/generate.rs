@@ -1,0 +1,454 @@
+//! Random configurations that validation should accept: every knob of the device and of synthetic
+//! flows, small sizes first, because that is where room runs out.
+
+use flashlane::config::load::{self, Overrides};
+use flashlane::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
+use flashlane::config::validate::{gc_reserve, plane_budget};
+use flashlane::config::{
+    AddressConfig, Arrivals, CacheMode, CloneConfig, CompatConfig, DeviceConfig, FlowConfig,
+    HotColdConfig, MixedConfig, MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig,
+    NormalSizeConfig, OnEnd, Priority, SizeConfig, SyntheticConfig, Technology, UnwrittenRead,
+    WindowRule, WorkloadConfig, ZipfConfig,
+};
+use flashlane::ftl::allocation::Allocation;
+use flashlane::ftl::gc::{RgaConfig, Victim};
+use flashlane::interface::arbitration::{Arbitration, WeightedConfig};
+use flashlane::layout::Layout;
+use flashlane::scheduler::Scheduling;
+use flashlane::workload::clone;
+use flashlane::{RunOptions, Warmup};
+use flashlane_engine::Rng;
+
+const KIB: u64 = 1 << 10;
+const NS: u64 = 1_000;
+const US: u64 = 1_000_000;
+const MS: u64 = 1_000_000_000;
+
+/// One configuration of the swarm.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) device: DeviceConfig,
+    pub(crate) workload: WorkloadConfig,
+    pub(crate) options: RunOptions,
+}
+
+/// Random choices.
+struct Draw(Rng);
+
+impl Draw {
+    fn chance(&mut self, probability: f64) -> bool {
+        self.0.unit() < probability
+    }
+
+    /// Uniform. Range: `low..=high`.
+    fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    /// The same with small numbers as likely as large ones: uniform in the logarithm.
+    fn scale(&mut self, low: u64, high: u64) -> u64 {
+        let ratio = (high as f64 + 1.0) / low as f64;
+        ((low as f64 * ratio.powf(self.0.unit())) as u64).clamp(low, high)
+    }
+
+    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.0.below(from.len() as u64) as usize].clone()
+    }
+
+    fn share(&mut self) -> Ratio {
+        Ratio(match self.between(0, 5) {
+            0 => 0.0,
+            1 => 1.0,
+            _ => self.0.unit(),
+        })
+    }
+}
+
+/// The configuration of a seed.
+pub(crate) fn case(seed: u64) -> Case {
+    let mut draw = Draw(Rng::stream(seed, "swarm", 0));
+    let mut device = load::device("tiny", &Overrides::default()).expect("a preset loads").config;
+    geometry(&mut draw, &mut device);
+    timing(&mut draw, &mut device);
+    interface(&mut draw, &mut device);
+    cache(&mut draw, &mut device);
+    translation(&mut draw, &mut device);
+    if draw.chance(0.2) {
+        device.compat = compat(&mut draw);
+    }
+    let flows = draw.pick(&[1, 1, 1, 2, 2, 3, 4]);
+    let mut workload = WorkloadConfig {
+        name: format!("swarm {seed}"),
+        flows: (0..flows).map(|index| flow(&mut draw, &device, index, flows)).collect(),
+        window: if draw.chance(0.85) { WindowRule::Steady } else { WindowRule::WholeRun },
+    };
+    collection(&mut draw, &mut device);
+    make_room(&mut draw, &mut device, &workload);
+    requests(&mut draw, &device, &mut workload);
+    let warmup = match draw.between(0, 7) {
+        0 => Warmup::Time(draw.scale(US, MS)),
+        1 => Warmup::Requests(draw.scale(1, 100)),
+        _ => Warmup::None,
+    };
+    let options = RunOptions {
+        seed: draw.between(0, 1000),
+        check: true,
+        threads: 1,
+        warmup,
+        ..RunOptions::default()
+    };
+    Case { device, workload, options }
+}
+
+fn geometry(draw: &mut Draw, device: &mut DeviceConfig) {
+    let flash = &mut device.flash;
+    flash.channels = draw.between(1, 4) as u32;
+    flash.chips_per_channel = draw.between(1, 4) as u32;
+    flash.dies_per_chip = draw.between(1, 4) as u32;
+    flash.planes_per_die = draw.between(1, 4) as u32;
+    flash.blocks_per_plane = draw.scale(8, 256) as u32;
+    flash.pages_per_block = draw.scale(4, 64) as u32;
+    // Small devices fill up; a few larger ones are kept for their many queues.
+    let most = draw.pick(&[2_000, 6_000, 20_000, 20_000, 100_000]);
+    while flashlane::layout::Geometry::new(flash).pages() > most {
+        let sizes = [
+            (&mut flash.channels, 1),
+            (&mut flash.chips_per_channel, 1),
+            (&mut flash.dies_per_chip, 1),
+            (&mut flash.planes_per_die, 1),
+            (&mut flash.blocks_per_plane, 8),
+            (&mut flash.pages_per_block, 4),
+        ];
+        let turn = draw.0.below(6) as usize;
+        let (size, least) = sizes.into_iter().nth(turn).expect("six sizes");
+        *size = (*size * 3 / 4).max(least);
+    }
+    flash.page_size = ByteSize(512 * draw.scale(1, 64));
+    if draw.chance(0.6) {
+        flash.page_size = ByteSize(512 << draw.between(0, 6));
+    }
+    flash.technology =
+        draw.pick(&[Technology::Slc, Technology::Mlc, Technology::Tlc, Technology::Qlc]);
+    flash.channel_width = ByteSize(draw.pick(&[1, 1, 2, 8]));
+}
+
+fn timing(draw: &mut Draw, device: &mut DeviceConfig) {
+    let flash = &mut device.flash;
+    flash.channel_rate = TransferRate(draw.scale(20, 2_000) * 1_000_000);
+    let types = flash.technology.page_types();
+    let values = if draw.chance(0.5) { 1 } else { types };
+    flash.read_time = (0..values).map(|_| Span(draw.scale(2, 100) * US)).collect();
+    flash.program_time = (0..values).map(|_| Span(draw.scale(10, 1_000) * US)).collect();
+    flash.erase_time = Span(draw.scale(100, 4_000) * US);
+    let suspend = &mut flash.suspend;
+    suspend.program = draw.chance(0.4);
+    suspend.erase = draw.chance(0.5);
+    suspend.program_time = Span(draw.scale(1, 200) * US);
+    suspend.erase_time = Span(draw.scale(1, 700) * US);
+    suspend.program_min_left = Span(draw.scale(1, 300) * US);
+    suspend.erase_min_left = Span(draw.scale(1, 1_000) * US);
+    if draw.chance(0.2) {
+        suspend.program_time = Span(0);
+        suspend.program_min_left = Span(0);
+    }
+    if draw.chance(0.2) {
+        suspend.erase_time = Span(0);
+        suspend.erase_min_left = Span(0);
+    }
+    device.scheduler =
+        Scheduling::by_name(draw.pick(Scheduling::NAMES)).expect("listed names exist");
+}
+
+fn interface(draw: &mut Draw, device: &mut DeviceConfig) {
+    let interface = &mut device.interface;
+    interface.queue_depth = draw.scale(2, 256) as u32;
+    interface.queue_fetch_size = draw.scale(1, 128) as u32;
+    interface.fetch_ahead = draw.scale(1, 32) as u32;
+    interface.firmware_time = Span(draw.pick(&[0, 300 * NS, US, 20 * US]));
+    interface.firmware_servers = draw.between(1, 4) as u32;
+    interface.arbitration =
+        Arbitration::by_name(draw.pick(Arbitration::NAMES)).expect("listed names exist");
+    if let Arbitration::Weighted(_) = &interface.arbitration
+        && draw.chance(0.5)
+    {
+        interface.arbitration = Arbitration::Weighted(WeightedConfig {
+            burst: draw.scale(1, 64) as u32,
+            high: draw.scale(1, 256) as u32,
+            medium: draw.scale(1, 256) as u32,
+            low: draw.scale(1, 256) as u32,
+        });
+    }
+    device.link.lanes = draw.pick(&[1, 4, 16]);
+    device.link.lane_bandwidth = Bandwidth(draw.scale(50, 2_000) * 1_000_000);
+    device.link.max_payload = ByteSize(draw.pick(&[64, 128, 256, 4096]));
+}
+
+fn cache(draw: &mut Draw, device: &mut DeviceConfig) {
+    let page = device.flash.page_size.0;
+    let cache = &mut device.cache;
+    let slots = draw.pick(&[0, 1, 2, 3, 8, 70, 300, 5_000]);
+    cache.capacity = ByteSize(slots * page + draw.between(0, page - 1));
+    cache.write_back_pages_per_plane = draw.pick(&[1, 1, 2, 16, 1000]);
+    cache.eager_write_back = draw.chance(0.5);
+    cache.hot_epoch = Span(draw.scale(1, 1_000_000) * US);
+    cache.dram.data_rate = TransferRate(draw.scale(100, 4_000) * 1_000_000);
+}
+
+fn translation(draw: &mut Draw, device: &mut DeviceConfig) {
+    let ftl = &mut device.ftl;
+    ftl.mapping.ideal = draw.chance(0.4);
+    ftl.mapping.cmt_capacity = ByteSize(draw.scale(KIB, 256 * KIB));
+    ftl.mapping.warm = draw.chance(0.5);
+    let name = if draw.chance(0.3) { "dynamic" } else { draw.pick(Allocation::NAMES) };
+    ftl.allocation = Allocation::by_name(name).expect("listed names exist");
+    ftl.unwritten_read = draw.pick(&[UnwrittenRead::ZeroFill, UnwrittenRead::Flash]);
+    ftl.wear_leveling.dynamic = draw.chance(0.5);
+    ftl.precondition.enabled = draw.chance(0.7);
+    ftl.precondition.occupancy = draw.share();
+    ftl.precondition.warm_cache = draw.chance(0.5);
+}
+
+/// Thresholds of collection, as low as they may be or with some room.
+fn collection(draw: &mut Draw, device: &mut DeviceConfig) {
+    let blocks = device.flash.blocks_per_plane;
+    let gc = &mut device.ftl.gc;
+    gc.victim = Victim::by_name(draw.pick(Victim::NAMES)).expect("listed names exist");
+    if let Victim::Rga(_) = gc.victim {
+        let choices = draw.pick(&[0, 0, 1, 2, blocks]);
+        gc.victim = Victim::Rga(RgaConfig { choices });
+    }
+    gc.preemptible = draw.chance(0.6);
+    gc.max_concurrent_per_plane =
+        if draw.chance(0.6) { 1 } else { draw.between(1, u64::from(blocks / 8)).min(16) as u32 };
+    gc.hard_threshold = match draw.between(0, 3) {
+        0 => BlockShare::Blocks(draw.between(0, u64::from(blocks / 4)) as u32),
+        _ => BlockShare::Share(draw.0.unit() * 0.1),
+    };
+    let least = gc_reserve(&device.ftl, blocks) + 1;
+    let more = match draw.between(0, 2) {
+        0 => 0,
+        _ => draw.between(0, u64::from(blocks / 4)) as u32,
+    };
+    device.ftl.gc.threshold = BlockShare::Blocks((least + more).min(blocks - 1));
+}
+
+fn compat(draw: &mut Draw) -> CompatConfig {
+    CompatConfig {
+        padded_sqe: draw.chance(0.5),
+        zero_firmware_time: draw.chance(0.5),
+        one_die_per_dispatch: draw.chance(0.5),
+        truncated_bus_clock: draw.chance(0.5),
+        flash_unwritten_reads: draw.chance(0.5),
+        dram_formula: draw.chance(0.5),
+        random_generators: draw.chance(0.5),
+        truncated_link_time: draw.chance(0.5),
+        unordered_programs: draw.chance(0.5),
+    }
+}
+
+/// Some of `0..count`, or all by default.
+fn list(draw: &mut Draw, count: u32) -> Option<Vec<u32>> {
+    if draw.chance(0.75) {
+        return None;
+    }
+    let mut numbers: Vec<u32> = (0..count).filter(|_| draw.chance(0.5)).collect();
+    if numbers.is_empty() {
+        numbers.push(draw.0.below(u64::from(count)) as u32);
+    }
+    if draw.chance(0.5) {
+        numbers.reverse();
+    }
+    Some(numbers)
+}
+
+fn flow(draw: &mut Draw, device: &DeviceConfig, index: usize, flows: usize) -> FlowConfig {
+    let flash = &device.flash;
+    let mut flow = WorkloadConfig::whole_device().flows.remove(0);
+    flow.name = format!("flow {index}");
+    flow.priority =
+        draw.pick(&[Priority::Urgent, Priority::High, Priority::Medium, Priority::Low]);
+    flow.cache =
+        draw.pick(&[CacheMode::Off, CacheMode::Write, CacheMode::Read, CacheMode::WriteRead]);
+    flow.channels = list(draw, flash.channels);
+    flow.chips = list(draw, flash.chips_per_channel);
+    flow.dies = list(draw, flash.dies_per_chip);
+    flow.planes = list(draw, flash.planes_per_die);
+    flow.occupancy = draw.chance(0.3).then(|| draw.share());
+    flow.on_end = draw.pick(&[None, None, Some(OnEnd::Stop), Some(OnEnd::Repeat)]);
+    if flows == 1 && flow.on_end == Some(OnEnd::Repeat) && draw.chance(0.5) {
+        flow.on_end = None;
+    }
+    match draw.between(0, 11) {
+        0 => {
+            let of = draw.pick(&clone::list()).name.to_owned();
+            let time_scale = 0.1 / draw.scale(1, 100) as f64;
+            flow.clone =
+                Some(CloneConfig { of, time_scale, requests: Some(1), duration: None });
+        }
+        1 => flow.mqsim = Some(MqsimFlowConfig::Synthetic(mqsim(draw))),
+        _ => flow.synthetic = Some(synthetic(draw, device.flash.page_size.0)),
+    }
+    flow
+}
+
+fn synthetic(draw: &mut Draw, page: u64) -> SyntheticConfig {
+    let mut flow = SyntheticConfig {
+        arrivals: draw.pick(&[Arrivals::Poisson, Arrivals::Constant]),
+        read_ratio: draw.share(),
+        address: address(draw),
+        size: size(draw, page),
+        requests: Some(1),
+        ..SyntheticConfig::default()
+    };
+    if draw.chance(0.3) {
+        flow.trim_ratio = Ratio(draw.0.unit() * 0.5);
+    }
+    if draw.chance(0.3) {
+        flow.flush_ratio = Ratio(draw.0.unit() * 0.3);
+    }
+    match draw.between(0, 5) {
+        0 => flow.iops = Some(draw.scale(2_000, 2_000_000) as f64),
+        1 => flow.bandwidth = Some(Bandwidth(draw.scale(10, 20_000) * 1_000_000)),
+        _ => flow.queue_depth = Some(draw.scale(1, 64) as u32),
+    }
+    flow.align = draw
+        .chance(0.6)
+        .then(|| ByteSize(draw.pick(&[512, 1024, 1536, 4096, page, 2 * page])));
+    flow.working_set = draw.chance(0.4).then(|| Ratio(0.05 + 0.95 * draw.0.unit()));
+    flow
+}
+
+fn address(draw: &mut Draw) -> AddressConfig {
+    match draw.between(0, 4) {
+        0 => AddressConfig::Uniform,
+        1 => AddressConfig::Streaming,
+        2 => AddressConfig::HotCold(HotColdConfig {
+            hot_region: Ratio(0.01 + 0.9 * draw.0.unit()),
+            hot_traffic: draw.share(),
+        }),
+        3 => AddressConfig::Zipf(ZipfConfig {
+            theta: 2.0 * draw.0.unit(),
+            extent: ByteSize(512 << draw.between(0, 8)),
+        }),
+        _ => AddressConfig::Mixed(MixedConfig { streaming: draw.share() }),
+    }
+}
+
+/// A request size: whole pages, sectors, or anything. Unit: bytes.
+fn bytes(draw: &mut Draw, page: u64) -> ByteSize {
+    ByteSize(match draw.between(0, 3) {
+        0 => page,
+        1 => page * draw.scale(1, 8),
+        2 => 4096,
+        _ => 512 * draw.scale(1, 128),
+    })
+}
+
+fn size(draw: &mut Draw, page: u64) -> SizeConfig {
+    match draw.between(0, 3) {
+        0 => SizeConfig::Normal {
+            normal: NormalSizeConfig {
+                mean: bytes(draw, page),
+                stddev: ByteSize(draw.scale(1, 32 * KIB)),
+            },
+        },
+        1 => {
+            let count = draw.between(1, 4);
+            let point = |draw: &mut Draw| (bytes(draw, page), 0.01 + draw.0.unit());
+            SizeConfig::Discrete { discrete: (0..count).map(|_| point(draw)).collect() }
+        }
+        _ => SizeConfig::Fixed(bytes(draw, page)),
+    }
+}
+
+fn mqsim(draw: &mut Draw) -> MqsimSyntheticConfig {
+    MqsimSyntheticConfig {
+        working_set_percent: draw.between(20, 100) as u32,
+        closed_loop: draw.chance(0.6),
+        read_percent: draw.pick(&[0, 30, 50, 100]),
+        address: draw.pick(&[MqsimAddress::Streaming, MqsimAddress::Uniform, MqsimAddress::HotCold]),
+        hot_region_percent: draw.between(1, 99) as u32,
+        aligned: draw.chance(0.5),
+        alignment_sectors: draw.scale(1, 32) as u32,
+        normal_size: draw.chance(0.5),
+        size_mean_sectors: draw.scale(1, 64) as u32,
+        size_stddev_sectors: draw.scale(1, 32) as u32,
+        seed: draw.between(1, 10_000) as i32,
+        queue_depth: draw.scale(1, 64) as u32,
+        bandwidth: draw.scale(10, 10_000) * 1_000_000,
+        stop_time_ns: 0,
+        requests: 1,
+    }
+}
+
+/// Over-provisioning: often exactly what validation asks for.
+fn make_room(draw: &mut Draw, device: &mut DeviceConfig, workload: &WorkloadConfig) {
+    device.ftl.over_provisioning = Ratio(0.005);
+    for _ in 0..4 {
+        let layout = Layout::new(device, workload);
+        let ratio = device.ftl.over_provisioning.0;
+        let worst = plane_budget(device, &layout)
+            .into_iter()
+            .filter(|budget| !budget.fits())
+            .max_by_key(|budget| budget.logical_pages as i64 - budget.room_pages() as i64);
+        let Some(worst) = worst else { break };
+        let needed = worst.over_provisioning_needed(ratio).unwrap_or(10.0);
+        device.ftl.over_provisioning = Ratio(needed.max(ratio + 0.0001).min(10.0));
+    }
+    if draw.chance(0.5) {
+        let ratio = device.ftl.over_provisioning.0;
+        device.ftl.over_provisioning = Ratio((ratio * 1.1 + 0.5 * draw.0.unit()).min(10.0));
+    }
+}
+
+/// How long each flow runs: enough to turn a small device over several times, in bounded time.
+fn requests(draw: &mut Draw, device: &DeviceConfig, workload: &mut WorkloadConfig) {
+    let layout = Layout::new(device, workload);
+    let pages = draw.scale(300, 10_000);
+    let span = draw.scale(5 * MS, 100 * MS);
+    let several = workload.flows.len() > 1;
+    for (flow, space) in workload.flows.iter_mut().zip(&layout.flows) {
+        // Requests that do not fit into a small space become as large as it is.
+        let room = space.sectors * 512;
+        let page = device.flash.page_size.0;
+        let spans = |bytes: u64| bytes.div_ceil(page);
+        if let Some(synthetic) = &mut flow.synthetic {
+            let share = synthetic.working_set.map_or(1.0, |share| share.0);
+            let room = ((room as f64 * share) as u64 / 512 * 512).max(512);
+            let cut = |size: &mut ByteSize| size.0 = size.0.min(room);
+            let largest = match &mut synthetic.size {
+                SizeConfig::Fixed(size) => {
+                    cut(size);
+                    size.0
+                }
+                SizeConfig::Normal { normal } => {
+                    cut(&mut normal.mean);
+                    normal.mean.0 + normal.stddev.0
+                }
+                SizeConfig::Discrete { discrete } => {
+                    discrete.iter_mut().for_each(|point| cut(&mut point.0));
+                    discrete.iter().map(|point| point.0.0).max().unwrap_or(512)
+                }
+            };
+            if room < synthetic.align.map_or(4096, |align| align.0) {
+                synthetic.align = Some(ByteSize(512));
+            }
+            synthetic.requests = Some((pages / spans(largest)).clamp(10, 5_000));
+            if several || draw.chance(0.3) {
+                synthetic.duration = Some(Span(span));
+            }
+        }
+        if let Some(clone) = &mut flow.clone {
+            clone.requests = Some((pages / spans(16 * KIB)).clamp(10, 2_000));
+            clone.duration = Some(Span(span));
+        }
+        if let Some(MqsimFlowConfig::Synthetic(flow)) = &mut flow.mqsim {
+            let least = (room / 100 * u64::from(flow.working_set_percent) / 512).max(1);
+            flow.size_mean_sectors = flow.size_mean_sectors.min(least as u32);
+            flow.requests = (pages / spans(u64::from(flow.size_mean_sectors) * 512)).clamp(10, 5_000);
+            if several {
+                flow.stop_time_ns = span / NS;
+            }
+        }
+    }
+}
