@@ -21,8 +21,8 @@ use crate::scheduler::Scheduler;
 use crate::transaction::Transaction;
 use crate::workload::RequestSource;
 
-/// Events between two full audits with `--check`.
-const AUDIT_INTERVAL: u64 = 100_000;
+/// Events between two full audits with `--check`, at least.
+const AUDIT_INTERVAL_MIN: u64 = 100_000;
 /// Events between two calls of the progress function.
 const PROGRESS_INTERVAL: u64 = 1 << 16;
 /// Events at one point in time that mean the model runs in circles.
@@ -97,6 +97,8 @@ impl Ssd {
         self.start_flows();
         self.start_collection();
         self.dispatch_offered();
+        // An audit looks at every page: large devices have theirs less often.
+        let audit_interval = AUDIT_INTERVAL_MIN.max(self.geometry.pages() / 8);
         let (mut instant, mut at_instant) = (Time::ZERO, 0_u64);
         while let Some((now, event)) = self.queue.pop() {
             self.now = now;
@@ -115,7 +117,7 @@ impl Ssd {
                 progress(self.progress());
                 self.check_starvation()?;
             }
-            if self.check && self.events % AUDIT_INTERVAL == 0 {
+            if self.check && self.events % audit_interval == 0 {
                 self.audit();
             }
         }

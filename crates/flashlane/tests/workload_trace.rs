@@ -162,7 +162,7 @@ fn odd_bytes_are_widened_to_sectors() {
 fn lines_that_step_back_or_cannot_be_read_are_counted() {
     let text: String = (0..200).map(|i| format!("{} 0 {} 8 1\n", i * 10, i * 8)).collect();
     let file = file(&format!("{text}1500 0 0 8 1\n2000 0 zero 8 1\n2500 0 0 8 1\n"));
-    let mut source = open(&file, "", 10_000).expect("a good trace");
+    let mut source = open(&file, "decreasing_times = \"delay\"", 10_000).expect("a good trace");
     let requests = pass(&mut source);
     assert_eq!(requests.len(), 202);
     assert_eq!(arrivals_ns(&requests[199..]), [1990, 1990, 2500]);

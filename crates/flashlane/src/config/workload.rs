@@ -289,6 +289,9 @@ pub struct TraceConfig {
     /// share one address space, as MQSim reads them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_stride: Option<ByteSize>,
+    /// What to do with a request whose time is before that of the one above it.
+    #[serde(default)]
+    pub decreasing_times: DecreasingTimes,
     /// Passes over the file that make up the first pass of the flow. Range: 1 and above.
     #[serde(default = "one_pass")]
     pub repeat: u64,
@@ -303,6 +306,17 @@ fn one() -> f64 {
 
 fn one_pass() -> u64 {
     1
+}
+
+/// Times of a trace that step back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DecreasingTimes {
+    /// The trace is refused, with the line.
+    #[default]
+    Refuse,
+    /// The request arrives together with the one above it; counted.
+    Delay,
 }
 
 /// Addresses of a trace beyond the flow's logical space.

@@ -63,7 +63,7 @@ impl Host {
             .iter()
             .zip(sources)
             .map(|(flow, source)| HostFlow {
-                passed: source.is_none(),
+                passed: source.as_ref().is_none_or(|s| s.endless()),
                 stopped: source.is_none(),
                 source,
                 backlog: VecDeque::new(),

@@ -14,10 +14,10 @@ use crate::cache::Cache;
 use crate::config::{CacheMode, DeviceConfig, FlowConfig, MqsimFlowConfig, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
 use crate::ftl::blocks::Stream;
-use crate::ftl::{FtlState, RESERVE_BLOCKS, gc};
+use crate::ftl::{FtlState, RESERVE_BLOCKS};
 use crate::layout::Layout;
 use crate::workload::footprint::Footprint;
-use plan::{blocks_by_valid_pages, spread};
+use plan::{Planner, spread};
 use scatter::Scatter;
 
 /// What a flow's logical space holds.
@@ -102,7 +102,7 @@ pub(crate) fn precondition(
             owners[plane as usize].push((flow, index as u64));
         }
     }
-    let policy = gc::build(&device.ftl.gc.victim);
+    let mut planner = Planner::new(&device.ftl.gc.victim, layout.geometry);
     for (plane, flows) in owners.iter().enumerate() {
         let pages: Vec<PagesOn> = flows
             .iter()
@@ -125,10 +125,10 @@ pub(crate) fn precondition(
             room = room.saturating_sub(blocks);
             left -= pages.len();
             let streaming = matches!(holdings[flow].footprint, Footprint::Streaming { .. });
-            let valid = blocks_by_valid_pages(&*policy, layout.geometry, pages.len(), blocks, streaming);
+            let valid = planner.valid_pages(pages.len(), blocks, streaming);
             let first = layout.flows[flow].first_lpa;
             let order = Scatter::new(pages.len(), !streaming, seed, plane as u64, flow as u64);
-            fill_blocks(state, plane as u32, flow as u16, &valid, |k| {
+            fill_blocks(state, plane as u32, flow as u16, valid, |k| {
                 (first + pages.get(order.at(k))) as u32
             });
         }

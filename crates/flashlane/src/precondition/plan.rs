@@ -1,13 +1,40 @@
 //! How many valid pages each block gets, and where in the block they are.
 
-use crate::ftl::gc::VictimPolicy;
+use crate::ftl::gc::{Victim, VictimPolicy, build};
 use crate::layout::Geometry;
+
+/// Plans blocks; planes that ask for the same share one plan.
+pub(super) struct Planner {
+    policy: Box<dyn VictimPolicy>,
+    geometry: Geometry,
+    /// Pages, blocks and kind of the plans made so far, and the plans.
+    plans: Vec<((u64, u64, bool), Vec<u32>)>,
+}
+
+impl Planner {
+    pub(super) fn new(victim: &Victim, geometry: Geometry) -> Self {
+        Self { policy: build(victim), geometry, plans: Vec::new() }
+    }
+
+    /// Valid pages of each of `blocks` blocks that hold `pages` pages together, fewest first.
+    pub(super) fn valid_pages(&mut self, pages: u64, blocks: u64, streaming: bool) -> &[u32] {
+        let key = (pages, blocks, streaming);
+        let known = self.plans.iter().position(|(k, _)| *k == key);
+        let at = known.unwrap_or_else(|| {
+            let plan =
+                blocks_by_valid_pages(&*self.policy, self.geometry, pages, blocks, streaming);
+            self.plans.push((key, plan));
+            self.plans.len() - 1
+        });
+        &self.plans[at].1
+    }
+}
 
 /// Valid pages of each of `blocks` blocks, fewest first, summing to `pages` exactly.
 ///
 /// Block `j` takes the quantile `(j + 1/2) / blocks` of the policy's steady-state distribution;
 /// rounding is made up for one page at a time.
-pub(super) fn blocks_by_valid_pages(
+fn blocks_by_valid_pages(
     policy: &dyn VictimPolicy,
     geometry: Geometry,
     pages: u64,
@@ -68,7 +95,6 @@ pub(super) fn spread(count: u32, pages_per_block: u32) -> impl Iterator<Item = u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ftl::gc::{Victim, build};
 
     const GEOMETRY: Geometry = Geometry {
         channels: 1,

@@ -74,6 +74,11 @@ pub trait RequestSource: Send {
     /// `Some(queue depth)` for a closed loop, `None` for arrivals by the clock.
     fn closed_loop(&self) -> Option<u32>;
 
+    /// True if a pass never ends; the flow then loads the device for as long as others run.
+    fn endless(&self) -> bool {
+        false
+    }
+
     /// Share of the pass that is done, 0..=1, as far as it is known; for progress bars only.
     fn progress(&self) -> f64 {
         0.0

@@ -51,6 +51,11 @@ impl PassEnd {
         Self { requests, duration, issued: 0, start: Time::ZERO }
     }
 
+    /// Whether the pass has no end.
+    pub(crate) fn never(&self) -> bool {
+        self.requests.is_none() && self.duration.is_none()
+    }
+
     /// Starts the next pass.
     pub(crate) fn restart(&mut self, now: Time) {
         self.issued = 0;

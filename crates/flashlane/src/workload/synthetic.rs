@@ -160,6 +160,10 @@ impl RequestSource for SyntheticSource {
         Ok(())
     }
 
+    fn endless(&self) -> bool {
+        self.end.never()
+    }
+
     fn closed_loop(&self) -> Option<u32> {
         match self.pace {
             Pace::Closed { queue_depth } => Some(queue_depth),

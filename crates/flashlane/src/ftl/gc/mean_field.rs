@@ -39,7 +39,7 @@ fn solve(rho: f64, pages_per_block: u32, next: impl Fn(f64, f64) -> f64) -> Vec<
         w
     };
     let (mut low, mut high) = (0.0, b as f64);
-    for _ in 0..200 {
+    for _ in 0..80 {
         let middle = 0.5 * (low + high);
         // More valid pages in victims mean fewer invalidations per collection: fuller blocks.
         if levels(middle)[1..].iter().sum::<f64>() < b as f64 * rho {
@@ -53,16 +53,19 @@ fn solve(rho: f64, pages_per_block: u32, next: impl Fn(f64, f64) -> f64) -> Vec<
 
 /// Solves `1 - x^d = c (x - above)` for `x` in `above..=1`; the left side falls, the right side rises.
 fn level(above: f64, c: f64, d: f64) -> f64 {
-    let (mut low, mut high) = (above, 1.0);
+    // Newton's method from the right end: the function is convex and rising, so that every step
+    // stays above the root.
+    let mut x = 1.0;
     for _ in 0..60 {
-        let x = 0.5 * (low + high);
-        if 1.0 - libm::pow(x, d) > c * (x - above) {
-            low = x;
-        } else {
-            high = x;
+        let power = libm::pow(x, d);
+        let value = power + c * (x - above) - 1.0;
+        let step = value / (d * power / x + c);
+        x -= step;
+        if step.abs() < 1e-15 {
+            break;
         }
     }
-    0.5 * (low + high)
+    x.clamp(above, 1.0)
 }
 
 /// Share of blocks with exactly `v` valid pages, `v = 0..=b`, from `w`.

@@ -220,6 +220,10 @@ impl RequestSource for CloneSource {
         Ok(())
     }
 
+    fn endless(&self) -> bool {
+        self.end.never()
+    }
+
     fn closed_loop(&self) -> Option<u32> {
         None
     }

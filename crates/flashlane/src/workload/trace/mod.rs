@@ -11,7 +11,7 @@ use flashlane_trace::{
 use self::place::{Placed, Placer};
 pub use self::scan::footprint;
 use super::{Planned, RequestOp, RequestSource, SourceReport};
-use crate::config::TraceConfig;
+use crate::config::{DecreasingTimes, TraceConfig};
 use crate::error::Error;
 use crate::layout::FlowSpace;
 
@@ -86,7 +86,10 @@ fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
         time_unit,
         limit: config.limit,
         devices: config.devices.clone(),
-        on_decreasing: OnDecreasing::Clamp,
+        on_decreasing: match config.decreasing_times {
+            DecreasingTimes::Refuse => OnDecreasing::Error,
+            DecreasingTimes::Delay => OnDecreasing::Clamp,
+        },
         ..TraceOptions::default()
     };
     TraceReader::open(&config.path, &options).map_err(trace_error)
