@@ -212,3 +212,7 @@ fn run_alone(
     Ok(())
 }
 
+
+#[cfg(test)]
+#[path = "reference_ftl.rs"]
+mod reference_ftl;

@@ -104,7 +104,7 @@ impl Slots {
     }
 
     /// Sectors of a page that are cached; marks the page as just used.
-    pub(super) fn lookup(&mut self, lpa: u32) -> u64 {
+    pub(crate) fn lookup(&mut self, lpa: u32) -> u64 {
         let Some(at) = self.index.get(lpa) else { return 0 };
         self.use_now(at);
         self.slots[at as usize].mask

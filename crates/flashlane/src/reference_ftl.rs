@@ -1,0 +1,105 @@
+//! A naive translation layer, a map from logical page to the sectors that hold data, against the
+//! state that a run leaves behind.
+
+use std::collections::BTreeMap;
+
+use flashlane_engine::{NONE, Time};
+
+use super::*;
+use crate::config::load::{self, Overrides};
+use crate::ssd::Ssd;
+use crate::workload::RequestOp;
+
+fn inputs(sets: &[&str], flow: &str) -> (DeviceConfig, WorkloadConfig) {
+    let overrides =
+        Overrides { sets: sets.iter().map(ToString::to_string).collect(), ..Overrides::default() };
+    let device = load::device("tiny", &overrides).expect("a valid device").config;
+    let text = format!("[[flow]]\nname = \"a\"\n{flow}");
+    let workload = load::workload_from_toml(&text, "test", &Overrides::default());
+    (device, workload.expect("a valid workload").config)
+}
+
+/// Sectors that hold data by logical page, if requests take effect one after the other.
+fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
+    let pages = &prepared.state.pages;
+    let mut held: BTreeMap<u32, u64> = (0..pages.logical_pages())
+        .filter(|&lpa| pages.ppa(lpa) != NONE)
+        .map(|lpa| (lpa, pages.mask(lpa)))
+        .collect();
+    let space = &prepared.layout.flows[0];
+    let (flow, seed) = (&prepared.workload.flows[0], prepared.options.seed);
+    let mut source = workload::build(flow, 0, space, prepared.device, seed).expect("valid");
+    let per_page = u64::from(prepared.layout.geometry.sectors_per_page);
+    while let Some(request) = source.next(Time::ZERO).expect("synthetic flows never fail") {
+        for sector in request.sector..request.sector + u64::from(request.sectors) {
+            let (lpa, bit) = ((sector / per_page) as u32, 1 << (sector % per_page));
+            match request.op {
+                RequestOp::Write => *held.entry(lpa).or_default() |= bit,
+                RequestOp::Trim => {
+                    held.entry(lpa).and_modify(|mask| *mask &= !bit);
+                }
+                RequestOp::Read | RequestOp::Flush => {}
+            }
+        }
+    }
+    held.retain(|_, mask| *mask != 0);
+    held
+}
+
+/// The same from the tables and the data cache of a finished run.
+fn found(ssd: &mut Ssd) -> BTreeMap<u32, u64> {
+    let mut held = BTreeMap::new();
+    for lpa in 0..ssd.ftl.pages.logical_pages() {
+        let on_flash = if ssd.ftl.pages.ppa(lpa) == NONE { 0 } else { ssd.ftl.pages.mask(lpa) };
+        let mask = on_flash | ssd.cache.slots.lookup(lpa);
+        if mask != 0 {
+            held.insert(lpa, mask);
+        }
+    }
+    held
+}
+
+fn agree(sets: &[&str], flow: &str) {
+    let (device, workload) = inputs(sets, flow);
+    for seed in 1..6 {
+        let options = RunOptions { seed, check: true, threads: 1, ..RunOptions::default() };
+        let prepared = Prepared::new(&device, &workload, &options).expect("valid");
+        let expected = expected(&prepared);
+        let window = Window::new(workload.window, options.warmup);
+        let mut ssd = prepared.build(prepared.state.clone(), window, |_| true).expect("valid");
+        ssd.run(&|_| {}).expect("the run finishes");
+        let found = found(&mut ssd);
+        assert_eq!(found.len(), expected.len(), "pages that hold data, {sets:?}, seed {seed}");
+        assert_eq!(found, expected, "sectors that hold data, {sets:?}, seed {seed}");
+    }
+}
+
+const MIXED: &str = "synthetic = { queue_depth = 1, requests = 5000, read_ratio = 0.3, \
+    trim_ratio = 0.2, flush_ratio = 0.02, align = \"512B\", working_set = 0.1, \
+    size = { normal = { mean = \"6KiB\", stddev = \"8KiB\" } } }";
+
+#[test]
+fn uncached_requests_leave_what_a_map_would_hold() {
+    let flow = format!("cache = \"off\"\n{MIXED}");
+    agree(&[], &flow);
+    agree(&["ftl.precondition.enabled=false", "ftl.allocation=dynamic"], &flow);
+    agree(&["ftl.mapping.ideal=false", "ftl.mapping.cmt_capacity=1KiB"], &flow);
+}
+
+#[test]
+fn cached_requests_leave_what_a_map_would_hold() {
+    let flow = format!("cache = \"write-read\"\n{MIXED}");
+    for eager in ["cache.eager_write_back=true", "cache.eager_write_back=false"] {
+        agree(&[eager], &flow);
+        agree(&[eager, "cache.capacity=20KiB", "ftl.precondition.enabled=false"], &flow);
+        agree(
+            &[
+                eager,
+                "cache.capacity=64KiB",
+                "ftl.mapping.ideal=false",
+                "ftl.mapping.cmt_capacity=1KiB",
+            ],
+            &flow,
+        );
+    }
+}
