@@ -1,0 +1,114 @@
+//! The same inputs give the same results, whatever the run; different ones do not.
+
+#[path = "swarm/generate.rs"]
+mod generate;
+
+use flashlane::config::load::{self, Overrides};
+use flashlane::config::validate::validate;
+use flashlane::config::{DeviceConfig, WorkloadConfig};
+use flashlane::layout::Layout;
+use flashlane::metrics::Summary;
+use flashlane::workload::{self, Planned};
+use flashlane::{RunOptions, simulate};
+use flashlane_engine::Time;
+
+fn device(sets: &[&str]) -> DeviceConfig {
+    let sets = sets.iter().map(ToString::to_string).collect();
+    let overrides = Overrides { sets, ..Overrides::default() };
+    load::device("tiny", &overrides).expect("a valid device").config
+}
+
+fn workload(text: &str) -> WorkloadConfig {
+    load::workload_from_toml(text, "test", &Overrides::default()).expect("a valid workload").config
+}
+
+const TWO: &str = "
+[[flow]]
+name = \"reader\"
+synthetic = { queue_depth = 4, read_ratio = 0.9, requests = 2000, address = { zipf = { theta = 0.9 } } }
+[[flow]]
+name = \"writer\"
+cache = \"off\"
+synthetic = { iops = 9000, read_ratio = 0.1, requests = 2000, trim_ratio = 0.02 }
+";
+
+/// The summary without what a clock or the memory of the process decides.
+fn lasting(mut summary: Summary) -> Summary {
+    summary.wall_s = 0.0;
+    summary.precondition_wall_s = 0.0;
+    summary.requests_per_wall_s = 0.0;
+    summary.peak_rss_bytes = 0;
+    summary
+}
+
+fn run(device: &DeviceConfig, workload: &WorkloadConfig, options: &RunOptions) -> Summary {
+    lasting(simulate(device, workload, options, &|_| {}).expect("the run finishes"))
+}
+
+fn options(seed: u64, alone: bool, threads: usize) -> RunOptions {
+    RunOptions { seed, alone, threads, ..RunOptions::default() }
+}
+
+#[test]
+fn a_run_repeats_itself() {
+    let mut compared = 0;
+    for seed in 0..40 {
+        let case = generate::case(seed);
+        if validate(&case.device, &case.workload).is_empty() {
+            let once = run(&case.device, &case.workload, &case.options);
+            let twice = run(&case.device, &case.workload, &case.options);
+            assert_eq!(once, twice, "seed {seed}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 20, "{compared} configurations are valid");
+}
+
+#[test]
+fn checks_change_nothing() {
+    let (device, workload) = (device(&[]), workload(TWO));
+    let checked = RunOptions { check: true, ..options(3, false, 1) };
+    assert_eq!(run(&device, &workload, &checked), run(&device, &workload, &options(3, false, 1)));
+}
+
+#[test]
+fn threads_change_nothing() {
+    let (device, workload) = (device(&["ftl.mapping.ideal=false"]), workload(TWO));
+    let one = run(&device, &workload, &options(5, true, 1));
+    let two = run(&device, &workload, &options(5, true, 2));
+    assert!(one.fairness.fairness.is_some(), "the flows ran alone");
+    assert_eq!(one, two);
+}
+
+#[test]
+fn seeds_matter() {
+    let (device, workload) = (device(&[]), workload(TWO));
+    let mean = |seed| {
+        let summary = run(&device, &workload, &options(seed, false, 1));
+        summary.flows.iter().map(|flow| flow.end_to_end_us.mean).collect::<Vec<f64>>()
+    };
+    assert_ne!(mean(1), mean(2));
+}
+
+/// The first requests of a flow, as its source makes them when all is asked for at `Time(0)`.
+fn stream(device: &DeviceConfig, workload: &WorkloadConfig, flow: usize) -> Vec<Planned> {
+    let layout = Layout::new(device, workload);
+    let space = &layout.flows[flow];
+    let mut source = workload::build(&workload.flows[flow], flow as u64, space, device, 9)
+        .expect("a synthetic flow");
+    (0..1000).map_while(|_| source.next(Time::ZERO).expect("never fails")).collect()
+}
+
+#[test]
+fn a_new_flow_leaves_the_requests_of_others_alone() {
+    let device = device(&[]);
+    let mut many = workload(TWO);
+    many.flows[0].channels = Some(vec![0]);
+    many.flows[1].channels = Some(vec![1]);
+    let mut one = many.clone();
+    one.flows.truncate(1);
+    let requests = stream(&device, &one, 0);
+    assert_eq!(requests.len(), 1000);
+    assert_eq!(requests, stream(&device, &many, 0));
+    assert_ne!(requests, stream(&device, &many, 1), "flows draw from streams of their own");
+}
