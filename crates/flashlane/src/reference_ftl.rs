@@ -11,10 +11,8 @@ use crate::ssd::Ssd;
 use crate::workload::RequestOp;
 
 fn inputs(sets: &[&str], flow: &str) -> (DeviceConfig, WorkloadConfig) {
-    let overrides = Overrides {
-        sets: sets.iter().map(ToString::to_string).collect(),
-        ..Overrides::default()
-    };
+    let overrides =
+        Overrides { sets: sets.iter().map(ToString::to_string).collect(), ..Overrides::default() };
     let device = load::device("tiny", &overrides).expect("a valid device").config;
     let text = format!("[[flow]]\nname = \"a\"\n{flow}");
     let workload = load::workload_from_toml(&text, "test", &Overrides::default());
@@ -52,8 +50,7 @@ fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
 fn found(ssd: &mut Ssd) -> BTreeMap<u32, u64> {
     let mut held = BTreeMap::new();
     for lpa in 0..ssd.ftl.pages.logical_pages() {
-        let on_flash =
-            if ssd.ftl.pages.ppa(lpa) == NONE { 0 } else { ssd.ftl.pages.mask(lpa) };
+        let on_flash = if ssd.ftl.pages.ppa(lpa) == NONE { 0 } else { ssd.ftl.pages.mask(lpa) };
         let mask = on_flash | ssd.cache.slots.lookup(lpa);
         if mask != 0 {
             held.insert(lpa, mask);
@@ -96,7 +93,12 @@ fn cached_requests_leave_what_a_map_would_hold() {
         agree(&[eager], &flow);
         agree(&[eager, "cache.capacity=20KiB", "ftl.precondition.enabled=false"], &flow);
         agree(
-            &[eager, "cache.capacity=64KiB", "ftl.mapping.ideal=false", "ftl.mapping.cmt_capacity=1KiB"],
+            &[
+                eager,
+                "cache.capacity=64KiB",
+                "ftl.mapping.ideal=false",
+                "ftl.mapping.cmt_capacity=1KiB",
+            ],
             &flow,
         );
     }

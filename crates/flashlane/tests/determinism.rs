@@ -68,10 +68,7 @@ fn a_run_repeats_itself() {
 fn checks_change_nothing() {
     let (device, workload) = (device(&[]), workload(TWO));
     let checked = RunOptions { check: true, ..options(3, false, 1) };
-    assert_eq!(
-        run(&device, &workload, &checked),
-        run(&device, &workload, &options(3, false, 1))
-    );
+    assert_eq!(run(&device, &workload, &checked), run(&device, &workload, &options(3, false, 1)));
 }
 
 #[test]

@@ -162,7 +162,12 @@ fn two_flows_alone() {
 fn trims_and_flushes() {
     check(
         "trims_and_flushes",
-        &["ftl.mapping.ideal=false", "cache.eager_write_back=false", "scheduler=read-priority"],
+        &[
+            "ftl.mapping.ideal=false",
+            "ftl.mapping.cmt_capacity=8KiB",
+            "cache.eager_write_back=false",
+            "scheduler=read-priority",
+        ],
         "[[flow]]
          name = 'a'
          cache = 'write-read'

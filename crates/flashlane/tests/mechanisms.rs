@@ -60,7 +60,8 @@ fn amplification(summary: &Summary) -> f64 {
 #[test]
 fn program_suspension_shortens_the_tail_of_reads() {
     let base = one(8, 0.7, 6000).set("ftl.precondition.occupancy", 0.5);
-    let quick = "{ program = true, erase = false, program_time = \"5us\", program_min_left = \"5us\" }";
+    let quick =
+        "{ program = true, erase = false, program_time = \"5us\", program_min_left = \"5us\" }";
     let off = base.set("flash.suspend", "{ program = false, erase = false }").run();
     let on = base.set("flash.suspend", quick).run();
     assert_eq!(off.flash.program_suspends, 0);
@@ -72,7 +73,8 @@ fn program_suspension_shortens_the_tail_of_reads() {
 #[test]
 fn erase_suspension_shortens_the_tail_of_reads() {
     let base = one(4, 0.8, 20_000).set("flash.erase_time", "30ms");
-    let quick = "{ program = false, erase = true, erase_time = \"10us\", erase_min_left = \"10us\" }";
+    let quick =
+        "{ program = false, erase = true, erase_time = \"10us\", erase_min_left = \"10us\" }";
     let off = base.set("flash.suspend", "{ program = false, erase = false }").run();
     let on = base.set("flash.suspend", quick).run();
     assert_eq!(off.flash.erase_suspends, 0);
@@ -115,7 +117,10 @@ fn a_small_mapping_cache_reads_and_writes_translation_pages() {
     // The rest of the table fits, warm or after its first misses.
     assert!(large.flash.mapping_reads < small.flash.mapping_reads / 2);
     assert_eq!(large.cmt.writebacks, 0);
-    assert_eq!((ideal.cmt.misses, ideal.flash.mapping_reads, ideal.flash.mapping_programs), (0, 0, 0));
+    assert_eq!(
+        (ideal.cmt.misses, ideal.flash.mapping_reads, ideal.flash.mapping_programs),
+        (0, 0, 0)
+    );
     let mapping = |s: &Summary| s.flows[0].breakdown_us.mapping;
     assert!(mapping(&small) > mapping(&large));
 }
@@ -154,9 +159,8 @@ fn the_read_cache_hits() {
 #[test]
 fn a_warm_read_cache_hits_from_the_start() {
     // Fewer pages than the cache holds.
-    let base = one(1, 1.0, 1000)
-        .set("flow[0].cache", "read")
-        .set("flow[0].synthetic.working_set", 0.005);
+    let base =
+        one(1, 1.0, 1000).set("flow[0].cache", "read").set("flow[0].synthetic.working_set", 0.005);
     let warm = base.run();
     let cold = base.set("ftl.precondition.warm_cache", false).run();
     assert!(cold.cache.misses > 100, "{}", cold.cache.misses);
@@ -166,9 +170,8 @@ fn a_warm_read_cache_hits_from_the_start() {
 #[test]
 fn eager_write_back_leaves_only_rewritten_pages_dirty() {
     // Fewer pages than the cache holds, written over and over.
-    let base = one(2, 0.0, 2000)
-        .set("flow[0].cache", "write")
-        .set("flow[0].synthetic.working_set", 0.005);
+    let base =
+        one(2, 0.0, 2000).set("flow[0].cache", "write").set("flow[0].synthetic.working_set", 0.005);
     let eager = base.run();
     let lazy = base.set("cache.eager_write_back", false).run();
     assert!(eager.flash.user_programs > 100, "{}", eager.flash.user_programs);
@@ -273,10 +276,8 @@ fn partial_writes_read_the_rest_of_the_page() {
     let part = base.set("flow[0].synthetic.size", "512B").run();
     assert_eq!(whole.flash.user_reads, 0);
     assert_eq!(part.flash.user_reads, 1000);
-    let empty = base
-        .set("flow[0].synthetic.size", "512B")
-        .set("ftl.precondition.enabled", false)
-        .run();
+    let empty =
+        base.set("flow[0].synthetic.size", "512B").set("ftl.precondition.enabled", false).run();
     assert!(empty.flash.user_reads < 200, "pages of an empty drive have little to keep");
 }
 
@@ -295,7 +296,12 @@ fn skew_lowers_write_amplification() {
     let hot = base
         .set("flow[0].synthetic.address", "{ hot-cold = { hot_region = 0.1, hot_traffic = 0.95 } }")
         .run();
-    assert!(amplification(&hot) < 0.8 * amplification(&uniform), "{} {}", amplification(&hot), amplification(&uniform));
+    assert!(
+        amplification(&hot) < 0.8 * amplification(&uniform),
+        "{} {}",
+        amplification(&hot),
+        amplification(&uniform)
+    );
 }
 
 #[test]
@@ -332,9 +338,8 @@ fn priority_scheduling_favours_the_high_class() {
 #[test]
 fn reads_pass_writes_unless_first_come_first_served() {
     let base = one(32, 0.5, 6000).set("ftl.precondition.occupancy", 0.5);
-    let read = |scheduler| {
-        base.set("scheduler", scheduler).run().flows[0].read_response_time_us.mean
-    };
+    let read =
+        |scheduler| base.set("scheduler", scheduler).run().flows[0].read_response_time_us.mean;
     let fcfs = read("fcfs");
     for scheduler in ["read-priority", "out-of-order", "priority-out-of-order"] {
         let mean = read(scheduler);

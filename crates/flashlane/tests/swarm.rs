@@ -92,7 +92,10 @@ fn check(case: &Case, summary: &Summary) {
     for (flow, config) in summary.flows.iter().zip(&case.workload.flows) {
         let name = &flow.name;
         let (sum, mean) = (stage_sum(&flow.breakdown_us), flow.response_time_us.mean);
-        assert!((sum - mean).abs() < 1e-3, "stages of {name} sum to {sum} us, the mean is {mean} us");
+        assert!(
+            (sum - mean).abs() < 1e-3,
+            "stages of {name} sum to {sum} us, the mean is {mean} us"
+        );
         assert!(flow.end_to_end_us.mean >= mean - 1e-6, "{name} arrives before it is enqueued");
         check_latency(&flow.response_time_us, name);
         check_latency(&flow.end_to_end_us, name);
@@ -101,7 +104,8 @@ fn check(case: &Case, summary: &Summary) {
         assert_eq!(count, flow.response_time_us.count, "requests of {name} by kind");
         assert_eq!(requests.read, flow.read_response_time_us.count);
         assert_eq!(requests.write, flow.write_response_time_us.count);
-        for (bytes, count) in [(flow.bytes.read, requests.read), (flow.bytes.write, requests.write)] {
+        for (bytes, count) in [(flow.bytes.read, requests.read), (flow.bytes.write, requests.write)]
+        {
             assert!(bytes.is_multiple_of(512), "{name} moves whole sectors");
             assert!(bytes >= count * 512 && bytes <= count * (16 << 20), "{name}: {bytes} bytes");
         }
@@ -116,8 +120,8 @@ fn check(case: &Case, summary: &Summary) {
     }
     check_flash(case, summary);
     check_shares(summary);
-    let stops = case.workload.flows.len() == 1
-        && case.workload.flows[0].on_end != Some(OnEnd::Repeat);
+    let stops =
+        case.workload.flows.len() == 1 && case.workload.flows[0].on_end != Some(OnEnd::Repeat);
     if let (true, Some(synthetic)) = (stops, &case.workload.flows[0].synthetic)
         && synthetic.duration.is_none()
     {
@@ -188,7 +192,9 @@ fn accepted_configurations_finish() {
                     let outcome = run(seed);
                     if let Outcome::Failed(why) = &outcome {
                         let line = why.lines().next().unwrap_or_default();
-                        println!("SWARM_SEED={seed} cargo test -p flashlane --test swarm  # {line}");
+                        println!(
+                            "SWARM_SEED={seed} cargo test -p flashlane --test swarm  # {line}"
+                        );
                     }
                     outcomes.lock().expect("no worker panics").insert(seed, outcome);
                 }

@@ -97,7 +97,10 @@ fn check_md1(load: f64, requests_per_batch: u64) {
 
 #[test]
 fn poisson_reads_wait_as_in_md1() {
-    println!("{:>5} {:>10} {:>10} {:>8} {:>8} {:>10}", "load", "M/D/1 us", "ours us", "diff %", "s.e. %", "requests");
+    println!(
+        "{:>5} {:>10} {:>10} {:>8} {:>8} {:>10}",
+        "load", "M/D/1 us", "ours us", "diff %", "s.e. %", "requests"
+    );
     for (load, requests) in
         [(0.1, 20_000), (0.3, 15_000), (0.5, 20_000), (0.7, 40_000), (0.8, 60_000), (0.9, 200_000)]
     {
@@ -115,12 +118,22 @@ const SLOW_BUS: &str = "100MT/s";
 const FAST_BUS: &str = "10GT/s";
 
 /// Sequential pages over `dies` dies with 16 outstanding for each chip at least.
-fn peak(channels: u32, chips: u32, dies: u32, planes: u32, rate: &str, read: bool) -> (Summary, Bounds) {
+fn peak(
+    channels: u32,
+    chips: u32,
+    dies: u32,
+    planes: u32,
+    rate: &str,
+    read: bool,
+) -> (Summary, Bounds) {
     let chip_count = channels * chips;
     let depth = 16 * chip_count * dies * planes;
     let total_dies = chip_count * dies * planes;
     let scenario = Scenario::new(ONE_DIE, PAGE_READS)
-        .set("workload.flow[0].synthetic", "{ size = \"4KiB\", align = \"4KiB\", address = \"streaming\" }")
+        .set(
+            "workload.flow[0].synthetic",
+            "{ size = \"4KiB\", align = \"4KiB\", address = \"streaming\" }",
+        )
         .set("flow[0].synthetic.queue_depth", depth)
         .set("flow[0].synthetic.read_ratio", if read { "1.0" } else { "0.0" })
         .set("flow[0].synthetic.requests", 2000 * total_dies)
@@ -461,7 +474,9 @@ requests = 4000
     for scenario in [
         base.clone(),
         base.set("ftl.mapping", "{ ideal = false, cmt_capacity = \"2KiB\" }"),
-        base.set("cache.capacity", "64KiB").set("flash.suspend.program", true).set("interface.queue_depth", 8),
+        base.set("cache.capacity", "64KiB")
+            .set("flash.suspend.program", true)
+            .set("interface.queue_depth", 8),
     ] {
         let summary = scenario.run();
         for flow in summary.flows {

@@ -46,7 +46,11 @@ pub(crate) struct Cache {
 
 impl Cache {
     /// An empty cache.
-    pub(crate) fn new(device: &DeviceConfig, workload: &WorkloadConfig, geometry: Geometry) -> Self {
+    pub(crate) fn new(
+        device: &DeviceConfig,
+        workload: &WorkloadConfig,
+        geometry: Geometry,
+    ) -> Self {
         let config = &device.cache;
         let slots = (config.capacity.0 / geometry.page_bytes()).max(1) as u32;
         let pages = u64::from(geometry.planes()) * u64::from(config.write_back_pages_per_plane);
@@ -268,9 +272,22 @@ impl Ssd {
         self.cache.dram.access(self.now, u64::from(mask.count_ones()) * SECTOR_BYTES);
     }
 
-    /// Trimmed sectors leave the cache.
+    /// Trimmed sectors leave the cache, and the write-backs of the page that have no place on flash
+    /// yet: these would bring them back.
     pub(crate) fn trim_cached(&mut self, lpa: u32, mask: u64) {
         self.cache.slots.trim(lpa, mask);
+        if self.cache.in_flight == 0 {
+            return;
+        }
+        let waits = |tr: &Transaction| {
+            tr.source == Source::Cache && tr.op == Op::Program && tr.lpa == lpa && tr.ppa == NONE
+        };
+        let found = self.transactions.iter().filter(|(_, tr)| waits(tr));
+        for id in found.map(|(id, _)| id).collect::<Vec<u32>>() {
+            let tr = &mut self.transactions[id];
+            self.cache.in_flight -= u64::from((tr.mask & mask).count_ones());
+            tr.mask &= !mask;
+        }
     }
 
     /// Everything acknowledged so far goes to flash; the request waits for it.
@@ -303,4 +320,3 @@ impl Ssd {
         assert_eq!(self.cache.in_flight, 0, "nothing is on its way to flash");
     }
 }
-

@@ -104,7 +104,7 @@ impl Slots {
     }
 
     /// Sectors of a page that are cached; marks the page as just used.
-    pub(super) fn lookup(&mut self, lpa: u32) -> u64 {
+    pub(crate) fn lookup(&mut self, lpa: u32) -> u64 {
         let Some(at) = self.index.get(lpa) else { return 0 };
         self.use_now(at);
         self.slots[at as usize].mask
@@ -112,8 +112,7 @@ impl Slots {
 
     fn insert(&mut self, lpa: u32, flow: u16, mask: u64, state: SlotState) {
         assert!(self.has_room(), "a page is added where there is room");
-        let slot =
-            Slot { lpa, newer: NONE, older: NONE, version: self.version, mask, flow, state };
+        let slot = Slot { lpa, newer: NONE, older: NONE, version: self.version, mask, flow, state };
         let at = match self.free.pop() {
             Some(at) => {
                 self.slots[at as usize] = slot;

@@ -127,7 +127,8 @@ pub(crate) struct Flash {
 impl Flash {
     /// An idle flash memory.
     pub(crate) fn new(config: &FlashConfig, compat: &CompatConfig, geometry: Geometry) -> Self {
-        let channel = Channel { busy: false, moving: NONE, waiting: [List::default(); 3], taken: 0 };
+        let channel =
+            Channel { busy: false, moving: NONE, waiting: [List::default(); 3], taken: 0 };
         let die = Die {
             state: DieState::Idle,
             head: NONE,
@@ -202,7 +203,10 @@ impl Flash {
     }
 
     /// Operations that the dies run or have suspended, for audits.
-    pub(crate) fn on_dies(&self, transactions: &flashlane_engine::Slab<crate::transaction::Transaction>) -> usize {
+    pub(crate) fn on_dies(
+        &self,
+        transactions: &flashlane_engine::Slab<crate::transaction::Transaction>,
+    ) -> usize {
         let chain = |mut id: u32| {
             let mut count = 0;
             while id != NONE {
@@ -307,7 +311,8 @@ impl Ssd {
         assert_eq!(state.state, DieState::Array, "only array operations are suspended");
         assert!(state.suspended.is_none(), "one level of suspension");
         let left = (state.until - now).0;
-        state.suspended = Some(Suspended { head: state.head, op: state.op, left, whole: state.whole });
+        state.suspended =
+            Some(Suspended { head: state.head, op: state.op, left, whole: state.whole });
         state.state = DieState::Idle;
         state.epoch = state.epoch.wrapping_add(1);
         let (op, mut id) = (state.op, state.head);

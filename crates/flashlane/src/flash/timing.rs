@@ -80,7 +80,11 @@ impl FlashTiming {
         match op {
             Op::Read => T_CS + 6 * T_WC + T_WB + T_RR + (planes - 1) * (6 * T_WC + T_DBSY),
             Op::Program => {
-                T_CS + 6 * T_WC + T_ADL + T_WPST + T_WPSTH + T_WB
+                T_CS + 6 * T_WC
+                    + T_ADL
+                    + T_WPST
+                    + T_WPSTH
+                    + T_WB
                     + (planes - 1) * (5 * T_WC + T_ADL + T_WPST + T_CALS + T_WB + T_DBSY)
             }
             Op::Erase => T_CS + 4 * T_WC + T_WB + (planes - 1) * (T_DBSY + 4 * T_WC + T_WB),

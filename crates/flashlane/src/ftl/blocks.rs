@@ -392,7 +392,11 @@ mod tests {
         }
         assert_eq!(pages, (0..24).collect::<Vec<u32>>(), "six of eight blocks, two in reserve");
         assert_eq!(blocks.planes[0].free, 2);
-        assert_eq!(blocks.allocate(0, 0, Stream::Gc, true), Some(24), "collection may use the reserve");
+        assert_eq!(
+            blocks.allocate(0, 0, Stream::Gc, true),
+            Some(24),
+            "collection may use the reserve"
+        );
         assert_eq!(blocks.allocate(1, 0, Stream::Host, false), Some(32), "planes are independent");
     }
 

@@ -214,6 +214,11 @@ impl Ssd {
             held |= self.ftl.pages.mask(lpa);
             self.invalidate(old);
         }
+        if held == 0 {
+            // Trimmed while it waited.
+            self.invalidate(ppa);
+            return;
+        }
         self.ftl.pages.place(lpa, ppa);
         self.ftl.pages.set_mask(lpa, held);
     }

@@ -132,7 +132,8 @@ pub(crate) fn precondition(
             })
             .collect();
         let total: u64 = pages.iter().map(PagesOn::len).sum();
-        let mut room = usable_blocks(device, layout, flows.len() as u32, plane as u32, total, state);
+        let mut room =
+            usable_blocks(device, layout, flows.len() as u32, plane as u32, total, state);
         let mut left = total;
         for (&(flow, _), pages) in flows.iter().zip(&pages) {
             if pages.len() == 0 {

@@ -15,8 +15,8 @@ use crate::flash::DieState;
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
 use crate::transaction::{Place, Source};
-pub use policy::Scheduling;
 use policy::Policy;
+pub use policy::Scheduling;
 use queues::View;
 
 /// Time average and maximum of a queue length.

@@ -82,6 +82,13 @@ pub(crate) fn case(seed: u64) -> Case {
         flows: (0..flows).map(|index| flow(&mut draw, &device, index, flows)).collect(),
         window: if draw.chance(0.85) { WindowRule::Steady } else { WindowRule::WholeRun },
     };
+    if let Arbitration::Weighted(_) = device.interface.arbitration {
+        // By the standard an urgent queue goes first always; one that starts over until the others
+        // are done may keep them waiting for ever.
+        for flow in workload.flows.iter_mut().filter(|flow| flow.priority == Priority::Urgent) {
+            flow.on_end = Some(OnEnd::Stop);
+        }
+    }
     collection(&mut draw, &mut device);
     make_room(&mut draw, &mut device, &workload);
     requests(&mut draw, &device, &mut workload);
@@ -265,8 +272,7 @@ fn flow(draw: &mut Draw, device: &DeviceConfig, index: usize, flows: usize) -> F
     let flash = &device.flash;
     let mut flow = WorkloadConfig::whole_device().flows.remove(0);
     flow.name = format!("flow {index}");
-    flow.priority =
-        draw.pick(&[Priority::Urgent, Priority::High, Priority::Medium, Priority::Low]);
+    flow.priority = draw.pick(&[Priority::Urgent, Priority::High, Priority::Medium, Priority::Low]);
     flow.cache =
         draw.pick(&[CacheMode::Off, CacheMode::Write, CacheMode::Read, CacheMode::WriteRead]);
     flow.channels = list(draw, flash.channels);
@@ -282,8 +288,7 @@ fn flow(draw: &mut Draw, device: &DeviceConfig, index: usize, flows: usize) -> F
         0 => {
             let of = draw.pick(&clone::list()).name.to_owned();
             let time_scale = 0.1 / draw.scale(1, 100) as f64;
-            flow.clone =
-                Some(CloneConfig { of, time_scale, requests: Some(1), duration: None });
+            flow.clone = Some(CloneConfig { of, time_scale, requests: Some(1), duration: None });
         }
         1 => flow.mqsim = Some(MqsimFlowConfig::Synthetic(mqsim(draw))),
         _ => flow.synthetic = Some(synthetic(draw, device.flash.page_size.0)),
@@ -311,9 +316,8 @@ fn synthetic(draw: &mut Draw, page: u64) -> SyntheticConfig {
         1 => flow.bandwidth = Some(Bandwidth(draw.scale(10, 20_000) * 1_000_000)),
         _ => flow.queue_depth = Some(draw.scale(1, 64) as u32),
     }
-    flow.align = draw
-        .chance(0.6)
-        .then(|| ByteSize(draw.pick(&[512, 1024, 1536, 4096, page, 2 * page])));
+    flow.align =
+        draw.chance(0.6).then(|| ByteSize(draw.pick(&[512, 1024, 1536, 4096, page, 2 * page])));
     flow.working_set = draw.chance(0.4).then(|| Ratio(0.05 + 0.95 * draw.0.unit()));
     flow
 }
@@ -366,7 +370,11 @@ fn mqsim(draw: &mut Draw) -> MqsimSyntheticConfig {
         working_set_percent: draw.between(20, 100) as u32,
         closed_loop: draw.chance(0.6),
         read_percent: draw.pick(&[0, 30, 50, 100]),
-        address: draw.pick(&[MqsimAddress::Streaming, MqsimAddress::Uniform, MqsimAddress::HotCold]),
+        address: draw.pick(&[
+            MqsimAddress::Streaming,
+            MqsimAddress::Uniform,
+            MqsimAddress::HotCold,
+        ]),
         hot_region_percent: draw.between(1, 99) as u32,
         aligned: draw.chance(0.5),
         alignment_sectors: draw.scale(1, 32) as u32,
@@ -445,7 +453,8 @@ fn requests(draw: &mut Draw, device: &DeviceConfig, workload: &mut WorkloadConfi
         if let Some(MqsimFlowConfig::Synthetic(flow)) = &mut flow.mqsim {
             let least = (room / 100 * u64::from(flow.working_set_percent) / 512).max(1);
             flow.size_mean_sectors = flow.size_mean_sectors.min(least as u32);
-            flow.requests = (pages / spans(u64::from(flow.size_mean_sectors) * 512)).clamp(10, 5_000);
+            flow.requests =
+                (pages / spans(u64::from(flow.size_mean_sectors) * 512)).clamp(10, 5_000);
             if several {
                 flow.stop_time_ns = span / NS;
             }
