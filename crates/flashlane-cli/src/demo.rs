@@ -12,7 +12,7 @@ use crate::output::{OutFolder, note, print};
 use crate::table;
 
 /// The schedulers that the demonstration compares.
-const SCHEDULERS: [&str; 2] = ["out-of-order", "read-priority"];
+const SCHEDULERS: [&str; 2] = ["fcfs", "out-of-order"];
 const DEVICE: &str = include_str!("../demo/device.toml");
 const WORKLOAD: &str = include_str!("../demo/workload.toml");
 

@@ -5,15 +5,20 @@ use crate::time::Time;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry<E> {
-    time: u64,
-    sequence: u64,
+    /// Time above sequence: one comparison without a branch orders both.
+    key: u128,
     event: E,
 }
 
 impl<E> Entry<E> {
     #[inline]
-    fn before(&self, other: &Self) -> bool {
-        (self.time, self.sequence) < (other.time, other.sequence)
+    fn new(time: Time, sequence: u64, event: E) -> Self {
+        Self { key: u128::from(time.0) << 64 | u128::from(sequence), event }
+    }
+
+    #[inline]
+    fn time(&self) -> Time {
+        Time((self.key >> 64) as u64)
     }
 }
 
@@ -64,13 +69,13 @@ impl<E: Copy> EventQueue<E> {
     #[inline]
     pub fn schedule(&mut self, time: Time, event: E) {
         assert!(time >= self.now, "an event may not be scheduled in the past");
-        let entry = Entry { time: time.0, sequence: self.sequence, event };
+        let entry = Entry::new(time, self.sequence, event);
         self.sequence += 1;
         let mut hole = self.heap.len();
         self.heap.push(entry);
         while hole > 0 {
             let parent = (hole - 1) / 4;
-            if !entry.before(&self.heap[parent]) {
+            if entry.key >= self.heap[parent].key {
                 break;
             }
             self.heap[hole] = self.heap[parent];
@@ -84,32 +89,31 @@ impl<E: Copy> EventQueue<E> {
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let last = self.heap.pop()?;
         let Some(&top) = self.heap.first() else {
-            self.now = Time(last.time);
+            self.now = last.time();
             return Some((self.now, last.event));
         };
         let len = self.heap.len();
         let mut hole = 0;
         loop {
             let first = 4 * hole + 1;
-            if first >= len {
-                break;
-            }
-            let children = &self.heap[first..len.min(first + 4)];
-            let mut best = 0;
-            for child in 1..children.len() {
-                if children[child].before(&children[best]) {
-                    best = child;
+            let best = match self.heap.get(first..first + 4) {
+                Some([a, b, c, d]) => {
+                    let (left, left_key) = if b.key < a.key { (1, b.key) } else { (0, a.key) };
+                    let (right, right_key) = if d.key < c.key { (3, d.key) } else { (2, c.key) };
+                    first + if right_key < left_key { right } else { left }
                 }
-            }
-            if !children[best].before(&last) {
+                _ if first >= len => break,
+                _ => (first..len).min_by_key(|&child| self.heap[child].key).expect("a child"),
+            };
+            if self.heap[best].key >= last.key {
                 break;
             }
-            self.heap[hole] = children[best];
-            hole = first + best;
+            self.heap[hole] = self.heap[best];
+            hole = best;
         }
         self.heap[hole] = last;
-        debug_assert!(top.time >= self.now.0, "time runs back");
-        self.now = Time(top.time);
+        debug_assert!(top.time() >= self.now, "time runs back");
+        self.now = top.time();
         Some((self.now, top.event))
     }
 }

@@ -8,15 +8,15 @@ mod error;
 pub mod layout;
 
 // The pipeline.
-pub mod workload; // 1
+mod cache; // 4
+mod flash; // 7
+pub mod ftl; // 5
 mod host; // 2
 pub mod interface; // 3
-mod cache; // 4
-pub mod ftl; // 5
 pub mod isolation;
+pub mod metrics;
 pub mod scheduler; // 6
-mod flash; // 7
-pub mod metrics; // 8
+pub mod workload; // 1 // 8
 
 // What they share, and the loop over it all.
 mod audit;

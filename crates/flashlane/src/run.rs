@@ -49,14 +49,7 @@ pub struct RunOptions {
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self {
-            seed: 1,
-            alone: false,
-            check: false,
-            warmup: Warmup::None,
-            compat: None,
-            threads: 0,
-        }
+        Self { seed: 1, alone: false, check: false, warmup: Warmup::None, compat: None, threads: 0 }
     }
 }
 
@@ -92,9 +85,7 @@ impl<'a> Prepared<'a> {
                 .collect::<Result<_, _>>()?;
             let (seed, layout) = (options.seed, &layout);
             precondition::precondition(device, workload, layout, &footprints, &mut state, seed);
-            precondition::warm(
-                device, workload, layout, &footprints, &mut state, &mut cache, seed,
-            );
+            precondition::warm(device, workload, layout, &footprints, &mut state, &mut cache, seed);
         }
         Ok(Self { device, workload, options, layout, state, cache })
     }
@@ -211,7 +202,6 @@ fn run_alone(
     }
     Ok(())
 }
-
 
 #[cfg(test)]
 #[path = "reference_ftl.rs"]

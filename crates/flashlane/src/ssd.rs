@@ -56,6 +56,7 @@ pub(crate) struct Ssd {
 
 impl Ssd {
     /// An idle system over a translation layer that may have been preconditioned.
+    #[expect(clippy::too_many_arguments, reason = "one argument for each thing that it is made of")]
     pub(crate) fn new(
         device: &DeviceConfig,
         workload: &WorkloadConfig,
@@ -113,11 +114,11 @@ impl Ssd {
             } else if self.events - at_instant > EVENTS_PER_INSTANT_MAX {
                 return Err(self.stuck("the model makes no progress in time"));
             }
-            if self.events % PROGRESS_INTERVAL == 0 {
+            if self.events.is_multiple_of(PROGRESS_INTERVAL) {
                 progress(self.progress());
                 self.check_starvation()?;
             }
-            if self.check && self.events % audit_interval == 0 {
+            if self.check && self.events.is_multiple_of(audit_interval) {
                 self.audit();
             }
         }

@@ -74,11 +74,9 @@ pub(crate) struct Transaction {
     pub(crate) flush_epoch: u32,
     /// Sectors of the page that are read or written.
     pub(crate) mask: u64,
-    /// Created.
-    pub(crate) born: Time,
     /// The last change of stage.
     pub(crate) mark: Time,
-    /// Stages so far; they sum to `mark - born`.
+    /// Stages so far; they sum to the time since it was created.
     pub(crate) chain: Chain,
     pub(crate) flow: u16,
     /// Class of the flow: 0 urgent .. 3 low.
@@ -109,7 +107,6 @@ impl Transaction {
             tag: 0,
             flush_epoch: 0,
             mask: 0,
-            born: now,
             mark: now,
             chain: Chain::default(),
             flow,

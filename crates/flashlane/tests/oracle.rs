@@ -47,9 +47,14 @@ fn read_cases_match() {
     let only = std::env::var("ORACLE_CASE").ok();
     let (mut count, mut failures) = (0, Vec::new());
     println!("{:<40} {:>12} {:>12} {:>9}", "case, flow", "MQSim us", "ours us", "diff %");
-    for group in
-        ["g1_backend", "g1_qfs16", "g1_qfs1024", "g2_latency_floor", "g3_qd_sweep", "g4_plane_alloc"]
-    {
+    for group in [
+        "g1_backend",
+        "g1_qfs16",
+        "g1_qfs1024",
+        "g2_latency_floor",
+        "g3_qd_sweep",
+        "g4_plane_alloc",
+    ] {
         let text = std::fs::read_to_string(root.join(format!("{group}.json"))).expect("readable");
         let data: Value = serde_json::from_str(&text).expect("valid JSON");
         for case in data["cases"].as_array().expect("a list of cases") {
@@ -78,7 +83,8 @@ fn read_cases_match() {
                 let requests = summary.flows[index].requests.read;
                 let expected = flow["serviced"].as_u64().expect("a count");
                 if requests.abs_diff(expected) as f64 > 0.01 * expected as f64 {
-                    failures.push(format!("{name} flow {index}: {requests} of {expected} requests"));
+                    failures
+                        .push(format!("{name} flow {index}: {requests} of {expected} requests"));
                 }
             }
             let pages = case["out"]["flash_transactions"]["user_read_pages"].as_u64();

@@ -48,7 +48,8 @@ impl Dram {
         let ns = if bytes <= row {
             open + bursts(bytes)
         } else {
-            let tail = u128::from(bytes % row) * u128::from(rate) / (u128::from(burst) * 1_000_000_000);
+            let tail =
+                u128::from(bytes % row) * u128::from(rate) / (u128::from(burst) * 1_000_000_000);
             2 * open + (bursts(row) + c.t_rp.0 / 1_000) * (bytes / row / 2) + tail as u64
         };
         ns * 1_000

@@ -46,7 +46,11 @@ pub(crate) struct Cache {
 
 impl Cache {
     /// An empty cache.
-    pub(crate) fn new(device: &DeviceConfig, workload: &WorkloadConfig, geometry: Geometry) -> Self {
+    pub(crate) fn new(
+        device: &DeviceConfig,
+        workload: &WorkloadConfig,
+        geometry: Geometry,
+    ) -> Self {
         let config = &device.cache;
         let slots = (config.capacity.0 / geometry.page_bytes()).max(1) as u32;
         let pages = u64::from(geometry.planes()) * u64::from(config.write_back_pages_per_plane);
@@ -316,4 +320,3 @@ impl Ssd {
         assert_eq!(self.cache.in_flight, 0, "nothing is on its way to flash");
     }
 }
-

@@ -112,8 +112,7 @@ impl Slots {
 
     fn insert(&mut self, lpa: u32, flow: u16, mask: u64, state: SlotState) {
         assert!(self.has_room(), "a page is added where there is room");
-        let slot =
-            Slot { lpa, newer: NONE, older: NONE, version: self.version, mask, flow, state };
+        let slot = Slot { lpa, newer: NONE, older: NONE, version: self.version, mask, flow, state };
         let at = match self.free.pop() {
             Some(at) => {
                 self.slots[at as usize] = slot;

@@ -425,8 +425,12 @@ pub struct CompatConfig {
     pub random_generators: bool,
     /// PCIe transfer times are cut to whole nanoseconds.
     pub truncated_link_time: bool,
-    /// Multi-plane programs may pair pages out of the order of their block.
+    /// Multi-plane programs may pair pages out of the order of their block, and reads do not wait for
+    /// the program of their page.
     pub unordered_programs: bool,
+    /// Waiting read data goes before every command on a channel: the dies of a busy channel run in
+    /// step, and its bus idles for one tR a round.
+    pub data_before_commands: bool,
 }
 
 impl CompatConfig {
@@ -443,6 +447,7 @@ impl CompatConfig {
             random_generators: true,
             truncated_link_time: true,
             unordered_programs: true,
+            data_before_commands: true,
         }
     }
 }

@@ -120,12 +120,15 @@ pub(crate) struct Flash {
     chips_per_channel: u32,
     planes_per_die: u32,
     suspend: crate::config::SuspendConfig,
+    /// Waiting read data goes before every command.
+    data_first: bool,
 }
 
 impl Flash {
     /// An idle flash memory.
     pub(crate) fn new(config: &FlashConfig, compat: &CompatConfig, geometry: Geometry) -> Self {
-        let channel = Channel { busy: false, moving: NONE, waiting: [List::default(); 3], taken: 0 };
+        let channel =
+            Channel { busy: false, moving: NONE, waiting: [List::default(); 3], taken: 0 };
         let die = Die {
             state: DieState::Idle,
             head: NONE,
@@ -149,6 +152,7 @@ impl Flash {
             chips_per_channel: geometry.chips_per_channel,
             planes_per_die: geometry.planes_per_die,
             suspend: config.suspend.clone(),
+            data_first: compat.data_before_commands,
         }
     }
 
@@ -199,7 +203,10 @@ impl Flash {
     }
 
     /// Operations that the dies run or have suspended, for audits.
-    pub(crate) fn on_dies(&self, transactions: &flashlane_engine::Slab<crate::transaction::Transaction>) -> usize {
+    pub(crate) fn on_dies(
+        &self,
+        transactions: &flashlane_engine::Slab<crate::transaction::Transaction>,
+    ) -> usize {
         let chain = |mut id: u32| {
             let mut count = 0;
             while id != NONE {
@@ -304,7 +311,8 @@ impl Ssd {
         assert_eq!(state.state, DieState::Array, "only array operations are suspended");
         assert!(state.suspended.is_none(), "one level of suspension");
         let left = (state.until - now).0;
-        state.suspended = Some(Suspended { head: state.head, op: state.op, left, whole: state.whole });
+        state.suspended =
+            Some(Suspended { head: state.head, op: state.op, left, whole: state.whole });
         state.state = DieState::Idle;
         state.epoch = state.epoch.wrapping_add(1);
         let (op, mut id) = (state.op, state.head);
@@ -485,10 +493,17 @@ impl Ssd {
         self.channel_free(u32::from(channel));
     }
 
-    /// The channel is free: waiting read data first, then new commands.
+    /// The channel is free. Read commands for idle dies go first: they are short, and an idle die
+    /// behind a transfer is an array time lost. Then waiting read data, then the other commands.
     fn channel_free(&mut self, channel: u32) {
-        self.flash.channels[channel as usize].busy = false;
-        if !self.move_data(channel) {
+        let state = &mut self.flash.channels[channel as usize];
+        state.busy = false;
+        let data_waits = state.waiting.iter().any(|list| !list.is_empty());
+        if data_waits {
+            if self.flash.data_first || !self.dispatch_read(channel) {
+                self.move_data(channel);
+            }
+        } else {
             self.dispatch(channel);
         }
     }

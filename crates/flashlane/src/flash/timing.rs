@@ -80,7 +80,11 @@ impl FlashTiming {
         match op {
             Op::Read => T_CS + 6 * T_WC + T_WB + T_RR + (planes - 1) * (6 * T_WC + T_DBSY),
             Op::Program => {
-                T_CS + 6 * T_WC + T_ADL + T_WPST + T_WPSTH + T_WB
+                T_CS + 6 * T_WC
+                    + T_ADL
+                    + T_WPST
+                    + T_WPSTH
+                    + T_WB
                     + (planes - 1) * (5 * T_WC + T_ADL + T_WPST + T_CALS + T_WB + T_DBSY)
             }
             Op::Erase => T_CS + 4 * T_WC + T_WB + (planes - 1) * (T_DBSY + 4 * T_WC + T_WB),
@@ -99,16 +103,6 @@ impl FlashTiming {
         match op {
             Op::Read => self.read[page as usize],
             Op::Program => self.program[page as usize],
-            Op::Erase => self.erase,
-        }
-    }
-
-    /// Mean array time over the pages of a block.
-    pub(crate) fn mean_array(&self, op: Op) -> u64 {
-        let mean = |times: &[u64]| times.iter().sum::<u64>() / times.len() as u64;
-        match op {
-            Op::Read => mean(&self.read),
-            Op::Program => mean(&self.program),
             Op::Erase => self.erase,
         }
     }

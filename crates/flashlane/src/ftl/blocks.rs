@@ -192,12 +192,6 @@ impl Blocks {
         self.pages_per_block
     }
 
-    /// Blocks of a plane.
-    #[inline]
-    pub(crate) fn blocks_per_plane(&self) -> u32 {
-        self.blocks_per_plane
-    }
-
     /// Block of a physical page.
     #[inline]
     pub(crate) fn block_of(&self, ppa: u32) -> u32 {
@@ -398,7 +392,11 @@ mod tests {
         }
         assert_eq!(pages, (0..24).collect::<Vec<u32>>(), "six of eight blocks, two in reserve");
         assert_eq!(blocks.planes[0].free, 2);
-        assert_eq!(blocks.allocate(0, 0, Stream::Gc, true), Some(24), "collection may use the reserve");
+        assert_eq!(
+            blocks.allocate(0, 0, Stream::Gc, true),
+            Some(24),
+            "collection may use the reserve"
+        );
         assert_eq!(blocks.allocate(1, 0, Stream::Host, false), Some(32), "planes are independent");
     }
 

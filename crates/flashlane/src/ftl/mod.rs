@@ -15,11 +15,11 @@ mod translate;
 
 use flashlane_engine::{DenseMap, Rng, Slab};
 
+use crate::config::validate::data_limits;
 use crate::config::{DeviceConfig, UnwrittenRead};
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source};
-use crate::config::validate::data_limits;
 use allocation::{Allocation, Allocator};
 use blocks::{BlockState, Blocks};
 use gc::{Job, VictimPolicy};

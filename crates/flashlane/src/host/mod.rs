@@ -313,7 +313,10 @@ impl Ssd {
                 || "in the host interface or the cache".to_owned(),
                 |(_, tr)| {
                     let plane = if tr.plane == NONE { "-".into() } else { tr.plane.to_string() };
-                    format!("{:?} {:?} of page {} at {:?}, plane {plane}", tr.source, tr.op, tr.lpa, tr.place)
+                    format!(
+                        "{:?} {:?} of page {} at {:?}, plane {plane}",
+                        tr.source, tr.op, tr.lpa, tr.place
+                    )
                 },
             );
             lines.push(format!(

@@ -86,7 +86,7 @@ mod tests {
         }
         let l = recorder.summary();
         assert_eq!((l.count, l.mean, l.min, l.max), (10_000, 5000.5, 1.0, 10_000.0));
-        assert!((l.stddev - 2886.751_331).abs() < 1e-3, "{}", l.stddev);
+        assert!((l.stddev - 2_886.751_331).abs() < 1e-3, "{}", l.stddev);
         for (value, exact) in [(l.p50, 5000.0), (l.p99, 9900.0), (l.p99_99, 9999.0)] {
             assert!((value / exact - 1.0).abs() < 0.002, "{value} {exact}");
         }

@@ -18,9 +18,8 @@ pub(crate) fn summarise(
 ) -> Summary {
     let (opened, closed) = ssd.recorder.window.span(ssd.now);
     let window_s = (closed - opened).as_s();
-    let flows: Vec<FlowSummary> = (0..workload.flows.len())
-        .map(|flow| flow_summary(ssd, workload, flow, window_s))
-        .collect();
+    let flows: Vec<FlowSummary> =
+        (0..workload.flows.len()).map(|flow| flow_summary(ssd, workload, flow, window_s)).collect();
     let sum = |f: &dyn Fn(&FlowRecord) -> u64| ssd.recorder.flows.iter().map(f).sum::<u64>();
     Summary {
         schema: SCHEMA.to_owned(),
@@ -168,8 +167,7 @@ pub(crate) fn slowdowns(flow: &mut FlowSummary, shared: &FlowRecord, alone: &Flo
     flow.alone_end_to_end_us = Some(alone.end_to_end.mean_us());
     flow.slowdown = ratio(shared.end_to_end.mean_us(), alone.end_to_end.mean_us());
     flow.slowdown_device = ratio(shared.response.mean_us(), alone.response.mean_us());
-    flow.slowdown_transaction =
-        ratio(shared.transactions.mean_us(), alone.transactions.mean_us());
+    flow.slowdown_transaction = ratio(shared.transactions.mean_us(), alone.transactions.mean_us());
 }
 
 /// A single flow is alone already.

@@ -77,8 +77,8 @@ impl Window {
                 self.opened = Some(now);
             }
         }
-        let counts = self.opened.is_some_and(|at| now >= at)
-            && self.closed.is_none_or(|at| now <= at);
+        let counts =
+            self.opened.is_some_and(|at| now >= at) && self.closed.is_none_or(|at| now <= at);
         self.counted += u64::from(counts);
         counts
     }

@@ -20,32 +20,52 @@ use crate::workload::footprint::Footprint;
 use plan::{Planner, spread};
 use scatter::Scatter;
 
-/// What a flow's logical space holds.
+/// What a flow's logical space holds: touched pages first, then the lowest others.
 struct Holding<'a> {
     footprint: &'a Footprint,
-    /// Logical pages that hold data, out of `pages`.
+    /// Logical pages that hold data.
     written: u64,
+    /// Touched pages below this number hold data.
+    touched_below: u64,
+    /// Untouched pages below this number hold data.
+    others_below: u64,
 }
 
-impl Holding<'_> {
-    /// Logical pages of the flow that hold data and lie on the `index`th of `period` planes, as
-    /// numbers relative to the flow: touched pages first.
-    fn pages_on(&self, index: u64, period: u64) -> PagesOn {
-        let of_prefix = |end: u64| end.saturating_sub(index).div_ceil(period);
-        match self.footprint {
-            Footprint::Pages(set) => {
-                let touched = set.count().min(self.written);
-                let mut list: Vec<u64> = set
-                    .iter()
-                    .take(touched as usize)
-                    .filter(|page| page % period == index)
-                    .collect();
-                let rest = self.written - touched;
-                let others = (0..set.universe()).filter(|&page| !set.contains(page));
-                list.extend(others.take(rest as usize).filter(|page| page % period == index));
-                PagesOn::List(list)
+impl<'a> Holding<'a> {
+    fn new(footprint: &'a Footprint, written: u64, pages: u64) -> Self {
+        let (mut touched_below, mut others_below) = (pages, pages);
+        if let Footprint::Pages(set) = footprint
+            && written < pages
+        {
+            let touched = set.count();
+            if written <= touched {
+                touched_below = set.iter().nth(written as usize).unwrap_or(pages);
+                others_below = 0;
+            } else {
+                let mut others = (0..pages).filter(|&page| !set.contains(page));
+                others_below = others.nth((written - touched) as usize).unwrap_or(pages);
             }
-            _ => PagesOn::Stride { index, period, count: of_prefix(self.written) },
+        }
+        Self { footprint, written, touched_below, others_below }
+    }
+
+    /// The pages that hold data and lie on the `index`th of `period` planes, as numbers relative to
+    /// the flow.
+    fn pages_on(&self, index: u64, period: u64, pages: u64) -> PagesOn {
+        match self.footprint {
+            Footprint::Pages(set) if self.written < pages => PagesOn::List(
+                (index..pages)
+                    .step_by(period as usize)
+                    .filter(|&page| {
+                        let touched = set.contains(page);
+                        page < if touched { self.touched_below } else { self.others_below }
+                    })
+                    .collect(),
+            ),
+            _ => {
+                let count = self.written.saturating_sub(index).div_ceil(period);
+                PagesOn::Stride { index, period, count }
+            }
         }
     }
 }
@@ -91,7 +111,7 @@ pub(crate) fn precondition(
         .map(|((flow, footprint), space)| {
             let occupancy = flow.occupancy.unwrap_or(device.ftl.precondition.occupancy).0;
             let written = (occupancy * space.pages as f64).round() as u64;
-            Holding { footprint, written: written.min(space.pages) }
+            Holding::new(footprint, written.min(space.pages), space.pages)
         })
         .collect();
     place_translation_pages(layout, &allocator, &holdings, state);
@@ -108,11 +128,12 @@ pub(crate) fn precondition(
             .iter()
             .map(|&(flow, index)| {
                 let period = allocator.order(flow as u16).len() as u64;
-                holdings[flow].pages_on(index, period)
+                holdings[flow].pages_on(index, period, layout.flows[flow].pages)
             })
             .collect();
         let total: u64 = pages.iter().map(PagesOn::len).sum();
-        let mut room = usable_blocks(device, layout, flows.len() as u32, plane as u32, total, state);
+        let mut room =
+            usable_blocks(device, layout, flows.len() as u32, plane as u32, total, state);
         let mut left = total;
         for (&(flow, _), pages) in flows.iter().zip(&pages) {
             if pages.len() == 0 {
@@ -206,26 +227,44 @@ fn place_translation_pages(
     state.mapping = Some(table);
 }
 
-/// Pages that a flow would have left in a cache, drawn from what it touches: hot ones first.
-fn recent_pages(footprint: &Footprint, pages: u64, sectors_per_page: u64, rng: &mut Rng) -> u64 {
-    let within = |sectors: u64| sectors.div_ceil(sectors_per_page).clamp(1, pages);
-    match footprint {
-        Footprint::Whole => rng.below(pages),
-        Footprint::Prefix { sectors } | Footprint::Streaming { sectors } => {
-            rng.below(within(*sectors))
-        }
-        Footprint::HotCold { hot_sectors, total_sectors, hot_traffic } => {
-            let hot = within(*hot_sectors);
-            if rng.unit() < *hot_traffic {
-                rng.below(hot)
-            } else {
-                (hot + rng.below(within(*total_sectors))).min(pages - 1)
+/// Draws pages that a flow would have left in a cache: hot ones first.
+struct Recent<'a> {
+    footprint: &'a Footprint,
+    pages: u64,
+    sectors_per_page: u64,
+    /// The touched pages, where they are known one by one.
+    touched: Vec<u32>,
+}
+
+impl<'a> Recent<'a> {
+    fn new(footprint: &'a Footprint, pages: u64, sectors_per_page: u64) -> Self {
+        let touched = match footprint {
+            Footprint::Pages(set) => set.iter().map(|page| page as u32).collect(),
+            _ => Vec::new(),
+        };
+        Self { footprint, pages, sectors_per_page, touched }
+    }
+
+    fn draw(&self, rng: &mut Rng) -> u64 {
+        let pages = self.pages;
+        let within = |sectors: u64| sectors.div_ceil(self.sectors_per_page).clamp(1, pages);
+        match self.footprint {
+            Footprint::Whole => rng.below(pages),
+            Footprint::Prefix { sectors } | Footprint::Streaming { sectors } => {
+                rng.below(within(*sectors))
             }
-        }
-        Footprint::Pages(set) => {
-            // A random place, then the next touched page.
-            let start = rng.below(pages);
-            (start..pages).chain(0..start).find(|&page| set.contains(page)).unwrap_or(start)
+            Footprint::HotCold { hot_sectors, total_sectors, hot_traffic } => {
+                let hot = within(*hot_sectors);
+                if rng.unit() < *hot_traffic {
+                    rng.below(hot)
+                } else {
+                    (hot + rng.below(within(*total_sectors))).min(pages - 1)
+                }
+            }
+            Footprint::Pages(_) if self.touched.is_empty() => rng.below(pages),
+            Footprint::Pages(_) => {
+                u64::from(self.touched[rng.below(self.touched.len() as u64) as usize])
+            }
         }
     }
 }
@@ -247,7 +286,8 @@ pub(crate) fn warm(
     for (flow, footprint) in footprints.iter().enumerate() {
         let space = &layout.flows[flow];
         let mut rng = Rng::stream(seed, "precondition.warm", flow as u64);
-        let mut draw = || (space.first_lpa + recent_pages(footprint, space.pages, sectors, &mut rng)) as u32;
+        let recent = Recent::new(footprint, space.pages, sectors);
+        let mut draw = || (space.first_lpa + recent.draw(&mut rng)) as u32;
         if device.ftl.precondition.warm_cache && cached[flow] {
             for _ in 0..u64::from(cache.slots.capacity()) / cachers {
                 let lpa = draw();

@@ -15,8 +15,8 @@ use crate::flash::DieState;
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
 use crate::transaction::{Place, Source};
-pub use policy::Scheduling;
 use policy::Policy;
+pub use policy::Scheduling;
 use queues::View;
 
 /// Time average and maximum of a queue length.
@@ -158,6 +158,40 @@ impl Ssd {
         }
     }
 
+    /// Issues a read command for an idle die of a channel, if there is one: chips in turn as above.
+    /// Chips that are short of free blocks are left to [`Ssd::dispatch`].
+    pub(crate) fn dispatch_read(&mut self, channel: u32) -> bool {
+        let chips = self.geometry.chips_per_channel;
+        let turn = self.scheduler.turn[channel as usize];
+        let pending = self.scheduler.pending[channel as usize];
+        let from_turn = pending & (u64::MAX << turn);
+        for mut set in [from_turn, pending & !from_turn] {
+            while set != 0 {
+                let way = set.trailing_zeros();
+                set &= set - 1;
+                let chip = channel * chips + way;
+                let urgent =
+                    !self.scheduler.preemptible || self.ftl.urgent_planes[chip as usize] > 0;
+                if !urgent && self.flash.dies_of(chip).any(|die| self.serve_read(die)) {
+                    self.scheduler.turn[channel as usize] = (way + 1) % chips;
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Issues a read command on an idle die that has one waiting.
+    fn serve_read(&mut self, die: u32) -> bool {
+        if self.flash.dies[die as usize].state != DieState::Idle {
+            return false;
+        }
+        self.batch.clear();
+        let formed = self.with_policy(false, |policy, view| policy.interrupt(die, view));
+        self.send_formed(die, formed, false);
+        formed
+    }
+
     /// Issues a command on a chip, if one of its dies can take one.
     fn serve(&mut self, chip: u32) -> bool {
         let urgent = !self.scheduler.preemptible || self.ftl.urgent_planes[chip as usize] > 0;
@@ -209,25 +243,30 @@ impl Ssd {
     /// Issues a command on a die that is idle or may be interrupted.
     fn serve_die(&mut self, die: u32, urgent: bool) -> bool {
         let idle = self.flash.dies[die as usize].state == DieState::Idle;
-        if !idle && !(self.scheduler.may_suspend && self.flash.may_suspend(die, self.now)) {
+        if !(idle || self.scheduler.may_suspend && self.flash.may_suspend(die, self.now)) {
             return false;
         }
         self.batch.clear();
         let formed = self.with_policy(urgent, |policy, view| {
             if idle { policy.take(die, view) } else { policy.interrupt(die, view) }
         });
+        self.send_formed(die, formed, !idle);
+        formed
+    }
+
+    /// Sends what the policy formed, and settles what it found pointless.
+    fn send_formed(&mut self, die: u32, formed: bool, interrupt: bool) {
         if formed {
             for at in 0..self.batch.len() {
                 self.left_queue(self.batch[at]);
             }
-            self.issue(die, !idle);
+            self.issue(die, interrupt);
         }
         while let Some(id) = self.cancelled.pop() {
             self.left_queue(id);
             assert_eq!(self.transactions[id].source, Source::Gc, "only migrations are cancelled");
             self.migration_cancelled(id);
         }
-        formed
     }
 
     /// Keeps the accounts of a transaction that left its queue.

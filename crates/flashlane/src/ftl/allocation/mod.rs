@@ -116,8 +116,7 @@ impl Allocator {
     #[inline]
     pub(crate) fn plane(&self, flow: u16, lpa: u32, old: u32, blocks: &Blocks) -> u32 {
         if self.dynamic {
-            let old =
-                if old == NONE { NONE } else { blocks.plane_of(blocks.block_of(old)) };
+            let old = if old == NONE { NONE } else { blocks.plane_of(blocks.block_of(old)) };
             dynamic::least_busy(&self.flows[flow as usize].order, flow, lpa, old, blocks)
         } else {
             self.striped(flow, lpa)

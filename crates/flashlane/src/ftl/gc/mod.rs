@@ -104,11 +104,10 @@ mod conformance {
     }
 
     fn random_plane(rng: &mut Rng, round: u64) -> Vec<Block> {
-        let states =
-            [BlockState::Free, BlockState::Open, BlockState::Full, BlockState::Collected];
+        let states = [BlockState::Free, BlockState::Open, BlockState::Full, BlockState::Collected];
         (0..24)
             .map(|_| {
-                let state = states[rng.below(if round % 3 == 0 { 2 } else { 4 }) as usize];
+                let state = states[rng.below(if round.is_multiple_of(3) { 2 } else { 4 }) as usize];
                 let programmed = if rng.below(4) == 0 { 15 } else { 16 };
                 Block {
                     state,

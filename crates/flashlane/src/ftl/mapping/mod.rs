@@ -18,17 +18,16 @@ use cmt::Cmt;
 
 /// Sizes of entries, which follow from the geometry. Source: the released MQSim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EntrySizes {
+pub(crate) struct EntrySizes {
     /// Entry of the cached mapping table. Unit: bytes.
-    pub cmt: u64,
+    pub(crate) cmt: u64,
     /// Mappings of one translation page.
-    pub per_page: u64,
+    pub(crate) per_page: u64,
 }
 
 impl EntrySizes {
     /// For a device of `physical_pages` pages of `sectors_per_page` sectors.
-    #[must_use]
-    pub fn new(physical_pages: u64, sectors_per_page: u32) -> Self {
+    pub(crate) fn new(physical_pages: u64, sectors_per_page: u32) -> Self {
         let address_bits = u64::from(64 - (physical_pages.max(2) - 1).leading_zeros());
         let sectors = u64::from(sectors_per_page);
         let page = sectors * crate::layout::SECTOR_BYTES;

@@ -47,7 +47,9 @@ pub(crate) trait Policy: Send {
 pub(crate) fn build(config: &Scheduling, dies: u32) -> Box<dyn Policy> {
     match config {
         Scheduling::Fcfs(_) => Box::new(fcfs::Fcfs::new(dies)),
-        Scheduling::ReadPriority(config) => Box::new(read_priority::ReadPriority::new(config, dies)),
+        Scheduling::ReadPriority(config) => {
+            Box::new(read_priority::ReadPriority::new(config, dies))
+        }
         Scheduling::OutOfOrder(_) => Box::new(out_of_order::OutOfOrder::new(dies)),
         Scheduling::PriorityOutOfOrder(config) => {
             Box::new(priority_out_of_order::PriorityOutOfOrder::new(config, dies))

@@ -15,7 +15,8 @@ use crate::scheduler::queues::{Kind, Queues, View};
 pub struct OutOfOrderConfig {}
 
 impl PolicyDoc for OutOfOrderConfig {
-    const SUMMARY: &'static str = "mapping reads, reads, writes, erases; multi-plane sets led by the oldest";
+    const SUMMARY: &'static str =
+        "mapping reads, reads, writes, erases; multi-plane sets led by the oldest";
     const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.3";
 }
 

@@ -1,0 +1,79 @@
+//! Runs a device and a workload given as TOML text, with keys changed one by one.
+
+// Every test file uses a part of it.
+#![allow(dead_code)]
+
+use flashlane::config::load::{Overrides, device_from_toml, workload_from_toml};
+use flashlane::config::validate::validate;
+use flashlane::config::{DeviceConfig, WorkloadConfig};
+use flashlane::metrics::Summary;
+use flashlane::{RunOptions, simulate};
+
+/// A scenario: texts plus `key=value` changes, as `--set` takes them.
+#[derive(Clone)]
+pub(crate) struct Scenario {
+    device: String,
+    workload: String,
+    sets: Vec<String>,
+    pub(crate) options: RunOptions,
+}
+
+impl Scenario {
+    /// The two texts as they are. Runs are audited.
+    pub(crate) fn new(device: &str, workload: &str) -> Self {
+        let options = RunOptions { check: true, ..RunOptions::default() };
+        Self { device: device.to_owned(), workload: workload.to_owned(), sets: Vec::new(), options }
+    }
+
+    /// Changes one key of the device, or of the workload where it starts with `flow`.
+    #[must_use]
+    pub(crate) fn set(&self, key: &str, value: impl std::fmt::Display) -> Self {
+        let mut changed = self.clone();
+        changed.sets.push(format!("{key}={value}"));
+        changed
+    }
+
+    /// The same with another seed.
+    #[must_use]
+    pub(crate) fn seed(&self, seed: u64) -> Self {
+        let mut changed = self.clone();
+        changed.options.seed = seed;
+        changed
+    }
+
+    /// The configurations, checked.
+    pub(crate) fn load(&self) -> (DeviceConfig, WorkloadConfig) {
+        let overrides = Overrides { sets: self.sets.clone(), ..Overrides::default() };
+        let device = device_from_toml(&self.device, "device", &overrides)
+            .unwrap_or_else(|error| panic!("{error}"))
+            .config;
+        let workload = workload_from_toml(&self.workload, "workload", &overrides)
+            .unwrap_or_else(|error| panic!("{error}"))
+            .config;
+        let problems = validate(&device, &workload);
+        assert!(problems.is_empty(), "{problems:?}");
+        (device, workload)
+    }
+
+    /// Runs it.
+    pub(crate) fn run(&self) -> Summary {
+        let (device, workload) = self.load();
+        let summary = simulate(&device, &workload, &self.options, &|_| {})
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(summary.requests_completed, summary.requests_generated);
+        summary
+    }
+}
+
+/// Runs several scenarios on two threads; results in order.
+pub(crate) fn run_all(scenarios: &[Scenario]) -> Vec<Summary> {
+    let half = scenarios.len() / 2;
+    let run = |part: &[Scenario]| part.iter().map(Scenario::run).collect::<Vec<_>>();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| run(&scenarios[..half]));
+        let second = run(&scenarios[half..]);
+        let mut all = first.join().expect("the runs finish");
+        all.extend(second);
+        all
+    })
+}
