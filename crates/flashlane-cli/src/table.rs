@@ -231,7 +231,9 @@ fn flash(summary: &Summary) -> String {
         flash.mapping_programs,
         hit_share(summary.cache.hits, summary.cache.misses),
         hit_share(summary.cmt.hits, summary.cmt.misses),
-        number(summary.memory.page_table_bytes as f64 / summary.memory.physical_pages.max(1) as f64),
+        number(
+            summary.memory.page_table_bytes as f64 / summary.memory.physical_pages.max(1) as f64
+        ),
         summary.memory.physical_pages,
         number(summary.precondition_wall_s),
     )

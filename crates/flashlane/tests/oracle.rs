@@ -115,7 +115,10 @@ const SWITCHES: [(&str, fn(&mut CompatConfig)); 10] = [
 #[test]
 fn defaults_differ_by_the_switches_only() {
     let Some(root) = shared() else { return };
-    println!("| case | MQSim us | {} | default us | remainder % |", SWITCHES.map(|s| s.0).join(" | "));
+    println!(
+        "| case | MQSim us | {} | default us | remainder % |",
+        SWITCHES.map(|s| s.0).join(" | ")
+    );
     for case in [
         "g2_latency_floor/off_read_rand_4K",
         "g2_latency_floor/off_read_rand_8K",
@@ -134,7 +137,8 @@ fn defaults_differ_by_the_switches_only() {
         let inputs = root.join(found["inputs"].as_str().expect("inputs are named"));
         let flow = &found["out"]["flows"][0];
         let theirs = flow["device_response_mean_us_exact"].as_f64().expect("a mean");
-        let mean = |compat: &CompatConfig| run(&inputs, compat.clone()).flows[0].response_time_us.mean;
+        let mean =
+            |compat: &CompatConfig| run(&inputs, compat.clone()).flows[0].response_time_us.mean;
         let mut compat = CompatConfig::mqsim();
         let first = mean(&compat);
         let mut last = first;

@@ -20,7 +20,7 @@ use flashlane::simulate;
 use generate::{Case, case};
 
 /// Wall time after which a run counts as endless.
-const ENDLESS: Duration = Duration::from_secs(60);
+const ENDLESS: Duration = Duration::from_secs(180);
 
 thread_local! {
     /// Message and place of the last panic of a worker.

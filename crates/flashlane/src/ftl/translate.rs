@@ -193,6 +193,7 @@ impl Ssd {
         tr.plane = plane;
         if source == Source::Mapping {
             self.bind_translation_page(lpa, ppa);
+            self.write_back_placed(lpa);
         } else {
             self.bind_page(lpa, ppa, mask);
         }

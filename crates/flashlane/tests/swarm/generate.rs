@@ -239,19 +239,13 @@ fn collection(draw: &mut Draw, device: &mut DeviceConfig) {
     device.ftl.gc.threshold = BlockShare::Blocks((least + more).min(blocks - 1));
 }
 
+/// Every switch at random, those too that are added later.
 fn compat(draw: &mut Draw) -> CompatConfig {
-    CompatConfig {
-        padded_sqe: draw.chance(0.5),
-        zero_firmware_time: draw.chance(0.5),
-        one_die_per_dispatch: draw.chance(0.5),
-        truncated_bus_clock: draw.chance(0.5),
-        flash_unwritten_reads: draw.chance(0.5),
-        dram_formula: draw.chance(0.5),
-        random_generators: draw.chance(0.5),
-        truncated_link_time: draw.chance(0.5),
-        unordered_programs: draw.chance(0.5),
-        data_before_commands: draw.chance(0.5),
+    let mut switches = serde_json::to_value(CompatConfig::mqsim()).expect("plain switches");
+    for (_, on) in switches.as_object_mut().expect("a table").iter_mut() {
+        *on = draw.chance(0.5).into();
     }
+    serde_json::from_value(switches).expect("plain switches")
 }
 
 /// Some of `0..count`, or all by default.
@@ -287,7 +281,7 @@ fn flow(draw: &mut Draw, device: &DeviceConfig, index: usize, flows: usize) -> F
     }
     match draw.between(0, 11) {
         0 => {
-            let of = draw.pick(clone::list()).name.to_owned();
+            let of = draw.pick(&clone::list()).name.to_owned();
             let time_scale = 0.1 / draw.scale(1, 100) as f64;
             flow.clone = Some(CloneConfig { of, time_scale, requests: Some(1), duration: None });
         }

@@ -51,7 +51,8 @@ pub(crate) struct MappingTable {
     reading: DenseMap,
     waiting: Vec<Vec<u32>>,
     free_lists: Vec<u32>,
-    /// Translation pages being written back, and how many times.
+    /// Translation pages being written back: twice the number of write-backs, plus one while the
+    /// last of them has no place on flash yet.
     departing: DenseMap,
     pub(crate) writebacks: u64,
 }
@@ -237,9 +238,13 @@ impl Ssd {
     fn write_back_page(&mut self, flow: u16, page: u32) {
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
         table.cmt.clean_page(page);
+        let departing = table.departing.get(page).unwrap_or(0);
+        if departing % 2 == 1 {
+            // It joins the write-back that still waits for the old page or for a free block.
+            return;
+        }
         table.writebacks += 1;
-        let times = table.departing.get(page).unwrap_or(0);
-        table.departing.insert(page, times + 1);
+        table.departing.insert(page, departing + 3);
         let exists = table.on_flash(page) != NONE;
         let write = self.new_transaction(Source::Mapping, Op::Program, flow, page);
         let mask = self.ftl.pages.full_mask();
@@ -250,6 +255,14 @@ impl Ssd {
         } else {
             self.place_write(write);
         }
+    }
+
+    /// A write-back has its place: what changes from now on needs another one.
+    pub(crate) fn write_back_placed(&mut self, page: u32) {
+        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        let departing = table.departing.get(page).expect("the page is being written back");
+        assert_eq!(departing % 2, 1, "one write-back at a time waits for its place");
+        table.departing.insert(page, departing - 1);
     }
 
     /// Points the directory at a translation page's new place.
@@ -270,11 +283,11 @@ impl Ssd {
         self.transactions.remove(id);
         self.recorder.flows[tr.flow as usize].other_programs += 1;
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
-        let times = table.departing.get(tr.lpa).expect("the page was being written back");
-        if times == 1 {
+        let departing = table.departing.get(tr.lpa).expect("the page was being written back");
+        if departing == 2 {
             table.departing.remove(tr.lpa);
         } else {
-            table.departing.insert(tr.lpa, times - 1);
+            table.departing.insert(tr.lpa, departing - 2);
         }
     }
 
