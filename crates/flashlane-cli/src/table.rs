@@ -218,7 +218,7 @@ fn flash(summary: &Summary) -> String {
     format!(
         "flash: {} user reads, {} zero-fill reads, {} user programs, write amplification {}\n\
         GC: {} blocks started, {} reads, {} programs, {} erases; mapping: {} reads, {} programs\n\
-        cache hits {}, CMT hits {}\n",
+        cache hits {}, CMT hits {}; page tables {} bytes per page of {} pages, steady state set in {} s\n",
         flash.user_reads,
         flash.zero_fill_reads,
         flash.user_programs,
@@ -231,6 +231,9 @@ fn flash(summary: &Summary) -> String {
         flash.mapping_programs,
         hit_share(summary.cache.hits, summary.cache.misses),
         hit_share(summary.cmt.hits, summary.cmt.misses),
+        number(summary.memory.page_table_bytes as f64 / summary.memory.physical_pages.max(1) as f64),
+        summary.memory.physical_pages,
+        number(summary.precondition_wall_s),
     )
 }
 

@@ -406,7 +406,7 @@ fn compatibility_switches_take_effect() {
     let interleaved = |s: &Summary| s.flash.interleaved_commands as f64;
     let empty = reads.set("ftl.precondition.enabled", false);
     type Figure<'a> = &'a dyn Fn(&Summary) -> f64;
-    let cases: [(&str, &Scenario, Figure<'_>); 9] = [
+    let cases: [(&str, &Scenario, Figure<'_>); 10] = [
         ("padded_sqe", &reads, &transfer_in),
         ("zero_firmware_time", &reads, &firmware),
         ("one_die_per_dispatch", &many, &interleaved),
@@ -415,6 +415,7 @@ fn compatibility_switches_take_effect() {
         ("dram_formula", &cached, &dram),
         ("truncated_link_time", &reads, &response),
         ("unordered_programs", &many, &response),
+        ("data_before_commands", &many, &response),
         ("random_generators", &mqsim_flow(), &response),
     ];
     for (name, scenario, figure) in cases {

@@ -193,7 +193,6 @@ fn peak_bandwidth_meets_the_bounds() {
 /// Does not hold: read data that waits goes before new commands, so the dies of a channel move in
 /// step and the bus idles for one tR a round: `n t_data / (n t_data + tR)` of its bound for n dies.
 #[test]
-#[ignore = "open: all dies of a channel read in step, the bus idles during tR"]
 fn peak_read_bandwidth_meets_the_bus_bound() {
     check_peaks(&[
         ("bus, reads, 1 x 4 chips", 1, 4, 1, 1, SLOW_BUS, true),
