@@ -76,6 +76,8 @@ pub(crate) struct Channel {
     moving: u32,
     /// Read data that waits: mapping, user, collection.
     waiting: [List; 3],
+    /// Pages of read data moved since the scheduler last had the choice of all commands.
+    moved: u32,
     /// Total time taken. Unit: picoseconds.
     pub(crate) taken: u64,
 }
@@ -128,7 +130,7 @@ impl Flash {
     /// An idle flash memory.
     pub(crate) fn new(config: &FlashConfig, compat: &CompatConfig, geometry: Geometry) -> Self {
         let channel =
-            Channel { busy: false, moving: NONE, waiting: [List::default(); 3], taken: 0 };
+            Channel { busy: false, moving: NONE, waiting: [List::default(); 3], moved: 0, taken: 0 };
         let die = Die {
             state: DieState::Idle,
             head: NONE,
@@ -466,6 +468,7 @@ impl Ssd {
         let duration = self.flash.timing.data(tr.sectors());
         assert!(!state.busy, "a channel moves one thing at a time");
         state.busy = true;
+        state.moved += 1;
         state.moving = id;
         state.taken += duration;
         self.queue.schedule(now + Time(duration), Event::DataSent { channel: channel as u16 });
@@ -494,17 +497,24 @@ impl Ssd {
     }
 
     /// The channel is free. Read commands for idle dies go first: they are short, and an idle die
-    /// behind a transfer is an array time lost. Then waiting read data, then the other commands.
+    /// behind a transfer is an array time lost. Then waiting read data, then the other commands; but
+    /// after a page of data per die these have their turn, or reads without end would shut them out.
     fn channel_free(&mut self, channel: u32) {
+        let dies = self.flash.chips_per_channel * self.flash.dies_per_chip;
         let state = &mut self.flash.channels[channel as usize];
         state.busy = false;
         let data_waits = state.waiting.iter().any(|list| !list.is_empty());
-        if data_waits {
-            if self.flash.data_first || !self.dispatch_read(channel) {
-                self.move_data(channel);
-            }
-        } else {
+        let all_commands = !data_waits || (state.moved >= dies && !self.flash.data_first);
+        if all_commands {
             self.dispatch(channel);
+            let state = &mut self.flash.channels[channel as usize];
+            if state.busy {
+                return;
+            }
+            state.moved = 0;
+        }
+        if data_waits && (all_commands || self.flash.data_first || !self.dispatch_read(channel)) {
+            self.move_data(channel);
         }
     }
 
