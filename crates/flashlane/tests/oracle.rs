@@ -96,8 +96,11 @@ fn read_cases_match() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// Turns one switch off.
+type TurnOff = fn(&mut CompatConfig);
+
 /// Every switch, in the order in which the table turns them off.
-const SWITCHES: [(&str, fn(&mut CompatConfig)); 10] = [
+const SWITCHES: [(&str, TurnOff); 10] = [
     ("random_generators", |c| c.random_generators = false),
     ("padded_sqe", |c| c.padded_sqe = false),
     ("truncated_link_time", |c| c.truncated_link_time = false),

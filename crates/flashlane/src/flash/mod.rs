@@ -129,8 +129,13 @@ pub(crate) struct Flash {
 impl Flash {
     /// An idle flash memory.
     pub(crate) fn new(config: &FlashConfig, compat: &CompatConfig, geometry: Geometry) -> Self {
-        let channel =
-            Channel { busy: false, moving: NONE, waiting: [List::default(); 3], moved: 0, taken: 0 };
+        let channel = Channel {
+            busy: false,
+            moving: NONE,
+            waiting: [List::default(); 3],
+            moved: 0,
+            taken: 0,
+        };
         let die = Die {
             state: DieState::Idle,
             head: NONE,

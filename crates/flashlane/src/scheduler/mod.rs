@@ -172,7 +172,8 @@ impl Ssd {
                 let chip = channel * chips + way;
                 let urgent =
                     !self.scheduler.preemptible || self.ftl.urgent_planes[chip as usize] > 0;
-                if !urgent && self.flash.dies_of(chip).any(|die| self.serve_read(die)) {
+                let closed = self.scheduler.one_die_per_dispatch && !self.flash.chip_idle(chip);
+                if !urgent && !closed && self.flash.dies_of(chip).any(|die| self.serve_read(die)) {
                     self.scheduler.turn[channel as usize] = (way + 1) % chips;
                     return true;
                 }

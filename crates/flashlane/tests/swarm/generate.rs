@@ -281,7 +281,7 @@ fn flow(draw: &mut Draw, device: &DeviceConfig, index: usize, flows: usize) -> F
     }
     match draw.between(0, 11) {
         0 => {
-            let of = draw.pick(&clone::list()).name.to_owned();
+            let of = draw.pick(clone::list()).name.to_owned();
             let time_scale = 0.1 / draw.scale(1, 100) as f64;
             flow.clone = Some(CloneConfig { of, time_scale, requests: Some(1), duration: None });
         }
