@@ -209,6 +209,12 @@ fn breakdown(summary: &Summary) -> Table {
     table
 }
 
+/// Mean share of time that chips are in an array operation.
+fn chips_busy(summary: &Summary) -> String {
+    let sum: f64 = summary.chips.iter().map(|chip| chip.busy_fraction).sum();
+    format!("{:.0} %", 100.0 * sum / summary.chips.len().max(1) as f64)
+}
+
 fn flash(summary: &Summary) -> String {
     let flash = &summary.flash;
     let hit_share = |hits: u64, misses: u64| match hits + misses {
@@ -216,9 +222,10 @@ fn flash(summary: &Summary) -> String {
         all => format!("{:.1} %", 100.0 * hits as f64 / all as f64),
     };
     format!(
-        "flash: {} user reads, {} zero-fill reads, {} user programs, write amplification {}\n\
+        "chips busy {}; flash: {} user reads, {} zero-fill reads, {} user programs, write amplification {}\n\
         GC: {} blocks started, {} reads, {} programs, {} erases; mapping: {} reads, {} programs\n\
         cache hits {}, CMT hits {}; page tables {} bytes per page of {} pages, steady state set in {} s\n",
+        chips_busy(summary),
         flash.user_reads,
         flash.zero_fill_reads,
         flash.user_programs,

@@ -154,12 +154,8 @@ impl Ssd {
 
     /// The entry of a write has arrived: its data is fetched.
     pub(crate) fn on_write_entry(&mut self, id: u32) {
-        let now = self.now;
-        let request = &mut self.requests[id];
-        let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         let link = &mut self.host.link;
-        let asked = link.up.send(now, link.read_request);
-        let _ = bytes;
+        let asked = link.up.send(self.now, link.read_request);
         self.queue.schedule(asked, Event::DataRequested { request: id });
     }
 

@@ -8,6 +8,8 @@ use crate::transaction::{Op, Source, Transaction};
 
 /// How far behind the leader a multi-plane partner is looked for. Unit: transactions.
 const PARTNER_SCAN: u32 = 64;
+/// The same among migrations: those of a block stand together and are all of one plane.
+const MIGRATION_SCAN: u32 = 8;
 
 /// Strict priorities could keep a transaction waiting for ever. Once it has waited so long, a die
 /// serves the oldest one first, at most once in such a span.
@@ -112,12 +114,14 @@ impl View<'_> {
     #[inline]
     fn joins(&self, id: u32) -> bool {
         let tr = &self.transactions[id];
-        let leader = &self.transactions[self.batch[0]];
-        tr.op == leader.op
-            && (tr.op == Op::Erase
-                || self.blocks.page_of(tr.ppa) == self.blocks.page_of(leader.ppa))
-            && self.batch.iter().all(|&taken| self.transactions[taken].plane != tr.plane)
-            && self.in_order(tr)
+        // The plane decides most cases and costs least.
+        self.batch.iter().all(|&taken| self.transactions[taken].plane != tr.plane) && {
+            let leader = &self.transactions[self.batch[0]];
+            tr.op == leader.op
+                && (tr.op == Op::Erase
+                    || self.blocks.page_of(tr.ppa) == self.blocks.page_of(leader.ppa))
+                && self.in_order(tr)
+        }
     }
 }
 
@@ -237,7 +241,11 @@ impl Queues {
     /// Adds partners of a kind to the command being formed.
     fn join(&mut self, die: u32, kind: Kind, view: &mut View<'_>) {
         let mut id = self.front(die, kind);
-        for _ in 0..PARTNER_SCAN {
+        let scan = match kind {
+            Kind::GcRead | Kind::GcWrite => MIGRATION_SCAN,
+            _ => PARTNER_SCAN,
+        };
+        for _ in 0..scan {
             if id == NONE || view.batch.len() as u32 == view.planes_per_die {
                 return;
             }
