@@ -8,8 +8,6 @@ use crate::transaction::{Op, Source, Transaction};
 
 /// How far behind the leader a multi-plane partner is looked for. Unit: transactions.
 const PARTNER_SCAN: u32 = 64;
-/// The same among migrations: those of a block stand together and are all of one plane.
-const MIGRATION_SCAN: u32 = 8;
 
 /// Strict priorities could keep a transaction waiting for ever. Once it has waited so long, a die
 /// serves the oldest one first, at most once in such a span.
@@ -241,11 +239,7 @@ impl Queues {
     /// Adds partners of a kind to the command being formed.
     fn join(&mut self, die: u32, kind: Kind, view: &mut View<'_>) {
         let mut id = self.front(die, kind);
-        let scan = match kind {
-            Kind::GcRead | Kind::GcWrite => MIGRATION_SCAN,
-            _ => PARTNER_SCAN,
-        };
-        for _ in 0..scan {
+        for _ in 0..PARTNER_SCAN {
             if id == NONE || view.batch.len() as u32 == view.planes_per_die {
                 return;
             }
