@@ -144,7 +144,8 @@ fn peak(
         .set("flash.dies_per_chip", dies)
         .set("flash.planes_per_die", planes)
         .set("flash.channel_rate", rate)
-        .set("flash.read_time", if rate == FAST_BUS { "[\"100us\"]" } else { "[\"50us\"]" });
+        // The array bound knows no command cycles; those of two planes take 2 % of 50 us alone.
+        .set("flash.read_time", if planes == 1 { "[\"50us\"]" } else { "[\"100us\"]" });
     let (device, _) = scenario.load();
     (scenario.run(), Bounds::new(&device))
 }
@@ -190,8 +191,8 @@ fn peak_bandwidth_meets_the_bounds() {
     ]);
 }
 
-/// Does not hold: read data that waits goes before new commands, so the dies of a channel move in
-/// step and the bus idles for one tR a round: `n t_data / (n t_data + tR)` of its bound for n dies.
+/// Read commands go before waiting data. With data first, the dies of a channel would move in step
+/// and the bus idle for one tR a round: `n t_data / (n t_data + tR)` of its bound for n dies.
 #[test]
 fn peak_read_bandwidth_meets_the_bus_bound() {
     check_peaks(&[
