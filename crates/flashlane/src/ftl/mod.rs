@@ -16,7 +16,7 @@ mod translate;
 use flashlane_engine::{DenseMap, Rng, Slab};
 
 use crate::config::validate::data_limits;
-use crate::config::{DeviceConfig, UnwrittenRead};
+use crate::config::{DeviceConfig, GcConfig, UnwrittenRead};
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source};
@@ -28,6 +28,12 @@ use pages::PageTables;
 
 /// Free blocks of a plane that only collection may take.
 pub const RESERVE_BLOCKS: u32 = 2;
+
+/// The same, with a block for each collection that may be under way.
+#[must_use]
+pub fn reserve_blocks(gc: &GcConfig) -> u32 {
+    RESERVE_BLOCKS.max(gc.max_concurrent_per_plane)
+}
 
 /// What preconditioning leaves behind: everything that outlives a run.
 #[derive(Clone)]
@@ -59,7 +65,7 @@ impl FtlState {
     /// An empty drive.
     pub(crate) fn new(device: &DeviceConfig, layout: &Layout) -> Self {
         let geometry = layout.geometry;
-        let reserve = RESERVE_BLOCKS.max(device.ftl.gc.max_concurrent_per_plane);
+        let reserve = reserve_blocks(&device.ftl.gc);
         let flows = layout.flows.len() as u32;
         Self {
             pages: PageTables::new(

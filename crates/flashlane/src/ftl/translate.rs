@@ -103,9 +103,7 @@ impl Ssd {
     fn user_read_over(&mut self, id: u32) {
         let tr = self.transactions[id];
         self.transactions.remove(id);
-        if tr.merging {
-            unreachable!("merge reads are of written pages");
-        }
+        assert!(!tr.merging, "merge reads are of written pages");
         self.part_done(tr.request, tr.chain);
     }
 

@@ -37,6 +37,16 @@ struct DeviceQueue {
     arrived: u64,
 }
 
+impl DeviceQueue {
+    /// Places of the completion queue whose doorbell has arrived are free again.
+    fn settle(&mut self, now: Time) {
+        while self.acknowledgements.front().is_some_and(|&at| at <= now) {
+            self.acknowledgements.pop_front();
+            self.unacknowledged -= 1;
+        }
+    }
+}
+
 /// The host interface.
 pub(crate) struct Interface {
     queues: Vec<DeviceQueue>,
@@ -222,10 +232,7 @@ impl Ssd {
         self.fetch();
         let places = self.interface.completion_places;
         let queue = &mut self.interface.queues[flow];
-        while queue.acknowledgements.front().is_some_and(|&at| at <= now) {
-            queue.acknowledgements.pop_front();
-            queue.unacknowledged -= 1;
-        }
+        queue.settle(now);
         if queue.unacknowledged < places {
             self.send_completion(id);
         } else {
@@ -259,10 +266,7 @@ impl Ssd {
         let now = self.now;
         let places = self.interface.completion_places;
         let queue = &mut self.interface.queues[flow as usize];
-        while queue.acknowledgements.front().is_some_and(|&at| at <= now) {
-            queue.acknowledgements.pop_front();
-            queue.unacknowledged -= 1;
-        }
+        queue.settle(now);
         while self.interface.queues[flow as usize].unacknowledged < places {
             let Some(id) = self.interface.queues[flow as usize].held.pop_front() else { return };
             self.send_completion(id);

@@ -14,7 +14,7 @@ use crate::cache::Cache;
 use crate::config::{CacheMode, DeviceConfig, FlowConfig, MqsimFlowConfig, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
 use crate::ftl::blocks::Stream;
-use crate::ftl::{FtlState, RESERVE_BLOCKS};
+use crate::ftl::{FtlState, reserve_blocks};
 use crate::layout::Layout;
 use crate::workload::footprint::Footprint;
 use plan::{Planner, spread};
@@ -166,7 +166,7 @@ fn usable_blocks(
     state: &FtlState,
 ) -> u64 {
     let geometry = layout.geometry;
-    let reserve = RESERVE_BLOCKS.max(device.ftl.gc.max_concurrent_per_plane) + 1;
+    let reserve = reserve_blocks(&device.ftl.gc) + 1;
     let pool = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane).max(reserve);
     let free = state.blocks.planes[plane as usize].free;
     let frontiers = 2 * flows;

@@ -135,12 +135,22 @@ impl Ssd {
         }
     }
 
-    /// Issues at most one command on a channel, if it is free: chips in turn, from where the last
-    /// visit ended.
+    /// Issues at most one command on a channel, if it is free.
     pub(crate) fn dispatch(&mut self, channel: u32) {
-        if self.flash.channels[channel as usize].busy {
-            return;
+        if !self.flash.channels[channel as usize].busy {
+            self.visit_chips(channel, Self::serve);
         }
+    }
+
+    /// Issues a read command for an idle die of a channel, if there is one.
+    pub(crate) fn dispatch_read(&mut self, channel: u32) -> bool {
+        self.visit_chips(channel, Self::serve_chip_read)
+    }
+
+    /// Offers the channel to its chips with waiting work in turn, from where the last visit ended,
+    /// until `serve` issues a command on one.
+    #[inline]
+    fn visit_chips(&mut self, channel: u32, serve: impl Fn(&mut Self, u32) -> bool) -> bool {
         let chips = self.geometry.chips_per_channel;
         let turn = self.scheduler.turn[channel as usize];
         let pending = self.scheduler.pending[channel as usize];
@@ -150,36 +160,26 @@ impl Ssd {
             while set != 0 {
                 let way = set.trailing_zeros();
                 set &= set - 1;
-                if self.serve(channel * chips + way) {
-                    self.scheduler.turn[channel as usize] = (way + 1) % chips;
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Issues a read command for an idle die of a channel, if there is one: chips in turn as above.
-    /// Chips that are short of free blocks are left to [`Ssd::dispatch`].
-    pub(crate) fn dispatch_read(&mut self, channel: u32) -> bool {
-        let chips = self.geometry.chips_per_channel;
-        let turn = self.scheduler.turn[channel as usize];
-        let pending = self.scheduler.pending[channel as usize];
-        let from_turn = pending & (u64::MAX << turn);
-        for mut set in [from_turn, pending & !from_turn] {
-            while set != 0 {
-                let way = set.trailing_zeros();
-                set &= set - 1;
-                let chip = channel * chips + way;
-                let urgent =
-                    !self.scheduler.preemptible || self.ftl.urgent_planes[chip as usize] > 0;
-                let closed = self.scheduler.one_die_per_dispatch && !self.flash.chip_idle(chip);
-                if !urgent && !closed && self.flash.dies_of(chip).any(|die| self.serve_read(die)) {
+                if serve(self, channel * chips + way) {
                     self.scheduler.turn[channel as usize] = (way + 1) % chips;
                     return true;
                 }
             }
         }
         false
+    }
+
+    /// Collection goes before user work on the chip.
+    #[inline]
+    fn is_urgent(&self, chip: u32) -> bool {
+        !self.scheduler.preemptible || self.ftl.urgent_planes[chip as usize] > 0
+    }
+
+    /// Issues a read command on a chip, if one of its idle dies has one waiting. Chips that are
+    /// short of free blocks are left to [`Ssd::dispatch`].
+    fn serve_chip_read(&mut self, chip: u32) -> bool {
+        let closed = self.scheduler.one_die_per_dispatch && !self.flash.chip_idle(chip);
+        !self.is_urgent(chip) && !closed && self.flash.dies_of(chip).any(|die| self.serve_read(die))
     }
 
     /// Issues a read command on an idle die that has one waiting.
@@ -195,7 +195,7 @@ impl Ssd {
 
     /// Issues a command on a chip, if one of its dies can take one.
     fn serve(&mut self, chip: u32) -> bool {
-        let urgent = !self.scheduler.preemptible || self.ftl.urgent_planes[chip as usize] > 0;
+        let urgent = self.is_urgent(chip);
         let dies = self.flash.dies_of(chip);
         if dies.len() == 1 {
             return self.serve_die(dies.start, urgent);

@@ -2,8 +2,8 @@
 
 use super::rules::Rules;
 use crate::config::{DeviceConfig, FlowConfig, FtlConfig, WindowRule, WorkloadConfig};
-use crate::ftl::RESERVE_BLOCKS;
 use crate::ftl::mapping::EntrySizes;
+use crate::ftl::reserve_blocks;
 use crate::layout::Layout;
 
 /// What one plane has to hold and what it has room for.
@@ -78,7 +78,7 @@ impl PlaneBudget {
 #[must_use]
 pub fn gc_reserve(ftl: &FtlConfig, blocks_per_plane: u32) -> u32 {
     let hard = ftl.gc.hard_threshold.blocks(blocks_per_plane);
-    hard.max(RESERVE_BLOCKS).max(ftl.gc.max_concurrent_per_plane)
+    hard.max(reserve_blocks(&ftl.gc))
 }
 
 /// The budget of every plane, by flat plane number.
