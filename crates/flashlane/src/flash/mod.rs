@@ -7,6 +7,7 @@
 //! and has at most one suspended.
 //! Source: MQSim (FAST'18) section 4.1; ONFI NV-DDR2.
 
+mod suspension;
 pub(crate) mod timing;
 
 use flashlane_engine::{List, NONE, Time};
@@ -17,10 +18,6 @@ use crate::layout::Geometry;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source};
 use timing::FlashTiming;
-
-/// A resumed operation runs for this part of its time before it is interrupted again: reads that
-/// never end would stop it for ever.
-const PROGRESS_PART: u64 = 16;
 
 /// What a die is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,23 +189,6 @@ impl Flash {
         self.dies_of(chip).all(|die| self.dies[die as usize].state == DieState::Idle)
     }
 
-    /// True if a read may interrupt what the die does now.
-    pub(crate) fn may_suspend(&self, die: u32, now: Time) -> bool {
-        let die = &self.dies[die as usize];
-        if die.state != DieState::Array || die.suspended.is_some() || die.until <= now {
-            return false;
-        }
-        if now < die.interruptible {
-            return false;
-        }
-        let left = (die.until - now).0;
-        match die.op {
-            Op::Read => false,
-            Op::Program => self.suspend.program && left >= self.suspend.program_min_left.0,
-            Op::Erase => self.suspend.erase && left >= self.suspend.erase_min_left.0,
-        }
-    }
-
     /// Operations that the dies run or have suspended, for audits.
     pub(crate) fn on_dies(
         &self,
@@ -307,61 +287,6 @@ impl Ssd {
         state.op = op;
         state.settle = settle;
         self.queue.schedule(now + Time(bus), Event::CommandSent { die });
-    }
-
-    /// Interrupts the running operation of a die; returns how long the die needs to settle.
-    fn suspend(&mut self, die: u32) -> u64 {
-        let now = self.now;
-        let source = self.transactions[self.flash.dies[die as usize].head].source;
-        self.flash.die_stops(die, source, now);
-        let state = &mut self.flash.dies[die as usize];
-        assert_eq!(state.state, DieState::Array, "only array operations are suspended");
-        assert!(state.suspended.is_none(), "one level of suspension");
-        let left = (state.until - now).0;
-        state.suspended =
-            Some(Suspended { head: state.head, op: state.op, left, whole: state.whole });
-        state.state = DieState::Idle;
-        state.epoch = state.epoch.wrapping_add(1);
-        let (op, mut id) = (state.op, state.head);
-        while id != NONE {
-            let tr = &mut self.transactions[id];
-            let ran = tr.lap(now);
-            tr.chain.array += ran;
-            id = tr.sibling;
-        }
-        match op {
-            Op::Program => {
-                self.flash.counters.program_suspends += 1;
-                self.flash.timing.suspend_program
-            }
-            _ => {
-                self.flash.counters.erase_suspends += 1;
-                self.flash.timing.suspend_erase
-            }
-        }
-    }
-
-    /// Continues the suspended operation of a die that became idle, if there is one.
-    fn resume(&mut self, die: u32) {
-        let now = self.now;
-        let state = &mut self.flash.dies[die as usize];
-        let Some(suspended) = state.suspended.take() else { return };
-        state.head = suspended.head;
-        state.op = suspended.op;
-        state.state = DieState::Array;
-        state.until = now + Time(suspended.left);
-        state.since = now;
-        state.whole = suspended.whole;
-        state.interruptible = now + Time(suspended.whole / PROGRESS_PART);
-        let (until, epoch, mut id) = (state.until, state.epoch, state.head);
-        while id != NONE {
-            let tr = &mut self.transactions[id];
-            let waited = tr.lap(now);
-            tr.chain.queue += waited;
-            id = tr.sibling;
-        }
-        self.flash.die_starts(die, now);
-        self.queue.schedule(until, Event::ArrayDone { die, epoch });
     }
 
     /// Command cycles are over: the array starts, the channel is free.

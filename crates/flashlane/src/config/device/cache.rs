@@ -1,0 +1,67 @@
+//! The data cache and its memory.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::units::{ByteSize, Span, TransferRate};
+
+/// The DRAM data cache. Which flows use it, and how, is the flow's `cache` key.
+/// Source: MQSim (FAST'18) section 4.2.1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CacheConfig {
+    /// Room for user data, cut into slots of one flash page.
+    pub capacity: ByteSize,
+    /// Dirty data on its way to flash at most, as pages per plane of the device; a write that would
+    /// exceed it waits. Range: 1..=65536.
+    pub write_back_pages_per_plane: u32,
+    /// Send the first write of a page to flash at once and keep only rewritten ("hot") pages dirty.
+    pub eager_write_back: bool,
+    /// The epoch after which a page counts as cold again (with `eager_write_back`).
+    pub hot_epoch: Span,
+    /// The memory behind the cache.
+    pub dram: DramConfig,
+}
+
+impl Default for CacheConfig {
+    fn default() -> Self {
+        Self {
+            capacity: ByteSize(256 << 20),
+            write_back_pages_per_plane: 1,
+            eager_write_back: true,
+            hot_epoch: Span(1_000_000_000_000),
+            dram: DramConfig::default(),
+        }
+    }
+}
+
+/// DRAM timing of the data cache: one channel, one access at a time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DramConfig {
+    /// Bytes of one row.
+    pub row: ByteSize,
+    /// Transfers per second of the interface.
+    pub data_rate: TransferRate,
+    /// Bytes of one transfer.
+    pub bus_width: ByteSize,
+    /// Row-to-column delay.
+    pub t_rcd: Span,
+    /// Column latency.
+    pub t_cl: Span,
+    /// Row precharge.
+    pub t_rp: Span,
+}
+
+impl Default for DramConfig {
+    fn default() -> Self {
+        Self {
+            row: ByteSize(8192),
+            data_rate: TransferRate(800_000_000),
+            bus_width: ByteSize(4),
+            t_rcd: Span(13_000),
+            t_cl: Span(13_000),
+            t_rp: Span(13_000),
+        }
+    }
+}

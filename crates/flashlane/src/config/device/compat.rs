@@ -1,0 +1,55 @@
+//! Switches to the released MQSim's arithmetic.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Switches to the released MQSim's arithmetic, so that its numbers can be checked one by one.
+/// `--compat mqsim` turns all of them on. None of them reproduces lost requests, hangs or crashes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CompatConfig {
+    /// A submission queue entry is 72 bytes on the link (compiler padding) instead of 64.
+    pub padded_sqe: bool,
+    /// No firmware time and no limit on commands between fetch and firmware.
+    pub zero_firmware_time: bool,
+    /// A chip takes a command only when all of its dies are idle, and the oldest transaction of the
+    /// class decides the die: no die-level parallelism inside a chip.
+    pub one_die_per_dispatch: bool,
+    /// Two beats of the channel last 2 * trunc(1000 / (MT/s)) ns instead of the exact time.
+    pub truncated_bus_clock: bool,
+    /// A read of a never-written page costs a flash read, at the page that the order of such reads
+    /// gives it.
+    pub flash_unwritten_reads: bool,
+    /// DRAM access time by MQSim's formula (rows halved, delays charged once).
+    pub dram_formula: bool,
+    /// Random draws by MQSim's generator, draw for draw, and flows started last one first. Only for
+    /// flows that come from MQSim XML.
+    pub random_generators: bool,
+    /// PCIe transfer times are cut to whole nanoseconds.
+    pub truncated_link_time: bool,
+    /// Multi-plane programs may pair pages out of the order of their block, and reads do not wait for
+    /// the program of their page.
+    pub unordered_programs: bool,
+    /// Waiting read data goes before every command on a channel: the dies of a busy channel run in
+    /// step, and its bus idles for one tR a round.
+    pub data_before_commands: bool,
+}
+
+impl CompatConfig {
+    /// Every switch on: `--compat mqsim`.
+    #[must_use]
+    pub fn mqsim() -> Self {
+        Self {
+            padded_sqe: true,
+            zero_firmware_time: true,
+            one_die_per_dispatch: true,
+            truncated_bus_clock: true,
+            flash_unwritten_reads: true,
+            dram_formula: true,
+            random_generators: true,
+            truncated_link_time: true,
+            unordered_programs: true,
+            data_before_commands: true,
+        }
+    }
+}

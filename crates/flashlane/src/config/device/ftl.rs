@@ -1,0 +1,132 @@
+//! The translation layer: mapping, allocation, collection, wear, the state at the start.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::units::{BlockShare, ByteSize, Ratio};
+use crate::ftl::allocation::Allocation;
+use crate::ftl::gc::Victim;
+
+/// Flash translation layer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FtlConfig {
+    /// (physical - logical) / logical capacity. Range: 0.5 %..=1000 %.
+    pub over_provisioning: Ratio,
+    /// The page-level mapping table and its cache.
+    pub mapping: MappingConfig,
+    /// The plane that a write goes to.
+    pub allocation: Allocation,
+    /// What a read of a never-written page costs.
+    pub unwritten_read: UnwrittenRead,
+    /// Garbage collection.
+    pub gc: GcConfig,
+    /// Wear levelling.
+    pub wear_leveling: WearConfig,
+    /// The state in which a run starts.
+    pub precondition: PreconditionConfig,
+}
+
+impl Default for FtlConfig {
+    fn default() -> Self {
+        Self {
+            over_provisioning: Ratio(0.28),
+            mapping: MappingConfig::default(),
+            allocation: Allocation::by_name("cwdp").expect("registered"),
+            unwritten_read: UnwrittenRead::ZeroFill,
+            gc: GcConfig::default(),
+            wear_leveling: WearConfig::default(),
+            precondition: PreconditionConfig::default(),
+        }
+    }
+}
+
+/// Page-level mapping. Source: MQSim (FAST'18) section 4.2.2, after DFTL.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MappingConfig {
+    /// The whole table is in DRAM: every look-up hits and nothing is written back.
+    pub ideal: bool,
+    /// Room of the cached mapping table (CMT).
+    pub cmt_capacity: ByteSize,
+    /// Start with the entries that the workload would have left in the CMT.
+    pub warm: bool,
+}
+
+impl Default for MappingConfig {
+    fn default() -> Self {
+        Self { ideal: true, cmt_capacity: ByteSize(2 << 20), warm: true }
+    }
+}
+
+/// The answer to a read of a page that nobody wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnwrittenRead {
+    /// The controller answers with zeros: no flash access.
+    ZeroFill,
+    /// A timed array read and transfer at the page's static plane; nothing is allocated.
+    Flash,
+}
+
+/// Garbage collection. Source: MQSim (FAST'18) section 4.2.4.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GcConfig {
+    /// Which block is emptied.
+    pub victim: Victim,
+    /// Collection of a plane starts when its free blocks fall below this.
+    pub threshold: BlockShare,
+    /// Below this many free blocks collection goes before user work; host writes wait when
+    /// only the reserve is left.
+    pub hard_threshold: BlockShare,
+    /// User transactions go before collection while free blocks are at or above the hard threshold.
+    pub preemptible: bool,
+    /// Blocks of a plane in collection at the same time. Range: 1..=16.
+    pub max_concurrent_per_plane: u32,
+}
+
+impl Default for GcConfig {
+    fn default() -> Self {
+        Self {
+            victim: Victim::by_name("rga").expect("registered"),
+            threshold: BlockShare::Share(0.05),
+            hard_threshold: BlockShare::Share(0.005),
+            preemptible: true,
+            max_concurrent_per_plane: 1,
+        }
+    }
+}
+
+/// Wear levelling.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WearConfig {
+    /// New frontiers take the least-erased free block of the plane, instead of the oldest.
+    pub dynamic: bool,
+}
+
+impl Default for WearConfig {
+    fn default() -> Self {
+        Self { dynamic: true }
+    }
+}
+
+/// Instant steady state: valid and invalid pages are set directly before the run.
+/// Source: MQSim (FAST'18) section 5; mean-field model of the GC policy in use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PreconditionConfig {
+    /// Start from the steady state, instead of an empty drive.
+    pub enabled: bool,
+    /// Share of each flow's logical pages that hold data. Range: 0..=1. A flow can override it.
+    pub occupancy: Ratio,
+    /// Start with the pages that the workload would have left in the data cache.
+    pub warm_cache: bool,
+}
+
+impl Default for PreconditionConfig {
+    fn default() -> Self {
+        Self { enabled: true, occupancy: Ratio(1.0), warm_cache: true }
+    }
+}

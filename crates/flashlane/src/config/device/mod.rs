@@ -1,0 +1,63 @@
+//! The device: link, host interface, cache, translation layer, scheduler, flash.
+
+mod cache;
+mod compat;
+mod flash;
+mod ftl;
+mod interface;
+mod link;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::isolation::Isolation;
+use crate::scheduler::Scheduling;
+
+pub use cache::*;
+pub use compat::*;
+pub use flash::*;
+pub use ftl::*;
+pub use interface::*;
+pub use link::*;
+
+/// A simulated drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceConfig {
+    /// Name in reports.
+    pub name: String,
+    /// Where the figures come from, for people.
+    #[serde(default)]
+    pub source: String,
+    /// The link between host and device.
+    #[serde(default)]
+    pub link: LinkConfig,
+    /// The NVMe front end.
+    #[serde(default)]
+    pub interface: InterfaceConfig,
+    /// The DRAM data cache.
+    #[serde(default)]
+    pub cache: CacheConfig,
+    /// The flash translation layer.
+    #[serde(default)]
+    pub ftl: FtlConfig,
+    /// Which transaction the flash serves next.
+    #[serde(default = "default_scheduler")]
+    pub scheduler: Scheduling,
+    /// Who may write where.
+    #[serde(default = "default_isolation")]
+    pub isolation: Isolation,
+    /// The flash memory.
+    pub flash: FlashConfig,
+    /// Switches to the released MQSim's arithmetic. All off by default.
+    #[serde(default)]
+    pub compat: CompatConfig,
+}
+
+fn default_scheduler() -> Scheduling {
+    Scheduling::by_name("out-of-order").expect("registered")
+}
+
+fn default_isolation() -> Isolation {
+    Isolation::by_name("unified").expect("registered")
+}
