@@ -80,8 +80,7 @@ fn the_adapter_takes_one_command_at_a_time() {
     assert!(fast.flows[0].iops > 5.0 * slow.flows[0].iops);
     // Both ways: at depth 1 a request takes it twice, the completion within the response time.
     let alone = one(1, 1.0, "4KiB", 200);
-    let (none, some) =
-        (alone.run(), alone.set("interface.sata.adapter_time", "100us").run());
+    let (none, some) = (alone.run(), alone.set("interface.sata.adapter_time", "100us").run());
     let (none, some) = (&none.flows[0], &some.flows[0]);
     assert!((some.end_to_end_us.mean - none.end_to_end_us.mean - 200.0).abs() < 0.01);
     assert!((some.response_time_us.mean - none.response_time_us.mean - 100.0).abs() < 0.01);

@@ -223,7 +223,9 @@ impl Ssd {
         let queue = &mut self.interface.nvme.queues[flow as usize];
         queue.settle(now);
         while self.interface.nvme.queues[flow as usize].unacknowledged < places {
-            let Some(id) = self.interface.nvme.queues[flow as usize].held.pop_front() else { return };
+            let Some(id) = self.interface.nvme.queues[flow as usize].held.pop_front() else {
+                return;
+            };
             self.interface.nvme.queues[flow as usize].unacknowledged += 1;
             self.send_completion(id);
         }
