@@ -220,7 +220,6 @@ fn what_is_not_built_is_refused_with_line_value_and_choice() {
         ("Caching_Mechanism", "SIMPLE", "allowed: ADVANCED"),
         ("Memory_Type", "PCM", "allowed: FLASH"),
         ("GC_Block_Selection_Policy", "RANDOM_PPP", "allowed: GREEDY, RGA, RANDOM, RANDOM_P"),
-        ("Use_Copyback_for_GC", "true", "allowed: false"),
         ("Data_Cache_Sharing_Mode", "EQUAL_PARTITIONING", "allowed: SHARED"),
         ("CMT_Sharing_Mode", "equal_partitioning", "allowed: SHARED"),
         ("Transaction_Scheduling_Policy", "FLIN", "allowed: OUT_OF_ORDER"),

@@ -12,6 +12,7 @@ pub mod gc;
 pub(crate) mod mapping;
 pub(crate) mod pages;
 mod translate;
+mod wear;
 
 use flashlane_engine::{DenseMap, Rng, Slab};
 
@@ -97,6 +98,8 @@ pub(crate) struct Ftl {
     max_jobs: u32,
     /// Victims are emptied and erased in no time.
     collection_is_free: bool,
+    /// Difference of erases at which static wear levelling acts; 0 for never.
+    wear_threshold: u32,
     /// Logical pages with a partial write that waits for old data.
     merging: DenseMap,
     /// Writes to such pages, oldest first.
@@ -109,6 +112,7 @@ pub(crate) struct Ftl {
     pub(crate) zero_fill_reads: u64,
     pub(crate) gc_invocations: u64,
     pub(crate) gc_moves: u64,
+    pub(crate) wear_leveling_moves: u64,
     classes: Vec<u8>,
 }
 
@@ -146,6 +150,7 @@ impl Ftl {
             hard_threshold: gc.hard_threshold.blocks(blocks_per_plane).max(RESERVE_BLOCKS + 1),
             max_jobs: gc.max_concurrent_per_plane,
             collection_is_free,
+            wear_threshold: device.ftl.wear_leveling.static_threshold,
             merging: DenseMap::default(),
             merge_queue: Vec::new(),
             unprogrammed: Vec::new(),
@@ -155,6 +160,7 @@ impl Ftl {
             zero_fill_reads: 0,
             gc_invocations: 0,
             gc_moves: 0,
+            wear_leveling_moves: 0,
             classes,
         }
     }

@@ -123,6 +123,7 @@ fn check_flash(rules: &mut Rules, flash: &FlashConfig) {
         ("erase_time", suspend.erase_time),
         ("program_min_left", suspend.program_min_left),
         ("erase_min_left", suspend.erase_min_left),
+        ("erase_min_left_for_write", suspend.erase_min_left_for_write),
     ] {
         rules.span(format!("flash.suspend.{name}"), time, &(0..=*OPERATION_PS.end()));
     }
@@ -167,6 +168,8 @@ fn check_ftl(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
     );
     rules.bytes("ftl.mapping.cmt_capacity", ftl.mapping.cmt_capacity, 1024..=1 << 40);
     rules.share("ftl.precondition.occupancy", ftl.precondition.occupancy);
+    let spread = ftl.wear_leveling.static_threshold;
+    rules.range("ftl.wear_leveling.static_threshold", spread, &(0..=1_000_000));
     let gc = &ftl.gc;
     rules.range("ftl.gc.max_concurrent_per_plane", gc.max_concurrent_per_plane, &(1..=16));
     match &gc.victim {
