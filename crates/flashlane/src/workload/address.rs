@@ -26,7 +26,7 @@ enum Shape {
     Streaming,
     HotCold { hot: u64, traffic: f64 },
     Zipf { ranks: Zipf, scatter: Scatter, extent: u64 },
-    Mixed { streaming: f64 },
+    Mixed { streaming: f64, wraps: u64 },
 }
 
 impl AddressDraw {
@@ -48,9 +48,13 @@ impl AddressDraw {
                 let scatter = Scatter::new(count, rng.next_u64());
                 Shape::Zipf { ranks: Zipf::new(count, c.theta), scatter, extent }
             }
-            AddressConfig::Mixed(c) => Shape::Mixed { streaming: c.streaming.0 },
+            AddressConfig::Mixed(c) => Shape::Mixed {
+                streaming: c.streaming.0,
+                wraps: share_of(limit, c.stream_space.0).max(align).min(limit),
+            },
         };
-        let stream = rng.below(limit.div_ceil(align)) * align;
+        let wraps = if let Shape::Mixed { wraps, .. } = shape { wraps } else { limit };
+        let stream = rng.below(wraps.div_ceil(align)) * align;
         Self { shape, limit, align, stream }
     }
 
@@ -59,10 +63,10 @@ impl AddressDraw {
         let sectors = sectors.min(self.limit);
         let start = match &self.shape {
             Shape::Uniform => self.within(0, self.limit, sectors, rng),
-            Shape::Streaming => self.next_of_stream(sectors),
-            &Shape::Mixed { streaming } => {
+            Shape::Streaming => self.next_of_stream(sectors, self.limit),
+            &Shape::Mixed { streaming, wraps } => {
                 if rng.unit() < streaming {
-                    self.next_of_stream(sectors)
+                    self.next_of_stream(sectors, wraps)
                 } else {
                     self.within(0, self.limit, sectors, rng)
                 }
@@ -92,8 +96,9 @@ impl AddressDraw {
         if start <= last { start } else { last - last % self.align }
     }
 
-    fn next_of_stream(&mut self, sectors: u64) -> u64 {
-        let start = if self.stream + sectors <= self.limit { self.stream } else { 0 };
+    /// The stream goes on below `wraps`.
+    fn next_of_stream(&mut self, sectors: u64, wraps: u64) -> u64 {
+        let start = if self.stream + sectors <= wraps { self.stream } else { 0 };
         self.stream = start + sectors.next_multiple_of(self.align);
         start
     }
@@ -142,6 +147,16 @@ mod tests {
     }
 
     #[test]
+    fn a_mixed_stream_wraps_in_its_part_of_the_space() {
+        let config =
+            AddressConfig::Mixed(MixedConfig { streaming: Ratio(1.0), stream_space: Ratio(0.1) });
+        let (mut address, mut rng) = draw(&config, 10_000, 8);
+        let starts: Vec<u64> = (0..250).map(|_| address.draw(8, &mut rng).0).collect();
+        assert!(starts.iter().all(|start| start + 8 <= 1000));
+        assert_eq!(starts[..125], starts[125..], "a round of 125 requests repeats");
+    }
+
+    #[test]
     fn hot_and_cold_get_their_shares() {
         let config = AddressConfig::HotCold(HotColdConfig {
             hot_region: Ratio(0.1),
@@ -159,7 +174,7 @@ mod tests {
     #[test]
     fn requests_larger_than_their_region_still_fit_the_space() {
         let zipf = ZipfConfig { theta: 1.0, extent: ByteSize(4096) };
-        let mixed = MixedConfig { streaming: Ratio(0.5) };
+        let mixed = MixedConfig { streaming: Ratio(0.5), stream_space: Ratio(0.3) };
         let hot = HotColdConfig { hot_region: Ratio(0.01), hot_traffic: Ratio(0.5) };
         for config in [
             AddressConfig::Uniform,

@@ -329,7 +329,10 @@ fn address(draw: &mut Draw) -> AddressConfig {
             theta: 2.0 * draw.0.unit(),
             extent: ByteSize(512 << draw.between(0, 8)),
         }),
-        _ => AddressConfig::Mixed(MixedConfig { streaming: draw.share() }),
+        _ => AddressConfig::Mixed(MixedConfig {
+            streaming: draw.share(),
+            stream_space: Ratio(draw.share().0.max(0.01)),
+        }),
     }
 }
 
