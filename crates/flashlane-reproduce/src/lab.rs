@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flashlane::config::load::{self, Overrides};
+use flashlane::config::units::Span;
 use flashlane::config::{DeviceConfig, WorkloadConfig, validate};
 use flashlane::metrics::Summary;
-use flashlane::{Details, Error, RunOptions, simulate_in_detail};
+use flashlane::{Details, Error, RunOptions, Warmup, simulate_in_detail};
 use rayon::prelude::*;
 
 /// Steps of progress per simulation.
@@ -41,6 +42,16 @@ impl Job {
     pub fn alone(mut self) -> Self {
         self.options.alone = true;
         self
+    }
+
+    /// Load that does not count, as a span such as `"1s"`.
+    ///
+    /// # Errors
+    /// A span that cannot be read.
+    pub fn warmup(mut self, span: &str) -> Result<Self, Error> {
+        let span: Span = span.parse().map_err(|error| Error::config("warmup", error))?;
+        self.options.warmup = Warmup::Time(span.0);
+        Ok(self)
     }
 
     /// Keeps a time series. Unit of the interval: picoseconds.

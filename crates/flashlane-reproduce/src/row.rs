@@ -152,7 +152,7 @@ impl Row {
 
 /// Mean and 95 % interval (Student's t) of one number over seeds; no interval of a single one.
 #[must_use]
-pub fn over_seeds(values: &[f64]) -> (f64, Option<[f64; 2]>) {
+pub(crate) fn over_seeds(values: &[f64]) -> (f64, Option<[f64; 2]>) {
     /// Two-sided 95 % quantiles of Student's t for 1, 2, … degrees of freedom.
     const T: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
     let n = values.len() as f64;

@@ -9,10 +9,10 @@ use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::error::Error;
 use crate::ftl::{Ftl, FtlState};
 use crate::layout::Layout;
-use crate::metrics::{Interval, Summary};
 use crate::metrics::recorder::Recorder;
 use crate::metrics::report;
 use crate::metrics::window::Window;
+use crate::metrics::{Interval, Summary};
 use crate::precondition;
 use crate::ssd::Ssd;
 use crate::workload::footprint::Footprint;
@@ -100,6 +100,16 @@ impl<'a> Prepared<'a> {
         Ok(Self { device, workload, options, layout, state, cache })
     }
 
+    /// The state in which every system starts.
+    fn fresh_state(&self) -> FtlState {
+        if self.device.ftl.precondition.enabled {
+            self.state.clone()
+        } else {
+            // A new empty drive is made without touching its tables; a copy would touch all of them.
+            FtlState::new(self.device, &self.layout)
+        }
+    }
+
     /// A system with the flows that `active` admits.
     fn build(
         &self,
@@ -180,7 +190,7 @@ pub fn simulate_in_detail(
     let parts = if alone { workload.flows.len() + 1 } else { 1 };
     // The state is copied only where it is needed again.
     let state = if alone {
-        prepared.state.clone()
+        prepared.fresh_state()
     } else {
         std::mem::replace(&mut prepared.state, FtlState::empty())
     };
@@ -225,7 +235,7 @@ fn run_alone(
     let parts = flows + 1;
     let done = std::sync::atomic::AtomicUsize::new(1);
     let run = |flow: usize| {
-        let state = prepared.state.clone();
+        let state = prepared.fresh_state();
         let mut ssd = prepared.build(state, Window::fixed(window), |f| f == flow)?;
         ssd.run(&|_| {})?;
         let finished = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;

@@ -221,6 +221,10 @@ pub struct MixedConfig {
     /// Share of the space, from its start, in which the stream wraps. Range: above 0, 1 at most.
     #[serde(default = "whole")]
     pub stream_space: Ratio,
+    /// Stream and uniform requests take turns: in each span of this length the stream runs for its
+    /// share of the time. Default: every request draws its kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Span>,
 }
 
 fn whole() -> Ratio {

@@ -3,8 +3,8 @@
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::metrics::recorder::FlowRecord;
 use crate::metrics::summary::{
-    AloneSummary, BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, FlashSummary, FlowSummary,
-    HitCounts, SCHEMA, Summary,
+    AloneSummary, BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary,
+    FlashSummary, FlowSummary, HitCounts, SCHEMA, Summary,
 };
 use crate::run::RunOptions;
 use crate::ssd::Ssd;

@@ -57,11 +57,10 @@ impl Series {
 
     /// Every interval from the start of the run to the last completion.
     pub(crate) fn intervals(&self) -> Vec<Interval> {
-        let mean =
-            |sums: &Sums, side: usize| match sums.count[side] {
-                0 => 0.0,
-                count => sums.response[side] as f64 / count as f64 / 1e6,
-            };
+        let mean = |sums: &Sums, side: usize| match sums.count[side] {
+            0 => 0.0,
+            count => sums.response[side] as f64 / count as f64 / 1e6,
+        };
         (0_u64..)
             .zip(&self.sums)
             .map(|(index, sums)| Interval {

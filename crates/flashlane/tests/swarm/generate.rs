@@ -332,6 +332,7 @@ fn address(draw: &mut Draw) -> AddressConfig {
         _ => AddressConfig::Mixed(MixedConfig {
             streaming: draw.share(),
             stream_space: Ratio(draw.share().0.max(0.01)),
+            phase: draw.chance(0.5).then_some(Span(1_000_000_000)),
         }),
     }
 }

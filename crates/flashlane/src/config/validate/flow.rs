@@ -80,6 +80,11 @@ fn check_address(rules: &mut Rules, key: &str, address: &AddressConfig) {
                 format!("{key}.mixed.stream_space"),
                 || format!("found {space}, allowed: above 0, at most 1"),
             );
+            if let Some(phase) = c.phase {
+                rules.require(phase.0 > 0, format!("{key}.mixed.phase"), || {
+                    format!("found {phase}, allowed: above 0")
+                });
+            }
         }
     }
 }
