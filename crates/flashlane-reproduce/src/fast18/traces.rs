@@ -39,7 +39,7 @@ const REDUCED: u32 = 16;
 fn job(lab: &Lab<'_>, drive: usize, clone: &str) -> Result<Job, Error> {
     let (_, _, blocks, technology, read, program, _) = DRIVES[drive];
     let (blocks, requests) = match (lab.smoke, lab.full) {
-        (true, _) => (32, 200),
+        (true, _) => (64, 200),
         (_, true) => (blocks, 1_000_000),
         _ => (blocks / REDUCED, 60_000),
     };
