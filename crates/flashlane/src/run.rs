@@ -5,7 +5,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::cache::Cache;
-use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::config::{DeviceConfig, InterfaceKind, Priority, WorkloadConfig};
 use crate::error::Error;
 use crate::ftl::{Ftl, FtlState};
 use crate::layout::Layout;
@@ -129,7 +129,10 @@ impl<'a> Prepared<'a> {
                     .transpose()
             })
             .collect::<Result<_, _>>()?;
-        let classes = flows.iter().map(|flow| flow.priority as u8).collect();
+        // A SATA drive cannot tell flows apart; MQSim serves them with the high class.
+        let nvme = self.device.interface.kind == InterfaceKind::Nvme;
+        let class = |priority: Priority| if nvme { priority } else { Priority::High };
+        let classes = flows.iter().map(|flow| class(flow.priority) as u8).collect();
         let ftl = Ftl::new(self.device, &self.layout, state, classes, self.options.seed);
         let mut recorder = Recorder::new(flows.len(), window);
         if let Some(interval) = self.options.series_interval {

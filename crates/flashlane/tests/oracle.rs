@@ -1,106 +1,90 @@
-//! Against the released MQSim: every ideal-mapping read case of the reference results.
+//! Against the released MQSim: every case of the reference results that MQSim itself finished.
 //!
-//! With the compatibility switches on, the mean device response time of each flow is equal to five
-//! digits, requests and pages read are equal. Skipped where the reference results are absent.
+//! Skipped where the reference results are absent. `ORACLE_CASE=text` picks cases by name;
+//! `--nocapture` prints the table.
 
-use std::path::{Path, PathBuf};
+#[path = "oracle/frame.rs"]
+mod frame;
 
 use flashlane::config::CompatConfig;
-use flashlane::config::mqsim_xml::{load_device, load_scenarios};
-use flashlane::metrics::Summary;
-use flashlane::{RunOptions, simulate};
-use serde_json::Value;
+use frame::Closeness::Strict;
+use frame::{Closeness, Job, faults, jobs, pages, run, run_all, shared};
 
-fn shared() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/oracle");
-    if path.is_dir() {
-        return Some(path);
-    }
-    println!("skipped: the reference results are not present at ../shared/oracle");
-    None
+/// The groups that are compared, and how close they have to be. A new group is one line.
+const GROUPS: &[(&str, Closeness)] = &[
+    ("g1_backend", Strict),
+    ("g1_datacache", Strict),
+    ("g1_qfs16", Strict),
+    ("g1_qfs1024", Strict),
+    ("g2_latency_floor", Strict),
+    ("g3_qd_sweep", Strict),
+    ("g4_plane_alloc", Strict),
+];
+
+/// A case outside its tolerance, the defects of the released MQSim that explain it, and what shows it.
+struct Explained {
+    case: &'static str,
+    why: &'static str,
 }
 
-fn run(inputs: &Path, compat: CompatConfig) -> Summary {
-    let (mut device, _) = load_device(&inputs.join("ssdconfig.xml")).expect("device loads");
-    let (scenarios, _) = load_scenarios(&inputs.join("workload.xml")).expect("workload loads");
-    device.compat = compat;
-    let options = RunOptions { check: false, ..RunOptions::default() };
-    simulate(&device, &scenarios[0], &options, &|_| {}).expect("the run finishes")
-}
-
-/// All flows only read, and the reference run finished.
-fn is_read_case(case: &Value) -> bool {
-    case["status"] == "ok"
-        && case["flows_full"]
-            .as_array()
-            .is_some_and(|flows| flows.iter().all(|f| f["Read_Percentage"] == "100"))
-        && case["device_non_default"]["Ideal_Mapping_Table"] == "true"
-}
-
-fn pages_requested(summary: &Summary) -> u64 {
-    summary.flash.user_reads
-}
+/// At most one case in ten.
+const EXPLAINED: &[Explained] = &[];
 
 #[test]
-fn read_cases_match() {
+fn the_released_mqsim_is_met() {
     let Some(root) = shared() else { return };
-    let only = std::env::var("ORACLE_CASE").ok();
-    let (mut count, mut failures) = (0, Vec::new());
-    println!("{:<40} {:>12} {:>12} {:>9}", "case, flow", "MQSim us", "ours us", "diff %");
-    for group in [
-        "g1_backend",
-        "g1_qfs16",
-        "g1_qfs1024",
-        "g2_latency_floor",
-        "g3_qd_sweep",
-        "g4_plane_alloc",
-    ] {
-        let text = std::fs::read_to_string(root.join(format!("{group}.json"))).expect("readable");
-        let data: Value = serde_json::from_str(&text).expect("valid JSON");
-        for case in data["cases"].as_array().expect("a list of cases") {
-            let name = format!("{group}/{}", case["case"].as_str().unwrap_or("?"));
-            if !is_read_case(case) || only.as_ref().is_some_and(|o| !name.contains(o.as_str())) {
-                continue;
-            }
-            let inputs = root.join(case["inputs"].as_str().expect("inputs are named"));
-            let summary = run(&inputs, CompatConfig::mqsim());
-            for (index, flow) in case["out"]["flows"].as_array().expect("flows").iter().enumerate()
-            {
-                count += 1;
-                let theirs = flow["device_response_mean_us_exact"].as_f64().expect("a mean");
+    let (jobs, unusable) = jobs(&root, GROUPS);
+    let summaries = run_all(&jobs, |job: &Job| run(&job.inputs, CompatConfig::mqsim()));
+    let (mut inside, mut explained, mut failures, mut equal) = (0, 0, Vec::new(), 0);
+    println!("{:<46} {:>12} {:>12} {:>8}", "case, flow", "MQSim us", "ours us", "diff %");
+    for (job, summary) in jobs.iter().zip(&summaries) {
+        for case in &job.cases {
+            let summary = match summary {
+                Ok(summary) => summary,
+                Err(error) => {
+                    failures.push(format!("{}: {error}", case.name));
+                    continue;
+                }
+            };
+            for (index, theirs) in case.flows.iter().enumerate() {
                 let ours = summary.flows[index].response_time_us.mean;
-                let difference = 100.0 * (ours / theirs - 1.0);
-                println!("{name:<38} {index:>1} {theirs:>12.3} {ours:>12.3} {difference:>9.3}");
-                // Far below the 1 % asked for: the runs are equal event for event.
-                let tolerance_us = 1e-5 * theirs;
-                if (ours - theirs).abs() > tolerance_us {
-                    failures.push(format!("{name} flow {index}: {ours} us, MQSim {theirs} us"));
-                }
-                let requests = summary.flows[index].requests.read;
-                let expected = flow["serviced"].as_u64().expect("a count");
-                if requests != expected {
-                    failures
-                        .push(format!("{name} flow {index}: {requests} of {expected} requests"));
-                }
+                let difference = 100.0 * (ours / theirs.mean - 1.0);
+                equal += u32::from(difference.abs() < 0.001);
+                println!(
+                    "{:<44} {index:>1} {:>12.3} {ours:>12.3} {difference:>8.3}",
+                    case.name, theirs.mean
+                );
             }
-            let pages = case["out"]["flash_transactions"]["user_read_pages"].as_u64();
-            let ours = pages_requested(&summary);
-            if let Some(pages) = pages
-                && ours != pages
-            {
-                failures.push(format!("{name}: {ours} pages read, MQSim {pages}"));
+            let wrong = faults(case, summary);
+            let known = EXPLAINED.iter().find(|explained| explained.case == case.name);
+            match (wrong.is_empty(), known) {
+                (true, None) => inside += 1,
+                (true, Some(_)) => failures.push(format!("{}: explained, but inside", case.name)),
+                (false, Some(known)) => {
+                    println!("    explained by {}: {}", known.why, wrong.join("; "));
+                    explained += 1;
+                }
+                (false, None) => {
+                    let all = format!("{:?}, MQSim {:?}", pages(summary), case.pages);
+                    failures.push(format!("{}: {} (pages {all})", case.name, wrong.join("; ")));
+                }
             }
         }
     }
-    println!("{count} flows compared, {} outside", failures.len());
+    println!(
+        "{inside} cases inside, {explained} explained, {} unexplained, {unusable} that MQSim did not \
+         finish; {equal} flows equal to five digits",
+        failures.len()
+    );
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(explained * 10 <= inside + explained, "at most one case in ten is explained");
 }
 
 /// Turns one switch off.
 type TurnOff = fn(&mut CompatConfig);
 
 /// Every switch, in the order in which the table turns them off.
-const SWITCHES: [(&str, TurnOff); 10] = [
+const SWITCHES: [(&str, TurnOff); 12] = [
     ("random_generators", |c| c.random_generators = false),
     ("padded_sqe", |c| c.padded_sqe = false),
     ("truncated_link_time", |c| c.truncated_link_time = false),
@@ -109,6 +93,8 @@ const SWITCHES: [(&str, TurnOff); 10] = [
     ("dram_formula", |c| c.dram_formula = false),
     ("unordered_programs", |c| c.unordered_programs = false),
     ("data_before_commands", |c| c.data_before_commands = false),
+    ("sata_over_pcie", |c| c.sata_over_pcie = false),
+    ("sata_tags_freed_on_fetch", |c| c.sata_tags_freed_on_fetch = false),
     ("one_die_per_dispatch", |c| c.one_die_per_dispatch = false),
     ("zero_firmware_time", |c| c.zero_firmware_time = false),
 ];
@@ -134,14 +120,15 @@ fn defaults_differ_by_the_switches_only() {
     ] {
         let (group, name) = case.split_once('/').expect("group and case");
         let text = std::fs::read_to_string(root.join(format!("{group}.json"))).expect("readable");
-        let data: Value = serde_json::from_str(&text).expect("valid JSON");
+        let data: serde_json::Value = serde_json::from_str(&text).expect("valid JSON");
         let found = data["cases"].as_array().expect("cases").iter().find(|c| c["case"] == name);
         let found = found.expect("the case exists");
         let inputs = root.join(found["inputs"].as_str().expect("inputs are named"));
         let flow = &found["out"]["flows"][0];
         let theirs = flow["device_response_mean_us_exact"].as_f64().expect("a mean");
-        let mean =
-            |compat: &CompatConfig| run(&inputs, compat.clone()).flows[0].response_time_us.mean;
+        let mean = |compat: &CompatConfig| {
+            run(&inputs, compat.clone()).expect("the run finishes").flows[0].response_time_us.mean
+        };
         let mut compat = CompatConfig::mqsim();
         let first = mean(&compat);
         let mut last = first;

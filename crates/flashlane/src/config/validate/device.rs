@@ -55,6 +55,14 @@ fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
     rules.span("interface.firmware_time", interface.firmware_time, &(0..=*OPERATION_PS.end()));
     rules.bytes("interface.submission_entry", interface.submission_entry, 16..=4096);
     rules.bytes("interface.completion_entry", interface.completion_entry, 4..=4096);
+    let sata = &interface.sata;
+    rules.range("interface.sata.tags", sata.tags, &(1..=32));
+    rules.span("interface.sata.adapter_time", sata.adapter_time, &(0..=*OPERATION_PS.end()));
+    rules.require(BANDWIDTH.contains(&sata.link_rate.0), "interface.sata.link_rate", || {
+        format!("found {}, allowed: 1kB/s to 1000GB/s", sata.link_rate)
+    });
+    rules.bytes("interface.sata.frame_payload", sata.frame_payload, 512..=8192);
+    rules.bytes("interface.sata.frame_overhead", sata.frame_overhead, 0..=256);
     let key = "interface.arbitration";
     match &interface.arbitration {
         Arbitration::RoundRobin(c) => {
