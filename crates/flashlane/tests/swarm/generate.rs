@@ -11,7 +11,7 @@ use flashlane::config::{
     UnwrittenRead, WindowRule, WorkloadConfig, ZipfConfig,
 };
 use flashlane::ftl::allocation::Allocation;
-use flashlane::ftl::gc::{RgaConfig, Victim};
+use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
 use flashlane::interface::arbitration::{Arbitration, WeightedConfig};
 use flashlane::layout::Layout;
 use flashlane::scheduler::Scheduling;
@@ -239,6 +239,9 @@ fn collection(draw: &mut Draw, device: &mut DeviceConfig) {
     if let Victim::Rga(_) = gc.victim {
         let choices = draw.pick(&[0, 0, 1, 2, blocks]);
         gc.victim = Victim::Rga(RgaConfig { choices });
+    }
+    if let Victim::RandomPlusPlus(_) = gc.victim {
+        gc.victim = Victim::RandomPlusPlus(RandomPlusPlusConfig { max_valid: draw.share() });
     }
     gc.preemptible = draw.chance(0.6);
     gc.max_concurrent_per_plane =
