@@ -219,10 +219,7 @@ fn what_is_not_built_is_refused_with_line_value_and_choice() {
         ("Address_Mapping", "HYBRID", "allowed: PAGE_LEVEL"),
         ("Caching_Mechanism", "SIMPLE", "allowed: ADVANCED"),
         ("Memory_Type", "PCM", "allowed: FLASH"),
-        ("GC_Block_Selection_Policy", "RANDOM", "allowed: GREEDY, RGA"),
-        ("GC_Block_Selection_Policy", "RANDOM_P", "allowed: GREEDY, RGA"),
-        ("GC_Block_Selection_Policy", "RANDOM_PP", "allowed: GREEDY, RGA"),
-        ("GC_Block_Selection_Policy", "FIFO", "allowed: GREEDY, RGA"),
+        ("GC_Block_Selection_Policy", "RANDOM_PPP", "allowed: GREEDY, RGA, RANDOM, RANDOM_P"),
         ("Use_Copyback_for_GC", "true", "allowed: false"),
         ("Data_Cache_Sharing_Mode", "EQUAL_PARTITIONING", "allowed: SHARED"),
         ("CMT_Sharing_Mode", "equal_partitioning", "allowed: SHARED"),
@@ -232,6 +229,22 @@ fn what_is_not_built_is_refused_with_line_value_and_choice() {
         let text = device_text("", &format!("<{tag}>{value}</{tag}>"), "");
         let error = device_error(text.as_bytes());
         assert_has(&error, &["dir/small.xml:7", tag, value, allowed]);
+    }
+}
+
+#[test]
+fn every_victim_policy_of_mqsim_has_its_counterpart() {
+    for (value, name) in [
+        ("GREEDY", "greedy"),
+        ("RGA", "rga"),
+        ("RANDOM", "random"),
+        ("RANDOM_P", "random-plus"),
+        ("RANDOM_PP", "random-plus-plus"),
+        ("FIFO", "fifo"),
+    ] {
+        let tag = "GC_Block_Selection_Policy";
+        let text = device_text("", &format!("<{tag}>{value}</{tag}>"), "");
+        assert_eq!(device(&text).0.ftl.gc.victim.name(), name);
     }
 }
 

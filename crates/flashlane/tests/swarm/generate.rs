@@ -11,7 +11,7 @@ use flashlane::config::{
     UnwrittenRead, WindowRule, WorkloadConfig, ZipfConfig,
 };
 use flashlane::ftl::allocation::Allocation;
-use flashlane::ftl::gc::{RgaConfig, Victim};
+use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
 use flashlane::interface::arbitration::{Arbitration, WeightedConfig};
 use flashlane::layout::Layout;
 use flashlane::scheduler::Scheduling;
@@ -277,6 +277,9 @@ fn collection(draw: &mut Draw, device: &mut DeviceConfig) {
         let choices = draw.pick(&[0, 0, 1, 2, blocks]);
         gc.victim = Victim::Rga(RgaConfig { choices });
     }
+    if let Victim::RandomPlusPlus(_) = gc.victim {
+        gc.victim = Victim::RandomPlusPlus(RandomPlusPlusConfig { max_valid: draw.share() });
+    }
     gc.preemptible = draw.chance(0.6);
     gc.max_concurrent_per_plane =
         if draw.chance(0.6) { 1 } else { draw.between(1, u64::from(blocks / 8)).min(16) as u32 };
@@ -382,7 +385,11 @@ fn address(draw: &mut Draw) -> AddressConfig {
             theta: 2.0 * draw.0.unit(),
             extent: ByteSize(512 << draw.between(0, 8)),
         }),
-        _ => AddressConfig::Mixed(MixedConfig { streaming: draw.share() }),
+        _ => AddressConfig::Mixed(MixedConfig {
+            streaming: draw.share(),
+            stream_space: Ratio(draw.share().0.max(0.01)),
+            phase: draw.chance(0.5).then_some(Span(1_000_000_000)),
+        }),
     }
 }
 

@@ -225,10 +225,10 @@ fn victim(device: &mut Section<'_, '_>) -> Victim {
         &[
             ("GREEDY", Some("greedy")),
             ("RGA", Some("rga")),
-            ("RANDOM", None),
-            ("RANDOM_P", None),
-            ("RANDOM_PP", None),
-            ("FIFO", None),
+            ("RANDOM", Some("random")),
+            ("RANDOM_P", Some("random-plus")),
+            ("RANDOM_PP", Some("random-plus-plus")),
+            ("FIFO", Some("fifo")),
         ],
     );
     Victim::by_name(name).expect("registered")

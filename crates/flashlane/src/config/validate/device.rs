@@ -193,8 +193,14 @@ fn check_ftl(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
     rules.share("ftl.precondition.occupancy", ftl.precondition.occupancy);
     let gc = &ftl.gc;
     rules.range("ftl.gc.max_concurrent_per_plane", gc.max_concurrent_per_plane, &(1..=16));
-    if let Victim::Rga(rga) = &gc.victim {
-        rules.range("ftl.gc.victim.rga.choices", rga.choices, &(0..=flash.blocks_per_plane));
+    match &gc.victim {
+        Victim::Rga(rga) => {
+            rules.range("ftl.gc.victim.rga.choices", rga.choices, &(0..=flash.blocks_per_plane));
+        }
+        Victim::RandomPlusPlus(random) => {
+            rules.share("ftl.gc.victim.random-plus-plus.max_valid", random.max_valid);
+        }
+        _ => {}
     }
     let blocks = flash.blocks_per_plane;
     for (key, share) in
