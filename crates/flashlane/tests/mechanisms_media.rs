@@ -173,7 +173,11 @@ fn pcie_generations_double_the_link() {
 fn figure_4_of_fast18() {
     let read = |preset: &str| {
         // "Assuming a mapping table cache hit".
-        let sets = ["ftl.mapping.ideal=true", "ftl.precondition.enabled=false", "ftl.unwritten_read=flash"];
+        let sets = [
+            "ftl.mapping.ideal=true",
+            "ftl.precondition.enabled=false",
+            "ftl.unwritten_read=flash",
+        ];
         let sets = sets.map(str::to_owned).to_vec();
         let overrides = Overrides { sets, ..Overrides::default() };
         let device = device(preset, &overrides).expect("a preset loads").config;

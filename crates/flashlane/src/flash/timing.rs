@@ -136,7 +136,12 @@ impl FlashTiming {
         match op {
             Op::Read => cs + 6 * wc + wb + rr + more * (6 * wc + dbsy),
             Op::Program => {
-                cs + 6 * wc + adl + wpst + wpsth + wb + more * (5 * wc + adl + wpst + cals + wb + dbsy)
+                cs + 6 * wc
+                    + adl
+                    + wpst
+                    + wpsth
+                    + wb
+                    + more * (5 * wc + adl + wpst + cals + wb + dbsy)
             }
             Op::Erase => cs + 4 * wc + wb + more * (dbsy + 4 * wc + wb),
         }

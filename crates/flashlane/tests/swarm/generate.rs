@@ -5,10 +5,11 @@ use flashlane::config::load::{self, Overrides};
 use flashlane::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 use flashlane::config::validate::{gc_reserve, plane_budget};
 use flashlane::config::{
-    AddressConfig, Arrivals, CacheMode, ChannelClass, CloneConfig, CompatConfig, DeviceConfig, FlowConfig,
-    HotColdConfig, InterfaceKind, MixedConfig, MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig,
-    NormalSizeConfig, OnEnd, Priority, SataConfig, SizeConfig, SmallReadConfig, SyntheticConfig, Technology,
-    UnwrittenRead, WindowRule, WorkloadConfig, ZipfConfig,
+    AddressConfig, Arrivals, CacheMode, ChannelClass, CloneConfig, CompatConfig, DeviceConfig,
+    FlowConfig, HotColdConfig, InterfaceKind, MixedConfig, MqsimAddress, MqsimFlowConfig,
+    MqsimSyntheticConfig, NormalSizeConfig, OnEnd, Priority, SataConfig, SizeConfig,
+    SmallReadConfig, SyntheticConfig, Technology, UnwrittenRead, WindowRule, WorkloadConfig,
+    ZipfConfig,
 };
 use flashlane::ftl::allocation::Allocation;
 use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
@@ -157,14 +158,16 @@ fn timing(draw: &mut Draw, device: &mut DeviceConfig) {
     flash.program_time = (0..values).map(|_| Span(draw.scale(10, 1_000) * US)).collect();
     flash.erase_time = Span(draw.scale(100, 4_000) * US);
     if draw.chance(0.2) {
-        let class = draw.pick(&[ChannelClass::NvDdr2, ChannelClass::NvDdr3, ChannelClass::NvLpddr4]);
+        let class =
+            draw.pick(&[ChannelClass::NvDdr2, ChannelClass::NvDdr3, ChannelClass::NvLpddr4]);
         flash.channel_class = Some(class);
         flash.channel_rate.0 = flash.channel_rate.0.min(class.fastest().0);
     }
     flash.command_time = draw.chance(0.1).then(|| Span(draw.scale(1, 1_000) * NS));
     if draw.chance(0.2) {
         let size = ByteSize(512 * draw.between(1, flash.page_size.0 / 512));
-        flash.small_read = Some(SmallReadConfig { size, time: vec![Span(draw.scale(2, 100) * US)] });
+        flash.small_read =
+            Some(SmallReadConfig { size, time: vec![Span(draw.scale(2, 100) * US)] });
     }
     let suspend = &mut flash.suspend;
     suspend.program = draw.chance(0.4);

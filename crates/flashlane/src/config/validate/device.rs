@@ -128,7 +128,10 @@ fn check_flash(rules: &mut Rules, flash: &FlashConfig) {
     if let Some(class) = flash.channel_class {
         let fastest = class.fastest();
         rules.require(flash.channel_rate.0 <= fastest.0, "flash.channel_rate", || {
-            format!("found {}, allowed: up to {fastest} with this channel_class", flash.channel_rate)
+            format!(
+                "found {}, allowed: up to {fastest} with this channel_class",
+                flash.channel_rate
+            )
         });
     }
     if let Some(time) = flash.command_time {

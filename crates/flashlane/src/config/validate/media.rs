@@ -20,7 +20,10 @@ pub(super) fn check(rules: &mut Rules, flash: &FlashConfig) {
         return;
     }
     rules.require(flash.erase_time == Span(0), "flash.erase_time", || {
-        format!("found {}, allowed: nothing; memory written in place has no erase", flash.erase_time)
+        format!(
+            "found {}, allowed: nothing; memory written in place has no erase",
+            flash.erase_time
+        )
     });
     rules.require(flash.small_read.is_none(), "flash.small_read", || {
         "found with memory that is written in place, which takes read_unit; allowed: only with flash"
@@ -29,9 +32,11 @@ pub(super) fn check(rules: &mut Rules, flash: &FlashConfig) {
     for (name, unit) in units {
         let unit = unit.unwrap_or(flash.page_size);
         rules.bytes(format!("flash.{name}"), unit, 16..=flash.page_size.0.max(16));
-        rules.require(unit.0.is_power_of_two() || unit == flash.page_size, format!("flash.{name}"), || {
-            format!("found {unit}, allowed: powers of two, or the page ({})", flash.page_size)
-        });
+        rules.require(
+            unit.0.is_power_of_two() || unit == flash.page_size,
+            format!("flash.{name}"),
+            || format!("found {unit}, allowed: powers of two, or the page ({})", flash.page_size),
+        );
     }
 }
 
@@ -47,6 +52,7 @@ pub(super) fn check_translation(rules: &mut Rules, ftl: &FtlConfig) {
         "found false, allowed: true; memory written in place has no mapping table".to_owned()
     });
     rules.require(!matches!(ftl.allocation, Allocation::Dynamic(_)), "ftl.allocation", || {
-        "found dynamic, allowed: the static orders; memory written in place moves no page".to_owned()
+        "found dynamic, allowed: the static orders; memory written in place moves no page"
+            .to_owned()
     });
 }
