@@ -94,7 +94,7 @@ fn assert_has(text: &str, parts: &[&str]) {
 fn an_empty_device_takes_the_defaults_of_mqsim_and_says_so_once() {
     let (config, warnings) = device(&device_text("", "", ""));
     assert_eq!(config.name, "small");
-    assert_eq!(config.link.lane_bandwidth, Bandwidth(400_000_000));
+    assert_eq!(config.link.lane_bandwidth, Some(Bandwidth(400_000_000)));
     assert_eq!(config.interface.queue_depth, 1024);
     assert_eq!(config.interface.firmware_time, Span(1_000_000));
     assert_eq!(config.cache.capacity, ByteSize(512 << 20));
@@ -132,7 +132,7 @@ fn values_are_translated_with_their_units() {
          <Block_No_Per_Plane>64</Block_No_Per_Plane><Suspend_Program_Time>7</Suspend_Program_Time>",
     );
     let (config, warnings) = device(&text);
-    assert_eq!(config.link.lane_bandwidth, Bandwidth(1_000_000_000));
+    assert_eq!(config.link.lane_bandwidth, Some(Bandwidth(1_000_000_000)));
     assert_eq!(config.link.lanes, 2);
     assert_eq!(config.ftl.over_provisioning, Ratio(1.0));
     assert_eq!(config.ftl.allocation.name(), "pdwc");
@@ -178,7 +178,7 @@ fn both_spellings_count_and_the_one_that_mqsim_skips_is_warned_of() {
     let shipped =
         "<Preferred_suspend_erase_time_for_read>700000</Preferred_suspend_erase_time_for_read>";
     let (_, warnings) = device(&device_text("", shipped, ""));
-    assert!(!warnings.iter().any(|w| w.contains("suspend_erase")), "{warnings:?}");
+    assert!(!warnings.iter().any(|w| w.contains("erase_time_for_read")), "{warnings:?}");
 }
 
 #[test]
@@ -229,6 +229,28 @@ fn what_is_not_built_is_refused_with_line_value_and_choice() {
         let error = device_error(text.as_bytes());
         assert_has(&error, &["dir/small.xml:7", tag, value, allowed]);
     }
+}
+
+#[test]
+fn collection_and_wear_are_translated() {
+    let text = device_text(
+        "",
+        "<Use_Copyback_for_GC>true</Use_Copyback_for_GC>\
+         <Static_Wearleveling_Threshold>7</Static_Wearleveling_Threshold>\
+         <Preferred_suspend_erase_time_for_write>5000</Preferred_suspend_erase_time_for_write>",
+        "",
+    );
+    let (config, warnings) = device(&text);
+    assert!(config.ftl.gc.copyback);
+    assert_eq!(config.ftl.wear_leveling.static_threshold, 7);
+    assert!(warnings.iter().any(|w| w.contains("<Static_Wearleveling_Threshold> is 7")));
+    let suspend = &config.flash.suspend;
+    assert!(suspend.erase_for_write, "CMD_Suspension_Support is ERASE by default");
+    assert_eq!(suspend.erase_min_left_for_write, Span(5_000_000));
+    let off = "<Static_Wearleveling_Enabled>false</Static_Wearleveling_Enabled>";
+    let (config, warnings) = device(&device_text("", off, ""));
+    assert_eq!(config.ftl.wear_leveling.static_threshold, 0);
+    assert!(warnings.iter().any(|w| w.contains("<Static_Wearleveling_Enabled> is false")));
 }
 
 #[test]

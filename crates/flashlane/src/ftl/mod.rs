@@ -9,6 +9,7 @@
 pub mod allocation;
 pub(crate) mod blocks;
 pub mod gc;
+mod in_place;
 pub(crate) mod mapping;
 pub(crate) mod pages;
 mod translate;
@@ -17,7 +18,7 @@ mod wear;
 use flashlane_engine::{DenseMap, Rng, Slab};
 
 use crate::config::validate::data_limits;
-use crate::config::{DeviceConfig, GcConfig, UnwrittenRead};
+use crate::config::{DeviceConfig, GcConfig, Technology, UnwrittenRead};
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source};
@@ -68,12 +69,13 @@ impl FtlState {
         let geometry = layout.geometry;
         let reserve = reserve_blocks(&device.ftl.gc);
         let flows = layout.flows.len() as u32;
+        // Memory that is written in place has nothing to look up.
+        let (logical, physical) = match device.flash.technology {
+            Technology::InPlace => (0, 0),
+            _ => (layout.logical_pages, geometry.pages()),
+        };
         Self {
-            pages: PageTables::new(
-                layout.logical_pages,
-                geometry.pages(),
-                geometry.sectors_per_page,
-            ),
+            pages: PageTables::new(logical, physical, geometry.sectors_per_page),
             blocks: Blocks::new(geometry, flows, device.ftl.wear_leveling.dynamic, reserve),
             mapping: (!device.ftl.mapping.ideal).then(|| MappingTable::new(device, layout)),
         }
@@ -109,6 +111,8 @@ pub(crate) struct Ftl {
     unwritten_reads_flash: bool,
     /// Programs leave in order, and reads wait for programs.
     ordered: bool,
+    /// The memory is written in place: no mapping, no blocks.
+    pub(crate) in_place: bool,
     pub(crate) zero_fill_reads: u64,
     pub(crate) gc_invocations: u64,
     pub(crate) gc_moves: u64,
@@ -157,6 +161,7 @@ impl Ftl {
             unwritten_reads_flash: device.ftl.unwritten_read == UnwrittenRead::Flash
                 || device.compat.flash_unwritten_reads,
             ordered: !device.compat.unordered_programs,
+            in_place: device.flash.technology == Technology::InPlace,
             zero_fill_reads: 0,
             gc_invocations: 0,
             gc_moves: 0,

@@ -257,7 +257,9 @@ impl Ssd {
 
     /// A host page, or one from the cache, is on flash.
     pub(super) fn user_program_done(&mut self, id: u32) {
-        self.page_programmed(id);
+        if !self.ftl.in_place {
+            self.page_programmed(id);
+        }
         let tr = self.transactions[id];
         self.recorder.transaction_done(&tr);
         self.recorder.flows[tr.flow as usize].host_programs += 1;
@@ -275,6 +277,9 @@ impl Ssd {
         for index in 0..self.page_count(id) {
             let part = self.page_part(id, index);
             self.trim_cached(part.lpa, part.mask);
+            if self.ftl.in_place {
+                continue;
+            }
             let ppa = self.ftl.pages.ppa(part.lpa);
             if ppa == NONE {
                 continue;

@@ -83,7 +83,7 @@ fn link(host: &mut Section<'_, '_>) -> LinkConfig {
     let rate = host.number(Tag::new("PCIe_Lane_Bandwidth", "0.4"), 0.001..=1000.0_f64);
     LinkConfig {
         lanes: host.number(Tag::new("PCIe_Lane_Count", "4"), 1..=32),
-        lane_bandwidth: Bandwidth((rate * 1e9).round() as u64),
+        lane_bandwidth: Some(Bandwidth((rate * 1e9).round() as u64)),
         ..LinkConfig::default()
     }
 }
