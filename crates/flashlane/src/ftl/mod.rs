@@ -9,6 +9,7 @@
 pub mod allocation;
 pub(crate) mod blocks;
 pub mod gc;
+pub(crate) mod hybrid;
 mod in_place;
 pub(crate) mod mapping;
 pub(crate) mod pages;
@@ -18,13 +19,14 @@ mod wear;
 use flashlane_engine::{DenseMap, Rng, Slab};
 
 use crate::config::validate::data_limits;
-use crate::config::{DeviceConfig, GcConfig, Technology, UnwrittenRead};
+use crate::config::{DeviceConfig, GcConfig, MappingKind, Technology, UnwrittenRead};
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source};
 use allocation::{Allocation, Allocator};
 use blocks::{BlockState, Blocks};
 use gc::{Job, VictimPolicy};
+use hybrid::Hybrid;
 use mapping::MappingTable;
 use pages::PageTables;
 
@@ -43,6 +45,7 @@ pub(crate) struct FtlState {
     pub(crate) pages: PageTables,
     pub(crate) blocks: Blocks,
     pub(crate) mapping: Option<MappingTable>,
+    pub(crate) hybrid: Option<Hybrid>,
 }
 
 impl FtlState {
@@ -61,6 +64,7 @@ impl FtlState {
             pages: PageTables::new(0, 0, 1),
             blocks: Blocks::new(geometry, 0, false, 0),
             mapping: None,
+            hybrid: None,
         }
     }
 
@@ -77,7 +81,11 @@ impl FtlState {
         Self {
             pages: PageTables::new(logical, physical, geometry.sectors_per_page),
             blocks: Blocks::new(geometry, flows, device.ftl.wear_leveling.dynamic, reserve),
-            mapping: (!device.ftl.mapping.ideal).then(|| MappingTable::new(device, layout)),
+            mapping: device.ftl.mapping.is_cached().then(|| MappingTable::new(device, layout)),
+            hybrid: (device.ftl.mapping.kind == MappingKind::Hybrid).then(|| {
+                let allocator = Allocator::new(&device.ftl.allocation, layout, false);
+                Hybrid::new(device, layout, |flow| allocator.order(flow))
+            }),
         }
     }
 }
@@ -87,6 +95,7 @@ pub(crate) struct Ftl {
     pub(crate) pages: PageTables,
     pub(crate) blocks: Blocks,
     pub(crate) mapping: Option<MappingTable>,
+    pub(crate) hybrid: Option<Hybrid>,
     allocator: Allocator,
     victim: Box<dyn VictimPolicy>,
     rng: Rng,
@@ -136,11 +145,14 @@ impl Ftl {
         }
         let blocks_per_plane = layout.geometry.blocks_per_plane;
         let victim = gc::build(&gc.victim);
-        let collection_is_free = victim.costs_nothing();
+        // Merges of hybrid mapping have their own rules: no victims, no wear levelling.
+        let by_page = state.hybrid.is_none();
+        let collection_is_free = by_page && victim.costs_nothing();
         Self {
             pages: state.pages,
             blocks,
             mapping: state.mapping,
+            hybrid: state.hybrid,
             allocator: Allocator::new(
                 &device.ftl.allocation,
                 layout,
@@ -154,7 +166,7 @@ impl Ftl {
             hard_threshold: gc.hard_threshold.blocks(blocks_per_plane).max(RESERVE_BLOCKS + 1),
             max_jobs: gc.max_concurrent_per_plane,
             collection_is_free,
-            wear_threshold: device.ftl.wear_leveling.static_threshold,
+            wear_threshold: if by_page { device.ftl.wear_leveling.static_threshold } else { 0 },
             merging: DenseMap::default(),
             merge_queue: Vec::new(),
             unprogrammed: Vec::new(),
@@ -201,7 +213,13 @@ impl Ssd {
         if wake {
             self.wake_readers(block_id);
         }
-        if wanted {
+        if self.ftl.hybrid.is_some() {
+            // The block may have lost its role, or a merge may wait for its last program.
+            if self.ftl.blocks.block(block_id).state == BlockState::Collected {
+                self.erase_if_empty(block_id);
+            }
+            self.continue_merge(plane);
+        } else if wanted {
             self.collect_again(plane);
         }
     }

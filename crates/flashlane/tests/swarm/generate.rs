@@ -6,10 +6,10 @@ use flashlane::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, Tra
 use flashlane::config::validate::{gc_reserve, plane_budget};
 use flashlane::config::{
     AddressConfig, Arrivals, CacheMode, ChannelClass, CloneConfig, CompatConfig, DeviceConfig,
-    FlowConfig, HotColdConfig, InterfaceKind, MixedConfig, MqsimAddress, MqsimFlowConfig,
-    MqsimSyntheticConfig, NormalSizeConfig, OnEnd, Priority, SataConfig, SizeConfig,
-    SmallReadConfig, SyntheticConfig, Technology, UnwrittenRead, WindowRule, WorkloadConfig,
-    ZipfConfig,
+    FlowConfig, HotColdConfig, InterfaceKind, MappingKind, MixedConfig, MqsimAddress,
+    MqsimFlowConfig, MqsimSyntheticConfig, NormalSizeConfig, OnEnd, Priority, SataConfig,
+    SizeConfig, SmallReadConfig, SyntheticConfig, Technology, UnwrittenRead, WindowRule,
+    WorkloadConfig, ZipfConfig,
 };
 use flashlane::ftl::allocation::Allocation;
 use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
@@ -262,6 +262,10 @@ fn cache(draw: &mut Draw, device: &mut DeviceConfig) {
 fn translation(draw: &mut Draw, device: &mut DeviceConfig) {
     let ftl = &mut device.ftl;
     ftl.mapping.ideal = draw.chance(0.4);
+    if draw.chance(0.15) {
+        ftl.mapping.kind = MappingKind::Hybrid;
+        ftl.mapping.log_blocks = draw.scale(2, 8) as u32;
+    }
     ftl.mapping.cmt_capacity = ByteSize(draw.scale(KIB, 256 * KIB));
     ftl.mapping.warm = draw.chance(0.5);
     let name = if draw.chance(0.3) { "dynamic" } else { draw.pick(Allocation::NAMES) };
@@ -277,6 +281,7 @@ fn translation(draw: &mut Draw, device: &mut DeviceConfig) {
 /// Thresholds of collection, as low as they may be or with some room.
 fn collection(draw: &mut Draw, device: &mut DeviceConfig) {
     let blocks = device.flash.blocks_per_plane;
+    let by_page = device.ftl.mapping.kind != MappingKind::Hybrid;
     let gc = &mut device.ftl.gc;
     gc.victim = Victim::by_name(draw.pick(Victim::NAMES)).expect("listed names exist");
     if let Victim::Rga(_) = gc.victim {
@@ -287,7 +292,7 @@ fn collection(draw: &mut Draw, device: &mut DeviceConfig) {
         gc.victim = Victim::RandomPlusPlus(RandomPlusPlusConfig { max_valid: draw.share() });
     }
     gc.preemptible = draw.chance(0.6);
-    gc.copyback = draw.chance(0.4);
+    gc.copyback = by_page && draw.chance(0.4);
     gc.max_concurrent_per_plane =
         if draw.chance(0.6) { 1 } else { draw.between(1, u64::from(blocks / 8)).min(16) as u32 };
     gc.hard_threshold = match draw.between(0, 3) {
