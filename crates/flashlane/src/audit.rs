@@ -10,6 +10,7 @@ impl Ssd {
     pub(crate) fn audit(&self) {
         self.audit_pages();
         self.audit_mapping();
+        self.audit_hybrid();
         self.audit_cache();
         let queued =
             self.transactions.iter().filter(|(_, tr)| tr.place == Place::Queue).count() as u32;

@@ -216,7 +216,7 @@ fn sata_takes_its_delay_and_its_32_tags() {
 fn what_is_not_built_is_refused_with_line_value_and_choice() {
     for (tag, value, allowed) in [
         ("HostInterface_Type", "SAS", "allowed: NVME, SATA"),
-        ("Address_Mapping", "HYBRID", "allowed: PAGE_LEVEL"),
+        ("Address_Mapping", "BLOCK_LEVEL", "allowed: PAGE_LEVEL, HYBRID"),
         ("Caching_Mechanism", "SIMPLE", "allowed: ADVANCED"),
         ("Memory_Type", "PCM", "allowed: FLASH"),
         ("GC_Block_Selection_Policy", "RANDOM_PPP", "allowed: GREEDY, RGA, RANDOM, RANDOM_P"),

@@ -9,6 +9,7 @@
 pub mod allocation;
 pub(crate) mod blocks;
 pub mod gc;
+pub(crate) mod hybrid;
 mod in_place;
 pub(crate) mod mapping;
 pub(crate) mod pages;
@@ -17,13 +18,14 @@ mod translate;
 use flashlane_engine::{DenseMap, Rng, Slab};
 
 use crate::config::validate::data_limits;
-use crate::config::{DeviceConfig, GcConfig, Technology, UnwrittenRead};
+use crate::config::{DeviceConfig, GcConfig, MappingKind, Technology, UnwrittenRead};
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source};
 use allocation::{Allocation, Allocator};
 use blocks::{BlockState, Blocks};
 use gc::{Job, VictimPolicy};
+use hybrid::Hybrid;
 use mapping::MappingTable;
 use pages::PageTables;
 
@@ -42,6 +44,7 @@ pub(crate) struct FtlState {
     pub(crate) pages: PageTables,
     pub(crate) blocks: Blocks,
     pub(crate) mapping: Option<MappingTable>,
+    pub(crate) hybrid: Option<Hybrid>,
 }
 
 impl FtlState {
@@ -60,6 +63,7 @@ impl FtlState {
             pages: PageTables::new(0, 0, 1),
             blocks: Blocks::new(geometry, 0, false, 0),
             mapping: None,
+            hybrid: None,
         }
     }
 
@@ -76,7 +80,11 @@ impl FtlState {
         Self {
             pages: PageTables::new(logical, physical, geometry.sectors_per_page),
             blocks: Blocks::new(geometry, flows, device.ftl.wear_leveling.dynamic, reserve),
-            mapping: (!device.ftl.mapping.ideal).then(|| MappingTable::new(device, layout)),
+            mapping: device.ftl.mapping.is_cached().then(|| MappingTable::new(device, layout)),
+            hybrid: (device.ftl.mapping.kind == MappingKind::Hybrid).then(|| {
+                let allocator = Allocator::new(&device.ftl.allocation, layout, false);
+                Hybrid::new(device, layout, |flow| allocator.order(flow))
+            }),
         }
     }
 }
@@ -86,6 +94,7 @@ pub(crate) struct Ftl {
     pub(crate) pages: PageTables,
     pub(crate) blocks: Blocks,
     pub(crate) mapping: Option<MappingTable>,
+    pub(crate) hybrid: Option<Hybrid>,
     allocator: Allocator,
     victim: Box<dyn VictimPolicy>,
     rng: Rng,
@@ -137,6 +146,7 @@ impl Ftl {
             pages: state.pages,
             blocks,
             mapping: state.mapping,
+            hybrid: state.hybrid,
             allocator: Allocator::new(
                 &device.ftl.allocation,
                 layout,
@@ -195,7 +205,13 @@ impl Ssd {
         if wake {
             self.wake_readers(block_id);
         }
-        if wanted {
+        if self.ftl.hybrid.is_some() {
+            // The block may have lost its role, or a merge may wait for its last program.
+            if self.ftl.blocks.block(block_id).state == BlockState::Collected {
+                self.erase_if_empty(block_id);
+            }
+            self.continue_merge(plane);
+        } else if wanted {
             self.collect_again(plane);
         }
     }

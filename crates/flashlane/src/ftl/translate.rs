@@ -165,6 +165,7 @@ impl Ssd {
             self.transactions[id].place = Place::FreeBlock;
             self.transactions[id].plane = plane;
             self.ftl.blocks.planes[plane as usize].parked.push_back(id, &mut self.transactions);
+            self.pool_changed(plane);
             self.collect_again(plane);
         }
     }
@@ -183,7 +184,18 @@ impl Ssd {
             let old = self.ftl.pages.ppa(lpa);
             (self.ftl.allocator.plane(flow, lpa, old, &self.ftl.blocks), Stream::Host)
         };
-        let ppa = self.ftl.blocks.allocate(plane, flow, stream, false).ok_or(plane)?;
+        let hybrid = self.ftl.hybrid.is_some();
+        let ppa = if hybrid {
+            // Nobody overtakes a write that waits for a merge: streams stay in order.
+            let first = self.transactions[id].place != Place::FreeBlock;
+            if first && !self.ftl.blocks.planes[plane as usize].parked.is_empty() {
+                return Err(plane);
+            }
+            self.place_in_log(plane, flow, lpa)
+        } else {
+            self.ftl.blocks.allocate(plane, flow, stream, false)
+        };
+        let ppa = ppa.ok_or(plane)?;
         let tr = &mut self.transactions[id];
         let waited = tr.lap(now);
         tr.chain.mapping += waited;
@@ -194,6 +206,9 @@ impl Ssd {
             self.write_back_placed(lpa);
         } else {
             self.bind_page(lpa, ppa, mask);
+        }
+        if hybrid {
+            self.placed_in_log(plane, flow);
         }
         self.ftl.blocks.planes[plane as usize].programs += 1;
         self.schedule(id);

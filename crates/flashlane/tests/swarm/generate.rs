@@ -6,10 +6,10 @@ use flashlane::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, Tra
 use flashlane::config::validate::{gc_reserve, plane_budget};
 use flashlane::config::{
     AddressConfig, Arrivals, CacheMode, ChannelClass, CloneConfig, CompatConfig, DeviceConfig,
-    FlowConfig, HotColdConfig, InterfaceKind, MixedConfig, MqsimAddress, MqsimFlowConfig,
-    MqsimSyntheticConfig, NormalSizeConfig, OnEnd, Priority, SataConfig, SizeConfig,
-    SmallReadConfig, SyntheticConfig, Technology, UnwrittenRead, WindowRule, WorkloadConfig,
-    ZipfConfig,
+    FlowConfig, HotColdConfig, InterfaceKind, MappingKind, MixedConfig, MqsimAddress,
+    MqsimFlowConfig, MqsimSyntheticConfig, NormalSizeConfig, OnEnd, Priority, SataConfig,
+    SizeConfig, SmallReadConfig, SyntheticConfig, Technology, UnwrittenRead, WindowRule,
+    WorkloadConfig, ZipfConfig,
 };
 use flashlane::ftl::allocation::Allocation;
 use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
@@ -261,6 +261,10 @@ fn cache(draw: &mut Draw, device: &mut DeviceConfig) {
 fn translation(draw: &mut Draw, device: &mut DeviceConfig) {
     let ftl = &mut device.ftl;
     ftl.mapping.ideal = draw.chance(0.4);
+    if draw.chance(0.15) {
+        ftl.mapping.kind = MappingKind::Hybrid;
+        ftl.mapping.log_blocks = draw.scale(2, 8) as u32;
+    }
     ftl.mapping.cmt_capacity = ByteSize(draw.scale(KIB, 256 * KIB));
     ftl.mapping.warm = draw.chance(0.5);
     let name = if draw.chance(0.3) { "dynamic" } else { draw.pick(Allocation::NAMES) };

@@ -6,8 +6,8 @@ use super::tree::Node;
 use crate::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 use crate::config::{
     CacheConfig, CompatConfig, DeviceConfig, DramConfig, FtlConfig, GcConfig, InterfaceConfig,
-    InterfaceKind, LinkConfig, MappingConfig, PreconditionConfig, SataConfig, UnwrittenRead,
-    WearConfig,
+    InterfaceKind, LinkConfig, MappingConfig, MappingKind, PreconditionConfig, SataConfig,
+    UnwrittenRead, WearConfig,
 };
 use crate::error::Error;
 use crate::ftl::allocation::Allocation;
@@ -100,10 +100,6 @@ fn refuse_unbuilt(device: &mut Section<'_, '_>) {
     let sharing = [("SHARED", Some(())), ("EQUAL_PARTITIONING", None)];
     device.choice(Tag::new("Data_Cache_Sharing_Mode", "SHARED"), &sharing);
     device.choice(Tag::new("CMT_Sharing_Mode", "SHARED"), &sharing);
-    device.choice(
-        Tag::new("Address_Mapping", "PAGE_LEVEL"),
-        &[("PAGE_LEVEL", Some(())), ("HYBRID", None)],
-    );
     device.choice(Tag::new("Flash_Comm_Protocol", "NVDDR2"), &[("NVDDR2", Some(()))]);
     let copyback = Tag::new("Use_Copyback_for_GC", "false");
     if device.boolean(copyback) {
@@ -186,9 +182,13 @@ fn ftl(device: &mut Section<'_, '_>) -> FtlConfig {
         // MQSim writes 1 - logical/physical; here it is physical/logical - 1.
         over_provisioning: Ratio(1.0 / (1.0 - spare) - 1.0),
         mapping: MappingConfig {
+            kind: device.choice(
+                Tag::new("Address_Mapping", "PAGE_LEVEL"),
+                &[("PAGE_LEVEL", Some(MappingKind::Page)), ("HYBRID", Some(MappingKind::Hybrid))],
+            ),
             ideal: device.boolean(Tag::new("Ideal_Mapping_Table", "false")),
             cmt_capacity: ByteSize(device.number(cmt, 1..=1_u64 << 44)),
-            warm: true,
+            ..MappingConfig::default()
         },
         allocation: allocation(device),
         unwritten_read: UnwrittenRead::Flash,

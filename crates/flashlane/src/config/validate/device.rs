@@ -10,8 +10,10 @@ use super::{
 };
 use crate::config::units::{BlockShare, Span};
 use crate::config::{
-    CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, Technology,
+    CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind,
+    Technology,
 };
+use crate::ftl::allocation::Allocation;
 use crate::ftl::gc::Victim;
 use crate::interface::arbitration::Arbitration;
 use crate::scheduler::Scheduling;
@@ -196,6 +198,13 @@ fn check_ftl(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
         || format!("found {}, allowed: 0.005 to 10 (0.5% to 1000%)", ftl.over_provisioning),
     );
     rules.bytes("ftl.mapping.cmt_capacity", ftl.mapping.cmt_capacity, 1024..=1 << 40);
+    rules.range("ftl.mapping.log_blocks", ftl.mapping.log_blocks, &(2..=4096));
+    let hybrid = ftl.mapping.kind == MappingKind::Hybrid;
+    let moves = hybrid && matches!(ftl.allocation, Allocation::Dynamic(_));
+    rules.require(!moves, "ftl.allocation", || {
+        "found dynamic, allowed: the static orders; with hybrid mapping a page stays on its plane"
+            .to_owned()
+    });
     rules.share("ftl.precondition.occupancy", ftl.precondition.occupancy);
     let gc = &ftl.gc;
     rules.range("ftl.gc.max_concurrent_per_plane", gc.max_concurrent_per_plane, &(1..=16));
