@@ -202,6 +202,7 @@ fn in_place(draw: &mut Draw, device: &mut DeviceConfig) {
     };
     flash.read_unit = unit(draw);
     flash.write_unit = unit(draw);
+    device.ftl.mapping.kind = MappingKind::Page;
     device.ftl.mapping.ideal = true;
     if let Allocation::Dynamic(_) = device.ftl.allocation {
         device.ftl.allocation = Allocation::by_name("cwdp").expect("listed names exist");
