@@ -15,7 +15,7 @@ use crate::cache::Cache;
 use crate::config::{CacheMode, DeviceConfig, FlowConfig, MqsimFlowConfig, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
 use crate::ftl::blocks::Stream;
-use crate::ftl::{FtlState, reserve_blocks};
+use crate::ftl::{FtlState, opens_frontiers_at_start, reserve_blocks};
 use crate::layout::Layout;
 use crate::workload::footprint::Footprint;
 use plan::{Planner, spread};
@@ -153,10 +153,13 @@ pub(crate) fn precondition(
             room = room.saturating_sub(blocks);
             left -= pages.len();
             let streaming = matches!(holdings[flow].footprint, Footprint::Streaming { .. });
-            let valid = planner.valid_pages(pages.len(), blocks, streaming);
+            let mut valid = planner.valid_pages(pages.len(), blocks, streaming).to_vec();
+            if device.compat.fullest_blocks_oldest {
+                valid.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
+            }
             let first = layout.flows[flow].first_lpa;
             let order = Scatter::new(pages.len(), !streaming, seed, plane as u64, flow as u64);
-            fill_blocks(state, plane as u32, flow as u16, valid, span, |k| {
+            fill_blocks(state, plane as u32, flow as u16, &valid, span, |k| {
                 (first + pages.get(order.at(k))) as u32
             });
         }
@@ -175,9 +178,11 @@ fn usable_blocks(
 ) -> u64 {
     let geometry = layout.geometry;
     let reserve = reserve_blocks(&device.ftl.gc) + 1;
-    let pool = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane).max(reserve);
+    let threshold = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane);
+    let halved = if device.compat.fullest_blocks_oldest { 2 } else { 1 };
+    let pool = (threshold / halved).max(reserve);
     let free = state.blocks.planes[plane as usize].free;
-    let frontiers = 2 * flows;
+    let frontiers = if opens_frontiers_at_start(device) { 0 } else { 2 * flows };
     // A nearly full plane keeps a smaller pool: one block more than its pages need, at least.
     let needed = pages.div_ceil(u64::from(geometry.pages_per_block)) + u64::from(flows);
     let usual = u64::from(free.saturating_sub(pool + frontiers));

@@ -35,6 +35,15 @@ pub struct CompatConfig {
     pub data_before_commands: bool,
     /// Programs and erases are never suspended.
     pub no_suspension: bool,
+    /// Every flow takes its blocks to write to on every plane of its own at the start (host data,
+    /// translation pages, moved pages), and the next one as soon as one is full.
+    pub frontiers_at_start: bool,
+    /// Collection starts once for each block taken while a plane has fewer free blocks than the
+    /// threshold; it goes on by itself only below 10 free blocks.
+    pub collection_per_block: bool,
+    /// Preconditioning leaves half as many free blocks as the threshold of collection, and the fullest
+    /// blocks count as the oldest.
+    pub fullest_blocks_oldest: bool,
     /// Commands, data and completions of a SATA drive cross the PCIe link, as messages of NVMe.
     pub sata_over_pcie: bool,
     /// A SATA drive has `interface.queue_depth - 1` places instead of its tags, and they are free
@@ -58,6 +67,9 @@ impl CompatConfig {
             unordered_programs: true,
             data_before_commands: true,
             no_suspension: true,
+            frontiers_at_start: true,
+            collection_per_block: true,
+            fullest_blocks_oldest: true,
             sata_over_pcie: true,
             sata_tags_freed_on_fetch: true,
         }

@@ -18,6 +18,10 @@ pub(crate) struct Job {
     kind: JobKind,
 }
 
+/// Free blocks below which collection goes on without a block being taken, with
+/// `compat.collection_per_block`. Source: the released MQSim.
+const SELF_STARTING_BLOCKS: u32 = 10;
+
 /// Why a block is emptied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobKind {
@@ -44,9 +48,7 @@ impl Ssd {
         }
         let at = plane as usize;
         self.ftl.blocks.planes[at].gc_wanted = false;
-        while self.ftl.blocks.planes[at].free < self.ftl.threshold
-            && self.ftl.blocks.planes[at].jobs < self.ftl.max_jobs
-        {
+        while self.collection_is_due(plane) {
             let blocks = &self.ftl.blocks;
             let filled = blocks.planes[at].filled;
             let view = PlaneView::new(blocks.of_plane(plane), blocks.pages_per_block(), filled);
@@ -55,6 +57,8 @@ impl Ssd {
                 return;
             };
             assert!(view.valid(victim).is_some(), "a policy picks only what may be collected");
+            let owed = &mut self.ftl.blocks.planes[at].owed;
+            *owed = owed.saturating_sub(1);
             let block = self.ftl.blocks.first_block(plane) + victim;
             if self.ftl.collection_is_free {
                 self.pack(plane, block);
@@ -63,6 +67,16 @@ impl Ssd {
                 self.start_job(plane, block, JobKind::Collection);
             }
         }
+    }
+
+    /// Another block of the plane is to be emptied now.
+    fn collection_is_due(&self, plane: u32) -> bool {
+        let state = &self.ftl.blocks.planes[plane as usize];
+        let below = match self.ftl.collection_per_block && state.owed == 0 {
+            true => self.ftl.threshold.min(SELF_STARTING_BLOCKS),
+            false => self.ftl.threshold,
+        };
+        state.free < below && state.jobs < self.ftl.max_jobs
     }
 
     /// Collects a plane where that was not possible before. Without an erase that would do it later,
