@@ -376,7 +376,7 @@ impl Blocks {
         let at = self.frontier_at(plane, flow, stream);
         let mut block = self.frontiers[at];
         if block == NONE {
-            let reserve = if privileged { 0 } else { self.reserve };
+            let reserve = if privileged { 0 } else { self.host_reserve(plane) };
             if self.planes[plane as usize].free <= reserve {
                 return None;
             }
@@ -394,7 +394,7 @@ impl Blocks {
             let filled = &mut self.planes[plane as usize].filled;
             open.filled = *filled;
             *filled = filled.wrapping_add(1);
-            let reserve = if privileged { 0 } else { self.reserve };
+            let reserve = if privileged { 0 } else { self.host_reserve(plane) };
             if self.eager_frontiers && self.planes[plane as usize].free > reserve {
                 self.frontiers[at] = self.take_block(plane, flow, stream);
             }
@@ -427,10 +427,16 @@ impl Blocks {
         }
     }
 
+    /// Free blocks of a plane that only collection may take: one for every job at least.
+    #[inline]
+    fn host_reserve(&self, plane: u32) -> u32 {
+        self.reserve.max(self.planes[plane as usize].jobs)
+    }
+
     /// True if the flow could write to the plane now.
     pub(crate) fn has_room(&self, plane: u32, flow: u16) -> bool {
         self.frontiers[self.frontier_at(plane, flow, Stream::Host)] != NONE
-            || self.planes[plane as usize].free > self.reserve
+            || self.planes[plane as usize].free > self.host_reserve(plane)
     }
 
     /// Takes a block for preconditioning and closes it at once with `allocated` pages programmed.

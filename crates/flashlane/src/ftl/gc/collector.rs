@@ -22,6 +22,9 @@ pub(crate) struct Job {
 /// `compat.collection_per_block`. Source: the released MQSim.
 const SELF_STARTING_BLOCKS: u32 = 10;
 
+/// Blocks of a plane in collection at a time in the released MQSim.
+const RELEASED_JOBS_MAX: u32 = 10;
+
 /// Why a block is emptied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobKind {
@@ -72,11 +75,15 @@ impl Ssd {
     /// Another block of the plane is to be emptied now.
     fn collection_is_due(&self, plane: u32) -> bool {
         let state = &self.ftl.blocks.planes[plane as usize];
-        let below = match self.ftl.collection_per_block && state.owed == 0 {
-            true => self.ftl.threshold.min(SELF_STARTING_BLOCKS),
-            false => self.ftl.threshold,
+        if !self.ftl.collection_per_block {
+            return state.free < self.ftl.threshold && state.jobs < self.ftl.max_jobs;
+        }
+        let below = match state.owed {
+            0 => self.ftl.threshold.min(SELF_STARTING_BLOCKS),
+            _ => self.ftl.threshold,
         };
-        state.free < below && state.jobs < self.ftl.max_jobs
+        // Every job may open one block.
+        state.free < below && state.jobs < RELEASED_JOBS_MAX.min(state.free)
     }
 
     /// Collects a plane where that was not possible before. Without an erase that would do it later,
@@ -206,6 +213,9 @@ impl Ssd {
         write.ppa = ppa;
         write.mark = now;
         self.pool_changed(tr.plane);
+        if self.ftl.collection_per_block {
+            self.collect(tr.plane);
+        }
         true
     }
 
