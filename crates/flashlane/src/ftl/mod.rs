@@ -115,6 +115,8 @@ pub(crate) struct Ftl {
     jobs: Slab<Job>,
     /// Planes of each chip that are short of free blocks.
     pub(crate) urgent_planes: Vec<u32>,
+    /// Blocks in collection of each chip whose erase did not start.
+    pub(crate) unerased: Vec<u32>,
     /// Collection starts below so many free blocks.
     threshold: u32,
     /// Collection is urgent below so many free blocks.
@@ -180,6 +182,7 @@ impl Ftl {
             rng: Rng::stream(seed, "ftl.gc", 0),
             jobs: Slab::new(),
             urgent_planes: vec![0; layout.geometry.chips() as usize],
+            unerased: vec![0; layout.geometry.chips() as usize],
             threshold: gc.threshold.blocks(blocks_per_plane),
             hard_threshold: gc.hard_threshold.blocks(blocks_per_plane).max(RESERVE_BLOCKS + 1),
             max_jobs: gc.max_concurrent_per_plane,

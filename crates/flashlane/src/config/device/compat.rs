@@ -41,6 +41,9 @@ pub struct CompatConfig {
     /// Collection starts once for each block taken while a plane has fewer free blocks than the
     /// threshold; it goes on by itself only below 10 free blocks.
     pub collection_per_block: bool,
+    /// Host writes of a chip wait while collection that goes first has blocks there whose erase did not
+    /// start yet.
+    pub writes_wait_for_erases: bool,
     /// Preconditioning leaves half as many free blocks as the threshold of collection, and the fullest
     /// blocks count as the oldest.
     pub fullest_blocks_oldest: bool,
@@ -69,6 +72,7 @@ impl CompatConfig {
             no_suspension: true,
             frontiers_at_start: true,
             collection_per_block: true,
+            writes_wait_for_erases: true,
             fullest_blocks_oldest: true,
             sata_over_pcie: true,
             sata_tags_freed_on_fetch: true,

@@ -127,7 +127,7 @@ impl Ssd {
 
     /// Queues the migration of every valid page of a block.
     pub(crate) fn start_job(&mut self, plane: u32, block: u32, kind: JobKind) {
-        self.ftl.blocks.planes[plane as usize].jobs += 1;
+        self.job_starts(plane);
         let state = self.ftl.blocks.block_mut(block);
         state.state = BlockState::Collected;
         let (flow, valid) = (state.flow, u32::from(state.valid));
@@ -154,6 +154,13 @@ impl Ssd {
         if valid == 0 {
             self.erase_if_empty(block);
         }
+    }
+
+    /// Counts a block in collection, up to its erase.
+    pub(crate) fn job_starts(&mut self, plane: u32) {
+        self.ftl.blocks.planes[plane as usize].jobs += 1;
+        let chip = self.flash.chip_of(self.flash.die_of(plane));
+        self.ftl.unerased[chip as usize] += 1;
     }
 
     /// A host write or trim came first: the page need not move.
