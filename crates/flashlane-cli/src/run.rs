@@ -50,6 +50,7 @@ fn options(arguments: &RunArgs) -> RunOptions {
         alone: arguments.alone,
         check: arguments.common.check,
         warmup: arguments.warmup.unwrap_or_default(),
+        until_steady: arguments.steady(),
         compat: arguments.compat.map(|_| "mqsim".to_owned()),
         threads: usize::from(arguments.common.threads),
         series_interval: None,

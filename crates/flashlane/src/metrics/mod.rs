@@ -5,6 +5,7 @@ pub(crate) mod latency;
 pub(crate) mod recorder;
 pub(crate) mod report;
 pub(crate) mod series;
+pub mod steady;
 pub mod summary;
 pub(crate) mod window;
 

@@ -4,6 +4,7 @@ use flashlane_engine::Time;
 
 use super::latency::LatencyRecorder;
 use super::series::Series;
+use super::steady::Watch;
 use super::summary::{BreakdownSummary, ByteCounts, RequestCounts, TransactionSummary};
 use super::window::Window;
 use crate::layout::SECTOR_BYTES;
@@ -57,12 +58,14 @@ pub(crate) struct FlowRecord {
 pub(crate) struct Recorder {
     pub(crate) flows: Vec<FlowRecord>,
     pub(crate) window: Window,
+    /// Ends the run with steady state.
+    pub(crate) watch: Option<Box<Watch>>,
 }
 
 impl Recorder {
     /// Empty records.
     pub(crate) fn new(flows: usize, window: Window) -> Self {
-        Self { flows: vec![FlowRecord::default(); flows], window }
+        Self { flows: vec![FlowRecord::default(); flows], window, watch: None }
     }
 
     /// Also keeps a time series of every flow. Unit: picoseconds.
@@ -78,6 +81,9 @@ impl Recorder {
             return;
         }
         self.window.completed(now);
+        if self.watch.is_some() && !self.end_rounds_by_time(now) {
+            return;
+        }
         let flow = &mut self.flows[request.flow as usize];
         let response = now - request.enqueued;
         flow.response.record(response);
@@ -119,6 +125,53 @@ impl Recorder {
             (request.served - request.begun).0,
             "stages span the device work"
         );
+        if self.watch.is_some() {
+            self.end_round_by_count(now);
+        }
+    }
+
+    /// Ends the rounds whose time is over; false where that was the last one.
+    fn end_rounds_by_time(&mut self, now: Time) -> bool {
+        loop {
+            let opened = self.window.opened.unwrap_or(Time::ZERO);
+            let Some(watch) = self.watch.as_mut().filter(|watch| !watch.finished()) else {
+                return false;
+            };
+            let Some(end) = watch.over_by_time(opened, now) else { return true };
+            self.end_round(end);
+        }
+    }
+
+    /// Ends the round if it has all its requests.
+    fn end_round_by_count(&mut self, now: Time) {
+        let completed = self.flows.iter().map(|flow| flow.response.count()).sum();
+        if self.watch.as_ref().is_some_and(|watch| watch.over_by_count(completed)) {
+            self.end_round(now);
+        }
+    }
+
+    fn end_round(&mut self, end: Time) {
+        let Some(watch) = &mut self.watch else { return };
+        let fresh = |old: &mut FlowRecord| {
+            let series = old.series.take();
+            std::mem::replace(old, FlowRecord { series, ..FlowRecord::default() })
+        };
+        watch.close(end, self.flows.iter_mut().map(fresh).collect());
+        if watch.finished() {
+            self.window.rounds_ended(watch.span().expect("a round is over"));
+        }
+    }
+
+    /// The run is over: what counts are the rounds of the window. Without a whole round it is what
+    /// there was.
+    pub(crate) fn settle(&mut self) {
+        let Some(records) = self.watch.as_mut().and_then(|watch| watch.take_records()) else {
+            return;
+        };
+        for (flow, record) in self.flows.iter_mut().zip(records) {
+            let series = flow.series.take();
+            *flow = FlowRecord { series, ..record };
+        }
     }
 
     /// A transaction of a host request is done.
@@ -132,6 +185,40 @@ impl Recorder {
 }
 
 impl FlowRecord {
+    /// Adds the record of another span of time; the series stays.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.response.add(&other.response);
+        self.read_response.add(&other.read_response);
+        self.write_response.add(&other.write_response);
+        self.end_to_end.add(&other.end_to_end);
+        let (sum, more) = (&mut self.requests, &other.requests);
+        sum.read += more.read;
+        sum.write += more.write;
+        sum.trim += more.trim;
+        sum.flush += more.flush;
+        self.bytes.read += other.bytes.read;
+        self.bytes.write += other.bytes.write;
+        let (sum, more) = (&mut self.stages, &other.stages);
+        sum.submission += more.submission;
+        sum.transfer_in += more.transfer_in;
+        sum.firmware += more.firmware;
+        for (sum, more) in sum.chain.iter_mut().zip(more.chain) {
+            *sum += more;
+        }
+        sum.transfer_out += more.transfer_out;
+        let (sum, more) = (&mut self.transactions, &other.transactions);
+        sum.count += more.count;
+        sum.wait += more.wait;
+        sum.transfer += more.transfer;
+        sum.execution += more.execution;
+        self.host_programs += other.host_programs;
+        self.other_programs += other.other_programs;
+        self.cmt_hits += other.cmt_hits;
+        self.cmt_misses += other.cmt_misses;
+        self.cache_hits += other.cache_hits;
+        self.cache_misses += other.cache_misses;
+    }
+
     /// Mean per stage.
     pub(crate) fn breakdown(&self) -> BreakdownSummary {
         let count = self.response.count();

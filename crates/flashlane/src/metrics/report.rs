@@ -41,6 +41,7 @@ pub(crate) fn summarise(
         requests_generated: ssd.host.flows.iter().map(|f| f.generated).sum(),
         requests_completed: ssd.host.flows.iter().map(|f| f.completed).sum(),
         flows,
+        steady_state: ssd.recorder.watch.as_ref().map(|watch| watch.summary()),
         fairness: crate::metrics::Fairness::default(),
         flash: flash_summary(ssd),
         cache: CacheSummary {
