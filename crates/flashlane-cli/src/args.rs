@@ -99,8 +99,8 @@ pub(crate) struct CommonArgs {
     /// Folder for summary.json; made if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// What goes to standard output: nothing (tables go to standard error), or one JSON object
-    /// per line.
+    /// What goes to standard output: nothing (tables go to standard error), one JSON object per
+    /// line, or results under MQSim's tags.
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_format)]
     pub(crate) format: Format,
     /// No progress bar, no warnings; with `--format json` no table either.
@@ -219,6 +219,9 @@ pub(crate) enum Format {
     Text,
     /// One summary per line.
     Json,
+    /// Results under MQSim's tags, one document per scenario: to files of MQSim's names with `--out`,
+    /// else to standard output.
+    MqsimXml,
 }
 
 impl RunArgs {
@@ -247,10 +250,11 @@ fn parse_format(text: &str) -> Result<Format, String> {
     match text {
         "text" => Ok(Format::Text),
         "json" => Ok(Format::Json),
-        "fio-json" | "mqsim-xml" => {
-            Err("not available in this version; allowed: text, json".to_owned())
+        "mqsim-xml" => Ok(Format::MqsimXml),
+        "fio-json" => {
+            Err("not available in this version; allowed: text, json, mqsim-xml".to_owned())
         }
-        _ => Err("allowed: text, json".to_owned()),
+        _ => Err("allowed: text, json, mqsim-xml".to_owned()),
     }
 }
 

@@ -28,7 +28,6 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["--device", "d.toml", "--seed", "-1"], &["-1"]),
     (&["--device", "d.toml", "--format", "yaml"], &["--format", "text, json"]),
     (&["--device", "d.toml", "--format", "fio-json"], &["not available in this version"]),
-    (&["--device", "d.toml", "--format", "mqsim-xml"], &["not available in this version"]),
     (&["--device", "d.toml", "--until-steady", "--alone"], &["--until-steady", "--alone"]),
     (&["--device", "d.toml", "--until-steady", "--round", "0"], &["--round", "above 0"]),
     (&["--device", "d.toml", "--until-steady", "--track", "p99"], &["--track", "latency"]),

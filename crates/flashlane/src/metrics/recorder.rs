@@ -9,7 +9,7 @@ use super::summary::{BreakdownSummary, ByteCounts, RequestCounts, TransactionSum
 use super::window::Window;
 use crate::layout::SECTOR_BYTES;
 use crate::request::{Chain, Request};
-use crate::transaction::Transaction;
+use crate::transaction::{Op, Transaction};
 use crate::workload::RequestOp;
 
 /// Sums of the times of each stage. Unit: picoseconds.
@@ -31,6 +31,26 @@ pub(crate) struct TransactionSums {
     execution: u128,
 }
 
+impl TransactionSums {
+    fn add(&mut self, more: Self) {
+        self.count += more.count;
+        self.wait += more.wait;
+        self.transfer += more.transfer;
+        self.execution += more.execution;
+    }
+
+    fn summary(&self) -> TransactionSummary {
+        let mean =
+            |sum: u128| if self.count == 0 { 0.0 } else { sum as f64 / self.count as f64 / 1e6 };
+        TransactionSummary {
+            count: self.count,
+            wait_us: mean(self.wait),
+            transfer_us: mean(self.transfer),
+            execution_us: mean(self.execution),
+        }
+    }
+}
+
 /// What is known of a flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowRecord {
@@ -41,7 +61,8 @@ pub(crate) struct FlowRecord {
     pub(crate) requests: RequestCounts,
     pub(crate) bytes: ByteCounts,
     stages: StageSums,
-    pub(crate) transactions: TransactionSums,
+    /// Reads, writes.
+    pub(crate) transactions: [TransactionSums; 2],
     /// Host pages programmed.
     pub(crate) host_programs: u64,
     /// Pages programmed by collection and for translation on behalf of the flow.
@@ -176,7 +197,8 @@ impl Recorder {
 
     /// A transaction of a host request is done.
     pub(crate) fn transaction_done(&mut self, tr: &Transaction) {
-        let sums = &mut self.flows[tr.flow as usize].transactions;
+        let side = usize::from(tr.op != Op::Read);
+        let sums = &mut self.flows[tr.flow as usize].transactions[side];
         sums.count += 1;
         sums.wait += u128::from(tr.chain.total() - tr.chain.bus - tr.chain.array);
         sums.transfer += u128::from(tr.chain.bus);
@@ -206,11 +228,9 @@ impl FlowRecord {
             *sum += more;
         }
         sum.transfer_out += more.transfer_out;
-        let (sum, more) = (&mut self.transactions, &other.transactions);
-        sum.count += more.count;
-        sum.wait += more.wait;
-        sum.transfer += more.transfer;
-        sum.execution += more.execution;
+        for (sum, more) in self.transactions.iter_mut().zip(other.transactions) {
+            sum.add(more);
+        }
         self.host_programs += other.host_programs;
         self.other_programs += other.other_programs;
         self.cmt_hits += other.cmt_hits;
@@ -237,18 +257,12 @@ impl FlowRecord {
         }
     }
 
-    /// Mean transaction times.
-    pub(crate) fn transaction_summary(&self) -> TransactionSummary {
-        let sums = &self.transactions;
-        let mean = |sum: u128| {
-            if sums.count == 0 { 0.0 } else { sum as f64 / sums.count as f64 / 1e6 }
-        };
-        TransactionSummary {
-            count: sums.count,
-            wait_us: mean(sums.wait),
-            transfer_us: mean(sums.transfer),
-            execution_us: mean(sums.execution),
-        }
+    /// Mean times of read and of write transactions, and of both together.
+    pub(crate) fn transaction_summaries(&self) -> [TransactionSummary; 3] {
+        let [reads, writes] = self.transactions;
+        let mut both = reads;
+        both.add(writes);
+        [reads, writes, both].map(|sums| sums.summary())
     }
 
     /// All page programs over host page programs.

@@ -111,7 +111,12 @@ impl Criteria {
         let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
         let share = |part: f64| if mean > 0.0 { part / mean } else { 0.0 };
-        Self { mean, range: share(largest - smallest), line, slope: share((line[1] - line[0]).abs()) }
+        Self {
+            mean,
+            range: share(largest - smallest),
+            line,
+            slope: share((line[1] - line[0]).abs()),
+        }
     }
 
     fn steady(&self) -> bool {

@@ -177,6 +177,10 @@ pub struct FlowSummary {
     pub breakdown_us: BreakdownSummary,
     /// Page transactions.
     pub transactions: TransactionSummary,
+    /// Those that read.
+    pub read_transactions: TransactionSummary,
+    /// Those that write.
+    pub write_transactions: TransactionSummary,
     /// Mapping look-ups of the flow.
     pub cmt: HitCounts,
     /// Data cache accesses of the flow, pages.
