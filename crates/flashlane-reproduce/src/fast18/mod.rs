@@ -6,6 +6,7 @@ mod backend;
 mod cmt;
 mod contention;
 mod fetch_size;
+mod latency;
 mod steady_state;
 mod traces;
 mod write_cache;
@@ -18,6 +19,12 @@ pub const PAPER: Paper = Paper {
     title: "MQSim: A Framework for Enabling Realistic Studies of Modern Multi-Queue SSD Devices \
             (FAST 2018)",
     experiments: &[
+        Experiment {
+            name: "latency",
+            figure: "Fig. 4",
+            about: "where the time of one small read goes, with flash and with 3D XPoint",
+            run: latency::run,
+        },
         Experiment {
             name: "write-cache",
             figure: "Fig. 6",
