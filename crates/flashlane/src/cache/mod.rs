@@ -52,12 +52,14 @@ impl Cache {
         geometry: Geometry,
     ) -> Self {
         let config = &device.cache;
+        // A drive without room for data has no data cache, whatever the flows ask for.
+        let (room, off) = (config.capacity.0 > 0, CacheMode::Off);
         let slots = (config.capacity.0 / geometry.page_bytes()).max(1) as u32;
         let pages = u64::from(geometry.planes()) * u64::from(config.write_back_pages_per_plane);
         Self {
             slots: Slots::new(slots),
             dram: Dram::new(&config.dram, &device.compat),
-            modes: workload.flows.iter().map(|f| f.cache).collect(),
+            modes: workload.flows.iter().map(|f| if room { f.cache } else { off }).collect(),
             in_flight: 0,
             bound: pages * u64::from(geometry.sectors_per_page),
             waiting: VecDeque::new(),

@@ -202,6 +202,7 @@ fn in_place(draw: &mut Draw, device: &mut DeviceConfig) {
     };
     flash.read_unit = unit(draw);
     flash.write_unit = unit(draw);
+    device.ftl.mapping.kind = MappingKind::Page;
     device.ftl.mapping.ideal = true;
     if let Allocation::Dynamic(_) = device.ftl.allocation {
         device.ftl.allocation = Allocation::by_name("cwdp").expect("listed names exist");
@@ -214,6 +215,7 @@ fn interface(draw: &mut Draw, device: &mut DeviceConfig) {
     interface.queue_fetch_size = draw.scale(1, 128) as u32;
     interface.fetch_ahead = draw.scale(1, 32) as u32;
     interface.firmware_time = Span(draw.pick(&[0, 300 * NS, US, 20 * US]));
+    interface.write_firmware_time = draw.chance(0.2).then(|| Span(draw.pick(&[0, 5 * US])));
     interface.firmware_servers = draw.between(1, 4) as u32;
     interface.arbitration =
         Arbitration::by_name(draw.pick(Arbitration::NAMES)).expect("listed names exist");

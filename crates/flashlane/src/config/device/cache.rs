@@ -10,7 +10,8 @@ use crate::config::units::{ByteSize, Span, TransferRate};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CacheConfig {
-    /// Room for user data, cut into slots of one flash page.
+    /// Room for user data, cut into slots of one flash page. With `0B` the drive has no data cache:
+    /// flows are served as with `cache = "off"`.
     pub capacity: ByteSize,
     /// Dirty data on its way to flash at most, as pages per plane of the device; a write that would
     /// exceed it waits. Range: 1..=65536.

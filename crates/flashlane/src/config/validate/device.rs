@@ -66,6 +66,9 @@ fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
     rules.range("interface.fetch_ahead", interface.fetch_ahead, &OUTSTANDING);
     rules.range("interface.firmware_servers", interface.firmware_servers, &(1..=64));
     rules.span("interface.firmware_time", interface.firmware_time, &(0..=*OPERATION_PS.end()));
+    if let Some(time) = interface.write_firmware_time {
+        rules.span("interface.write_firmware_time", time, &(0..=*OPERATION_PS.end()));
+    }
     rules.bytes("interface.submission_entry", interface.submission_entry, 16..=4096);
     rules.bytes("interface.completion_entry", interface.completion_entry, 4..=4096);
     let sata = &interface.sata;
