@@ -56,14 +56,15 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         job(lab, "fast18", &["ftl.mapping.ideal=true", &blocks], "8KiB")?,
         job(lab, "fast18", &misses, "8KiB")?,
         job(lab, "xpoint", &[], "4KiB")?,
+        job(lab, "p4800x", &[], "4KiB")?,
     ])?;
-    let [nand, missing, xpoint] =
-        [0, 1, 2].map(|run: usize| runs[run].summary.flows[0].breakdown_us);
+    let [nand, missing, xpoint, optane] =
+        [0, 1, 2, 3].map(|run: usize| runs[run].summary.flows[0].breakdown_us);
     let within = |value: f64, low: f64, high: f64| value >= low && value <= high;
     let pcie = nand.transfer_in + nand.transfer_out;
     let flash = nand.flash_array + nand.flash_bus;
     let memory = xpoint.flash_array + xpoint.flash_bus + xpoint.flash_queue;
-    let rows = vec![
+    let mut rows = vec![
         Row::statement(
             NAME,
             "flash: memory read",
@@ -115,6 +116,9 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
             "x",
             "\"can become even longer\"; one translation page, taken as over 0.8 of them",
         ),
+    ];
+    let share = memory / total(&xpoint);
+    rows.extend([
         Row::statement(
             NAME,
             "3D XPoint: memory read and transfer",
@@ -126,10 +130,10 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         Row::statement(
             NAME,
             "3D XPoint: share of memory read and transfer",
-            memory / total(&xpoint),
-            memory / total(&xpoint) < 0.1,
+            share,
+            share < 0.1,
             "share",
-            "\"less than 10 %\"",
+            "\"less than 10 %\" of a request that the paper puts below 10 us, host software included",
         ),
         Row::statement(
             NAME,
@@ -139,22 +143,31 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
             "us",
             "below 10 us",
         ),
-    ];
+        Row::statement(
+            NAME,
+            "P4800X: whole request",
+            total(&optane),
+            total(&optane) < 10.0,
+            "us",
+            "below 10 us; fitted to a drive, its stages are not known one by one",
+        ),
+    ]);
     let mut table = Table::new(
         "latency",
         "Fig. 4: mean time by stage of one read at a time, us",
-        &["stage", "flash, 8 KiB", "flash, mapping misses", "3D XPoint, 4 KiB"],
+        &["stage", "flash, 8 KiB", "flash, mapping misses", "3D XPoint, 4 KiB", "P4800X, 4 KiB"],
     );
-    let columns = [&nand, &missing, &xpoint].map(stages);
+    let columns = [&nand, &missing, &xpoint, &optane].map(stages);
     for (index, (stage, _)) in columns[0].iter().enumerate() {
         let cell = |column: usize| columns[column][index].1.into();
-        table.row(vec![(*stage).into(), cell(0), cell(1), cell(2)]);
+        table.row(vec![(*stage).into(), cell(0), cell(1), cell(2), cell(3)]);
     }
     table.row(vec![
         "sum".into(),
         total(&nand).into(),
         total(&missing).into(),
         total(&xpoint).into(),
+        total(&optane).into(),
     ]);
     Ok(Findings { rows, tables: vec![table] })
 }

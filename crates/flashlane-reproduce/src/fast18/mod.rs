@@ -7,6 +7,7 @@ mod cmt;
 mod contention;
 mod fetch_size;
 mod latency;
+mod request_size;
 mod steady_state;
 mod traces;
 mod write_cache;
@@ -42,6 +43,12 @@ pub const PAPER: Paper = Paper {
             figure: "Fig. 8",
             about: "a light and an ever more intense random reader share the flash",
             run: backend::run,
+        },
+        Experiment {
+            name: "request-size",
+            figure: "Fig. 10",
+            about: "response times by request size on the presets of real drives",
+            run: request_size::run,
         },
         Experiment {
             name: "traces",
