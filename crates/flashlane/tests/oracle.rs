@@ -84,7 +84,7 @@ fn the_released_mqsim_is_met() {
 type TurnOff = fn(&mut CompatConfig);
 
 /// Every switch, in the order in which the table turns them off.
-const SWITCHES: [(&str, TurnOff); 12] = [
+const SWITCHES: [(&str, TurnOff); 13] = [
     ("random_generators", |c| c.random_generators = false),
     ("padded_sqe", |c| c.padded_sqe = false),
     ("truncated_link_time", |c| c.truncated_link_time = false),
@@ -93,6 +93,7 @@ const SWITCHES: [(&str, TurnOff); 12] = [
     ("dram_formula", |c| c.dram_formula = false),
     ("unordered_programs", |c| c.unordered_programs = false),
     ("data_before_commands", |c| c.data_before_commands = false),
+    ("no_suspension", |c| c.no_suspension = false),
     ("sata_over_pcie", |c| c.sata_over_pcie = false),
     ("sata_tags_freed_on_fetch", |c| c.sata_tags_freed_on_fetch = false),
     ("one_die_per_dispatch", |c| c.one_die_per_dispatch = false),
