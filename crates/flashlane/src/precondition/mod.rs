@@ -6,6 +6,7 @@
 //! are written in sequence. Source: MQSim (FAST'18) section 5.
 
 mod hybrid;
+mod own_requests;
 mod plan;
 mod scatter;
 
@@ -16,7 +17,7 @@ use crate::config::{CacheMode, DeviceConfig, FlowConfig, MqsimFlowConfig, Worklo
 use crate::ftl::allocation::Allocator;
 use crate::ftl::blocks::Stream;
 use crate::ftl::{FtlState, opens_frontiers_at_start, reserve_blocks};
-use crate::layout::Layout;
+use crate::layout::{FlowSpace, Layout};
 use crate::workload::footprint::Footprint;
 use plan::{Planner, spread};
 use scatter::Scatter;
@@ -104,15 +105,19 @@ pub(crate) fn precondition(
     seed: u64,
 ) {
     let allocator = Allocator::new(&device.ftl.allocation, layout, false);
+    let own: Vec<Option<Footprint>> = (0..)
+        .zip(workload.flows.iter().zip(&layout.flows))
+        .map(|(index, (flow, space))| own_requests::footprint(device, flow, index, space, seed))
+        .collect();
     let holdings: Vec<Holding<'_>> = workload
         .flows
         .iter()
         .zip(footprints)
         .zip(&layout.flows)
-        .map(|((flow, footprint), space)| {
-            let occupancy = flow.occupancy.unwrap_or(device.ftl.precondition.occupancy).0;
-            let written = (occupancy * space.pages as f64).round() as u64;
-            Holding::new(footprint, written.min(space.pages), space.pages)
+        .zip(&own)
+        .map(|(((flow, footprint), space), own)| match own {
+            Some(own @ Footprint::Pages(pages)) => Holding::new(own, pages.count(), space.pages),
+            _ => Holding::new(footprint, pages_held(device, flow, space), space.pages),
         })
         .collect();
     if state.hybrid.is_some() {
@@ -165,6 +170,12 @@ pub(crate) fn precondition(
         }
         state.blocks.blocks_filled(plane as u32, span);
     }
+}
+
+/// Logical pages of a flow that hold data.
+fn pages_held(device: &DeviceConfig, flow: &FlowConfig, space: &FlowSpace) -> u64 {
+    let occupancy = flow.occupancy.unwrap_or(device.ftl.precondition.occupancy).0;
+    ((occupancy * space.pages as f64).round() as u64).min(space.pages)
 }
 
 /// Blocks of a plane that hold host data in steady state: without the free pool and the frontiers.

@@ -39,11 +39,15 @@ pub struct CompatConfig {
     /// translation pages, moved pages), and the next one as soon as one is full.
     pub frontiers_at_start: bool,
     /// Collection starts once for each block taken while a plane has fewer free blocks than the
-    /// threshold; it goes on by itself only below 10 free blocks.
+    /// threshold, for up to ten blocks at a time; an erase that leaves fewer than ten free blocks starts
+    /// another one.
     pub collection_per_block: bool,
     /// Host writes of a chip wait while collection that goes first has blocks there whose erase did not
     /// start yet.
     pub writes_wait_for_erases: bool,
+    /// A uniform flow of MQSim's files holds at the start the pages that its first requests touch, 90 %
+    /// of its space at most: the run writes nothing that is not there. With `random_generators`.
+    pub occupied_by_own_requests: bool,
     /// Preconditioning leaves half as many free blocks as the threshold of collection, and the fullest
     /// blocks count as the oldest.
     pub fullest_blocks_oldest: bool,
@@ -76,6 +80,7 @@ impl CompatConfig {
             frontiers_at_start: true,
             collection_per_block: true,
             writes_wait_for_erases: true,
+            occupied_by_own_requests: true,
             fullest_blocks_oldest: true,
             sata_over_pcie: true,
             sata_tags_freed_on_fetch: true,

@@ -18,9 +18,8 @@ pub(crate) struct Job {
     kind: JobKind,
 }
 
-/// Free blocks below which collection goes on without a block being taken, with
-/// `compat.collection_per_block`. Source: the released MQSim.
-const SELF_STARTING_BLOCKS: u32 = 10;
+/// Free blocks below which an erase has another block collected, with `compat.collection_per_block`. Source: the released MQSim.
+const FEW_BLOCKS: u32 = 10;
 
 /// Blocks of a plane in collection at a time in the released MQSim.
 const RELEASED_JOBS_MAX: u32 = 10;
@@ -75,15 +74,19 @@ impl Ssd {
     /// Another block of the plane is to be emptied now.
     fn collection_is_due(&self, plane: u32) -> bool {
         let state = &self.ftl.blocks.planes[plane as usize];
-        if !self.ftl.collection_per_block {
-            return state.free < self.ftl.threshold && state.jobs < self.ftl.max_jobs;
+        if self.ftl.collection_per_block {
+            // Every job may open one block.
+            let jobs_max = RELEASED_JOBS_MAX.min(state.free);
+            return state.owed > 0 && state.free < self.ftl.threshold && state.jobs < jobs_max;
         }
-        let below = match state.owed {
-            0 => self.ftl.threshold.min(SELF_STARTING_BLOCKS),
-            _ => self.ftl.threshold,
-        };
-        // Every job may open one block.
-        state.free < below && state.jobs < RELEASED_JOBS_MAX.min(state.free)
+        state.free < self.ftl.threshold && state.jobs < self.ftl.max_jobs
+    }
+
+    /// Has a block collected that nobody took one for, with `compat.collection_per_block`: writes wait
+    /// for it, or an erase left too few free blocks.
+    pub(crate) fn owe_collection(&mut self, plane: u32) {
+        let state = &mut self.ftl.blocks.planes[plane as usize];
+        state.owed = state.owed.max(1);
     }
 
     /// Collects a plane where that was not possible before. Without an erase that would do it later,
@@ -278,6 +281,9 @@ impl Ssd {
         self.ftl.blocks.planes[tr.plane as usize].jobs -= 1;
         self.pool_changed(tr.plane);
         self.unpark(tr.plane);
+        if self.ftl.blocks.planes[tr.plane as usize].free < FEW_BLOCKS {
+            self.owe_collection(tr.plane);
+        }
         // In turns, so that levelling keeps nobody from a free block.
         if kind == JobKind::Collection {
             self.level_wear(tr.plane);
