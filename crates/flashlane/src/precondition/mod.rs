@@ -20,7 +20,7 @@ use crate::ftl::{FtlState, opens_frontiers_at_start, reserve_blocks};
 use crate::layout::{FlowSpace, Layout};
 use crate::workload::footprint::Footprint;
 use plan::{Planner, spread};
-use scatter::Scatter;
+use scatter::{CHUNK, Scatter};
 
 /// What a flow's logical space holds: touched pages first, then the lowest others.
 struct Holding<'a> {
@@ -164,8 +164,9 @@ pub(crate) fn precondition(
             }
             let first = layout.flows[flow].first_lpa;
             let order = Scatter::new(pages.len(), !streaming, seed, plane as u64, flow as u64);
-            fill_blocks(state, plane as u32, flow as u16, &valid, span, |k| {
-                (first + pages.get(order.at(k))) as u32
+            fill_blocks(state, plane as u32, flow as u16, &valid, span, |k, chunk| {
+                order.fill(k, chunk);
+                chunk.iter_mut().for_each(|page| *page = first + pages.get(*page));
             });
         }
         state.blocks.blocks_filled(plane as u32, span);
@@ -202,17 +203,20 @@ fn usable_blocks(
 }
 
 /// Writes blocks of one flow on one plane, evenly over the span in which `span` blocks were filled:
-/// `valid` pages of each hold the logical pages that `page` gives, the others are invalid.
+/// `valid` pages of each hold the logical pages that `pages` gives from the `k`th on, the others are
+/// invalid.
 fn fill_blocks(
     state: &mut FtlState,
     plane: u32,
     flow: u16,
     valid: &[u32],
     span: u32,
-    page: impl Fn(u64) -> u32,
+    pages: impl Fn(u64, &mut [u64]),
 ) {
     let pages_per_block = state.blocks.pages_per_block();
     let filled_before = state.blocks.planes[plane as usize].filled;
+    let total: u64 = valid.iter().map(|&count| u64::from(count)).sum();
+    let mut chunk = [0; CHUNK];
     let mut next = 0;
     for (index, &count) in (0_u64..).zip(valid) {
         let block = state.blocks.precondition_block(plane, flow, Stream::Host);
@@ -222,7 +226,12 @@ fn fill_blocks(
         filled.valid = count as u16;
         filled.filled = filled_before + after as u32;
         for offset in spread(count, pages_per_block) {
-            state.pages.place(page(next), first + offset);
+            let at = next as usize % CHUNK;
+            if at == 0 {
+                let count = (total - next).min(CHUNK as u64) as usize;
+                pages(next, &mut chunk[..count]);
+            }
+            state.pages.place(chunk[at] as u32, first + offset);
             next += 1;
         }
     }

@@ -77,8 +77,16 @@ fn correct_sum(valid: &mut [u32], pages: u64, per_block: u32) {
 
 /// Offsets of `count` valid pages spread evenly over a block.
 pub(super) fn spread(count: u32, pages_per_block: u32) -> impl Iterator<Item = u32> {
-    let at = move |page: u32| u64::from(page) * u64::from(count) / u64::from(pages_per_block);
-    (0..pages_per_block).filter(move |&page| at(page + 1) > at(page))
+    // Where floor(page * count / pages_per_block) grows, by additions alone.
+    let mut share = 0;
+    (0..pages_per_block).filter(move |_| {
+        share += count;
+        let grows = share >= pages_per_block;
+        if grows {
+            share -= pages_per_block;
+        }
+        grows
+    })
 }
 
 #[cfg(test)]

@@ -24,27 +24,51 @@ impl Scatter {
         }
     }
 
-    /// The `k`th number; `k` below `n`.
+    /// One step of the walk: a bijection on the power of two.
     #[inline]
-    pub(super) fn at(&self, k: u64) -> u64 {
-        if !self.random {
-            return k;
-        }
+    fn step(&self, value: u64) -> u64 {
         let mask = (1 << self.half_bits) - 1;
-        let mut value = k;
-        loop {
-            let (mut left, mut right) = (value >> self.half_bits, value & mask);
-            for key in self.keys {
-                let mixed = (right.wrapping_add(key)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                (left, right) = (right, left ^ (mixed >> 40 & mask));
+        let (mut left, mut right) = (value >> self.half_bits, value & mask);
+        for key in self.keys {
+            let mixed = (right.wrapping_add(key)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            (left, right) = (right, left ^ (mixed >> 40 & mask));
+        }
+        left << self.half_bits | right
+    }
+
+    /// The numbers at `first`, `first + 1`, ... of the order; all positions below `n`.
+    ///
+    /// Every number takes its steps together with the others that are still out of range, without a
+    /// branch that depends on the values: a branch mispredicted every other time would cost more than
+    /// the steps.
+    pub(super) fn fill(&self, first: u64, numbers: &mut [u64]) {
+        for (number, k) in numbers.iter_mut().zip(first..) {
+            *number = k;
+        }
+        if !self.random {
+            return;
+        }
+        let mut walking = [0_u16; CHUNK];
+        let mut count = numbers.len();
+        for (place, index) in walking.iter_mut().zip(0..count as u16) {
+            *place = index;
+        }
+        while count > 0 {
+            let mut left = 0;
+            for at in 0..count {
+                let index = walking[at];
+                let value = self.step(numbers[index as usize]);
+                numbers[index as usize] = value;
+                walking[left] = index;
+                left += usize::from(value >= self.n);
             }
-            value = left << self.half_bits | right;
-            if value < self.n {
-                return value;
-            }
+            count = left;
         }
     }
 }
+
+/// Numbers that are drawn together at most.
+pub(super) const CHUNK: usize = 256;
 
 #[cfg(test)]
 mod tests {
@@ -54,10 +78,15 @@ mod tests {
     fn every_number_once() {
         for n in [1, 2, 3, 17, 64, 1000, 4097] {
             let scatter = Scatter::new(n, true, 9, 3, 1);
-            let mut seen: Vec<u64> = (0..n).map(|k| scatter.at(k)).collect();
+            let mut seen = vec![0; n as usize];
+            for (chunk, first) in seen.chunks_mut(CHUNK).zip((0..).step_by(CHUNK)) {
+                scatter.fill(first, chunk);
+            }
             seen.sort_unstable();
             assert_eq!(seen, (0..n).collect::<Vec<_>>());
         }
-        assert_eq!(Scatter::new(10, false, 9, 3, 1).at(4), 4);
+        let mut numbers = [0; 3];
+        Scatter::new(10, false, 9, 3, 1).fill(4, &mut numbers);
+        assert_eq!(numbers, [4, 5, 6]);
     }
 }
