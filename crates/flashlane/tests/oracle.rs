@@ -7,7 +7,7 @@
 mod frame;
 
 use flashlane::config::CompatConfig;
-use frame::Closeness::Strict;
+use frame::Closeness::{Loose, Strict};
 use frame::{Closeness, Job, faults, jobs, pages, run, run_all, shared};
 
 /// The groups that are compared, and how close they have to be. A new group is one line.
@@ -19,6 +19,9 @@ const GROUPS: &[(&str, Closeness)] = &[
     ("g2_latency_floor", Strict),
     ("g3_qd_sweep", Strict),
     ("g4_plane_alloc", Strict),
+    ("g5_cmt", Strict),
+    ("g10_default", Loose),
+    ("g12_quiet_timing", Strict),
 ];
 
 /// A case outside its tolerance, the defects of the released MQSim that explain it, and what shows it.

@@ -121,6 +121,8 @@ pub(crate) struct Flash {
     suspend: crate::config::SuspendConfig,
     /// Waiting read data goes before every command.
     data_first: bool,
+    /// What a finished page sets free is offered at once, while its die still counts as busy.
+    scan_at_once: bool,
 }
 
 impl Flash {
@@ -157,6 +159,7 @@ impl Flash {
             planes_per_die: geometry.planes_per_die,
             suspend: config.suspend.clone(),
             data_first: compat.data_before_commands,
+            scan_at_once: compat.scan_at_once,
         }
     }
 
@@ -263,7 +266,7 @@ impl Ssd {
             tr.place = Place::Die;
             head = id;
             if op == Op::Program {
-                bus += self.flash.timing.data(tr.sectors());
+                bus += self.flash.timing.data(tr.moved_sectors());
                 let block = self.ftl.blocks.block_of(tr.ppa);
                 self.ftl.blocks.block_mut(block).issued += 1;
             }
@@ -333,9 +336,10 @@ impl Ssd {
             self.read_done(die, head);
             return;
         }
-        let state = &mut self.flash.dies[die as usize];
-        state.state = DieState::Idle;
-        state.head = NONE;
+        if !self.flash.scan_at_once {
+            self.flash.dies[die as usize].state = DieState::Idle;
+        }
+        self.flash.dies[die as usize].head = NONE;
         let mut id = head;
         while id != NONE {
             let tr = &mut self.transactions[id];
@@ -347,8 +351,12 @@ impl Ssd {
             let source = tr.source;
             self.count_operation(source, op);
             self.transaction_done(id);
+            if self.flash.scan_at_once {
+                self.dispatch_offered();
+            }
             id = next;
         }
+        self.flash.dies[die as usize].state = DieState::Idle;
         self.resume(die);
         self.offer(self.flash.chip_of(die));
     }

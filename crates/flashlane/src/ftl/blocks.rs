@@ -323,6 +323,13 @@ impl Blocks {
         Some(block * pages + u32::from(page))
     }
 
+    /// A page that was just allocated counts as programmed: nothing is sent to the die for it.
+    pub(crate) fn written_at_once(&mut self, ppa: u32) {
+        let block = &mut self.blocks[(ppa / self.pages_per_block) as usize];
+        block.issued += 1;
+        block.programmed += 1;
+    }
+
     /// True if the flow could write to the plane now.
     pub(crate) fn has_room(&self, plane: u32, flow: u16) -> bool {
         self.frontiers[self.frontier_at(plane, flow, Stream::Host)] != NONE

@@ -101,7 +101,11 @@ pub(crate) struct Ftl {
     merge_queue: Vec<u32>,
     /// Reads of pages that are not programmed yet.
     unprogrammed: Vec<u32>,
+    /// Partial writes are placed and queued before the old data is read.
+    merge_in_queue: bool,
     unwritten_reads_flash: bool,
+    /// A read of a never-written page gives it a place, as a write would, without a program.
+    unwritten_reads_allocate: bool,
     /// Programs leave in order, and reads wait for programs.
     ordered: bool,
     pub(crate) zero_fill_reads: u64,
@@ -129,11 +133,7 @@ impl Ftl {
             pages: state.pages,
             blocks,
             mapping: state.mapping,
-            allocator: Allocator::new(
-                &device.ftl.allocation,
-                layout,
-                device.compat.flash_unwritten_reads,
-            ),
+            allocator: Allocator::new(&device.ftl.allocation, layout),
             victim: gc::build(&gc.victim),
             rng: Rng::stream(seed, "ftl.gc", 0),
             jobs: Slab::new(),
@@ -144,8 +144,11 @@ impl Ftl {
             merging: DenseMap::default(),
             merge_queue: Vec::new(),
             unprogrammed: Vec::new(),
+            merge_in_queue: device.compat.partial_writes_in_queue,
             unwritten_reads_flash: device.ftl.unwritten_read == UnwrittenRead::Flash
                 || device.compat.flash_unwritten_reads,
+            unwritten_reads_allocate: device.compat.flash_unwritten_reads
+                && device.compat.unordered_programs,
             ordered: !device.compat.unordered_programs,
             zero_fill_reads: 0,
             gc_invocations: 0,

@@ -54,6 +54,12 @@ impl AddressDraw {
         Self { shape, limit, align, stream }
     }
 
+    /// The past of a stream: it comes from the other half of the space.
+    pub(crate) fn diverge(&mut self) {
+        let half = (self.limit / 2 / self.align) * self.align;
+        self.stream = (self.stream + half) % self.limit.next_multiple_of(self.align);
+    }
+
     /// The next start and what fits of the size there. Unit: sectors.
     pub(crate) fn draw(&mut self, sectors: u64, rng: &mut Rng) -> (u64, u64) {
         let sectors = sectors.min(self.limit);

@@ -84,6 +84,10 @@ pub trait RequestSource: Send {
         0.0
     }
 
+    /// From now on other draws from the same distributions, as if this were the past of the flow. A
+    /// trace has no other draws: its past is the round before.
+    fn diverge(&mut self) {}
+
     /// What was done to the input so far.
     fn report(&self) -> SourceReport {
         SourceReport::default()

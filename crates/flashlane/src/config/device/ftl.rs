@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cache::Sharing;
 use crate::config::units::{BlockShare, ByteSize, Ratio};
 use crate::ftl::allocation::Allocation;
 use crate::ftl::gc::Victim;
@@ -49,13 +50,15 @@ pub struct MappingConfig {
     pub ideal: bool,
     /// Room of the cached mapping table (CMT).
     pub cmt_capacity: ByteSize,
+    /// Whether the flows share the CMT or have an equal part each.
+    pub sharing: Sharing,
     /// Start with the entries that the workload would have left in the CMT.
     pub warm: bool,
 }
 
 impl Default for MappingConfig {
     fn default() -> Self {
-        Self { ideal: true, cmt_capacity: ByteSize(2 << 20), warm: true }
+        Self { ideal: true, cmt_capacity: ByteSize(2 << 20), sharing: Sharing::Shared, warm: true }
     }
 }
 

@@ -5,8 +5,9 @@ use super::tags::{Notes, Section, Tag};
 use super::tree::Node;
 use crate::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 use crate::config::{
-    CacheConfig, CompatConfig, DeviceConfig, DramConfig, FtlConfig, GcConfig, InterfaceConfig,
-    LinkConfig, MappingConfig, PreconditionConfig, UnwrittenRead, WearConfig,
+    CacheConfig, CacheMechanism, CompatConfig, DeviceConfig, DramConfig, FtlConfig, GcConfig,
+    InterfaceConfig, LinkConfig, MappingConfig, PreconditionConfig, Sharing, UnwrittenRead,
+    WearConfig,
 };
 use crate::error::Error;
 use crate::ftl::allocation::Allocation;
@@ -94,13 +95,6 @@ fn refuse_unbuilt(device: &mut Section<'_, '_>) {
     device.choice(Tag::new("Memory_Type", "FLASH"), &[("FLASH", Some(()))]);
     device.choice(Tag::new("HostInterface_Type", "NVME"), &[("NVME", Some(())), ("SATA", None)]);
     device.choice(
-        Tag::new("Caching_Mechanism", "ADVANCED"),
-        &[("ADVANCED", Some(())), ("SIMPLE", None)],
-    );
-    let sharing = [("SHARED", Some(())), ("EQUAL_PARTITIONING", None)];
-    device.choice(Tag::new("Data_Cache_Sharing_Mode", "SHARED"), &sharing);
-    device.choice(Tag::new("CMT_Sharing_Mode", "SHARED"), &sharing);
-    device.choice(
         Tag::new("Address_Mapping", "PAGE_LEVEL"),
         &[("PAGE_LEVEL", Some(())), ("HYBRID", None)],
     );
@@ -133,7 +127,11 @@ fn cache(device: &mut Section<'_, '_>) -> CacheConfig {
     let size = 1..=1_u64 << 44;
     let burst = Tag::new("Data_Cache_DRAM_Data_Busrt_Size", "4");
     let rate: u64 = device.number(Tag::new("Data_Cache_DRAM_Data_Rate", "800"), 1..=1_000_000);
+    let mechanisms =
+        [("ADVANCED", Some(CacheMechanism::Advanced)), ("SIMPLE", Some(CacheMechanism::Simple))];
     CacheConfig {
+        mechanism: device.choice(Tag::new("Caching_Mechanism", "ADVANCED"), &mechanisms),
+        sharing: sharing(device, "Data_Cache_Sharing_Mode"),
         capacity: ByteSize(
             device.number(Tag::new("Data_Cache_Capacity", "536870912"), size.clone()),
         ),
@@ -142,6 +140,7 @@ fn cache(device: &mut Section<'_, '_>) -> CacheConfig {
         hot_epoch: Span(1_000_000_000_000),
         dram: DramConfig {
             row: ByteSize(device.number(Tag::new("Data_Cache_DRAM_Row_Size", "8192"), size)),
+            banks: DramConfig::default().banks,
             data_rate: TransferRate(rate * 1_000_000),
             bus_width: ByteSize(
                 device.number(burst.also(&["Data_Cache_DRAM_Data_Burst_Size"]), 1..=4096),
@@ -151,6 +150,16 @@ fn cache(device: &mut Section<'_, '_>) -> CacheConfig {
             t_rp: latency(device, Tag::new("Data_Cache_DRAM_tRP", "13")),
         },
     }
+}
+
+fn sharing(device: &mut Section<'_, '_>, tag: &'static str) -> Sharing {
+    device.choice(
+        Tag::new(tag, "SHARED"),
+        &[
+            ("SHARED", Some(Sharing::Shared)),
+            ("EQUAL_PARTITIONING", Some(Sharing::EqualPartitioning)),
+        ],
+    )
 }
 
 fn scheduler(device: &mut Section<'_, '_>) -> Scheduling {
@@ -174,6 +183,7 @@ fn ftl(device: &mut Section<'_, '_>) -> FtlConfig {
         mapping: MappingConfig {
             ideal: device.boolean(Tag::new("Ideal_Mapping_Table", "false")),
             cmt_capacity: ByteSize(device.number(cmt, 1..=1_u64 << 44)),
+            sharing: sharing(device, "CMT_Sharing_Mode"),
             warm: true,
         },
         allocation: allocation(device),
