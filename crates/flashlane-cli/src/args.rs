@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Two tenants on one drive, under two schedulers; no input files needed.
     Demo(DemoArgs),
+    /// Run the experiments of a paper and print its numbers beside ours.
+    Reproduce(ReproduceArgs),
     /// Check device and workload files without running them.
     Check(CheckArgs),
     /// Devices that ship with the program.
@@ -104,6 +106,36 @@ pub(crate) struct CommonArgs {
 pub(crate) struct DemoArgs {
     #[command(flatten)]
     pub(crate) common: CommonArgs,
+}
+
+/// Arguments of `reproduce`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ReproduceArgs {
+    /// The paper: fast18.
+    #[arg(value_name = "PAPER")]
+    pub(crate) paper: String,
+    /// Some of its experiments; all without a name. `list` names them.
+    #[arg(value_name = "EXPERIMENT")]
+    pub(crate) experiments: Vec<String>,
+    /// At full size and length, instead of what fits into minutes.
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Simulations at a time; 0 for one on each core. Never changes a result.
+    #[arg(long, value_name = "N", default_value_t = 0,
+        value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub(crate) jobs: u16,
+    /// First seed.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Folder for results.json and the data behind each figure; made if it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Shortest runs that exercise everything: for tests, results mean nothing.
+    #[arg(long, hide = true, conflicts_with = "full")]
+    pub(crate) smoke: bool,
+    /// No progress bar.
+    #[arg(long)]
+    pub(crate) quiet: bool,
 }
 
 /// Arguments of `check`.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::seeds::{self, Estimates};
 
 /// Steps of the progress bar per simulation.
-const STEPS: u64 = 1000;
+pub(crate) const STEPS: u64 = 1000;
 
 /// One scenario to run.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Outcome {
     }
 }
 
-fn to_json<T: serde::Serialize>(value: &T) -> Result<Value, Error> {
+pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<Value, Error> {
     serde_json::to_value(value).map_err(|error| Error::Output(format!("JSON: {error}")))
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn execute(scenario: &Scenario<'_>, quiet: bool) -> Result<Outcome, E
     Ok(Outcome { summary, estimates })
 }
 
-fn progress_bar(length: u64, label: &str, quiet: bool) -> ProgressBar {
+pub(crate) fn progress_bar(length: u64, label: &str, quiet: bool) -> ProgressBar {
     // Hidden by indicatif itself where standard error is not a terminal.
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(length), target);

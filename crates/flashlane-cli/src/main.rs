@@ -8,6 +8,7 @@ mod execute;
 mod fault;
 mod list;
 mod output;
+mod reproduce;
 mod run;
 mod seeds;
 mod table;
@@ -36,6 +37,7 @@ fn dispatch(command: &Command) -> Result<(), Error> {
     match command {
         Command::Run(arguments) => run::run(arguments),
         Command::Demo(arguments) => demo::demo(arguments),
+        Command::Reproduce(arguments) => reproduce::reproduce(arguments),
         Command::Check(arguments) => check::check(&arguments.files),
         Command::Preset(arguments) => list::preset(arguments),
         Command::Policies => list::policies(),

@@ -52,6 +52,7 @@ fn options(arguments: &RunArgs) -> RunOptions {
         warmup: arguments.warmup.unwrap_or_default(),
         compat: arguments.compat.map(|_| "mqsim".to_owned()),
         threads: usize::from(arguments.common.threads),
+        series_interval: None,
     }
 }
 

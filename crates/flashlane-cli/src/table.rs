@@ -6,21 +6,21 @@ use crate::seeds::Estimates;
 
 /// A table under construction: the first column is text, the others are numbers.
 #[derive(Debug, Default)]
-struct Table {
+pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    fn new(header: &[&str]) -> Self {
+    pub(crate) fn new(header: &[&str]) -> Self {
         Self { rows: vec![header.iter().map(|&cell| cell.to_owned()).collect()] }
     }
 
-    fn row(&mut self, cells: Vec<String>) {
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
     /// Aligned text with a rule below the header.
-    fn render(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
@@ -49,7 +49,7 @@ impl Table {
 }
 
 /// A number with three to five significant digits.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         v if v >= 1000.0 => format!("{value:.0}"),
         v if v >= 100.0 => format!("{value:.1}"),
@@ -58,7 +58,7 @@ fn number(value: f64) -> String {
     }
 }
 
-fn maybe(value: Option<f64>) -> String {
+pub(crate) fn maybe(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), number)
 }
 

@@ -27,6 +27,9 @@ impl Ssd {
         }
         let outstanding: u64 = self.host.flows.iter().map(|f| f.generated - f.completed).sum();
         assert_eq!(outstanding, self.requests.len() as u64, "outstanding requests are counted");
+        if let Some(sata) = &self.interface.sata {
+            sata.audit(self.requests.len());
+        }
     }
 
     /// Checks what must hold when nothing is left to do.

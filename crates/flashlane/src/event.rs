@@ -13,6 +13,10 @@ pub(crate) enum Event {
     DataRequested { request: u32 },
     /// The submission entry of a write is in the device, which now asks for the data.
     WriteEntry { request: u32 },
+    /// The host bus adapter of a SATA drive is through with a command.
+    AdapterSubmitted { request: u32 },
+    /// A command reaches a SATA drive.
+    SataCommand { request: u32 },
     /// Firmware is done with a command: it is cut into transactions.
     Begin { request: u32 },
     /// A DRAM access on behalf of a request is done.
@@ -27,8 +31,10 @@ pub(crate) enum Event {
     ArrayDone { die: u32, epoch: u16 },
     /// The read data that the channel was moving is in the controller.
     DataSent { channel: u16 },
-    /// A completion entry reaches the host.
+    /// A completion entry reaches the host, or the host bus adapter of a SATA drive.
     Completion { request: u32 },
+    /// The host bus adapter of a SATA drive is through with a completion.
+    AdapterCompleted { request: u32 },
     /// There may be room in a completion queue again.
     CompletionRoom { flow: u16 },
 }

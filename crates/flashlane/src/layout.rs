@@ -1,6 +1,6 @@
 //! Who owns which part of the device: geometry, planes and logical space of each flow.
 
-use crate::config::{DeviceConfig, FlashConfig, WorkloadConfig};
+use crate::config::{DeviceConfig, FlashConfig, InterfaceKind, WorkloadConfig};
 
 /// Bytes of a host sector.
 pub const SECTOR_BYTES: u64 = 512;
@@ -136,14 +136,16 @@ impl Layout {
     #[must_use]
     pub fn new(device: &DeviceConfig, workload: &WorkloadConfig) -> Self {
         let geometry = Geometry::new(&device.flash);
+        // A SATA drive cannot tell flows apart.
+        let lists_count = device.interface.kind == InterfaceKind::Nvme;
         let list = |given: &Option<Vec<u32>>, count: u32| match given {
-            Some(given) => {
+            Some(given) if lists_count => {
                 let mut given = given.clone();
                 given.sort_unstable();
                 given.dedup();
                 given
             }
-            None => (0..count).collect(),
+            _ => (0..count).collect(),
         };
         let mut flows: Vec<FlowSpace> = workload
             .flows

@@ -28,4 +28,4 @@ mod ssd;
 mod transaction;
 
 pub use error::{Error, Problem};
-pub use run::{RunOptions, Warmup, simulate};
+pub use run::{Details, RunOptions, Warmup, simulate, simulate_in_detail};

@@ -5,14 +5,14 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::cache::Cache;
-use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::config::{DeviceConfig, InterfaceKind, Priority, WorkloadConfig};
 use crate::error::Error;
 use crate::ftl::{Ftl, FtlState};
 use crate::layout::Layout;
-use crate::metrics::Summary;
 use crate::metrics::recorder::Recorder;
 use crate::metrics::report;
 use crate::metrics::window::Window;
+use crate::metrics::{Interval, Summary};
 use crate::precondition;
 use crate::ssd::Ssd;
 use crate::workload::footprint::Footprint;
@@ -45,11 +45,21 @@ pub struct RunOptions {
     pub compat: Option<String>,
     /// Threads for independent simulations; 0 for all cores. Never changes a result.
     pub threads: usize,
+    /// Length of the intervals of [`Details::series`]; none without it. Unit: picoseconds.
+    pub series_interval: Option<u64>,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { seed: 1, alone: false, check: false, warmup: Warmup::None, compat: None, threads: 0 }
+        Self {
+            seed: 1,
+            alone: false,
+            check: false,
+            warmup: Warmup::None,
+            compat: None,
+            threads: 0,
+            series_interval: None,
+        }
     }
 }
 
@@ -92,6 +102,16 @@ impl<'a> Prepared<'a> {
         Ok(Self { device, workload, options, layout, state, cache })
     }
 
+    /// The state in which every system starts.
+    fn fresh_state(&self) -> FtlState {
+        if self.device.ftl.precondition.enabled {
+            self.state.clone()
+        } else {
+            // A new empty drive is made without touching its tables; a copy would touch all of them.
+            FtlState::new(self.device, &self.layout)
+        }
+    }
+
     /// A system with the flows that `active` admits.
     fn build(
         &self,
@@ -111,8 +131,15 @@ impl<'a> Prepared<'a> {
                     .transpose()
             })
             .collect::<Result<_, _>>()?;
-        let classes = flows.iter().map(|flow| flow.priority as u8).collect();
+        // A SATA drive cannot tell flows apart; MQSim serves them with the high class.
+        let nvme = self.device.interface.kind == InterfaceKind::Nvme;
+        let class = |priority: Priority| if nvme { priority } else { Priority::High };
+        let classes = flows.iter().map(|flow| class(flow.priority) as u8).collect();
         let ftl = Ftl::new(self.device, &self.layout, state, classes, self.options.seed);
+        let mut recorder = Recorder::new(flows.len(), window);
+        if let Some(interval) = self.options.series_interval {
+            recorder.keep_series(interval);
+        }
         Ok(Ssd::new(
             self.device,
             self.workload,
@@ -120,10 +147,20 @@ impl<'a> Prepared<'a> {
             ftl,
             self.cache.clone(),
             sources,
-            Recorder::new(flows.len(), window),
+            recorder,
             self.options.check,
         ))
     }
+}
+
+/// What a summary has no room for, of the flows of a run in the order of the workload.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Details {
+    /// Distribution of the response times of each flow: latencies (unit: microseconds) and the share of
+    /// requests at or below each, rising.
+    pub distributions: Vec<Vec<(f64, f64)>>,
+    /// Intervals of [`RunOptions::series_interval`] from the start of the run; empty without it.
+    pub series: Vec<Vec<Interval>>,
 }
 
 /// Runs one scenario.
@@ -137,6 +174,19 @@ pub fn simulate(
     options: &RunOptions,
     progress: Progress<'_>,
 ) -> Result<Summary, Error> {
+    simulate_in_detail(device, workload, options, progress).map(|(summary, _)| summary)
+}
+
+/// Runs one scenario and gives distributions and time series beside the summary.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_in_detail(
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+    options: &RunOptions,
+    progress: Progress<'_>,
+) -> Result<(Summary, Details), Error> {
     let start = Instant::now();
     let mut prepared = Prepared::new(device, workload, options)?;
     let precondition_wall_s = start.elapsed().as_secs_f64();
@@ -145,7 +195,7 @@ pub fn simulate(
     let parts = if alone { workload.flows.len() + 1 } else { 1 };
     // The state is copied only where it is needed again.
     let state = if alone {
-        prepared.state.clone()
+        prepared.fresh_state()
     } else {
         std::mem::replace(&mut prepared.state, FtlState::empty())
     };
@@ -159,12 +209,16 @@ pub fn simulate(
     summary.wall_s = wall_s;
     summary.precondition_wall_s = precondition_wall_s;
     summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
+    let flows = &shared.recorder.flows;
+    let details = Details {
+        distributions: flows.iter().map(|f| f.response.distribution()).collect(),
+        series: flows.iter().filter_map(|f| Some(f.series.as_ref()?.intervals())).collect(),
+    };
     if options.alone {
         let window = shared.recorder.window.clone();
-        let shared_flows = std::mem::take(&mut shared.recorder.flows);
         drop(shared);
         if alone {
-            run_alone(&prepared, &window, &mut summary, &shared_flows, progress)?;
+            run_alone(&prepared, &window, &mut summary, progress)?;
         } else {
             report::alone_is_shared(&mut summary);
         }
@@ -172,7 +226,7 @@ pub fn simulate(
     }
     summary.peak_rss_bytes = report::peak_rss_bytes();
     progress(1.0);
-    Ok(summary)
+    Ok((summary, details))
 }
 
 /// Runs every flow by itself over the same window and fills in the slowdowns.
@@ -180,27 +234,27 @@ fn run_alone(
     prepared: &Prepared<'_>,
     window: &Window,
     summary: &mut Summary,
-    shared: &[crate::metrics::recorder::FlowRecord],
     progress: Progress<'_>,
 ) -> Result<(), Error> {
-    let parts = shared.len() + 1;
+    let flows = summary.flows.len();
+    let parts = flows + 1;
     let done = std::sync::atomic::AtomicUsize::new(1);
     let run = |flow: usize| {
-        let state = prepared.state.clone();
+        let state = prepared.fresh_state();
         let mut ssd = prepared.build(state, Window::fixed(window), |f| f == flow)?;
         ssd.run(&|_| {})?;
         let finished = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
         progress(finished as f64 / parts as f64);
-        Ok(ssd.recorder.flows.swap_remove(flow))
+        Ok(report::flow_alone(&ssd, prepared.workload, flow))
     };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(prepared.options.threads)
         .build()
         .map_err(|e| Error::config("--threads", format!("no thread pool: {e}")))?;
-    let records: Vec<Result<_, Error>> =
-        pool.install(|| (0..shared.len()).into_par_iter().map(run).collect());
-    for (flow, record) in records.into_iter().enumerate() {
-        report::slowdowns(&mut summary.flows[flow], &shared[flow], &record?);
+    let alone: Vec<Result<_, Error>> =
+        pool.install(|| (0..flows).into_par_iter().map(run).collect());
+    for (flow, alone) in summary.flows.iter_mut().zip(alone) {
+        report::slowdowns(flow, &alone?);
     }
     Ok(())
 }

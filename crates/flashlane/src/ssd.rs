@@ -141,6 +141,8 @@ impl Ssd {
             Event::EntryRequested { request } => self.on_entry_requested(request),
             Event::DataRequested { request } => self.on_data_requested(request),
             Event::WriteEntry { request } => self.on_write_entry(request),
+            Event::AdapterSubmitted { request } => self.on_adapter_submitted(request),
+            Event::SataCommand { request } => self.on_sata_command(request),
             Event::Begin { request } => self.on_begin(request),
             Event::DramDone { request } => self.on_dram_done(request),
             Event::DramTurn => self.on_dram_turn(),
@@ -149,6 +151,7 @@ impl Ssd {
             Event::ArrayDone { die, epoch } => self.on_array_done(die, epoch),
             Event::DataSent { channel } => self.on_data_sent(channel),
             Event::Completion { request } => self.on_completion(request),
+            Event::AdapterCompleted { request } => self.on_adapter_completed(request),
             Event::CompletionRoom { flow } => self.on_completion_room(flow),
         }
     }

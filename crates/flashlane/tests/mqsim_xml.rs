@@ -198,16 +198,28 @@ fn unknown_and_repeated_tags_and_odd_booleans_are_warned_of() {
 }
 
 #[test]
+fn sata_takes_its_delay_and_its_32_tags() {
+    let text = device_text(
+        "<SATA_Processing_Delay>400000</SATA_Processing_Delay>",
+        "<HostInterface_Type>sata</HostInterface_Type><IO_Queue_Depth>1024</IO_Queue_Depth>",
+        "",
+    );
+    let (config, warnings) = device(&text);
+    assert_has(&warnings.join("\n"), &["<IO_Queue_Depth> is 1024", "32, the most that SATA"]);
+    let interface = &config.interface;
+    assert_eq!(interface.kind, flashlane::config::InterfaceKind::Sata);
+    assert_eq!((interface.sata.tags, interface.queue_depth), (32, 1024));
+    assert_eq!(interface.sata.adapter_time.0, 400_000_000);
+}
+
+#[test]
 fn what_is_not_built_is_refused_with_line_value_and_choice() {
     for (tag, value, allowed) in [
-        ("HostInterface_Type", "SATA", "allowed: NVME"),
+        ("HostInterface_Type", "SAS", "allowed: NVME, SATA"),
         ("Address_Mapping", "HYBRID", "allowed: PAGE_LEVEL"),
         ("Caching_Mechanism", "SIMPLE", "allowed: ADVANCED"),
         ("Memory_Type", "PCM", "allowed: FLASH"),
-        ("GC_Block_Selection_Policy", "RANDOM", "allowed: GREEDY, RGA"),
-        ("GC_Block_Selection_Policy", "RANDOM_P", "allowed: GREEDY, RGA"),
-        ("GC_Block_Selection_Policy", "RANDOM_PP", "allowed: GREEDY, RGA"),
-        ("GC_Block_Selection_Policy", "FIFO", "allowed: GREEDY, RGA"),
+        ("GC_Block_Selection_Policy", "RANDOM_PPP", "allowed: GREEDY, RGA, RANDOM, RANDOM_P"),
         ("Use_Copyback_for_GC", "true", "allowed: false"),
         ("Data_Cache_Sharing_Mode", "EQUAL_PARTITIONING", "allowed: SHARED"),
         ("CMT_Sharing_Mode", "equal_partitioning", "allowed: SHARED"),
@@ -217,6 +229,22 @@ fn what_is_not_built_is_refused_with_line_value_and_choice() {
         let text = device_text("", &format!("<{tag}>{value}</{tag}>"), "");
         let error = device_error(text.as_bytes());
         assert_has(&error, &["dir/small.xml:7", tag, value, allowed]);
+    }
+}
+
+#[test]
+fn every_victim_policy_of_mqsim_has_its_counterpart() {
+    for (value, name) in [
+        ("GREEDY", "greedy"),
+        ("RGA", "rga"),
+        ("RANDOM", "random"),
+        ("RANDOM_P", "random-plus"),
+        ("RANDOM_PP", "random-plus-plus"),
+        ("FIFO", "fifo"),
+    ] {
+        let tag = "GC_Block_Selection_Policy";
+        let text = device_text("", &format!("<{tag}>{value}</{tag}>"), "");
+        assert_eq!(device(&text).0.ftl.gc.victim.name(), name);
     }
 }
 

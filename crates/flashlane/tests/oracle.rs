@@ -87,7 +87,7 @@ fn the_released_mqsim_is_met() {
 type TurnOff = fn(&mut CompatConfig);
 
 /// Every switch, in the order in which the table turns them off.
-const SWITCHES: [(&str, TurnOff); 10] = [
+const SWITCHES: [(&str, TurnOff); 12] = [
     ("random_generators", |c| c.random_generators = false),
     ("padded_sqe", |c| c.padded_sqe = false),
     ("truncated_link_time", |c| c.truncated_link_time = false),
@@ -96,6 +96,8 @@ const SWITCHES: [(&str, TurnOff); 10] = [
     ("dram_formula", |c| c.dram_formula = false),
     ("unordered_programs", |c| c.unordered_programs = false),
     ("data_before_commands", |c| c.data_before_commands = false),
+    ("sata_over_pcie", |c| c.sata_over_pcie = false),
+    ("sata_tags_freed_on_fetch", |c| c.sata_tags_freed_on_fetch = false),
     ("one_die_per_dispatch", |c| c.one_die_per_dispatch = false),
     ("zero_firmware_time", |c| c.zero_firmware_time = false),
 ];

@@ -1,13 +1,12 @@
-//! Against theory: queueing, peak rates, write amplification, and the arithmetic of one request.
+//! Against theory: queueing, peak rates, and the arithmetic of one request. Write amplification has
+//! `theory_collection.rs`.
 //!
 //! Run with `--nocapture` for the tables.
 
 mod common;
 
 use common::{Scenario, run_all};
-use flashlane::config::bounds::{Bounds, Capacity};
-use flashlane::ftl::gc::mean_field;
-use flashlane::layout::Layout;
+use flashlane::config::bounds::Bounds;
 use flashlane::metrics::Summary;
 use flashlane::metrics::summary::BreakdownSummary;
 
@@ -199,142 +198,6 @@ fn peak_read_bandwidth_meets_the_bus_bound() {
         ("bus, reads, 1 x 4 chips", 1, 4, 1, 1, SLOW_BUS, true),
         ("bus, reads, 2 x 2 chips x 2 dies", 2, 2, 2, 1, SLOW_BUS, true),
     ]);
-}
-
-/// Uniform random page writes, no cache, one plane of 1024 blocks of 64 pages.
-fn random_writes(over_provisioning: f64, victim: &str, planes: u32) -> Scenario {
-    let workload = r#"
-[[flow]]
-name = "writes"
-cache = "off"
-[flow.synthetic]
-queue_depth = 4
-size = "4KiB"
-align = "4KiB"
-requests = 1
-"#;
-    let mut scenario = Scenario::new(ONE_DIE, workload)
-        .set("flash.blocks_per_plane", 1024)
-        .set("flash.planes_per_die", planes)
-        .set("ftl.over_provisioning", over_provisioning)
-        .set("ftl.gc.victim", victim);
-    // Audits of the whole drive would be most of the run; one of the tests keeps them.
-    scenario.options.check = false;
-    scenario
-}
-
-/// Logical pages, and valid share of the blocks that are neither free nor open: the collection
-/// keeps `threshold` blocks free, and one host and one collection frontier are open on each plane.
-fn utilisation(scenario: &Scenario) -> (u64, f64) {
-    let (device, workload) = scenario.load();
-    let layout = Layout::new(&device, &workload);
-    let capacity = Capacity::new(&layout);
-    let geometry = layout.geometry;
-    let threshold = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane);
-    let outside = u64::from(capacity.planes * (threshold + 2) * geometry.pages_per_block);
-    let rho = layout.logical_pages as f64 / (capacity.pages - outside) as f64;
-    (layout.logical_pages, rho)
-}
-
-fn predicted(victim: &str, rho: f64) -> f64 {
-    match victim {
-        "greedy" => mean_field::write_amplification(&mean_field::greedy(rho, 64), rho, None),
-        _ => {
-            let choices = f64::from(1024_u32.ilog2());
-            let w = mean_field::d_choices(rho, 64, choices);
-            mean_field::write_amplification(&w, rho, Some(choices))
-        }
-    }
-}
-
-/// Programs for the host and all programs.
-fn programs(summary: &Summary) -> (u64, u64) {
-    let flash = &summary.flash;
-    (flash.user_programs, flash.user_programs + flash.gc_programs + flash.mapping_programs)
-}
-
-const GC_CASES: [(f64, &str, u32, f64); 7] = [
-    (0.28, "greedy", 1, 0.05),
-    (0.125, "greedy", 1, 0.05),
-    (0.07, "greedy", 1, 0.10),
-    (0.125, "greedy", 2, 0.05),
-    (0.28, "rga", 1, 0.05),
-    (0.125, "rga", 1, 0.05),
-    (0.07, "rga", 1, 0.10),
-];
-
-fn gc_header() {
-    println!(
-        "{:>6} {:<7} {:>6} {:>7} {:>9} {:>9} {:>8}",
-        "OP %", "victim", "planes", "rho", "predicted", "measured", "diff %"
-    );
-}
-
-fn gc_row(case: (f64, &str, u32, f64), rho: f64, measured: f64, failures: &mut Vec<String>) {
-    let (over_provisioning, victim, planes, tolerance) = case;
-    let expected = predicted(victim, rho);
-    let difference = relative(measured, expected);
-    let row = format!(
-        "{:>6.1} {victim:<7} {planes:>6} {rho:>7.4} {expected:>9.3} {measured:>9.3} {:>8.2}",
-        100.0 * over_provisioning,
-        100.0 * difference
-    );
-    println!("{row}");
-    if difference.abs() > tolerance {
-        failures.push(row);
-    }
-}
-
-/// From an empty drive: the last five of fifteen capacities, as the difference of two runs that are
-/// the same up to the end of the shorter one.
-#[test]
-fn write_amplification_meets_mean_field() {
-    let mut scenarios = Vec::new();
-    // Alternating, so that both threads get long and short runs.
-    for capacities in [10, 15] {
-        for &(over_provisioning, victim, planes, _) in &GC_CASES {
-            let scenario = random_writes(over_provisioning, victim, planes)
-                .set("ftl.precondition.enabled", false);
-            let (logical, _) = utilisation(&scenario);
-            scenarios.push(scenario.set("flow[0].synthetic.requests", capacities * logical));
-        }
-    }
-    let summaries = run_all(&scenarios);
-    gc_header();
-    let mut failures = Vec::new();
-    for (index, &case) in GC_CASES.iter().enumerate() {
-        let (short_host, short_all) = programs(&summaries[index]);
-        let (long_host, long_all) = programs(&summaries[index + GC_CASES.len()]);
-        let measured = (long_all - short_all) as f64 / (long_host - short_host) as f64;
-        let (_, rho) = utilisation(&scenarios[index]);
-        gc_row(case, rho, measured, &mut failures);
-    }
-    assert!(failures.is_empty(), "outside:\n{}", failures.join("\n"));
-}
-
-/// From the preconditioned state: the first fifth of a capacity.
-#[test]
-fn a_preconditioned_drive_starts_in_steady_state() {
-    let scenarios: Vec<Scenario> = GC_CASES
-        .iter()
-        .map(|&(over_provisioning, victim, planes, _)| {
-            let mut scenario = random_writes(over_provisioning, victim, planes);
-            scenario.options.check = true;
-            let (logical, _) = utilisation(&scenario);
-            scenario.set("flow[0].synthetic.requests", logical / 5)
-        })
-        .collect();
-    gc_header();
-    let mut failures = Vec::new();
-    for (case, (scenario, summary)) in
-        GC_CASES.iter().zip(scenarios.iter().zip(run_all(&scenarios)))
-    {
-        let (host, all) = programs(&summary);
-        let (_, rho) = utilisation(scenario);
-        let case = (case.0, case.1, case.2, 0.10);
-        gc_row(case, rho, all as f64 / host as f64, &mut failures);
-    }
-    assert!(failures.is_empty(), "outside:\n{}", failures.join("\n"));
 }
 
 /// The device of the arithmetic: everything at its default but the flash.

@@ -79,6 +79,21 @@ const RULES: &[Case] = &[
         &["d.toml:4: interface.queue_depth", "2 to 65536"],
     ),
     case(
+        "[ftl]\n",
+        "[interface]\nkind = \"sta\"\n[ftl]\n",
+        &["d.toml:4: interface.kind", "did you mean `sata`?"],
+    ),
+    case(
+        "[ftl]\n",
+        "[interface.sata]\ntags = 33\n[ftl]\n",
+        &["d.toml:4: interface.sata.tags", "found 33", "1 to 32"],
+    ),
+    case(
+        "[ftl]\n",
+        "[interface.sata]\nframe_payload = \"16KiB\"\n[ftl]\n",
+        &["interface.sata.frame_payload", "512B to 8KiB"],
+    ),
+    case(
         "\"out-of-order\"",
         "{ priority-out-of-order = { high = 0 } }",
         &["d.toml:2: scheduler.priority-out-of-order.high", "1 to 256"],

@@ -69,10 +69,18 @@ impl Bounds {
         let page = geometry.page_bytes() as f64;
         let payload = link.max_payload.0 as f64;
         let array = |time: f64| f64::from(geometry.planes()) * page / time;
+        let sata = &device.interface.sata;
+        let frame = sata.frame_payload.0 as f64;
+        // A data frame starts with four bytes that say what it is.
+        let over_sata = frame / (frame + 4.0 + sata.frame_overhead.0 as f64);
         Self {
             page_bytes: geometry.page_bytes(),
-            link_bytes_per_s: f64::from(link.lanes) * link.lane_bandwidth.0 as f64 * payload
-                / (payload + link.packet_overhead.0 as f64),
+            link_bytes_per_s: if device.interface.kind == super::InterfaceKind::Sata {
+                sata.link_rate.0 as f64 * over_sata
+            } else {
+                f64::from(link.lanes) * link.lane_bandwidth.0 as f64 * payload
+                    / (payload + link.packet_overhead.0 as f64)
+            },
             bus_bytes_per_s: f64::from(flash.channels)
                 * flash.channel_rate.0 as f64
                 * flash.channel_width.0 as f64,

@@ -218,6 +218,17 @@ fn default_extent() -> ByteSize {
 pub struct MixedConfig {
     /// Share of requests that continue the stream. Range: 0..=1.
     pub streaming: Ratio,
+    /// Share of the space, from its start, in which the stream wraps. Range: above 0, 1 at most.
+    #[serde(default = "whole")]
+    pub stream_space: Ratio,
+    /// Stream and uniform requests take turns: in each span of this length the stream runs for its
+    /// share of the time. Default: every request draws its kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Span>,
+}
+
+fn whole() -> Ratio {
+    Ratio(1.0)
 }
 
 /// Request sizes of a synthetic flow: `"4KiB"`, or a table.

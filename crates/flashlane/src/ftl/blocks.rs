@@ -36,6 +36,16 @@ pub(crate) enum Stream {
     GcMapping,
 }
 
+impl Stream {
+    /// Where pages go that collection copies out of a block of this stream.
+    pub(crate) fn moved(self) -> Self {
+        match self {
+            Self::Mapping | Self::GcMapping => Self::GcMapping,
+            Self::Host | Self::Gc => Self::Gc,
+        }
+    }
+}
+
 /// Write frontiers of a flow on a plane.
 const STREAMS: usize = 4;
 
@@ -56,6 +66,8 @@ pub(crate) struct Block {
     pub(crate) flow: u16,
     /// Erases so far.
     pub(crate) erases: u32,
+    /// Blocks of the plane that were filled before it; for full blocks.
+    pub(crate) filled: u32,
     pub(crate) state: BlockState,
     pub(crate) stream: Stream,
     /// Some read waits for a program of this block.
@@ -98,6 +110,8 @@ pub(crate) struct Plane {
     pub(crate) parked: List,
     /// Programs queued or under way.
     pub(crate) programs: u32,
+    /// Blocks filled so far; wraps.
+    pub(crate) filled: u32,
 }
 
 /// All blocks of the device.
@@ -136,6 +150,7 @@ impl Blocks {
             urgent: false,
             parked: List::default(),
             programs: 0,
+            filled: 0,
         };
         Self {
             blocks: vec![Block::default(); planes * geometry.blocks_per_plane as usize],
@@ -273,12 +288,18 @@ impl Blocks {
 
     /// Puts an erased block back into the pool.
     pub(crate) fn put_block(&mut self, block: u32) {
+        self.blocks[block as usize].erases += 1;
+        self.put_empty_block(block);
+    }
+
+    /// Puts a block back into the pool that became empty without an erase.
+    pub(crate) fn put_empty_block(&mut self, block: u32) {
         let plane = self.plane_of(block);
         let erased = &mut self.blocks[block as usize];
         assert_eq!(erased.valid, 0, "no block is erased with valid data");
         assert_eq!(erased.reads, 0, "no block is erased under a read");
-        *erased = Block { erases: erased.erases + 1, ..Block::default() };
         let erases = erased.erases;
+        *erased = Block { erases, ..Block::default() };
         let state = &mut self.planes[plane as usize];
         state.free += 1;
         let pool = &mut state.pool;
@@ -318,6 +339,9 @@ impl Blocks {
         if u32::from(open.allocated) == pages {
             open.state = BlockState::Full;
             self.frontiers[at] = NONE;
+            let filled = &mut self.planes[plane as usize].filled;
+            open.filled = *filled;
+            *filled = filled.wrapping_add(1);
         }
         self.count_held(block, 1);
         Some(block * pages + u32::from(page))
@@ -344,6 +368,11 @@ impl Blocks {
         closed.state = BlockState::Full;
         (closed.allocated, closed.issued, closed.programmed) = (pages, pages, pages);
         block
+    }
+
+    /// Preconditioning filled `count` blocks of a plane more.
+    pub(crate) fn blocks_filled(&mut self, plane: u32, count: u32) {
+        self.planes[plane as usize].filled += count;
     }
 
     /// Checks the counters of a plane against each other: free, open, full and collected blocks add

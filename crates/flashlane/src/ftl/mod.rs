@@ -95,6 +95,8 @@ pub(crate) struct Ftl {
     /// Collection is urgent below so many free blocks.
     hard_threshold: u32,
     max_jobs: u32,
+    /// Victims are emptied and erased in no time.
+    collection_is_free: bool,
     /// Logical pages with a partial write that waits for old data.
     merging: DenseMap,
     /// Writes to such pages, oldest first.
@@ -129,18 +131,21 @@ impl Ftl {
             blocks.limit_data(data_limits(device, layout));
         }
         let blocks_per_plane = layout.geometry.blocks_per_plane;
+        let victim = gc::build(&gc.victim);
+        let collection_is_free = victim.costs_nothing();
         Self {
             pages: state.pages,
             blocks,
             mapping: state.mapping,
             allocator: Allocator::new(&device.ftl.allocation, layout),
-            victim: gc::build(&gc.victim),
+            victim,
             rng: Rng::stream(seed, "ftl.gc", 0),
             jobs: Slab::new(),
             urgent_planes: vec![0; layout.geometry.chips() as usize],
             threshold: gc.threshold.blocks(blocks_per_plane),
             hard_threshold: gc.hard_threshold.blocks(blocks_per_plane).max(RESERVE_BLOCKS + 1),
             max_jobs: gc.max_concurrent_per_plane,
+            collection_is_free,
             merging: DenseMap::default(),
             merge_queue: Vec::new(),
             unprogrammed: Vec::new(),
@@ -189,7 +194,7 @@ impl Ssd {
             self.wake_readers(block_id);
         }
         if wanted {
-            self.collect(plane);
+            self.collect_again(plane);
         }
     }
 
@@ -246,8 +251,16 @@ impl Ssd {
         let block_id = self.ftl.blocks.block_of(tr.ppa);
         let block = self.ftl.blocks.block_mut(block_id);
         block.reads -= 1;
-        if block.reads == 0 && block.state == BlockState::Collected {
+        if block.reads > 0 {
+            return;
+        }
+        if block.state == BlockState::Collected {
             self.erase_if_empty(block_id);
+        } else if self.ftl.collection_is_free {
+            let plane = self.ftl.blocks.plane_of(block_id);
+            if self.ftl.blocks.planes[plane as usize].gc_wanted {
+                self.collect_again(plane);
+            }
         }
     }
 }

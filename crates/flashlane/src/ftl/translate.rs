@@ -195,7 +195,7 @@ impl Ssd {
             self.transactions[id].place = Place::FreeBlock;
             self.transactions[id].plane = plane;
             self.ftl.blocks.planes[plane as usize].parked.push_back(id, &mut self.transactions);
-            self.collect(plane);
+            self.collect_again(plane);
         }
     }
 
@@ -292,7 +292,7 @@ impl Ssd {
         let block = self.ftl.blocks.block_of(ppa);
         self.ftl.blocks.invalidate(block);
         let plane = self.ftl.blocks.plane_of(block);
-        if self.ftl.blocks.planes[plane as usize].gc_wanted {
+        if self.ftl.blocks.planes[plane as usize].gc_wanted && !self.ftl.collection_is_free {
             self.collect(plane);
         }
     }

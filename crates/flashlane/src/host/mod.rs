@@ -220,7 +220,9 @@ impl Ssd {
         let depth = self.host.queue_depth;
         let host = &mut self.host.flows[flow as usize];
         host.generated += 1;
-        if host.backlog.is_empty() && host.tail - host.head < depth - 1 {
+        if self.interface.sata.is_some() {
+            self.sata_submit(id);
+        } else if host.backlog.is_empty() && host.tail - host.head < depth - 1 {
             self.enqueue(id);
         } else {
             host.backlog.push_back(id);
@@ -234,7 +236,7 @@ impl Ssd {
         request.enqueued = now;
         let flow = request.flow;
         self.host.flows[flow as usize].tail += 1;
-        self.interface.submission[flow as usize].push_back(id);
+        self.interface.nvme.submission[flow as usize].push_back(id);
         let link = &mut self.host.link;
         let rings = link.down.send(now, link.doorbell);
         self.queue.schedule(rings, Event::Doorbell { flow });
@@ -242,25 +244,40 @@ impl Ssd {
 
     /// A completion entry is in host memory.
     pub(crate) fn on_completion(&mut self, id: u32) {
+        if self.interface.sata.is_some() {
+            self.sata_completion(id);
+            return;
+        }
         let now = self.now;
-        let request = self.requests[id];
-        let flow = request.flow;
-        self.requests.remove(id);
-        self.recorder.request_completed(&request, now);
+        let flow = self.retire(id);
         let link = &mut self.host.link;
         let acknowledged = link.down.send(now, link.doorbell);
         self.completion_acknowledged(flow, acknowledged);
         let arrived = self.entries_arrived(flow);
         let depth = self.host.queue_depth;
-        let host = &mut self.host.flows[flow as usize];
-        host.completed += 1;
-        host.last_completion = now;
-        host.head = arrived;
+        self.host.flows[flow as usize].head = arrived;
         while self.host.flows[flow as usize].tail - self.host.flows[flow as usize].head < depth - 1
         {
             let Some(next) = self.host.flows[flow as usize].backlog.pop_front() else { break };
             self.enqueue(next);
         }
+        self.next_in_loop(flow);
+    }
+
+    /// The host sees a completion: the request is over. Returns its flow.
+    pub(crate) fn retire(&mut self, id: u32) -> u16 {
+        let now = self.now;
+        let request = self.requests[id];
+        self.requests.remove(id);
+        self.recorder.request_completed(&request, now);
+        let host = &mut self.host.flows[request.flow as usize];
+        host.completed += 1;
+        host.last_completion = now;
+        request.flow
+    }
+
+    /// A request of the flow is over: a closed loop generates the next one.
+    pub(crate) fn next_in_loop(&mut self, flow: u16) {
         let source = self.host.flows[flow as usize].source.as_ref();
         if source.is_some_and(|s| s.closed_loop().is_some()) {
             self.generate(flow);
@@ -324,12 +341,16 @@ impl Ssd {
                 request.flow, request.op, request.sector, request.sectors, request.arrival
             ));
         }
+        if let Some(sata) = &self.interface.sata {
+            let (taken, waiting) = (sata.tags_taken(), sata.waiting());
+            lines.push(format!("  {taken} tags in use, {waiting} commands wait for one"));
+        }
         for (index, flow) in self.host.flows.iter().enumerate() {
             lines.push(format!(
                 "  flow {index}: {} generated, {} completed, {} in the device",
                 flow.generated,
                 flow.completed,
-                self.interface.in_device(index)
+                self.interface.nvme.in_device(index)
             ));
         }
         Error::Stuck(lines.join("\n"))

@@ -51,6 +51,19 @@ impl LatencyRecorder {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 / 1e6 }
     }
 
+    /// The distribution: latencies (unit: microseconds) and the share of all at or below each, rising.
+    pub(crate) fn distribution(&self) -> Vec<(f64, f64)> {
+        let Some(histogram) = &self.histogram else { return Vec::new() };
+        let mut below = 0;
+        histogram
+            .iter_recorded()
+            .map(|step| {
+                below += step.count_at_value();
+                (step.value_iterated_to() as f64 / 1e3, below as f64 / self.count as f64)
+            })
+            .collect()
+    }
+
     /// The summary.
     pub(crate) fn summary(&self) -> Latency {
         let Some(histogram) = &self.histogram else { return Latency::default() };
@@ -90,6 +103,12 @@ mod tests {
         for (value, exact) in [(l.p50, 5000.0), (l.p99, 9900.0), (l.p99_99, 9999.0)] {
             assert!((value / exact - 1.0).abs() < 0.002, "{value} {exact}");
         }
+        let distribution = recorder.distribution();
+        assert!(distribution.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1));
+        let median = distribution.iter().find(|(_, share)| *share >= 0.5).unwrap().0;
+        assert!((median / 5000.0 - 1.0).abs() < 0.002, "{median}");
+        assert_eq!(distribution.last().unwrap().1, 1.0);
         assert_eq!(LatencyRecorder::default().summary(), Latency::default());
+        assert!(LatencyRecorder::default().distribution().is_empty());
     }
 }

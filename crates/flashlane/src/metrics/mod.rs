@@ -4,7 +4,9 @@
 pub(crate) mod latency;
 pub(crate) mod recorder;
 pub(crate) mod report;
+pub(crate) mod series;
 pub mod summary;
 pub(crate) mod window;
 
+pub use series::Interval;
 pub use summary::*;

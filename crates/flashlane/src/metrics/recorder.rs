@@ -3,6 +3,7 @@
 use flashlane_engine::Time;
 
 use super::latency::LatencyRecorder;
+use super::series::Series;
 use super::summary::{BreakdownSummary, ByteCounts, RequestCounts, TransactionSummary};
 use super::window::Window;
 use crate::layout::SECTOR_BYTES;
@@ -29,16 +30,6 @@ pub(crate) struct TransactionSums {
     execution: u128,
 }
 
-impl TransactionSums {
-    /// Mean time from creation to completion. Unit: microseconds.
-    pub(crate) fn mean_us(&self) -> f64 {
-        if self.count == 0 {
-            return 0.0;
-        }
-        (self.wait + self.transfer + self.execution) as f64 / self.count as f64 / 1e6
-    }
-}
-
 /// What is known of a flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowRecord {
@@ -58,6 +49,7 @@ pub(crate) struct FlowRecord {
     pub(crate) cmt_misses: u64,
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
+    pub(crate) series: Option<Series>,
 }
 
 /// Collects the results of a run.
@@ -73,6 +65,13 @@ impl Recorder {
         Self { flows: vec![FlowRecord::default(); flows], window }
     }
 
+    /// Also keeps a time series of every flow. Unit: picoseconds.
+    pub(crate) fn keep_series(&mut self, interval: u64) {
+        for flow in &mut self.flows {
+            flow.series = Some(Series::new(interval));
+        }
+    }
+
     /// A request is back at the host.
     pub(crate) fn request_completed(&mut self, request: &Request, now: Time) {
         if !request.counted {
@@ -83,6 +82,9 @@ impl Recorder {
         let response = now - request.enqueued;
         flow.response.record(response);
         flow.end_to_end.record(now - request.arrival);
+        if let Some(series) = &mut flow.series {
+            series.record(request.op, response, now);
+        }
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         match request.op {
             RequestOp::Read => {

@@ -3,8 +3,8 @@
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::metrics::recorder::FlowRecord;
 use crate::metrics::summary::{
-    BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, FlashSummary, FlowSummary,
-    HitCounts, SCHEMA, Summary,
+    AloneSummary, BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary,
+    FlashSummary, FlowSummary, HitCounts, SCHEMA, Summary,
 };
 use crate::run::RunOptions;
 use crate::ssd::Ssd;
@@ -62,6 +62,12 @@ pub(crate) fn summarise(
     }
 }
 
+/// What the summary says of one flow.
+pub(crate) fn flow_alone(ssd: &Ssd, workload: &WorkloadConfig, flow: usize) -> FlowSummary {
+    let (opened, closed) = ssd.recorder.window.span(ssd.now);
+    flow_summary(ssd, workload, flow, (closed - opened).as_s())
+}
+
 fn flow_summary(ssd: &Ssd, workload: &WorkloadConfig, flow: usize, window_s: f64) -> FlowSummary {
     let config = &workload.flows[flow];
     let record = &ssd.recorder.flows[flow];
@@ -92,6 +98,7 @@ fn flow_summary(ssd: &Ssd, workload: &WorkloadConfig, flow: usize, window_s: f64
         slowdown: None,
         slowdown_device: None,
         slowdown_transaction: None,
+        alone: None,
         wrapped_requests: input.wrapped,
         clipped_requests: input.clipped,
         rejected_lines: input.rejected.into_iter().collect(),
@@ -159,26 +166,33 @@ fn chips(ssd: &Ssd) -> Vec<ChipSummary> {
 }
 
 /// Fills in the slowdowns of a flow from its run alone.
-pub(crate) fn slowdowns(flow: &mut FlowSummary, shared: &FlowRecord, alone: &FlowRecord) {
+pub(crate) fn slowdowns(flow: &mut FlowSummary, alone: &FlowSummary) {
     let ratio = |shared: f64, alone: f64| (alone > 0.0 && shared > 0.0).then(|| shared / alone);
-    if alone.end_to_end.count() == 0 || shared.end_to_end.count() == 0 {
+    if alone.end_to_end_us.count == 0 || flow.end_to_end_us.count == 0 {
         return;
     }
-    flow.alone_end_to_end_us = Some(alone.end_to_end.mean_us());
-    flow.slowdown = ratio(shared.end_to_end.mean_us(), alone.end_to_end.mean_us());
-    flow.slowdown_device = ratio(shared.response.mean_us(), alone.response.mean_us());
-    flow.slowdown_transaction = ratio(shared.transactions.mean_us(), alone.transactions.mean_us());
+    flow.alone_end_to_end_us = Some(alone.end_to_end_us.mean);
+    flow.slowdown = ratio(flow.end_to_end_us.mean, alone.end_to_end_us.mean);
+    flow.slowdown_device = ratio(flow.response_time_us.mean, alone.response_time_us.mean);
+    let turnaround = |f: &FlowSummary| {
+        let t = &f.transactions;
+        t.wait_us + t.transfer_us + t.execution_us
+    };
+    flow.slowdown_transaction = ratio(turnaround(flow), turnaround(alone));
+    flow.alone = Some(AloneSummary {
+        iops: alone.iops,
+        response_time_us: alone.response_time_us,
+        cmt: alone.cmt,
+        cache: alone.cache,
+        mean_chip_queue_length: alone.mean_chip_queue_length,
+    });
 }
 
 /// A single flow is alone already.
 pub(crate) fn alone_is_shared(summary: &mut Summary) {
     for flow in &mut summary.flows {
-        if flow.end_to_end_us.count > 0 {
-            flow.alone_end_to_end_us = Some(flow.end_to_end_us.mean);
-            flow.slowdown = Some(1.0);
-            flow.slowdown_device = Some(1.0);
-            flow.slowdown_transaction = (flow.transactions.count > 0).then_some(1.0);
-        }
+        let alone = flow.clone();
+        slowdowns(flow, &alone);
     }
 }
 

@@ -188,12 +188,29 @@ pub struct FlowSummary {
     pub slowdown_device: Option<f64>,
     /// The same of mean transaction turnaround.
     pub slowdown_transaction: Option<f64>,
+    /// The same flow with the drive to itself. Null without `--alone`.
+    pub alone: Option<AloneSummary>,
     /// Trace requests whose address was wrapped into the flow's space.
     pub wrapped_requests: u64,
     /// Trace requests dropped because of their address.
     pub clipped_requests: u64,
     /// Trace lines that could not be read, by reason.
     pub rejected_lines: BTreeMap<String, u64>,
+}
+
+/// A flow that has the drive to itself, over the same window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AloneSummary {
+    /// Counted completions per second of the window.
+    pub iops: f64,
+    /// Submission queue entry written to completion seen by the host.
+    pub response_time_us: Latency,
+    /// Mapping look-ups.
+    pub cmt: HitCounts,
+    /// Data cache accesses, pages.
+    pub cache: HitCounts,
+    /// Mean number of the flow's transactions that wait at a chip.
+    pub mean_chip_queue_length: f64,
 }
 
 /// Mean time per stage of the life of a request. Unit: microseconds.

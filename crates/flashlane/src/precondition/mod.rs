@@ -135,6 +135,8 @@ pub(crate) fn precondition(
         let mut room =
             usable_blocks(device, layout, flows.len() as u32, plane as u32, total, state);
         let mut left = total;
+        // Blocks of all flows together, each flow's spread over the same span of time.
+        let span = room as u32;
         for (&(flow, _), pages) in flows.iter().zip(&pages) {
             if pages.len() == 0 {
                 continue;
@@ -149,10 +151,11 @@ pub(crate) fn precondition(
             let valid = planner.valid_pages(pages.len(), blocks, streaming);
             let first = layout.flows[flow].first_lpa;
             let order = Scatter::new(pages.len(), !streaming, seed, plane as u64, flow as u64);
-            fill_blocks(state, plane as u32, flow as u16, valid, |k| {
+            fill_blocks(state, plane as u32, flow as u16, valid, span, |k| {
                 (first + pages.get(order.at(k))) as u32
             });
         }
+        state.blocks.blocks_filled(plane as u32, span);
     }
 }
 
@@ -177,21 +180,26 @@ fn usable_blocks(
     usual.max(needed).min(most.max(needed.saturating_sub(u64::from(flows))))
 }
 
-/// Writes blocks of one flow on one plane: `valid` pages of each hold the logical pages that `page`
-/// gives, the others are invalid.
+/// Writes blocks of one flow on one plane, evenly over the span in which `span` blocks were filled:
+/// `valid` pages of each hold the logical pages that `page` gives, the others are invalid.
 fn fill_blocks(
     state: &mut FtlState,
     plane: u32,
     flow: u16,
     valid: &[u32],
+    span: u32,
     page: impl Fn(u64) -> u32,
 ) {
     let pages_per_block = state.blocks.pages_per_block();
+    let filled_before = state.blocks.planes[plane as usize].filled;
     let mut next = 0;
-    for &count in valid {
+    for (index, &count) in (0_u64..).zip(valid) {
         let block = state.blocks.precondition_block(plane, flow, Stream::Host);
         let first = state.blocks.first_page(block);
-        state.blocks.block_mut(block).valid = count as u16;
+        let after = index * u64::from(span) / valid.len() as u64;
+        let filled = state.blocks.block_mut(block);
+        filled.valid = count as u16;
+        filled.filled = filled_before + after as u32;
         for offset in spread(count, pages_per_block) {
             state.pages.place(page(next), first + offset);
             next += 1;

@@ -16,7 +16,8 @@ impl Planner {
         Self { policy: build(victim), geometry, plans: Vec::new() }
     }
 
-    /// Valid pages of each of `blocks` blocks that hold `pages` pages together, fewest first.
+    /// Valid pages of each of `blocks` blocks that hold `pages` pages together, those filled first in
+    /// front.
     pub(super) fn valid_pages(&mut self, pages: u64, blocks: u64, streaming: bool) -> &[u32] {
         let key = (pages, blocks, streaming);
         let known = self.plans.iter().position(|(k, _)| *k == key);
@@ -30,10 +31,9 @@ impl Planner {
     }
 }
 
-/// Valid pages of each of `blocks` blocks, fewest first, summing to `pages` exactly.
+/// Valid pages of each of `blocks` blocks, those filled first in front, summing to `pages` exactly.
 ///
-/// Block `j` takes the quantile `(j + 1/2) / blocks` of the policy's steady-state distribution;
-/// rounding is made up for one page at a time.
+/// They follow the steady state of the policy; rounding is made up for one page at a time.
 fn blocks_by_valid_pages(
     policy: &dyn VictimPolicy,
     geometry: Geometry,
@@ -45,24 +45,13 @@ fn blocks_by_valid_pages(
     let capacity = blocks * u64::from(per_block);
     assert!(pages <= capacity, "{pages} pages fit {blocks} blocks of {per_block}");
     let rho = pages as f64 / capacity as f64;
-    let distribution = if pages == capacity || streaming {
-        let mut edges = vec![0.0; per_block as usize + 1];
-        edges[0] = 1.0 - rho;
-        edges[per_block as usize] = rho;
-        edges
+    let mut valid: Vec<u32> = if pages == capacity || streaming {
+        let empty = ((1.0 - rho) * blocks as f64).round() as u64;
+        (0..blocks).map(|block| if block < empty { 0 } else { per_block }).collect()
     } else {
-        policy.steady_state(rho, per_block, geometry.blocks_per_plane)
+        let state = policy.steady_state(rho, per_block, geometry.blocks_per_plane);
+        state.counts(blocks)
     };
-    let mut valid = Vec::with_capacity(blocks as usize);
-    let (mut level, mut below) = (0, distribution[0]);
-    for block in 0..blocks {
-        let quantile = (block as f64 + 0.5) / blocks as f64;
-        while below < quantile && level < per_block as usize {
-            level += 1;
-            below += distribution[level];
-        }
-        valid.push(level as u32);
-    }
     correct_sum(&mut valid, pages, per_block);
     valid
 }

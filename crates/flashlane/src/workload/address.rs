@@ -1,6 +1,6 @@
 //! Distributions of request addresses.
 
-use flashlane_engine::Rng;
+use flashlane_engine::{Rng, Time};
 
 use super::footprint::Footprint;
 use super::scatter::Scatter;
@@ -24,9 +24,21 @@ pub(crate) struct AddressDraw {
 enum Shape {
     Uniform,
     Streaming,
-    HotCold { hot: u64, traffic: f64 },
-    Zipf { ranks: Zipf, scatter: Scatter, extent: u64 },
-    Mixed { streaming: f64 },
+    HotCold {
+        hot: u64,
+        traffic: f64,
+    },
+    Zipf {
+        ranks: Zipf,
+        scatter: Scatter,
+        extent: u64,
+    },
+    /// `phase`: length of a round of streaming and uniform draws, 0 where each request draws its kind.
+    Mixed {
+        streaming: f64,
+        wraps: u64,
+        phase: u64,
+    },
 }
 
 impl AddressDraw {
@@ -48,27 +60,40 @@ impl AddressDraw {
                 let scatter = Scatter::new(count, rng.next_u64());
                 Shape::Zipf { ranks: Zipf::new(count, c.theta), scatter, extent }
             }
-            AddressConfig::Mixed(c) => Shape::Mixed { streaming: c.streaming.0 },
+            AddressConfig::Mixed(c) => Shape::Mixed {
+                streaming: c.streaming.0,
+                wraps: share_of(limit, c.stream_space.0).max(align).min(limit),
+                phase: c.phase.map_or(0, |span| span.0),
+            },
         };
-        let stream = rng.below(limit.div_ceil(align)) * align;
+        let wraps = if let Shape::Mixed { wraps, .. } = shape { wraps } else { limit };
+        let stream = rng.below(wraps.div_ceil(align)) * align;
         Self { shape, limit, align, stream }
     }
 
-    /// The past of a stream: it comes from the other half of the space.
+    /// The past of a stream: it comes from the other half of its space.
     pub(crate) fn diverge(&mut self) {
-        let half = (self.limit / 2 / self.align) * self.align;
-        self.stream = (self.stream + half) % self.limit.next_multiple_of(self.align);
+        let space = match self.shape {
+            Shape::Mixed { wraps, .. } => wraps,
+            _ => self.limit,
+        };
+        let half = space / 2 / self.align * self.align;
+        self.stream = (self.stream + half) % space.next_multiple_of(self.align);
     }
 
-    /// The next start and what fits of the size there. Unit: sectors.
-    pub(crate) fn draw(&mut self, sectors: u64, rng: &mut Rng) -> (u64, u64) {
+    /// The start of a request that arrives at `now`, and what fits of the size there. Unit: sectors.
+    pub(crate) fn draw(&mut self, sectors: u64, now: Time, rng: &mut Rng) -> (u64, u64) {
         let sectors = sectors.min(self.limit);
         let start = match &self.shape {
             Shape::Uniform => self.within(0, self.limit, sectors, rng),
-            Shape::Streaming => self.next_of_stream(sectors),
-            &Shape::Mixed { streaming } => {
-                if rng.unit() < streaming {
-                    self.next_of_stream(sectors)
+            Shape::Streaming => self.next_of_stream(sectors, self.limit),
+            &Shape::Mixed { streaming, wraps, phase } => {
+                let streams = match now.0.checked_rem(phase) {
+                    None => rng.unit() < streaming,
+                    Some(into) => (into as f64) < streaming * phase as f64,
+                };
+                if streams {
+                    self.next_of_stream(sectors, wraps)
                 } else {
                     self.within(0, self.limit, sectors, rng)
                 }
@@ -98,8 +123,9 @@ impl AddressDraw {
         if start <= last { start } else { last - last % self.align }
     }
 
-    fn next_of_stream(&mut self, sectors: u64) -> u64 {
-        let start = if self.stream + sectors <= self.limit { self.stream } else { 0 };
+    /// The stream goes on below `wraps`.
+    fn next_of_stream(&mut self, sectors: u64, wraps: u64) -> u64 {
+        let start = if self.stream + sectors <= wraps { self.stream } else { 0 };
         self.stream = start + sectors.next_multiple_of(self.align);
         start
     }
@@ -127,7 +153,7 @@ pub(crate) fn share_of(sectors: u64, share: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::units::{ByteSize, Ratio};
+    use crate::config::units::{ByteSize, Ratio, Span};
     use crate::config::{HotColdConfig, MixedConfig, ZipfConfig};
 
     fn draw(config: &AddressConfig, limit: u64, align: u64) -> (AddressDraw, Rng) {
@@ -140,10 +166,41 @@ mod tests {
         let (mut address, mut rng) = draw(&AddressConfig::Streaming, 1000, 8);
         let mut expected = address.stream;
         for _ in 0..500 {
-            let (start, sectors) = address.draw(12, &mut rng);
+            let (start, sectors) = address.draw(12, Time::ZERO, &mut rng);
             assert_eq!(sectors, 12);
             assert_eq!(start, if expected + 12 <= 1000 { expected } else { 0 });
             expected = start + 16;
+        }
+    }
+
+    #[test]
+    fn a_mixed_stream_wraps_in_its_part_of_the_space() {
+        let config = AddressConfig::Mixed(MixedConfig {
+            streaming: Ratio(1.0),
+            stream_space: Ratio(0.1),
+            phase: None,
+        });
+        let (mut address, mut rng) = draw(&config, 10_000, 8);
+        let starts: Vec<u64> = (0..250).map(|_| address.draw(8, Time::ZERO, &mut rng).0).collect();
+        assert!(starts.iter().all(|start| start + 8 <= 1000));
+        assert_eq!(starts[..125], starts[125..], "a round of 125 requests repeats");
+    }
+
+    #[test]
+    fn a_mixed_flow_streams_for_its_part_of_each_phase() {
+        let config = AddressConfig::Mixed(MixedConfig {
+            streaming: Ratio(0.25),
+            stream_space: Ratio(0.01),
+            phase: Some(Span(1000)),
+        });
+        let (mut address, mut rng) = draw(&config, 100_000, 8);
+        let streamed = |address: &mut AddressDraw, rng: &mut Rng, from: u64| {
+            (from..from + 250).filter(|&t| address.draw(8, Time(t), rng).0 < 1000).count()
+        };
+        for phase in [0, 1000, 7000] {
+            assert_eq!(streamed(&mut address, &mut rng, phase), 250);
+            assert!(streamed(&mut address, &mut rng, phase + 250) < 20);
+            assert!(streamed(&mut address, &mut rng, phase + 750) < 20);
         }
     }
 
@@ -155,7 +212,7 @@ mod tests {
         });
         let (mut address, mut rng) = draw(&config, 100_000, 8);
         let n = 50_000;
-        let hot = (0..n).filter(|_| address.draw(8, &mut rng).0 < 10_000).count();
+        let hot = (0..n).filter(|_| address.draw(8, Time::ZERO, &mut rng).0 < 10_000).count();
         assert!((hot as f64 / f64::from(n) - 0.8).abs() < 0.01, "{hot}");
         let footprint = address.footprint(100_000);
         let (hot_sectors, total_sectors, hot_traffic) = (10_000, 100_000, 0.8);
@@ -165,7 +222,7 @@ mod tests {
     #[test]
     fn requests_larger_than_their_region_still_fit_the_space() {
         let zipf = ZipfConfig { theta: 1.0, extent: ByteSize(4096) };
-        let mixed = MixedConfig { streaming: Ratio(0.5) };
+        let mixed = MixedConfig { streaming: Ratio(0.5), stream_space: Ratio(0.3), phase: None };
         let hot = HotColdConfig { hot_region: Ratio(0.01), hot_traffic: Ratio(0.5) };
         for config in [
             AddressConfig::Uniform,
@@ -177,7 +234,7 @@ mod tests {
             for limit in [1, 7, 8, 9, 100, 1001] {
                 let (mut address, mut rng) = draw(&config, limit, 8);
                 for size in 1..300 {
-                    let (start, sectors) = address.draw(size, &mut rng);
+                    let (start, sectors) = address.draw(size, Time::ZERO, &mut rng);
                     assert_eq!(sectors, size.min(limit));
                     assert!(start + sectors <= limit);
                     assert_eq!(start % 8, 0);

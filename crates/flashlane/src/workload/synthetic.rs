@@ -150,7 +150,7 @@ impl RequestSource for SyntheticSource {
             return Ok(Some(Planned { arrival, op, sector: 0, sectors: 0 }));
         }
         let sectors = self.size.draw(&mut self.size_rng);
-        let (sector, sectors) = self.address.draw(sectors, &mut self.address_rng);
+        let (sector, sectors) = self.address.draw(sectors, arrival, &mut self.address_rng);
         Ok(Some(Planned { arrival, op, sector, sectors: sectors as u32 }))
     }
 

@@ -6,12 +6,12 @@ use flashlane::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, Tra
 use flashlane::config::validate::{gc_reserve, plane_budget};
 use flashlane::config::{
     AddressConfig, Arrivals, CacheMode, CloneConfig, CompatConfig, DeviceConfig, FlowConfig,
-    HotColdConfig, MixedConfig, MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig,
-    NormalSizeConfig, OnEnd, Priority, SizeConfig, SyntheticConfig, Technology, UnwrittenRead,
-    WindowRule, WorkloadConfig, ZipfConfig,
+    HotColdConfig, InterfaceKind, MixedConfig, MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig,
+    NormalSizeConfig, OnEnd, Priority, SataConfig, SizeConfig, SyntheticConfig, Technology,
+    UnwrittenRead, WindowRule, WorkloadConfig, ZipfConfig,
 };
 use flashlane::ftl::allocation::Allocation;
-use flashlane::ftl::gc::{RgaConfig, Victim};
+use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
 use flashlane::interface::arbitration::{Arbitration, WeightedConfig};
 use flashlane::layout::Layout;
 use flashlane::scheduler::Scheduling;
@@ -86,6 +86,12 @@ pub(crate) fn case(seed: u64) -> Case {
         // By the standard an urgent queue goes first always; one that starts over until the others
         // are done may keep them waiting for ever.
         for flow in workload.flows.iter_mut().filter(|flow| flow.priority == Priority::Urgent) {
+            flow.on_end = Some(OnEnd::Stop);
+        }
+    }
+    if device.interface.kind == InterfaceKind::Sata {
+        // An open loop that starts over may flood the queue that it shares with the others.
+        for flow in &mut workload.flows {
             flow.on_end = Some(OnEnd::Stop);
         }
     }
@@ -185,6 +191,16 @@ fn interface(draw: &mut Draw, device: &mut DeviceConfig) {
             low: draw.scale(1, 256) as u32,
         });
     }
+    if draw.chance(0.2) {
+        interface.kind = InterfaceKind::Sata;
+        interface.sata = SataConfig {
+            tags: draw.scale(1, 32) as u32,
+            adapter_time: Span(draw.pick(&[0, US, 10 * US])),
+            link_rate: Bandwidth(draw.scale(50, 2_000) * 1_000_000),
+            frame_payload: ByteSize(512 * draw.scale(1, 16)),
+            frame_overhead: ByteSize(draw.between(0, 256)),
+        };
+    }
     device.link.lanes = draw.pick(&[1, 4, 16]);
     device.link.lane_bandwidth = Bandwidth(draw.scale(50, 2_000) * 1_000_000);
     device.link.max_payload = ByteSize(draw.pick(&[64, 128, 256, 4096]));
@@ -223,6 +239,9 @@ fn collection(draw: &mut Draw, device: &mut DeviceConfig) {
     if let Victim::Rga(_) = gc.victim {
         let choices = draw.pick(&[0, 0, 1, 2, blocks]);
         gc.victim = Victim::Rga(RgaConfig { choices });
+    }
+    if let Victim::RandomPlusPlus(_) = gc.victim {
+        gc.victim = Victim::RandomPlusPlus(RandomPlusPlusConfig { max_valid: draw.share() });
     }
     gc.preemptible = draw.chance(0.6);
     gc.max_concurrent_per_plane =
@@ -329,7 +348,11 @@ fn address(draw: &mut Draw) -> AddressConfig {
             theta: 2.0 * draw.0.unit(),
             extent: ByteSize(512 << draw.between(0, 8)),
         }),
-        _ => AddressConfig::Mixed(MixedConfig { streaming: draw.share() }),
+        _ => AddressConfig::Mixed(MixedConfig {
+            streaming: draw.share(),
+            stream_space: Ratio(draw.share().0.max(0.01)),
+            phase: draw.chance(0.5).then_some(Span(1_000_000_000)),
+        }),
     }
 }
 

@@ -63,6 +63,11 @@ pub struct CompatConfig {
     /// Waiting read data goes before every command on a channel: the dies of a busy channel run in
     /// step, and its bus idles for one tR a round.
     pub data_before_commands: bool,
+    /// Commands, data and completions of a SATA drive cross the PCIe link, as messages of NVMe.
+    pub sata_over_pcie: bool,
+    /// A SATA drive has `interface.queue_depth - 1` places instead of its tags, and they are free
+    /// again as soon as a completion tells that their commands were fetched.
+    pub sata_tags_freed_on_fetch: bool,
 }
 
 impl CompatConfig {
@@ -92,6 +97,8 @@ impl CompatConfig {
             short_mapping_reads: true,
             unprogrammed_mapping: true,
             data_before_commands: true,
+            sata_over_pcie: true,
+            sata_tags_freed_on_fetch: true,
         }
     }
 }

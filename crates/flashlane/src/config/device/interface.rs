@@ -3,13 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::units::{ByteSize, Span};
+use crate::config::units::{Bandwidth, ByteSize, Span};
 use crate::interface::arbitration::Arbitration;
 
-/// NVMe: one submission and one completion queue per flow, doorbells, fetch, arbitration, firmware.
+/// The host interface: NVMe with one submission and one completion queue per flow, doorbells, fetch
+/// and arbitration, or SATA with one tagged queue for all flows. Firmware is the same for both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InterfaceConfig {
+    /// The protocol. With `sata` the keys of queues, entries and arbitration, the link and the
+    /// priorities of flows have no effect, nor have their lists of channels, chips, dies and planes:
+    /// such a drive cannot tell flows apart.
+    pub kind: InterfaceKind,
     /// Entries of each submission and completion queue. Range: 2..=65536.
     pub queue_depth: u32,
     /// Commands of one queue that the device holds at a time (QueueFetchSize). Range: 1..=65535.
@@ -28,11 +33,14 @@ pub struct InterfaceConfig {
     pub submission_entry: ByteSize,
     /// Size of a completion queue entry. 16 by the NVMe standard.
     pub completion_entry: ByteSize,
+    /// Host bus adapter, tags and link of a SATA drive (with `kind = "sata"`).
+    pub sata: SataConfig,
 }
 
 impl Default for InterfaceConfig {
     fn default() -> Self {
         Self {
+            kind: InterfaceKind::Nvme,
             queue_depth: 65_535,
             queue_fetch_size: 512,
             arbitration: Arbitration::by_name("round-robin").expect("registered"),
@@ -41,6 +49,49 @@ impl Default for InterfaceConfig {
             firmware_servers: 1,
             submission_entry: ByteSize(64),
             completion_entry: ByteSize(16),
+            sata: SataConfig::default(),
+        }
+    }
+}
+
+/// The protocol between host and drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum InterfaceKind {
+    /// A queue pair per flow, over PCIe.
+    Nvme,
+    /// One queue of 32 tags for all flows (native command queuing), over a Serial ATA link.
+    Sata,
+}
+
+/// A SATA drive and its host bus adapter. Source: Serial ATA specification 3.x; the adapter that
+/// takes one command at a time is MQSim's (FAST'18).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SataConfig {
+    /// Commands with a tag, from the command to the host's sight of its completion. Range: 1..=32,
+    /// which is NCQ's.
+    pub tags: u32,
+    /// Time of the adapter per command on the way to the drive, and the same again per completion;
+    /// one of each at a time. The default is Flashlane's assumption.
+    pub adapter_time: Span,
+    /// Rate of the link after 8b/10b coding, one direction at a time: 600 MB/s for the 6 Gb/s of
+    /// SATA III.
+    pub link_rate: Bandwidth,
+    /// Largest payload of a data frame. Range: 512B..=8KiB.
+    pub frame_payload: ByteSize,
+    /// Bytes of a frame besides its contents: start, checksum and end take 12. Range: 0..=256 bytes.
+    pub frame_overhead: ByteSize,
+}
+
+impl Default for SataConfig {
+    fn default() -> Self {
+        Self {
+            tags: 32,
+            adapter_time: Span(1_000_000),
+            link_rate: Bandwidth(600_000_000),
+            frame_payload: ByteSize(8192),
+            frame_overhead: ByteSize(12),
         }
     }
 }

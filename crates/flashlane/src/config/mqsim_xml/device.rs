@@ -6,7 +6,8 @@ use super::tree::Node;
 use crate::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 use crate::config::{
     CacheConfig, CacheMechanism, CompatConfig, DeviceConfig, DramConfig, FtlConfig, GcConfig,
-    InterfaceConfig, LinkConfig, MappingConfig, PreconditionConfig, Sharing, UnwrittenRead,
+    InterfaceConfig, InterfaceKind, LinkConfig, MappingConfig, PreconditionConfig, SataConfig,
+    Sharing, UnwrittenRead,
     WearConfig,
 };
 use crate::error::Error;
@@ -33,12 +34,13 @@ pub(super) fn device(
 
     let mut host = Section::new(host, &mut notes);
     let link = link(&mut host);
+    let adapter_time = latency(&mut host, Tag::new("SATA_Processing_Delay", "0"));
     host.finish();
 
     let mut section = Section::new(device, &mut notes);
     let flash = section.inner("Flash_Parameter_Set");
     refuse_unbuilt(&mut section);
-    let interface = interface(&mut section);
+    let interface = interface(&mut section, adapter_time);
     let cache = cache(&mut section);
     let scheduler = scheduler(&mut section);
     let mut ftl = ftl(&mut section);
@@ -71,7 +73,6 @@ pub(super) fn device(
 }
 
 fn link(host: &mut Section<'_, '_>) -> LinkConfig {
-    host.skip("SATA_Processing_Delay");
     host.skip("ResponseTime_Logging_Period_Length");
     if host.boolean(Tag::new("Enable_ResponseTime_Logging", "false")) {
         let line = host.line_of("Enable_ResponseTime_Logging");
@@ -93,7 +94,6 @@ fn refuse_unbuilt(device: &mut Section<'_, '_>) {
     // The seed of a run comes from the command line.
     device.skip("Seed");
     device.choice(Tag::new("Memory_Type", "FLASH"), &[("FLASH", Some(()))]);
-    device.choice(Tag::new("HostInterface_Type", "NVME"), &[("NVME", Some(())), ("SATA", None)]);
     device.choice(
         Tag::new("Address_Mapping", "PAGE_LEVEL"),
         &[("PAGE_LEVEL", Some(())), ("HYBRID", None)],
@@ -108,17 +108,31 @@ fn refuse_unbuilt(device: &mut Section<'_, '_>) {
     }
 }
 
-fn interface(device: &mut Section<'_, '_>) -> InterfaceConfig {
+fn interface(device: &mut Section<'_, '_>, adapter_time: Span) -> InterfaceConfig {
+    let kind = device.choice(
+        Tag::new("HostInterface_Type", "NVME"),
+        &[("NVME", Some(InterfaceKind::Nvme)), ("SATA", Some(InterfaceKind::Sata))],
+    );
     let depth: u64 = device.number(Tag::new("IO_Queue_Depth", "1024"), 2..=u64::MAX);
-    if depth > 65_536 {
+    let (most, whose) = match kind {
+        InterfaceKind::Nvme => (65_536, "NVMe"),
+        InterfaceKind::Sata => (u64::from(SataConfig::default().tags), "SATA"),
+    };
+    if depth > most {
         let line = device.line_of("IO_Queue_Depth");
         let message =
-            format!("<IO_Queue_Depth> is {depth}; 65536, the most that NVMe allows, is taken");
+            format!("<IO_Queue_Depth> is {depth}; {most}, the most that {whose} allows, is taken");
         device.notes.warn(line, message);
     }
+    let mut sata = SataConfig { adapter_time, ..SataConfig::default() };
+    if kind == InterfaceKind::Sata {
+        sata.tags = depth.min(most) as u32;
+    }
     InterfaceConfig {
+        kind,
         queue_depth: depth.min(65_536) as u32,
         queue_fetch_size: device.number(Tag::new("Queue_Fetch_Size", "512"), 1..=65_535),
+        sata,
         ..InterfaceConfig::default()
     }
 }
@@ -221,10 +235,10 @@ fn victim(device: &mut Section<'_, '_>) -> Victim {
         &[
             ("GREEDY", Some("greedy")),
             ("RGA", Some("rga")),
-            ("RANDOM", None),
-            ("RANDOM_P", None),
-            ("RANDOM_PP", None),
-            ("FIFO", None),
+            ("RANDOM", Some("random")),
+            ("RANDOM_P", Some("random-plus")),
+            ("RANDOM_PP", Some("random-plus-plus")),
+            ("FIFO", Some("fifo")),
         ],
     );
     Victim::by_name(name).expect("registered")

@@ -55,6 +55,14 @@ fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
     rules.span("interface.firmware_time", interface.firmware_time, &(0..=*OPERATION_PS.end()));
     rules.bytes("interface.submission_entry", interface.submission_entry, 16..=4096);
     rules.bytes("interface.completion_entry", interface.completion_entry, 4..=4096);
+    let sata = &interface.sata;
+    rules.range("interface.sata.tags", sata.tags, &(1..=32));
+    rules.span("interface.sata.adapter_time", sata.adapter_time, &(0..=*OPERATION_PS.end()));
+    rules.require(BANDWIDTH.contains(&sata.link_rate.0), "interface.sata.link_rate", || {
+        format!("found {}, allowed: 1kB/s to 1000GB/s", sata.link_rate)
+    });
+    rules.bytes("interface.sata.frame_payload", sata.frame_payload, 512..=8192);
+    rules.bytes("interface.sata.frame_overhead", sata.frame_overhead, 0..=256);
     let key = "interface.arbitration";
     match &interface.arbitration {
         Arbitration::RoundRobin(c) => {
@@ -162,8 +170,14 @@ fn check_ftl(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
     rules.share("ftl.precondition.occupancy", ftl.precondition.occupancy);
     let gc = &ftl.gc;
     rules.range("ftl.gc.max_concurrent_per_plane", gc.max_concurrent_per_plane, &(1..=16));
-    if let Victim::Rga(rga) = &gc.victim {
-        rules.range("ftl.gc.victim.rga.choices", rga.choices, &(0..=flash.blocks_per_plane));
+    match &gc.victim {
+        Victim::Rga(rga) => {
+            rules.range("ftl.gc.victim.rga.choices", rga.choices, &(0..=flash.blocks_per_plane));
+        }
+        Victim::RandomPlusPlus(random) => {
+            rules.share("ftl.gc.victim.random-plus-plus.max_valid", random.max_valid);
+        }
+        _ => {}
     }
     let blocks = flash.blocks_per_plane;
     for (key, share) in

@@ -72,7 +72,20 @@ fn check_address(rules: &mut Rules, key: &str, address: &AddressConfig) {
             rules.range(format!("{key}.zipf.theta"), c.theta, &(0.0..=5.0));
             rules.sectors(&format!("{key}.zipf.extent"), c.extent, SECTOR_BYTES..=1 << 40);
         }
-        AddressConfig::Mixed(c) => rules.share(format!("{key}.mixed.streaming"), c.streaming),
+        AddressConfig::Mixed(c) => {
+            rules.share(format!("{key}.mixed.streaming"), c.streaming);
+            let space = c.stream_space;
+            rules.require(
+                space.0 > 0.0 && space.0 <= 1.0,
+                format!("{key}.mixed.stream_space"),
+                || format!("found {space}, allowed: above 0, at most 1"),
+            );
+            if let Some(phase) = c.phase {
+                rules.require(phase.0 > 0, format!("{key}.mixed.phase"), || {
+                    format!("found {phase}, allowed: above 0")
+                });
+            }
+        }
     }
 }
 

@@ -27,15 +27,59 @@ impl Ssd {
             && self.ftl.blocks.planes[at].jobs < self.ftl.max_jobs
         {
             let blocks = &self.ftl.blocks;
-            let view = PlaneView::new(blocks.of_plane(plane), blocks.pages_per_block());
+            let filled = blocks.planes[at].filled;
+            let view = PlaneView::new(blocks.of_plane(plane), blocks.pages_per_block(), filled);
             let Some(victim) = self.ftl.victim.select(&view, &mut self.ftl.rng) else {
                 self.ftl.blocks.planes[at].gc_wanted = true;
                 return;
             };
-            assert!(view.gain(victim).is_some(), "a policy picks only what may be collected");
+            assert!(view.valid(victim).is_some(), "a policy picks only what may be collected");
             let block = self.ftl.blocks.first_block(plane) + victim;
-            self.start_job(plane, block);
+            if self.ftl.collection_is_free {
+                self.pack(plane, block);
+            } else {
+                self.start_job(plane, block);
+            }
         }
+    }
+
+    /// Collects a plane where that was not possible before. Without an erase that would do it later,
+    /// writes that wait for a block go on at once.
+    pub(crate) fn collect_again(&mut self, plane: u32) {
+        self.collect(plane);
+        if self.ftl.collection_is_free {
+            self.unpark(plane);
+        }
+    }
+
+    /// Empties a block and frees it in no time: nothing is read, programmed or erased.
+    fn pack(&mut self, plane: u32, block: u32) {
+        let flow = self.ftl.blocks.block(block).flow;
+        let stream = self.ftl.blocks.block(block).stream.moved();
+        let first = self.ftl.blocks.first_page(block);
+        for from in first..first + self.ftl.blocks.pages_per_block() {
+            let lpa = self.ftl.pages.lpa(from);
+            if lpa == NONE {
+                continue;
+            }
+            let to = self
+                .ftl
+                .blocks
+                .allocate(plane, flow, stream, true)
+                .expect("the reserve suffices for every block");
+            if stream == Stream::GcMapping {
+                self.bind_translation_page(lpa, to);
+            } else {
+                self.ftl.pages.set_lpa(from, NONE);
+                self.ftl.blocks.invalidate(block);
+                self.ftl.pages.place(lpa, to);
+            }
+            let target = self.ftl.blocks.block_mut(self.ftl.blocks.block_of(to));
+            target.issued += 1;
+            target.programmed += 1;
+        }
+        self.ftl.blocks.put_empty_block(block);
+        self.pool_changed(plane);
     }
 
     /// Queues the migration of every valid page of a block.
@@ -94,10 +138,7 @@ impl Ssd {
             self.migration_cancelled(id);
             return;
         }
-        let stream = match self.ftl.blocks.block(self.ftl.blocks.block_of(tr.ppa)).stream {
-            Stream::Mapping | Stream::GcMapping => Stream::GcMapping,
-            Stream::Host | Stream::Gc => Stream::Gc,
-        };
+        let stream = self.ftl.blocks.block(self.ftl.blocks.block_of(tr.ppa)).stream.moved();
         let ppa = self
             .ftl
             .blocks

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use flashlane_engine::Rng;
 
-use super::{PlaneView, VictimPolicy, mean_field};
+use super::{PlaneView, SteadyState, VictimPolicy, mean_field};
 use crate::config::policy::PolicyDoc;
 
 /// Parameters of greedy (none).
@@ -35,7 +35,7 @@ impl VictimPolicy for Greedy {
         best
     }
 
-    fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> Vec<f64> {
-        mean_field::valid_pages(&mean_field::greedy(rho, pages_per_block))
+    fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> SteadyState {
+        mean_field::greedy(rho, pages_per_block)
     }
 }

@@ -6,8 +6,14 @@
 //! new page, the mapping points there, and reads wait for its program as for any other.
 
 mod collector;
+mod cost_benefit;
+mod fifo;
 mod greedy;
 pub mod mean_field;
+mod none;
+mod random;
+mod random_plus;
+mod random_plus_plus;
 mod rga;
 
 use flashlane_engine::Rng;
@@ -15,7 +21,14 @@ use flashlane_engine::Rng;
 use crate::ftl::blocks::{Block, BlockState};
 
 pub(crate) use collector::Job;
+pub use cost_benefit::CostBenefitConfig;
+pub use fifo::FifoConfig;
 pub use greedy::GreedyConfig;
+pub use mean_field::SteadyState;
+pub use none::NoneConfig;
+pub use random::RandomConfig;
+pub use random_plus::RandomPlusConfig;
+pub use random_plus_plus::RandomPlusPlusConfig;
 pub use rga::RgaConfig;
 
 crate::policies! {
@@ -23,6 +36,21 @@ crate::policies! {
     pub enum Victim at "ftl.gc.victim" {
         "greedy" => Greedy(GreedyConfig),
         "rga" => Rga(RgaConfig),
+        "random" => Random(RandomConfig),
+        "random-plus" => RandomPlus(RandomPlusConfig),
+        "random-plus-plus" => RandomPlusPlus(RandomPlusPlusConfig),
+        "fifo" => Fifo(FifoConfig),
+        "cost-benefit" => CostBenefit(CostBenefitConfig),
+        "none" => None(NoneConfig),
+    }
+}
+
+impl Victim {
+    /// The steady state that the policy leads to under uniform writes; see
+    /// [`VictimPolicy::steady_state`].
+    #[must_use]
+    pub fn steady_state(&self, rho: f64, pages_per_block: u32, blocks: u32) -> SteadyState {
+        build(self).steady_state(rho, pages_per_block, blocks)
     }
 }
 
@@ -30,11 +58,13 @@ crate::policies! {
 pub struct PlaneView<'a> {
     blocks: &'a [Block],
     pages_per_block: u32,
+    /// Blocks of the plane filled so far.
+    filled: u32,
 }
 
 impl<'a> PlaneView<'a> {
-    pub(crate) fn new(blocks: &'a [Block], pages_per_block: u32) -> Self {
-        Self { blocks, pages_per_block }
+    pub(crate) fn new(blocks: &'a [Block], pages_per_block: u32, filled: u32) -> Self {
+        Self { blocks, pages_per_block, filled }
     }
 
     /// Number of blocks.
@@ -49,26 +79,55 @@ impl<'a> PlaneView<'a> {
         self.blocks.is_empty()
     }
 
-    /// Invalid pages of a block that may be collected: full, every program done, not in
-    /// collection, something to gain. `None` for all others.
+    /// Pages of a block.
+    #[must_use]
+    pub fn pages_per_block(&self) -> u32 {
+        self.pages_per_block
+    }
+
+    /// Valid pages of a block that may be collected: full, every program done, not in collection.
+    /// `None` for all others.
+    #[inline]
+    #[must_use]
+    pub fn valid(&self, block: u32) -> Option<u32> {
+        let b = &self.blocks[block as usize];
+        (b.state == BlockState::Full && b.quiet()).then_some(u32::from(b.valid))
+    }
+
+    /// Invalid pages of a block that may be collected and has some. `None` for all others.
     #[inline]
     #[must_use]
     pub fn gain(&self, block: u32) -> Option<u32> {
-        let b = &self.blocks[block as usize];
-        let gain = self.pages_per_block - u32::from(b.valid);
-        (b.state == BlockState::Full && gain > 0 && b.quiet()).then_some(gain)
+        self.valid(block).map(|valid| self.pages_per_block - valid).filter(|&gain| gain > 0)
+    }
+
+    /// Blocks of the plane that were filled after a full one.
+    #[inline]
+    #[must_use]
+    pub fn age(&self, block: u32) -> u32 {
+        self.filled.wrapping_sub(self.blocks[block as usize].filled)
+    }
+
+    /// Reads of the block are under way or queued.
+    #[must_use]
+    pub fn is_read(&self, block: u32) -> bool {
+        self.blocks[block as usize].reads > 0
     }
 }
 
 /// Chooses victims.
 pub trait VictimPolicy: Send {
-    /// The block to empty next, or `None` where no block of the plane may be collected.
+    /// The block to empty next, or `None` where no block of the plane may be collected with a gain.
     fn select(&mut self, plane: &PlaneView<'_>, rng: &mut Rng) -> Option<u32>;
 
-    /// Distribution of valid pages over the full blocks in steady state under uniform writes:
-    /// `result[v]` is the share of blocks with `v` valid pages. `rho`: valid over all pages of those
+    /// The full blocks in steady state under uniform writes. `rho`: valid over all pages of those
     /// blocks. Used for preconditioning.
-    fn steady_state(&self, rho: f64, pages_per_block: u32, blocks_per_plane: u32) -> Vec<f64>;
+    fn steady_state(&self, rho: f64, pages_per_block: u32, blocks_per_plane: u32) -> SteadyState;
+
+    /// Victims are emptied and erased in no time, without any work for the flash.
+    fn costs_nothing(&self) -> bool {
+        false
+    }
 }
 
 /// Builds the configured policy.
@@ -76,64 +135,14 @@ pub(crate) fn build(config: &Victim) -> Box<dyn VictimPolicy> {
     match config {
         Victim::Greedy(_) => Box::new(greedy::Greedy),
         Victim::Rga(config) => Box::new(rga::Rga::new(config)),
+        Victim::Random(_) => Box::new(random::Random),
+        Victim::RandomPlus(_) => Box::new(random_plus::RandomPlus),
+        Victim::RandomPlusPlus(config) => Box::new(random_plus_plus::RandomPlusPlus::new(config)),
+        Victim::Fifo(_) => Box::new(fifo::Fifo),
+        Victim::CostBenefit(_) => Box::new(cost_benefit::CostBenefit),
+        Victim::None(_) => Box::new(none::NoCollection),
     }
 }
 
 #[cfg(test)]
-mod conformance {
-    use super::*;
-
-    /// Every registered policy: never picks a block that may not be collected, always finds one if
-    /// there is one, and repeats itself for the same seed.
-    #[test]
-    fn every_policy_picks_only_what_may_be_collected() {
-        for name in Victim::NAMES {
-            let config = Victim::by_name(name).expect("listed names exist");
-            let mut rng = Rng::stream(11, name, 0);
-            for round in 0..500_u64 {
-                let blocks = random_plane(&mut rng, round);
-                let view = PlaneView::new(&blocks, 16);
-                let pick = |seed| build(&config).select(&view, &mut Rng::stream(seed, "pick", 0));
-                let possible = (0..view.len()).any(|b| view.gain(b).is_some());
-                let picked = pick(round);
-                assert_eq!(picked.is_some(), possible, "{name} finds a victim if there is one");
-                assert!(picked.is_none_or(|b| view.gain(b).is_some()), "{name} picks a safe block");
-                assert_eq!(picked, pick(round), "{name} repeats itself");
-            }
-        }
-    }
-
-    fn random_plane(rng: &mut Rng, round: u64) -> Vec<Block> {
-        let states = [BlockState::Free, BlockState::Open, BlockState::Full, BlockState::Collected];
-        (0..24)
-            .map(|_| {
-                let state = states[rng.below(if round.is_multiple_of(3) { 2 } else { 4 }) as usize];
-                let programmed = if rng.below(4) == 0 { 15 } else { 16 };
-                Block {
-                    state,
-                    valid: rng.below(17) as u16,
-                    allocated: 16,
-                    issued: 16,
-                    programmed,
-                    ..Block::default()
-                }
-            })
-            .collect()
-    }
-
-    #[test]
-    fn steady_states_are_distributions_with_the_right_mean() {
-        for name in Victim::NAMES {
-            let policy = build(&Victim::by_name(name).expect("listed names exist"));
-            for (rho, pages) in [(0.5, 16), (0.78, 64), (0.93, 256), (0.93, 1024)] {
-                let p = policy.steady_state(rho, pages, 1024);
-                let mass: f64 = p.iter().sum();
-                let mean: f64 = p.iter().enumerate().map(|(v, p)| v as f64 * p).sum();
-                assert_eq!(p.len(), pages as usize + 1);
-                assert!((mass - 1.0).abs() < 1e-9, "{name} {rho} {pages}: {mass}");
-                let relative = mean / (rho * f64::from(pages));
-                assert!((relative - 1.0).abs() < 1e-6, "{name} {rho} {pages}: {relative}");
-            }
-        }
-    }
-}
+mod conformance;

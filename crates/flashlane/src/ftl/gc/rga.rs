@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use flashlane_engine::Rng;
 
-use super::{PlaneView, VictimPolicy, mean_field};
+use super::{PlaneView, SteadyState, VictimPolicy, mean_field};
 use crate::config::policy::PolicyDoc;
 
 /// Parameters of randomised greedy.
@@ -59,8 +59,8 @@ impl VictimPolicy for Rga {
         best.or_else(|| super::greedy::Greedy.select(plane, rng))
     }
 
-    fn steady_state(&self, rho: f64, pages_per_block: u32, blocks_per_plane: u32) -> Vec<f64> {
+    fn steady_state(&self, rho: f64, pages_per_block: u32, blocks_per_plane: u32) -> SteadyState {
         let choices = f64::from(self.choices(blocks_per_plane));
-        mean_field::valid_pages(&mean_field::d_choices(rho, pages_per_block, choices))
+        mean_field::d_choices(rho, pages_per_block, choices)
     }
 }

@@ -157,7 +157,10 @@ impl Policy for PriorityOutOfOrder {
 
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
         (0..).zip(self.plan(die, view)).find_map(|(rank, plan)| {
-            let id = self.queues.front(die, plan?.0);
+            let kind = plan?.0;
+            let id = self.queues.front(die, kind);
+            let behind_urgent = !matches!(kind, Kind::UserRead(0) | Kind::UserWrite(0));
+            let rank = 2 * rank + u8::from(behind_urgent);
             (id != NONE).then(|| (rank, view.transactions[id].mark))
         })
     }

@@ -1,0 +1,140 @@
+//! `flashlane reproduce`: the experiments of a paper, its numbers beside ours.
+
+use std::path::PathBuf;
+
+use flashlane::Error;
+use flashlane::config::load::allowed;
+use flashlane_reproduce::{Cell, Experiment, Findings, Lab, PAPERS, Paper, Row};
+
+use crate::args::ReproduceArgs;
+use crate::execute::{STEPS, pretty, progress_bar, to_json};
+use crate::output::{OutFolder, note, print};
+use crate::table::{Table, maybe, number};
+
+/// Names a paper and its experiments, or refuses what was asked for.
+fn chosen(arguments: &ReproduceArgs) -> Result<(&'static Paper, Vec<&'static Experiment>), Error> {
+    let names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
+    let paper = PAPERS
+        .iter()
+        .find(|paper| paper.name == arguments.paper)
+        .ok_or_else(|| Error::config("reproduce", allowed(&arguments.paper, &names)))?;
+    let names: Vec<&str> = paper.experiments.iter().map(|e| e.name).collect();
+    let find = |name: &String| {
+        let found = paper.experiments.iter().find(|e| e.name == *name);
+        found.ok_or_else(|| {
+            Error::config(format!("reproduce {}", paper.name), allowed(name, &names))
+        })
+    };
+    let experiments = if arguments.experiments.is_empty() {
+        paper.experiments.iter().collect()
+    } else {
+        arguments.experiments.iter().map(find).collect::<Result<_, _>>()?
+    };
+    Ok((paper, experiments))
+}
+
+/// Runs experiments one after the other, each on all cores.
+pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
+    if arguments.experiments == ["list"] {
+        return list(arguments);
+    }
+    let (paper, experiments) = chosen(arguments)?;
+    let folder = arguments.out.as_deref().map(OutFolder::prepare).transpose()?;
+    let mut files = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
+    note(paper.title);
+    for experiment in experiments {
+        note("");
+        let findings = run(experiment, arguments)?;
+        for table in &findings.tables {
+            files.push((PathBuf::from(format!("{}.csv", table.name)), table.csv()));
+            if !table.long {
+                print(&format!("\n{}\n{}", table.title, data(table).render()))?;
+            }
+        }
+        print(&format!(
+            "\n{}, {}\n{}",
+            experiment.name,
+            experiment.figure,
+            verdicts(&findings.rows)
+        ))?;
+        rows.extend(findings.rows);
+    }
+    let agree = |verdict: &str| rows.iter().filter(|row| row.verdict.name() == verdict).count();
+    let count: Vec<String> = ["agrees", "agrees in shape", "disagrees", "no reference"]
+        .iter()
+        .map(|verdict| format!("{} {verdict}", agree(verdict)))
+        .collect();
+    print(&format!("\n{} comparisons: {}\n", rows.len(), count.join(", ")))?;
+    if let Some(folder) = folder {
+        files.push((PathBuf::from("results.json"), pretty(&to_json(&rows)?)));
+        folder.write(&files)?;
+    }
+    Ok(())
+}
+
+fn run(experiment: &Experiment, arguments: &ReproduceArgs) -> Result<Findings, Error> {
+    let label = format!("{} ({})", experiment.name, experiment.figure);
+    let bar = progress_bar(STEPS, &label, arguments.quiet);
+    let progress = |share: f64| bar.set_position((share * STEPS as f64) as u64);
+    let mut lab = Lab::new(usize::from(arguments.jobs), &progress)?;
+    lab.full = arguments.full;
+    lab.smoke = arguments.smoke;
+    lab.seed = arguments.seed;
+    if arguments.smoke {
+        lab.seeds = 1;
+    }
+    let findings = (experiment.run)(&lab);
+    bar.finish_and_clear();
+    findings
+}
+
+fn list(arguments: &ReproduceArgs) -> Result<(), Error> {
+    let all = ReproduceArgs { experiments: Vec::new(), out: None, ..arguments.clone() };
+    let (_, experiments) = chosen(&all)?;
+    for experiment in experiments {
+        print(&format!(
+            "{:<14} {:<14} {}\n",
+            experiment.name, experiment.figure, experiment.about
+        ))?;
+    }
+    Ok(())
+}
+
+/// The data of a figure.
+fn data(table: &flashlane_reproduce::Table) -> Table {
+    let mut out = Table::new(&table.columns);
+    for row in &table.rows {
+        let cell = |cell: &Cell| match cell {
+            Cell::Text(text) => text.clone(),
+            Cell::Number(value) if value.fract() == 0.0 && value.abs() < 1e6 => format!("{value}"),
+            Cell::Number(value) => number(*value),
+            Cell::Empty => "-".to_owned(),
+        };
+        out.row(row.iter().map(cell).collect());
+    }
+    out
+}
+
+/// The paper beside ours, with the notes below.
+fn verdicts(rows: &[Row]) -> String {
+    let mut out = Table::new(&["metric", "paper", "ours", "95 % interval", "unit", "verdict"]);
+    for row in rows {
+        let interval = row
+            .interval
+            .map_or_else(|| "-".to_owned(), |[a, b]| format!("{}..{}", number(a), number(b)));
+        out.row(vec![
+            row.metric.clone(),
+            maybe(row.paper),
+            maybe(row.ours),
+            interval,
+            row.unit.to_owned(),
+            row.verdict.name().to_owned(),
+        ]);
+    }
+    let mut text = out.render();
+    for row in rows.iter().filter(|row| !row.note.is_empty()) {
+        text.push_str(&format!("  {}: {}\n", row.metric, row.note));
+    }
+    text
+}

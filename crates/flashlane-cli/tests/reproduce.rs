@@ -1,0 +1,88 @@
+//! `flashlane reproduce`: files, shape of the results, and the same result on any number of threads.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn flashlane(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flashlane")).args(arguments).output().expect("it starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+fn smoke(jobs: &str, out: &Path) -> Output {
+    let out = out.to_str().expect("a path in UTF-8");
+    flashlane(&["reproduce", "fast18", "--smoke", "--quiet", "--jobs", jobs, "--out", out])
+}
+
+/// Name and content of every file of a folder.
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| {
+            let entry = entry.expect("an entry");
+            let name = entry.file_name().into_string().expect("UTF-8");
+            (name, std::fs::read(entry.path()).expect("a file"))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_experiment_gives_rows_and_data_on_any_number_of_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [one, two] = ["1", "2"].map(|jobs| {
+        let out = folder.path().join(jobs);
+        let run = smoke(jobs, &out);
+        assert!(run.status.success(), "{}", text(&run.stderr));
+        (files(&out), text(&run.stdout))
+    });
+    assert_eq!(one, two, "threads change nothing");
+    let (files, stdout) = one;
+    let results = files.iter().find(|(name, _)| name == "results.json").expect("results");
+    let rows: Vec<Value> = serde_json::from_slice(&results.1).expect("a list");
+    let list = text(&flashlane(&["reproduce", "fast18", "list"]).stdout);
+    let names: Vec<&str> = list.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(names.len() >= 6, "{names:?}");
+    for name in names {
+        assert!(stdout.contains(&format!("\n{name}, Fig.")), "{name} is shown");
+        assert!(rows.iter().any(|row| row["experiment"] == name), "{name} has rows");
+        let stem = format!("{name}-");
+        let own = |file: &str| file == format!("{name}.csv") || file.starts_with(&stem);
+        assert!(files.iter().any(|(file, _)| own(file)), "{name} has data");
+    }
+    for row in &rows {
+        let keys: Vec<&String> = row.as_object().expect("an object").keys().collect();
+        let expected =
+            ["experiment", "metric", "paper", "ours", "interval", "unit", "verdict", "note"];
+        assert_eq!(keys, expected);
+        assert!(row["paper"].is_null() || row["paper"].is_number());
+        assert!(row["ours"].is_null() || row["ours"].is_number());
+        let verdict = row["verdict"].as_str().expect("a word");
+        assert!(["agrees", "agrees-in-shape", "disagrees", "no-reference"].contains(&verdict));
+    }
+    for (experiment, metric, paper) in [
+        ("backend", "flow-1.slowdown at depth 256", 14.4),
+        ("cmt", "flow-1.slowdown at 100 % randomness", 2.1),
+        ("write-cache", "weighted speedup, depth 8 to 256", -0.5),
+    ] {
+        let row = rows.iter().find(|r| r["experiment"] == experiment && r["metric"] == metric);
+        assert_eq!(row.expect("the metric")["paper"], paper);
+    }
+}
+
+#[test]
+fn unknown_papers_and_experiments_are_refused_with_a_hint() {
+    for (arguments, hint) in [
+        (vec!["reproduce", "fast81"], "fast18"),
+        (vec!["reproduce", "fast18", "backends"], "backend"),
+    ] {
+        let run = flashlane(&arguments);
+        assert_eq!(run.status.code(), Some(2));
+        assert!(text(&run.stderr).contains(hint), "{}", text(&run.stderr));
+    }
+}

@@ -1,0 +1,58 @@
+//! MQSim (Tavakkol et al., FAST'18): the three points of contention, the fetch limit, and how well a
+//! preset stands for a drive. Numbers of the paper are cited from its text; its figures are not
+//! available as data.
+
+mod backend;
+mod cmt;
+mod contention;
+mod fetch_size;
+mod steady_state;
+mod traces;
+mod write_cache;
+
+use crate::{Experiment, Paper};
+
+/// The paper.
+pub const PAPER: Paper = Paper {
+    name: "fast18",
+    title: "MQSim: A Framework for Enabling Realistic Studies of Modern Multi-Queue SSD Devices \
+            (FAST 2018)",
+    experiments: &[
+        Experiment {
+            name: "write-cache",
+            figure: "Fig. 6",
+            about: "two writers share the data cache, their flash is separate",
+            run: write_cache::run,
+        },
+        Experiment {
+            name: "cmt",
+            figure: "Fig. 7",
+            about: "a sequential and an ever more random reader share the mapping cache",
+            run: cmt::run,
+        },
+        Experiment {
+            name: "backend",
+            figure: "Fig. 8",
+            about: "a light and an ever more intense random reader share the flash",
+            run: backend::run,
+        },
+        Experiment {
+            name: "traces",
+            figure: "Fig. 11",
+            about: "response times of tpcc, tpce and exchange on four drives",
+            run: traces::run,
+        },
+        Experiment {
+            name: "fetch-size",
+            figure: "Fig. 12 and 2",
+            about: "a limit on fetched commands per queue protects the lighter flow",
+            run: fetch_size::run,
+        },
+        Experiment {
+            name: "steady-state",
+            figure: "Fig. 13",
+            about: "write-heavy load with and without preconditioning",
+            run: steady_state::run,
+        },
+    ],
+};

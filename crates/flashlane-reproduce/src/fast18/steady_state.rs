@@ -1,0 +1,129 @@
+//! Fig. 13: what preconditioning is for.
+//!
+//! Appendix A.4: under high write intensity, response times over time with and without preconditioning.
+//! The paper's SSD-B is not public; the drive here is that of Table 3 with fewer and smaller blocks, so
+//! that the load writes it full within the run.
+
+use flashlane::Error;
+use flashlane::metrics::Interval;
+
+use crate::{Cell, Findings, Job, Lab, Row, Table};
+
+const NAME: &str = "steady-state";
+/// Parts of the run, those at its start and those at its end.
+const POINTS: u64 = 20;
+const START: usize = 2;
+const END: usize = 4;
+
+fn job(lab: &Lab<'_>, preconditioned: bool) -> Result<Job, Error> {
+    let (pages, seconds) = match (lab.smoke, lab.full) {
+        (true, _) => (16, 0.04),
+        (_, true) => (256, 320.0),
+        _ => (32, 40.0),
+    };
+    let workload = format!(
+        r#"
+        [[flow]]
+        name = "writer"
+        [flow.synthetic]
+        queue_depth = 32
+        read_ratio = 0.3
+        size = "8KiB"
+        align = "8KiB"
+        duration = "{}ms"
+        "#,
+        seconds * 1000.0
+    );
+    let pages = format!("flash.pages_per_block={pages}");
+    let enabled = format!("ftl.precondition.enabled={preconditioned}");
+    let sets = [
+        "ftl.mapping.ideal=true",
+        "cache.capacity=16MiB",
+        "flash.blocks_per_plane=96",
+        "ftl.over_provisioning=28%",
+        &pages,
+        &enabled,
+    ];
+    let interval = (seconds * 1e12) as u64 / POINTS;
+    Ok(Job::new("fast18", &sets, &workload)?.series(interval))
+}
+
+/// Mean response time of reads (0) or writes (1) over some intervals. Unit: microseconds.
+fn mean(intervals: &[Interval], op: usize) -> f64 {
+    let part = |i: &Interval| [(i.reads, i.read_mean_us), (i.writes, i.write_mean_us)][op];
+    let count: u64 = intervals.iter().map(|i| part(i).0).sum();
+    let sum: f64 = intervals.iter().map(|i| part(i).0 as f64 * part(i).1).sum();
+    sum / count.max(1) as f64
+}
+
+/// Runs the experiment.
+pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
+    let runs = lab.run(&[job(lab, false)?, job(lab, true)?])?;
+    let [empty, steady] = [0, 1].map(|run: usize| &runs[run].details.series[0]);
+    let first = |series: &[Interval], op| mean(&series[..START.min(series.len())], op);
+    let last = |series: &[Interval], op| {
+        let end = series.len().min(POINTS as usize);
+        mean(&series[end.saturating_sub(END)..end], op)
+    };
+    let mut rows = Vec::new();
+    for (op, name) in ["read", "write"].into_iter().enumerate() {
+        let start = first(empty, op) / first(steady, op);
+        let end = last(empty, op) / last(steady, op);
+        let constant = first(steady, op) / last(steady, op);
+        rows.extend([
+            Row::statement(
+                NAME,
+                format!("{name} response at the start, empty over preconditioned"),
+                start,
+                start < 0.8,
+                "x",
+                "\"lower response time results at the beginning\"; taken as below 0.8",
+            ),
+            Row::statement(
+                NAME,
+                format!("{name} response at the end, empty over preconditioned"),
+                end,
+                (end - 1.0).abs() < 0.15,
+                "x",
+                "the same \"once the whole storage space is written\"; taken as within 15 %",
+            ),
+            Row::statement(
+                NAME,
+                format!("preconditioned: {name} response at the start over that at the end"),
+                constant,
+                (constant - 1.0).abs() < 0.15,
+                "x",
+                "in steady state from the start; taken as within 15 %",
+            ),
+        ]);
+    }
+    rows.push(Row::no_reference(
+        NAME,
+        "error against SSD-B",
+        None,
+        None,
+        "x",
+        "measurements of SSD-B were not published",
+    ));
+    let mut table = Table::new(
+        "steady-state",
+        "Fig. 13: mean response times over time, us",
+        &[
+            "time, s",
+            "read, empty",
+            "write, empty",
+            "read, preconditioned",
+            "write, preconditioned",
+        ],
+    );
+    for (empty, steady) in empty.iter().zip(steady).take(POINTS as usize) {
+        table.row(vec![
+            Cell::Number(empty.start_s),
+            empty.read_mean_us.into(),
+            empty.write_mean_us.into(),
+            steady.read_mean_us.into(),
+            steady.write_mean_us.into(),
+        ]);
+    }
+    Ok(Findings { rows, tables: vec![table] })
+}

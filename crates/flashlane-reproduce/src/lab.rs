@@ -1,0 +1,139 @@
+//! Runs the simulations of an experiment on all cores.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flashlane::config::load::{self, Overrides};
+use flashlane::config::units::Span;
+use flashlane::config::{DeviceConfig, WorkloadConfig, validate};
+use flashlane::metrics::Summary;
+use flashlane::{Details, Error, RunOptions, Warmup, simulate_in_detail};
+use rayon::prelude::*;
+
+/// Steps of progress per simulation.
+const STEPS: f64 = 1000.0;
+
+/// One simulation.
+#[derive(Clone, Debug)]
+pub struct Job {
+    device: DeviceConfig,
+    workload: WorkloadConfig,
+    options: RunOptions,
+}
+
+impl Job {
+    /// A shipped device with keys set on top, under a workload given as TOML.
+    ///
+    /// # Errors
+    /// What a user would be told of the same device and workload.
+    pub fn new(preset: &str, sets: &[&str], workload: &str) -> Result<Self, Error> {
+        let overrides = Overrides {
+            sets: sets.iter().map(|&set| set.to_owned()).collect(),
+            ..Overrides::default()
+        };
+        let device = load::device(preset, &overrides)?;
+        let workload = load::workload_from_toml(workload, "experiment", &Overrides::default())?;
+        validate::check_pair(&device, &workload)?;
+        let (device, workload) = (device.config, workload.config);
+        Ok(Self { device, workload, options: RunOptions::default() })
+    }
+
+    /// Every flow also runs alone.
+    #[must_use]
+    pub fn alone(mut self) -> Self {
+        self.options.alone = true;
+        self
+    }
+
+    /// Load that does not count, as a span such as `"1s"`.
+    ///
+    /// # Errors
+    /// A span that cannot be read.
+    pub fn warmup(mut self, span: &str) -> Result<Self, Error> {
+        let span: Span = span.parse().map_err(|error| Error::config("warmup", error))?;
+        self.options.warmup = Warmup::Time(span.0);
+        Ok(self)
+    }
+
+    /// Keeps a time series. Unit of the interval: picoseconds.
+    #[must_use]
+    pub fn series(mut self, interval: u64) -> Self {
+        self.options.series_interval = Some(interval);
+        self
+    }
+}
+
+/// What came out of a job.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The summary.
+    pub summary: Summary,
+    /// Distributions and time series.
+    pub details: Details,
+}
+
+/// Where experiments run.
+pub struct Lab<'a> {
+    /// Everything the paper has, at full size; otherwise what fits into minutes.
+    pub full: bool,
+    /// Seeds of those experiments that repeat.
+    pub seeds: u64,
+    /// First seed.
+    pub seed: u64,
+    /// Shorter and smaller still, for tests: results mean nothing.
+    pub smoke: bool,
+    pool: rayon::ThreadPool,
+    progress: &'a (dyn Fn(f64) + Sync),
+}
+
+impl<'a> Lab<'a> {
+    /// A laboratory with so many simulations at a time; 0 for one on each core. `progress` is told the
+    /// share of the current experiment that is done.
+    ///
+    /// # Errors
+    /// Threads that cannot be started.
+    pub fn new(jobs: usize, progress: &'a (dyn Fn(f64) + Sync)) -> Result<Self, Error> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(jobs)
+            .build()
+            .map_err(|error| Error::config("--jobs", format!("cannot start: {error}")))?;
+        Ok(Self { full: false, seeds: 3, seed: 1, smoke: false, pool, progress })
+    }
+
+    /// Runs every job with every seed: by job, then by seed. The result does not depend on the number
+    /// of threads.
+    ///
+    /// # Errors
+    /// The first failure, in the order of the jobs.
+    pub fn run_seeds(&self, jobs: &[Job], seeds: u64) -> Result<Vec<Vec<Run>>, Error> {
+        let parts = jobs.len() as u64 * seeds;
+        let done = AtomicU64::new(0);
+        let run = |part: u64| {
+            let job = &jobs[(part / seeds) as usize];
+            let mut options = job.options.clone();
+            options.seed = self.seed + part % seeds;
+            options.threads = 1;
+            let last = AtomicU64::new(0);
+            let progress = |share: f64| {
+                let steps = (share.clamp(0.0, 1.0) * STEPS) as u64;
+                let before = last.swap(steps, Ordering::Relaxed);
+                let now = done.fetch_add(steps.saturating_sub(before), Ordering::Relaxed);
+                (self.progress)(now as f64 / (parts as f64 * STEPS));
+            };
+            simulate_in_detail(&job.device, &job.workload, &options, &progress)
+                .map(|(summary, details)| Run { summary, details })
+        };
+        let runs: Vec<Result<Run, Error>> =
+            self.pool.install(|| (0..parts).into_par_iter().map(run).collect());
+        let mut runs = runs.into_iter();
+        jobs.iter().map(|_| runs.by_ref().take(seeds as usize).collect()).collect()
+    }
+
+    /// Runs every job once.
+    ///
+    /// # Errors
+    /// The first failure, in the order of the jobs.
+    pub fn run(&self, jobs: &[Job]) -> Result<Vec<Run>, Error> {
+        let runs = self.run_seeds(jobs, 1)?;
+        Ok(runs.into_iter().flatten().collect())
+    }
+}

@@ -1,0 +1,53 @@
+//! The experiments of the papers that Flashlane implements.
+//!
+//! An [`Experiment`] is one figure: it says which devices and workloads to run, and turns the results
+//! into [`Row`]s, each a number or a statement of the paper beside ours with a [`Verdict`], and into
+//! [`Table`]s, the data behind the figure. Experiments run on the same simulator and from the same
+//! kind of configuration as everything else; nothing here knows a result.
+
+pub mod fast18;
+mod lab;
+mod row;
+mod table;
+
+pub use lab::{Job, Lab, Run};
+pub use row::{Row, Verdict};
+pub use table::{Cell, Table};
+
+use flashlane::Error;
+
+/// One figure of a paper.
+#[derive(Clone, Copy, Debug)]
+pub struct Experiment {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// Where it stands in the paper.
+    pub figure: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+    /// Runs it.
+    pub run: fn(&Lab<'_>) -> Result<Findings, Error>,
+}
+
+/// A paper and its experiments.
+#[derive(Clone, Copy, Debug)]
+pub struct Paper {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// For people.
+    pub title: &'static str,
+    /// In the order of the paper.
+    pub experiments: &'static [Experiment],
+}
+
+/// Every paper that can be reproduced.
+pub const PAPERS: &[Paper] = &[fast18::PAPER];
+
+/// What came out of an experiment.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// The paper beside ours.
+    pub rows: Vec<Row>,
+    /// The data behind the figure.
+    pub tables: Vec<Table>,
+}

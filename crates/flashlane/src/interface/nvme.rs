@@ -1,0 +1,238 @@
+//! NVMe: a queue pair per flow, doorbells, fetch by arbitration, completion queues.
+//!
+//! Invariants: a queue has at most QueueFetchSize commands in the device; entries of one queue are
+//! fetched in order; a completion is sent only with room in the completion queue.
+//! Source: MQSim (FAST'18) sections 4.1 and 6.1; NVMe base specification.
+
+use std::collections::VecDeque;
+
+use flashlane_engine::Time;
+
+use super::arbitration::{self, Arbiter};
+use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::event::Event;
+use crate::layout::SECTOR_BYTES;
+use crate::ssd::Ssd;
+use crate::workload::RequestOp;
+
+/// The device's side of a queue pair.
+#[derive(Clone, Debug)]
+struct DeviceQueue {
+    /// Entries announced by doorbells and not fetched yet.
+    announced: u32,
+    /// Commands between the start of their fetch and the end of their service.
+    in_device: u32,
+    /// Served commands that wait for room in the completion queue.
+    held: VecDeque<u32>,
+    /// Completion entries sent whose place is not known to be free again.
+    unacknowledged: u32,
+    /// When the doorbells arrive that free places of the completion queue.
+    acknowledgements: VecDeque<Time>,
+    /// Entries that have arrived; the host learns it with every completion.
+    arrived: u64,
+}
+
+impl DeviceQueue {
+    /// Places of the completion queue whose doorbell has arrived are free again.
+    fn settle(&mut self, now: Time) {
+        while self.acknowledgements.front().is_some_and(|&at| at <= now) {
+            self.acknowledgements.pop_front();
+            self.unacknowledged -= 1;
+        }
+    }
+}
+
+/// The queue pairs of all flows.
+pub(crate) struct Nvme {
+    queues: Vec<DeviceQueue>,
+    /// Submission entries in host memory, oldest first, by flow.
+    pub(crate) submission: Vec<VecDeque<u32>>,
+    arbiter: Box<dyn Arbiter>,
+    queue_fetch_size: u32,
+    fetch_ahead: u32,
+    /// Commands between fetch and the end of firmware time.
+    before_firmware: u32,
+    /// Usable entries of a completion queue.
+    completion_places: u32,
+}
+
+impl Nvme {
+    /// Idle queues.
+    pub(super) fn new(device: &DeviceConfig, workload: &WorkloadConfig) -> Self {
+        let config = &device.interface;
+        let flows = workload.flows.len();
+        let queue = DeviceQueue {
+            announced: 0,
+            in_device: 0,
+            held: VecDeque::new(),
+            unacknowledged: 0,
+            acknowledgements: VecDeque::new(),
+            arrived: 0,
+        };
+        let classes: Vec<u8> = workload.flows.iter().map(|f| f.priority as u8).collect();
+        let instant = device.compat.zero_firmware_time;
+        Self {
+            queues: vec![queue; flows],
+            submission: vec![VecDeque::new(); flows],
+            arbiter: arbitration::build(&config.arbitration, &classes),
+            queue_fetch_size: config.queue_fetch_size,
+            fetch_ahead: if instant { u32::MAX } else { config.fetch_ahead },
+            before_firmware: 0,
+            completion_places: config.queue_depth - 1,
+        }
+    }
+
+    /// A queue may be fetched from.
+    fn eligible(&self, flow: usize) -> bool {
+        let queue = &self.queues[flow];
+        queue.announced > 0 && queue.in_device < self.queue_fetch_size
+    }
+
+    /// Commands of a flow inside the device, for messages.
+    pub(crate) fn in_device(&self, flow: usize) -> u32 {
+        self.queues[flow].in_device
+    }
+
+    /// Firmware is done with a command of the flow.
+    #[inline]
+    pub(super) fn begun(&mut self, flow: u16) {
+        self.before_firmware -= 1;
+        self.queues[flow as usize].arrived += 1;
+    }
+}
+
+impl Ssd {
+    /// A doorbell announces one more entry.
+    pub(crate) fn on_doorbell(&mut self, flow: u16) {
+        self.interface.nvme.queues[flow as usize].announced += 1;
+        let nvme = &mut self.interface.nvme;
+        nvme.arbiter.ready(flow as usize, nvme.eligible(flow as usize));
+        self.fetch();
+    }
+
+    /// Fetches entries while there is room before the firmware, in the order of arbitration.
+    pub(super) fn fetch(&mut self) {
+        while self.interface.nvme.before_firmware < self.interface.nvme.fetch_ahead {
+            let nvme = &mut self.interface.nvme;
+            let Some(flow) = nvme.arbiter.next() else { return };
+            let queue = &mut nvme.queues[flow];
+            queue.announced -= 1;
+            queue.in_device += 1;
+            nvme.before_firmware += 1;
+            nvme.arbiter.ready(flow, nvme.eligible(flow));
+            let id = nvme.submission[flow].pop_front().expect("announced entries exist");
+            self.fetch_entry(id);
+        }
+    }
+
+    /// Reads one submission entry over the link.
+    pub(super) fn fetch_entry(&mut self, id: u32) {
+        let now = self.now;
+        let link = &mut self.host.link;
+        let asked = link.up.send(now, link.read_request);
+        self.requests[id].fetched = now;
+        self.queue.schedule(asked, Event::EntryRequested { request: id });
+    }
+
+    /// The host's memory answers a fetch.
+    pub(crate) fn on_entry_requested(&mut self, id: u32) {
+        let now = self.now;
+        let link = &mut self.host.link;
+        let entry = link.down.send(now, link.submission);
+        let request = &mut self.requests[id];
+        if request.op == RequestOp::Write {
+            self.queue.schedule(entry, Event::WriteEntry { request: id });
+        } else {
+            request.received = entry;
+            let begin = self.interface.firmware(entry);
+            self.queue.schedule(begin, Event::Begin { request: id });
+        }
+    }
+
+    /// The entry of a write has arrived: its data is fetched.
+    pub(crate) fn on_write_entry(&mut self, id: u32) {
+        let link = &mut self.host.link;
+        let asked = link.up.send(self.now, link.read_request);
+        self.queue.schedule(asked, Event::DataRequested { request: id });
+    }
+
+    /// The host's memory answers a fetch of write data.
+    pub(crate) fn on_data_requested(&mut self, id: u32) {
+        let now = self.now;
+        let request = &mut self.requests[id];
+        let link = &mut self.host.link;
+        let data = link.data(u64::from(request.sectors) * SECTOR_BYTES);
+        request.received = link.down.send(now, data);
+        let begin = self.interface.firmware(request.received);
+        self.queue.schedule(begin, Event::Begin { request: id });
+    }
+
+    /// The device work of a command is done: data, then the completion, go to the host.
+    pub(super) fn nvme_served(&mut self, id: u32) {
+        let now = self.now;
+        let request = &self.requests[id];
+        let flow = request.flow as usize;
+        self.send_read_data(id);
+        let nvme = &mut self.interface.nvme;
+        nvme.queues[flow].in_device -= 1;
+        nvme.arbiter.ready(flow, nvme.eligible(flow));
+        self.fetch();
+        let places = self.interface.nvme.completion_places;
+        let queue = &mut self.interface.nvme.queues[flow];
+        queue.settle(now);
+        if queue.unacknowledged < places {
+            self.interface.nvme.queues[flow].unacknowledged += 1;
+            self.send_completion(id);
+        } else {
+            queue.held.push_back(id);
+            if let Some(&at) = queue.acknowledgements.front() {
+                self.queue.schedule(at, Event::CompletionRoom { flow: flow as u16 });
+            }
+        }
+    }
+
+    /// Sends the data of a read over the PCIe link.
+    pub(super) fn send_read_data(&mut self, id: u32) {
+        let request = &self.requests[id];
+        if request.op == RequestOp::Read {
+            let data = self.host.link.data(u64::from(request.sectors) * SECTOR_BYTES);
+            self.host.link.up.send(self.now, data);
+        }
+    }
+
+    /// Sends a completion entry over the PCIe link.
+    pub(super) fn send_completion(&mut self, id: u32) {
+        let link = &mut self.host.link;
+        let seen = link.up.send(self.now, link.completion);
+        self.queue.schedule(seen, Event::Completion { request: id });
+    }
+
+    /// The host consumed a completion entry; its doorbell arrives at `at`.
+    pub(crate) fn completion_acknowledged(&mut self, flow: u16, at: Time) {
+        let queue = &mut self.interface.nvme.queues[flow as usize];
+        queue.acknowledgements.push_back(at);
+        if !queue.held.is_empty() {
+            self.queue.schedule(at, Event::CompletionRoom { flow });
+        }
+    }
+
+    /// Held completions go out as far as there is room.
+    pub(crate) fn on_completion_room(&mut self, flow: u16) {
+        let now = self.now;
+        let places = self.interface.nvme.completion_places;
+        let queue = &mut self.interface.nvme.queues[flow as usize];
+        queue.settle(now);
+        while self.interface.nvme.queues[flow as usize].unacknowledged < places {
+            let Some(id) = self.interface.nvme.queues[flow as usize].held.pop_front() else {
+                return;
+            };
+            self.interface.nvme.queues[flow as usize].unacknowledged += 1;
+            self.send_completion(id);
+        }
+    }
+
+    /// Entries of a flow that have arrived in the device, as completions report it to the host.
+    pub(crate) fn entries_arrived(&self, flow: u16) -> u64 {
+        self.interface.nvme.queues[flow as usize].arrived
+    }
+}
