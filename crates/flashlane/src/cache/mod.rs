@@ -320,6 +320,9 @@ impl Ssd {
             self.cache.pool(flow).waiting.pop_front();
             let chain = self.cache_chain(id);
             self.part_done(id, chain);
+            if self.flash.scans_at_once() {
+                self.dispatch_offered();
+            }
         }
     }
 

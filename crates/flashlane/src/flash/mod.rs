@@ -163,6 +163,11 @@ impl Flash {
         }
     }
 
+    /// What is set free is offered at once, not when the event is over.
+    pub(crate) fn scans_at_once(&self) -> bool {
+        self.scan_at_once
+    }
+
     /// Die of a plane.
     #[inline]
     pub(crate) fn die_of(&self, plane: u32) -> u32 {

@@ -7,14 +7,15 @@
 
 mod plan;
 mod scatter;
+mod scattered;
 mod warm;
 
-use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
 use crate::ftl::blocks::Stream;
 use crate::ftl::mapping::MappingTable;
 use crate::ftl::{FtlState, reserve_blocks};
-use crate::layout::Layout;
+use crate::layout::{FlowSpace, Layout};
 use crate::workload::footprint::Footprint;
 use plan::{Planner, spread};
 use scatter::Scatter;
@@ -103,15 +104,15 @@ pub(crate) fn precondition(
     seed: u64,
 ) {
     let allocator = Allocator::new(&device.ftl.allocation, layout);
+    let scattered = scattered::footprints(device, workload, layout, footprints, seed);
+    let footprints = scattered.as_deref().unwrap_or(footprints);
     let holdings: Vec<Holding<'_>> = workload
         .flows
         .iter()
         .zip(footprints)
         .zip(&layout.flows)
         .map(|((flow, footprint), space)| {
-            let occupancy = flow.occupancy.unwrap_or(device.ftl.precondition.occupancy).0;
-            let written = (occupancy * space.pages as f64).round() as u64;
-            Holding::new(footprint, written.min(space.pages), space.pages)
+            Holding::new(footprint, pages_held(device, flow, space), space.pages)
         })
         .collect();
     place_translation_pages(layout, &allocator, &holdings, state);
@@ -157,6 +158,12 @@ pub(crate) fn precondition(
         }
         state.blocks.blocks_filled(plane as u32, span);
     }
+}
+
+/// Logical pages of a flow that hold data.
+fn pages_held(device: &DeviceConfig, flow: &FlowConfig, space: &FlowSpace) -> u64 {
+    let occupancy = flow.occupancy.unwrap_or(device.ftl.precondition.occupancy).0;
+    ((occupancy * space.pages as f64).round() as u64).min(space.pages)
 }
 
 /// Blocks of a plane that hold host data in steady state: without the free pool and the frontiers.

@@ -9,6 +9,7 @@
 
 use flashlane_engine::{NONE, Time};
 
+use super::scattered;
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::error::Error;
@@ -73,7 +74,11 @@ pub(crate) fn warm(
     seed: u64,
 ) -> Result<(), Error> {
     let warm_cache = device.ftl.precondition.warm_cache && !device.compat.cold_cache;
-    let warm_table = device.ftl.mapping.warm && state.mapping.is_some();
+    let mut warm_table = device.ftl.mapping.warm && state.mapping.is_some();
+    if warm_table && device.compat.scattered_occupancy {
+        scattered::warm_entries(layout, state, seed);
+        warm_table = false;
+    }
     if !(warm_cache || warm_table) {
         return Ok(());
     }

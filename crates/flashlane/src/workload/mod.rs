@@ -12,6 +12,8 @@ pub mod synthetic;
 pub mod trace;
 mod zipf;
 
+pub(crate) use scatter::Scatter;
+
 pub use build::{build, footprint_of};
 
 use flashlane_engine::Time;

@@ -60,6 +60,9 @@ pub struct CompatConfig {
     /// Mapping write-backs read the old page and are never programmed; entries of a page that was
     /// written back once are known for ever.
     pub unprogrammed_mapping: bool,
+    /// Preconditioned data lies anywhere in a flow's space, and the mapping cache starts with entries of
+    /// such pages, unless the flow touches more than it holds.
+    pub scattered_occupancy: bool,
     /// Waiting read data goes before every command on a channel: the dies of a busy channel run in
     /// step, and its bus idles for one tR a round.
     pub data_before_commands: bool,
@@ -96,6 +99,7 @@ impl CompatConfig {
             cmt_reserves: true,
             short_mapping_reads: true,
             unprogrammed_mapping: true,
+            scattered_occupancy: true,
             data_before_commands: true,
             sata_over_pcie: true,
             sata_tags_freed_on_fetch: true,

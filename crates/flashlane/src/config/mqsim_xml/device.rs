@@ -7,8 +7,7 @@ use crate::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, Transfe
 use crate::config::{
     CacheConfig, CacheMechanism, CompatConfig, DeviceConfig, DramConfig, FtlConfig, GcConfig,
     InterfaceConfig, InterfaceKind, LinkConfig, MappingConfig, PreconditionConfig, SataConfig,
-    Sharing, UnwrittenRead,
-    WearConfig,
+    Sharing, UnwrittenRead, WearConfig,
 };
 use crate::error::Error;
 use crate::ftl::allocation::Allocation;
