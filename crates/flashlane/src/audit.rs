@@ -10,6 +10,7 @@ impl Ssd {
     pub(crate) fn audit(&self) {
         self.audit_pages();
         self.audit_mapping();
+        self.audit_hybrid();
         self.audit_cache();
         let queued =
             self.transactions.iter().filter(|(_, tr)| tr.place == Place::Queue).count() as u32;
@@ -45,6 +46,11 @@ impl Ssd {
 
     /// L2P and P2L agree; valid counters equal what the tables say; blocks add up.
     fn audit_pages(&self) {
+        if self.ftl.in_place {
+            let used = self.ftl.blocks.planes.iter().filter(|plane| plane.programs > 0).count();
+            assert_eq!(used, 0, "memory that is written in place has no blocks in use");
+            return;
+        }
         let pages = &self.ftl.pages;
         for lpa in 0..pages.logical_pages() {
             let ppa = pages.ppa(lpa);

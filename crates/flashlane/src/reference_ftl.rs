@@ -84,6 +84,9 @@ fn uncached_requests_leave_what_a_map_would_hold() {
     agree(&[], &flow);
     agree(&["ftl.precondition.enabled=false", "ftl.allocation=dynamic"], &flow);
     agree(&["ftl.mapping.ideal=false", "ftl.mapping.cmt_capacity=1KiB"], &flow);
+    let hybrid = ["ftl.mapping.kind=hybrid", "ftl.mapping.log_blocks=2"];
+    agree(&hybrid, &flow);
+    agree(&[hybrid[0], hybrid[1], "ftl.precondition.enabled=false"], &flow);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::cache::Cache;
-use crate::config::{DeviceConfig, InterfaceKind, Priority, WorkloadConfig};
+use crate::config::{DeviceConfig, InterfaceKind, Priority, Technology, WorkloadConfig};
 use crate::error::Error;
 use crate::ftl::{Ftl, FtlState};
 use crate::layout::Layout;
@@ -85,7 +85,8 @@ impl<'a> Prepared<'a> {
         let layout = Layout::new(device, workload);
         let mut state = FtlState::new(device, &layout);
         let mut cache = Cache::new(device, workload, layout.geometry);
-        if device.ftl.precondition.enabled {
+        // Memory that is written in place keeps no trace of what was written before.
+        if device.ftl.precondition.enabled && device.flash.technology != Technology::InPlace {
             let footprints: Vec<Footprint> = (0..)
                 .zip(&workload.flows)
                 .zip(&layout.flows)

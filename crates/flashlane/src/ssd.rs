@@ -163,6 +163,9 @@ impl Ssd {
 
     /// Free planes below the threshold start collecting at once.
     fn start_collection(&mut self) {
+        if self.ftl.in_place {
+            return;
+        }
         for plane in 0..self.geometry.planes() {
             self.collect(plane);
         }

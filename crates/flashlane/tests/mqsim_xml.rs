@@ -94,7 +94,7 @@ fn assert_has(text: &str, parts: &[&str]) {
 fn an_empty_device_takes_the_defaults_of_mqsim_and_says_so_once() {
     let (config, warnings) = device(&device_text("", "", ""));
     assert_eq!(config.name, "small");
-    assert_eq!(config.link.lane_bandwidth, Bandwidth(400_000_000));
+    assert_eq!(config.link.lane_bandwidth, Some(Bandwidth(400_000_000)));
     assert_eq!(config.interface.queue_depth, 1024);
     assert_eq!(config.interface.firmware_time, Span(1_000_000));
     assert_eq!(config.cache.capacity, ByteSize(512 << 20));
@@ -132,7 +132,7 @@ fn values_are_translated_with_their_units() {
          <Block_No_Per_Plane>64</Block_No_Per_Plane><Suspend_Program_Time>7</Suspend_Program_Time>",
     );
     let (config, warnings) = device(&text);
-    assert_eq!(config.link.lane_bandwidth, Bandwidth(1_000_000_000));
+    assert_eq!(config.link.lane_bandwidth, Some(Bandwidth(1_000_000_000)));
     assert_eq!(config.link.lanes, 2);
     assert_eq!(config.ftl.over_provisioning, Ratio(1.0));
     assert_eq!(config.ftl.allocation.name(), "pdwc");
@@ -216,7 +216,7 @@ fn sata_takes_its_delay_and_its_32_tags() {
 fn what_is_not_built_is_refused_with_line_value_and_choice() {
     for (tag, value, allowed) in [
         ("HostInterface_Type", "SAS", "allowed: NVME, SATA"),
-        ("Address_Mapping", "HYBRID", "allowed: PAGE_LEVEL"),
+        ("Address_Mapping", "BLOCK_LEVEL", "allowed: PAGE_LEVEL, HYBRID"),
         ("Caching_Mechanism", "SIMPLE", "allowed: ADVANCED"),
         ("Memory_Type", "PCM", "allowed: FLASH"),
         ("GC_Block_Selection_Policy", "RANDOM_PPP", "allowed: GREEDY, RGA, RANDOM, RANDOM_P"),

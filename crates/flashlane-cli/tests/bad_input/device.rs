@@ -80,6 +80,28 @@ const RULES: &[Case] = &[
     ),
     case(
         "[ftl]\n",
+        "[link]\ngeneration = 7\n[ftl]\n",
+        &["d.toml:4: link.generation", "found 7", "3 to 6"],
+    ),
+    case("\"mlc\"", "\"in-place\"", &["d.toml:18: flash.erase_time", "has no erase"]),
+    case("erase_time = \"3800us\"", "", &["flash.erase_time", "found 0ps", "1ns to 10s"]),
+    case(
+        "erase_time = \"3800us\"",
+        "erase_time = \"3800us\"\nread_unit = \"256B\"",
+        &["flash.read_unit", "only with technology \"in-place\""],
+    ),
+    case(
+        "\"333MT/s\"",
+        "\"800MT/s\"\nchannel_class = \"nv-ddr2\"",
+        &["d.toml:16: flash.channel_rate", "found 800MT/s", "up to 533MT/s"],
+    ),
+    case(
+        "erase_time = \"3800us\"",
+        "erase_time = \"3800us\"\nsmall_read = { size = \"8KiB\", time = [\"50us\"] }",
+        &["flash.small_read.size", "found 8KiB", "512B to 4KiB"],
+    ),
+    case(
+        "[ftl]\n",
         "[interface]\nkind = \"sta\"\n[ftl]\n",
         &["d.toml:4: interface.kind", "did you mean `sata`?"],
     ),
@@ -108,6 +130,29 @@ fn devices_that_cannot_be_read() {
 #[test]
 fn devices_that_break_a_rule() {
     run_table(RULES, true);
+}
+
+#[test]
+fn memory_written_in_place_refuses_what_is_for_flash() {
+    let folder = good_folder();
+    let mut arguments = vec!["run", "--device", "xpoint", "--workload", "w.toml"];
+    for set in [
+        "ftl.mapping.ideal=false",
+        "ftl.allocation=dynamic",
+        "flash.read_unit=1KiB",
+        "flash.write_unit=48B",
+        "flash.small_read={ size = \"512B\", time = [\"1us\"] }",
+    ] {
+        arguments.extend(["--set", set]);
+    }
+    let says = [
+        "ftl.mapping.ideal: found false, allowed: true",
+        "ftl.allocation: found dynamic, allowed: the static orders",
+        "flash.read_unit: found 1KiB, allowed: 16B to 512B",
+        "flash.write_unit: found 48B, allowed: powers of two",
+        "flash.small_read: found with memory that is written in place",
+    ];
+    assert_refused(folder.path(), &arguments, &says);
 }
 
 #[test]

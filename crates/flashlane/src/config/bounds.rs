@@ -78,8 +78,8 @@ impl Bounds {
             link_bytes_per_s: if device.interface.kind == super::InterfaceKind::Sata {
                 sata.link_rate.0 as f64 * over_sata
             } else {
-                f64::from(link.lanes) * link.lane_bandwidth.0 as f64 * payload
-                    / (payload + link.packet_overhead.0 as f64)
+                f64::from(link.lanes) * link.lane_rate() as f64 * payload
+                    / (payload + link.overhead() as f64)
             },
             bus_bytes_per_s: f64::from(flash.channels)
                 * flash.channel_rate.0 as f64

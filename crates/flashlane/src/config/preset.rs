@@ -29,6 +29,11 @@ pub const PRESETS: &[Preset] = &[
         text: include_str!("../../presets/upi.toml"),
     },
     Preset {
+        name: "xpoint",
+        summary: "3D XPoint as MQSim (FAST'18) Fig. 4b has it: 512 GiB, 8 channels x 4 chips x 1 die",
+        text: include_str!("../../presets/xpoint.toml"),
+    },
+    Preset {
         name: "tiny",
         summary: "a small, fast drive for tests: 64 MiB, 2 channels x 2 chips x 1 die",
         text: include_str!("../../presets/tiny.toml"),

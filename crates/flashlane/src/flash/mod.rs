@@ -272,8 +272,10 @@ impl Ssd {
             head = id;
             if op == Op::Program {
                 bus += self.flash.timing.data(tr.moved_sectors());
-                let block = self.ftl.blocks.block_of(tr.ppa);
-                self.ftl.blocks.block_mut(block).issued += 1;
+                if !self.ftl.in_place {
+                    let block = self.ftl.blocks.block_of(tr.ppa);
+                    self.ftl.blocks.block_mut(block).issued += 1;
+                }
             }
         }
         let chip = self.flash.chip_of(die);
@@ -302,11 +304,12 @@ impl Ssd {
         let now = self.now;
         let state = &mut self.flash.dies[die as usize];
         let leader = state.head;
-        let mut id = leader;
+        let (mut id, mut sectors) = (leader, 0);
         while id != NONE {
             let tr = &mut self.transactions[id];
             let moved = tr.lap(now);
             tr.chain.bus += moved;
+            sectors = sectors.max(tr.sectors());
             id = tr.sibling;
         }
         let page = match state.op {
@@ -316,7 +319,7 @@ impl Ssd {
         let start = now + Time(state.settle);
         state.state = DieState::Array;
         state.since = now;
-        state.whole = self.flash.timing.array(state.op, page);
+        state.whole = self.flash.timing.array(state.op, page, sectors);
         state.until = start + Time(state.whole);
         state.interruptible = now;
         let (until, epoch) = (state.until, state.epoch);

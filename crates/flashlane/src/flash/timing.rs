@@ -1,8 +1,9 @@
 //! Latencies of the flash interface and array. Unit: picoseconds.
 //!
-//! Source: ONFI NV-DDR2 timing parameters as MQSim (FAST'18) uses them.
+//! Sources: ONFI; NV-DDR2 timing parameters as MQSim (FAST'18) uses them.
 
-use crate::config::{CompatConfig, FlashConfig, Technology};
+use crate::config::units::{ByteSize, Span};
+use crate::config::{ChannelClass, CompatConfig, FlashConfig, Technology};
 use crate::layout::SECTOR_BYTES;
 use crate::transaction::Op;
 
@@ -10,15 +11,37 @@ const fn ns(n: u64) -> u64 {
     n * 1_000
 }
 
-const T_CS: u64 = ns(20);
-const T_WC: u64 = ns(25);
-const T_WB: u64 = ns(100);
-const T_RR: u64 = ns(20);
-const T_ADL: u64 = ns(70);
-const T_CALS: u64 = ns(15);
-const T_WPST: u64 = ns(6);
-const T_WPSTH: u64 = ns(15);
-const T_DBSY: u64 = ns(500);
+/// Cycles of an interface. Unit: picoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cycles {
+    cs: u64,
+    wc: u64,
+    wb: u64,
+    rr: u64,
+    adl: u64,
+    cals: u64,
+    wpst: u64,
+    wpsth: u64,
+    dbsy: u64,
+}
+
+/// NV-DDR2, as MQSim (FAST'18) has it.
+const NV_DDR2: Cycles = Cycles {
+    cs: ns(20),
+    wc: ns(25),
+    wb: ns(100),
+    rr: ns(20),
+    adl: ns(70),
+    cals: ns(15),
+    wpst: ns(6),
+    wpsth: ns(15),
+    dbsy: ns(500),
+};
+
+/// NV-DDR3 and NV-LPDDR4: commands and addresses are no faster, data waits longer for them.
+/// Source: ONFI 4.2 and 5.1, tADL 150 ns and tWPSTH 25 ns from memory, unverified.
+const NV_DDR3: Cycles = Cycles { adl: ns(150), wpsth: ns(25), ..NV_DDR2 };
+
 /// From ready/busy to the controller's notice of the end of a read.
 const READY_DELAY: u64 = ns(20);
 
@@ -29,9 +52,17 @@ pub(crate) struct FlashTiming {
     data: Vec<u64>,
     /// tR plus ready delay by page in the block.
     read: Vec<u64>,
+    /// The same for reads of up to `small_sectors`; empty without such.
+    small_read: Vec<u64>,
+    small_sectors: u32,
     /// tPROG by page in the block.
     program: Vec<u64>,
     erase: u64,
+    /// Memory written in place: array time of a read and of a write by number of sectors.
+    in_place: Option<[Vec<u64>; 2]>,
+    cycles: Cycles,
+    /// Takes the place of the cycles of a page.
+    command_time: Option<u64>,
     /// Command of a suspension.
     pub(crate) suspend_command: u64,
     /// From the suspend command until the die takes another one.
@@ -55,7 +86,7 @@ impl FlashTiming {
                 (beats * 1_000_000_000_000 / u128::from(flash.channel_rate.0)) as u64
             }
         };
-        let by_page = |times: &[crate::config::units::Span], extra: u64| {
+        let by_page = |times: &[Span], extra: u64| -> Vec<u64> {
             (0..flash.pages_per_block)
                 .map(|page| {
                     let kind = page_type(flash.technology, page).min(times.len() - 1);
@@ -63,12 +94,32 @@ impl FlashTiming {
                 })
                 .collect()
         };
+        let small = flash.small_read.as_ref();
+        let accesses = |time: Span, unit: Option<ByteSize>, extra: u64| {
+            let unit = unit.unwrap_or(flash.page_size).0;
+            (0..=sectors).map(|n| (n * SECTOR_BYTES).div_ceil(unit) * time.0 + extra).collect()
+        };
+        let in_place = flash.technology == Technology::InPlace;
+        let cycles = match flash.channel_class {
+            None | Some(ChannelClass::NvDdr2) => NV_DDR2,
+            Some(ChannelClass::NvDdr3 | ChannelClass::NvLpddr4) => NV_DDR3,
+        };
         Self {
             data: (0..=sectors).map(|n| transfer(n * SECTOR_BYTES)).collect(),
             read: by_page(&flash.read_time, READY_DELAY),
+            small_read: small.map_or_else(Vec::new, |small| by_page(&small.time, READY_DELAY)),
+            small_sectors: small.map_or(0, |small| (small.size.0 / SECTOR_BYTES) as u32),
             program: by_page(&flash.program_time, 0),
             erase: flash.erase_time.0,
-            suspend_command: T_CS + 3 * T_WC,
+            in_place: in_place.then(|| {
+                [
+                    accesses(flash.read_time[0], flash.read_unit, READY_DELAY),
+                    accesses(flash.program_time[0], flash.write_unit, 0),
+                ]
+            }),
+            cycles,
+            command_time: flash.command_time.map(|time| time.0),
+            suspend_command: flash.command_time.map_or(cycles.cs + 3 * cycles.wc, |time| time.0),
             suspend_program: flash.suspend.program_time.0,
             suspend_erase: flash.suspend.erase_time.0,
         }
@@ -77,17 +128,22 @@ impl FlashTiming {
     /// Bus time of command and address cycles for `planes` planes.
     #[inline]
     pub(crate) fn command(&self, op: Op, planes: u64) -> u64 {
+        if let Some(time) = self.command_time {
+            return planes * time;
+        }
+        let Cycles { cs, wc, wb, rr, adl, cals, wpst, wpsth, dbsy } = self.cycles;
+        let more = planes - 1;
         match op {
-            Op::Read => T_CS + 6 * T_WC + T_WB + T_RR + (planes - 1) * (6 * T_WC + T_DBSY),
+            Op::Read => cs + 6 * wc + wb + rr + more * (6 * wc + dbsy),
             Op::Program => {
-                T_CS + 6 * T_WC
-                    + T_ADL
-                    + T_WPST
-                    + T_WPSTH
-                    + T_WB
-                    + (planes - 1) * (5 * T_WC + T_ADL + T_WPST + T_CALS + T_WB + T_DBSY)
+                cs + 6 * wc
+                    + adl
+                    + wpst
+                    + wpsth
+                    + wb
+                    + more * (5 * wc + adl + wpst + cals + wb + dbsy)
             }
-            Op::Erase => T_CS + 4 * T_WC + T_WB + (planes - 1) * (T_DBSY + 4 * T_WC + T_WB),
+            Op::Erase => cs + 4 * wc + wb + more * (dbsy + 4 * wc + wb),
         }
     }
 
@@ -97,10 +153,14 @@ impl FlashTiming {
         self.data[sectors as usize]
     }
 
-    /// Array time of an operation on page `page` of a block.
+    /// Array time of an operation on `sectors` sectors of page `page` of a block.
     #[inline]
-    pub(crate) fn array(&self, op: Op, page: u32) -> u64 {
+    pub(crate) fn array(&self, op: Op, page: u32, sectors: u32) -> u64 {
+        if let Some([read, write]) = &self.in_place {
+            return if op == Op::Read { read } else { write }[sectors as usize];
+        }
         match op {
+            Op::Read if sectors <= self.small_sectors => self.small_read[page as usize],
             Op::Read => self.read[page as usize],
             Op::Program => self.program[page as usize],
             Op::Erase => self.erase,
@@ -114,7 +174,7 @@ impl FlashTiming {
 /// goes by pairs; QLC alternates over its four types.
 pub(crate) fn page_type(technology: Technology, page: u32) -> usize {
     match technology {
-        Technology::Slc => 0,
+        Technology::Slc | Technology::InPlace => 0,
         Technology::Mlc => (page % 2) as usize,
         Technology::Tlc => match page {
             0..=5 => 0,
@@ -128,7 +188,8 @@ pub(crate) fn page_type(technology: Technology, page: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::units::{ByteSize, Span, TransferRate};
+    use crate::config::SmallReadConfig;
+    use crate::config::units::TransferRate;
 
     fn flash() -> FlashConfig {
         FlashConfig {
@@ -142,6 +203,11 @@ mod tests {
             page_size: ByteSize(8192),
             channel_width: ByteSize(1),
             channel_rate: TransferRate(333_000_000),
+            channel_class: None,
+            command_time: None,
+            small_read: None,
+            read_unit: None,
+            write_unit: None,
             read_time: vec![Span(75_000_000), Span(90_000_000)],
             program_time: vec![Span(750_000_000)],
             erase_time: Span(3_800_000_000),
@@ -175,12 +241,51 @@ mod tests {
     }
 
     #[test]
+    fn newer_interfaces_and_a_given_time() {
+        let of = |change: fn(&mut FlashConfig)| {
+            let mut config = flash();
+            change(&mut config);
+            FlashTiming::new(&config, &CompatConfig::default())
+        };
+        let ddr3 = of(|c| c.channel_class = Some(ChannelClass::NvDdr3));
+        assert_eq!(ddr3.command(Op::Read, 1), ns(290));
+        assert_eq!(ddr3.command(Op::Program, 1), ns(361 + 80 + 10));
+        let given = of(|c| c.command_time = Some(Span(ns(5))));
+        assert_eq!((given.command(Op::Program, 2), given.suspend_command), (ns(10), ns(5)));
+    }
+
+    #[test]
+    fn small_reads_take_less() {
+        let mut config = flash();
+        let time = vec![Span(ns(40_000)), Span(ns(50_000))];
+        config.small_read = Some(SmallReadConfig { size: ByteSize(4096), time });
+        let timing = FlashTiming::new(&config, &CompatConfig::default());
+        assert_eq!(timing.array(Op::Read, 0, 8), ns(40_020));
+        assert_eq!(timing.array(Op::Read, 1, 1), ns(50_020));
+        assert_eq!(timing.array(Op::Read, 1, 9), ns(90_020));
+    }
+
+    #[test]
+    fn memory_written_in_place_works_unit_by_unit() {
+        let mut config = flash();
+        config.technology = Technology::InPlace;
+        config.read_time = vec![Span(ns(100))];
+        config.program_time = vec![Span(ns(500))];
+        (config.read_unit, config.write_unit) = (Some(ByteSize(256)), Some(ByteSize(1024)));
+        let timing = FlashTiming::new(&config, &CompatConfig::default());
+        assert_eq!(timing.array(Op::Read, 7, 1), ns(2 * 100 + 20));
+        assert_eq!(timing.array(Op::Read, 7, 16), ns(32 * 100 + 20));
+        assert_eq!(timing.array(Op::Program, 7, 1), ns(500));
+        assert_eq!(timing.array(Op::Program, 7, 16), ns(8 * 500));
+    }
+
+    #[test]
     fn page_types_pick_the_latency() {
         let timing = FlashTiming::new(&flash(), &CompatConfig::default());
-        assert_eq!(timing.array(Op::Read, 0), ns(75_020));
-        assert_eq!(timing.array(Op::Read, 1), ns(90_020));
-        assert_eq!(timing.array(Op::Program, 1), ns(750_000));
-        assert_eq!(timing.array(Op::Erase, 3), ns(3_800_000));
+        assert_eq!(timing.array(Op::Read, 0, 16), ns(75_020));
+        assert_eq!(timing.array(Op::Read, 1, 16), ns(90_020));
+        assert_eq!(timing.array(Op::Program, 1, 16), ns(750_000));
+        assert_eq!(timing.array(Op::Erase, 3, 16), ns(3_800_000));
         let tlc: Vec<usize> = (0..14).map(|p| page_type(Technology::Tlc, p)).collect();
         assert_eq!(tlc, [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2]);
         assert_eq!(page_type(Technology::Qlc, 7), 3);

@@ -260,7 +260,7 @@ impl Blocks {
     }
 
     /// Takes a free block out of the pool.
-    fn take_block(&mut self, plane: u32, flow: u16, stream: Stream) -> u32 {
+    pub(crate) fn take_block(&mut self, plane: u32, flow: u16, stream: Stream) -> u32 {
         let base = self.first_block(plane);
         let state = &mut self.planes[plane as usize];
         assert!(state.free > 0, "a block is taken from a pool that has one");
@@ -284,6 +284,33 @@ impl Blocks {
             ..Block::default()
         };
         block
+    }
+
+    /// Allocates the next page of an open block that is no frontier.
+    pub(crate) fn append(&mut self, block: u32) -> u32 {
+        let pages = self.pages_per_block;
+        let open = &mut self.blocks[block as usize];
+        assert_eq!(open.state, BlockState::Open, "pages are appended to open blocks");
+        let page = u32::from(open.allocated);
+        open.allocated += 1;
+        open.valid += 1;
+        if u32::from(open.allocated) == pages {
+            open.state = BlockState::Full;
+        }
+        block * pages + page
+    }
+
+    /// Leaves out the pages of an open block before `page`; no program of it is under way.
+    pub(crate) fn skip_to(&mut self, block: u32, page: u32) {
+        let open = &mut self.blocks[block as usize];
+        assert!(open.quiet(), "pages are left out between programs");
+        let page = page as u16;
+        (open.allocated, open.issued, open.programmed) = (page, page, page);
+    }
+
+    /// Blocks of the device.
+    pub(crate) fn count(&self) -> usize {
+        self.blocks.len()
     }
 
     /// Puts an erased block back into the pool.
@@ -390,9 +417,9 @@ impl Blocks {
             match b.state {
                 BlockState::Free => assert_eq!(b.allocated, 0, "free block {block} is erased"),
                 BlockState::Open => assert!(u32::from(b.allocated) < self.pages_per_block),
-                BlockState::Full | BlockState::Collected => {
-                    assert_eq!(u32::from(b.allocated), self.pages_per_block);
-                }
+                BlockState::Full => assert_eq!(u32::from(b.allocated), self.pages_per_block),
+                // Hybrid mapping gives up blocks that are not full.
+                BlockState::Collected => assert!(u32::from(b.allocated) <= self.pages_per_block),
             }
         }
     }

@@ -9,6 +9,8 @@
 pub mod allocation;
 pub(crate) mod blocks;
 pub mod gc;
+pub(crate) mod hybrid;
+mod in_place;
 pub(crate) mod mapping;
 pub(crate) mod pages;
 mod translate;
@@ -16,13 +18,14 @@ mod translate;
 use flashlane_engine::{DenseMap, Rng, Slab};
 
 use crate::config::validate::data_limits;
-use crate::config::{DeviceConfig, GcConfig, UnwrittenRead};
+use crate::config::{DeviceConfig, GcConfig, MappingKind, Technology, UnwrittenRead};
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source};
 use allocation::{Allocation, Allocator};
 use blocks::{BlockState, Blocks};
 use gc::{Job, VictimPolicy};
+use hybrid::Hybrid;
 use mapping::MappingTable;
 use pages::PageTables;
 
@@ -41,6 +44,7 @@ pub(crate) struct FtlState {
     pub(crate) pages: PageTables,
     pub(crate) blocks: Blocks,
     pub(crate) mapping: Option<MappingTable>,
+    pub(crate) hybrid: Option<Hybrid>,
 }
 
 impl FtlState {
@@ -59,6 +63,7 @@ impl FtlState {
             pages: PageTables::new(0, 0, 1),
             blocks: Blocks::new(geometry, 0, false, 0),
             mapping: None,
+            hybrid: None,
         }
     }
 
@@ -67,14 +72,19 @@ impl FtlState {
         let geometry = layout.geometry;
         let reserve = reserve_blocks(&device.ftl.gc);
         let flows = layout.flows.len() as u32;
+        // Memory that is written in place has nothing to look up.
+        let (logical, physical) = match device.flash.technology {
+            Technology::InPlace => (0, 0),
+            _ => (layout.logical_pages, geometry.pages()),
+        };
         Self {
-            pages: PageTables::new(
-                layout.logical_pages,
-                geometry.pages(),
-                geometry.sectors_per_page,
-            ),
+            pages: PageTables::new(logical, physical, geometry.sectors_per_page),
             blocks: Blocks::new(geometry, flows, device.ftl.wear_leveling.dynamic, reserve),
-            mapping: (!device.ftl.mapping.ideal).then(|| MappingTable::new(device, layout)),
+            mapping: device.ftl.mapping.is_cached().then(|| MappingTable::new(device, layout)),
+            hybrid: (device.ftl.mapping.kind == MappingKind::Hybrid).then(|| {
+                let allocator = Allocator::new(&device.ftl.allocation, layout);
+                Hybrid::new(device, layout, |flow| allocator.order(flow))
+            }),
         }
     }
 }
@@ -84,6 +94,7 @@ pub(crate) struct Ftl {
     pub(crate) pages: PageTables,
     pub(crate) blocks: Blocks,
     pub(crate) mapping: Option<MappingTable>,
+    pub(crate) hybrid: Option<Hybrid>,
     allocator: Allocator,
     victim: Box<dyn VictimPolicy>,
     rng: Rng,
@@ -110,6 +121,8 @@ pub(crate) struct Ftl {
     unwritten_reads_allocate: bool,
     /// Programs leave in order, and reads wait for programs.
     ordered: bool,
+    /// The memory is written in place: no mapping, no blocks.
+    pub(crate) in_place: bool,
     pub(crate) zero_fill_reads: u64,
     pub(crate) gc_invocations: u64,
     pub(crate) gc_moves: u64,
@@ -133,10 +146,13 @@ impl Ftl {
         let blocks_per_plane = layout.geometry.blocks_per_plane;
         let victim = gc::build(&gc.victim);
         let collection_is_free = victim.costs_nothing();
+        let in_place = device.flash.technology == Technology::InPlace;
+        let page_level = !in_place && state.hybrid.is_none();
         Self {
             pages: state.pages,
             blocks,
             mapping: state.mapping,
+            hybrid: state.hybrid,
             allocator: Allocator::new(&device.ftl.allocation, layout),
             victim,
             rng: Rng::stream(seed, "ftl.gc", 0),
@@ -149,12 +165,14 @@ impl Ftl {
             merging: DenseMap::default(),
             merge_queue: Vec::new(),
             unprogrammed: Vec::new(),
-            merge_in_queue: device.compat.partial_writes_in_queue,
+            merge_in_queue: page_level && device.compat.partial_writes_in_queue,
             unwritten_reads_flash: device.ftl.unwritten_read == UnwrittenRead::Flash
                 || device.compat.flash_unwritten_reads,
-            unwritten_reads_allocate: device.compat.flash_unwritten_reads
+            unwritten_reads_allocate: page_level
+                && device.compat.flash_unwritten_reads
                 && device.compat.unordered_programs,
             ordered: !device.compat.unordered_programs,
+            in_place,
             zero_fill_reads: 0,
             gc_invocations: 0,
             gc_moves: 0,
@@ -193,7 +211,13 @@ impl Ssd {
         if wake {
             self.wake_readers(block_id);
         }
-        if wanted {
+        if self.ftl.hybrid.is_some() {
+            // The block may have lost its role, or a merge may wait for its last program.
+            if self.ftl.blocks.block(block_id).state == BlockState::Collected {
+                self.erase_if_empty(block_id);
+            }
+            self.continue_merge(plane);
+        } else if wanted {
             self.collect_again(plane);
         }
     }

@@ -195,6 +195,7 @@ impl Ssd {
             self.transactions[id].place = Place::FreeBlock;
             self.transactions[id].plane = plane;
             self.ftl.blocks.planes[plane as usize].parked.push_back(id, &mut self.transactions);
+            self.pool_changed(plane);
             self.collect_again(plane);
         }
     }
@@ -215,7 +216,18 @@ impl Ssd {
             let old = self.ftl.pages.ppa(lpa);
             (self.ftl.allocator.plane(flow, lpa, old, &self.ftl.blocks), Stream::Host)
         };
-        let ppa = self.ftl.blocks.allocate(plane, flow, stream, false).ok_or(plane)?;
+        let hybrid = self.ftl.hybrid.is_some();
+        let ppa = if hybrid {
+            // Nobody overtakes a write that waits for a merge: streams stay in order.
+            let first = self.transactions[id].place != Place::FreeBlock;
+            if first && !self.ftl.blocks.planes[plane as usize].parked.is_empty() {
+                return Err(plane);
+            }
+            self.place_in_log(plane, flow, lpa)
+        } else {
+            self.ftl.blocks.allocate(plane, flow, stream, false)
+        };
+        let ppa = ppa.ok_or(plane)?;
         let tr = &mut self.transactions[id];
         let waited = tr.lap(now);
         tr.chain.mapping += waited;
@@ -230,6 +242,9 @@ impl Ssd {
                 merge = self.old_part(id);
             }
             self.bind_page(lpa, ppa, mask);
+        }
+        if hybrid {
+            self.placed_in_log(plane, flow);
         }
         self.ftl.blocks.planes[plane as usize].programs += 1;
         self.schedule(id);
@@ -321,7 +336,9 @@ impl Ssd {
 
     /// A host page, or one from the cache, is on flash.
     pub(super) fn user_program_done(&mut self, id: u32) {
-        self.page_programmed(id);
+        if !self.ftl.in_place {
+            self.page_programmed(id);
+        }
         let tr = self.transactions[id];
         self.recorder.transaction_done(&tr);
         self.recorder.flows[tr.flow as usize].host_programs += 1;
@@ -339,6 +356,9 @@ impl Ssd {
         for index in 0..self.page_count(id) {
             let part = self.page_part(id, index);
             self.trim_cached(flow, part.lpa, part.mask);
+            if self.ftl.in_place {
+                continue;
+            }
             let ppa = self.ftl.pages.ppa(part.lpa);
             if ppa == NONE {
                 continue;

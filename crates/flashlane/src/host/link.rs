@@ -60,9 +60,9 @@ impl Link {
             down: Lane::default(),
             up: Lane::default(),
             payload: link.max_payload.0,
-            overhead: link.packet_overhead.0,
+            overhead: link.overhead(),
             lanes: u64::from(link.lanes),
-            lane_rate: link.lane_bandwidth.0,
+            lane_rate: link.lane_rate(),
             truncated: compat.truncated_link_time,
             doorbell: 0,
             read_request: 0,
@@ -95,6 +95,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::units::{Bandwidth, ByteSize};
 
     fn link(compat: &CompatConfig) -> Link {
         Link::new(&LinkConfig::default(), &InterfaceConfig::default(), compat)
@@ -114,6 +115,25 @@ mod tests {
         assert_eq!(exact.doorbell, 7_500);
         assert_eq!(exact.submission, 23_000);
         assert_eq!(exact.data(4096), 1_248_000);
+    }
+
+    #[test]
+    fn generations_give_rate_and_overhead() {
+        let of = |generation| {
+            let config = LinkConfig { generation: Some(generation), ..LinkConfig::default() };
+            (config.lane_rate(), config.overhead())
+        };
+        assert_eq!(of(3), (984_615_384, 24));
+        assert_eq!(of(4), (1_969_230_769, 24));
+        assert_eq!(of(5), (3_938_461_538, 24));
+        assert_eq!(of(6), (7_375_000_000, 16));
+        let given = LinkConfig {
+            generation: Some(5),
+            lane_bandwidth: Some(Bandwidth(5)),
+            packet_overhead: Some(ByteSize(7)),
+            ..LinkConfig::default()
+        };
+        assert_eq!((given.lane_rate(), given.overhead()), (5, 7));
     }
 
     #[test]

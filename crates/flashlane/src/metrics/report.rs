@@ -1,6 +1,7 @@
 //! From the state of a finished run to its summary.
 
 use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::ftl::hybrid::Hybrid;
 use crate::metrics::recorder::FlowRecord;
 use crate::metrics::summary::{
     AloneSummary, BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary,
@@ -108,6 +109,7 @@ fn flow_summary(ssd: &Ssd, workload: &WorkloadConfig, flow: usize, window_s: f64
 fn flash_summary(ssd: &Ssd) -> FlashSummary {
     let c = &ssd.flash.counters;
     let programs = c.user_programs + c.gc_programs + c.mapping_programs;
+    let merges = |count: fn(&Hybrid) -> u64| ssd.ftl.hybrid.as_ref().map_or(0, count);
     FlashSummary {
         user_reads: c.user_reads,
         zero_fill_reads: ssd.ftl.zero_fill_reads,
@@ -123,6 +125,9 @@ fn flash_summary(ssd: &Ssd) -> FlashSummary {
         program_suspends: c.program_suspends,
         erase_suspends: c.erase_suspends,
         gc_invocations: ssd.ftl.gc_invocations,
+        full_merges: merges(|h| h.full_merges),
+        partial_merges: merges(|h| h.partial_merges),
+        switch_merges: merges(|h| h.switch_merges),
         write_amplification: if c.user_programs == 0 {
             0.0
         } else {

@@ -278,8 +278,15 @@ pub struct FlashSummary {
     pub program_suspends: u64,
     /// Erases suspended.
     pub erase_suspends: u64,
-    /// Blocks that collection started on.
+    /// Blocks that collection started on; with hybrid mapping, blocks that merges
+    /// gave up.
     pub gc_invocations: u64,
+    /// Hybrid mapping: logical blocks gathered in a new data block.
+    pub full_merges: u64,
+    /// Hybrid mapping: sequential log blocks completed by copies.
+    pub partial_merges: u64,
+    /// Hybrid mapping: sequential log blocks that became data blocks as they were.
+    pub switch_merges: u64,
     /// All page programs over host page programs; 0 without writes.
     pub write_amplification: f64,
 }

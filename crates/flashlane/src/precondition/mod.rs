@@ -5,7 +5,9 @@
 //! collection starts. Which logical pages share a block is random, except for streams, whose blocks
 //! are written in sequence. Source: MQSim (FAST'18) section 5.
 
+mod hybrid;
 mod plan;
+mod recent;
 mod scatter;
 mod scattered;
 mod warm;
@@ -115,6 +117,10 @@ pub(crate) fn precondition(
             Holding::new(footprint, pages_held(device, flow, space), space.pages)
         })
         .collect();
+    if state.hybrid.is_some() {
+        hybrid::place(layout, &allocator, &holdings, state, seed);
+        return;
+    }
     place_translation_pages(layout, &allocator, &holdings, state);
     // Which flows share a plane, and the flow's position of the plane in its order.
     let mut owners: Vec<Vec<(usize, u64)>> = vec![Vec::new(); layout.geometry.planes() as usize];

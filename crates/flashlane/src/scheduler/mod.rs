@@ -10,7 +10,7 @@ pub(crate) mod queues;
 
 use flashlane_engine::Time;
 
-use crate::config::DeviceConfig;
+use crate::config::{DeviceConfig, Technology};
 use crate::flash::DieState;
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
@@ -70,7 +70,8 @@ impl Scheduler {
             chips: vec![QueueAccount::default(); geometry.chips() as usize],
             flows: vec![QueueAccount::default(); flows],
             one_die_per_dispatch: device.compat.one_die_per_dispatch,
-            ordered: !device.compat.unordered_programs,
+            ordered: !device.compat.unordered_programs
+                && device.flash.technology != Technology::InPlace,
             preemptible: device.ftl.gc.preemptible,
             may_suspend: device.flash.suspend.program || device.flash.suspend.erase,
         }

@@ -5,10 +5,11 @@ use flashlane::config::load::{self, Overrides};
 use flashlane::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 use flashlane::config::validate::{gc_reserve, plane_budget};
 use flashlane::config::{
-    AddressConfig, Arrivals, CacheMode, CloneConfig, CompatConfig, DeviceConfig, FlowConfig,
-    HotColdConfig, InterfaceKind, MixedConfig, MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig,
-    NormalSizeConfig, OnEnd, Priority, SataConfig, SizeConfig, SyntheticConfig, Technology,
-    UnwrittenRead, WindowRule, WorkloadConfig, ZipfConfig,
+    AddressConfig, Arrivals, CacheMode, ChannelClass, CloneConfig, CompatConfig, DeviceConfig,
+    FlowConfig, HotColdConfig, InterfaceKind, MappingKind, MixedConfig, MqsimAddress,
+    MqsimFlowConfig, MqsimSyntheticConfig, NormalSizeConfig, OnEnd, Priority, SataConfig,
+    SizeConfig, SmallReadConfig, SyntheticConfig, Technology, UnwrittenRead, WindowRule,
+    WorkloadConfig, ZipfConfig,
 };
 use flashlane::ftl::allocation::Allocation;
 use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
@@ -73,6 +74,9 @@ pub(crate) fn case(seed: u64) -> Case {
     interface(&mut draw, &mut device);
     cache(&mut draw, &mut device);
     translation(&mut draw, &mut device);
+    if draw.chance(0.12) {
+        in_place(&mut draw, &mut device);
+    }
     if draw.chance(0.2) {
         device.compat = compat(&mut draw);
     }
@@ -153,6 +157,18 @@ fn timing(draw: &mut Draw, device: &mut DeviceConfig) {
     flash.read_time = (0..values).map(|_| Span(draw.scale(2, 100) * US)).collect();
     flash.program_time = (0..values).map(|_| Span(draw.scale(10, 1_000) * US)).collect();
     flash.erase_time = Span(draw.scale(100, 4_000) * US);
+    if draw.chance(0.2) {
+        let class =
+            draw.pick(&[ChannelClass::NvDdr2, ChannelClass::NvDdr3, ChannelClass::NvLpddr4]);
+        flash.channel_class = Some(class);
+        flash.channel_rate.0 = flash.channel_rate.0.min(class.fastest().0);
+    }
+    flash.command_time = draw.chance(0.1).then(|| Span(draw.scale(1, 1_000) * NS));
+    if draw.chance(0.2) {
+        let size = ByteSize(512 * draw.between(1, flash.page_size.0 / 512));
+        flash.small_read =
+            Some(SmallReadConfig { size, time: vec![Span(draw.scale(2, 100) * US)] });
+    }
     let suspend = &mut flash.suspend;
     suspend.program = draw.chance(0.4);
     suspend.erase = draw.chance(0.5);
@@ -170,6 +186,26 @@ fn timing(draw: &mut Draw, device: &mut DeviceConfig) {
     }
     device.scheduler =
         Scheduling::by_name(draw.pick(Scheduling::NAMES)).expect("listed names exist");
+}
+
+/// Memory that is written in place.
+fn in_place(draw: &mut Draw, device: &mut DeviceConfig) {
+    let flash = &mut device.flash;
+    flash.technology = Technology::InPlace;
+    flash.read_time = vec![Span(draw.scale(100, 10_000) * NS)];
+    flash.program_time = vec![Span(draw.scale(100, 10_000) * NS)];
+    flash.erase_time = Span(0);
+    flash.small_read = None;
+    let unit = |draw: &mut Draw| {
+        let largest = (63 - flash.page_size.0.leading_zeros()).into();
+        draw.chance(0.5).then(|| ByteSize(1 << draw.between(4, largest)))
+    };
+    flash.read_unit = unit(draw);
+    flash.write_unit = unit(draw);
+    device.ftl.mapping.ideal = true;
+    if let Allocation::Dynamic(_) = device.ftl.allocation {
+        device.ftl.allocation = Allocation::by_name("cwdp").expect("listed names exist");
+    }
 }
 
 fn interface(draw: &mut Draw, device: &mut DeviceConfig) {
@@ -202,7 +238,11 @@ fn interface(draw: &mut Draw, device: &mut DeviceConfig) {
         };
     }
     device.link.lanes = draw.pick(&[1, 4, 16]);
-    device.link.lane_bandwidth = Bandwidth(draw.scale(50, 2_000) * 1_000_000);
+    if draw.chance(0.3) {
+        device.link.generation = Some(draw.between(3, 6) as u32);
+    } else {
+        device.link.lane_bandwidth = Some(Bandwidth(draw.scale(50, 2_000) * 1_000_000));
+    }
     device.link.max_payload = ByteSize(draw.pick(&[64, 128, 256, 4096]));
 }
 
@@ -220,6 +260,10 @@ fn cache(draw: &mut Draw, device: &mut DeviceConfig) {
 fn translation(draw: &mut Draw, device: &mut DeviceConfig) {
     let ftl = &mut device.ftl;
     ftl.mapping.ideal = draw.chance(0.4);
+    if draw.chance(0.15) {
+        ftl.mapping.kind = MappingKind::Hybrid;
+        ftl.mapping.log_blocks = draw.scale(2, 8) as u32;
+    }
     ftl.mapping.cmt_capacity = ByteSize(draw.scale(KIB, 256 * KIB));
     ftl.mapping.warm = draw.chance(0.5);
     let name = if draw.chance(0.3) { "dynamic" } else { draw.pick(Allocation::NAMES) };

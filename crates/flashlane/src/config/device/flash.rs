@@ -1,15 +1,17 @@
-//! The flash memory: geometry, timing, suspension.
+//! The memory: geometry, timing, suspension.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::units::{ByteSize, Span, TransferRate};
 
-/// The flash memory: geometry, timing, suspension.
+/// The flash memory, or memory that is written in place: geometry, timing, suspension.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlashConfig {
-    /// Bits per cell; decides which latency a page has.
+    /// Bits per cell, which decide which latency a page has; or `in-place` for 3D XPoint, phase-change
+    /// and other memory that is written where it stands: a page is its media access, nothing is
+    /// erased, mapped or collected, and logical pages are striped over the dies for good.
     pub technology: Technology,
     /// Channels. Range: 1..=64.
     pub channels: u32,
@@ -30,11 +32,24 @@ pub struct FlashConfig {
     pub channel_width: ByteSize,
     /// Transfers per second of a channel (NV-DDR2: two per clock).
     pub channel_rate: TransferRate,
+    /// The interface of the chips, which decides how long commands and addresses take; `channel_rate`
+    /// must be one that it allows. Without it the timing of NV-DDR2, at any rate.
+    pub channel_class: Option<ChannelClass>,
+    /// Time on the channel of command and address of a page, instead of that of the interface.
+    pub command_time: Option<Span>,
     /// tR by page type: one value, or one per type (2 for MLC, 3 for TLC, 4 for QLC).
     pub read_time: Vec<Span>,
     /// tPROG by page type, as `read_time`.
     pub program_time: Vec<Span>,
-    /// tBERS.
+    /// Reads of small parts of a page take less.
+    pub small_read: Option<SmallReadConfig>,
+    /// With `in-place`: bytes of one array read. A larger access takes `read_time` for each.
+    /// Range: 16 B..=`page_size`, which is the default.
+    pub read_unit: Option<ByteSize>,
+    /// With `in-place`: bytes of one array write, as `read_unit`.
+    pub write_unit: Option<ByteSize>,
+    /// tBERS. Not with `in-place`.
+    #[serde(default)]
     pub erase_time: Span,
     /// Which operations a more urgent one may interrupt.
     #[serde(default)]
@@ -47,7 +62,7 @@ fn default_width() -> ByteSize {
 
 /// Cell technology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Technology {
     /// One bit per cell.
     Slc,
@@ -57,6 +72,8 @@ pub enum Technology {
     Tlc,
     /// Four.
     Qlc,
+    /// Written in place: 3D XPoint, phase-change memory.
+    InPlace,
 }
 
 impl Technology {
@@ -64,12 +81,46 @@ impl Technology {
     #[must_use]
     pub fn page_types(self) -> usize {
         match self {
-            Self::Slc => 1,
+            Self::Slc | Self::InPlace => 1,
             Self::Mlc => 2,
             Self::Tlc => 3,
             Self::Qlc => 4,
         }
     }
+}
+
+/// Interface of the chips. Sources: ONFI 3.x, 4.2 and 5.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChannelClass {
+    /// ONFI 3: up to 533 MT/s.
+    NvDdr2,
+    /// ONFI 4: up to 1600 MT/s.
+    NvDdr3,
+    /// ONFI 5: up to 3600 MT/s.
+    NvLpddr4,
+}
+
+impl ChannelClass {
+    /// Transfers per second at most.
+    #[must_use]
+    pub fn fastest(self) -> TransferRate {
+        TransferRate(match self {
+            Self::NvDdr2 => 533_000_000,
+            Self::NvDdr3 => 1_600_000_000,
+            Self::NvLpddr4 => 3_600_000_000,
+        })
+    }
+}
+
+/// Reads of small parts of a page. Source: NVMeVirt (FAST'23) gives such times for real drives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SmallReadConfig {
+    /// Largest part of a page that counts as small. A multiple of 512 B, up to the page.
+    pub size: ByteSize,
+    /// tR of such a read by page type, as `flash.read_time`.
+    pub time: Vec<Span>,
 }
 
 /// Program and erase suspension. Source: MQSim (FAST'18) section 4.1; reference values of its

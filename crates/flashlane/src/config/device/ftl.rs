@@ -46,7 +46,9 @@ impl Default for FtlConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MappingConfig {
-    /// The whole table is in DRAM: every look-up hits and nothing is written back.
+    /// Unit of mapping.
+    pub kind: MappingKind,
+    /// Page-level: the whole table is in DRAM: every look-up hits and nothing is written back.
     pub ideal: bool,
     /// Room of the cached mapping table (CMT).
     pub cmt_capacity: ByteSize,
@@ -54,12 +56,40 @@ pub struct MappingConfig {
     pub sharing: Sharing,
     /// Start with the entries that the workload would have left in the CMT.
     pub warm: bool,
+    /// Hybrid: log blocks for random writes, for each plane and flow. Range: 2..=4096.
+    pub log_blocks: u32,
 }
 
 impl Default for MappingConfig {
     fn default() -> Self {
-        Self { ideal: true, cmt_capacity: ByteSize(2 << 20), sharing: Sharing::Shared, warm: true }
+        Self {
+            kind: MappingKind::Page,
+            ideal: true,
+            cmt_capacity: ByteSize(2 << 20),
+            sharing: Sharing::Shared,
+            warm: true,
+            log_blocks: 8,
+        }
     }
+}
+
+impl MappingConfig {
+    /// The table lies on flash, and a part of it is cached.
+    #[must_use]
+    pub fn is_cached(&self) -> bool {
+        self.kind == MappingKind::Page && !self.ideal
+    }
+}
+
+/// Unit of the mapping from logical to physical.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MappingKind {
+    /// Every page on its own.
+    Page,
+    /// Data by blocks, recent writes by pages in log blocks, as FAST (ACM TECS 2007). Its merges take
+    /// the place of garbage collection: of `ftl.gc` nothing applies.
+    Hybrid,
 }
 
 /// The answer to a read of a page that nobody wrote.

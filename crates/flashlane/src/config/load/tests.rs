@@ -67,7 +67,7 @@ fn a_base_gives_what_the_file_leaves_out() {
     assert_eq!(device.flash.erase_time, Span(5_000_000_000));
     assert_eq!(device.flash.blocks_per_plane, 4096);
     assert_eq!(device.ftl.gc.victim.name(), "greedy");
-    assert_eq!(device.link.lane_bandwidth, Bandwidth(2_000_000_000));
+    assert_eq!(device.link.lane_bandwidth, Some(Bandwidth(2_000_000_000)));
     assert_eq!(device.link.lanes, 4);
 }
 

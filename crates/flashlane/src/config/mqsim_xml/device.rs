@@ -6,8 +6,8 @@ use super::tree::Node;
 use crate::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 use crate::config::{
     CacheConfig, CacheMechanism, CompatConfig, DeviceConfig, DramConfig, FtlConfig, GcConfig,
-    InterfaceConfig, InterfaceKind, LinkConfig, MappingConfig, PreconditionConfig, SataConfig,
-    Sharing, UnwrittenRead, WearConfig,
+    InterfaceConfig, InterfaceKind, LinkConfig, MappingConfig, MappingKind, PreconditionConfig,
+    SataConfig, Sharing, UnwrittenRead, WearConfig,
 };
 use crate::error::Error;
 use crate::ftl::allocation::Allocation;
@@ -83,7 +83,7 @@ fn link(host: &mut Section<'_, '_>) -> LinkConfig {
     let rate = host.number(Tag::new("PCIe_Lane_Bandwidth", "0.4"), 0.001..=1000.0_f64);
     LinkConfig {
         lanes: host.number(Tag::new("PCIe_Lane_Count", "4"), 1..=32),
-        lane_bandwidth: Bandwidth((rate * 1e9).round() as u64),
+        lane_bandwidth: Some(Bandwidth((rate * 1e9).round() as u64)),
         ..LinkConfig::default()
     }
 }
@@ -93,10 +93,6 @@ fn refuse_unbuilt(device: &mut Section<'_, '_>) {
     // The seed of a run comes from the command line.
     device.skip("Seed");
     device.choice(Tag::new("Memory_Type", "FLASH"), &[("FLASH", Some(()))]);
-    device.choice(
-        Tag::new("Address_Mapping", "PAGE_LEVEL"),
-        &[("PAGE_LEVEL", Some(())), ("HYBRID", None)],
-    );
     device.choice(Tag::new("Flash_Comm_Protocol", "NVDDR2"), &[("NVDDR2", Some(()))]);
     let copyback = Tag::new("Use_Copyback_for_GC", "false");
     if device.boolean(copyback) {
@@ -194,10 +190,14 @@ fn ftl(device: &mut Section<'_, '_>) -> FtlConfig {
         // MQSim writes 1 - logical/physical; here it is physical/logical - 1.
         over_provisioning: Ratio(1.0 / (1.0 - spare) - 1.0),
         mapping: MappingConfig {
+            kind: device.choice(
+                Tag::new("Address_Mapping", "PAGE_LEVEL"),
+                &[("PAGE_LEVEL", Some(MappingKind::Page)), ("HYBRID", Some(MappingKind::Hybrid))],
+            ),
             ideal: device.boolean(Tag::new("Ideal_Mapping_Table", "false")),
             cmt_capacity: ByteSize(device.number(cmt, 1..=1_u64 << 44)),
             sharing: sharing(device, "CMT_Sharing_Mode"),
-            warm: true,
+            ..MappingConfig::default()
         },
         allocation: allocation(device),
         unwritten_read: UnwrittenRead::Flash,

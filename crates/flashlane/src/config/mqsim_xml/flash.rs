@@ -74,6 +74,11 @@ pub(super) fn array(
         page_size: page_size(flash),
         channel_width: ByteSize(channel.width),
         channel_rate: TransferRate(channel.rate * 1_000_000),
+        channel_class: None,
+        command_time: None,
+        small_read: None,
+        read_unit: None,
+        write_unit: None,
         read_time: page_times(flash, technology, &READ_TAGS),
         program_time: page_times(flash, technology, &PROGRAM_TAGS),
         erase_time: latency(flash, Tag::new("Block_Erase_Latency", "3800000")),
@@ -107,7 +112,7 @@ const PROGRAM_TAGS: [Tag; 3] = [
 /// Latencies of LSB, CSB and MSB pages, as many as the technology has.
 fn page_times(flash: &mut Section<'_, '_>, technology: Technology, tags: &[Tag; 3]) -> Vec<Span> {
     let used: &[usize] = match technology {
-        Technology::Slc => &[0],
+        Technology::Slc | Technology::InPlace => &[0],
         Technology::Mlc => &[0, 2],
         Technology::Tlc | Technology::Qlc => &[0, 1, 2],
     };

@@ -1,7 +1,8 @@
 //! The room that every plane needs, so that no accepted configuration can stop for want of it.
 
 use super::rules::Rules;
-use crate::config::{DeviceConfig, FlowConfig, FtlConfig, WindowRule, WorkloadConfig};
+use crate::config::{DeviceConfig, FlowConfig, FtlConfig, MappingKind, WindowRule, WorkloadConfig};
+use crate::ftl::hybrid::SPARE_BLOCKS;
 use crate::ftl::mapping::EntrySizes;
 use crate::ftl::reserve_blocks;
 use crate::layout::Layout;
@@ -90,7 +91,7 @@ pub fn gc_reserve(ftl: &FtlConfig, blocks_per_plane: u32) -> u32 {
 #[must_use]
 pub fn plane_budget(device: &DeviceConfig, layout: &Layout) -> Vec<PlaneBudget> {
     let geometry = layout.geometry;
-    let ideal = device.ftl.mapping.ideal;
+    let ideal = !device.ftl.mapping.is_cached();
     let entries = EntrySizes::new(geometry.pages(), geometry.sectors_per_page).per_page;
     let empty = PlaneBudget {
         reserve_blocks: gc_reserve(&device.ftl, geometry.blocks_per_plane),
@@ -137,6 +138,10 @@ pub(crate) fn data_limits(device: &DeviceConfig, layout: &Layout) -> Vec<u32> {
 /// Refuses the device unless every plane fits. The rest of both configurations must be valid.
 pub(super) fn check(rules: &mut Rules, device: &DeviceConfig, workload: &WorkloadConfig) {
     let layout = Layout::new(device, workload);
+    if device.ftl.mapping.kind == MappingKind::Hybrid {
+        check_hybrid(rules, device, &layout);
+        return;
+    }
     let budgets = plane_budget(device, &layout);
     let shortage = |budget: &PlaneBudget| budget.logical_pages as i64 - budget.room_pages() as i64;
     let worst = budgets
@@ -147,6 +152,34 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig, workload: &Workloa
         .max_by_key(|(_, budget)| shortage(budget));
     let Some((plane, worst)) = worst else { return };
     rules.refuse("ftl.over_provisioning", explain(device, plane, worst));
+}
+
+/// Refuses hybrid mapping unless every plane has its data blocks, its log blocks and some to spare.
+fn check_hybrid(rules: &mut Rules, device: &DeviceConfig, layout: &Layout) {
+    let geometry = layout.geometry;
+    let log_blocks = u64::from(device.ftl.mapping.log_blocks) + 1;
+    let mut needed = vec![0; geometry.planes() as usize];
+    for flow in &layout.flows {
+        let pages = flow.pages.div_ceil(u64::from(flow.plane_count()).max(1));
+        let blocks = pages.div_ceil(u64::from(geometry.pages_per_block)) + log_blocks;
+        for plane in flow.planes(geometry) {
+            needed[plane as usize] += blocks;
+        }
+    }
+    let Some((plane, &most)) = needed.iter().enumerate().rev().max_by_key(|(_, blocks)| **blocks)
+    else {
+        return;
+    };
+    let most = most + SPARE_BLOCKS;
+    let blocks = u64::from(geometry.blocks_per_plane);
+    rules.require(most <= blocks, "ftl.mapping.log_blocks", || {
+        format!(
+            "found {}: plane {plane} has {blocks} blocks, but needs {most} for data, {log_blocks} log blocks \
+             of each flow (one of them sequential) and {SPARE_BLOCKS} to merge into; allowed: fewer log \
+             blocks, or more over-provisioning",
+            device.ftl.mapping.log_blocks
+        )
+    });
 }
 
 fn explain(device: &DeviceConfig, plane: usize, budget: &PlaneBudget) -> String {

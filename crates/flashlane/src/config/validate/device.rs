@@ -6,12 +6,14 @@ use super::rules::Rules;
 use super::{
     BANDWIDTH, BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, MAX_SPAN_PS, OPERATION_PS,
     OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK, PLANES_PER_DIE, QUEUE_DEPTH,
-    budget,
+    budget, media,
 };
 use crate::config::units::{BlockShare, Span};
 use crate::config::{
-    CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig,
+    CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind,
+    Technology,
 };
+use crate::ftl::allocation::Allocation;
 use crate::ftl::gc::Victim;
 use crate::interface::arbitration::Arbitration;
 use crate::scheduler::Scheduling;
@@ -28,7 +30,11 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     check_interface(rules, &device.interface);
     check_cache(rules, &device.cache);
     check_flash(rules, &device.flash);
-    check_ftl(rules, &device.ftl, &device.flash);
+    if device.flash.technology == Technology::InPlace {
+        media::check_translation(rules, &device.ftl);
+    } else {
+        check_ftl(rules, &device.ftl, &device.flash);
+    }
     if let Scheduling::PriorityOutOfOrder(weights) = &device.scheduler {
         for (name, weight) in
             [("high", weights.high), ("medium", weights.medium), ("low", weights.low)]
@@ -40,11 +46,18 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
 
 fn check_link(rules: &mut Rules, link: &LinkConfig) {
     rules.range("link.lanes", link.lanes, &(1..=32));
-    rules.require(BANDWIDTH.contains(&link.lane_bandwidth.0), "link.lane_bandwidth", || {
-        format!("found {}, allowed: 1kB/s to 1000GB/s", link.lane_bandwidth)
-    });
+    if let Some(generation) = link.generation {
+        rules.range("link.generation", generation, &(3..=6));
+    }
+    if let Some(rate) = link.lane_bandwidth {
+        rules.require(BANDWIDTH.contains(&rate.0), "link.lane_bandwidth", || {
+            format!("found {rate}, allowed: 1kB/s to 1000GB/s")
+        });
+    }
     rules.bytes("link.max_payload", link.max_payload, 64..=4096);
-    rules.bytes("link.packet_overhead", link.packet_overhead, 0..=64);
+    if let Some(overhead) = link.packet_overhead {
+        rules.bytes("link.packet_overhead", overhead, 0..=64);
+    }
 }
 
 fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
@@ -115,9 +128,25 @@ fn check_flash(rules: &mut Rules, flash: &FlashConfig) {
         "flash.channel_rate",
         || format!("found {}, allowed: 1MT/s to 100GT/s", flash.channel_rate),
     );
+    if let Some(class) = flash.channel_class {
+        let fastest = class.fastest();
+        rules.require(flash.channel_rate.0 <= fastest.0, "flash.channel_rate", || {
+            format!(
+                "found {}, allowed: up to {fastest} with this channel_class",
+                flash.channel_rate
+            )
+        });
+    }
+    if let Some(time) = flash.command_time {
+        rules.span("flash.command_time", time, &(0..=1_000_000_000));
+    }
     check_times(rules, "flash.read_time", &flash.read_time, flash);
     check_times(rules, "flash.program_time", &flash.program_time, flash);
-    rules.span("flash.erase_time", flash.erase_time, &OPERATION_PS);
+    if let Some(small) = &flash.small_read {
+        rules.sectors("flash.small_read.size", small.size, 512..=flash.page_size.0.max(512));
+        check_times(rules, "flash.small_read.time", &small.time, flash);
+    }
+    media::check(rules, flash);
     let suspend = &flash.suspend;
     for (name, time) in [
         ("program_time", suspend.program_time),
@@ -167,6 +196,13 @@ fn check_ftl(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
         || format!("found {}, allowed: 0.005 to 10 (0.5% to 1000%)", ftl.over_provisioning),
     );
     rules.bytes("ftl.mapping.cmt_capacity", ftl.mapping.cmt_capacity, 1024..=1 << 40);
+    rules.range("ftl.mapping.log_blocks", ftl.mapping.log_blocks, &(2..=4096));
+    let hybrid = ftl.mapping.kind == MappingKind::Hybrid;
+    let moves = hybrid && matches!(ftl.allocation, Allocation::Dynamic(_));
+    rules.require(!moves, "ftl.allocation", || {
+        "found dynamic, allowed: the static orders; with hybrid mapping a page stays on its plane"
+            .to_owned()
+    });
     rules.share("ftl.precondition.occupancy", ftl.precondition.occupancy);
     let gc = &ftl.gc;
     rules.range("ftl.gc.max_concurrent_per_plane", gc.max_concurrent_per_plane, &(1..=16));

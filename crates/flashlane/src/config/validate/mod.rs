@@ -5,6 +5,7 @@
 mod budget;
 mod device;
 mod flow;
+mod media;
 mod mqsim;
 mod rules;
 mod workload;
@@ -18,7 +19,7 @@ pub use budget::{PlaneBudget, gc_reserve, plane_budget};
 
 use self::rules::Rules;
 use super::load::Loaded;
-use super::{DeviceConfig, WorkloadConfig};
+use super::{DeviceConfig, Technology, WorkloadConfig};
 use crate::error::{Error, Problem};
 use crate::layout::Layout;
 
@@ -58,7 +59,7 @@ pub const MAX_SPAN_PS: u64 = 8_640_000_000_000_000_000;
 pub fn validate_device(device: &DeviceConfig) -> Vec<Problem> {
     let mut rules = Rules::default();
     device::check(&mut rules, device);
-    if rules.problems.is_empty() {
+    if rules.problems.is_empty() && device.flash.technology != Technology::InPlace {
         // The device must at least carry one flow that owns all of it.
         budget::check(&mut rules, device, &WorkloadConfig::whole_device());
     }
@@ -80,7 +81,7 @@ pub fn validate(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<Problem
     device::check(&mut rules, device);
     workload::check(&mut rules, workload);
     workload::check_lists(&mut rules, &device.flash, workload);
-    if rules.problems.is_empty() {
+    if rules.problems.is_empty() && device.flash.technology != Technology::InPlace {
         budget::check(&mut rules, device, workload);
     }
     if rules.problems.is_empty() {

@@ -17,10 +17,21 @@ pub(crate) struct Job {
     erasing: bool,
 }
 
+impl Job {
+    /// The erase of a block that is empty already.
+    pub(crate) fn of(block: u32) -> Self {
+        Self { block, moves: 0, erasing: false }
+    }
+}
+
 impl Ssd {
     /// Starts collecting a plane if it is short of free blocks. Remembers the wish where no block
     /// can be collected now.
     pub(crate) fn collect(&mut self, plane: u32) {
+        if self.ftl.hybrid.is_some() {
+            self.continue_merge(plane);
+            return;
+        }
         let at = plane as usize;
         self.ftl.blocks.planes[at].gc_wanted = false;
         while self.ftl.blocks.planes[at].free < self.ftl.threshold
@@ -116,6 +127,10 @@ impl Ssd {
 
     /// A host write or trim came first: the page need not move.
     pub(crate) fn migration_cancelled(&mut self, id: u32) {
+        if self.ftl.hybrid.is_some() {
+            self.merge_read_cancelled(id);
+            return;
+        }
         let job = self.transactions[id].tag;
         self.transactions.remove(id);
         self.move_over(job);
@@ -132,6 +147,10 @@ impl Ssd {
 
     /// The page to move is in the controller: it gets its new place in the same plane.
     pub(crate) fn migration_read_done(&mut self, id: u32) {
+        if self.ftl.hybrid.is_some() {
+            self.merge_read_done(id);
+            return;
+        }
         let now = self.now;
         let tr = self.transactions[id];
         if self.ftl.pages.lpa(tr.ppa) != tr.lpa {
@@ -166,13 +185,17 @@ impl Ssd {
         let tr = self.transactions[id];
         self.recorder.flows[tr.flow as usize].other_programs += 1;
         self.transactions.remove(id);
+        if self.ftl.hybrid.is_some() {
+            self.merge_program_done(tr.plane);
+            return;
+        }
         self.move_over(tr.tag);
     }
 
     /// Erases a collected block as soon as nothing moves out of it and nobody reads it.
     pub(crate) fn erase_if_empty(&mut self, block: u32) {
         let state = self.ftl.blocks.block(block);
-        if state.reads > 0 || state.valid > 0 {
+        if state.reads > 0 || state.valid > 0 || !state.quiet() {
             return;
         }
         let flow = state.flow;
@@ -209,7 +232,9 @@ impl Ssd {
     pub(crate) fn pool_changed(&mut self, plane: u32) {
         let hard = self.ftl.hard_threshold;
         let state = &mut self.ftl.blocks.planes[plane as usize];
-        let urgent = state.free < hard;
+        // With hybrid mapping the pool is always small: merges are urgent when writes wait for them.
+        let urgent =
+            if self.ftl.hybrid.is_some() { !state.parked.is_empty() } else { state.free < hard };
         if urgent != state.urgent {
             state.urgent = urgent;
             let chip = self.flash.chip_of(self.flash.die_of(plane)) as usize;

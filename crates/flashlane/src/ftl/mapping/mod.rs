@@ -198,6 +198,10 @@ impl Ssd {
     /// Looks up the mapping of a transaction's logical page; the transaction goes on now or when
     /// its translation page has arrived.
     pub(crate) fn translate(&mut self, id: u32) {
+        if self.ftl.in_place {
+            self.access_in_place(id);
+            return;
+        }
         let (flow, lpa) = (self.transactions[id].flow, self.transactions[id].lpa);
         let record = &mut self.recorder.flows[flow as usize];
         let Some(table) = &mut self.ftl.mapping else {

@@ -1,0 +1,242 @@
+//! Merges: log blocks become data blocks, page by page.
+
+use flashlane_engine::NONE;
+
+use super::{Sequential, Spot};
+use crate::ftl::blocks::{BlockState, Stream};
+use crate::ftl::gc::Job;
+use crate::ssd::Ssd;
+use crate::transaction::{Op, Source};
+
+/// What a merge frees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The oldest random log block: each of its logical blocks moves to a new data block.
+    Full { victim: u32 },
+    /// The sequential log block, which gets the rest of its pages and becomes the data block.
+    Partial,
+}
+
+/// A merge under way on a plane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Merge {
+    flow: u16,
+    kind: Kind,
+    /// The logical block being gathered, or `NONE` before the first one.
+    logical: u32,
+    /// The block that it is gathered in, or `NONE` while none is needed or free.
+    target: u32,
+    /// The next page to look at.
+    next: u32,
+    /// A page is on its way, or the target's last program is.
+    busy: bool,
+}
+
+impl Merge {
+    /// Frees a random log block.
+    pub(super) fn full(flow: u16, victim: u32) -> Self {
+        let kind = Kind::Full { victim };
+        Self { flow, kind, logical: NONE, target: NONE, next: 0, busy: false }
+    }
+
+    /// Completes a sequential log block that holds the pages below `next`.
+    pub(super) fn partial(flow: u16, block: u32, logical: u32, next: u32) -> Self {
+        Self { flow, kind: Kind::Partial, logical, target: block, next, busy: false }
+    }
+
+    /// True while it gathers the logical block of the flow in a new data block.
+    pub(super) fn gathers(&self, flow: u16, logical: u32) -> bool {
+        self.kind != Kind::Partial && self.flow == flow && self.logical == logical
+    }
+
+    /// The block that has no role but to be merged into.
+    pub(super) fn own_target(&self) -> Option<u32> {
+        (self.kind != Kind::Partial && self.target != NONE).then_some(self.target)
+    }
+}
+
+impl Ssd {
+    /// Goes on with the merge of a plane as far as possible without waiting.
+    pub(crate) fn continue_merge(&mut self, plane: u32) {
+        while let Some(merge) = self.merge_of(plane) {
+            if merge.busy {
+                return;
+            }
+            if merge.logical == NONE {
+                let Kind::Full { victim } = merge.kind else {
+                    unreachable!("a partial merge has one")
+                };
+                match self.logical_block_in(merge.flow, victim) {
+                    Some(logical) => {
+                        self.merge_mut(plane).logical = logical;
+                        self.merge_mut(plane).next = 0;
+                    }
+                    None => self.end_full_merge(plane, victim),
+                }
+            } else if !self.copy_next(plane, merge) {
+                return;
+            }
+        }
+    }
+
+    fn merge_of(&self, plane: u32) -> Option<Merge> {
+        self.ftl.hybrid.as_ref().expect("mapping is hybrid").merges[plane as usize]
+    }
+
+    fn merge_mut(&mut self, plane: u32) -> &mut Merge {
+        let hybrid = self.ftl.hybrid.as_mut().expect("mapping is hybrid");
+        hybrid.merges[plane as usize].as_mut().expect("a merge is under way")
+    }
+
+    /// The logical block of the first valid page of a log block.
+    fn logical_block_in(&self, flow: u16, block: u32) -> Option<u32> {
+        let hybrid = self.ftl.hybrid.as_ref().expect("mapping is hybrid");
+        let first = self.ftl.blocks.first_page(block);
+        (first..first + hybrid.pages_per_block)
+            .map(|ppa| self.ftl.pages.lpa(ppa))
+            .find(|&lpa| lpa != NONE)
+            .map(|lpa| hybrid.spot(flow, lpa).logical)
+    }
+
+    /// Starts to copy the next valid page of the logical block, or ends it after the last. False where
+    /// the merge has to wait.
+    fn copy_next(&mut self, plane: u32, merge: Merge) -> bool {
+        let hybrid = self.ftl.hybrid.as_ref().expect("mapping is hybrid");
+        let pages =
+            hybrid.partition(plane, merge.flow).pages_of(merge.logical, hybrid.pages_per_block);
+        let mut offset = merge.next;
+        let found = loop {
+            if offset == pages {
+                break None;
+            }
+            let lpa = hybrid.lpa(plane, merge.flow, Spot { logical: merge.logical, offset });
+            if self.ftl.pages.ppa(lpa) != NONE {
+                break Some(lpa);
+            }
+            offset += 1;
+        };
+        self.merge_mut(plane).next = offset;
+        let Some(lpa) = found else {
+            self.end_logical_block(plane);
+            return true;
+        };
+        if merge.target == NONE {
+            if self.ftl.blocks.planes[plane as usize].free == 0 {
+                return false;
+            }
+            let target = self.ftl.blocks.take_block(plane, merge.flow, Stream::Gc);
+            self.merge_mut(plane).target = target;
+        }
+        let target = self.merge_mut(plane).target;
+        // Pages before this one that hold nothing are left out: then all programs must be over.
+        let block = self.ftl.blocks.block(target);
+        if u32::from(block.allocated) < offset {
+            if !block.quiet() {
+                return false;
+            }
+            self.ftl.blocks.skip_to(target, offset);
+        }
+        self.merge_mut(plane).busy = true;
+        let id = self.new_transaction(Source::Gc, Op::Read, merge.flow, lpa);
+        let mask = self.ftl.pages.full_mask();
+        let tr = &mut self.transactions[id];
+        (tr.ppa, tr.plane, tr.mask) = (self.ftl.pages.ppa(lpa), plane, mask);
+        self.read_physical(id);
+        false
+    }
+
+    /// The page to copy is in the controller, unless the host wrote it again meanwhile.
+    pub(crate) fn merge_read_done(&mut self, id: u32) {
+        let now = self.now;
+        let tr = self.transactions[id];
+        let plane = tr.plane;
+        if self.ftl.pages.lpa(tr.ppa) != tr.lpa {
+            self.merge_read_cancelled(id);
+            return;
+        }
+        self.release_block(id);
+        let target = self.merge_mut(plane).target;
+        self.merge_mut(plane).next += 1;
+        let ppa = self.ftl.blocks.append(target);
+        self.invalidate(tr.ppa);
+        self.ftl.pages.place(tr.lpa, ppa);
+        self.ftl.gc_moves += 1;
+        self.ftl.blocks.planes[plane as usize].programs += 1;
+        let write = &mut self.transactions[id];
+        (write.op, write.ppa, write.mark) = (Op::Program, ppa, now);
+        self.schedule(id);
+    }
+
+    /// The page has another place now: look again.
+    pub(crate) fn merge_read_cancelled(&mut self, id: u32) {
+        self.release_block(id);
+        let plane = self.transactions[id].plane;
+        self.transactions.remove(id);
+        self.merge_mut(plane).busy = false;
+        self.continue_merge(plane);
+    }
+
+    /// A copy is on flash.
+    pub(crate) fn merge_program_done(&mut self, plane: u32) {
+        self.merge_mut(plane).busy = false;
+        self.continue_merge(plane);
+    }
+
+    /// Every page of the logical block is in the target, which becomes its data block.
+    fn end_logical_block(&mut self, plane: u32) {
+        let merge = *self.merge_mut(plane);
+        let hybrid = self.ftl.hybrid.as_mut().expect("mapping is hybrid");
+        let partition = hybrid.partition_mut(plane, merge.flow);
+        let data = &mut partition.data[merge.logical as usize];
+        let old = std::mem::replace(data, merge.target);
+        match merge.kind {
+            Kind::Full { .. } => {
+                // A sequential log block of the same logical block was gathered with the rest.
+                let gathered = partition.sequential.take_if(|s| s.logical == merge.logical);
+                hybrid.full_merges += 1;
+                if let Some(sequential) = gathered {
+                    self.give_up(sequential.block);
+                }
+                let merge = self.merge_mut(plane);
+                (merge.logical, merge.target) = (NONE, NONE);
+            }
+            Kind::Partial => {
+                let Some(Sequential { block, .. }) = partition.sequential.take() else {
+                    unreachable!("a partial merge is of the sequential log block")
+                };
+                debug_assert_eq!(block, merge.target);
+                hybrid.partial_merges += 1;
+                hybrid.merges[plane as usize] = None;
+            }
+        }
+        if old != NONE {
+            self.give_up(old);
+        }
+        if merge.kind == Kind::Partial {
+            self.unpark(plane);
+        }
+    }
+
+    /// Nothing valid is left in the log block.
+    fn end_full_merge(&mut self, plane: u32, victim: u32) {
+        let flow = self.merge_mut(plane).flow;
+        let hybrid = self.ftl.hybrid.as_mut().expect("mapping is hybrid");
+        hybrid.merges[plane as usize] = None;
+        let oldest = hybrid.partition_mut(plane, flow).log.pop_front();
+        assert_eq!(oldest, Some(victim), "the oldest log block was merged");
+        self.give_up(victim);
+        self.unpark(plane);
+    }
+
+    /// A block lost its role: it is erased as soon as nobody reads it and no program is under way.
+    pub(super) fn give_up(&mut self, block: u32) {
+        let plane = self.ftl.blocks.plane_of(block);
+        let state = self.ftl.blocks.block_mut(block);
+        assert_eq!(state.valid, 0, "a block without a role holds nothing valid");
+        state.state = BlockState::Collected;
+        self.ftl.gc_invocations += 1;
+        self.ftl.blocks.planes[plane as usize].jobs += 1;
+        self.ftl.jobs.insert(Job::of(block));
+        self.erase_if_empty(block);
+    }
+}

@@ -1,0 +1,326 @@
+//! Hybrid log-block mapping, after FAST: data blocks are mapped as wholes, writes go to a few log
+//! blocks that are mapped by page.
+//!
+//! On each plane a flow's pages form logical blocks, and a page lies in its data block at its own
+//! offset. A write of the first page of a logical block opens the *sequential* log block, which takes
+//! that logical block's pages as long as they come in order; every other write is appended to the
+//! *random* log blocks, which hold pages of any logical block. When a sequential log block is full it
+//! becomes the data block (switch merge); when another one is needed first, the rest is copied into it
+//! (partial merge). When the random log blocks are full, the oldest is freed: every logical block that
+//! has a page in it is gathered in a new data block (full merge). Pages are copied one after the other,
+//! inside their plane.
+//!
+//! Both tables are small and lie in DRAM: a look-up costs nothing. Invariants: a block has one role; a
+//! data block holds valid pages of its logical block only, at their offsets.
+//! Source: Lee et al., FAST: a log buffer-based FTL using fully-associative sector translation (ACM
+//! TECS 6(3), 2007); MQSim (FAST'18) section 4.2.2 names hybrid mapping. Ours: a FAST for each plane and
+//! flow, programs of a block in order, as flash of several bits a cell needs.
+
+mod merge;
+
+use std::collections::VecDeque;
+
+use flashlane_engine::NONE;
+
+use super::blocks::{Blocks, Stream};
+use crate::config::DeviceConfig;
+use crate::layout::Layout;
+use crate::ssd::Ssd;
+use merge::Merge;
+
+/// Blocks of a plane beyond data and log blocks: one to merge into, two that are being erased.
+pub(crate) const SPARE_BLOCKS: u64 = 3;
+
+/// Where a logical page belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spot {
+    /// Logical block on the plane.
+    logical: u32,
+    /// Page inside it.
+    offset: u32,
+}
+
+/// A sequential log block.
+#[derive(Clone, Copy, Debug)]
+struct Sequential {
+    block: u32,
+    logical: u32,
+    /// The page that it takes next.
+    next: u32,
+}
+
+/// The blocks of a flow on a plane.
+#[derive(Clone, Debug, Default)]
+struct Partition {
+    /// Pages of the flow that belong on the plane.
+    pages: u32,
+    /// Data block by logical block; `NONE` where there is none.
+    data: Vec<u32>,
+    sequential: Option<Sequential>,
+    /// Random log blocks, oldest first; the last one may be open.
+    log: VecDeque<u32>,
+}
+
+impl Partition {
+    /// Pages of a logical block: the last one may have fewer.
+    fn pages_of(&self, logical: u32, pages_per_block: u32) -> u32 {
+        (self.pages - logical * pages_per_block).min(pages_per_block)
+    }
+}
+
+/// The order in which a flow's pages visit its planes.
+#[derive(Clone, Debug)]
+struct Striping {
+    first_lpa: u32,
+    /// Number of planes.
+    period: u32,
+    /// By plane: its position in the order.
+    position: Vec<u32>,
+}
+
+/// The mapping of all planes.
+#[derive(Clone)]
+pub(crate) struct Hybrid {
+    striping: Vec<Striping>,
+    /// By plane and flow.
+    partitions: Vec<Partition>,
+    /// The merge under way, by plane.
+    merges: Vec<Option<Merge>>,
+    log_blocks: usize,
+    pages_per_block: u32,
+    pub(crate) full_merges: u64,
+    pub(crate) partial_merges: u64,
+    pub(crate) switch_merges: u64,
+}
+
+impl Hybrid {
+    /// Nothing written. `order`: planes of a flow in the order in which its pages visit them.
+    pub(crate) fn new<'a>(
+        device: &DeviceConfig,
+        layout: &Layout,
+        order: impl Fn(u16) -> &'a [u32],
+    ) -> Self {
+        let geometry = layout.geometry;
+        let planes = geometry.planes() as usize;
+        let flows = layout.flows.len();
+        let mut partitions = vec![Partition::default(); planes * flows];
+        let mut striping = Vec::new();
+        for (flow, space) in layout.flows.iter().enumerate() {
+            let order = order(flow as u16);
+            let mut position = vec![NONE; planes];
+            for (index, &plane) in order.iter().enumerate() {
+                position[plane as usize] = index as u32;
+                let partition = &mut partitions[plane as usize * flows + flow];
+                let pages = space.pages.saturating_sub(index as u64).div_ceil(order.len() as u64);
+                partition.pages = pages as u32;
+                let blocks = partition.pages.div_ceil(geometry.pages_per_block);
+                partition.data = vec![NONE; blocks as usize];
+            }
+            let first_lpa = space.first_lpa as u32;
+            striping.push(Striping { first_lpa, period: order.len() as u32, position });
+        }
+        Self {
+            striping,
+            partitions,
+            merges: vec![None; planes],
+            log_blocks: device.ftl.mapping.log_blocks as usize,
+            pages_per_block: geometry.pages_per_block,
+            full_merges: 0,
+            partial_merges: 0,
+            switch_merges: 0,
+        }
+    }
+
+    fn partition(&self, plane: u32, flow: u16) -> &Partition {
+        &self.partitions[plane as usize * self.striping.len() + flow as usize]
+    }
+
+    fn partition_mut(&mut self, plane: u32, flow: u16) -> &mut Partition {
+        &mut self.partitions[plane as usize * self.striping.len() + flow as usize]
+    }
+
+    /// Where a logical page belongs on its plane.
+    fn spot(&self, flow: u16, lpa: u32) -> Spot {
+        let Striping { first_lpa, period, .. } = self.striping[flow as usize];
+        let local = (lpa - first_lpa) / period;
+        Spot { logical: local / self.pages_per_block, offset: local % self.pages_per_block }
+    }
+
+    /// The logical page of a place on a plane.
+    fn lpa(&self, plane: u32, flow: u16, spot: Spot) -> u32 {
+        let Striping { first_lpa, period, position } = &self.striping[flow as usize];
+        let local = spot.logical * self.pages_per_block + spot.offset;
+        first_lpa + local * period + position[plane as usize]
+    }
+
+    /// Where the page of a write goes, or what must be merged first.
+    fn place(&mut self, plane: u32, flow: u16, lpa: u32, blocks: &mut Blocks) -> Place {
+        let spot = self.spot(flow, lpa);
+        let merge = self.merges[plane as usize];
+        let (merging, log_blocks) = (merge.is_some(), self.log_blocks);
+        // What is being gathered gets no sequential log block of its own.
+        let gathered = merge.is_some_and(|merge| merge.gathers(flow, spot.logical));
+        let pages_per_block = self.pages_per_block;
+        let partition = self.partition_mut(plane, flow);
+        // While a merge works on the plane, the last free block may be its.
+        let spare = u32::from(merging);
+        let has_free = blocks.planes[plane as usize].free > spare;
+        if let Some(sequential) = &mut partition.sequential
+            && sequential.logical == spot.logical
+            && sequential.next == spot.offset
+            && !merging
+        {
+            sequential.next += 1;
+            return Place::At(blocks.append(sequential.block));
+        }
+        if spot.offset == 0 && !gathered {
+            if let Some(sequential) = partition.sequential {
+                return Place::After(Merge::partial(
+                    flow,
+                    sequential.block,
+                    sequential.logical,
+                    sequential.next,
+                ));
+            }
+            if !has_free {
+                return Place::Wait;
+            }
+            let block = blocks.take_block(plane, flow, Stream::Host);
+            partition.sequential = Some(Sequential { block, logical: spot.logical, next: 1 });
+            return Place::At(blocks.append(block));
+        }
+        if let Some(&open) = partition.log.back()
+            && u32::from(blocks.block(open).allocated) < pages_per_block
+        {
+            return Place::At(blocks.append(open));
+        }
+        if partition.log.len() == log_blocks {
+            return Place::After(Merge::full(flow, partition.log[0]));
+        }
+        if !has_free {
+            return Place::Wait;
+        }
+        let block = blocks.take_block(plane, flow, Stream::Host);
+        partition.log.push_back(block);
+        Place::At(blocks.append(block))
+    }
+
+    /// Preconditioning: the data block that holds the logical page, taken from the pool if need be,
+    /// and the page's place in it.
+    pub(crate) fn data_place(
+        &mut self,
+        plane: u32,
+        flow: u16,
+        lpa: u32,
+        blocks: &mut Blocks,
+    ) -> u32 {
+        let spot = self.spot(flow, lpa);
+        let data = &mut self.partition_mut(plane, flow).data[spot.logical as usize];
+        if *data == NONE {
+            *data = blocks.precondition_block(plane, flow, Stream::Host);
+        }
+        blocks.first_page(*data) + spot.offset
+    }
+
+    /// Pages of the random log blocks of a flow on a plane, without the last block.
+    pub(crate) fn log_pages(&self) -> u64 {
+        (self.log_blocks as u64 - 1) * u64::from(self.pages_per_block)
+    }
+
+    /// Preconditioning: the next page of the random log blocks; `None` when only one is left to fill.
+    pub(crate) fn log_place(&mut self, plane: u32, flow: u16, blocks: &mut Blocks) -> Option<u32> {
+        let (log_blocks, pages_per_block) = (self.log_blocks, self.pages_per_block);
+        let partition = self.partition_mut(plane, flow);
+        let open = match partition.log.back() {
+            Some(&open) if u32::from(blocks.block(open).allocated) < pages_per_block => open,
+            _ if partition.log.len() + 1 >= log_blocks => return None,
+            _ => {
+                let block = blocks.take_block(plane, flow, Stream::Host);
+                partition.log.push_back(block);
+                block
+            }
+        };
+        let ppa = blocks.append(open);
+        let block = blocks.block_mut(open);
+        (block.issued, block.programmed) = (block.allocated, block.allocated);
+        Some(ppa)
+    }
+}
+
+/// What a write finds.
+enum Place {
+    /// A page.
+    At(u32),
+    /// Nothing until this merge is over.
+    After(Merge),
+    /// Nothing until a block is erased.
+    Wait,
+}
+
+impl Ssd {
+    /// Gives a host write its page in a log block. `None`: it waits for a merge or an erase.
+    pub(crate) fn place_in_log(&mut self, plane: u32, flow: u16, lpa: u32) -> Option<u32> {
+        let hybrid = self.ftl.hybrid.as_mut().expect("mapping is hybrid");
+        match hybrid.place(plane, flow, lpa, &mut self.ftl.blocks) {
+            Place::At(ppa) => Some(ppa),
+            Place::After(merge) => {
+                // One merge at a time on a plane; the write asks again when it is over.
+                hybrid.merges[plane as usize].get_or_insert(merge);
+                None
+            }
+            Place::Wait => None,
+        }
+    }
+
+    /// A write has its page: a full sequential log block becomes the data block.
+    pub(crate) fn placed_in_log(&mut self, plane: u32, flow: u16) {
+        let hybrid = self.ftl.hybrid.as_mut().expect("mapping is hybrid");
+        let pages_per_block = hybrid.pages_per_block;
+        let partition = hybrid.partition_mut(plane, flow);
+        let Some(Sequential { block, logical, next }) = partition.sequential else { return };
+        if next < partition.pages_of(logical, pages_per_block) {
+            return;
+        }
+        partition.sequential = None;
+        let old = std::mem::replace(&mut partition.data[logical as usize], block);
+        hybrid.switch_merges += 1;
+        if old != NONE {
+            self.give_up(old);
+        }
+    }
+
+    /// Checks that every block has one role and every data block its own pages only.
+    pub(crate) fn audit_hybrid(&self) {
+        let Some(hybrid) = &self.ftl.hybrid else { return };
+        let mut roles = vec![false; self.ftl.blocks.count()];
+        let mut take = |block: u32| {
+            assert!(
+                !std::mem::replace(&mut roles[block as usize], true),
+                "block {block}: one role"
+            );
+        };
+        for plane in 0..self.geometry.planes() {
+            for flow in 0..hybrid.striping.len() as u16 {
+                let partition = hybrid.partition(plane, flow);
+                assert!(partition.log.len() <= hybrid.log_blocks, "log blocks are counted");
+                partition.log.iter().for_each(|&block| take(block));
+                let sequential = partition.sequential.map(|s| (s.logical, s.block));
+                let data = (0..).zip(partition.data.iter().copied()).filter(|(_, b)| *b != NONE);
+                for (logical, block) in data.chain(sequential) {
+                    take(block);
+                    for offset in 0..hybrid.pages_per_block {
+                        let lpa = self.ftl.pages.lpa(self.ftl.blocks.first_page(block) + offset);
+                        if lpa != NONE {
+                            let spot = Spot { logical, offset };
+                            assert_eq!(hybrid.spot(flow, lpa), spot, "a page at its place");
+                        }
+                    }
+                }
+            }
+            if let Some(target) = hybrid.merges[plane as usize].as_ref().and_then(Merge::own_target)
+            {
+                take(target);
+            }
+        }
+    }
+}

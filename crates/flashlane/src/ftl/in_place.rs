@@ -1,0 +1,22 @@
+//! Memory that is written in place: 3D XPoint, phase-change memory.
+//!
+//! A logical page has one place for good: its plane in the static order, and its row there. Nothing is
+//! looked up, erased or collected; a write of a part of a page writes that part. The page tables stay
+//! empty, and so do the blocks.
+//! Source: MQSim (FAST'18) section 3.3 and Fig. 4b.
+
+use crate::ssd::Ssd;
+
+impl Ssd {
+    /// Sends a read or a write of a host page to the place of the page.
+    pub(super) fn access_in_place(&mut self, id: u32) {
+        let now = self.now;
+        let tr = &mut self.transactions[id];
+        let (plane, page) = self.ftl.allocator.home(tr.flow, tr.lpa);
+        tr.plane = plane;
+        tr.ppa = page;
+        let waited = tr.lap(now);
+        tr.chain.mapping += waited;
+        self.schedule(id);
+    }
+}

@@ -1,0 +1,58 @@
+//! Steady state of hybrid mapping: data blocks that hold what was written, and random log blocks with the
+//! latest writes.
+
+use flashlane_engine::{NONE, Rng};
+
+use super::recent::Recent;
+use super::{Holding, PagesOn};
+use crate::ftl::FtlState;
+use crate::ftl::allocation::Allocator;
+use crate::layout::Layout;
+use crate::workload::footprint::Footprint;
+
+/// Places every written page in its data block; then the pages that the workload writes most recently
+/// move to the log blocks, all of which are full but the last. Streams leave nothing there.
+pub(super) fn place(
+    layout: &Layout,
+    allocator: &Allocator,
+    holdings: &[Holding<'_>],
+    state: &mut FtlState,
+    seed: u64,
+) {
+    let mut hybrid = state.hybrid.take().expect("mapping is hybrid");
+    for (flow, (holding, space)) in holdings.iter().zip(&layout.flows).enumerate() {
+        let flow = flow as u16;
+        let order = allocator.order(flow);
+        let period = order.len() as u64;
+        let lpa = |page: u64| (space.first_lpa + page) as u32;
+        for (index, &plane) in (0..).zip(order) {
+            let pages: PagesOn = holding.pages_on(index, period, space.pages);
+            for k in 0..pages.len() {
+                let lpa = lpa(pages.get(k));
+                let ppa = hybrid.data_place(plane, flow, lpa, &mut state.blocks);
+                state.pages.place(lpa, ppa);
+                state.blocks.block_mut(state.blocks.block_of(ppa)).valid += 1;
+            }
+        }
+        if matches!(holding.footprint, Footprint::Streaming { .. }) || space.pages == 0 {
+            continue;
+        }
+        let sectors = u64::from(layout.geometry.sectors_per_page);
+        let recent = Recent::new(holding.footprint, space.pages, sectors);
+        let mut rng = Rng::stream(seed, "precondition.log", u64::from(flow));
+        for _ in 0..hybrid.log_pages() * period {
+            let page = recent.draw(&mut rng);
+            let old = state.pages.ppa(lpa(page));
+            let plane = order[(page % period) as usize];
+            if old == NONE {
+                continue;
+            }
+            if let Some(ppa) = hybrid.log_place(plane, flow, &mut state.blocks) {
+                state.pages.set_lpa(old, NONE);
+                state.blocks.invalidate(state.blocks.block_of(old));
+                state.pages.place(lpa(page), ppa);
+            }
+        }
+    }
+    state.hybrid = Some(hybrid);
+}
