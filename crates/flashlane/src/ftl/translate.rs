@@ -104,7 +104,6 @@ impl Ssd {
         self.ftl.blocks.written_at_once(ppa);
         self.bind_page(lpa, ppa, mask);
         self.pool_changed(plane);
-        self.collect(plane);
         self.mapping_changed(flow, lpa);
         true
     }

@@ -53,14 +53,13 @@ pub(super) fn footprints(
         .then(|| flows.map(|((flow, space), own)| scattered(flow, space, own)).collect())
 }
 
-/// The cached mapping table starts with entries of random pages that hold data, an equal share of each
-/// flow.
-pub(super) fn warm_entries(layout: &Layout, state: &mut FtlState, seed: u64) {
+/// The cached mapping table starts with entries of the lowest pages that hold data, an equal share of
+/// each flow.
+pub(super) fn warm_entries(layout: &Layout, state: &mut FtlState) {
     let Some(table) = &mut state.mapping else { return };
     let share = table.capacity() / layout.flows.len() as u64;
     for (flow, space) in (0..).zip(&layout.flows) {
-        let order = order(space, seed);
-        let pages = (0..space.pages).map(|k| (space.first_lpa + order.at(k)) as u32);
+        let pages = (0..space.pages).map(|page| (space.first_lpa + page) as u32);
         let held = pages.filter(|&lpa| state.pages.ppa(lpa) != NONE);
         for lpa in held.take(share as usize) {
             table.recall(flow, lpa, false);

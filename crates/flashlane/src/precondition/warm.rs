@@ -76,7 +76,7 @@ pub(crate) fn warm(
     let warm_cache = device.ftl.precondition.warm_cache && !device.compat.cold_cache;
     let mut warm_table = device.ftl.mapping.warm && state.mapping.is_some();
     if warm_table && device.compat.scattered_occupancy {
-        scattered::warm_entries(layout, state, seed);
+        scattered::warm_entries(layout, state);
         warm_table = false;
     }
     if !(warm_cache || warm_table) {

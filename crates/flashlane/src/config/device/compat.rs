@@ -60,8 +60,8 @@ pub struct CompatConfig {
     /// Mapping write-backs read the old page and are never programmed; entries of a page that was
     /// written back once are known for ever.
     pub unprogrammed_mapping: bool,
-    /// Preconditioned data lies anywhere in a flow's space, and the mapping cache starts with entries of
-    /// such pages, unless the flow touches more than it holds.
+    /// Preconditioned data lies anywhere in a flow's space, unless the flow touches more than it holds;
+    /// the mapping cache starts with entries of the lowest of these pages.
     pub scattered_occupancy: bool,
     /// Waiting read data goes before every command on a channel: the dies of a busy channel run in
     /// step, and its bus idles for one tR a round.

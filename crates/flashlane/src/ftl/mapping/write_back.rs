@@ -110,7 +110,6 @@ impl Ssd {
             self.ftl.blocks.written_at_once(ppa);
             self.bind_translation_page(page, ppa);
             self.pool_changed(plane);
-            self.collect(plane);
         }
     }
 }
