@@ -79,7 +79,7 @@ impl Ssd {
             cache,
             ftl,
             scheduler: Scheduler::new(device, geometry, layout.flows.len()),
-            flash: Flash::new(&device.flash, &device.compat, geometry),
+            flash: Flash::new(&device.flash, &device.compat, device.ftl.gc.copyback, geometry),
             recorder,
             layout,
             batch: Vec::new(),

@@ -79,3 +79,127 @@ fn without_collection_a_full_small_drive_never_stalls() {
     let summary = tight.run();
     assert_eq!(amplification(&summary), 1.0);
 }
+
+/// Everything is written, then only a quarter of it again and again.
+fn skewed(requests: u32) -> Scenario {
+    one(4, 0.0, requests)
+        .set("flow[0].synthetic.working_set", 0.25)
+        .set("ftl.precondition.occupancy", 1.0)
+}
+
+#[test]
+fn static_wear_levelling_narrows_the_spread_of_erases() {
+    let base = skewed(60_000);
+    let off = base.set("ftl.wear_leveling.static_threshold", 0).run();
+    let on = base.set("ftl.wear_leveling.static_threshold", 4).run();
+    let spread = |s: &Summary| s.flash.block_erases.max - s.flash.block_erases.min;
+    assert_eq!(off.flash.wear_leveling_moves, 0);
+    assert_eq!(off.flash.block_erases.min, 0, "cold data keeps its blocks");
+    assert!(spread(&off) >= 12, "{:?}", off.flash.block_erases);
+    assert!(on.flash.wear_leveling_moves > 50, "{}", on.flash.wear_leveling_moves);
+    assert!(spread(&on) <= 7, "{:?}", on.flash.block_erases);
+    assert!(on.flash.block_erases.stddev < 0.5 * off.flash.block_erases.stddev);
+    // It is paid for with programs of its own.
+    assert_eq!(on.flash.gc_invocations + on.flash.wear_leveling_moves, on.flash.erases);
+    assert!(amplification(&on) > amplification(&off));
+}
+
+#[test]
+fn dynamic_wear_levelling_narrows_the_spread_among_blocks_in_use() {
+    let base = skewed(60_000)
+        .set("ftl.wear_leveling.static_threshold", 0)
+        .set("ftl.precondition.enabled", false);
+    let on = base.run();
+    let off = base.set("ftl.wear_leveling.dynamic", false).run();
+    let max = |s: &Summary| s.flash.block_erases.max;
+    assert!(max(&on) <= max(&off), "{:?} {:?}", on.flash.block_erases, off.flash.block_erases);
+    assert!(on.flash.block_erases.stddev < off.flash.block_erases.stddev);
+}
+
+#[test]
+fn copyback_keeps_moved_pages_off_the_channel() {
+    for (name, settings) in [
+        ("plain", vec![]),
+        ("any order", vec![("compat.unordered_programs", "true")]),
+        ("suspension", vec![("flash.suspend", "{ program = true, program_min_left = \"1us\" }")]),
+        ("first come first served", vec![("scheduler", "\"fcfs\"")]),
+    ] {
+        let mut base = one(8, 0.3, 30_000);
+        for (key, value) in settings {
+            base = base.set(key, value);
+        }
+        let off = base.run();
+        let on = base.set("ftl.gc.copyback", true).run();
+        assert_eq!(off.flash.copybacks, 0);
+        assert!(on.flash.gc_programs > 10_000, "{name}: {}", on.flash.gc_programs);
+        let share = on.flash.copybacks as f64 / on.flash.gc_programs as f64;
+        // Programs that came over the channel first keep those behind them on it, until they catch up.
+        assert!(share > 0.9, "{name}: {share} of the moves");
+        // A page takes 5.12 us on the channel in either direction.
+        let busy = |s: &Summary| {
+            s.channels.iter().map(|c| c.busy_fraction).sum::<f64>() * s.simulated_s * 1e6
+        };
+        let saved = 2.0 * 5.12 * on.flash.copybacks as f64;
+        let pages = off.flash.gc_programs as f64 / on.flash.gc_programs as f64;
+        assert!((pages - 1.0).abs() < 0.05, "{name}: collection moves as much with and without");
+        let less = busy(&off) - busy(&on);
+        assert!((less / saved - 1.0).abs() < 0.15, "{name}: {less} us less, {saved} us expected");
+    }
+}
+
+#[test]
+fn writes_interrupt_erases_where_they_may() {
+    let base =
+        one(2, 0.0, 20_000).set("flash.erase_time", "30ms").set("ftl.gc.threshold", "12 blocks");
+    let suspend = |for_write: bool, min_left: &str| {
+        format!(
+            "{{ erase = false, erase_time = \"10us\", erase_for_write = {for_write}, \
+             erase_min_left_for_write = \"{min_left}\" }}"
+        )
+    };
+    let off = base.set("flash.suspend", suspend(false, "10us")).run();
+    let on = base.set("flash.suspend", suspend(true, "10us")).run();
+    let late = base.set("flash.suspend", suspend(true, "25ms")).run();
+    let suspends = |s: &Summary| s.flash.erase_suspends;
+    assert_eq!(suspends(&off), 0);
+    assert!(suspends(&on) > 200, "{}", suspends(&on));
+    assert!(suspends(&late) > 0 && suspends(&late) < suspends(&on) / 2, "{}", suspends(&late));
+    let p99 = |s: &Summary| s.flows[0].write_response_time_us.p99;
+    assert!(p99(&on) < 0.8 * p99(&off), "{} us with, {} us without", p99(&on), p99(&off));
+    let compatible =
+        base.set("flash.suspend", suspend(true, "10us")).set("compat.no_suspension", true);
+    assert_eq!(suspends(&compatible.run()), 0);
+}
+
+/// Programs and erases with less than the threshold left are not interrupted.
+#[test]
+fn thresholds_limit_suspension() {
+    let base = one(8, 0.7, 10_000);
+    let programs = |min_left: &str| {
+        let on = format!(
+            "{{ program = true, erase = false, program_time = \"5us\", program_min_left = \"{min_left}\" }}"
+        );
+        base.set("flash.suspend", on).run().flash.program_suspends
+    };
+    let [any, half, none] = ["0us", "250us", "501us"].map(programs);
+    assert!(any > 500 && half < 9 * any / 10 && half > any / 4 && none == 0, "{any} {half} {none}");
+    let erases = |min_left: &str| {
+        let on = format!(
+            "{{ program = false, erase = true, erase_time = \"5us\", erase_min_left = \"{min_left}\" }}"
+        );
+        base.set("flash.suspend", on).run().flash.erase_suspends
+    };
+    let [any, half, none] = ["0us", "1500us", "3001us"].map(erases);
+    assert!(any > 50 && half < any && half > 10 && none == 0, "{any} {half} {none}");
+}
+
+/// Above the hard threshold reads go before the moves that are queued, below it they wait for them.
+#[test]
+fn reads_overtake_collection_above_the_hard_threshold_only() {
+    let base =
+        one(4, 0.6, 20_000).set("ftl.over_provisioning", 0.6).set("ftl.gc.threshold", "12 blocks");
+    let mean = |s: &Summary| s.flows[0].read_response_time_us.mean;
+    let above = mean(&base.set("ftl.gc.hard_threshold", "3 blocks").run());
+    let below = mean(&base.set("ftl.gc.hard_threshold", "11 blocks").run());
+    assert!(above < 0.6 * below, "{above} us above, {below} us below");
+}

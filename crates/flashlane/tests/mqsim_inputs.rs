@@ -12,8 +12,8 @@ use flashlane::workload::{RequestOp, RequestSource};
 use flashlane_engine::Time;
 
 /// Tags that may ask for something that is not built.
-const REFUSED_TAGS: [&str; 4] =
-    ["<HostInterface_Type>", "<Caching_Mechanism>", "<Use_Copyback_for_GC>", "<Address_Mapping>"];
+const REFUSED_TAGS: [&str; 3] =
+    ["<HostInterface_Type>", "<Caching_Mechanism>", "<Address_Mapping>"];
 
 /// The folder of the reference runs, where this checkout has one.
 fn oracle() -> Option<PathBuf> {

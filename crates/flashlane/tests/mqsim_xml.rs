@@ -178,7 +178,7 @@ fn both_spellings_count_and_the_one_that_mqsim_skips_is_warned_of() {
     let shipped =
         "<Preferred_suspend_erase_time_for_read>700000</Preferred_suspend_erase_time_for_read>";
     let (_, warnings) = device(&device_text("", shipped, ""));
-    assert!(!warnings.iter().any(|w| w.contains("suspend_erase")), "{warnings:?}");
+    assert!(!warnings.iter().any(|w| w.contains("erase_time_for_read")), "{warnings:?}");
 }
 
 #[test]
@@ -219,7 +219,6 @@ fn what_is_not_built_is_refused_with_line_value_and_choice() {
         ("Address_Mapping", "BLOCK_LEVEL", "allowed: PAGE_LEVEL, HYBRID"),
         ("Memory_Type", "PCM", "allowed: FLASH"),
         ("GC_Block_Selection_Policy", "RANDOM_PPP", "allowed: GREEDY, RGA, RANDOM, RANDOM_P"),
-        ("Use_Copyback_for_GC", "true", "allowed: false"),
         ("CMT_Sharing_Mode", "equally", "allowed: SHARED, EQUAL_PARTITIONING"),
         ("Caching_Mechanism", "SIMPLEST", "allowed: ADVANCED, SIMPLE"),
         ("Transaction_Scheduling_Policy", "FLIN", "allowed: OUT_OF_ORDER"),
@@ -229,6 +228,28 @@ fn what_is_not_built_is_refused_with_line_value_and_choice() {
         let error = device_error(text.as_bytes());
         assert_has(&error, &["dir/small.xml:7", tag, value, allowed]);
     }
+}
+
+#[test]
+fn collection_and_wear_are_translated() {
+    let text = device_text(
+        "",
+        "<Use_Copyback_for_GC>true</Use_Copyback_for_GC>\
+         <Static_Wearleveling_Threshold>7</Static_Wearleveling_Threshold>\
+         <Preferred_suspend_erase_time_for_write>5000</Preferred_suspend_erase_time_for_write>",
+        "",
+    );
+    let (config, warnings) = device(&text);
+    assert!(config.ftl.gc.copyback);
+    assert_eq!(config.ftl.wear_leveling.static_threshold, 7);
+    assert!(warnings.iter().any(|w| w.contains("<Static_Wearleveling_Threshold> is 7")));
+    let suspend = &config.flash.suspend;
+    assert!(suspend.erase_for_write, "CMD_Suspension_Support is ERASE by default");
+    assert_eq!(suspend.erase_min_left_for_write, Span(5_000_000));
+    let off = "<Static_Wearleveling_Enabled>false</Static_Wearleveling_Enabled>";
+    let (config, warnings) = device(&device_text("", off, ""));
+    assert_eq!(config.ftl.wear_leveling.static_threshold, 0);
+    assert!(warnings.iter().any(|w| w.contains("<Static_Wearleveling_Enabled> is false")));
 }
 
 #[test]

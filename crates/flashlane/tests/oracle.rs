@@ -24,10 +24,10 @@ const GROUPS: &[(&str, Closeness)] = &[
     ("g12_quiet_timing", Strict),
 ];
 
-/// A case outside its tolerance, the defects of the released MQSim that explain it, and what shows it.
+/// Cases outside their tolerance, and the defects of the released MQSim that explain them.
 struct Explained {
-    case: &'static str,
     why: &'static str,
+    cases: &'static [&'static str],
 }
 
 /// The cases of the table of switches.
@@ -45,7 +45,26 @@ const STEPWISE: [&str; 10] = [
 ];
 
 /// At most one case in ten.
-const EXPLAINED: &[Explained] = &[];
+const EXPLAINED: &[Explained] = &[
+    Explained {
+        why: "D14: transactions whose reserved mapping entry is evicted wait for ever",
+        cases: &["g5_cmt/cmt64K_ws1_seq_read", "g5_cmt/cmt64K_ws50_seq_read"],
+    },
+    Explained {
+        why: "D35: the order of events of one nanosecond, where many writes wait for the cache",
+        cases: &[
+            "g1_datacache/nopre_full_adv_s1_flow-1",
+            "g1_datacache/nopre_full_adv_s1_flow-2",
+            "g1_datacache/nopre_full_adv_s2_flow-2",
+            "g1_datacache/nopre_full_adv_s4_flow-1-flow-2",
+            "g1_datacache/nopre_full_adv_s5_flow-1-flow-2",
+            "g3_qd_sweep/write8k_wc_qd16",
+            "g3_qd_sweep/write8k_wc_qd4",
+            "g3_qd_sweep/write8k_wc_qd64",
+            "g3_qd_sweep/write8k_wc_qd8",
+        ],
+    },
+];
 
 #[test]
 fn the_released_mqsim_is_met() {
@@ -73,7 +92,7 @@ fn the_released_mqsim_is_met() {
                 );
             }
             let wrong = faults(case, summary);
-            let known = EXPLAINED.iter().find(|explained| explained.case == case.name);
+            let known = EXPLAINED.iter().find(|e| e.cases.contains(&case.name.as_str()));
             match (wrong.is_empty(), known) {
                 (true, None) => inside += 1,
                 (true, Some(_)) => failures.push(format!("{}: explained, but inside", case.name)),

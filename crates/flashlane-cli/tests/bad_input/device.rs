@@ -30,6 +30,8 @@ const READING: &[Case] = &[
     case("\"out-of-order\"", "\"out-of-ordr\"", &["d.toml:2: scheduler", "`out-of-order`?"]),
     case("\"rga\"", "\"gredy\"", &["d.toml:6: ftl.gc.victim", "did you mean `greedy`?"]),
     case("\"rga\"", "{ rga = { choice = 3 } }", &["ftl.gc.victim.rga.choice", "`choices`"]),
+    case("\"rga\"", "\"random-pluss\"", &["ftl.gc.victim", "did you mean `random-plus`?"]),
+    case("\"rga\"", "{ random-plus-plus = { max = 1 } }", &["ftl.gc.victim", "`max_valid`"]),
     case("\"rga\"", "{ rga = {}, greedy = {} }", &["ftl.gc.victim", "two policies named"]),
     case("name = \"good\"", "base = \"flinn\"", &["d.toml:1: base", "did you mean `flin`?"]),
     case("name = \"good\"", "base = 7", &["d.toml:1: base", "name of a preset"]),

@@ -62,13 +62,15 @@ impl Cache {
             Sharing::EqualPartitioning => flows,
         };
         let slots = (config.capacity.0 / geometry.page_bytes() / pools as u64).max(1) as u32;
+        // A drive without room for data has no data cache, whatever the flows ask for.
+        let (room, off) = (config.capacity.0 > 0, CacheMode::Off);
         let pages = u64::from(geometry.planes()) * u64::from(config.write_back_pages_per_plane);
         let pool = Pool::new(slots, pages * u64::from(geometry.sectors_per_page));
         Self {
             pools: vec![pool; pools],
             dram: Dram::new(&config.dram, compat, geometry.page_bytes(), pools),
             hot: HotPages::new(config, compat, flows),
-            modes: workload.flows.iter().map(|f| f.cache).collect(),
+            modes: workload.flows.iter().map(|f| if room { f.cache } else { off }).collect(),
             drops_written: compat.cache_drops_written || config.mechanism == CacheMechanism::Simple,
             writes_alone: compat.cache_writes_alone,
             urgent_evictions: compat.urgent_evictions,

@@ -7,8 +7,11 @@
 //! and has at most one suspended.
 //! Source: MQSim (FAST'18) section 4.1; ONFI NV-DDR2.
 
+mod copyback;
 mod suspension;
 pub(crate) mod timing;
+
+use std::collections::VecDeque;
 
 use flashlane_engine::{List, NONE, Time};
 
@@ -30,6 +33,8 @@ pub(crate) enum DieState {
     Array,
     /// Read data waits for the bus or is on it.
     DataOut,
+    /// Pages in the registers of its planes wait for their program commands.
+    Copyback,
 }
 
 /// An operation that was interrupted.
@@ -63,6 +68,8 @@ pub(crate) struct Die {
     /// The die takes the command only after this delay: it was just suspended.
     settle: u64,
     suspended: Option<Suspended>,
+    /// First page in a register that is programmed after the running command, or `NONE`.
+    registers: u32,
 }
 
 /// A channel.
@@ -73,6 +80,8 @@ pub(crate) struct Channel {
     moving: u32,
     /// Read data that waits: mapping, user, collection.
     waiting: [List; 3],
+    /// Dies with pages to program out of their registers.
+    copybacks: VecDeque<u32>,
     /// Pages of read data moved since the scheduler last had the choice of all commands.
     moved: u32,
     /// Total time taken. Unit: picoseconds.
@@ -105,6 +114,7 @@ pub(crate) struct FlashCounters {
     pub(crate) interleaved_commands: u64,
     pub(crate) program_suspends: u64,
     pub(crate) erase_suspends: u64,
+    pub(crate) copybacks: u64,
 }
 
 /// The flash memory.
@@ -119,6 +129,8 @@ pub(crate) struct Flash {
     chips_per_channel: u32,
     planes_per_die: u32,
     suspend: crate::config::SuspendConfig,
+    /// Collection moves pages inside their plane.
+    copyback: bool,
     /// Waiting read data goes before every command.
     data_first: bool,
     /// What a finished page sets free is offered at once, while its die still counts as busy.
@@ -127,11 +139,17 @@ pub(crate) struct Flash {
 
 impl Flash {
     /// An idle flash memory.
-    pub(crate) fn new(config: &FlashConfig, compat: &CompatConfig, geometry: Geometry) -> Self {
+    pub(crate) fn new(
+        config: &FlashConfig,
+        compat: &CompatConfig,
+        copyback: bool,
+        geometry: Geometry,
+    ) -> Self {
         let channel = Channel {
             busy: false,
             moving: NONE,
             waiting: [List::default(); 3],
+            copybacks: VecDeque::new(),
             moved: 0,
             taken: 0,
         };
@@ -147,6 +165,7 @@ impl Flash {
             interruptible: Time::ZERO,
             settle: 0,
             suspended: None,
+            registers: NONE,
         };
         Self {
             timing: FlashTiming::new(config, compat),
@@ -158,6 +177,7 @@ impl Flash {
             chips_per_channel: geometry.chips_per_channel,
             planes_per_die: geometry.planes_per_die,
             suspend: config.suspend.clone(),
+            copyback,
             data_first: compat.data_before_commands,
             scan_at_once: compat.scan_at_once,
         }
@@ -218,7 +238,7 @@ impl Flash {
                 } else {
                     chain(die.head)
                 };
-                running + die.suspended.map_or(0, |s| chain(s.head))
+                running + chain(die.registers) + die.suspended.map_or(0, |s| chain(s.head))
             })
             .sum()
     }
@@ -341,7 +361,9 @@ impl Ssd {
         let source = self.transactions[head].source;
         self.flash.die_stops(die, source, now);
         if op == Op::Read {
-            self.read_done(die, head);
+            if !(self.flash.copyback && self.copy_back(die)) {
+                self.read_done(die, head);
+            }
             return;
         }
         if !self.flash.scan_at_once {
@@ -365,6 +387,9 @@ impl Ssd {
             id = next;
         }
         self.flash.dies[die as usize].state = DieState::Idle;
+        if self.flash.copyback && self.program_registers(die) {
+            return;
+        }
         self.resume(die);
         self.offer(self.flash.chip_of(die));
     }
@@ -449,6 +474,10 @@ impl Ssd {
         let dies = self.flash.chips_per_channel * self.flash.dies_per_chip;
         let state = &mut self.flash.channels[channel as usize];
         state.busy = false;
+        if let Some(die) = state.copybacks.pop_front() {
+            self.send_copyback(die);
+            return;
+        }
         let data_waits = state.waiting.iter().any(|list| !list.is_empty());
         let all_commands = !data_waits || (state.moved >= dies && !self.flash.data_first);
         if all_commands {

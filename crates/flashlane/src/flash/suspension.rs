@@ -13,8 +13,8 @@ use crate::transaction::Op;
 const PROGRESS_PART: u64 = 16;
 
 impl Flash {
-    /// True if a read may interrupt what the die does now.
-    pub(crate) fn may_suspend(&self, die: u32, now: Time) -> bool {
+    /// True if a read may interrupt what the die does now; `writes`: if a write may.
+    pub(crate) fn may_suspend(&self, die: u32, writes: bool, now: Time) -> bool {
         let die = &self.dies[die as usize];
         if die.state != DieState::Array || die.suspended.is_some() || die.until <= now {
             return false;
@@ -25,6 +25,11 @@ impl Flash {
         let left = (die.until - now).0;
         match die.op {
             Op::Read => false,
+            Op::Erase if writes => {
+                let suspend = &self.suspend;
+                suspend.erase_for_write && left >= suspend.erase_min_left_for_write.0
+            }
+            Op::Program if writes => false,
             Op::Program => self.suspend.program && left >= self.suspend.program_min_left.0,
             Op::Erase => self.suspend.erase && left >= self.suspend.erase_min_left.0,
         }

@@ -112,6 +112,10 @@ pub(crate) struct Plane {
     pub(crate) programs: u32,
     /// Blocks filled so far; wraps.
     pub(crate) filled: u32,
+    /// Erases of the most erased block.
+    pub(crate) erases_max: u32,
+    /// Erases that every block has at least, as far as is known.
+    pub(crate) erases_min: u32,
 }
 
 /// All blocks of the device.
@@ -151,6 +155,8 @@ impl Blocks {
             parked: List::default(),
             programs: 0,
             filled: 0,
+            erases_max: 0,
+            erases_min: 0,
         };
         Self {
             blocks: vec![Block::default(); planes * geometry.blocks_per_plane as usize],
@@ -315,7 +321,11 @@ impl Blocks {
 
     /// Puts an erased block back into the pool.
     pub(crate) fn put_block(&mut self, block: u32) {
-        self.blocks[block as usize].erases += 1;
+        let erased = &mut self.blocks[block as usize];
+        erased.erases += 1;
+        let erases = erased.erases;
+        let state = &mut self.planes[(block / self.blocks_per_plane) as usize];
+        state.erases_max = state.erases_max.max(erases);
         self.put_empty_block(block);
     }
 
@@ -381,6 +391,15 @@ impl Blocks {
         block.programmed += 1;
     }
 
+    /// Every page of a frontier that was allocated was sent to the die.
+    pub(crate) fn in_step(&self, plane: u32, flow: u16, stream: Stream) -> bool {
+        let block = self.frontiers[self.frontier_at(plane, flow, stream)];
+        block == NONE || {
+            let open = &self.blocks[block as usize];
+            open.issued == open.allocated
+        }
+    }
+
     /// True if the flow could write to the plane now.
     pub(crate) fn has_room(&self, plane: u32, flow: u16) -> bool {
         self.frontiers[self.frontier_at(plane, flow, Stream::Host)] != NONE
@@ -407,7 +426,11 @@ impl Blocks {
     pub(crate) fn audit(&self, plane: u32, valid_of: impl Fn(u32) -> u16) {
         let free =
             self.of_plane(plane).iter().filter(|b| b.state == BlockState::Free).count() as u32;
-        assert_eq!(free, self.planes[plane as usize].free, "free blocks of plane {plane}");
+        let state = &self.planes[plane as usize];
+        assert_eq!(free, state.free, "free blocks of plane {plane}");
+        let erases = || self.of_plane(plane).iter().map(|block| block.erases);
+        assert_eq!(erases().max(), Some(state.erases_max), "most erases of plane {plane}");
+        assert!(erases().min() >= Some(state.erases_min), "fewest erases of plane {plane}");
         for block in self.first_block(plane)..self.first_block(plane) + self.blocks_per_plane {
             let b = &self.blocks[block as usize];
             assert_eq!(b.valid, valid_of(block), "valid pages of block {block}");

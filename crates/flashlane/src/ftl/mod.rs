@@ -14,6 +14,7 @@ mod in_place;
 pub(crate) mod mapping;
 pub(crate) mod pages;
 mod translate;
+mod wear;
 
 use flashlane_engine::{DenseMap, Rng, Slab};
 
@@ -108,6 +109,8 @@ pub(crate) struct Ftl {
     max_jobs: u32,
     /// Victims are emptied and erased in no time.
     collection_is_free: bool,
+    /// Difference of erases at which static wear levelling acts; 0 for never.
+    wear_threshold: u32,
     /// Logical pages with a partial write that waits for old data.
     merging: DenseMap,
     /// Writes to such pages, oldest first.
@@ -126,6 +129,7 @@ pub(crate) struct Ftl {
     pub(crate) zero_fill_reads: u64,
     pub(crate) gc_invocations: u64,
     pub(crate) gc_moves: u64,
+    pub(crate) wear_leveling_moves: u64,
     classes: Vec<u8>,
 }
 
@@ -145,9 +149,11 @@ impl Ftl {
         }
         let blocks_per_plane = layout.geometry.blocks_per_plane;
         let victim = gc::build(&gc.victim);
-        let collection_is_free = victim.costs_nothing();
+        // Merges of hybrid mapping have their own rules: no victims, no wear levelling.
+        let by_page = state.hybrid.is_none();
+        let collection_is_free = by_page && victim.costs_nothing();
         let in_place = device.flash.technology == Technology::InPlace;
-        let page_level = !in_place && state.hybrid.is_none();
+        let page_level = by_page && !in_place;
         Self {
             pages: state.pages,
             blocks,
@@ -162,6 +168,7 @@ impl Ftl {
             hard_threshold: gc.hard_threshold.blocks(blocks_per_plane).max(RESERVE_BLOCKS + 1),
             max_jobs: gc.max_concurrent_per_plane,
             collection_is_free,
+            wear_threshold: if by_page { device.ftl.wear_leveling.static_threshold } else { 0 },
             merging: DenseMap::default(),
             merge_queue: Vec::new(),
             unprogrammed: Vec::new(),
@@ -176,6 +183,7 @@ impl Ftl {
             zero_fill_reads: 0,
             gc_invocations: 0,
             gc_moves: 0,
+            wear_leveling_moves: 0,
             classes,
         }
     }

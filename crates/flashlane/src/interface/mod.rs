@@ -24,6 +24,7 @@ pub(crate) struct Interface {
     /// Takes the place of NVMe.
     pub(crate) sata: Option<Box<Sata>>,
     firmware_time: u64,
+    write_firmware_time: u64,
     /// When each firmware server is free.
     servers: Vec<Time>,
 }
@@ -33,22 +34,26 @@ impl Interface {
     pub(crate) fn new(device: &DeviceConfig, workload: &WorkloadConfig) -> Self {
         let config = &device.interface;
         let instant = device.compat.zero_firmware_time;
+        let writes = config.write_firmware_time.unwrap_or(config.firmware_time);
         let sata = config.kind == InterfaceKind::Sata;
         Self {
             nvme: Nvme::new(device, workload),
             sata: sata.then(|| Box::new(Sata::new(config, &device.compat))),
             firmware_time: if instant { 0 } else { config.firmware_time.0 },
+            write_firmware_time: if instant { 0 } else { writes.0 },
             servers: vec![Time::ZERO; config.firmware_servers as usize],
         }
     }
 
     /// A command is due at `ready`; returns when its firmware time is over.
-    fn firmware(&mut self, ready: Time) -> Time {
-        if self.firmware_time == 0 {
+    fn firmware(&mut self, ready: Time, op: RequestOp) -> Time {
+        let time =
+            if op == RequestOp::Write { self.write_firmware_time } else { self.firmware_time };
+        if time == 0 {
             return ready;
         }
         let server = self.servers.iter_mut().min().expect("there is a server");
-        *server = ready.max(*server) + Time(self.firmware_time);
+        *server = ready.max(*server) + Time(time);
         *server
     }
 }

@@ -144,7 +144,7 @@ impl Ssd {
             self.queue.schedule(entry, Event::WriteEntry { request: id });
         } else {
             request.received = entry;
-            let begin = self.interface.firmware(entry);
+            let begin = self.interface.firmware(entry, request.op);
             self.queue.schedule(begin, Event::Begin { request: id });
         }
     }
@@ -163,7 +163,7 @@ impl Ssd {
         let link = &mut self.host.link;
         let data = link.data(u64::from(request.sectors) * SECTOR_BYTES);
         request.received = link.down.send(now, data);
-        let begin = self.interface.firmware(request.received);
+        let begin = self.interface.firmware(request.received, RequestOp::Write);
         self.queue.schedule(begin, Event::Begin { request: id });
     }
 

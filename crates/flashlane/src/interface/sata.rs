@@ -181,7 +181,7 @@ impl Ssd {
         } else {
             now
         };
-        let begin = self.interface.firmware(request.received);
+        let begin = self.interface.firmware(request.received, request.op);
         self.queue.schedule(begin, Event::Begin { request: id });
     }
 

@@ -5,7 +5,7 @@ use crate::ftl::hybrid::Hybrid;
 use crate::metrics::recorder::FlowRecord;
 use crate::metrics::summary::{
     AloneSummary, BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary,
-    FlashSummary, FlowSummary, HitCounts, SCHEMA, Summary,
+    EraseSummary, FlashSummary, FlowSummary, HitCounts, SCHEMA, Summary,
 };
 use crate::run::RunOptions;
 use crate::ssd::Ssd;
@@ -119,7 +119,9 @@ fn flash_summary(ssd: &Ssd) -> FlashSummary {
         mapping_reads: c.mapping_reads,
         mapping_programs: c.mapping_programs,
         erases: c.erases,
-        wear_leveling_moves: 0,
+        wear_leveling_moves: ssd.ftl.wear_leveling_moves,
+        block_erases: block_erases(ssd),
+        copybacks: c.copybacks,
         multiplane_commands: c.multiplane_commands,
         interleaved_commands: c.interleaved_commands,
         program_suspends: c.program_suspends,
@@ -133,6 +135,21 @@ fn flash_summary(ssd: &Ssd) -> FlashSummary {
         } else {
             programs as f64 / c.user_programs as f64
         },
+    }
+}
+
+fn block_erases(ssd: &Ssd) -> EraseSummary {
+    let planes = (0..ssd.geometry.planes()).map(|plane| ssd.ftl.blocks.of_plane(plane));
+    let erases = || planes.clone().flatten().map(|block| block.erases);
+    let sum: u64 = erases().map(u64::from).sum();
+    let squares: f64 = erases().map(|e| f64::from(e) * f64::from(e)).sum();
+    let count = erases().count().max(1) as f64;
+    let mean = sum as f64 / count;
+    EraseSummary {
+        min: erases().min().unwrap_or(0),
+        max: erases().max().unwrap_or(0),
+        mean,
+        stddev: (squares / count - mean * mean).max(0.0).sqrt(),
     }
 }
 

@@ -270,6 +270,10 @@ pub struct FlashSummary {
     pub erases: u64,
     /// Blocks moved by static wear levelling.
     pub wear_leveling_moves: u64,
+    /// Erases of each block during the run.
+    pub block_erases: EraseSummary,
+    /// Pages that collection moved inside their plane, without the channel.
+    pub copybacks: u64,
     /// Commands that used more than one plane.
     pub multiplane_commands: u64,
     /// Commands sent to a chip another die of which was busy.
@@ -289,6 +293,19 @@ pub struct FlashSummary {
     pub switch_merges: u64,
     /// All page programs over host page programs; 0 without writes.
     pub write_amplification: f64,
+}
+
+/// Erases by block. Unit: erases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EraseSummary {
+    /// Of the least erased block.
+    pub min: u32,
+    /// Of the most erased block.
+    pub max: u32,
+    /// On average.
+    pub mean: f64,
+    /// Population standard deviation.
+    pub stddev: f64,
 }
 
 /// Data cache. Unit: pages.

@@ -73,7 +73,7 @@ impl Scheduler {
             ordered: !device.compat.unordered_programs
                 && device.flash.technology != Technology::InPlace,
             preemptible: device.ftl.gc.preemptible,
-            may_suspend: device.flash.suspend.program || device.flash.suspend.erase,
+            may_suspend: device.flash.suspend.any() && !device.compat.no_suspension,
         }
     }
 }
@@ -245,12 +245,21 @@ impl Ssd {
     /// Issues a command on a die that is idle or may be interrupted.
     fn serve_die(&mut self, die: u32, urgent: bool) -> bool {
         let idle = self.flash.dies[die as usize].state == DieState::Idle;
-        if !(idle || self.scheduler.may_suspend && self.flash.may_suspend(die, self.now)) {
+        let interrupts =
+            |writes| self.scheduler.may_suspend && self.flash.may_suspend(die, writes, self.now);
+        let (for_read, for_write) =
+            if idle { (false, false) } else { (interrupts(false), interrupts(true) && !urgent) };
+        if !(idle || for_read || for_write) {
             return false;
         }
         self.batch.clear();
         let formed = self.with_policy(urgent, |policy, view| {
-            if idle { policy.take(die, view) } else { policy.interrupt(die, view) }
+            if idle {
+                policy.take(die, view)
+            } else {
+                for_read && policy.interrupt(die, view)
+                    || for_write && policy.interrupt_for_write(die, view)
+            }
         });
         self.send_formed(die, formed, !idle);
         formed

@@ -172,6 +172,8 @@ fn timing(draw: &mut Draw, device: &mut DeviceConfig) {
     let suspend = &mut flash.suspend;
     suspend.program = draw.chance(0.4);
     suspend.erase = draw.chance(0.5);
+    suspend.erase_for_write = draw.chance(0.4);
+    suspend.erase_min_left_for_write = Span(draw.scale(1, 1_000) * US);
     suspend.program_time = Span(draw.scale(1, 200) * US);
     suspend.erase_time = Span(draw.scale(1, 700) * US);
     suspend.program_min_left = Span(draw.scale(1, 300) * US);
@@ -202,6 +204,7 @@ fn in_place(draw: &mut Draw, device: &mut DeviceConfig) {
     };
     flash.read_unit = unit(draw);
     flash.write_unit = unit(draw);
+    device.ftl.mapping.kind = MappingKind::Page;
     device.ftl.mapping.ideal = true;
     if let Allocation::Dynamic(_) = device.ftl.allocation {
         device.ftl.allocation = Allocation::by_name("cwdp").expect("listed names exist");
@@ -214,6 +217,7 @@ fn interface(draw: &mut Draw, device: &mut DeviceConfig) {
     interface.queue_fetch_size = draw.scale(1, 128) as u32;
     interface.fetch_ahead = draw.scale(1, 32) as u32;
     interface.firmware_time = Span(draw.pick(&[0, 300 * NS, US, 20 * US]));
+    interface.write_firmware_time = draw.chance(0.2).then(|| Span(draw.pick(&[0, 5 * US])));
     interface.firmware_servers = draw.between(1, 4) as u32;
     interface.arbitration =
         Arbitration::by_name(draw.pick(Arbitration::NAMES)).expect("listed names exist");
@@ -277,6 +281,7 @@ fn translation(draw: &mut Draw, device: &mut DeviceConfig) {
     ftl.allocation = Allocation::by_name(name).expect("listed names exist");
     ftl.unwritten_read = draw.pick(&[UnwrittenRead::ZeroFill, UnwrittenRead::Flash]);
     ftl.wear_leveling.dynamic = draw.chance(0.5);
+    ftl.wear_leveling.static_threshold = draw.pick(&[0, 1, 2, 5, 100]);
     ftl.precondition.enabled = draw.chance(0.7);
     ftl.precondition.occupancy = draw.share();
     ftl.precondition.warm_cache = draw.chance(0.5);
@@ -285,6 +290,7 @@ fn translation(draw: &mut Draw, device: &mut DeviceConfig) {
 /// Thresholds of collection, as low as they may be or with some room.
 fn collection(draw: &mut Draw, device: &mut DeviceConfig) {
     let blocks = device.flash.blocks_per_plane;
+    let by_page = device.ftl.mapping.kind != MappingKind::Hybrid;
     let gc = &mut device.ftl.gc;
     gc.victim = Victim::by_name(draw.pick(Victim::NAMES)).expect("listed names exist");
     if let Victim::Rga(_) = gc.victim {
@@ -295,6 +301,7 @@ fn collection(draw: &mut Draw, device: &mut DeviceConfig) {
         gc.victim = Victim::RandomPlusPlus(RandomPlusPlusConfig { max_valid: draw.share() });
     }
     gc.preemptible = draw.chance(0.6);
+    gc.copyback = by_page && draw.chance(0.4);
     gc.max_concurrent_per_plane =
         if draw.chance(0.6) { 1 } else { draw.between(1, u64::from(blocks / 8)).min(16) as u32 };
     gc.hard_threshold = match draw.between(0, 3) {

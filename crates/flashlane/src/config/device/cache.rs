@@ -14,7 +14,8 @@ pub struct CacheConfig {
     pub mechanism: CacheMechanism,
     /// Whether the flows share slots, bound and memory queue, or have their own.
     pub sharing: Sharing,
-    /// Room for user data, cut into slots of one flash page.
+    /// Room for user data, cut into slots of one flash page. With `0B` the drive has no data cache:
+    /// flows are served as with `cache = "off"`.
     pub capacity: ByteSize,
     /// Dirty data on its way to flash at most, as pages per plane of the device; a write that would
     /// exceed it waits. With `sharing = "equal-partitioning"` each flow has such a bound. Range: 1..=65536.

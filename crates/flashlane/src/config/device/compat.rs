@@ -66,6 +66,8 @@ pub struct CompatConfig {
     /// Waiting read data goes before every command on a channel: the dies of a busy channel run in
     /// step, and its bus idles for one tR a round.
     pub data_before_commands: bool,
+    /// Programs and erases are never suspended.
+    pub no_suspension: bool,
     /// Commands, data and completions of a SATA drive cross the PCIe link, as messages of NVMe.
     pub sata_over_pcie: bool,
     /// A SATA drive has `interface.queue_depth - 1` places instead of its tags, and they are free
@@ -101,6 +103,7 @@ impl CompatConfig {
             unprogrammed_mapping: true,
             scattered_occupancy: true,
             data_before_commands: true,
+            no_suspension: true,
             sata_over_pcie: true,
             sata_tags_freed_on_fetch: true,
         }

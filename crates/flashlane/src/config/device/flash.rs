@@ -138,8 +138,20 @@ pub struct SuspendConfig {
     pub erase_time: Span,
     /// A program with less than this left is not interrupted.
     pub program_min_left: Span,
-    /// An erase with less than this left is not interrupted.
+    /// An erase with less than this left is not interrupted by a read.
     pub erase_min_left: Span,
+    /// A write may interrupt an erase too, unless collection goes before user work.
+    pub erase_for_write: bool,
+    /// An erase with less than this left is not interrupted by a write.
+    pub erase_min_left_for_write: Span,
+}
+
+impl SuspendConfig {
+    /// Something may interrupt something.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.program || self.erase || self.erase_for_write
+    }
 }
 
 impl Default for SuspendConfig {
@@ -151,6 +163,8 @@ impl Default for SuspendConfig {
             erase_time: Span(700_000_000),
             program_min_left: Span(100_000_000),
             erase_min_left: Span(700_000_000),
+            erase_for_write: false,
+            erase_min_left_for_write: Span(700_000_000),
         }
     }
 }

@@ -115,8 +115,11 @@ pub struct GcConfig {
     pub hard_threshold: BlockShare,
     /// User transactions go before collection while free blocks are at or above the hard threshold.
     pub preemptible: bool,
-    /// Blocks of a plane in collection at the same time. Range: 1..=16.
+    /// Blocks of a plane in collection at the same time, wear levelling included. Range: 1..=16.
     pub max_concurrent_per_plane: u32,
+    /// Valid pages move inside their plane, by way of its page register: read and programmed at once,
+    /// their data never on the channel. Not with hybrid mapping.
+    pub copyback: bool,
 }
 
 impl Default for GcConfig {
@@ -127,6 +130,7 @@ impl Default for GcConfig {
             hard_threshold: BlockShare::Share(0.005),
             preemptible: true,
             max_concurrent_per_plane: 1,
+            copyback: false,
         }
     }
 }
@@ -137,11 +141,15 @@ impl Default for GcConfig {
 pub struct WearConfig {
     /// New frontiers take the least-erased free block of the plane, instead of the oldest.
     pub dynamic: bool,
+    /// Difference between the most and the least erased block of a plane at which the data of a
+    /// least erased block is moved, so that the block is used again; 0 for never.
+    /// Range: 0..=1000000. Source: MQSim (FAST'18), its released configuration.
+    pub static_threshold: u32,
 }
 
 impl Default for WearConfig {
     fn default() -> Self {
-        Self { dynamic: true }
+        Self { dynamic: true, static_threshold: 100 }
     }
 }
 

@@ -27,6 +27,9 @@ pub struct InterfaceConfig {
     pub fetch_ahead: u32,
     /// Firmware time per command; `0ns` for none. Source: MQSim (FAST'18) section 3.3, about 1 us.
     pub firmware_time: Span,
+    /// Firmware time of a write, where it differs; a write that is acknowledged from the cache often
+    /// takes less.
+    pub write_firmware_time: Option<Span>,
     /// Processors that run the firmware in parallel. Range: 1..=64.
     pub firmware_servers: u32,
     /// Size of a submission queue entry. 64 by the NVMe standard.
@@ -46,6 +49,7 @@ impl Default for InterfaceConfig {
             arbitration: Arbitration::by_name("round-robin").expect("registered"),
             fetch_ahead: 16,
             firmware_time: Span(1_000_000),
+            write_firmware_time: None,
             firmware_servers: 1,
             submission_entry: ByteSize(64),
             completion_entry: ByteSize(16),

@@ -94,13 +94,6 @@ fn refuse_unbuilt(device: &mut Section<'_, '_>) {
     device.skip("Seed");
     device.choice(Tag::new("Memory_Type", "FLASH"), &[("FLASH", Some(()))]);
     device.choice(Tag::new("Flash_Comm_Protocol", "NVDDR2"), &[("NVDDR2", Some(()))]);
-    let copyback = Tag::new("Use_Copyback_for_GC", "false");
-    if device.boolean(copyback) {
-        let line = device.line_of(copyback.name());
-        device
-            .notes
-            .problem(line, "<Use_Copyback_for_GC> is true, which is not built yet; allowed: false");
-    }
 }
 
 fn interface(device: &mut Section<'_, '_>, adapter_time: Span) -> InterfaceConfig {
@@ -204,6 +197,7 @@ fn ftl(device: &mut Section<'_, '_>) -> FtlConfig {
         gc: GcConfig {
             victim: victim(device),
             preemptible: device.boolean(Tag::new("Preemptible_GC_Enabled", "true")),
+            copyback: device.boolean(Tag::new("Use_Copyback_for_GC", "false")),
             ..GcConfig::default()
         },
         wear_leveling: wear(device),
@@ -253,22 +247,26 @@ fn wear(device: &mut Section<'_, '_>) -> WearConfig {
              it counts",
         );
     }
-    let line = device.line_of("Static_Wearleveling_Enabled");
-    if device.boolean(Tag::new("Static_Wearleveling_Enabled", "true")) {
+    let level = device.boolean(Tag::new("Static_Wearleveling_Enabled", "true"));
+    if !level {
+        let line = device.line_of("Static_Wearleveling_Enabled");
         device.notes.warn(
             line,
-            "<Static_Wearleveling_Enabled> is true; static wear levelling comes with a later \
-             version, this one runs without",
-        );
-    } else {
-        device.notes.warn(
-            line,
-            "<Static_Wearleveling_Enabled> is false; MQSim ignores the tag and always levels, this \
-             version never does until a later one builds it",
+            "<Static_Wearleveling_Enabled> is false; MQSim ignores the tag and always levels, here \
+             it counts",
         );
     }
-    device.skip("Static_Wearleveling_Threshold");
-    WearConfig { dynamic }
+    let tag = Tag::new("Static_Wearleveling_Threshold", "100");
+    let threshold = device.number_if(level, tag, 1..=1_000_000, 100);
+    if level && threshold != 100 {
+        let line = device.line_of(tag.name());
+        let message = format!(
+            "<Static_Wearleveling_Threshold> is {threshold}; MQSim ignores the tag and takes 100, \
+             here it counts"
+        );
+        device.notes.warn(line, message);
+    }
+    WearConfig { dynamic, static_threshold: if level { threshold } else { 0 } }
 }
 
 /// Soft and hard threshold as shares of the blocks of a plane.

@@ -18,11 +18,11 @@ pub(super) fn suspend_margins(device: &mut Section<'_, '_>) -> SuspendConfig {
         .also(&["Preferred_suspend_erase_time_for_read"]);
     let program = Tag::new("Preferred_suspend_write_time_for_read", "100000")
         .also(&["Prefered_suspend_write_time_for_read"]);
-    // Only reads interrupt anything here.
-    device.skip("Preferred_suspend_erase_time_for_write");
-    device.skip("Prefered_suspend_erase_time_for_write");
+    let erase_for_write = Tag::new("Preferred_suspend_erase_time_for_write", "700000")
+        .also(&["Prefered_suspend_erase_time_for_write"]);
     SuspendConfig {
         erase_min_left: latency(device, erase),
+        erase_min_left_for_write: latency(device, erase_for_write),
         program_min_left: latency(device, program),
         ..SuspendConfig::default()
     }
@@ -135,6 +135,7 @@ fn suspend(flash: &mut Section<'_, '_>, margins: SuspendConfig) -> SuspendConfig
     SuspendConfig {
         program,
         erase,
+        erase_for_write: erase,
         program_time: latency(flash, Tag::new("Suspend_Program_Time", "100000")),
         erase_time: latency(flash, Tag::new("Suspend_Erase_Time", "700000")),
         ..margins

@@ -66,6 +66,9 @@ fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
     rules.range("interface.fetch_ahead", interface.fetch_ahead, &OUTSTANDING);
     rules.range("interface.firmware_servers", interface.firmware_servers, &(1..=64));
     rules.span("interface.firmware_time", interface.firmware_time, &(0..=*OPERATION_PS.end()));
+    if let Some(time) = interface.write_firmware_time {
+        rules.span("interface.write_firmware_time", time, &(0..=*OPERATION_PS.end()));
+    }
     rules.bytes("interface.submission_entry", interface.submission_entry, 16..=4096);
     rules.bytes("interface.completion_entry", interface.completion_entry, 4..=4096);
     let sata = &interface.sata;
@@ -153,6 +156,7 @@ fn check_flash(rules: &mut Rules, flash: &FlashConfig) {
         ("erase_time", suspend.erase_time),
         ("program_min_left", suspend.program_min_left),
         ("erase_min_left", suspend.erase_min_left),
+        ("erase_min_left_for_write", suspend.erase_min_left_for_write),
     ] {
         rules.span(format!("flash.suspend.{name}"), time, &(0..=*OPERATION_PS.end()));
     }
@@ -198,12 +202,17 @@ fn check_ftl(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
     rules.bytes("ftl.mapping.cmt_capacity", ftl.mapping.cmt_capacity, 1024..=1 << 40);
     rules.range("ftl.mapping.log_blocks", ftl.mapping.log_blocks, &(2..=4096));
     let hybrid = ftl.mapping.kind == MappingKind::Hybrid;
+    rules.require(!(hybrid && ftl.gc.copyback), "ftl.gc.copyback", || {
+        "found true, allowed: false; with hybrid mapping pages are merged, not moved".to_owned()
+    });
     let moves = hybrid && matches!(ftl.allocation, Allocation::Dynamic(_));
     rules.require(!moves, "ftl.allocation", || {
         "found dynamic, allowed: the static orders; with hybrid mapping a page stays on its plane"
             .to_owned()
     });
     rules.share("ftl.precondition.occupancy", ftl.precondition.occupancy);
+    let spread = ftl.wear_leveling.static_threshold;
+    rules.range("ftl.wear_leveling.static_threshold", spread, &(0..=1_000_000));
     let gc = &ftl.gc;
     rules.range("ftl.gc.max_concurrent_per_plane", gc.max_concurrent_per_plane, &(1..=16));
     match &gc.victim {

@@ -3,7 +3,7 @@
 use super::OPERATION_PS;
 use super::rules::Rules;
 use crate::config::units::Span;
-use crate::config::{FlashConfig, FtlConfig, Technology};
+use crate::config::{FlashConfig, FtlConfig, MappingKind, Technology};
 use crate::ftl::allocation::Allocation;
 
 /// Keys that only one of the two kinds has.
@@ -48,6 +48,9 @@ pub(super) fn check_translation(rules: &mut Rules, ftl: &FtlConfig) {
         "ftl.over_provisioning",
         || format!("found {}, allowed: 0 to 10 (0% to 1000%)", ftl.over_provisioning),
     );
+    rules.require(ftl.mapping.kind == MappingKind::Page, "ftl.mapping.kind", || {
+        "found hybrid, allowed: page; memory written in place has no mapping table".to_owned()
+    });
     rules.require(ftl.mapping.ideal, "ftl.mapping.ideal", || {
         "found false, allowed: true; memory written in place has no mapping table".to_owned()
     });

@@ -5,7 +5,7 @@ use flashlane_engine::NONE;
 use super::PlaneView;
 use crate::ftl::blocks::{BlockState, Stream};
 use crate::ssd::Ssd;
-use crate::transaction::{Op, Source};
+use crate::transaction::{Op, Source, Transaction};
 
 /// A block being emptied.
 #[derive(Clone, Copy, Debug)]
@@ -15,12 +15,22 @@ pub(crate) struct Job {
     moves: u32,
     /// The erase is on its way.
     erasing: bool,
+    kind: JobKind,
+}
+
+/// Why a block is emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JobKind {
+    /// To have free blocks.
+    Collection,
+    /// To have its block erased as often as others.
+    Wear,
 }
 
 impl Job {
     /// The erase of a block that is empty already.
     pub(crate) fn of(block: u32) -> Self {
-        Self { block, moves: 0, erasing: false }
+        Self { block, moves: 0, erasing: false, kind: JobKind::Collection }
     }
 }
 
@@ -49,7 +59,8 @@ impl Ssd {
             if self.ftl.collection_is_free {
                 self.pack(plane, block);
             } else {
-                self.start_job(plane, block);
+                self.ftl.gc_invocations += 1;
+                self.start_job(plane, block, JobKind::Collection);
             }
         }
     }
@@ -94,13 +105,12 @@ impl Ssd {
     }
 
     /// Queues the migration of every valid page of a block.
-    fn start_job(&mut self, plane: u32, block: u32) {
-        self.ftl.gc_invocations += 1;
+    pub(crate) fn start_job(&mut self, plane: u32, block: u32, kind: JobKind) {
         self.ftl.blocks.planes[plane as usize].jobs += 1;
         let state = self.ftl.blocks.block_mut(block);
         state.state = BlockState::Collected;
         let (flow, valid) = (state.flow, u32::from(state.valid));
-        let job = self.ftl.jobs.insert(Job { block, moves: valid, erasing: false });
+        let job = self.ftl.jobs.insert(Job { block, moves: valid, erasing: false, kind });
         self.ftl.gc_moves += u64::from(valid);
         let first = self.ftl.blocks.first_page(block);
         let mut found = 0;
@@ -149,13 +159,19 @@ impl Ssd {
     pub(crate) fn migration_read_done(&mut self, id: u32) {
         if self.ftl.hybrid.is_some() {
             self.merge_read_done(id);
-            return;
+        } else if self.place_migration(id) {
+            self.schedule(id);
         }
+    }
+
+    /// Turns the read of a page to move into its program, at a new place in the same plane. False if
+    /// a host write or trim came first.
+    pub(crate) fn place_migration(&mut self, id: u32) -> bool {
         let now = self.now;
         let tr = self.transactions[id];
         if self.ftl.pages.lpa(tr.ppa) != tr.lpa {
             self.migration_cancelled(id);
-            return;
+            return false;
         }
         let stream = self.ftl.blocks.block(self.ftl.blocks.block_of(tr.ppa)).stream.moved();
         let ppa = self
@@ -175,8 +191,14 @@ impl Ssd {
         write.op = Op::Program;
         write.ppa = ppa;
         write.mark = now;
-        self.schedule(id);
         self.pool_changed(tr.plane);
+        true
+    }
+
+    /// The next page for moved data of the transaction's plane may be programmed at once.
+    pub(crate) fn next_target_is_in_order(&self, tr: &Transaction) -> bool {
+        let from = self.ftl.blocks.block(self.ftl.blocks.block_of(tr.ppa));
+        !self.ftl.ordered || self.ftl.blocks.in_step(tr.plane, tr.flow, from.stream.moved())
     }
 
     /// A moved page is on flash.
@@ -219,12 +241,16 @@ impl Ssd {
     pub(crate) fn erase_done(&mut self, id: u32) {
         let tr = self.transactions[id];
         self.transactions.remove(id);
-        let block = self.ftl.jobs[tr.tag].block;
+        let Job { block, kind, .. } = self.ftl.jobs[tr.tag];
         self.ftl.jobs.remove(tr.tag);
         self.ftl.blocks.put_block(block);
         self.ftl.blocks.planes[tr.plane as usize].jobs -= 1;
         self.pool_changed(tr.plane);
         self.unpark(tr.plane);
+        // In turns, so that levelling keeps nobody from a free block.
+        if kind == JobKind::Collection {
+            self.level_wear(tr.plane);
+        }
         self.collect(tr.plane);
     }
 

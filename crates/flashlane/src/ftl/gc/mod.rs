@@ -20,7 +20,7 @@ use flashlane_engine::Rng;
 
 use crate::ftl::blocks::{Block, BlockState};
 
-pub(crate) use collector::Job;
+pub(crate) use collector::{Job, JobKind};
 pub use cost_benefit::CostBenefitConfig;
 pub use fifo::FifoConfig;
 pub use greedy::GreedyConfig;

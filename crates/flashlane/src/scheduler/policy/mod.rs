@@ -35,6 +35,12 @@ pub(crate) trait Policy: Send {
     /// returns false.
     fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool;
 
+    /// The die runs an erase: forms a command of host writes worth an interruption, or returns false.
+    fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        let _ = (die, view);
+        false
+    }
+
     /// Which of several free dies of a chip goes first: smallest first. `None` if the die has nothing
     /// to do. The number says the kind of work; ties go to the older transaction.
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, flashlane_engine::Time)>;

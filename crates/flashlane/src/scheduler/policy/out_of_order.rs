@@ -86,6 +86,10 @@ impl Policy for OutOfOrder {
             || self.queues.form(die, Kind::UserRead(ANY), None, view)
     }
 
+    fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.queues.form(die, Kind::UserWrite(ANY), None, view)
+    }
+
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
         (0..).zip(Self::plan(view)).find_map(|(rank, &(kind, _))| {
             let id = self.queues.front(die, kind);

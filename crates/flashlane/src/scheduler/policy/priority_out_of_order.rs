@@ -155,6 +155,18 @@ impl Policy for PriorityOutOfOrder {
         }
     }
 
+    fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        let class =
+            self.turns[die as usize][1].class(|c| !self.queues.is_empty(die, Kind::UserWrite(c)));
+        match class.map(Kind::UserWrite) {
+            Some(kind) if self.queues.form(die, kind, None, view) => {
+                self.charge(die, kind);
+                true
+            }
+            _ => false,
+        }
+    }
+
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
         (0..).zip(self.plan(die, view)).find_map(|(rank, plan)| {
             let kind = plan?.0;

@@ -80,6 +80,10 @@ impl Policy for ReadPriority {
         self.queues.form(die, READS, None, view)
     }
 
+    fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.queues.form(die, WRITES, None, view)
+    }
+
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
         (0..).zip(self.order(die, view)).find_map(|(rank, kind)| {
             let id = self.queues.front(die, kind);

@@ -92,8 +92,9 @@ fn all_victims_empty(pages_per_block: u32, used: f64) -> SteadyState {
 const LEVEL_MIN: f64 = 1e-7;
 const LEVEL_MAX: f64 = 1e9;
 
-/// Steps of age in the mean time between two invalidations of a page.
-const STEPS: f64 = 1024.0;
+/// Steps of age in the mean time between two invalidations of a page: a few for each page of a block,
+/// within these limits.
+const STEPS: (f64, f64) = (1024.0, 4096.0);
 
 /// What becomes of blocks that are filled together.
 struct Aged {
@@ -109,7 +110,7 @@ struct Aged {
 /// share of blocks alive by their valid pages, at every step of age.
 fn age(pages_per_block: u32, level: f64, mut meet: impl FnMut(&[f64])) -> Aged {
     let b = pages_per_block as usize;
-    let step = 1.0 / STEPS;
+    let step = 1.0 / (4.0 * b as f64).clamp(STEPS.0, STEPS.1);
     let odds = libm::expm1(step);
     let survive: Vec<f64> = (0..=b).map(|v| libm::exp(-step * v as f64)).collect();
     let (mut alive, mut next) = (vec![0.0; b + 1], vec![0.0; b + 1]);

@@ -1,0 +1,41 @@
+//! Static wear levelling: data that stays put is moved out of the least erased blocks, so that these
+//! are used again.
+//!
+//! Dynamic wear levelling only chooses among free blocks; a block under data that nobody rewrites
+//! would keep its few erases for ever. Source: MQSim (FAST'18) section 4.2.4, its released design with
+//! erase counts in place of the block numbers that the release compares.
+
+use crate::ftl::blocks::BlockState;
+use crate::ftl::gc::JobKind;
+use crate::ssd::Ssd;
+
+impl Ssd {
+    /// Moves the data of the least erased block of a plane if the erases of its blocks have spread
+    /// too far; among several the one that was filled first, whose data has been quiet longest.
+    pub(crate) fn level_wear(&mut self, plane: u32) {
+        let threshold = self.ftl.wear_threshold;
+        let state = &self.ftl.blocks.planes[plane as usize];
+        if threshold == 0
+            || state.erases_max - state.erases_min < threshold
+            || state.jobs >= self.ftl.max_jobs
+            || state.urgent
+        {
+            return;
+        }
+        let (most, filled) = (state.erases_max, state.filled);
+        let blocks = self.ftl.blocks.of_plane(plane);
+        let fewest = blocks.iter().map(|block| block.erases).min().expect("a plane has blocks");
+        let coldest = (0_u32..)
+            .zip(blocks)
+            .filter(|(_, block)| block.state == BlockState::Full && block.quiet())
+            .filter(|(_, block)| most - block.erases >= threshold)
+            .min_by_key(|(_, b)| (b.erases, std::cmp::Reverse(filled.wrapping_sub(b.filled))));
+        let coldest = coldest.map(|(index, _)| index);
+        self.ftl.blocks.planes[plane as usize].erases_min = fewest;
+        if let Some(index) = coldest {
+            self.ftl.wear_leveling_moves += 1;
+            let block = self.ftl.blocks.first_block(plane) + index;
+            self.start_job(plane, block, JobKind::Wear);
+        }
+    }
+}
