@@ -135,6 +135,16 @@ impl Policy for PriorityOutOfOrder {
                 self.charge(die, first);
                 return true;
             }
+            // The pages before those of the class may belong to another one.
+            if let Kind::UserWrite(class) = first
+                && let Some(other) = (0..4)
+                    .filter(|&other| other != class)
+                    .map(Kind::UserWrite)
+                    .find(|&other| self.queues.form(die, other, None, view))
+            {
+                self.charge(die, other);
+                return true;
+            }
         }
         false
     }
