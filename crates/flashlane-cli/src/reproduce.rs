@@ -11,19 +11,22 @@ use crate::execute::{STEPS, pretty, progress_bar, to_json};
 use crate::output::{OutFolder, note, print};
 use crate::table::{Table, maybe, number};
 
+/// What was asked for and what there is.
+fn found(name: &str, names: &[&str]) -> String {
+    format!("found `{name}`; {}", allowed(name, names))
+}
+
 /// Names a paper and its experiments, or refuses what was asked for.
 fn chosen(arguments: &ReproduceArgs) -> Result<(&'static Paper, Vec<&'static Experiment>), Error> {
     let names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
     let paper = PAPERS
         .iter()
         .find(|paper| paper.name == arguments.paper)
-        .ok_or_else(|| Error::config("reproduce", allowed(&arguments.paper, &names)))?;
+        .ok_or_else(|| Error::config("reproduce", found(&arguments.paper, &names)))?;
     let names: Vec<&str> = paper.experiments.iter().map(|e| e.name).collect();
     let find = |name: &String| {
-        let found = paper.experiments.iter().find(|e| e.name == *name);
-        found.ok_or_else(|| {
-            Error::config(format!("reproduce {}", paper.name), allowed(name, &names))
-        })
+        let one = paper.experiments.iter().find(|e| e.name == *name);
+        one.ok_or_else(|| Error::config(format!("reproduce {}", paper.name), found(name, &names)))
     };
     let experiments = if arguments.experiments.is_empty() {
         paper.experiments.iter().collect()

@@ -133,7 +133,7 @@ impl Ssd {
     }
 
     /// The map of the device: every trigger and what it sets in motion.
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, event: Event) {
         match event {
             Event::Arrival { flow } => self.on_arrival(flow),

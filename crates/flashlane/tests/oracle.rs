@@ -41,7 +41,7 @@ const STEPWISE: [&str; 10] = [
     "g1_qfs16/s4_flow-1-flow-2",
     "g1_datacache/nopre_full_adv_s1_flow-1-flow-2",
     "g5_cmt/cmt64K_ws1_rand_read",
-    "g10_default/scenario1_inst_rep1",
+    "g5_cmt/cmt64K_ws1_rand_write",
 ];
 
 /// At most one case in ten.

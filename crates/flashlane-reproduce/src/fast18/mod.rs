@@ -6,6 +6,8 @@ mod backend;
 mod cmt;
 mod contention;
 mod fetch_size;
+mod latency;
+mod request_size;
 mod steady_state;
 mod traces;
 mod write_cache;
@@ -18,6 +20,12 @@ pub const PAPER: Paper = Paper {
     title: "MQSim: A Framework for Enabling Realistic Studies of Modern Multi-Queue SSD Devices \
             (FAST 2018)",
     experiments: &[
+        Experiment {
+            name: "latency",
+            figure: "Fig. 4",
+            about: "where the time of one small read goes, with flash and with 3D XPoint",
+            run: latency::run,
+        },
         Experiment {
             name: "write-cache",
             figure: "Fig. 6",
@@ -35,6 +43,12 @@ pub const PAPER: Paper = Paper {
             figure: "Fig. 8",
             about: "a light and an ever more intense random reader share the flash",
             run: backend::run,
+        },
+        Experiment {
+            name: "request-size",
+            figure: "Fig. 10",
+            about: "response times by request size on the presets of real drives",
+            run: request_size::run,
         },
         Experiment {
             name: "traces",
