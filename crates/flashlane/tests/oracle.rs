@@ -8,7 +8,7 @@ mod frame;
 
 use flashlane::config::CompatConfig;
 use frame::Closeness::{Loose, Strict};
-use frame::{Closeness, Job, faults, jobs, pages, run, run_all, shared};
+use frame::{Closeness, Job, amplification, faults, jobs, pages, run, run_all, run_job, shared};
 
 /// The groups that are compared, and how close they have to be. A new group is one line.
 const GROUPS: &[(&str, Closeness)] = &[
@@ -20,7 +20,11 @@ const GROUPS: &[(&str, Closeness)] = &[
     ("g3_qd_sweep", Strict),
     ("g4_plane_alloc", Strict),
     ("g5_cmt", Strict),
+    ("g7_gc", Loose),
+    ("g8_suspend", Strict),
+    ("g9_precondition_scaling", Loose),
     ("g10_default", Loose),
+    ("g11_determinism", Loose),
     ("g12_quiet_timing", Strict),
 ];
 
@@ -64,13 +68,23 @@ const EXPLAINED: &[Explained] = &[
             "g3_qd_sweep/write8k_wc_qd8",
         ],
     },
+    Explained {
+        why: "D34: blocks by number of valid pages are rounded down class by class, 257 of them here, \
+              and the rest is free or wholly valid",
+        cases: &["g7_gc/pre_b256_p256_n100000"],
+    },
+    Explained {
+        why: "D34: the valid pages of blocks follow an occupancy of 100 %, of which only 90 % are drawn; \
+              the distribution is shifted by whole pages to make up for it",
+        cases: &["g7_gc/pre_b512_p64_occ100_n100000"],
+    },
 ];
 
 #[test]
 fn the_released_mqsim_is_met() {
     let Some(root) = shared() else { return };
     let (jobs, unusable) = jobs(&root, GROUPS);
-    let summaries = run_all(&jobs, |job: &Job| run(&job.inputs, CompatConfig::mqsim()));
+    let summaries = run_all(&jobs, |job: &Job| run_job(job, CompatConfig::mqsim()));
     let (mut inside, mut explained, mut failures, mut equal) = (0, 0, Vec::new(), 0);
     println!("{:<46} {:>12} {:>12} {:>8}", "case, flow", "MQSim us", "ours us", "diff %");
     for (job, summary) in jobs.iter().zip(&summaries) {
@@ -82,7 +96,15 @@ fn the_released_mqsim_is_met() {
                     continue;
                 }
             };
-            for (index, theirs) in case.flows.iter().enumerate() {
+            if let (true, Some(theirs)) = (case.lossy, &case.pages) {
+                let (theirs, ours) = (amplification(theirs), amplification(&pages(summary)));
+                println!(
+                    "{:<44} - {theirs:>12.4} {ours:>12.4} {:>8.3} write amplification",
+                    case.name,
+                    100.0 * (ours / theirs - 1.0)
+                );
+            }
+            for (index, theirs) in case.flows.iter().enumerate().filter(|_| !case.lossy) {
                 let ours = summary.flows[index].response_time_us.mean;
                 let difference = 100.0 * (ours / theirs.mean - 1.0);
                 equal += u32::from(difference.abs() < 0.001);

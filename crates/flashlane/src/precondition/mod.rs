@@ -6,6 +6,7 @@
 //! are written in sequence. Source: MQSim (FAST'18) section 5.
 
 mod hybrid;
+mod own_requests;
 mod plan;
 mod recent;
 mod scatter;
@@ -16,7 +17,7 @@ use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
 use crate::ftl::blocks::Stream;
 use crate::ftl::mapping::MappingTable;
-use crate::ftl::{FtlState, reserve_blocks};
+use crate::ftl::{FtlState, opens_frontiers_at_start, reserve_blocks};
 use crate::layout::{FlowSpace, Layout};
 use crate::workload::footprint::Footprint;
 use plan::{Planner, spread};
@@ -108,13 +109,19 @@ pub(crate) fn precondition(
     let allocator = Allocator::new(&device.ftl.allocation, layout);
     let scattered = scattered::footprints(device, workload, layout, footprints, seed);
     let footprints = scattered.as_deref().unwrap_or(footprints);
+    let own: Vec<Option<Footprint>> = (0..)
+        .zip(workload.flows.iter().zip(&layout.flows))
+        .map(|(index, (flow, space))| own_requests::footprint(device, flow, index, space, seed))
+        .collect();
     let holdings: Vec<Holding<'_>> = workload
         .flows
         .iter()
         .zip(footprints)
         .zip(&layout.flows)
-        .map(|((flow, footprint), space)| {
-            Holding::new(footprint, pages_held(device, flow, space), space.pages)
+        .zip(&own)
+        .map(|(((flow, footprint), space), own)| match own {
+            Some(own @ Footprint::Pages(pages)) => Holding::new(own, pages.count(), space.pages),
+            _ => Holding::new(footprint, pages_held(device, flow, space), space.pages),
         })
         .collect();
     if state.hybrid.is_some() {
@@ -155,10 +162,13 @@ pub(crate) fn precondition(
             room = room.saturating_sub(blocks);
             left -= pages.len();
             let streaming = matches!(holdings[flow].footprint, Footprint::Streaming { .. });
-            let valid = planner.valid_pages(pages.len(), blocks, streaming);
+            let mut valid = planner.valid_pages(pages.len(), blocks, streaming).to_vec();
+            if device.compat.fullest_blocks_oldest {
+                valid.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
+            }
             let first = layout.flows[flow].first_lpa;
             let order = Scatter::new(pages.len(), !streaming, seed, plane as u64, flow as u64);
-            fill_blocks(state, plane as u32, flow as u16, valid, span, |k| {
+            fill_blocks(state, plane as u32, flow as u16, &valid, span, |k| {
                 (first + pages.get(order.at(k))) as u32
             });
         }
@@ -183,9 +193,11 @@ fn usable_blocks(
 ) -> u64 {
     let geometry = layout.geometry;
     let reserve = reserve_blocks(&device.ftl.gc) + 1;
-    let pool = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane).max(reserve);
+    let threshold = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane);
+    let halved = if device.compat.fullest_blocks_oldest { 2 } else { 1 };
+    let pool = (threshold / halved).max(reserve);
     let free = state.blocks.planes[plane as usize].free;
-    let frontiers = 2 * flows;
+    let frontiers = if opens_frontiers_at_start(device) { 0 } else { 2 * flows };
     // A nearly full plane keeps a smaller pool: one block more than its pages need, at least.
     let needed = pages.div_ceil(u64::from(geometry.pages_per_block)) + u64::from(flows);
     let usual = u64::from(free.saturating_sub(pool + frontiers));
