@@ -110,8 +110,9 @@ pub(crate) struct FlashCounters {
     pub(crate) mapping_reads: u64,
     pub(crate) mapping_programs: u64,
     pub(crate) erases: u64,
-    pub(crate) multiplane_commands: u64,
-    pub(crate) interleaved_commands: u64,
+    /// Commands by operation (reads, programs, erases); of one plane, of several, and the same while
+    /// another die of the chip was busy.
+    pub(crate) commands: [[u64; 4]; 3],
     pub(crate) program_suspends: u64,
     pub(crate) erase_suspends: u64,
     pub(crate) copybacks: u64,
@@ -304,8 +305,8 @@ impl Ssd {
             .dies_of(chip)
             .any(|d| d != die && self.flash.dies[d as usize].state != DieState::Idle);
         let counters = &mut self.flash.counters;
-        counters.multiplane_commands += u64::from(planes > 1);
-        counters.interleaved_commands += u64::from(siblings_busy);
+        let kind = usize::from(planes > 1) + 2 * usize::from(siblings_busy);
+        counters.commands[op as usize][kind] += 1;
         let channel = &mut self.flash.channels[(chip / self.flash.chips_per_channel) as usize];
         assert!(!channel.busy, "a channel moves one thing at a time");
         channel.busy = true;
