@@ -79,8 +79,8 @@ const EXPLAINED: &[Explained] = &[
         cases: &["g7_gc/pre_b512_p64_occ100_n100000"],
     },
     Explained {
-        why: "D5, D10: its levelling runs and does not mark its block, and the first of the random blocks is \
-              taken unchecked; one case in six of the policy, at the smallest spare",
+        why: "D5, D10 (likely, not traced): static levelling of unmarked blocks, and a first random \
+              block that is taken unchecked",
         cases: &["g7_gc/steady_op0.127_RGA_qd1_n1800000"],
     },
 ];
