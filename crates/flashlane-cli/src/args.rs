@@ -7,9 +7,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashlane::Warmup;
 use flashlane::config::load::Overrides;
 use flashlane::config::units::Span;
+use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
 
 /// Options of later versions: asked for by name, refused by name.
-const NOT_YET: &[&str] = &["--until-steady", "--requests", "--timeline", "--blame", "--report"];
+const NOT_YET: &[&str] = &["--requests", "--timeline", "--blame", "--report"];
 
 /// Simulates SSDs that several tenants share.
 #[derive(Debug, Parser)]
@@ -63,6 +64,16 @@ pub(crate) struct RunArgs {
     /// Load that is not counted: a time (`10ms`) or a number of requests (`1000`).
     #[arg(long, value_name = "TIME|COUNT", value_parser = parse_warmup)]
     pub(crate) warmup: Option<Warmup>,
+    /// Run in rounds until the last five are steady by SNIA's rule, 25 at most; flows start over until
+    /// then, and the last five rounds are what counts.
+    #[arg(long, conflicts_with_all = ["alone", "seeds"])]
+    pub(crate) until_steady: bool,
+    /// Length of a round of --until-steady: a time (`100ms`) or a number of completed requests.
+    #[arg(long, value_name = "TIME|COUNT", default_value = "1s", value_parser = parse_round)]
+    pub(crate) round: Round,
+    /// What has to be steady with --until-steady.
+    #[arg(long, value_name = "VALUE", default_value = "iops")]
+    pub(crate) track: Track,
     /// Repeat with so many seeds and report mean and 95 % interval of every metric.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) seeds: Option<u64>,
@@ -88,8 +99,8 @@ pub(crate) struct CommonArgs {
     /// Folder for summary.json; made if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// What goes to standard output: nothing (tables go to standard error), or one JSON object
-    /// per line.
+    /// What goes to standard output: nothing (tables go to standard error), one JSON object per
+    /// line, or results under MQSim's tags.
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_format)]
     pub(crate) format: Format,
     /// No progress bar, no warnings; with `--format json` no table either.
@@ -183,6 +194,17 @@ pub(crate) enum SchemaOf {
     Summary,
 }
 
+/// What has to be steady.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Track {
+    /// Requests per second.
+    Iops,
+    /// Bytes per second.
+    Bandwidth,
+    /// Mean response time.
+    Latency,
+}
+
 /// Compatibility modes.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Compat {
@@ -197,9 +219,22 @@ pub(crate) enum Format {
     Text,
     /// One summary per line.
     Json,
+    /// Results under MQSim's tags, one document per scenario: to files of MQSim's names with `--out`,
+    /// else to standard output.
+    MqsimXml,
 }
 
 impl RunArgs {
+    /// What `--until-steady` asks for.
+    pub(crate) fn steady(&self) -> Option<SteadyRule> {
+        let tracked = match self.track {
+            Track::Iops => Tracked::Iops,
+            Track::Bandwidth => Tracked::Bandwidth,
+            Track::Latency => Tracked::Latency,
+        };
+        self.until_steady.then_some(SteadyRule { round: self.round, tracked })
+    }
+
     /// What the command line says on top of the files.
     pub(crate) fn overrides(&self) -> Overrides {
         Overrides {
@@ -215,10 +250,19 @@ fn parse_format(text: &str) -> Result<Format, String> {
     match text {
         "text" => Ok(Format::Text),
         "json" => Ok(Format::Json),
-        "fio-json" | "mqsim-xml" => {
-            Err("not available in this version; allowed: text, json".to_owned())
+        "mqsim-xml" => Ok(Format::MqsimXml),
+        "fio-json" => {
+            Err("not available in this version; allowed: text, json, mqsim-xml".to_owned())
         }
-        _ => Err("allowed: text, json".to_owned()),
+        _ => Err("allowed: text, json, mqsim-xml".to_owned()),
+    }
+}
+
+fn parse_round(text: &str) -> Result<Round, String> {
+    match parse_warmup(text)? {
+        Warmup::Time(span) if span > 0 => Ok(Round::Time(span)),
+        Warmup::Requests(count) if count > 0 => Ok(Round::Requests(count)),
+        _ => Err("allowed: above 0".to_owned()),
     }
 }
 

@@ -19,6 +19,9 @@ const WORKLOAD: &str = include_str!("../demo/workload.toml");
 /// Runs the built-in scenario under both schedulers and shows them side by side.
 pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
     let common = &arguments.common;
+    if common.format == Format::MqsimXml {
+        return Err(Error::config("--format", "found mqsim-xml, allowed: text, json"));
+    }
     let workload = load::workload_from_toml(WORKLOAD, "demo workload", &Overrides::default())?;
     let folder = common.out.as_deref().map(OutFolder::prepare).transpose()?;
     let mut outcomes = Vec::new();

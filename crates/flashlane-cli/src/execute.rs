@@ -45,11 +45,15 @@ impl Outcome {
         Ok(format!("{value}\n"))
     }
 
-    /// `summary.json` and, with `--seeds`, `seeds.json`: names and texts.
+    /// `summary.json` and, with `--seeds`, `seeds.json`, with `--until-steady`, `steady.json`: names and
+    /// texts.
     pub(crate) fn files(&self) -> Result<Vec<(&'static str, String)>, Error> {
         let mut files = vec![("summary.json", pretty(&to_json(&self.summary)?))];
         if let Some(estimates) = &self.estimates {
             files.push(("seeds.json", pretty(&to_json(estimates)?)));
+        }
+        if let Some(steady) = &self.summary.steady_state {
+            files.push(("steady.json", pretty(&to_json(steady)?)));
         }
         Ok(files)
     }

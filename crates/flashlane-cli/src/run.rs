@@ -1,9 +1,10 @@
 //! `flashlane run`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use flashlane::config::load::{self, Loaded};
 use flashlane::config::{DeviceConfig, WorkloadConfig, validate};
+use flashlane::metrics::mqsim_results;
 use flashlane::{Error, Problem, RunOptions};
 
 use crate::args::{CommonArgs, Format, RunArgs};
@@ -38,10 +39,24 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         };
         outcomes.push(execute(&scenario, arguments.common.quiet)?);
     }
-    if let Some(folder) = folder {
-        folder.write(&files(&outcomes)?)?;
+    let mut documents = Vec::new();
+    if arguments.common.format == Format::MqsimXml {
+        for (outcome, workload) in outcomes.iter().zip(&workloads) {
+            documents.push(mqsim_results(&outcome.summary, &device.config, &workload.config));
+        }
     }
-    show(&outcomes, &arguments.common)
+    let to_files = folder.is_some();
+    if let Some(folder) = folder {
+        let mut files = files(&outcomes)?;
+        files.extend(
+            documents.iter().enumerate().map(|(index, document)| {
+                (mqsim_file(&arguments.workload, index), document.clone())
+            }),
+        );
+        folder.write(&files)?;
+    }
+    show(&outcomes, &arguments.common)?;
+    if to_files { Ok(()) } else { print(&documents.concat()) }
 }
 
 fn options(arguments: &RunArgs) -> RunOptions {
@@ -50,6 +65,7 @@ fn options(arguments: &RunArgs) -> RunOptions {
         alone: arguments.alone,
         check: arguments.common.check,
         warmup: arguments.warmup.unwrap_or_default(),
+        until_steady: arguments.steady(),
         compat: arguments.compat.map(|_| "mqsim".to_owned()),
         threads: usize::from(arguments.common.threads),
         series_interval: None,
@@ -108,6 +124,12 @@ fn warn(device: &Loaded<DeviceConfig>, workloads: &[Loaded<WorkloadConfig>]) {
 /// `scenario-2` where there are several.
 pub(crate) fn scenario_name(index: usize, count: usize) -> Option<String> {
     (count > 1).then(|| format!("scenario-{}", index + 1))
+}
+
+/// The name that MQSim gives to the results of a scenario.
+fn mqsim_file(workload: &Path, index: usize) -> PathBuf {
+    let stem = workload.file_stem().unwrap_or_default().to_string_lossy();
+    PathBuf::from(format!("{stem}_scenario_{}.xml", index + 1))
 }
 
 fn files(outcomes: &[Outcome]) -> Result<Vec<(PathBuf, String)>, Error> {

@@ -1,5 +1,6 @@
 //! Tables for people.
 
+use flashlane::metrics::steady::{RANGE_MAX, SLOPE_MAX, SteadySummary, Tracked};
 use flashlane::metrics::{BreakdownSummary, Summary};
 
 use crate::seeds::Estimates;
@@ -89,6 +90,9 @@ pub(crate) fn report(summary: &Summary, estimates: Option<&Estimates>) -> String
         summary.simulated_s,
         summary.wall_s
     );
+    if let Some(steady) = &summary.steady_state {
+        text.push_str(&rounds(steady));
+    }
     text.push_str("response times in us (submission queue to completion)\n");
     text.push_str(&flows(summary, estimates).render());
     text.push_str(&fairness(summary, estimates));
@@ -97,6 +101,43 @@ pub(crate) fn report(summary: &Summary, estimates: Option<&Estimates>) -> String
     text.push('\n');
     text.push_str(&flash(summary));
     text
+}
+
+/// The rounds of a run until steady state, and what they show.
+fn rounds(steady: &SteadySummary) -> String {
+    let unit = match steady.tracked {
+        Tracked::Iops => "IOPS",
+        Tracked::Bandwidth => "bytes/s",
+        Tracked::Latency => "mean us",
+    };
+    let mut table = Table::new(&["round", "from s", "to s", unit, "line"]);
+    let last = steady.rounds.len().saturating_sub(1);
+    for (index, round) in steady.rounds.iter().enumerate() {
+        let mut cells = vec![
+            (index + 1).to_string(),
+            format!("{:.6}", round.start_s),
+            format!("{:.6}", round.end_s),
+            number(round.value),
+        ];
+        if index >= steady.window_first {
+            let steps = (last - steady.window_first).max(1) as f64;
+            let share = (index - steady.window_first) as f64 / steps;
+            cells.push(number(steady.line[0] + share * (steady.line[1] - steady.line[0])));
+        }
+        table.row(cells);
+    }
+    format!(
+        "{}steady state {}: in the last {} rounds the mean is {}, the range {:.1} % of it (allowed {:.0}), \
+         the line through them spans {:.1} % (allowed {:.0})\n\n",
+        table.render(),
+        if steady.reached { "reached" } else { "not reached" },
+        steady.rounds.len() - steady.window_first,
+        number(steady.mean),
+        100.0 * steady.range,
+        100.0 * RANGE_MAX,
+        100.0 * steady.slope,
+        100.0 * SLOPE_MAX,
+    )
 }
 
 /// The value at a metric path: of one seed, or mean and half interval of several.

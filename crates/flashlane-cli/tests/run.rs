@@ -223,3 +223,113 @@ fn a_trace_that_breaks_off_leaves_no_output() {
     assert!(stderr.contains("t.trace.gz"), "{stderr}");
     assert!(output.stdout.is_empty() && !folder.path().join("o").exists());
 }
+
+#[test]
+fn rounds_until_steady_state_are_shown_and_written() {
+    let folder = folder();
+    let output = run(
+        folder.path(),
+        &["--until-steady", "--round", "400", "--track", "latency", "--out", "out"],
+    );
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("steady state reached: in the last 5 rounds"), "{stderr}");
+    let read = |name: &str| -> Value {
+        let text = std::fs::read_to_string(folder.path().join("out").join(name)).expect("written");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let (steady, summary) = (read("steady.json"), read("summary.json"));
+    assert_eq!(steady, summary["steady_state"]);
+    let rounds = steady["rounds"].as_array().expect("rounds");
+    let last: Vec<f64> =
+        rounds[rounds.len() - 5..].iter().map(|r| r["value"].as_f64().unwrap()).collect();
+    let mean = last.iter().sum::<f64>() / 5.0;
+    assert!((mean - steady["mean"].as_f64().unwrap()).abs() < 1e-9);
+    assert_eq!(summary["window_start_s"], rounds[rounds.len() - 5]["start_s"]);
+}
+
+/// Elements of a document of MQSim's: path and text, attributes as `path@name`.
+fn parsed(text: &str) -> Vec<(String, String)> {
+    use quick_xml::events::Event;
+    let mut reader = quick_xml::Reader::from_str(text);
+    let (mut path, mut found) = (Vec::new(), Vec::new());
+    loop {
+        let event = reader.read_event().expect("well-formed XML");
+        let name = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+        match event {
+            Event::Eof => return found,
+            Event::Start(tag) => path.push(name(tag.name().as_ref())),
+            Event::End(_) => drop(path.pop()),
+            Event::Text(text) => {
+                let text = name(&text);
+                if !text.trim().is_empty() {
+                    found.push((path.join("/"), text));
+                }
+            }
+            Event::Empty(tag) => {
+                for attribute in tag.attributes() {
+                    let attribute = attribute.expect("an attribute");
+                    let key =
+                        format!("{}@{}", name(tag.name().as_ref()), name(attribute.key.as_ref()));
+                    found.push((key, name(&attribute.value)));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn results_under_mqsims_tags_equal_the_summary() {
+    let folder = folder();
+    let output = run(folder.path(), &["--format", "mqsim-xml", "--quiet", "--out", "out"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stdout.is_empty(), "with --out the document is a file");
+    let file =
+        |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).expect(name);
+    let summary: Value = serde_json::from_str(&file("summary.json")).expect("JSON");
+    let found = parsed(&file("w_scenario_1.xml"));
+    let all = |key: &str| -> Vec<&str> {
+        found
+            .iter()
+            .filter(|(path, _)| path.ends_with(key))
+            .map(|(_, text)| text.as_str())
+            .collect()
+    };
+    assert_eq!(all("Host.IO_Flow/Name"), ["Host.IO_Flow.reader", "Host.IO_Flow.writer"]);
+    let number = |text: &str| text.parse::<f64>().expect("a number");
+    for (index, flow) in summary["flows"].as_array().expect("flows").iter().enumerate() {
+        let near = |key: &str, expected: &Value| {
+            let (ours, expected) = (number(all(key)[index]), expected.as_f64().expect("a number"));
+            assert!(
+                (ours - expected).abs() <= 1e-6 * expected.max(1.0),
+                "{key}: {ours} {expected}"
+            );
+        };
+        near("Host.IO_Flow/IOPS", &flow["iops"]);
+        near("Host.IO_Flow/Bandwidth", &flow["bandwidth_bytes_per_s"]);
+        near("Host.IO_Flow/Read_Request_Count", &flow["requests"]["read"]);
+        near("Host.IO_Flow/Bytes_Transferred_Write", &flow["bytes"]["write"]);
+        near("Host.IO_Flow/Device_Response_Time", &flow["response_time_us"]["mean"]);
+        near("Host.IO_Flow/Max_Device_Response_Time", &flow["response_time_us"]["max"]);
+        near("Host.IO_Flow/End_to_End_Request_Delay", &flow["end_to_end_us"]["mean"]);
+        let reads = &flow["read_transactions"];
+        near("IO_Stream/Average_Read_Transaction_Execution_Time", &reads["execution_us"]);
+        near(
+            "IO_Stream/Average_Write_Transaction_Waiting_Time",
+            &flow["write_transactions"]["wait_us"],
+        );
+    }
+    let erases = summary["flash"]["erases"].to_string();
+    assert_eq!(all("SSDDevice.FTL@Issued_Flash_Erase_CMD"), [erases.as_str()]);
+    assert_eq!(all("SSDDevice.FlashChips@ID"), ["@0@0", "@0@1", "@1@0", "@1@1"]);
+
+    // As MQSim writes them: no whole second, no rate; whole microseconds.
+    let output =
+        run(folder.path(), &["--format", "mqsim-xml", "--quiet", "--set", "compat.reporting=true"]);
+    let found = parsed(&String::from_utf8(output.stdout).expect("UTF-8"));
+    let first = |key: &str| &found.iter().find(|(path, _)| path.ends_with(key)).expect(key).1;
+    assert_eq!(first("Host.IO_Flow/IOPS"), "inf");
+    let exact = summary["flows"][0]["response_time_us"]["mean"].as_f64().expect("a mean");
+    assert_eq!(first("Host.IO_Flow/Device_Response_Time"), &format!("{}", exact.floor()));
+}

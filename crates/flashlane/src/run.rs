@@ -11,6 +11,7 @@ use crate::ftl::{Ftl, FtlState};
 use crate::layout::Layout;
 use crate::metrics::recorder::Recorder;
 use crate::metrics::report;
+use crate::metrics::steady::{SteadyRule, Watch};
 use crate::metrics::window::Window;
 use crate::metrics::{Interval, Summary};
 use crate::precondition;
@@ -41,6 +42,9 @@ pub struct RunOptions {
     pub check: bool,
     /// Requests that load the device but do not count.
     pub warmup: Warmup,
+    /// Ends the run with steady state, instead of with the flows, which start over until then. What
+    /// counts are the last rounds.
+    pub until_steady: Option<SteadyRule>,
     /// Name of the compatibility mode for the summary.
     pub compat: Option<String>,
     /// Threads for independent simulations; 0 for all cores. Never changes a result.
@@ -59,6 +63,7 @@ impl Default for RunOptions {
             compat: None,
             threads: 0,
             series_interval: None,
+            until_steady: None,
         }
     }
 }
@@ -199,9 +204,14 @@ pub fn simulate_in_detail(
         std::mem::replace(&mut prepared.state, FtlState::empty())
     };
     let start = Instant::now();
-    let window = Window::new(workload.window, options.warmup);
+    let window = match options.until_steady {
+        Some(_) => Window::until_steady(options.warmup),
+        None => Window::new(workload.window, options.warmup),
+    };
     let mut shared = prepared.build(state, window, |_| true)?;
+    shared.recorder.watch = options.until_steady.map(|rule| Box::new(Watch::new(rule)));
     shared.run(&|share| progress(share / parts as f64))?;
+    shared.recorder.settle();
     let wall_s = start.elapsed().as_secs_f64();
 
     let mut summary = report::summarise(&shared, device, workload, options);

@@ -84,7 +84,7 @@ fn the_released_mqsim_is_met() {
 type TurnOff = fn(&mut CompatConfig);
 
 /// Every switch, in the order in which the table turns them off.
-const SWITCHES: [(&str, TurnOff); 13] = [
+const SWITCHES: [(&str, TurnOff); 14] = [
     ("random_generators", |c| c.random_generators = false),
     ("padded_sqe", |c| c.padded_sqe = false),
     ("truncated_link_time", |c| c.truncated_link_time = false),
@@ -96,6 +96,7 @@ const SWITCHES: [(&str, TurnOff); 13] = [
     ("no_suspension", |c| c.no_suspension = false),
     ("sata_over_pcie", |c| c.sata_over_pcie = false),
     ("sata_tags_freed_on_fetch", |c| c.sata_tags_freed_on_fetch = false),
+    ("reporting", |c| c.reporting = false),
     ("one_die_per_dispatch", |c| c.one_die_per_dispatch = false),
     ("zero_firmware_time", |c| c.zero_firmware_time = false),
 ];

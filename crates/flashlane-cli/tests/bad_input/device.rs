@@ -85,7 +85,7 @@ const RULES: &[Case] = &[
         "[link]\ngeneration = 7\n[ftl]\n",
         &["d.toml:4: link.generation", "found 7", "3 to 6"],
     ),
-    case("\"mlc\"", "\"in-place\"", &["d.toml:18: flash.erase_time", "has no erase"]),
+    case("\"mlc\"", "\"in-place\"", &["d.toml:19: flash.erase_time", "has no erase"]),
     case("erase_time = \"3800us\"", "", &["flash.erase_time", "found 0ps", "1ns to 10s"]),
     case(
         "erase_time = \"3800us\"",

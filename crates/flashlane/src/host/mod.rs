@@ -124,7 +124,9 @@ impl Ssd {
                         self.pass_ended(flow);
                     }
                     let host = &mut self.host.flows[flow as usize];
-                    if !host.repeat || self.recorder.window.generation_over(now) {
+                    let window = &self.recorder.window;
+                    let repeat = host.repeat || window.is_until_steady();
+                    if !repeat || window.generation_over(now) {
                         host.stopped = true;
                         return None;
                     }
@@ -286,6 +288,9 @@ impl Ssd {
 
     /// Share of the work that is done, as far as it is known.
     pub(crate) fn progress(&self) -> f64 {
+        if let Some(watch) = &self.recorder.watch {
+            return watch.progress();
+        }
         self.host
             .flows
             .iter()

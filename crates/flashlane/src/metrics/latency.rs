@@ -41,6 +41,20 @@ impl LatencyRecorder {
         histogram.record(ps / 1_000).expect("the histogram grows with its values");
     }
 
+    /// Adds all latencies of another recorder.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Some(theirs) = &other.histogram else { return };
+        match &mut self.histogram {
+            Some(ours) => ours.add(theirs.as_ref()).expect("both grow with their values"),
+            None => self.histogram = Some(theirs.clone()),
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.squares += other.squares;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
     /// Number of latencies.
     pub(crate) fn count(&self) -> u64 {
         self.count
@@ -108,6 +122,15 @@ mod tests {
         let median = distribution.iter().find(|(_, share)| *share >= 0.5).unwrap().0;
         assert!((median / 5000.0 - 1.0).abs() < 0.002, "{median}");
         assert_eq!(distribution.last().unwrap().1, 1.0);
+        let (mut low, mut high) = (LatencyRecorder::default(), LatencyRecorder::default());
+        (1..=4_000).for_each(|us| low.record(Time::from_us(us)));
+        (4_001..=10_000).for_each(|us| high.record(Time::from_us(us)));
+        let mut both = LatencyRecorder::default();
+        both.add(&low);
+        both.add(&high);
+        both.add(&LatencyRecorder::default());
+        assert!((both.summary().stddev - l.stddev).abs() < 1e-6);
+        assert_eq!(Latency { stddev: l.stddev, ..both.summary() }, l);
         assert_eq!(LatencyRecorder::default().summary(), Latency::default());
         assert!(LatencyRecorder::default().distribution().is_empty());
     }

@@ -2,11 +2,14 @@
 //! boundaries; knows no other stage.
 
 pub(crate) mod latency;
+mod mqsim_xml;
 pub(crate) mod recorder;
 pub(crate) mod report;
 pub(crate) mod series;
+pub mod steady;
 pub mod summary;
 pub(crate) mod window;
 
+pub use mqsim_xml::mqsim_results;
 pub use series::Interval;
 pub use summary::*;

@@ -4,11 +4,12 @@ use flashlane_engine::Time;
 
 use super::latency::LatencyRecorder;
 use super::series::Series;
+use super::steady::Watch;
 use super::summary::{BreakdownSummary, ByteCounts, RequestCounts, TransactionSummary};
 use super::window::Window;
 use crate::layout::SECTOR_BYTES;
 use crate::request::{Chain, Request};
-use crate::transaction::Transaction;
+use crate::transaction::{Op, Transaction};
 use crate::workload::RequestOp;
 
 /// Sums of the times of each stage. Unit: picoseconds.
@@ -30,6 +31,26 @@ pub(crate) struct TransactionSums {
     execution: u128,
 }
 
+impl TransactionSums {
+    fn add(&mut self, more: Self) {
+        self.count += more.count;
+        self.wait += more.wait;
+        self.transfer += more.transfer;
+        self.execution += more.execution;
+    }
+
+    fn summary(&self) -> TransactionSummary {
+        let mean =
+            |sum: u128| if self.count == 0 { 0.0 } else { sum as f64 / self.count as f64 / 1e6 };
+        TransactionSummary {
+            count: self.count,
+            wait_us: mean(self.wait),
+            transfer_us: mean(self.transfer),
+            execution_us: mean(self.execution),
+        }
+    }
+}
+
 /// What is known of a flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowRecord {
@@ -40,7 +61,8 @@ pub(crate) struct FlowRecord {
     pub(crate) requests: RequestCounts,
     pub(crate) bytes: ByteCounts,
     stages: StageSums,
-    pub(crate) transactions: TransactionSums,
+    /// Reads, writes.
+    pub(crate) transactions: [TransactionSums; 2],
     /// Host pages programmed.
     pub(crate) host_programs: u64,
     /// Pages programmed by collection and for translation on behalf of the flow.
@@ -57,12 +79,14 @@ pub(crate) struct FlowRecord {
 pub(crate) struct Recorder {
     pub(crate) flows: Vec<FlowRecord>,
     pub(crate) window: Window,
+    /// Ends the run with steady state.
+    pub(crate) watch: Option<Box<Watch>>,
 }
 
 impl Recorder {
     /// Empty records.
     pub(crate) fn new(flows: usize, window: Window) -> Self {
-        Self { flows: vec![FlowRecord::default(); flows], window }
+        Self { flows: vec![FlowRecord::default(); flows], window, watch: None }
     }
 
     /// Also keeps a time series of every flow. Unit: picoseconds.
@@ -78,6 +102,9 @@ impl Recorder {
             return;
         }
         self.window.completed(now);
+        if self.watch.is_some() && !self.end_rounds_by_time(now) {
+            return;
+        }
         let flow = &mut self.flows[request.flow as usize];
         let response = now - request.enqueued;
         flow.response.record(response);
@@ -119,11 +146,59 @@ impl Recorder {
             (request.served - request.begun).0,
             "stages span the device work"
         );
+        if self.watch.is_some() {
+            self.end_round_by_count(now);
+        }
+    }
+
+    /// Ends the rounds whose time is over; false where that was the last one.
+    fn end_rounds_by_time(&mut self, now: Time) -> bool {
+        loop {
+            let opened = self.window.opened.unwrap_or(Time::ZERO);
+            let Some(watch) = self.watch.as_mut().filter(|watch| !watch.finished()) else {
+                return false;
+            };
+            let Some(end) = watch.over_by_time(opened, now) else { return true };
+            self.end_round(end);
+        }
+    }
+
+    /// Ends the round if it has all its requests.
+    fn end_round_by_count(&mut self, now: Time) {
+        let completed = self.flows.iter().map(|flow| flow.response.count()).sum();
+        if self.watch.as_ref().is_some_and(|watch| watch.over_by_count(completed)) {
+            self.end_round(now);
+        }
+    }
+
+    fn end_round(&mut self, end: Time) {
+        let Some(watch) = &mut self.watch else { return };
+        let fresh = |old: &mut FlowRecord| {
+            let series = old.series.take();
+            std::mem::replace(old, FlowRecord { series, ..FlowRecord::default() })
+        };
+        watch.close(end, self.flows.iter_mut().map(fresh).collect());
+        if watch.finished() {
+            self.window.rounds_ended(watch.span().expect("a round is over"));
+        }
+    }
+
+    /// The run is over: what counts are the rounds of the window. Without a whole round it is what
+    /// there was.
+    pub(crate) fn settle(&mut self) {
+        let Some(records) = self.watch.as_mut().and_then(|watch| watch.take_records()) else {
+            return;
+        };
+        for (flow, record) in self.flows.iter_mut().zip(records) {
+            let series = flow.series.take();
+            *flow = FlowRecord { series, ..record };
+        }
     }
 
     /// A transaction of a host request is done.
     pub(crate) fn transaction_done(&mut self, tr: &Transaction) {
-        let sums = &mut self.flows[tr.flow as usize].transactions;
+        let side = usize::from(tr.op != Op::Read);
+        let sums = &mut self.flows[tr.flow as usize].transactions[side];
         sums.count += 1;
         sums.wait += u128::from(tr.chain.total() - tr.chain.bus - tr.chain.array);
         sums.transfer += u128::from(tr.chain.bus);
@@ -132,6 +207,38 @@ impl Recorder {
 }
 
 impl FlowRecord {
+    /// Adds the record of another span of time; the series stays.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.response.add(&other.response);
+        self.read_response.add(&other.read_response);
+        self.write_response.add(&other.write_response);
+        self.end_to_end.add(&other.end_to_end);
+        let (sum, more) = (&mut self.requests, &other.requests);
+        sum.read += more.read;
+        sum.write += more.write;
+        sum.trim += more.trim;
+        sum.flush += more.flush;
+        self.bytes.read += other.bytes.read;
+        self.bytes.write += other.bytes.write;
+        let (sum, more) = (&mut self.stages, &other.stages);
+        sum.submission += more.submission;
+        sum.transfer_in += more.transfer_in;
+        sum.firmware += more.firmware;
+        for (sum, more) in sum.chain.iter_mut().zip(more.chain) {
+            *sum += more;
+        }
+        sum.transfer_out += more.transfer_out;
+        for (sum, more) in self.transactions.iter_mut().zip(other.transactions) {
+            sum.add(more);
+        }
+        self.host_programs += other.host_programs;
+        self.other_programs += other.other_programs;
+        self.cmt_hits += other.cmt_hits;
+        self.cmt_misses += other.cmt_misses;
+        self.cache_hits += other.cache_hits;
+        self.cache_misses += other.cache_misses;
+    }
+
     /// Mean per stage.
     pub(crate) fn breakdown(&self) -> BreakdownSummary {
         let count = self.response.count();
@@ -150,18 +257,12 @@ impl FlowRecord {
         }
     }
 
-    /// Mean transaction times.
-    pub(crate) fn transaction_summary(&self) -> TransactionSummary {
-        let sums = &self.transactions;
-        let mean = |sum: u128| {
-            if sums.count == 0 { 0.0 } else { sum as f64 / sums.count as f64 / 1e6 }
-        };
-        TransactionSummary {
-            count: sums.count,
-            wait_us: mean(sums.wait),
-            transfer_us: mean(sums.transfer),
-            execution_us: mean(sums.execution),
-        }
+    /// Mean times of read and of write transactions, and of both together.
+    pub(crate) fn transaction_summaries(&self) -> [TransactionSummary; 3] {
+        let [reads, writes] = self.transactions;
+        let mut both = reads;
+        both.add(writes);
+        [reads, writes, both].map(|sums| sums.summary())
     }
 
     /// All page programs over host page programs.

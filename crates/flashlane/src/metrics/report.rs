@@ -41,6 +41,7 @@ pub(crate) fn summarise(
         requests_generated: ssd.host.flows.iter().map(|f| f.generated).sum(),
         requests_completed: ssd.host.flows.iter().map(|f| f.completed).sum(),
         flows,
+        steady_state: ssd.recorder.watch.as_ref().map(|watch| watch.summary()),
         fairness: crate::metrics::Fairness::default(),
         flash: flash_summary(ssd),
         cache: CacheSummary {
@@ -77,6 +78,7 @@ fn flow_summary(ssd: &Ssd, workload: &WorkloadConfig, flow: usize, window_s: f64
     let source = ssd.host.flows[flow].source.as_ref();
     let input = source.map(|s| s.report()).unwrap_or_default();
     let queue = &ssd.scheduler.flows[flow];
+    let [read_transactions, write_transactions, transactions] = record.transaction_summaries();
     let elapsed = ssd.now.0 as f64 * f64::from(ssd.geometry.chips());
     FlowSummary {
         name: config.name.clone(),
@@ -90,7 +92,9 @@ fn flow_summary(ssd: &Ssd, workload: &WorkloadConfig, flow: usize, window_s: f64
         write_response_time_us: record.write_response.summary(),
         end_to_end_us: record.end_to_end.summary(),
         breakdown_us: record.breakdown(),
-        transactions: record.transaction_summary(),
+        transactions,
+        read_transactions,
+        write_transactions,
         cmt: HitCounts { hits: record.cmt_hits, misses: record.cmt_misses },
         cache: HitCounts { hits: record.cache_hits, misses: record.cache_misses },
         mean_chip_queue_length: if elapsed > 0.0 { queue.area as f64 / elapsed } else { 0.0 },

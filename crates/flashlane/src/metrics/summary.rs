@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::steady::SteadySummary;
+
 /// Schema name written into every summary.
 pub const SCHEMA: &str = "flashlane.summary/1";
 
@@ -45,6 +47,9 @@ pub struct Summary {
     pub requests_generated: u64,
     /// Requests completed, counted or not. Equal to `requests_generated` in a finished run.
     pub requests_completed: u64,
+    /// Rounds of a run until steady state, whose last five are the measurement window; null without
+    /// `--until-steady`.
+    pub steady_state: Option<SteadySummary>,
     /// One entry per flow, in the order of the workload.
     pub flows: Vec<FlowSummary>,
     /// Comparison with runs of each flow alone; all null without `--alone`.
@@ -172,6 +177,10 @@ pub struct FlowSummary {
     pub breakdown_us: BreakdownSummary,
     /// Page transactions.
     pub transactions: TransactionSummary,
+    /// Those that read.
+    pub read_transactions: TransactionSummary,
+    /// Those that write.
+    pub write_transactions: TransactionSummary,
     /// Mapping look-ups of the flow.
     pub cmt: HitCounts,
     /// Data cache accesses of the flow, pages.

@@ -28,6 +28,9 @@ pub(crate) struct Window {
     load_goes_on: bool,
     /// Every flow has ended its first pass.
     passes_over: bool,
+    /// Rounds decide: whether the run ends with steady state, and whether they are over.
+    until_steady: bool,
+    rounds_over: bool,
     counted: u64,
     completed: u64,
     pub(crate) last_completion: Time,
@@ -45,10 +48,30 @@ impl Window {
             fixed: false,
             load_goes_on: false,
             passes_over: false,
+            until_steady: false,
+            rounds_over: false,
             counted: 0,
             completed: 0,
             last_completion: Time::ZERO,
         }
+    }
+
+    /// A window that rounds determine.
+    pub(crate) fn until_steady(warmup: Warmup) -> Self {
+        Self { until_steady: true, ..Self::new(WindowRule::Steady, warmup) }
+    }
+
+    /// Flows start over until rounds end the run.
+    pub(crate) fn is_until_steady(&self) -> bool {
+        self.until_steady
+    }
+
+    /// The rounds are over; these are the start and the end of the last ones.
+    pub(crate) fn rounds_ended(&mut self, (opened, closed): (Time, Time)) {
+        self.opened = Some(opened);
+        self.closed = Some(closed);
+        self.load_goes_on = true;
+        self.rounds_over = true;
     }
 
     /// The window of another run.
@@ -92,7 +115,7 @@ impl Window {
 
     /// The load that was asked for ends now.
     pub(crate) fn close(&mut self, now: Time, load_goes_on: bool) {
-        if self.rule == WindowRule::Steady && self.closed.is_none() {
+        if self.rule == WindowRule::Steady && self.closed.is_none() && !self.until_steady {
             self.closed = Some(now);
             self.load_goes_on = load_goes_on;
         }
@@ -106,6 +129,9 @@ impl Window {
     /// No more requests are needed.
     #[inline]
     pub(crate) fn generation_over(&self, now: Time) -> bool {
+        if self.until_steady {
+            return self.rounds_over;
+        }
         if self.rule == WindowRule::WholeRun {
             return self.passes_over;
         }

@@ -1,0 +1,226 @@
+//! Results under the tags of the released MQSim, for scripts that read its files.
+//!
+//! Values are those of the summary. With `compat.reporting` they are written as MQSim writes them:
+//! rates over whole seconds (`inf` below one), times cut to whole microseconds, `-nan` where there is
+//! nothing to average. Source: the released MQSim's output.
+
+use std::fmt::Write as _;
+
+use super::summary::{FlowSummary, Summary, TransactionSummary};
+use crate::config::{DeviceConfig, InterfaceKind, MqsimFlowConfig, WorkloadConfig};
+
+/// Writes elements and attributes.
+struct Writer {
+    text: String,
+    depth: usize,
+    /// As MQSim rounds.
+    cut: bool,
+}
+
+impl Writer {
+    fn line(&mut self, line: &str) {
+        writeln!(self.text, "{}{line}", "\t".repeat(self.depth)).expect("text takes all");
+    }
+
+    fn inside(&mut self, tag: &str, body: impl FnOnce(&mut Self)) {
+        self.line(&format!("<{tag}>"));
+        self.depth += 1;
+        body(self);
+        self.depth -= 1;
+        self.line(&format!("</{tag}>"));
+    }
+
+    fn element(&mut self, tag: &str, value: &str) {
+        self.line(&format!("<{tag}>{}</{tag}>", escaped(value)));
+    }
+
+    fn count(&mut self, tag: &str, value: u64) {
+        self.element(tag, &value.to_string());
+    }
+
+    /// An amount per second of the run.
+    fn rate(&mut self, tag: &str, amount: f64, seconds: f64) {
+        let seconds = if self.cut { seconds.floor() } else { seconds };
+        let rate = if amount == 0.0 && !self.cut { 0.0 } else { amount / seconds };
+        self.element(tag, &number(rate));
+    }
+
+    /// Unit: microseconds.
+    fn time(&mut self, tag: &str, us: f64) {
+        let text = self.time_text(us);
+        self.element(tag, &text);
+    }
+
+    fn time_text(&self, us: f64) -> String {
+        if self.cut { format!("{}", us.floor()) } else { number(us) }
+    }
+
+    fn attributes(&mut self, tag: &str, attributes: &[(&str, String)]) {
+        let mut line = format!("<{tag}");
+        for (name, value) in attributes {
+            write!(line, " {name}=\"{}\"", escaped(value)).expect("text takes all");
+        }
+        self.line(&(line + "/>"));
+    }
+}
+
+/// A number as C++ prints it.
+fn number(value: f64) -> String {
+    if value.is_nan() {
+        "-nan".to_owned()
+    } else if value.is_infinite() {
+        "inf".to_owned()
+    } else {
+        format!("{value:.6}")
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The results of one scenario as a document.
+#[must_use]
+pub fn mqsim_results(
+    summary: &Summary,
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+) -> String {
+    let cut = device.compat.reporting;
+    let mut w = Writer { text: String::new(), depth: 0, cut };
+    w.line("<?xml version=\"1.0\" encoding=\"us-ascii\"?>");
+    w.inside("MQSim_Results", |w| {
+        w.inside("Host", |w| {
+            for (flow, config) in summary.flows.iter().zip(&workload.flows) {
+                let name = match &config.mqsim {
+                    Some(MqsimFlowConfig::Trace(trace)) => {
+                        format!("Trace.{}", trace.path.display())
+                    }
+                    _ => flow.name.clone(),
+                };
+                w.inside("Host.IO_Flow", |w| host_flow(w, flow, &name, summary));
+            }
+        });
+        w.inside("SSDDevice", |w| {
+            w.inside("SSDDevice.HostInterface", |w| {
+                w.element("Name", "SSDDevice.HostInterface");
+                if device.interface.kind == InterfaceKind::Sata {
+                    stream_times(w, &all_flows(summary));
+                } else {
+                    for (index, flow) in (0..).zip(&summary.flows) {
+                        w.inside("SSDDevice.IO_Stream", |w| {
+                            w.count("Stream_ID", index);
+                            stream_times(w, &[flow.read_transactions, flow.write_transactions]);
+                        });
+                    }
+                }
+            });
+            let attributes = translation(summary, cut);
+            w.attributes("SSDDevice.FTL", &attributes);
+            for chip in &summary.chips {
+                let id = format!("@{}@{}", chip.channel, chip.chip);
+                w.attributes(
+                    "SSDDevice.FlashChips",
+                    &[
+                        ("ID", id),
+                        ("Fraction_of_Time_in_Execution", number(chip.busy_fraction)),
+                        ("Fraction_of_Time_Idle", number(1.0 - chip.busy_fraction)),
+                    ],
+                );
+            }
+        });
+    });
+    w.text
+}
+
+fn host_flow(w: &mut Writer, flow: &FlowSummary, name: &str, summary: &Summary) {
+    // MQSim's rates are over the time to the last event.
+    let seconds =
+        if w.cut { summary.simulated_s } else { summary.window_end_s - summary.window_start_s };
+    let (reads, writes) = (flow.requests.read, flow.requests.write);
+    w.element("Name", &format!("Host.IO_Flow.{name}"));
+    let requests = [("", reads + writes), ("Read_", reads), ("Write_", writes)];
+    for (kind, count) in requests {
+        w.count(&format!("{kind}Request_Count"), count);
+    }
+    for (kind, count) in [("", reads + writes), ("_Read", reads), ("_Write", writes)] {
+        w.rate(&format!("IOPS{kind}"), count as f64, seconds);
+    }
+    let (read, written) = (flow.bytes.read, flow.bytes.write);
+    let bytes = [("", read + written), ("_Read", read), ("_Write", written)];
+    for (kind, bytes) in bytes {
+        w.element(&format!("Bytes_Transferred{kind}"), &number(bytes as f64));
+    }
+    for (kind, bytes) in bytes {
+        w.rate(&format!("Bandwidth{kind}"), bytes as f64, seconds);
+    }
+    let latencies = [
+        ("Device_Response_Time", &flow.response_time_us),
+        ("End_to_End_Request_Delay", &flow.end_to_end_us),
+    ];
+    for (tag, latency) in latencies {
+        w.time(tag, latency.mean);
+        w.time(&format!("Min_{tag}"), latency.min);
+        w.time(&format!("Max_{tag}"), latency.max);
+    }
+}
+
+/// Mean times of all flows' read and write transactions.
+fn all_flows(summary: &Summary) -> [TransactionSummary; 2] {
+    let sum = |of: fn(&FlowSummary) -> &TransactionSummary| {
+        let count = summary.flows.iter().map(|flow| of(flow).count).sum::<u64>();
+        let mean = |time: fn(&TransactionSummary) -> f64| {
+            let total: f64 =
+                summary.flows.iter().map(|flow| time(of(flow)) * of(flow).count as f64).sum();
+            if count == 0 { 0.0 } else { total / count as f64 }
+        };
+        TransactionSummary {
+            count,
+            wait_us: mean(|t| t.wait_us),
+            transfer_us: mean(|t| t.transfer_us),
+            execution_us: mean(|t| t.execution_us),
+        }
+    };
+    [sum(|flow| &flow.read_transactions), sum(|flow| &flow.write_transactions)]
+}
+
+fn stream_times(w: &mut Writer, transactions: &[TransactionSummary; 2]) {
+    for (kind, t) in ["Read", "Write"].iter().zip(transactions) {
+        let turnaround = t.wait_us + t.transfer_us + t.execution_us;
+        for (what, us) in [
+            ("Turnaround", turnaround),
+            ("Execution", t.execution_us),
+            ("Transfer", t.transfer_us),
+            ("Waiting", t.wait_us),
+        ] {
+            w.time(&format!("Average_{kind}_Transaction_{what}_Time"), us);
+        }
+    }
+}
+
+fn translation(summary: &Summary, cut: bool) -> Vec<(&'static str, String)> {
+    let flash = &summary.flash;
+    let reads = flash.user_reads + flash.gc_reads + flash.mapping_reads;
+    let programs = flash.user_programs + flash.gc_programs + flash.mapping_programs;
+    let moves = match (flash.gc_invocations, cut) {
+        (0, true) => "-nan".to_owned(),
+        (0, false) => number(0.0),
+        (jobs, _) => number(flash.gc_programs as f64 / jobs as f64),
+    };
+    let count = |value: u64| value.to_string();
+    vec![
+        ("Issued_Flash_Read_CMD", count(reads)),
+        ("Issued_Flash_Program_CMD", count(programs)),
+        ("Issued_Flash_Erase_CMD", count(flash.erases)),
+        ("Issued_Flash_Suspend_Program_CMD", count(flash.program_suspends)),
+        ("Issued_Flash_Suspend_Erase_CMD", count(flash.erase_suspends)),
+        ("Issued_Flash_Read_CMD_For_Mapping", count(flash.mapping_reads)),
+        ("Issued_Flash_Program_CMD_For_Mapping", count(flash.mapping_programs)),
+        ("CMT_Hits", count(summary.cmt.hits)),
+        ("CMT_Misses", count(summary.cmt.misses)),
+        ("Total_CMT_Queries", count(summary.cmt.hits + summary.cmt.misses)),
+        ("Total_GC_Executions", count(flash.gc_invocations)),
+        ("Average_Page_Movement_For_GC", moves),
+        ("Total_WL_Executions", count(flash.wear_leveling_moves)),
+    ]
+}
