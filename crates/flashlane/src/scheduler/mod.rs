@@ -194,7 +194,7 @@ impl Ssd {
             return false;
         }
         self.batch.clear();
-        let formed = self.with_policy(false, |policy, view| policy.interrupt(die, view));
+        let formed = self.with_policy(false, |policy, view| policy.take_read(die, view));
         self.send_formed(die, formed, false);
         formed
     }

@@ -35,6 +35,12 @@ pub(crate) trait Policy: Send {
     /// one operation. False if the die has nothing to do.
     fn take(&mut self, die: u32, view: &mut View<'_>) -> bool;
 
+    /// The die is free, and the channel has read data waiting: forms a command of reads if that is
+    /// what the die should do next.
+    fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.interrupt(die, view)
+    }
+
     /// The die runs a program or an erase: forms a command of reads worth an interruption, or
     /// returns false.
     fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool;

@@ -26,7 +26,6 @@ use flashlane_engine::Time;
 use super::Policy;
 use crate::config::policy::PolicyDoc;
 use crate::config::units::{Bandwidth, Span};
-use crate::flash::DieState;
 use crate::scheduler::queues::{Kind, Queues, View};
 use crate::transaction::{Op, Source, Transaction};
 use arbitration::{LEVELS, Ruler};
@@ -348,21 +347,21 @@ impl Flin {
             }
             (read, Some(write)) => {
                 self.charge(die, &write, view);
-                let collection = self.collection_time(die, view);
-                if let Some(read) = read {
-                    // Eq. 6 to 8.
-                    let now = view.now.0;
-                    let of_read =
-                        proportional_wait(now - read.enqueued, write.cost + collection, read.cost);
-                    let of_write =
-                        proportional_wait(now - write.enqueued + collection, read.cost, write.cost);
-                    if of_read > of_write {
-                        return self.dispatch(die, READ, view);
-                    }
+                if read.is_some_and(|read| self.read_wins(die, &read, &write, view)) {
+                    return self.dispatch(die, READ, view);
                 }
                 self.migrate(die, view) || self.dispatch(die, WRITE, view)
             }
         }
+    }
+
+    /// Line 8, with Eq. 6 to 8: the collection that goes with the write counts once, in the other slot
+    /// for the read and in Eq. 7 for the write.
+    fn read_wins(&self, die: u32, read: &Entry, write: &Entry, view: &View<'_>) -> bool {
+        let (now, collection) = (view.now.0, self.collection_time(die, view));
+        let of_read = proportional_wait(now - read.enqueued, write.cost + collection, read.cost);
+        let of_write = proportional_wait(now - write.enqueued + collection, read.cost, write.cost);
+        of_read > of_write
     }
 
     /// Without stage 3: reads, writes, collection; collection first where blocks run out.
@@ -527,43 +526,37 @@ impl Policy for Flin {
         self.select(die, view)
     }
 
-    /// Section 4.3, optimizations. Also asked for a read of an idle die: then the read has to win.
-    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        if self.form(die, Kind::MappingRead, view) {
+            return true;
+        }
+        if !self.others.is_empty(die, Kind::MappingWrite) || view.urgent {
+            return false;
+        }
         self.refill(die, view);
         let [read, write] = self.units[die as usize].slots;
-        let running = view.flash.running(die);
-        if view.flash.dies[die as usize].state == DieState::Idle || running.is_none() {
-            if self.form(die, Kind::MappingRead, view) {
+        let Some(read) = read else { return false };
+        let wins = write.is_none_or(|write| {
+            if !self.balancing {
                 return true;
             }
-            if !self.others.is_empty(die, Kind::MappingWrite) || view.urgent {
-                return false;
-            }
-            let Some(read) = read else { return false };
-            let wins = match write {
-                None => true,
-                Some(_) if !self.balancing => true,
-                Some(write) => {
-                    self.charge(die, &write, view);
-                    let collection = self.collection_time(die, view);
-                    let now = view.now.0;
-                    proportional_wait(now - read.enqueued, write.cost + collection, read.cost)
-                        > proportional_wait(
-                            now - write.enqueued + collection,
-                            read.cost,
-                            write.cost,
-                        )
-                }
-            };
-            return wins && self.dispatch(die, READ, view);
-        }
+            self.charge(die, &write, view);
+            self.read_wins(die, &read, &write, view)
+        });
+        wins && self.dispatch(die, READ, view)
+    }
+
+    /// Section 4.3, optimizations.
+    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
         if !self.config.suspend {
             return false;
         }
         if self.form(die, Kind::MappingRead, view) {
             return true;
         }
-        let (Some(read), Some(running)) = (read, running) else { return false };
+        self.refill(die, view);
+        let read = self.units[die as usize].slots[READ];
+        let (Some(read), Some(running)) = (read, view.flash.running(die)) else { return false };
         if self.balancing && !self.units[die as usize].idle_collection {
             let times = self.times[running as usize];
             let left = view.busy(die);
