@@ -203,3 +203,58 @@ fn reads_overtake_collection_above_the_hard_threshold_only() {
     let below = mean(&base.set("ftl.gc.hard_threshold", "11 blocks").run());
     assert!(above < 0.6 * below, "{above} us above, {below} us below");
 }
+
+/// A flow of MQSim's files that overwrites all it touches.
+fn mqsim_writes(working_set_percent: u32) -> Scenario {
+    let workload = format!(
+        r#"
+[[flow]]
+name = "from MQSim"
+cache = "off"
+[flow.mqsim.synthetic]
+working_set_percent = {working_set_percent}
+closed_loop = true
+read_percent = 0
+address = "uniform"
+hot_region_percent = 0
+aligned = true
+alignment_sectors = 8
+normal_size = false
+size_mean_sectors = 8
+size_stddev_sectors = 0
+seed = 321
+queue_depth = 4
+bandwidth = 0
+stop_time_ns = 0
+requests = 20000
+"#
+    );
+    Scenario::new(DRIVE, &workload).set("ftl.gc.threshold", "12 blocks")
+}
+
+/// Each compatibility switch of collection changes a number that it is about.
+#[test]
+fn compatibility_switches_of_collection_take_effect() {
+    let writes = mqsim_writes(100);
+    let switched = |base: &Scenario, name: &str| {
+        [false, true].map(|on| base.set(&format!("compat.{name}"), on).run())
+    };
+    // One more block that holds no data.
+    let [off, on] = switched(&writes, "frontiers_at_start");
+    assert!(amplification(&on) > 1.01 * amplification(&off), "{}", amplification(&on));
+    let [off, on] = switched(&writes, "collection_per_block");
+    assert!(amplification(&on) != amplification(&off));
+    // Nobody else is there to use what collection leaves: it ends no sooner for it.
+    let slow =
+        writes.set("ftl.gc.preemptible", false).set("flow[0].mqsim.synthetic.queue_depth", 1);
+    let [off, on] = switched(&slow, "writes_wait_for_erases");
+    let mean = |s: &Summary| s.flows[0].write_response_time_us.mean;
+    assert!(mean(&on) > 1.02 * mean(&off), "{} {}", mean(&on), mean(&off));
+    let fifo = writes.set("ftl.gc.victim", "fifo").set("flow[0].mqsim.synthetic.requests", 4000);
+    let [off, on] = switched(&fifo, "fullest_blocks_oldest");
+    assert!(amplification(&on) > 1.2 * amplification(&off), "{}", amplification(&on));
+    // Half of the drive stays empty, where the run would fill it.
+    let half = writes.set("flow[0].occupancy", 0.5).set("compat.random_generators", true);
+    let [off, on] = switched(&half, "occupied_by_own_requests");
+    assert!(amplification(&on) < 0.97 * amplification(&off), "{}", amplification(&on));
+}

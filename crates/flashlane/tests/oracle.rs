@@ -7,8 +7,8 @@
 mod frame;
 
 use flashlane::config::CompatConfig;
-use frame::Closeness::Strict;
-use frame::{Closeness, Job, faults, jobs, pages, run, run_all, shared};
+use frame::Closeness::{Loose, Strict};
+use frame::{Closeness, Job, amplification, faults, jobs, pages, run, run_all, run_job, shared};
 
 /// The groups that are compared, and how close they have to be. A new group is one line.
 const GROUPS: &[(&str, Closeness)] = &[
@@ -19,6 +19,10 @@ const GROUPS: &[(&str, Closeness)] = &[
     ("g2_latency_floor", Strict),
     ("g3_qd_sweep", Strict),
     ("g4_plane_alloc", Strict),
+    ("g7_gc", Loose),
+    ("g8_suspend", Strict),
+    ("g9_precondition_scaling", Loose),
+    ("g11_determinism", Loose),
 ];
 
 /// A case outside its tolerance, the defects of the released MQSim that explain it, and what shows it.
@@ -28,13 +32,24 @@ struct Explained {
 }
 
 /// At most one case in ten.
-const EXPLAINED: &[Explained] = &[];
+const EXPLAINED: &[Explained] = &[
+    Explained {
+        case: "g7_gc/pre_b256_p256_n100000",
+        why: "D34: blocks by number of valid pages are rounded down class by class, 257 of them here, \
+              and the rest is free or wholly valid",
+    },
+    Explained {
+        case: "g7_gc/pre_b512_p64_occ100_n100000",
+        why: "D34: the valid pages of blocks follow an occupancy of 100 %, of which only 90 % are drawn; \
+              the distribution is shifted by whole pages to make up for it",
+    },
+];
 
 #[test]
 fn the_released_mqsim_is_met() {
     let Some(root) = shared() else { return };
     let (jobs, unusable) = jobs(&root, GROUPS);
-    let summaries = run_all(&jobs, |job: &Job| run(&job.inputs, CompatConfig::mqsim()));
+    let summaries = run_all(&jobs, |job: &Job| run_job(job, CompatConfig::mqsim()));
     let (mut inside, mut explained, mut failures, mut equal) = (0, 0, Vec::new(), 0);
     println!("{:<46} {:>12} {:>12} {:>8}", "case, flow", "MQSim us", "ours us", "diff %");
     for (job, summary) in jobs.iter().zip(&summaries) {
@@ -46,7 +61,15 @@ fn the_released_mqsim_is_met() {
                     continue;
                 }
             };
-            for (index, theirs) in case.flows.iter().enumerate() {
+            if let (true, Some(theirs)) = (case.lossy, &case.pages) {
+                let (theirs, ours) = (amplification(theirs), amplification(&pages(summary)));
+                println!(
+                    "{:<44} - {theirs:>12.4} {ours:>12.4} {:>8.3} write amplification",
+                    case.name,
+                    100.0 * (ours / theirs - 1.0)
+                );
+            }
+            for (index, theirs) in case.flows.iter().enumerate().filter(|_| !case.lossy) {
                 let ours = summary.flows[index].response_time_us.mean;
                 let difference = 100.0 * (ours / theirs.mean - 1.0);
                 equal += u32::from(difference.abs() < 0.001);
@@ -84,7 +107,7 @@ fn the_released_mqsim_is_met() {
 type TurnOff = fn(&mut CompatConfig);
 
 /// Every switch, in the order in which the table turns them off.
-const SWITCHES: [(&str, TurnOff); 14] = [
+const SWITCHES: [(&str, TurnOff); 19] = [
     ("random_generators", |c| c.random_generators = false),
     ("padded_sqe", |c| c.padded_sqe = false),
     ("truncated_link_time", |c| c.truncated_link_time = false),
@@ -94,6 +117,11 @@ const SWITCHES: [(&str, TurnOff); 14] = [
     ("unordered_programs", |c| c.unordered_programs = false),
     ("data_before_commands", |c| c.data_before_commands = false),
     ("no_suspension", |c| c.no_suspension = false),
+    ("frontiers_at_start", |c| c.frontiers_at_start = false),
+    ("collection_per_block", |c| c.collection_per_block = false),
+    ("writes_wait_for_erases", |c| c.writes_wait_for_erases = false),
+    ("occupied_by_own_requests", |c| c.occupied_by_own_requests = false),
+    ("fullest_blocks_oldest", |c| c.fullest_blocks_oldest = false),
     ("sata_over_pcie", |c| c.sata_over_pcie = false),
     ("sata_tags_freed_on_fetch", |c| c.sata_tags_freed_on_fetch = false),
     ("reporting", |c| c.reporting = false),

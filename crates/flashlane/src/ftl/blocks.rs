@@ -46,6 +46,9 @@ impl Stream {
     }
 }
 
+/// Collections that a plane owes at most. Source: the released MQSim, collections at a time.
+const COLLECTIONS_OWED_MAX: u32 = 10;
+
 /// Write frontiers of a flow on a plane.
 const STREAMS: usize = 4;
 
@@ -102,6 +105,8 @@ pub(crate) struct Plane {
     pub(crate) free: u32,
     /// Collection jobs under way.
     pub(crate) jobs: u32,
+    /// Collections due for blocks that were taken, with `compat.collection_per_block`.
+    pub(crate) owed: u32,
     /// A collection was due but no block was worth it or ready.
     pub(crate) gc_wanted: bool,
     /// Fewer free blocks than the hard threshold.
@@ -131,6 +136,10 @@ pub(crate) struct Blocks {
     wear_leveling: bool,
     /// Free blocks that only collection may take.
     reserve: u32,
+    /// A full frontier is replaced at once, not by the next write.
+    eager_frontiers: bool,
+    /// A block taken with fewer free blocks left owes a collection; 0 for none.
+    owe_below: u32,
     /// Valid data pages by plane and flow; empty unless they are limited.
     held: Vec<u32>,
     /// How many of them there may be.
@@ -152,6 +161,7 @@ impl Blocks {
             },
             free: geometry.blocks_per_plane,
             jobs: 0,
+            owed: 0,
             gc_wanted: false,
             urgent: false,
             parked: List::default(),
@@ -169,6 +179,8 @@ impl Blocks {
             pages_per_block: geometry.pages_per_block,
             wear_leveling,
             reserve,
+            eager_frontiers: false,
+            owe_below: 0,
             held: Vec::new(),
             limits: Vec::new(),
             valid: vec![0; flows as usize],
@@ -290,6 +302,9 @@ impl Blocks {
         let state = &mut self.planes[plane as usize];
         assert!(state.free > 0, "a block is taken from a pool that has one");
         state.free -= 1;
+        if state.free < self.owe_below {
+            state.owed = (state.owed + 1).min(COLLECTIONS_OWED_MAX);
+        }
         let pool = &mut state.pool;
         let block = if pool.virgin < self.blocks_per_plane {
             pool.virgin += 1;
@@ -381,7 +396,7 @@ impl Blocks {
         let at = self.frontier_at(plane, flow, stream);
         let mut block = self.frontiers[at];
         if block == NONE {
-            let reserve = if privileged { 0 } else { self.reserve };
+            let reserve = if privileged { 0 } else { self.host_reserve(plane) };
             if self.planes[plane as usize].free <= reserve {
                 return None;
             }
@@ -400,9 +415,28 @@ impl Blocks {
             let filled = &mut self.planes[plane as usize].filled;
             open.filled = *filled;
             *filled = filled.wrapping_add(1);
+            let reserve = if privileged { 0 } else { self.host_reserve(plane) };
+            if self.eager_frontiers && self.planes[plane as usize].free > reserve {
+                self.frontiers[at] = self.take_block(plane, flow, stream);
+            }
         }
         self.count_held(block, 1);
         Some(block * pages + u32::from(page))
+    }
+
+    /// Opens the frontiers of a flow on a plane before anything is written, and from now on replaces
+    /// full ones at once. Order: the released MQSim.
+    pub(crate) fn open_frontiers(&mut self, plane: u32, flow: u16) {
+        self.eager_frontiers = true;
+        for stream in [Stream::Host, Stream::Mapping, Stream::Gc] {
+            let at = self.frontier_at(plane, flow, stream);
+            self.frontiers[at] = self.take_block(plane, flow, stream);
+        }
+    }
+
+    /// From now on a block taken with fewer free blocks left than this owes a collection.
+    pub(crate) fn owe_collections(&mut self, below: u32) {
+        self.owe_below = below;
     }
 
     /// Every page of a frontier that was allocated was sent to the die.
@@ -414,10 +448,16 @@ impl Blocks {
         }
     }
 
+    /// Free blocks of a plane that only collection may take: one for every job at least.
+    #[inline]
+    fn host_reserve(&self, plane: u32) -> u32 {
+        self.reserve.max(self.planes[plane as usize].jobs)
+    }
+
     /// True if the flow could write to the plane now.
     pub(crate) fn has_room(&self, plane: u32, flow: u16) -> bool {
         self.frontiers[self.frontier_at(plane, flow, Stream::Host)] != NONE
-            || self.planes[plane as usize].free > self.reserve
+            || self.planes[plane as usize].free > self.host_reserve(plane)
     }
 
     /// Takes a block for preconditioning and closes it at once with `allocated` pages programmed.

@@ -78,9 +78,15 @@ impl FtlState {
             Technology::InPlace => (0, 0),
             _ => (layout.logical_pages, geometry.pages()),
         };
+        let mut blocks = Blocks::new(geometry, flows, device.ftl.wear_leveling.dynamic, reserve);
+        if opens_frontiers_at_start(device) {
+            for (index, flow) in (0..).zip(&layout.flows) {
+                flow.planes(geometry).for_each(|plane| blocks.open_frontiers(plane, index));
+            }
+        }
         Self {
             pages: PageTables::new(logical, physical, geometry.sectors_per_page),
-            blocks: Blocks::new(geometry, flows, device.ftl.wear_leveling.dynamic, reserve),
+            blocks,
             mapping: device.ftl.mapping.is_cached().then(|| MappingTable::new(device, layout)),
             hybrid: (device.ftl.mapping.kind == MappingKind::Hybrid).then(|| {
                 let allocator = Allocator::new(&device.ftl.allocation, layout, false);
@@ -88,6 +94,13 @@ impl FtlState {
             }),
         }
     }
+}
+
+/// Frontiers are open before anything is written; only where pages are mapped one by one.
+pub(crate) fn opens_frontiers_at_start(device: &DeviceConfig) -> bool {
+    device.compat.frontiers_at_start
+        && device.flash.technology != Technology::InPlace
+        && device.ftl.mapping.kind != MappingKind::Hybrid
 }
 
 /// The translation layer.
@@ -102,6 +115,8 @@ pub(crate) struct Ftl {
     jobs: Slab<Job>,
     /// Planes of each chip that are short of free blocks.
     pub(crate) urgent_planes: Vec<u32>,
+    /// Blocks in collection of each chip whose erase did not start.
+    pub(crate) unerased: Vec<u32>,
     /// Collection starts below so many free blocks.
     threshold: u32,
     /// Collection is urgent below so many free blocks.
@@ -109,6 +124,8 @@ pub(crate) struct Ftl {
     max_jobs: u32,
     /// Victims are emptied and erased in no time.
     collection_is_free: bool,
+    /// Collection starts once for each block taken.
+    collection_per_block: bool,
     /// Difference of erases at which static wear levelling acts; 0 for never.
     wear_threshold: u32,
     /// Logical pages with a partial write that waits for old data.
@@ -145,6 +162,9 @@ impl Ftl {
             blocks.limit_data(data_limits(device, layout));
         }
         let blocks_per_plane = layout.geometry.blocks_per_plane;
+        if device.compat.collection_per_block {
+            blocks.owe_collections(gc.threshold.blocks(blocks_per_plane));
+        }
         let victim = gc::build(&gc.victim);
         // Merges of hybrid mapping have their own rules: no victims, no wear levelling.
         let by_page = state.hybrid.is_none();
@@ -163,10 +183,12 @@ impl Ftl {
             rng: Rng::stream(seed, "ftl.gc", 0),
             jobs: Slab::new(),
             urgent_planes: vec![0; layout.geometry.chips() as usize],
+            unerased: vec![0; layout.geometry.chips() as usize],
             threshold: gc.threshold.blocks(blocks_per_plane),
             hard_threshold: gc.hard_threshold.blocks(blocks_per_plane).max(RESERVE_BLOCKS + 1),
             max_jobs: gc.max_concurrent_per_plane,
             collection_is_free,
+            collection_per_block: device.compat.collection_per_block,
             wear_threshold: if by_page { device.ftl.wear_leveling.static_threshold } else { 0 },
             merging: DenseMap::default(),
             merge_queue: Vec::new(),

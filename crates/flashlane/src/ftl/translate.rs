@@ -166,6 +166,7 @@ impl Ssd {
             self.transactions[id].plane = plane;
             self.ftl.blocks.planes[plane as usize].parked.push_back(id, &mut self.transactions);
             self.pool_changed(plane);
+            self.owe_collection(plane);
             self.collect_again(plane);
         }
     }
@@ -265,6 +266,7 @@ impl Ssd {
                 }
                 // Dynamic allocation: this plane holds all that it may, another one must make room.
                 parked.push_back(id, &mut self.transactions);
+                self.owe_collection(other);
                 self.collect(other);
             }
         }

@@ -6,6 +6,7 @@
 //! are written in sequence. Source: MQSim (FAST'18) section 5.
 
 mod hybrid;
+mod own_requests;
 mod plan;
 mod scatter;
 
@@ -15,8 +16,8 @@ use crate::cache::Cache;
 use crate::config::{CacheMode, DeviceConfig, FlowConfig, MqsimFlowConfig, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
 use crate::ftl::blocks::Stream;
-use crate::ftl::{FtlState, reserve_blocks};
-use crate::layout::Layout;
+use crate::ftl::{FtlState, opens_frontiers_at_start, reserve_blocks};
+use crate::layout::{FlowSpace, Layout};
 use crate::workload::footprint::Footprint;
 use plan::{Planner, spread};
 use scatter::Scatter;
@@ -104,15 +105,19 @@ pub(crate) fn precondition(
     seed: u64,
 ) {
     let allocator = Allocator::new(&device.ftl.allocation, layout, false);
+    let own: Vec<Option<Footprint>> = (0..)
+        .zip(workload.flows.iter().zip(&layout.flows))
+        .map(|(index, (flow, space))| own_requests::footprint(device, flow, index, space, seed))
+        .collect();
     let holdings: Vec<Holding<'_>> = workload
         .flows
         .iter()
         .zip(footprints)
         .zip(&layout.flows)
-        .map(|((flow, footprint), space)| {
-            let occupancy = flow.occupancy.unwrap_or(device.ftl.precondition.occupancy).0;
-            let written = (occupancy * space.pages as f64).round() as u64;
-            Holding::new(footprint, written.min(space.pages), space.pages)
+        .zip(&own)
+        .map(|(((flow, footprint), space), own)| match own {
+            Some(own @ Footprint::Pages(pages)) => Holding::new(own, pages.count(), space.pages),
+            _ => Holding::new(footprint, pages_held(device, flow, space), space.pages),
         })
         .collect();
     if state.hybrid.is_some() {
@@ -153,15 +158,24 @@ pub(crate) fn precondition(
             room = room.saturating_sub(blocks);
             left -= pages.len();
             let streaming = matches!(holdings[flow].footprint, Footprint::Streaming { .. });
-            let valid = planner.valid_pages(pages.len(), blocks, streaming);
+            let mut valid = planner.valid_pages(pages.len(), blocks, streaming).to_vec();
+            if device.compat.fullest_blocks_oldest {
+                valid.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
+            }
             let first = layout.flows[flow].first_lpa;
             let order = Scatter::new(pages.len(), !streaming, seed, plane as u64, flow as u64);
-            fill_blocks(state, plane as u32, flow as u16, valid, span, |k| {
+            fill_blocks(state, plane as u32, flow as u16, &valid, span, |k| {
                 (first + pages.get(order.at(k))) as u32
             });
         }
         state.blocks.blocks_filled(plane as u32, span);
     }
+}
+
+/// Logical pages of a flow that hold data.
+fn pages_held(device: &DeviceConfig, flow: &FlowConfig, space: &FlowSpace) -> u64 {
+    let occupancy = flow.occupancy.unwrap_or(device.ftl.precondition.occupancy).0;
+    ((occupancy * space.pages as f64).round() as u64).min(space.pages)
 }
 
 /// Blocks of a plane that hold host data in steady state: without the free pool and the frontiers.
@@ -175,9 +189,11 @@ fn usable_blocks(
 ) -> u64 {
     let geometry = layout.geometry;
     let reserve = reserve_blocks(&device.ftl.gc) + 1;
-    let pool = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane).max(reserve);
+    let threshold = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane);
+    let halved = if device.compat.fullest_blocks_oldest { 2 } else { 1 };
+    let pool = (threshold / halved).max(reserve);
     let free = state.blocks.planes[plane as usize].free;
-    let frontiers = 2 * flows;
+    let frontiers = if opens_frontiers_at_start(device) { 0 } else { 2 * flows };
     // A nearly full plane keeps a smaller pool: one block more than its pages need, at least.
     let needed = pages.div_ceil(u64::from(geometry.pages_per_block)) + u64::from(flows);
     let usual = u64::from(free.saturating_sub(pool + frontiers));

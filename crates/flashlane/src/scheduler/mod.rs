@@ -14,7 +14,7 @@ use crate::config::{DeviceConfig, Technology};
 use crate::flash::DieState;
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
-use crate::transaction::{Place, Source};
+use crate::transaction::{Op, Place, Source};
 use policy::Policy;
 pub use policy::Scheduling;
 use queues::View;
@@ -58,6 +58,10 @@ pub(crate) struct Scheduler {
     ordered: bool,
     preemptible: bool,
     may_suspend: bool,
+    /// Host writes wait for the erases of collection that goes first.
+    writes_wait: bool,
+    /// They do on the chip that is served now.
+    hold_writes: bool,
 }
 
 impl Scheduler {
@@ -77,6 +81,8 @@ impl Scheduler {
             ordered: !device.compat.unordered_programs
                 && device.flash.technology != Technology::InPlace,
             preemptible: device.ftl.gc.preemptible,
+            writes_wait: device.compat.writes_wait_for_erases,
+            hold_writes: false,
             may_suspend: device.flash.suspend.any() && !device.compat.no_suspension,
         }
     }
@@ -97,6 +103,7 @@ impl Ssd {
             pages: &self.ftl.pages,
             flash: &self.flash,
             urgent,
+            hold_writes: urgent && self.scheduler.hold_writes,
             ordered: self.scheduler.ordered,
             planes_per_die: self.geometry.planes_per_die,
             batch: &mut self.batch,
@@ -202,6 +209,8 @@ impl Ssd {
     /// Issues a command on a chip, if one of its dies can take one.
     fn serve(&mut self, chip: u32) -> bool {
         let urgent = self.is_urgent(chip);
+        self.scheduler.hold_writes =
+            self.scheduler.writes_wait && self.ftl.unerased[chip as usize] > 0;
         let dies = self.flash.dies_of(chip);
         if dies.len() == 1 {
             return self.serve_die(dies.start, urgent);
@@ -304,6 +313,9 @@ impl Ssd {
         scheduler.flows[tr.flow as usize].add(-1, now);
         scheduler.chips[chip as usize].add(-1, now);
         scheduler.waiting[chip as usize] -= 1;
+        if tr.op == Op::Erase {
+            self.ftl.unerased[chip as usize] -= 1;
+        }
         if scheduler.waiting[chip as usize] == 0 {
             let channel = self.flash.channel_of(chip) as usize;
             scheduler.pending[channel] &= !(1 << (chip % self.geometry.chips_per_channel));

@@ -84,6 +84,8 @@ pub(crate) struct View<'a> {
     pub(crate) flash: &'a Flash,
     /// Some plane of the chip is short of free blocks, or collection may not be preempted.
     pub(crate) urgent: bool,
+    /// Host writes lead no command, and are no starving ones: collection is before its erase.
+    pub(crate) hold_writes: bool,
     /// Programs of a block leave in the order of its pages.
     pub(crate) ordered: bool,
     pub(crate) planes_per_die: u32,

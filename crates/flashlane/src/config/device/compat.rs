@@ -35,6 +35,22 @@ pub struct CompatConfig {
     pub data_before_commands: bool,
     /// Programs and erases are never suspended.
     pub no_suspension: bool,
+    /// Every flow takes its blocks to write to on every plane of its own at the start (host data,
+    /// translation pages, moved pages), and the next one as soon as one is full.
+    pub frontiers_at_start: bool,
+    /// Collection starts once for each block taken while a plane has fewer free blocks than the
+    /// threshold, for up to ten blocks at a time; an erase that leaves fewer than ten free blocks starts
+    /// another one.
+    pub collection_per_block: bool,
+    /// Host writes of a chip wait while collection that goes first has blocks there whose erase did not
+    /// start yet.
+    pub writes_wait_for_erases: bool,
+    /// A uniform flow of MQSim's files holds at the start the pages that its first requests touch, 90 %
+    /// of its space at most: the run writes nothing that is not there. With `random_generators`.
+    pub occupied_by_own_requests: bool,
+    /// Preconditioning leaves half as many free blocks as the threshold of collection, and the fullest
+    /// blocks count as the oldest.
+    pub fullest_blocks_oldest: bool,
     /// Commands, data and completions of a SATA drive cross the PCIe link, as messages of NVMe.
     pub sata_over_pcie: bool,
     /// A SATA drive has `interface.queue_depth - 1` places instead of its tags, and they are free
@@ -61,6 +77,11 @@ impl CompatConfig {
             unordered_programs: true,
             data_before_commands: true,
             no_suspension: true,
+            frontiers_at_start: true,
+            collection_per_block: true,
+            writes_wait_for_erases: true,
+            occupied_by_own_requests: true,
+            fullest_blocks_oldest: true,
             sata_over_pcie: true,
             sata_tags_freed_on_fetch: true,
             reporting: true,

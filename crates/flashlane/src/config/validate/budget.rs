@@ -4,7 +4,7 @@ use super::rules::Rules;
 use crate::config::{DeviceConfig, FlowConfig, FtlConfig, MappingKind, WindowRule, WorkloadConfig};
 use crate::ftl::hybrid::SPARE_BLOCKS;
 use crate::ftl::mapping::EntrySizes;
-use crate::ftl::reserve_blocks;
+use crate::ftl::{opens_frontiers_at_start, reserve_blocks};
 use crate::layout::Layout;
 
 /// What one plane has to hold and what it has room for.
@@ -109,7 +109,10 @@ pub fn plane_budget(device: &DeviceConfig, layout: &Layout) -> Vec<PlaneBudget> 
         for plane in flow.planes(geometry) {
             let budget = &mut budgets[plane as usize];
             budget.flows += 1;
-            budget.frontier_blocks += if ideal { 2 } else { 4 };
+            budget.frontier_blocks += match ideal {
+                true => 2 + u32::from(opens_frontiers_at_start(device)),
+                false => 4,
+            };
             budget.logical_pages += pages;
         }
     }

@@ -18,6 +18,12 @@ pub(crate) struct Job {
     kind: JobKind,
 }
 
+/// Free blocks below which an erase has another block collected, with `compat.collection_per_block`. Source: the released MQSim.
+const FEW_BLOCKS: u32 = 10;
+
+/// Blocks of a plane in collection at a time in the released MQSim.
+const RELEASED_JOBS_MAX: u32 = 10;
+
 /// Why a block is emptied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobKind {
@@ -44,9 +50,7 @@ impl Ssd {
         }
         let at = plane as usize;
         self.ftl.blocks.planes[at].gc_wanted = false;
-        while self.ftl.blocks.planes[at].free < self.ftl.threshold
-            && self.ftl.blocks.planes[at].jobs < self.ftl.max_jobs
-        {
+        while self.collection_is_due(plane) {
             let blocks = &self.ftl.blocks;
             let filled = blocks.planes[at].filled;
             let view = PlaneView::new(blocks.of_plane(plane), blocks.pages_per_block(), filled);
@@ -55,6 +59,8 @@ impl Ssd {
                 return;
             };
             assert!(view.valid(victim).is_some(), "a policy picks only what may be collected");
+            let owed = &mut self.ftl.blocks.planes[at].owed;
+            *owed = owed.saturating_sub(1);
             let block = self.ftl.blocks.first_block(plane) + victim;
             if self.ftl.collection_is_free {
                 self.pack(plane, block);
@@ -63,6 +69,24 @@ impl Ssd {
                 self.start_job(plane, block, JobKind::Collection);
             }
         }
+    }
+
+    /// Another block of the plane is to be emptied now.
+    fn collection_is_due(&self, plane: u32) -> bool {
+        let state = &self.ftl.blocks.planes[plane as usize];
+        if self.ftl.collection_per_block {
+            // Every job may open one block.
+            let jobs_max = RELEASED_JOBS_MAX.min(state.free);
+            return state.owed > 0 && state.free < self.ftl.threshold && state.jobs < jobs_max;
+        }
+        state.free < self.ftl.threshold && state.jobs < self.ftl.max_jobs
+    }
+
+    /// Has a block collected that nobody took one for, with `compat.collection_per_block`: writes wait
+    /// for it, or an erase left too few free blocks.
+    pub(crate) fn owe_collection(&mut self, plane: u32) {
+        let state = &mut self.ftl.blocks.planes[plane as usize];
+        state.owed = state.owed.max(1);
     }
 
     /// Collects a plane where that was not possible before. Without an erase that would do it later,
@@ -106,7 +130,7 @@ impl Ssd {
 
     /// Queues the migration of every valid page of a block.
     pub(crate) fn start_job(&mut self, plane: u32, block: u32, kind: JobKind) {
-        self.ftl.blocks.planes[plane as usize].jobs += 1;
+        self.job_starts(plane);
         let state = self.ftl.blocks.block_mut(block);
         state.state = BlockState::Collected;
         let (flow, valid) = (state.flow, u32::from(state.valid));
@@ -133,6 +157,13 @@ impl Ssd {
         if valid == 0 {
             self.erase_if_empty(block);
         }
+    }
+
+    /// Counts a block in collection, up to its erase.
+    pub(crate) fn job_starts(&mut self, plane: u32) {
+        self.ftl.blocks.planes[plane as usize].jobs += 1;
+        let chip = self.flash.chip_of(self.flash.die_of(plane));
+        self.ftl.unerased[chip as usize] += 1;
     }
 
     /// A host write or trim came first: the page need not move.
@@ -192,6 +223,9 @@ impl Ssd {
         write.ppa = ppa;
         write.mark = now;
         self.pool_changed(tr.plane);
+        if self.ftl.collection_per_block {
+            self.collect(tr.plane);
+        }
         true
     }
 
@@ -247,6 +281,9 @@ impl Ssd {
         self.ftl.blocks.planes[tr.plane as usize].jobs -= 1;
         self.pool_changed(tr.plane);
         self.unpark(tr.plane);
+        if self.ftl.blocks.planes[tr.plane as usize].free < FEW_BLOCKS {
+            self.owe_collection(tr.plane);
+        }
         // In turns, so that levelling keeps nobody from a free block.
         if kind == JobKind::Collection {
             self.level_wear(tr.plane);

@@ -56,8 +56,13 @@ impl OutOfOrder {
         Self { queues: Queues::new(dies) }
     }
 
-    fn plan(view: &View<'_>) -> &'static Plan {
-        if view.urgent { &URGENT } else { &RELAXED }
+    fn plan(view: &View<'_>) -> &'static [(Kind, Option<Kind>)] {
+        match (view.urgent, view.hold_writes) {
+            (false, _) => &RELAXED,
+            (true, false) => &URGENT,
+            // Host writes come last.
+            (true, true) => &URGENT[..URGENT.len() - 1],
+        }
     }
 }
 
@@ -73,7 +78,7 @@ impl Policy for OutOfOrder {
     }
 
     fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        if self.queues.form_starving(die, view) {
+        if !view.hold_writes && self.queues.form_starving(die, view) {
             return true;
         }
         Self::plan(view).iter().any(|&(first, second)| {

@@ -95,7 +95,7 @@ impl PriorityOutOfOrder {
                 Some((Kind::Erase, None)),
                 read.map(|kind| (kind, None)),
                 Some((Kind::MappingWrite, write)),
-                write.map(|kind| (kind, None)),
+                write.filter(|_| !view.hold_writes).map(|kind| (kind, None)),
             ]
         } else {
             [
@@ -127,7 +127,7 @@ impl Policy for PriorityOutOfOrder {
     }
 
     fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        if self.queues.form_starving(die, view) {
+        if !view.hold_writes && self.queues.form_starving(die, view) {
             return true;
         }
         for (first, second) in self.plan(die, view).into_iter().flatten() {

@@ -1,0 +1,68 @@
+//! What the released MQSim puts on a drive before a run: the pages of the requests that are to come.
+//!
+//! It draws from the flow's generator, with the flow's seed, until enough pages were met. The run then
+//! repeats these requests from the first one on: it writes nothing that is not there already.
+
+use flashlane_engine::Time;
+
+use super::pages_held;
+use crate::config::{CompatConfig, DeviceConfig, FlowConfig, MqsimAddress, MqsimFlowConfig};
+use crate::layout::FlowSpace;
+use crate::workload;
+use crate::workload::footprint::{Footprint, PageSet};
+
+/// Pages that a flow must touch for each that it holds, or addresses are drawn from its whole space.
+const TOUCHED_PER_HELD: f64 = 1.1;
+
+/// Share of its space that a flow holds at most.
+const HELD_MAX: f64 = 0.9;
+
+/// Draws for each page to be met, at most.
+const DRAWS_PER_PAGE: u64 = 16;
+
+/// With `compat.occupied_by_own_requests`, the pages that the first requests of a uniform MQSim flow
+/// touch, as many as it holds; `None` for all other flows.
+pub(super) fn footprint(
+    device: &DeviceConfig,
+    flow: &FlowConfig,
+    index: u64,
+    space: &FlowSpace,
+    seed: u64,
+) -> Option<Footprint> {
+    let CompatConfig { occupied_by_own_requests: true, random_generators: true, .. } =
+        device.compat
+    else {
+        return None;
+    };
+    let Some(MqsimFlowConfig::Synthetic(synthetic)) = &flow.mqsim else { return None };
+    let held = pages_held(device, flow, space).min((HELD_MAX * space.pages as f64) as u64);
+    let touched = space.pages as f64 * f64::from(synthetic.working_set_percent) / 100.0;
+    let whole = synthetic.working_set_percent == 100;
+    if synthetic.address != MqsimAddress::Uniform
+        || !(whole || touched >= TOUCHED_PER_HELD * held as f64)
+    {
+        return None;
+    }
+    let mut endless = flow.clone();
+    if let Some(MqsimFlowConfig::Synthetic(synthetic)) = &mut endless.mqsim {
+        (synthetic.requests, synthetic.stop_time_ns) = (u64::MAX, 0);
+    }
+    let mut source = workload::build(&endless, index, space, device, seed).ok()?;
+    let per_page = device.flash.page_size.0 / crate::layout::SECTOR_BYTES;
+    let mut pages = PageSet::new(space.pages);
+    let mut met = 0;
+    for _ in 0..held.saturating_mul(DRAWS_PER_PAGE) {
+        if met >= held {
+            break;
+        }
+        let request = source.next(Time::ZERO).ok()??;
+        let last = request.sector + u64::from(request.sectors.max(1)) - 1;
+        for page in request.sector / per_page..=(last / per_page).min(space.pages - 1) {
+            if !pages.contains(page) {
+                pages.insert_range(page, page);
+                met += 1;
+            }
+        }
+    }
+    Some(Footprint::Pages(pages))
+}
