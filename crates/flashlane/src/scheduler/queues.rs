@@ -269,6 +269,71 @@ impl Queues {
         true
     }
 
+    /// Forms the command that covers the most planes, then has the most transactions of one request,
+    /// then the oldest leader, among those led by one of the oldest `window` transactions of a kind.
+    pub(crate) fn form_deepest(
+        &mut self,
+        die: u32,
+        kind: Kind,
+        window: u32,
+        view: &mut View<'_>,
+    ) -> bool {
+        let mut best = (0, 0, NONE);
+        let mut id = self.front(die, kind);
+        for _ in 0..window {
+            if id == NONE {
+                break;
+            }
+            let next = flashlane_engine::Linked::next(&view.transactions[id]);
+            if view.in_order(&view.transactions[id]) {
+                let (depth, connected) = self.overlap(die, kind, id, window, view);
+                if (depth, connected) > (best.0, best.1) {
+                    best = (depth, connected, id);
+                }
+                if connected == view.planes_per_die {
+                    break;
+                }
+            }
+            id = next;
+        }
+        if best.2 == NONE {
+            return self.form(die, kind, None, view);
+        }
+        self.list(die, kind).remove(best.2, view.transactions);
+        view.batch.push(best.2);
+        self.join(die, kind, view);
+        true
+    }
+
+    /// Planes that a command led by a transaction would cover, and how many of its transactions belong
+    /// to the leader's request.
+    fn overlap(
+        &self,
+        die: u32,
+        kind: Kind,
+        leader: u32,
+        window: u32,
+        view: &mut View<'_>,
+    ) -> (u32, u32) {
+        view.batch.push(leader);
+        let request = view.transactions[leader].request;
+        let mut connected = 1;
+        let mut id = self.front(die, kind);
+        for _ in 0..window {
+            if id == NONE || view.batch.len() as u32 == view.planes_per_die {
+                break;
+            }
+            if id != leader && view.joins(id) {
+                connected += u32::from(request != NONE && view.transactions[id].request == request);
+                view.batch.push(id);
+            }
+            id = flashlane_engine::Linked::next(&view.transactions[id]);
+        }
+        let depth = view.batch.len() as u32;
+        view.batch.clear();
+        (depth, connected)
+    }
+
     /// Takes the oldest transaction of a kind that can go.
     fn lead(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> bool {
         let mut id = self.front(die, kind);

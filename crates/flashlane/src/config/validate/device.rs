@@ -35,6 +35,9 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     } else {
         check_ftl(rules, &device.ftl, &device.flash);
     }
+    if let Scheduling::Sprinkler(sprinkler) = &device.scheduler {
+        rules.range("scheduler.sprinkler.window", sprinkler.window, &(1..=1024));
+    }
     if let Scheduling::Flin(flin) = &device.scheduler {
         let key = "scheduler.flin";
         rules.span(format!("{key}.epoch"), flin.epoch, &(1_000_000..=MAX_SPAN_PS));

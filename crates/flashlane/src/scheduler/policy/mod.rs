@@ -5,12 +5,14 @@ mod flin;
 mod out_of_order;
 mod priority_out_of_order;
 mod read_priority;
+mod sprinkler;
 
 pub use fcfs::FcfsConfig;
 pub use flin::{FlinConfig, Scope as FlinScope, Stage as FlinStage};
 pub use out_of_order::OutOfOrderConfig;
 pub use priority_out_of_order::PriorityOutOfOrderConfig;
 pub use read_priority::ReadPriorityConfig;
+pub use sprinkler::SprinklerConfig;
 
 use super::queues::View;
 use crate::transaction::Transaction;
@@ -22,6 +24,7 @@ crate::policies! {
         "read-priority" => ReadPriority(ReadPriorityConfig),
         "out-of-order" => OutOfOrder(OutOfOrderConfig),
         "priority-out-of-order" => PriorityOutOfOrder(PriorityOutOfOrderConfig),
+        "sprinkler" => Sprinkler(SprinklerConfig),
         "flin" => Flin(FlinConfig),
     }
 }
@@ -80,6 +83,7 @@ pub(crate) fn build(config: &Scheduling, dies: u32, flows: usize) -> Box<dyn Pol
         Scheduling::PriorityOutOfOrder(config) => {
             Box::new(priority_out_of_order::PriorityOutOfOrder::new(config, dies))
         }
+        Scheduling::Sprinkler(config) => Box::new(sprinkler::Sprinkler::new(config, dies)),
         Scheduling::Flin(config) => Box::new(flin::Flin::new(config, dies, flows)),
     }
 }
