@@ -320,8 +320,17 @@ fn results_under_mqsims_tags_equal_the_summary() {
             &flow["write_transactions"]["wait_us"],
         );
     }
-    let erases = summary["flash"]["erases"].to_string();
-    assert_eq!(all("SSDDevice.FTL@Issued_Flash_Erase_CMD"), [erases.as_str()]);
+    for (tag, operation, kind) in [
+        ("Read", "read", "single"),
+        ("Program", "program", "single"),
+        ("Multiplane_Program", "program", "multiplane"),
+        ("Erase", "erase", "single"),
+    ] {
+        let expected = summary["commands"][operation][kind].to_string();
+        assert_eq!(all(&format!("SSDDevice.FTL@Issued_Flash_{tag}_CMD")), [expected.as_str()]);
+    }
+    let reads = summary["commands"]["read"]["single"].as_u64().expect("a count");
+    assert!(reads > 0, "the flash was read");
     assert_eq!(all("SSDDevice.FlashChips@ID"), ["@0@0", "@0@1", "@1@0", "@1@1"]);
 
     // As MQSim writes them: no whole second, no rate; whole microseconds.

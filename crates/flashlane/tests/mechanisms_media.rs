@@ -4,6 +4,7 @@
 mod common;
 
 use common::Scenario;
+use flashlane::config::bounds::Bounds;
 use flashlane::config::load::{Overrides, device};
 use flashlane::metrics::Summary;
 use flashlane::{RunOptions, simulate};
@@ -95,6 +96,17 @@ fn access_units_decide_the_array_time() {
     assert!((array(&small) - (2.0 * 2.0 + 0.02)).abs() < 1e-9);
     let writes = one(1, 0.0, 100).set("flash.write_unit", "1KiB");
     assert!((array(&writes) - 4.0 * 5.0).abs() < 1e-9);
+}
+
+#[test]
+fn bounds_know_the_access_units() {
+    let base = one(64, 1.0, 4000).set("flash.read_unit", "1KiB");
+    let (device, _) = base.load();
+    let bound = Bounds::new(&device).array_read_bytes_per_s;
+    // Four dies, four accesses of 2 us a page.
+    assert!((bound / (4.0 * 4096.0 / 8e-6) - 1.0).abs() < 1e-9, "{bound}");
+    let reached = base.run().flows[0].bandwidth_bytes_per_s;
+    assert!(reached < bound && reached > 0.5 * bound, "{reached} of {bound}");
 }
 
 #[test]

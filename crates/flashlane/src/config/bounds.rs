@@ -69,6 +69,10 @@ impl Bounds {
         let page = geometry.page_bytes() as f64;
         let payload = link.max_payload.0 as f64;
         let array = |time: f64| f64::from(geometry.planes()) * page / time;
+        // Memory written in place takes a page unit by unit.
+        let accesses = |unit: Option<super::units::ByteSize>| {
+            unit.map_or(1.0, |unit| geometry.page_bytes().div_ceil(unit.0) as f64)
+        };
         let sata = &device.interface.sata;
         let frame = sata.frame_payload.0 as f64;
         // A data frame starts with four bytes that say what it is.
@@ -84,8 +88,8 @@ impl Bounds {
             bus_bytes_per_s: f64::from(flash.channels)
                 * flash.channel_rate.0 as f64
                 * flash.channel_width.0 as f64,
-            array_read_bytes_per_s: array(mean(&flash.read_time)),
-            array_write_bytes_per_s: array(mean(&flash.program_time)),
+            array_read_bytes_per_s: array(mean(&flash.read_time) * accesses(flash.read_unit)),
+            array_write_bytes_per_s: array(mean(&flash.program_time) * accesses(flash.write_unit)),
         }
     }
 }

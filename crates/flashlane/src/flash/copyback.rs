@@ -103,7 +103,8 @@ impl Ssd {
         }
         let bus = self.flash.timing.command(Op::Program, planes);
         self.flash.counters.copybacks += planes;
-        self.flash.counters.multiplane_commands += u64::from(planes > 1);
+        let kind = usize::from(planes > 1);
+        self.flash.counters.commands[Op::Program as usize][kind] += 1;
         let channel = self.flash.channel_of(self.flash.chip_of(die));
         let channel = &mut self.flash.channels[channel as usize];
         assert!(!channel.busy, "a channel moves one thing at a time");

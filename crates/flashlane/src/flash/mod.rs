@@ -110,8 +110,9 @@ pub(crate) struct FlashCounters {
     pub(crate) mapping_reads: u64,
     pub(crate) mapping_programs: u64,
     pub(crate) erases: u64,
-    pub(crate) multiplane_commands: u64,
-    pub(crate) interleaved_commands: u64,
+    /// Commands by operation (reads, programs, erases); of one plane, of several, and the same while
+    /// another die of the chip was busy.
+    pub(crate) commands: [[u64; 4]; 3],
     pub(crate) program_suspends: u64,
     pub(crate) erase_suspends: u64,
     pub(crate) copybacks: u64,
@@ -133,6 +134,8 @@ pub(crate) struct Flash {
     copyback: bool,
     /// Waiting read data goes before every command.
     data_first: bool,
+    /// What a finished page sets free is offered at once, while its die still counts as busy.
+    scan_at_once: bool,
 }
 
 impl Flash {
@@ -177,6 +180,7 @@ impl Flash {
             suspend: config.suspend.clone(),
             copyback,
             data_first: compat.data_before_commands,
+            scan_at_once: compat.scan_at_once,
         }
     }
 
@@ -190,6 +194,11 @@ impl Flash {
     pub(crate) fn busy_until(&self, die: u32) -> Time {
         let die = &self.dies[die as usize];
         if die.state == DieState::Array { die.until } else { Time::ZERO }
+    }
+
+    /// What is set free is offered at once, not when the event is over.
+    pub(crate) fn scans_at_once(&self) -> bool {
+        self.scan_at_once
     }
 
     /// Die of a plane.
@@ -295,7 +304,7 @@ impl Ssd {
             tr.place = Place::Die;
             head = id;
             if op == Op::Program {
-                bus += self.flash.timing.data(tr.sectors());
+                bus += self.flash.timing.data(tr.moved_sectors());
                 if !self.ftl.in_place {
                     let block = self.ftl.blocks.block_of(tr.ppa);
                     self.ftl.blocks.block_mut(block).issued += 1;
@@ -308,8 +317,8 @@ impl Ssd {
             .dies_of(chip)
             .any(|d| d != die && self.flash.dies[d as usize].state != DieState::Idle);
         let counters = &mut self.flash.counters;
-        counters.multiplane_commands += u64::from(planes > 1);
-        counters.interleaved_commands += u64::from(siblings_busy);
+        let kind = usize::from(planes > 1) + 2 * usize::from(siblings_busy);
+        counters.commands[op as usize][kind] += 1;
         let channel = &mut self.flash.channels[(chip / self.flash.chips_per_channel) as usize];
         assert!(!channel.busy, "a channel moves one thing at a time");
         channel.busy = true;
@@ -370,9 +379,10 @@ impl Ssd {
             }
             return;
         }
-        let state = &mut self.flash.dies[die as usize];
-        state.state = DieState::Idle;
-        state.head = NONE;
+        if !self.flash.scan_at_once {
+            self.flash.dies[die as usize].state = DieState::Idle;
+        }
+        self.flash.dies[die as usize].head = NONE;
         let mut id = head;
         while id != NONE {
             let tr = &mut self.transactions[id];
@@ -384,8 +394,12 @@ impl Ssd {
             let source = tr.source;
             self.count_operation(source, op);
             self.transaction_done(id);
+            if self.flash.scan_at_once {
+                self.dispatch_offered();
+            }
             id = next;
         }
+        self.flash.dies[die as usize].state = DieState::Idle;
         if self.flash.copyback && self.program_registers(die) {
             return;
         }

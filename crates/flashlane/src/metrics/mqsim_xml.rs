@@ -200,8 +200,8 @@ fn stream_times(w: &mut Writer, transactions: &[TransactionSummary; 2]) {
 
 fn translation(summary: &Summary, cut: bool) -> Vec<(&'static str, String)> {
     let flash = &summary.flash;
-    let reads = flash.user_reads + flash.gc_reads + flash.mapping_reads;
-    let programs = flash.user_programs + flash.gc_programs + flash.mapping_programs;
+    let (read, program, erase) =
+        (&summary.commands.read, &summary.commands.program, &summary.commands.erase);
     let moves = match (flash.gc_invocations, cut) {
         (0, true) => "-nan".to_owned(),
         (0, false) => number(0.0),
@@ -209,9 +209,18 @@ fn translation(summary: &Summary, cut: bool) -> Vec<(&'static str, String)> {
     };
     let count = |value: u64| value.to_string();
     vec![
-        ("Issued_Flash_Read_CMD", count(reads)),
-        ("Issued_Flash_Program_CMD", count(programs)),
-        ("Issued_Flash_Erase_CMD", count(flash.erases)),
+        ("Issued_Flash_Read_CMD", count(read.single)),
+        ("Issued_Flash_Interleaved_Read_CMD", count(read.interleaved)),
+        // MQSim has no tag for reads that are both.
+        ("Issued_Flash_Multiplane_Read_CMD", count(read.multiplane + read.interleaved_multiplane)),
+        ("Issued_Flash_Program_CMD", count(program.single)),
+        ("Issued_Flash_Interleaved_Program_CMD", count(program.interleaved)),
+        ("Issued_Flash_Multiplane_Program_CMD", count(program.multiplane)),
+        ("Issued_Flash_Interleaved_Multiplane_Program_CMD", count(program.interleaved_multiplane)),
+        ("Issued_Flash_Erase_CMD", count(erase.single)),
+        ("Issued_Flash_Interleaved_Erase_CMD", count(erase.interleaved)),
+        ("Issued_Flash_Multiplane_Erase_CMD", count(erase.multiplane)),
+        ("Issued_Flash_Interleaved_Multiplane_Erase_CMD", count(erase.interleaved_multiplane)),
         ("Issued_Flash_Suspend_Program_CMD", count(flash.program_suspends)),
         ("Issued_Flash_Suspend_Erase_CMD", count(flash.erase_suspends)),
         ("Issued_Flash_Read_CMD_For_Mapping", count(flash.mapping_reads)),

@@ -5,7 +5,8 @@ use crate::ftl::hybrid::Hybrid;
 use crate::metrics::recorder::FlowRecord;
 use crate::metrics::summary::{
     AloneSummary, BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary,
-    EraseSummary, FlashSummary, FlowSummary, HitCounts, SCHEMA, Summary,
+    CommandCounts, CommandSummary, EraseSummary, FlashSummary, FlowSummary, HitCounts, SCHEMA,
+    Summary,
 };
 use crate::run::RunOptions;
 use crate::ssd::Ssd;
@@ -44,6 +45,7 @@ pub(crate) fn summarise(
         steady_state: ssd.recorder.watch.as_ref().map(|watch| watch.summary()),
         fairness: crate::metrics::Fairness::default(),
         flash: flash_summary(ssd),
+        commands: commands(ssd),
         cache: CacheSummary {
             hits: sum(&|f| f.cache_hits),
             misses: sum(&|f| f.cache_misses),
@@ -126,8 +128,8 @@ fn flash_summary(ssd: &Ssd) -> FlashSummary {
         wear_leveling_moves: ssd.ftl.wear_leveling_moves,
         block_erases: block_erases(ssd),
         copybacks: c.copybacks,
-        multiplane_commands: c.multiplane_commands,
-        interleaved_commands: c.interleaved_commands,
+        multiplane_commands: c.commands.iter().map(|of| of[1] + of[3]).sum(),
+        interleaved_commands: c.commands.iter().map(|of| of[2] + of[3]).sum(),
         program_suspends: c.program_suspends,
         erase_suspends: c.erase_suspends,
         gc_invocations: ssd.ftl.gc_invocations,
@@ -155,6 +157,18 @@ fn block_erases(ssd: &Ssd) -> EraseSummary {
         mean,
         stddev: (squares / count - mean * mean).max(0.0).sqrt(),
     }
+}
+
+fn commands(ssd: &Ssd) -> CommandSummary {
+    let [read, program, erase] = ssd.flash.counters.commands.map(
+        |[single, multiplane, interleaved, interleaved_multiplane]| CommandCounts {
+            single,
+            multiplane,
+            interleaved,
+            interleaved_multiplane,
+        },
+    );
+    CommandSummary { read, program, erase }
 }
 
 /// Share of the simulated time.

@@ -56,6 +56,8 @@ pub struct Summary {
     pub fairness: Fairness,
     /// Flash operations of the whole run. Unit: pages unless named otherwise.
     pub flash: FlashSummary,
+    /// Flash commands of the whole run.
+    pub commands: CommandSummary,
     /// Data cache, page accesses.
     pub cache: CacheSummary,
     /// Cached mapping table, look-ups.
@@ -315,6 +317,30 @@ pub struct EraseSummary {
     pub mean: f64,
     /// Population standard deviation.
     pub stddev: f64,
+}
+
+/// Commands sent to dies, by operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommandSummary {
+    /// Reads.
+    pub read: CommandCounts,
+    /// Programs, copybacks included.
+    pub program: CommandCounts,
+    /// Erases.
+    pub erase: CommandCounts,
+}
+
+/// Commands of one operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommandCounts {
+    /// Of one plane, while no other die of the chip was busy.
+    pub single: u64,
+    /// Of several planes, while no other die of the chip was busy.
+    pub multiplane: u64,
+    /// Of one plane, while another die of the chip was busy.
+    pub interleaved: u64,
+    /// Of several planes, while another die of the chip was busy.
+    pub interleaved_multiplane: u64,
 }
 
 /// Data cache. Unit: pages.

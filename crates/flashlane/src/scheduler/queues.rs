@@ -143,11 +143,15 @@ impl View<'_> {
         tr.source == Source::Gc && tr.op == Op::Read && self.pages.lpa(tr.ppa) != tr.lpa
     }
 
-    /// The program's page is the next one of its block, or order does not matter.
+    /// Nothing keeps the transaction in its queue: a program has its old data, and its page is the
+    /// next one of its block, or order does not matter.
     #[inline]
-    pub(crate) fn in_order(&self, tr: &Transaction) -> bool {
-        if !self.ordered || tr.op != Op::Program {
+    pub(crate) fn is_ready(&self, tr: &Transaction) -> bool {
+        if tr.op != Op::Program {
             return true;
+        }
+        if tr.blocked || !self.ordered {
+            return !tr.blocked;
         }
         let block = self.blocks.block(self.blocks.block_of(tr.ppa));
         u32::from(block.issued) == self.blocks.page_of(tr.ppa)
@@ -163,7 +167,7 @@ impl View<'_> {
             tr.op == leader.op
                 && (tr.op == Op::Erase
                     || self.blocks.page_of(tr.ppa) == self.blocks.page_of(leader.ppa))
-                && self.in_order(tr)
+                && self.is_ready(tr)
         }
     }
 }
@@ -285,7 +289,7 @@ impl Queues {
                 break;
             }
             let next = flashlane_engine::Linked::next(&view.transactions[id]);
-            if view.in_order(&view.transactions[id]) {
+            if view.is_ready(&view.transactions[id]) {
                 let (depth, connected) = self.overlap(die, kind, id, window, view);
                 if (depth, connected) > (best.0, best.1) {
                     best = (depth, connected, id);
@@ -342,7 +346,7 @@ impl Queues {
             if view.is_stale(id) {
                 self.list(die, kind).remove(id, view.transactions);
                 view.cancelled.push(id);
-            } else if view.in_order(&view.transactions[id]) {
+            } else if view.is_ready(&view.transactions[id]) {
                 self.list(die, kind).remove(id, view.transactions);
                 view.batch.push(id);
                 return true;

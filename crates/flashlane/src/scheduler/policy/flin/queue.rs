@@ -237,13 +237,13 @@ impl Queue {
 
     /// The first transaction that can go: programs leave in the order of their block.
     pub(super) fn first_ready(&self, view: &View<'_>) -> Option<usize> {
-        (0..self.len()).find(|&at| view.in_order(&view.transactions[self.get(at).id]))
+        (0..self.len()).find(|&at| view.is_ready(&view.transactions[self.get(at).id]))
     }
 
     /// The transaction that has waited longest among those that can go, and since when.
     pub(super) fn oldest_ready(&self, view: &View<'_>) -> Option<(usize, u64)> {
         (0..self.len())
-            .filter(|&at| view.in_order(&view.transactions[self.get(at).id]))
+            .filter(|&at| view.is_ready(&view.transactions[self.get(at).id]))
             .map(|at| (at, self.get(at).enqueued))
             .min_by_key(|&(_, since)| since)
     }
