@@ -21,6 +21,8 @@ pub(crate) enum Event {
     Begin { request: u32 },
     /// A DRAM access on behalf of a request is done.
     DramDone { request: u32 },
+    /// The memory of a partitioned cache may serve the next flow.
+    DramTurn,
     /// Evicted data is out of DRAM: the chain of write-backs from this transaction may start.
     EvictionRead { transaction: u32 },
     /// Command, address and program data of a die are over the bus: the array starts.

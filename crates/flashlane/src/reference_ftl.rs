@@ -51,7 +51,7 @@ fn found(ssd: &mut Ssd) -> BTreeMap<u32, u64> {
     let mut held = BTreeMap::new();
     for lpa in 0..ssd.ftl.pages.logical_pages() {
         let on_flash = if ssd.ftl.pages.ppa(lpa) == NONE { 0 } else { ssd.ftl.pages.mask(lpa) };
-        let mask = on_flash | ssd.cache.slots.lookup(lpa);
+        let mask = on_flash | ssd.cache.held(0, lpa);
         if mask != 0 {
             held.insert(lpa, mask);
         }

@@ -101,7 +101,9 @@ impl<'a> Prepared<'a> {
                 .collect::<Result<_, _>>()?;
             let (seed, layout) = (options.seed, &layout);
             precondition::precondition(device, workload, layout, &footprints, &mut state, seed);
-            precondition::warm(device, workload, layout, &footprints, &mut state, &mut cache, seed);
+            precondition::warm(device, workload, layout, &mut state, &mut cache, seed)?;
+        } else if device.compat.translation_pages_from_start {
+            precondition::place_empty_translation_pages(device, &layout, &mut state);
         }
         Ok(Self { device, workload, options, layout, state, cache })
     }

@@ -145,6 +145,7 @@ impl Ssd {
             Event::SataCommand { request } => self.on_sata_command(request),
             Event::Begin { request } => self.on_begin(request),
             Event::DramDone { request } => self.on_dram_done(request),
+            Event::DramTurn => self.on_dram_turn(),
             Event::EvictionRead { transaction } => self.on_eviction_read(transaction),
             Event::CommandSent { die } => self.on_command_sent(die),
             Event::ArrayDone { die, epoch } => self.on_array_done(die, epoch),

@@ -88,6 +88,10 @@ pub(crate) struct Transaction {
     pub(crate) merging: bool,
     /// The read counts as in flight in its block.
     pub(crate) holds_block: bool,
+    /// A queued write that waits for the read of the old part of its page.
+    pub(crate) blocked: bool,
+    /// Sectors of old data that a partial write is completed with.
+    pub(crate) merged_sectors: u8,
 }
 
 const _: () = assert!(size_of::<Transaction>() <= 128, "two cache lines");
@@ -116,6 +120,8 @@ impl Transaction {
             place: Place::Limbo,
             merging: false,
             holds_block: false,
+            blocked: false,
+            merged_sectors: 0,
         }
     }
 
@@ -127,10 +133,16 @@ impl Transaction {
         span
     }
 
-    /// Sectors to move.
+    /// Sectors of the page that are read or written.
     #[inline]
     pub(crate) fn sectors(&self) -> u32 {
         self.mask.count_ones()
+    }
+
+    /// Sectors that cross the channel.
+    #[inline]
+    pub(crate) fn moved_sectors(&self) -> u32 {
+        self.sectors() + u32::from(self.merged_sectors)
     }
 }
 

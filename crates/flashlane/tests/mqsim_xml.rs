@@ -217,11 +217,10 @@ fn what_is_not_built_is_refused_with_line_value_and_choice() {
     for (tag, value, allowed) in [
         ("HostInterface_Type", "SAS", "allowed: NVME, SATA"),
         ("Address_Mapping", "BLOCK_LEVEL", "allowed: PAGE_LEVEL, HYBRID"),
-        ("Caching_Mechanism", "SIMPLE", "allowed: ADVANCED"),
         ("Memory_Type", "PCM", "allowed: FLASH"),
         ("GC_Block_Selection_Policy", "RANDOM_PPP", "allowed: GREEDY, RGA, RANDOM, RANDOM_P"),
-        ("Data_Cache_Sharing_Mode", "EQUAL_PARTITIONING", "allowed: SHARED"),
-        ("CMT_Sharing_Mode", "equal_partitioning", "allowed: SHARED"),
+        ("CMT_Sharing_Mode", "equally", "allowed: SHARED, EQUAL_PARTITIONING"),
+        ("Caching_Mechanism", "SIMPLEST", "allowed: ADVANCED, SIMPLE"),
         ("Transaction_Scheduling_Policy", "FLIN", "allowed: OUT_OF_ORDER"),
         ("Flash_Comm_Protocol", "SDR", "allowed: NVDDR2"),
     ] {

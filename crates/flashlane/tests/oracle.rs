@@ -19,29 +19,69 @@ const GROUPS: &[(&str, Closeness)] = &[
     ("g2_latency_floor", Strict),
     ("g3_qd_sweep", Strict),
     ("g4_plane_alloc", Strict),
+    ("g5_cmt", Strict),
     ("g7_gc", Loose),
     ("g8_suspend", Strict),
     ("g9_precondition_scaling", Loose),
+    ("g10_default", Loose),
     ("g11_determinism", Loose),
+    ("g12_quiet_timing", Strict),
 ];
 
-/// A case outside its tolerance, the defects of the released MQSim that explain it, and what shows it.
+/// Cases outside their tolerance, and the defects of the released MQSim that explain them.
 struct Explained {
-    case: &'static str,
     why: &'static str,
+    cases: &'static [&'static str],
 }
+
+/// The cases of the table of switches.
+const STEPWISE: [&str; 10] = [
+    "g2_latency_floor/off_read_rand_512K",
+    "g2_latency_floor/wc_write_rand_8K",
+    "g3_qd_sweep/read8k_qd64",
+    "g3_qd_sweep/mixed7030_off_qd64",
+    "g3_qd_sweep/write8k_wc_qd16",
+    "g4_plane_alloc/PDWC_seq8k_qd8",
+    "g1_qfs16/s4_flow-1-flow-2",
+    "g1_datacache/nopre_full_adv_s1_flow-1-flow-2",
+    "g5_cmt/cmt64K_ws1_rand_read",
+    "g5_cmt/cmt64K_ws1_rand_write",
+];
 
 /// At most one case in ten.
 const EXPLAINED: &[Explained] = &[
     Explained {
-        case: "g7_gc/pre_b256_p256_n100000",
-        why: "D34: blocks by number of valid pages are rounded down class by class, 257 of them here, \
-              and the rest is free or wholly valid",
+        why: "D14: transactions whose reserved mapping entry is evicted wait for ever",
+        cases: &["g5_cmt/cmt64K_ws1_seq_read", "g5_cmt/cmt64K_ws50_seq_read"],
     },
     Explained {
-        case: "g7_gc/pre_b512_p64_occ100_n100000",
+        why: "D35: the order of events of one nanosecond, where many writes wait for the cache",
+        cases: &[
+            "g1_datacache/nopre_full_adv_s1_flow-1",
+            "g1_datacache/nopre_full_adv_s1_flow-2",
+            "g1_datacache/nopre_full_adv_s2_flow-2",
+            "g1_datacache/nopre_full_adv_s4_flow-1-flow-2",
+            "g1_datacache/nopre_full_adv_s5_flow-1-flow-2",
+            "g3_qd_sweep/write8k_wc_qd16",
+            "g3_qd_sweep/write8k_wc_qd4",
+            "g3_qd_sweep/write8k_wc_qd64",
+            "g3_qd_sweep/write8k_wc_qd8",
+        ],
+    },
+    Explained {
+        why: "D34: blocks by number of valid pages are rounded down class by class, 257 of them here, \
+              and the rest is free or wholly valid",
+        cases: &["g7_gc/pre_b256_p256_n100000"],
+    },
+    Explained {
         why: "D34: the valid pages of blocks follow an occupancy of 100 %, of which only 90 % are drawn; \
               the distribution is shifted by whole pages to make up for it",
+        cases: &["g7_gc/pre_b512_p64_occ100_n100000"],
+    },
+    Explained {
+        why: "D5, D10 (likely, not traced): static levelling of unmarked blocks, and a first random \
+              block that is taken unchecked",
+        cases: &["g7_gc/steady_op0.127_RGA_qd1_n1800000"],
     },
 ];
 
@@ -79,7 +119,7 @@ fn the_released_mqsim_is_met() {
                 );
             }
             let wrong = faults(case, summary);
-            let known = EXPLAINED.iter().find(|explained| explained.case == case.name);
+            let known = EXPLAINED.iter().find(|e| e.cases.contains(&case.name.as_str()));
             match (wrong.is_empty(), known) {
                 (true, None) => inside += 1,
                 (true, Some(_)) => failures.push(format!("{}: explained, but inside", case.name)),
@@ -103,76 +143,50 @@ fn the_released_mqsim_is_met() {
     assert!(explained * 10 <= inside + explained, "at most one case in ten is explained");
 }
 
-/// Turns one switch off.
-type TurnOff = fn(&mut CompatConfig);
-
-/// Every switch, in the order in which the table turns them off.
-const SWITCHES: [(&str, TurnOff); 19] = [
-    ("random_generators", |c| c.random_generators = false),
-    ("padded_sqe", |c| c.padded_sqe = false),
-    ("truncated_link_time", |c| c.truncated_link_time = false),
-    ("truncated_bus_clock", |c| c.truncated_bus_clock = false),
-    ("flash_unwritten_reads", |c| c.flash_unwritten_reads = false),
-    ("dram_formula", |c| c.dram_formula = false),
-    ("unordered_programs", |c| c.unordered_programs = false),
-    ("data_before_commands", |c| c.data_before_commands = false),
-    ("no_suspension", |c| c.no_suspension = false),
-    ("frontiers_at_start", |c| c.frontiers_at_start = false),
-    ("collection_per_block", |c| c.collection_per_block = false),
-    ("writes_wait_for_erases", |c| c.writes_wait_for_erases = false),
-    ("occupied_by_own_requests", |c| c.occupied_by_own_requests = false),
-    ("fullest_blocks_oldest", |c| c.fullest_blocks_oldest = false),
-    ("sata_over_pcie", |c| c.sata_over_pcie = false),
-    ("sata_tags_freed_on_fetch", |c| c.sata_tags_freed_on_fetch = false),
-    ("reporting", |c| c.reporting = false),
-    ("one_die_per_dispatch", |c| c.one_die_per_dispatch = false),
-    ("zero_firmware_time", |c| c.zero_firmware_time = false),
-];
-
 /// From the released MQSim to our defaults, one switch after the other: what each changes, and that
 /// nothing but the switches makes the difference.
 #[test]
 fn defaults_differ_by_the_switches_only() {
     let Some(root) = shared() else { return };
-    println!(
-        "| case | MQSim us | {} | default us | remainder % |",
-        SWITCHES.map(|s| s.0).join(" | ")
-    );
-    for case in [
-        "g2_latency_floor/off_read_rand_4K",
-        "g2_latency_floor/off_read_rand_8K",
-        "g2_latency_floor/off_read_rand_512K",
-        "g3_qd_sweep/read4k_qd16",
-        "g3_qd_sweep/read8k_qd64",
-        "g3_qd_sweep/read8k_qd256",
-        "g4_plane_alloc/PDWC_seq8k_qd8",
-        "g1_qfs16/s4_flow-1-flow-2",
-    ] {
+    let all = serde_json::to_value(CompatConfig::mqsim()).expect("plain switches");
+    let names: Vec<&String> = all.as_object().expect("a table").keys().collect();
+    let columns: Vec<Vec<f64>> = run_all(&STEPWISE, |case| {
         let (group, name) = case.split_once('/').expect("group and case");
-        let text = std::fs::read_to_string(root.join(format!("{group}.json"))).expect("readable");
-        let data: serde_json::Value = serde_json::from_str(&text).expect("valid JSON");
-        let found = data["cases"].as_array().expect("cases").iter().find(|c| c["case"] == name);
-        let found = found.expect("the case exists");
-        let inputs = root.join(found["inputs"].as_str().expect("inputs are named"));
-        let flow = &found["out"]["flows"][0];
-        let theirs = flow["device_response_mean_us_exact"].as_f64().expect("a mean");
-        let mean = |compat: &CompatConfig| {
-            run(&inputs, compat.clone()).expect("the run finishes").flows[0].response_time_us.mean
-        };
-        let mut compat = CompatConfig::mqsim();
-        let first = mean(&compat);
-        let mut last = first;
-        let mut steps = Vec::new();
-        for (_, turn_off) in SWITCHES {
-            turn_off(&mut compat);
-            let next = mean(&compat);
-            steps.push(next - last);
-            last = next;
+        let inputs = root.join("inputs").join(group).join(name);
+        let mut switches = all.clone();
+        let mut means = Vec::new();
+        for name in std::iter::once(None).chain(names.iter().map(Some)) {
+            if let Some(name) = name {
+                switches[*name] = false.into();
+            }
+            let compat = serde_json::from_value(switches.clone()).expect("plain switches");
+            let summary = run(&inputs, compat).expect("the run finishes");
+            means.push(summary.flows[0].response_time_us.mean);
         }
-        assert_eq!(compat, CompatConfig::default(), "the table covers every switch");
-        let remainder = 100.0 * (last - steps.iter().sum::<f64>() - theirs) / theirs;
-        let steps: Vec<String> = steps.iter().map(|s| format!("{s:+.3}")).collect();
-        println!("| {case} | {theirs:.3} | {} | {last:.3} | {remainder:+.4} |", steps.join(" | "));
+        means
+    });
+    println!("| | {} |", STEPWISE.map(|case| format!("`{case}`")).join(" | "));
+    let (jobs, _) = jobs(&root, GROUPS);
+    let theirs = STEPWISE.map(|case| {
+        let named = jobs.iter().flat_map(|job| &job.cases).find(|known| known.name == case);
+        named.expect("the case is in a group").flows[0].mean
+    });
+    let row = |name: &str, value: &dyn Fn(usize) -> f64, sign: bool| {
+        let cells = (0..STEPWISE.len()).map(|at| match sign {
+            true => format!("{:+.3}", value(at)),
+            false => format!("{:.3}", value(at)),
+        });
+        println!("| {name} | {} |", cells.collect::<Vec<String>>().join(" | "));
+    };
+    row("MQSim us", &|at| theirs[at], false);
+    for (step, name) in names.iter().enumerate() {
+        row(&format!("`{name}`"), &|at| columns[at][step + 1] - columns[at][step], true);
+    }
+    row("default us", &|at| columns[at][names.len()], false);
+    let remainder = |at: usize| 100.0 * (columns[at][0] / theirs[at] - 1.0);
+    row("remainder %", &remainder, true);
+    for (at, case) in STEPWISE.iter().enumerate() {
+        let remainder = remainder(at);
         assert!(remainder.abs() < 1.0, "{case}: {remainder} % of the difference has no switch");
     }
 }

@@ -247,8 +247,8 @@ fn one_request_takes_the_sum_of_its_stages_to_the_picosecond() {
     const COMPLETION: u64 = 11_000;
     const FIRMWARE: u64 = 1_000_000;
     const BUS_PAGE: u64 = 5_120_000;
-    // One row opened and closed, 1024 beats at 800 MT/s.
-    const DRAM: u64 = 39_000 + 1_280_000;
+    // One row opened, 1024 beats at 800 MT/s.
+    const DRAM: u64 = 26_000 + 1_280_000;
     let out = COMPLETION;
     for (read, cache, expected) in [
         (

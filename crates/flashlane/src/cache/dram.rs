@@ -1,41 +1,175 @@
-//! DRAM timing: one channel, one access at a time, first come first served.
+//! DRAM timing: banks with an open row each behind one data bus.
+//!
+//! An access is made of pieces, one a cached page. A piece in the open row of its bank costs the
+//! column latency, another one opens its row first, and closes the one before. Rows of different
+//! banks open side by side; data moves over the bus in the order of the accesses. With a partitioned
+//! cache every flow has a queue of its own, and the flows take turns.
+
+use std::collections::VecDeque;
 
 use flashlane_engine::Time;
 
 use crate::config::{CompatConfig, DramConfig};
+use crate::event::Event;
+
+/// A part of an access: some bytes of one slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) slot: u32,
+    pub(crate) bytes: u64,
+}
+
+/// An access that waits for the turn of its flow.
+#[derive(Clone, Debug)]
+struct Job {
+    pieces: Vec<Piece>,
+    done: Option<Event>,
+}
+
+/// An access that has begun.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Started {
+    /// Its data is over the bus.
+    pub(crate) end: Time,
+    /// The next flow may have its turn.
+    pub(crate) next: Time,
+    pub(crate) done: Option<Event>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bank {
+    row: u64,
+    /// The last data of the open row is over.
+    ready: Time,
+}
+
+/// No row is open.
+const CLOSED: u64 = u64::MAX;
 
 /// The memory behind the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct Dram {
-    free_at: Time,
     config: DramConfig,
+    banks: Vec<Bank>,
+    /// The data bus is taken until then.
+    free_at: Time,
+    page_bytes: u64,
     mqsim: bool,
+    /// Waiting accesses by flow; empty where all share one order.
+    queues: Vec<VecDeque<Job>>,
+    /// The flow served last.
+    turn: usize,
+    /// An access has begun and the next turn is scheduled.
+    busy: bool,
+    /// Emptied lists of pieces, to be used again.
+    spare: Vec<Vec<Piece>>,
 }
 
 impl Dram {
-    /// An idle memory.
-    pub(crate) fn new(config: &DramConfig, compat: &CompatConfig) -> Self {
-        Self { free_at: Time::ZERO, config: config.clone(), mqsim: compat.dram_formula }
+    /// An idle memory; with `flows` above 1, a queue for each of them.
+    pub(crate) fn new(
+        config: &DramConfig,
+        compat: &CompatConfig,
+        page_bytes: u64,
+        flows: usize,
+    ) -> Self {
+        let bank = Bank { row: CLOSED, ready: Time::ZERO };
+        Self {
+            config: config.clone(),
+            banks: vec![bank; config.banks as usize],
+            free_at: Time::ZERO,
+            page_bytes,
+            mqsim: compat.dram_formula,
+            queues: if flows > 1 { vec![VecDeque::new(); flows] } else { Vec::new() },
+            turn: 0,
+            busy: false,
+            spare: Vec::new(),
+        }
     }
 
-    /// Starts an access as soon as the ones before it are over; returns its end.
-    pub(crate) fn access(&mut self, now: Time, bytes: u64) -> Time {
-        self.free_at = self.free_at.max(now) + Time(self.duration(bytes));
-        self.free_at
+    /// True where flows take turns.
+    pub(crate) fn takes_turns(&self) -> bool {
+        !self.queues.is_empty()
     }
 
-    /// Time of an access. Unit: picoseconds.
-    pub(crate) fn duration(&self, bytes: u64) -> u64 {
-        if self.mqsim { self.duration_mqsim(bytes) } else { self.duration_exact(bytes) }
+    /// Starts an access behind all earlier ones; returns its end.
+    pub(crate) fn access(&mut self, now: Time, pieces: &[Piece]) -> Time {
+        self.begin(now, pieces).1
     }
 
-    /// Every row is opened, read and closed; data moves at the rate of the interface.
-    fn duration_exact(&self, bytes: u64) -> u64 {
+    /// Adds an access to the queue of its flow.
+    pub(crate) fn push(&mut self, flow: u16, pieces: &[Piece], done: Option<Event>) {
+        let mut list = self.spare.pop().unwrap_or_default();
+        list.extend_from_slice(pieces);
+        self.queues[flow as usize].push_back(Job { pieces: list, done });
+    }
+
+    /// Starts the access of the flow whose turn it is, unless one has just begun.
+    pub(crate) fn start(&mut self, now: Time) -> Option<Started> {
+        if self.busy {
+            return None;
+        }
+        let flows = self.queues.len();
+        let turn = (1..=flows).map(|step| (self.turn + step) % flows);
+        let flow = turn.into_iter().find(|&flow| !self.queues[flow].is_empty())?;
+        let job = self.queues[flow].pop_front().expect("just seen");
+        self.turn = flow;
+        self.busy = true;
+        let (next, end) = self.begin(now, &job.pieces);
+        let mut pieces = job.pieces;
+        pieces.clear();
+        self.spare.push(pieces);
+        Some(Started { end, next, done: job.done })
+    }
+
+    /// The access that began last lets the next one in.
+    pub(crate) fn turn_over(&mut self) {
+        self.busy = false;
+    }
+
+    /// True if nothing waits for its turn.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.queues.iter().all(VecDeque::is_empty)
+    }
+
+    /// Times of an access: its last data starts to move, and has moved.
+    fn begin(&mut self, now: Time, pieces: &[Piece]) -> (Time, Time) {
+        if self.mqsim {
+            let bytes = pieces.iter().map(|piece| piece.bytes).sum();
+            self.free_at = self.free_at.max(now) + Time(self.duration_mqsim(bytes));
+            return (self.free_at, self.free_at);
+        }
+        let mut start = now;
+        for piece in pieces {
+            let mut address = u64::from(piece.slot) * self.page_bytes;
+            let end = address + piece.bytes;
+            while address < end {
+                let row = address / self.config.row.0;
+                let bytes = ((row + 1) * self.config.row.0).min(end) - address;
+                start = self.move_row(now, row, bytes);
+                address += bytes;
+            }
+        }
+        (start, self.free_at)
+    }
+
+    /// Moves some bytes of a row over the bus; returns when they start to move.
+    fn move_row(&mut self, now: Time, row: u64, bytes: u64) -> Time {
         let c = &self.config;
-        let rows = bytes.div_ceil(c.row.0);
-        let beats = bytes.div_ceil(c.bus_width.0);
-        let data = u128::from(beats) * 1_000_000_000_000 / u128::from(c.data_rate.0);
-        rows * (c.t_rcd.0 + c.t_cl.0 + c.t_rp.0) + data as u64
+        let count = self.banks.len() as u64;
+        let bank = &mut self.banks[(row % count) as usize];
+        let open = if bank.row == row {
+            now + Time(c.t_cl.0)
+        } else {
+            let close = if bank.row == CLOSED { 0 } else { c.t_rp.0 };
+            bank.ready.max(now) + Time(close + c.t_rcd.0 + c.t_cl.0)
+        };
+        let beats = u128::from(bytes.div_ceil(c.bus_width.0));
+        let data = beats * 1_000_000_000_000 / u128::from(c.data_rate.0);
+        let start = open.max(self.free_at);
+        self.free_at = start + Time(data as u64);
+        (bank.row, bank.ready) = (row, self.free_at);
+        start
     }
 
     /// The released MQSim: half of the rows, delays charged once, a tail in the wrong unit.
@@ -61,34 +195,78 @@ mod tests {
     use super::*;
     use crate::config::units::{ByteSize, TransferRate};
 
-    fn sample(compat: &CompatConfig) -> Dram {
+    /// 100 MB/s, 13 ns for each of tRCD, tCL and tRP, rows and pages of 8 KiB.
+    fn sample(compat: &CompatConfig, banks: u32, flows: usize) -> Dram {
         let config = DramConfig {
             data_rate: TransferRate(100_000_000),
             bus_width: ByteSize(1),
+            banks,
             ..DramConfig::default()
         };
-        Dram::new(&config, compat)
+        Dram::new(&config, compat, 8192, flows)
+    }
+
+    fn piece(slot: u32, bytes: u64) -> Piece {
+        Piece { slot, bytes }
+    }
+
+    const DATA: u64 = 512 * 10_000;
+
+    #[test]
+    fn an_open_row_saves_opening_it() {
+        let mut dram = sample(&CompatConfig::default(), 2, 1);
+        let late = Time(1_000_000_000);
+        assert_eq!(dram.access(Time::ZERO, &[piece(0, 512)]), Time(26_000 + DATA), "row closed");
+        assert_eq!(dram.access(late, &[piece(0, 512)]), late + Time(13_000 + DATA), "row open");
+        let later = late + late;
+        assert_eq!(dram.access(later, &[piece(2, 512)]), later + Time(39_000 + DATA), "another");
     }
 
     #[test]
-    fn exact_time_grows_with_size() {
-        let dram = sample(&CompatConfig::default());
-        assert_eq!(dram.duration(4096), 39_000 + 4096 * 10_000);
-        assert_eq!(dram.duration(16_384), 2 * 39_000 + 16_384 * 10_000);
+    fn banks_open_rows_side_by_side() {
+        let pieces = [piece(0, 512), piece(1, 512), piece(2, 512), piece(3, 512)];
+        let four = sample(&CompatConfig::default(), 4, 1).access(Time::ZERO, &pieces);
+        let one = sample(&CompatConfig::default(), 1, 1).access(Time::ZERO, &pieces);
+        assert_eq!(four, Time(26_000 + 4 * DATA));
+        assert_eq!(one, Time(26_000 + 3 * 39_000 + 4 * DATA));
+    }
+
+    #[test]
+    fn an_access_of_several_rows_opens_each() {
+        let config = DramConfig {
+            data_rate: TransferRate(100_000_000),
+            bus_width: ByteSize(1),
+            row: ByteSize(256),
+            banks: 1,
+            ..DramConfig::default()
+        };
+        let mut dram = Dram::new(&config, &CompatConfig::default(), 8192, 1);
+        assert_eq!(dram.access(Time::ZERO, &[piece(0, 512)]), Time(26_000 + 39_000 + DATA));
     }
 
     #[test]
     fn the_mqsim_formula_is_reproduced() {
-        let dram = sample(&CompatConfig::mqsim());
-        assert_eq!(dram.duration(4096), 20_506_000);
-        assert_eq!(dram.duration(8192), 40_986_000);
-        assert_eq!(dram.duration(16_384), (52 + 40_960 + 13) * 1_000);
+        let dram = sample(&CompatConfig::mqsim(), 8, 1);
+        assert_eq!(dram.duration_mqsim(4096), 20_506_000);
+        assert_eq!(dram.duration_mqsim(8192), 40_986_000);
+        assert_eq!(dram.duration_mqsim(16_384), (52 + 40_960 + 13) * 1_000);
     }
 
     #[test]
-    fn accesses_queue() {
-        let mut dram = sample(&CompatConfig::default());
-        let first = dram.access(Time::ZERO, 512);
-        assert_eq!(dram.access(Time::ZERO, 512), first + first);
+    fn flows_take_turns() {
+        let mut dram = sample(&CompatConfig::default(), 8, 2);
+        for slot in 0..3 {
+            dram.push(0, &[piece(slot, 512)], Some(Event::DramDone { request: slot }));
+        }
+        dram.push(1, &[piece(7, 512)], Some(Event::DramDone { request: 7 }));
+        let mut order = Vec::new();
+        while let Some(started) = dram.start(Time::ZERO) {
+            order.extend(started.done);
+            assert!(dram.start(Time::ZERO).is_none(), "one at a time");
+            dram.turn_over();
+        }
+        let done = |request| Event::DramDone { request };
+        assert_eq!(order, [done(7), done(0), done(1), done(2)]);
+        assert!(dram.is_drained());
     }
 }

@@ -3,45 +3,49 @@
 //!
 //! Slots of one page, least recently used leaves first; changed pages are written back when they
 //! leave, and (`eager_write_back`) at once on the first write of an epoch, so that only pages
-//! rewritten within the epoch stay changed. Data on its way to flash is bounded; writes beyond
-//! the bound wait. Invariants: a slot belongs to one flow's page; the bound counts exactly the
+//! rewritten within the epoch stay changed. A simple cache writes every page back at once and keeps
+//! none. Data on its way to flash is bounded; writes beyond the bound wait. Flows share all of it or
+//! have a pool each. Invariants: a slot belongs to one flow's page; the bound counts exactly the
 //! sectors of write-backs under way. Source: MQSim (FAST'18) section 4.2.1.
 
 pub(crate) mod dram;
 mod flush;
+mod hot;
+mod pool;
 mod slots;
+mod warm;
 
-use std::collections::VecDeque;
+use flashlane_engine::NONE;
 
-use flashlane_engine::{DenseMap, NONE, Time};
-
-use crate::config::{CacheMode, DeviceConfig, WorkloadConfig};
+use crate::config::{CacheMechanism, CacheMode, DeviceConfig, Sharing, WorkloadConfig};
 use crate::event::Event;
 use crate::layout::{Geometry, SECTOR_BYTES};
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
-use dram::Dram;
+use dram::{Dram, Piece};
 use flush::Flushes;
+use hot::HotPages;
+use pool::Pool;
 use slots::{SlotState, Slots};
 
 /// The data cache.
 #[derive(Clone)]
 pub(crate) struct Cache {
-    pub(crate) slots: Slots,
+    /// One for all flows, or one for each.
+    pools: Vec<Pool>,
     dram: Dram,
+    hot: HotPages,
     modes: Vec<CacheMode>,
-    /// Sectors of write-backs under way, and their bound.
-    in_flight: u64,
-    bound: u64,
-    /// Writes that wait for room.
-    waiting: VecDeque<u32>,
-    eager: bool,
-    /// Pages written in the current epoch.
-    recent: DenseMap,
-    epoch: u64,
-    epoch_length: u64,
+    /// Pages leave as soon as they are on flash.
+    drops_written: bool,
+    /// An early write-back carries the sectors of its write only.
+    writes_alone: bool,
+    urgent_evictions: bool,
     flushes: Vec<Flushes>,
     pub(crate) evictions: u64,
+    /// Pieces of the access that is being put together: cached pages, and pages that leave.
+    pieces: Vec<Piece>,
+    leaving: Vec<Piece>,
 }
 
 impl Cache {
@@ -51,35 +55,49 @@ impl Cache {
         workload: &WorkloadConfig,
         geometry: Geometry,
     ) -> Self {
-        let config = &device.cache;
+        let (config, compat) = (&device.cache, &device.compat);
+        let flows = workload.flows.len();
+        let pools = match config.sharing {
+            Sharing::Shared => 1,
+            Sharing::EqualPartitioning => flows,
+        };
+        let slots = (config.capacity.0 / geometry.page_bytes() / pools as u64).max(1) as u32;
         // A drive without room for data has no data cache, whatever the flows ask for.
         let (room, off) = (config.capacity.0 > 0, CacheMode::Off);
-        let slots = (config.capacity.0 / geometry.page_bytes()).max(1) as u32;
         let pages = u64::from(geometry.planes()) * u64::from(config.write_back_pages_per_plane);
+        let pool = Pool::new(slots, pages * u64::from(geometry.sectors_per_page));
         Self {
-            slots: Slots::new(slots),
-            dram: Dram::new(&config.dram, &device.compat),
+            pools: vec![pool; pools],
+            dram: Dram::new(&config.dram, compat, geometry.page_bytes(), pools),
+            hot: HotPages::new(config, compat, flows),
             modes: workload.flows.iter().map(|f| if room { f.cache } else { off }).collect(),
-            in_flight: 0,
-            bound: pages * u64::from(geometry.sectors_per_page),
-            waiting: VecDeque::new(),
-            eager: config.eager_write_back,
-            recent: DenseMap::default(),
-            epoch: 0,
-            epoch_length: config.hot_epoch.0.max(1),
-            flushes: vec![Flushes::default(); workload.flows.len()],
+            drops_written: compat.cache_drops_written || config.mechanism == CacheMechanism::Simple,
+            writes_alone: compat.cache_writes_alone,
+            urgent_evictions: compat.urgent_evictions,
+            flushes: vec![Flushes::default(); flows],
             evictions: 0,
+            pieces: Vec::new(),
+            leaving: Vec::new(),
         }
     }
 
-    /// True if the page was written before in this epoch; remembers this write.
-    fn is_hot(&mut self, lpa: u32, now: Time) -> bool {
-        let epoch = now.0 / self.epoch_length;
-        if epoch != self.epoch {
-            self.epoch = epoch;
-            self.recent.clear();
-        }
-        self.recent.insert(lpa, 0).is_some()
+    /// The pool of a flow.
+    #[inline]
+    fn pool(&mut self, flow: u16) -> &mut Pool {
+        let at = if self.pools.len() == 1 { 0 } else { flow as usize };
+        &mut self.pools[at]
+    }
+
+    /// The slots of a flow's pool.
+    #[inline]
+    fn slots(&mut self, flow: u16) -> &mut Slots {
+        &mut self.pool(flow).slots
+    }
+
+    /// Sectors that the cache holds of a page.
+    #[cfg(test)]
+    pub(crate) fn held(&mut self, flow: u16, lpa: u32) -> u64 {
+        self.slots(flow).lookup(lpa).1
     }
 
     fn fills_on_read(&self, flow: u16) -> bool {
@@ -92,13 +110,16 @@ impl Ssd {
     pub(crate) fn read_pages(&mut self, id: u32) {
         let flow = self.requests[id].flow;
         let cached = self.cache.modes[flow as usize] != CacheMode::Off;
-        let mut hit_sectors = 0;
         for index in 0..self.page_count(id) {
             let mut part = self.page_part(id, index);
             if cached {
-                let hit = self.cache.slots.lookup(part.lpa) & part.mask;
+                let (slot, held) = self.cache.slots(flow).lookup(part.lpa);
+                let hit = held & part.mask;
                 part.mask &= !hit;
-                hit_sectors += u64::from(hit.count_ones());
+                if hit != 0 {
+                    let bytes = u64::from(hit.count_ones()) * SECTOR_BYTES;
+                    self.cache.pieces.push(Piece { slot, bytes });
+                }
                 let record = &mut self.recorder.flows[flow as usize];
                 if part.mask == 0 {
                     record.cache_hits += 1;
@@ -108,16 +129,58 @@ impl Ssd {
             }
             self.read_flash(id, &part);
         }
-        if hit_sectors > 0 {
-            self.access_dram(id, hit_sectors);
+        self.access_dram(id);
+    }
+
+    /// The access to the pieces put together, which a request waits for.
+    fn access_dram(&mut self, id: u32) {
+        if self.cache.pieces.is_empty() {
+            return;
+        }
+        self.requests[id].pending += 1;
+        let pieces = std::mem::take(&mut self.cache.pieces);
+        let flow = self.requests[id].flow;
+        self.cache.pieces = self.use_dram(flow, pieces, Some(Event::DramDone { request: id }));
+    }
+
+    /// Pages leave the memory; the write-backs from `head` on start when they are out.
+    fn read_evicted(&mut self, flow: u16, head: u32) {
+        if head != NONE {
+            let pieces = std::mem::take(&mut self.cache.leaving);
+            let done = Event::EvictionRead { transaction: head };
+            self.cache.leaving = self.use_dram(flow, pieces, Some(done));
         }
     }
 
-    /// A DRAM access that a request waits for.
-    fn access_dram(&mut self, id: u32, sectors: u64) {
-        self.requests[id].pending += 1;
-        let done = self.cache.dram.access(self.now, sectors * SECTOR_BYTES);
-        self.queue.schedule(done, Event::DramDone { request: id });
+    /// Starts or queues an access on behalf of a flow; returns the list of pieces, emptied.
+    fn use_dram(&mut self, flow: u16, mut pieces: Vec<Piece>, done: Option<Event>) -> Vec<Piece> {
+        if self.cache.dram.takes_turns() {
+            self.cache.dram.push(flow, &pieces, done);
+            self.serve_dram();
+        } else {
+            let end = self.cache.dram.access(self.now, &pieces);
+            if let Some(event) = done {
+                self.queue.schedule(end, event);
+            }
+        }
+        pieces.clear();
+        pieces
+    }
+
+    /// Starts the next access of a memory that serves flows in turn.
+    fn serve_dram(&mut self) {
+        if let Some(started) = self.cache.dram.start(self.now) {
+            if let Some(event) = started.done {
+                self.queue.schedule(started.end, event);
+            }
+            self.queue.schedule(started.next, Event::DramTurn);
+        }
+    }
+
+    /// The next flow has its turn.
+    pub(crate) fn on_dram_turn(&mut self) {
+        self.cache.dram.turn_over();
+        self.serve_dram();
     }
 
     /// A DRAM access of a request is over.
@@ -133,17 +196,17 @@ impl Ssd {
             CacheMode::Write | CacheMode::WriteRead => {
                 // Held until every page is accepted.
                 self.requests[id].pending += 1;
-                if self.cache.waiting.is_empty() && self.accept_pages(id) {
+                if self.cache.pool(flow).waiting.is_empty() && self.accept_pages(id) {
                     self.requests[id].pending -= 1;
                 } else {
-                    self.cache.waiting.push_back(id);
+                    self.cache.pool(flow).waiting.push_back(id);
                 }
             }
             mode => {
                 for index in 0..self.page_count(id) {
                     let part = self.page_part(id, index);
                     if mode == CacheMode::Read {
-                        self.cache.slots.refresh(part.lpa, part.mask);
+                        self.cache.slots(flow).refresh(part.lpa, part.mask);
                     }
                     self.write_through(id, &part);
                 }
@@ -153,71 +216,75 @@ impl Ssd {
 
     /// Accepts pages of a write while the bound allows; true when all are accepted.
     fn accept_pages(&mut self, id: u32) -> bool {
-        let flow = self.requests[id].flow;
+        let (flow, now) = (self.requests[id].flow, self.now);
         let count = self.page_count(id);
-        let (mut sectors, mut evicted_sectors) = (0, 0);
         let mut evicted = NONE;
-        while self.requests[id].next_page < count {
-            if self.cache.in_flight >= self.cache.bound {
-                break;
-            }
+        while self.requests[id].next_page < count && self.cache.pool(flow).is_open() {
             let part = self.page_part(id, self.requests[id].next_page);
-            if !self.cache.slots.contains(part.lpa) && !self.cache.slots.has_room() {
-                let Some(chain) = self.evict(evicted, &mut evicted_sectors) else { break };
+            let slots = self.cache.slots(flow);
+            if !slots.contains(part.lpa) && !slots.has_room() {
+                let Some(chain) = self.evict(flow, evicted) else { break };
                 evicted = chain;
             }
-            let hit = self.cache.slots.write(part.lpa, flow, part.mask);
+            let (slot, before) = self.cache.slots(flow).write(part.lpa, flow, part.mask);
             let record = &mut self.recorder.flows[flow as usize];
-            if hit {
+            if before.is_some() {
                 record.cache_hits += 1;
             } else {
                 record.cache_misses += 1;
             }
-            sectors += u64::from(part.mask.count_ones());
-            if self.cache.eager && !self.cache.is_hot(part.lpa, self.now) {
-                let write = self.write_back(part.lpa);
+            let bytes = u64::from(part.mask.count_ones()) * SECTOR_BYTES;
+            self.cache.pieces.push(Piece { slot, bytes });
+            if self.cache.hot.goes_at_once(flow, part.lpa, now) {
+                // Other sectors that are not on their way yet go along.
+                let alone = self.cache.writes_alone && before != Some(SlotState::Dirty);
+                let mask = if alone { part.mask } else { u64::MAX };
+                let write = self.write_back(flow, part.lpa, mask);
                 self.translate(write);
             }
             self.requests[id].next_page += 1;
         }
-        if evicted != NONE {
-            let read = self.cache.dram.access(self.now, evicted_sectors * SECTOR_BYTES);
-            self.queue.schedule(read, Event::EvictionRead { transaction: evicted });
-        }
-        if sectors > 0 {
-            self.access_dram(id, sectors);
-        }
+        self.cache.hot.call_over(flow, now);
+        self.read_evicted(flow, evicted);
+        self.access_dram(id);
         self.requests[id].next_page == count
     }
 
-    /// Makes room for one page. A changed page joins `chain`, to be written back once it is out of
-    /// DRAM. `None` if every page is on its way to flash.
-    fn evict(&mut self, chain: u32, sectors: &mut u64) -> Option<u32> {
-        let victim = self.cache.slots.victim()?;
+    /// Makes room for one page in the pool of a flow. A changed page joins `chain`, to be written back
+    /// once it is out of DRAM. `None` if every page is on its way to flash.
+    fn evict(&mut self, flow: u16, chain: u32) -> Option<u32> {
+        let victim = self.cache.slots(flow).victim()?;
         self.cache.evictions += 1;
-        if self.cache.slots.state(victim) != SlotState::Dirty {
-            self.cache.slots.remove(victim);
+        if victim.state() != SlotState::Dirty {
+            self.cache.slots(flow).remove(victim.lpa());
             return Some(chain);
         }
-        let write = self.write_back(victim);
-        self.cache.slots.remove(victim);
+        let write = self.write_back(victim.flow, victim.lpa(), u64::MAX);
+        let slot = self.cache.slots(flow).remove(victim.lpa());
         let tr = &mut self.transactions[write];
         tr.place = Place::Dram;
         tr.sibling = chain;
-        *sectors += u64::from(tr.sectors());
+        if self.cache.urgent_evictions {
+            tr.class = 0;
+        }
+        let bytes = u64::from(tr.sectors()) * SECTOR_BYTES;
+        self.cache.leaving.push(Piece { slot, bytes });
         Some(write)
     }
 
-    /// Makes the write-back of a cached page, which counts as on its way from now on.
-    fn write_back(&mut self, lpa: u32) -> u32 {
-        let slot = self.cache.slots.start_write_back(lpa);
-        let id = self.new_transaction(Source::Cache, Op::Program, slot.flow, lpa);
-        let epoch = self.cache.flushes[slot.flow as usize].started();
+    /// Makes the write-back of the sectors in `mask` that the cache holds of a page of `owner`; it
+    /// counts as on its way from now on.
+    fn write_back(&mut self, owner: u16, lpa: u32, mask: u64) -> u32 {
+        let slot = self.cache.slots(owner).start_write_back(lpa);
+        assert_eq!(slot.flow, owner, "a page is written back under its owner");
+        let id = self.new_transaction(Source::Cache, Op::Program, owner, lpa);
+        let epoch = self.cache.flushes[owner as usize].started();
         let tr = &mut self.transactions[id];
-        tr.mask = slot.mask;
+        tr.mask = slot.mask & mask;
         tr.tag = slot.version;
         tr.flush_epoch = epoch;
-        self.cache.in_flight += u64::from(slot.mask.count_ones());
+        let sectors = u64::from(tr.sectors());
+        self.cache.pool(owner).in_flight += sectors;
         id
     }
 
@@ -238,21 +305,26 @@ impl Ssd {
     /// A write-back is on flash: the page is unchanged unless it was written again, flushes may be
     /// over, and waiting writes have room.
     pub(crate) fn write_back_done(&mut self, tr: &Transaction) {
-        self.cache.in_flight -= u64::from(tr.mask.count_ones());
-        self.cache.slots.end_write_back(tr.lpa, tr.tag);
+        let (flow, drop) = (tr.flow, self.cache.drops_written);
+        let pool = self.cache.pool(flow);
+        pool.in_flight -= u64::from(tr.mask.count_ones());
+        pool.slots.end_write_back(tr.lpa, tr.tag, drop);
         let mut over = Vec::new();
-        self.cache.flushes[tr.flow as usize].ended(tr.flush_epoch, &mut over);
+        self.cache.flushes[flow as usize].ended(tr.flush_epoch, &mut over);
         for request in over {
             let chain = self.cache_chain(request);
             self.part_done(request, chain);
         }
-        while let Some(&id) = self.cache.waiting.front() {
+        while let Some(&id) = self.cache.pool(flow).waiting.front() {
             if !self.accept_pages(id) {
                 break;
             }
-            self.cache.waiting.pop_front();
+            self.cache.pool(flow).waiting.pop_front();
             let chain = self.cache_chain(id);
             self.part_done(id, chain);
+            if self.flash.scans_at_once() {
+                self.dispatch_offered();
+            }
         }
     }
 
@@ -261,24 +333,24 @@ impl Ssd {
         if !self.cache.fills_on_read(flow) {
             return;
         }
-        if !self.cache.slots.contains(lpa) && !self.cache.slots.has_room() {
-            let mut sectors = 0;
-            let Some(evicted) = self.evict(NONE, &mut sectors) else { return };
-            if evicted != NONE {
-                let read = self.cache.dram.access(self.now, sectors * SECTOR_BYTES);
-                self.queue.schedule(read, Event::EvictionRead { transaction: evicted });
-            }
+        let slots = self.cache.slots(flow);
+        if !slots.contains(lpa) && !slots.has_room() {
+            let Some(evicted) = self.evict(flow, NONE) else { return };
+            self.read_evicted(flow, evicted);
         }
-        self.cache.slots.fill(lpa, flow, mask);
+        let slot = self.cache.slots(flow).fill(lpa, flow, mask);
         // The request does not wait for the fill, but the memory is busy with it.
-        self.cache.dram.access(self.now, u64::from(mask.count_ones()) * SECTOR_BYTES);
+        let mut pieces = std::mem::take(&mut self.cache.pieces);
+        pieces.push(Piece { slot, bytes: u64::from(mask.count_ones()) * SECTOR_BYTES });
+        self.cache.pieces = self.use_dram(flow, pieces, None);
     }
 
     /// Trimmed sectors leave the cache, and the write-backs of the page that have no place on flash
     /// yet: these would bring them back.
-    pub(crate) fn trim_cached(&mut self, lpa: u32, mask: u64) {
-        self.cache.slots.trim(lpa, mask);
-        if self.cache.in_flight == 0 {
+    pub(crate) fn trim_cached(&mut self, flow: u16, lpa: u32, mask: u64) {
+        let pool = self.cache.pool(flow);
+        pool.slots.trim(lpa, mask);
+        if pool.in_flight == 0 {
             return;
         }
         let waits = |tr: &Transaction| {
@@ -287,16 +359,17 @@ impl Ssd {
         let found = self.transactions.iter().filter(|(_, tr)| waits(tr));
         for id in found.map(|(id, _)| id).collect::<Vec<u32>>() {
             let tr = &mut self.transactions[id];
-            self.cache.in_flight -= u64::from((tr.mask & mask).count_ones());
+            let trimmed = u64::from((tr.mask & mask).count_ones());
             tr.mask &= !mask;
+            self.cache.pool(flow).in_flight -= trimmed;
         }
     }
 
     /// Everything acknowledged so far goes to flash; the request waits for it.
     pub(crate) fn flush(&mut self, id: u32) {
         let flow = self.requests[id].flow;
-        for lpa in self.cache.slots.dirty_pages(flow) {
-            let write = self.write_back(lpa);
+        for lpa in self.cache.slots(flow).dirty_pages(flow) {
+            let write = self.write_back(flow, lpa, u64::MAX);
             self.translate(write);
         }
         if self.cache.flushes[flow as usize].flush(id) {
@@ -306,19 +379,26 @@ impl Ssd {
 
     /// Checks the counters of the cache.
     pub(crate) fn audit_cache(&self) {
-        let under_way: u64 = self
-            .transactions
-            .iter()
-            .filter(|(_, tr)| tr.source == Source::Cache && tr.op == Op::Program)
-            .map(|(_, tr)| u64::from(tr.mask.count_ones()))
-            .sum();
-        assert_eq!(under_way, self.cache.in_flight, "write-backs under way are counted");
-        self.cache.slots.audit();
+        let mut under_way = vec![0; self.cache.pools.len()];
+        for (_, tr) in self.transactions.iter() {
+            if tr.source == Source::Cache && tr.op == Op::Program {
+                let pool = usize::from(tr.flow) % under_way.len();
+                under_way[pool] += u64::from(tr.mask.count_ones());
+            }
+        }
+        let partitioned = self.cache.pools.len() > 1;
+        for (flow, (pool, under_way)) in (0..).zip(self.cache.pools.iter().zip(under_way)) {
+            assert_eq!(under_way, pool.in_flight, "write-backs under way are counted");
+            pool.slots.audit(partitioned.then_some(flow));
+        }
     }
 
     /// No request may be left waiting at the end.
     pub(crate) fn audit_cache_end(&self) {
-        assert!(self.cache.waiting.is_empty(), "no write waits for room");
-        assert_eq!(self.cache.in_flight, 0, "nothing is on its way to flash");
+        for pool in &self.cache.pools {
+            assert!(pool.waiting.is_empty(), "no write waits for room");
+            assert_eq!(pool.in_flight, 0, "nothing is on its way to flash");
+        }
+        assert!(self.cache.dram.is_drained(), "no access waits for its turn");
     }
 }

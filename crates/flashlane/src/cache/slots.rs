@@ -30,6 +30,16 @@ pub(crate) struct Slot {
     state: SlotState,
 }
 
+impl Slot {
+    pub(super) fn lpa(&self) -> u32 {
+        self.lpa
+    }
+
+    pub(super) fn state(&self) -> SlotState {
+        self.state
+    }
+}
+
 /// All slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
@@ -69,10 +79,6 @@ impl Slots {
         self.index.get(lpa).is_some()
     }
 
-    pub(super) fn state(&self, lpa: u32) -> SlotState {
-        self.slots[self.index.get(lpa).expect("the page is cached") as usize].state
-    }
-
     fn unlink(&mut self, at: u32) {
         let Slot { newer, older, .. } = self.slots[at as usize];
         match newer {
@@ -104,13 +110,18 @@ impl Slots {
     }
 
     /// Sectors of a page that are cached; marks the page as just used.
-    pub(crate) fn lookup(&mut self, lpa: u32) -> u64 {
-        let Some(at) = self.index.get(lpa) else { return 0 };
+    pub(super) fn lookup(&mut self, lpa: u32) -> (u32, u64) {
+        let Some(at) = self.index.get(lpa) else { return (NONE, 0) };
         self.use_now(at);
-        self.slots[at as usize].mask
+        (at, self.slots[at as usize].mask)
     }
 
-    fn insert(&mut self, lpa: u32, flow: u16, mask: u64, state: SlotState) {
+    /// Pages cached.
+    pub(super) fn len(&self) -> u64 {
+        self.index.len() as u64
+    }
+
+    fn insert(&mut self, lpa: u32, flow: u16, mask: u64, state: SlotState) -> u32 {
         assert!(self.has_room(), "a page is added where there is room");
         let slot = Slot { lpa, newer: NONE, older: NONE, version: self.version, mask, flow, state };
         let at = match self.free.pop() {
@@ -125,29 +136,31 @@ impl Slots {
         };
         self.index.insert(lpa, at);
         self.link_newest(at);
+        at
     }
 
-    /// Host data for a page: merged, changed, just used. True if the page was cached.
-    pub(super) fn write(&mut self, lpa: u32, flow: u16, mask: u64) -> bool {
+    /// Host data for a page: merged, changed, just used. The slot, and the state of the page if it was
+    /// cached.
+    pub(super) fn write(&mut self, lpa: u32, flow: u16, mask: u64) -> (u32, Option<SlotState>) {
         self.version = self.version.wrapping_add(1);
         let Some(at) = self.index.get(lpa) else {
-            self.insert(lpa, flow, mask, SlotState::Dirty);
-            return false;
+            return (self.insert(lpa, flow, mask, SlotState::Dirty), None);
         };
         self.use_now(at);
         let slot = &mut self.slots[at as usize];
         slot.mask |= mask;
         slot.version = self.version;
-        slot.state = SlotState::Dirty;
-        true
+        (at, Some(std::mem::replace(&mut slot.state, SlotState::Dirty)))
     }
 
-    /// Data from flash for a page, which must be cached or have room. Changed sectors stay.
-    pub(crate) fn fill(&mut self, lpa: u32, flow: u16, mask: u64) {
+    /// Data from flash for a page, which must be cached or have room. Changed sectors stay. Returns
+    /// the slot.
+    pub(super) fn fill(&mut self, lpa: u32, flow: u16, mask: u64) -> u32 {
         match self.index.get(lpa) {
             Some(at) => {
                 self.use_now(at);
                 self.slots[at as usize].mask |= mask;
+                at
             }
             None => self.insert(lpa, flow, mask, SlotState::Clean),
         }
@@ -171,23 +184,24 @@ impl Slots {
     }
 
     /// The page that leaves next: the least recently used one that is not on its way to flash.
-    pub(super) fn victim(&self) -> Option<u32> {
+    pub(super) fn victim(&self) -> Option<Slot> {
         let mut at = self.oldest;
         for _ in 0..VICTIM_SCAN {
             let slot = self.slots.get(at as usize)?;
             if slot.state != SlotState::WriteBack {
-                return Some(slot.lpa);
+                return Some(*slot);
             }
             at = slot.newer;
         }
         None
     }
 
-    /// Takes a page out.
-    pub(super) fn remove(&mut self, lpa: u32) {
+    /// Takes a page out; returns its slot.
+    pub(super) fn remove(&mut self, lpa: u32) -> u32 {
         let at = self.index.remove(lpa).expect("the page is cached");
         self.unlink(at);
         self.free.push(at);
+        at
     }
 
     /// A write-back of the page starts; returns what is written.
@@ -198,12 +212,16 @@ impl Slots {
         *slot
     }
 
-    /// A write-back is on flash; the page is unchanged if it is still of that version.
-    pub(super) fn end_write_back(&mut self, lpa: u32, version: u32) {
+    /// A write-back is on flash; the page is unchanged if it is still of that version, and leaves with
+    /// `drop`.
+    pub(super) fn end_write_back(&mut self, lpa: u32, version: u32, drop: bool) {
         let Some(at) = self.index.get(lpa) else { return };
         let slot = &mut self.slots[at as usize];
         if slot.version == version && slot.state == SlotState::WriteBack {
             slot.state = SlotState::Clean;
+            if drop {
+                self.remove(lpa);
+            }
         }
     }
 
@@ -220,12 +238,16 @@ impl Slots {
         pages
     }
 
-    /// Checks links and counts.
-    pub(super) fn audit(&self) {
+    /// Checks links and counts; in a partition, that all pages are of its flow.
+    pub(super) fn audit(&self, owner: Option<u16>) {
         let (mut at, mut count) = (self.newest, 0);
         while let Some(slot) = self.slots.get(at as usize) {
             assert_eq!(self.index.get(slot.lpa), Some(at), "index and list agree");
             assert_ne!(slot.mask, 0, "a cached page holds something");
+            assert!(
+                owner.is_none_or(|flow| flow == slot.flow),
+                "a partition holds its flow's pages"
+            );
             count += 1;
             at = slot.older;
         }
@@ -238,19 +260,34 @@ impl Slots {
 mod tests {
     use super::*;
 
+    impl Slots {
+        fn peek(&self, lpa: u32) -> SlotState {
+            self.slots[self.index.get(lpa).expect("the page is cached") as usize].state
+        }
+    }
+
+    #[test]
+    fn a_page_leaves_when_it_is_on_flash_if_told_so() {
+        let mut slots = Slots::new(2);
+        slots.write(1, 0, 0b1);
+        let version = slots.start_write_back(1).version;
+        slots.end_write_back(1, version, true);
+        assert!(!slots.contains(1));
+    }
+
     #[test]
     fn writes_merge_and_the_oldest_leaves() {
         let mut slots = Slots::new(2);
-        assert!(!slots.write(1, 0, 0b01));
-        assert!(slots.write(1, 0, 0b10));
+        assert_eq!(slots.write(1, 0, 0b01).1, None);
+        assert_eq!(slots.write(1, 0, 0b10).1, Some(SlotState::Dirty));
         slots.fill(2, 0, 0b1);
-        assert_eq!(slots.lookup(1), 0b11);
+        assert_eq!(slots.lookup(1).1, 0b11);
         assert!(!slots.has_room());
-        assert_eq!(slots.victim(), Some(2));
+        assert_eq!(slots.victim().map(|slot| slot.lpa), Some(2));
         assert_eq!(slots.start_write_back(1).mask, 0b11);
         slots.remove(2);
-        assert_eq!(slots.victim(), None, "a page on its way to flash stays");
-        slots.audit();
+        assert!(slots.victim().is_none(), "a page on its way to flash stays");
+        slots.audit(Some(0));
     }
 
     #[test]
@@ -259,12 +296,12 @@ mod tests {
         slots.write(1, 0, 0b01);
         let first = slots.start_write_back(1).version;
         slots.write(1, 0, 0b10);
-        slots.end_write_back(1, first);
-        assert_eq!(slots.state(1), SlotState::Dirty);
+        slots.end_write_back(1, first, false);
+        assert_eq!(slots.peek(1), SlotState::Dirty);
         assert_eq!(slots.dirty_pages(0), [1]);
         let second = slots.start_write_back(1).version;
-        slots.end_write_back(1, second);
-        assert_eq!(slots.state(1), SlotState::Clean);
+        slots.end_write_back(1, second, false);
+        assert_eq!(slots.peek(1), SlotState::Clean);
         slots.trim(1, 0b11);
         assert!(!slots.contains(1));
     }

@@ -134,6 +134,8 @@ pub(crate) struct Flash {
     copyback: bool,
     /// Waiting read data goes before every command.
     data_first: bool,
+    /// What a finished page sets free is offered at once, while its die still counts as busy.
+    scan_at_once: bool,
 }
 
 impl Flash {
@@ -178,7 +180,13 @@ impl Flash {
             suspend: config.suspend.clone(),
             copyback,
             data_first: compat.data_before_commands,
+            scan_at_once: compat.scan_at_once,
         }
+    }
+
+    /// What is set free is offered at once, not when the event is over.
+    pub(crate) fn scans_at_once(&self) -> bool {
+        self.scan_at_once
     }
 
     /// Die of a plane.
@@ -284,7 +292,7 @@ impl Ssd {
             tr.place = Place::Die;
             head = id;
             if op == Op::Program {
-                bus += self.flash.timing.data(tr.sectors());
+                bus += self.flash.timing.data(tr.moved_sectors());
                 if !self.ftl.in_place {
                     let block = self.ftl.blocks.block_of(tr.ppa);
                     self.ftl.blocks.block_mut(block).issued += 1;
@@ -359,9 +367,10 @@ impl Ssd {
             }
             return;
         }
-        let state = &mut self.flash.dies[die as usize];
-        state.state = DieState::Idle;
-        state.head = NONE;
+        if !self.flash.scan_at_once {
+            self.flash.dies[die as usize].state = DieState::Idle;
+        }
+        self.flash.dies[die as usize].head = NONE;
         let mut id = head;
         while id != NONE {
             let tr = &mut self.transactions[id];
@@ -373,8 +382,12 @@ impl Ssd {
             let source = tr.source;
             self.count_operation(source, op);
             self.transaction_done(id);
+            if self.flash.scan_at_once {
+                self.dispatch_offered();
+            }
             id = next;
         }
+        self.flash.dies[die as usize].state = DieState::Idle;
         if self.flash.copyback && self.program_registers(die) {
             return;
         }

@@ -160,7 +160,10 @@ impl FlashTiming {
             return if op == Op::Read { read } else { write }[sectors as usize];
         }
         match op {
-            Op::Read if sectors <= self.small_sectors => self.small_read[page as usize],
+            // A read of no sector at all takes as long as one of the whole page.
+            Op::Read if sectors.wrapping_sub(1) < self.small_sectors => {
+                self.small_read[page as usize]
+            }
             Op::Read => self.read[page as usize],
             Op::Program => self.program[page as usize],
             Op::Erase => self.erase,

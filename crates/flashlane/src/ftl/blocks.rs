@@ -403,6 +403,13 @@ impl Blocks {
         Some(block * pages + u32::from(page))
     }
 
+    /// A page that was just allocated counts as programmed: nothing is sent to the die for it.
+    pub(crate) fn written_at_once(&mut self, ppa: u32) {
+        let block = &mut self.blocks[(ppa / self.pages_per_block) as usize];
+        block.issued += 1;
+        block.programmed += 1;
+    }
+
     /// Opens the frontiers of a flow on a plane before anything is written, and from now on replaces
     /// full ones at once. Order: the released MQSim.
     pub(crate) fn open_frontiers(&mut self, plane: u32, flow: u16) {

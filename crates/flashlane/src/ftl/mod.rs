@@ -89,7 +89,7 @@ impl FtlState {
             blocks,
             mapping: device.ftl.mapping.is_cached().then(|| MappingTable::new(device, layout)),
             hybrid: (device.ftl.mapping.kind == MappingKind::Hybrid).then(|| {
-                let allocator = Allocator::new(&device.ftl.allocation, layout, false);
+                let allocator = Allocator::new(&device.ftl.allocation, layout);
                 Hybrid::new(device, layout, |flow| allocator.order(flow))
             }),
         }
@@ -134,7 +134,11 @@ pub(crate) struct Ftl {
     merge_queue: Vec<u32>,
     /// Reads of pages that are not programmed yet.
     unprogrammed: Vec<u32>,
+    /// Partial writes are placed and queued before the old data is read.
+    merge_in_queue: bool,
     unwritten_reads_flash: bool,
+    /// A read of a never-written page gives it a place, as a write would, without a program.
+    unwritten_reads_allocate: bool,
     /// Programs leave in order, and reads wait for programs.
     ordered: bool,
     /// The memory is written in place: no mapping, no blocks.
@@ -168,16 +172,14 @@ impl Ftl {
         // Merges of hybrid mapping have their own rules: no victims, no wear levelling.
         let by_page = state.hybrid.is_none();
         let collection_is_free = by_page && victim.costs_nothing();
+        let in_place = device.flash.technology == Technology::InPlace;
+        let page_level = by_page && !in_place;
         Self {
             pages: state.pages,
             blocks,
             mapping: state.mapping,
             hybrid: state.hybrid,
-            allocator: Allocator::new(
-                &device.ftl.allocation,
-                layout,
-                device.compat.flash_unwritten_reads,
-            ),
+            allocator: Allocator::new(&device.ftl.allocation, layout),
             victim,
             rng: Rng::stream(seed, "ftl.gc", 0),
             jobs: Slab::new(),
@@ -192,10 +194,14 @@ impl Ftl {
             merging: DenseMap::default(),
             merge_queue: Vec::new(),
             unprogrammed: Vec::new(),
+            merge_in_queue: page_level && device.compat.partial_writes_in_queue,
             unwritten_reads_flash: device.ftl.unwritten_read == UnwrittenRead::Flash
                 || device.compat.flash_unwritten_reads,
+            unwritten_reads_allocate: page_level
+                && device.compat.flash_unwritten_reads
+                && device.compat.unordered_programs,
             ordered: !device.compat.unordered_programs,
-            in_place: device.flash.technology == Technology::InPlace,
+            in_place,
             zero_fill_reads: 0,
             gc_invocations: 0,
             gc_moves: 0,

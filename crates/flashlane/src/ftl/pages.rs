@@ -42,6 +42,11 @@ impl PageTables {
         self.full_mask
     }
 
+    /// Sectors of a page.
+    pub(crate) fn sectors_per_page(&self) -> u32 {
+        self.full_mask.count_ones()
+    }
+
     /// Physical page of a logical one, or `NONE`.
     #[inline]
     pub(crate) fn ppa(&self, lpa: u32) -> u32 {

@@ -68,8 +68,12 @@ impl Ssd {
             tr.mask = written;
             self.read_physical(id);
         } else if self.ftl.unwritten_reads_flash {
-            let (flow, now) = (tr.flow, self.now);
+            let (flow, mask, now) = (tr.flow, tr.mask, self.now);
             let (plane, page) = self.ftl.allocator.home(flow, lpa);
+            if self.ftl.unwritten_reads_allocate && self.allocate_for_read(flow, lpa, plane, mask) {
+                self.resolve_read(id);
+                return;
+            }
             let tr = &mut self.transactions[id];
             tr.plane = plane;
             tr.ppa = page;
@@ -84,6 +88,24 @@ impl Ssd {
             tr.chain.mapping += waited;
             self.user_read_over(id);
         }
+    }
+
+    /// Gives a never-written page, or more sectors of one, a place without a program, as the released
+    /// MQSim does; false where the plane has no room.
+    fn allocate_for_read(&mut self, flow: u16, lpa: u32, plane: u32, mask: u64) -> bool {
+        if self.ftl.pages.ppa(lpa) != NONE {
+            let held = self.ftl.pages.mask(lpa);
+            self.ftl.pages.set_mask(lpa, held | mask);
+            return true;
+        }
+        let Some(ppa) = self.ftl.blocks.allocate(plane, flow, Stream::Host, false) else {
+            return false;
+        };
+        self.ftl.blocks.written_at_once(ppa);
+        self.bind_page(lpa, ppa, mask);
+        self.pool_changed(plane);
+        self.mapping_changed(flow, lpa);
+        true
     }
 
     /// Read data of a host page, or of the old part of a partial write, is in the controller.
@@ -113,6 +135,13 @@ impl Ssd {
         let read = self.transactions[id];
         self.transactions.remove(id);
         let write = &mut self.transactions[read.dependent];
+        if write.blocked {
+            write.blocked = false;
+            let chip = self.flash.chip_of(self.flash.die_of(write.plane));
+            self.offer(chip);
+            return;
+        }
+        write.merged_sectors = read.sectors() as u8;
         write.chain.add(&read.chain);
         write.mark = now;
         self.ftl.merging.remove(read.lpa);
@@ -145,7 +174,7 @@ impl Ssd {
         }
         let old = self.ftl.pages.ppa(lpa);
         let missing = if old == NONE { 0 } else { self.ftl.pages.mask(lpa) & !mask };
-        if missing == 0 {
+        if missing == 0 || self.ftl.merge_in_queue {
             self.place_write(id);
             return;
         }
@@ -180,7 +209,9 @@ impl Ssd {
             (tr.flow, tr.lpa, tr.mask, tr.source)
         };
         let (plane, stream) = if source == Source::Mapping {
-            (self.ftl.allocator.translation_plane(flow, lpa), Stream::Mapping)
+            let table = self.ftl.mapping.as_ref().expect("translation pages exist");
+            let index = table.index_in_flow(flow, lpa);
+            (self.ftl.allocator.translation_plane(flow, index), Stream::Mapping)
         } else {
             let old = self.ftl.pages.ppa(lpa);
             (self.ftl.allocator.plane(flow, lpa, old, &self.ftl.blocks), Stream::Host)
@@ -202,10 +233,14 @@ impl Ssd {
         tr.chain.mapping += waited;
         tr.ppa = ppa;
         tr.plane = plane;
+        let mut merge = NONE;
         if source == Source::Mapping {
             self.bind_translation_page(lpa, ppa);
             self.write_back_placed(lpa);
         } else {
+            if self.ftl.merge_in_queue {
+                merge = self.old_part(id);
+            }
             self.bind_page(lpa, ppa, mask);
         }
         if hybrid {
@@ -213,12 +248,40 @@ impl Ssd {
         }
         self.ftl.blocks.planes[plane as usize].programs += 1;
         self.schedule(id);
+        if merge != NONE {
+            self.read_physical(merge);
+        }
         self.pool_changed(plane);
         self.collect(plane);
         if source != Source::Mapping {
             self.mapping_changed(flow, lpa);
         }
         Ok(())
+    }
+
+    /// The read of the sectors of a page that a write does not bring, for which the write waits in its
+    /// queue; `NONE` if there are none. It holds the old block from now on.
+    fn old_part(&mut self, write: u32) -> u32 {
+        let Transaction { lpa, mask, flow, source, .. } = self.transactions[write];
+        let old = self.ftl.pages.ppa(lpa);
+        let missing = if old == NONE { 0 } else { self.ftl.pages.mask(lpa) & !mask };
+        if missing == 0 {
+            return NONE;
+        }
+        self.transactions[write].blocked = true;
+        let id = self.new_transaction(source, Op::Read, flow, lpa);
+        let block = self.ftl.blocks.block_of(old);
+        self.ftl.blocks.block_mut(block).reads += 1;
+        let tr = &mut self.transactions[id];
+        tr.merging = true;
+        tr.dependent = write;
+        tr.mask = missing;
+        tr.ppa = old;
+        tr.plane = self.ftl.blocks.plane_of(block);
+        tr.holds_block = true;
+        // As unclassified work, whatever the flow.
+        tr.class = 1;
+        id
     }
 
     /// Points a logical page at its new place and adds to the sectors that it holds.
@@ -293,7 +356,7 @@ impl Ssd {
         let flow = self.requests[id].flow;
         for index in 0..self.page_count(id) {
             let part = self.page_part(id, index);
-            self.trim_cached(part.lpa, part.mask);
+            self.trim_cached(flow, part.lpa, part.mask);
             if self.ftl.in_place {
                 continue;
             }

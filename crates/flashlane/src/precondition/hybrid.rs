@@ -3,7 +3,8 @@
 
 use flashlane_engine::{NONE, Rng};
 
-use super::{Holding, PagesOn, Recent};
+use super::recent::Recent;
+use super::{Holding, PagesOn};
 use crate::ftl::FtlState;
 use crate::ftl::allocation::Allocator;
 use crate::layout::Layout;

@@ -8,19 +8,21 @@
 mod hybrid;
 mod own_requests;
 mod plan;
+mod recent;
 mod scatter;
+mod scattered;
+mod warm;
 
-use flashlane_engine::{NONE, Rng};
-
-use crate::cache::Cache;
-use crate::config::{CacheMode, DeviceConfig, FlowConfig, MqsimFlowConfig, WorkloadConfig};
+use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
 use crate::ftl::blocks::Stream;
+use crate::ftl::mapping::MappingTable;
 use crate::ftl::{FtlState, opens_frontiers_at_start, reserve_blocks};
 use crate::layout::{FlowSpace, Layout};
 use crate::workload::footprint::Footprint;
 use plan::{Planner, spread};
 use scatter::Scatter;
+pub(crate) use warm::warm;
 
 /// What a flow's logical space holds: touched pages first, then the lowest others.
 struct Holding<'a> {
@@ -104,7 +106,9 @@ pub(crate) fn precondition(
     state: &mut FtlState,
     seed: u64,
 ) {
-    let allocator = Allocator::new(&device.ftl.allocation, layout, false);
+    let allocator = Allocator::new(&device.ftl.allocation, layout);
+    let scattered = scattered::footprints(device, workload, layout, footprints, seed);
+    let footprints = scattered.as_deref().unwrap_or(footprints);
     let own: Vec<Option<Footprint>> = (0..)
         .zip(workload.flows.iter().zip(&layout.flows))
         .map(|(index, (flow, space))| own_requests::footprint(device, flow, index, space, seed))
@@ -240,115 +244,42 @@ fn place_translation_pages(
         if holding.written == 0 {
             continue;
         }
-        for page in table.pages_of(flow as u16, layout) {
-            let plane = allocator.translation_plane(flow as u16, page);
-            let ppa = state
-                .blocks
-                .allocate(plane, flow as u16, Stream::Mapping, true)
-                .expect("translation pages fit into an empty plane");
-            let block = state.blocks.block_mut(state.blocks.block_of(ppa));
-            block.issued += 1;
-            block.programmed += 1;
-            state.pages.set_lpa(ppa, page);
-            table.set_on_flash(page, ppa);
-        }
+        let pages = table.pages_of(flow as u16, layout);
+        place_pages_of_flow(flow as u16, pages, allocator, &mut table, state);
     }
     state.mapping = Some(table);
 }
 
-/// Draws pages that a flow would have left in a cache: hot ones first.
-struct Recent<'a> {
-    footprint: &'a Footprint,
-    pages: u64,
-    sectors_per_page: u64,
-    /// The touched pages, where they are known one by one.
-    touched: Vec<u32>,
-}
-
-impl<'a> Recent<'a> {
-    fn new(footprint: &'a Footprint, pages: u64, sectors_per_page: u64) -> Self {
-        let touched = match footprint {
-            Footprint::Pages(set) => set.iter().map(|page| page as u32).collect(),
-            _ => Vec::new(),
-        };
-        Self { footprint, pages, sectors_per_page, touched }
-    }
-
-    fn draw(&self, rng: &mut Rng) -> u64 {
-        let pages = self.pages;
-        let within = |sectors: u64| sectors.div_ceil(self.sectors_per_page).clamp(1, pages);
-        match self.footprint {
-            Footprint::Whole => rng.below(pages),
-            Footprint::Prefix { sectors } | Footprint::Streaming { sectors } => {
-                rng.below(within(*sectors))
-            }
-            Footprint::HotCold { hot_sectors, total_sectors, hot_traffic } => {
-                let hot = within(*hot_sectors);
-                if rng.unit() < *hot_traffic {
-                    rng.below(hot)
-                } else {
-                    (hot + rng.below(within(*total_sectors))).min(pages - 1)
-                }
-            }
-            Footprint::Pages(_) if self.touched.is_empty() => rng.below(pages),
-            Footprint::Pages(_) => {
-                u64::from(self.touched[rng.below(self.touched.len() as u64) as usize])
-            }
-        }
-    }
-}
-
-/// Fills the data cache and the cached mapping table with what the workload would have left there:
-/// each flow that uses them gets an equal share.
-pub(crate) fn warm(
+/// Every whole translation page is on flash although nothing was written, as in the released MQSim.
+pub(crate) fn place_empty_translation_pages(
     device: &DeviceConfig,
-    workload: &WorkloadConfig,
     layout: &Layout,
-    footprints: &[Footprint],
     state: &mut FtlState,
-    cache: &mut Cache,
-    seed: u64,
 ) {
-    let sectors = u64::from(layout.geometry.sectors_per_page);
-    let cached: Vec<bool> = workload.flows.iter().map(uses_cache).collect();
-    let cachers = cached.iter().filter(|&&c| c).count().max(1) as u64;
-    for (flow, footprint) in footprints.iter().enumerate() {
-        let space = &layout.flows[flow];
-        let mut rng = Rng::stream(seed, "precondition.warm", flow as u64);
-        let recent = Recent::new(footprint, space.pages, sectors);
-        let mut draw = || (space.first_lpa + recent.draw(&mut rng)) as u32;
-        if device.ftl.precondition.warm_cache && cached[flow] {
-            for _ in 0..u64::from(cache.slots.capacity()) / cachers {
-                let lpa = draw();
-                if state.pages.ppa(lpa) != NONE && cache.slots.has_room() {
-                    let mask = state.pages.mask(lpa);
-                    cache.slots.fill(lpa, flow as u16, mask);
-                }
-            }
-        }
-        if let Some(table) = &mut state.mapping
-            && device.ftl.mapping.warm
-        {
-            for _ in 0..u64::from(table.capacity()) / footprints.len() as u64 {
-                let lpa = draw();
-                if state.pages.ppa(lpa) != NONE && !table.warm(flow as u16, lpa) {
-                    break;
-                }
-            }
-        }
+    let Some(mut table) = state.mapping.take() else { return };
+    let allocator = Allocator::new(&device.ftl.allocation, layout);
+    for flow in 0..layout.flows.len() as u16 {
+        let pages = table.whole_pages_of(flow, layout);
+        place_pages_of_flow(flow, pages, &allocator, &mut table, state);
     }
+    state.mapping = Some(table);
 }
 
-/// The flow leaves pages in the data cache.
-fn uses_cache(flow: &FlowConfig) -> bool {
-    let writes = match (&flow.synthetic, &flow.mqsim) {
-        (Some(synthetic), _) => synthetic.read_ratio.0 < 1.0,
-        (_, Some(MqsimFlowConfig::Synthetic(config))) => config.read_percent < 100,
-        _ => true,
-    };
-    match flow.cache {
-        CacheMode::Off => false,
-        CacheMode::Write => writes,
-        CacheMode::Read | CacheMode::WriteRead => true,
+fn place_pages_of_flow(
+    flow: u16,
+    pages: std::ops::Range<u32>,
+    allocator: &Allocator,
+    table: &mut MappingTable,
+    state: &mut FtlState,
+) {
+    for page in pages {
+        let plane = allocator.translation_plane(flow, table.index_in_flow(flow, page));
+        let ppa = state
+            .blocks
+            .allocate(plane, flow, Stream::Mapping, true)
+            .expect("translation pages fit into an empty plane");
+        state.blocks.written_at_once(ppa);
+        state.pages.set_lpa(ppa, page);
+        table.set_on_flash(page, ppa);
     }
 }

@@ -100,11 +100,15 @@ impl View<'_> {
         tr.source == Source::Gc && tr.op == Op::Read && self.pages.lpa(tr.ppa) != tr.lpa
     }
 
-    /// The program's page is the next one of its block, or order does not matter.
+    /// Nothing keeps the transaction in its queue: a program has its old data, and its page is the
+    /// next one of its block, or order does not matter.
     #[inline]
-    fn in_order(&self, tr: &Transaction) -> bool {
-        if !self.ordered || tr.op != Op::Program {
+    fn is_ready(&self, tr: &Transaction) -> bool {
+        if tr.op != Op::Program {
             return true;
+        }
+        if tr.blocked || !self.ordered {
+            return !tr.blocked;
         }
         let block = self.blocks.block(self.blocks.block_of(tr.ppa));
         u32::from(block.issued) == self.blocks.page_of(tr.ppa)
@@ -120,7 +124,7 @@ impl View<'_> {
             tr.op == leader.op
                 && (tr.op == Op::Erase
                     || self.blocks.page_of(tr.ppa) == self.blocks.page_of(leader.ppa))
-                && self.in_order(tr)
+                && self.is_ready(tr)
         }
     }
 }
@@ -228,7 +232,7 @@ impl Queues {
             if view.is_stale(id) {
                 self.list(die, kind).remove(id, view.transactions);
                 view.cancelled.push(id);
-            } else if view.in_order(&view.transactions[id]) {
+            } else if view.is_ready(&view.transactions[id]) {
                 self.list(die, kind).remove(id, view.transactions);
                 view.batch.push(id);
                 return true;

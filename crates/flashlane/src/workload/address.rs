@@ -71,6 +71,16 @@ impl AddressDraw {
         Self { shape, limit, align, stream }
     }
 
+    /// The past of a stream: it comes from the other half of its space.
+    pub(crate) fn diverge(&mut self) {
+        let space = match self.shape {
+            Shape::Mixed { wraps, .. } => wraps,
+            _ => self.limit,
+        };
+        let half = space / 2 / self.align * self.align;
+        self.stream = (self.stream + half) % space.next_multiple_of(self.align);
+    }
+
     /// The start of a request that arrives at `now`, and what fits of the size there. Unit: sectors.
     pub(crate) fn draw(&mut self, sectors: u64, now: Time, rng: &mut Rng) -> (u64, u64) {
         let sectors = sectors.min(self.limit);

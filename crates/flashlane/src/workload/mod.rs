@@ -12,6 +12,8 @@ pub mod synthetic;
 pub mod trace;
 mod zipf;
 
+pub(crate) use scatter::Scatter;
+
 pub use build::{build, footprint_of};
 
 use flashlane_engine::Time;
@@ -83,6 +85,10 @@ pub trait RequestSource: Send {
     fn progress(&self) -> f64 {
         0.0
     }
+
+    /// From now on other draws from the same distributions, as if this were the past of the flow. A
+    /// trace has no other draws: its past is the round before.
+    fn diverge(&mut self) {}
 
     /// What was done to the input so far.
     fn report(&self) -> SourceReport {

@@ -164,6 +164,13 @@ impl RequestSource for SyntheticSource {
         self.end.never()
     }
 
+    fn diverge(&mut self) {
+        self.address.diverge();
+        for rng in [&mut self.ops.rng, &mut self.address_rng, &mut self.size_rng] {
+            *rng = Rng::stream(rng.next_u64(), "workload.past", 0);
+        }
+    }
+
     fn closed_loop(&self) -> Option<u32> {
         match self.pace {
             Pace::Closed { queue_depth } => Some(queue_depth),

@@ -5,9 +5,9 @@ use flashlane::config::load::{self, Overrides};
 use flashlane::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 use flashlane::config::validate::{gc_reserve, plane_budget};
 use flashlane::config::{
-    AddressConfig, Arrivals, CacheMode, ChannelClass, CloneConfig, CompatConfig, DeviceConfig,
-    FlowConfig, HotColdConfig, InterfaceKind, MappingKind, MixedConfig, MqsimAddress,
-    MqsimFlowConfig, MqsimSyntheticConfig, NormalSizeConfig, OnEnd, Priority, SataConfig,
+    AddressConfig, Arrivals, CacheMechanism, CacheMode, ChannelClass, CloneConfig, CompatConfig,
+    DeviceConfig, FlowConfig, HotColdConfig, InterfaceKind, MappingKind, MixedConfig, MqsimAddress,
+    MqsimFlowConfig, MqsimSyntheticConfig, NormalSizeConfig, OnEnd, Priority, SataConfig, Sharing,
     SizeConfig, SmallReadConfig, SyntheticConfig, Technology, UnwrittenRead, WindowRule,
     WorkloadConfig, ZipfConfig,
 };
@@ -258,6 +258,12 @@ fn cache(draw: &mut Draw, device: &mut DeviceConfig) {
     cache.write_back_pages_per_plane = draw.pick(&[1, 1, 2, 16, 1000]);
     cache.eager_write_back = draw.chance(0.5);
     cache.hot_epoch = Span(draw.scale(1, 1_000_000) * US);
+    cache.sharing = draw.pick(&[Sharing::Shared, Sharing::EqualPartitioning]);
+    if draw.chance(0.2) {
+        cache.mechanism = CacheMechanism::Simple;
+    }
+    cache.dram.banks = draw.scale(1, 16) as u32;
+    cache.dram.row = ByteSize(64 << draw.between(0, 8));
     cache.dram.data_rate = TransferRate(draw.scale(100, 4_000) * 1_000_000);
 }
 
@@ -270,6 +276,7 @@ fn translation(draw: &mut Draw, device: &mut DeviceConfig) {
     }
     ftl.mapping.cmt_capacity = ByteSize(draw.scale(KIB, 256 * KIB));
     ftl.mapping.warm = draw.chance(0.5);
+    ftl.mapping.sharing = draw.pick(&[Sharing::Shared, Sharing::EqualPartitioning]);
     let name = if draw.chance(0.3) { "dynamic" } else { draw.pick(Allocation::NAMES) };
     ftl.allocation = Allocation::by_name(name).expect("listed names exist");
     ftl.unwritten_read = draw.pick(&[UnwrittenRead::ZeroFill, UnwrittenRead::Flash]);
@@ -338,8 +345,12 @@ fn flow(draw: &mut Draw, device: &DeviceConfig, index: usize, flows: usize) -> F
     let mut flow = WorkloadConfig::whole_device().flows.remove(0);
     flow.name = format!("flow {index}");
     flow.priority = draw.pick(&[Priority::Urgent, Priority::High, Priority::Medium, Priority::Low]);
-    flow.cache =
-        draw.pick(&[CacheMode::Off, CacheMode::Write, CacheMode::Read, CacheMode::WriteRead]);
+    flow.cache = match device.cache.mechanism {
+        CacheMechanism::Simple => draw.pick(&[CacheMode::Off, CacheMode::Write]),
+        CacheMechanism::Advanced => {
+            draw.pick(&[CacheMode::Off, CacheMode::Write, CacheMode::Read, CacheMode::WriteRead])
+        }
+    };
     flow.channels = list(draw, flash.channels);
     flow.chips = list(draw, flash.chips_per_channel);
     flow.dies = list(draw, flash.dies_per_chip);

@@ -10,11 +10,15 @@ use crate::config::units::{ByteSize, Span, TransferRate};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CacheConfig {
+    /// What the cache does with data.
+    pub mechanism: CacheMechanism,
+    /// Whether the flows share slots, bound and memory queue, or have their own.
+    pub sharing: Sharing,
     /// Room for user data, cut into slots of one flash page. With `0B` the drive has no data cache:
     /// flows are served as with `cache = "off"`.
     pub capacity: ByteSize,
     /// Dirty data on its way to flash at most, as pages per plane of the device; a write that would
-    /// exceed it waits. Range: 1..=65536.
+    /// exceed it waits. With `sharing = "equal-partitioning"` each flow has such a bound. Range: 1..=65536.
     pub write_back_pages_per_plane: u32,
     /// Send the first write of a page to flash at once and keep only rewritten ("hot") pages dirty.
     pub eager_write_back: bool,
@@ -27,6 +31,8 @@ pub struct CacheConfig {
 impl Default for CacheConfig {
     fn default() -> Self {
         Self {
+            mechanism: CacheMechanism::Advanced,
+            sharing: Sharing::Shared,
             capacity: ByteSize(256 << 20),
             write_back_pages_per_plane: 1,
             eager_write_back: true,
@@ -36,12 +42,36 @@ impl Default for CacheConfig {
     }
 }
 
-/// DRAM timing of the data cache: one channel, one access at a time.
+/// What the data cache does with data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheMechanism {
+    /// Pages stay while there is room: reads hit, rewrites merge, `eager_write_back` sends cold pages
+    /// to flash early. The least recently used page leaves first.
+    Advanced,
+    /// A destaging buffer: every page that is written goes to flash at once and leaves when it is
+    /// there. Flows that cache reads are refused.
+    Simple,
+}
+
+/// How flows divide a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sharing {
+    /// All flows use all of it.
+    Shared,
+    /// Each flow of the workload has an equal part of its own.
+    EqualPartitioning,
+}
+
+/// DRAM timing of the data cache: banks with an open row each behind one data bus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DramConfig {
     /// Bytes of one row.
     pub row: ByteSize,
+    /// Banks; each keeps one row open. Range: 1..=256.
+    pub banks: u32,
     /// Transfers per second of the interface.
     pub data_rate: TransferRate,
     /// Bytes of one transfer.
@@ -58,6 +88,7 @@ impl Default for DramConfig {
     fn default() -> Self {
         Self {
             row: ByteSize(8192),
+            banks: 8,
             data_rate: TransferRate(800_000_000),
             bus_width: ByteSize(4),
             t_rcd: Span(13_000),

@@ -30,6 +30,39 @@ pub struct CompatConfig {
     /// Multi-plane programs may pair pages out of the order of their block, and reads do not wait for
     /// the program of their page.
     pub unordered_programs: bool,
+    /// Work that the end of an operation sets free is offered to the channel before the die counts as
+    /// idle, and once for every page of the command.
+    pub scan_at_once: bool,
+    /// A page leaves the data cache as soon as it is on flash, unless it was written again.
+    pub cache_drops_written: bool,
+    /// Pages count as written before since the first write after the last whole `cache.hot_epoch`; the
+    /// end of an epoch is noticed for the flow that writes then only, and the first write ends one.
+    pub cache_milestones: bool,
+    /// A write-back that starts at once carries the sectors of its write only, not all that the cache
+    /// holds of the page.
+    pub cache_writes_alone: bool,
+    /// Write-backs of evicted pages belong to the class `urgent`, whatever their flow.
+    pub urgent_evictions: bool,
+    /// The data cache starts empty.
+    pub cold_cache: bool,
+    /// A partial write gets its page at once and is queued before the read of the old data, which it
+    /// then waits for in the queue.
+    pub partial_writes_in_queue: bool,
+    /// A shared mapping cache has its whole capacity for every flow.
+    pub cmt_per_flow: bool,
+    /// Every whole translation page is on flash from the start, also on an empty drive.
+    pub translation_pages_from_start: bool,
+    /// A miss takes its place in the mapping cache, and evicts an entry, when it starts to wait.
+    pub cmt_reserves: bool,
+    /// A mapping read moves 512 B, one that merges a page those sectors of which clean entries are
+    /// cached.
+    pub short_mapping_reads: bool,
+    /// Mapping write-backs read the old page and are never programmed; entries of a page that was
+    /// written back once are known for ever.
+    pub unprogrammed_mapping: bool,
+    /// Preconditioned data lies anywhere in a flow's space, unless the flow touches more than it holds;
+    /// the mapping cache starts with entries of the lowest of these pages.
+    pub scattered_occupancy: bool,
     /// Waiting read data goes before every command on a channel: the dies of a busy channel run in
     /// step, and its bus idles for one tR a round.
     pub data_before_commands: bool,
@@ -75,6 +108,19 @@ impl CompatConfig {
             random_generators: true,
             truncated_link_time: true,
             unordered_programs: true,
+            scan_at_once: true,
+            cache_drops_written: true,
+            cache_milestones: true,
+            cache_writes_alone: true,
+            urgent_evictions: true,
+            cold_cache: true,
+            partial_writes_in_queue: true,
+            cmt_per_flow: true,
+            translation_pages_from_start: true,
+            cmt_reserves: true,
+            short_mapping_reads: true,
+            unprogrammed_mapping: true,
+            scattered_occupancy: true,
             data_before_commands: true,
             no_suspension: true,
             frontiers_at_start: true,

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cache::Sharing;
 use crate::config::units::{BlockShare, ByteSize, Ratio};
 use crate::ftl::allocation::Allocation;
 use crate::ftl::gc::Victim;
@@ -51,6 +52,8 @@ pub struct MappingConfig {
     pub ideal: bool,
     /// Room of the cached mapping table (CMT).
     pub cmt_capacity: ByteSize,
+    /// Whether the flows share the CMT or have an equal part each.
+    pub sharing: Sharing,
     /// Start with the entries that the workload would have left in the CMT.
     pub warm: bool,
     /// Hybrid: log blocks for random writes, for each plane and flow. Range: 2..=4096.
@@ -63,6 +66,7 @@ impl Default for MappingConfig {
             kind: MappingKind::Page,
             ideal: true,
             cmt_capacity: ByteSize(2 << 20),
+            sharing: Sharing::Shared,
             warm: true,
             log_blocks: 8,
         }

@@ -5,9 +5,9 @@ use super::tags::{Notes, Section, Tag};
 use super::tree::Node;
 use crate::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 use crate::config::{
-    CacheConfig, CompatConfig, DeviceConfig, DramConfig, FtlConfig, GcConfig, InterfaceConfig,
-    InterfaceKind, LinkConfig, MappingConfig, MappingKind, PreconditionConfig, SataConfig,
-    UnwrittenRead, WearConfig,
+    CacheConfig, CacheMechanism, CompatConfig, DeviceConfig, DramConfig, FtlConfig, GcConfig,
+    InterfaceConfig, InterfaceKind, LinkConfig, MappingConfig, MappingKind, PreconditionConfig,
+    SataConfig, Sharing, UnwrittenRead, WearConfig,
 };
 use crate::error::Error;
 use crate::ftl::allocation::Allocation;
@@ -93,13 +93,6 @@ fn refuse_unbuilt(device: &mut Section<'_, '_>) {
     // The seed of a run comes from the command line.
     device.skip("Seed");
     device.choice(Tag::new("Memory_Type", "FLASH"), &[("FLASH", Some(()))]);
-    device.choice(
-        Tag::new("Caching_Mechanism", "ADVANCED"),
-        &[("ADVANCED", Some(())), ("SIMPLE", None)],
-    );
-    let sharing = [("SHARED", Some(())), ("EQUAL_PARTITIONING", None)];
-    device.choice(Tag::new("Data_Cache_Sharing_Mode", "SHARED"), &sharing);
-    device.choice(Tag::new("CMT_Sharing_Mode", "SHARED"), &sharing);
     device.choice(Tag::new("Flash_Comm_Protocol", "NVDDR2"), &[("NVDDR2", Some(()))]);
 }
 
@@ -136,7 +129,11 @@ fn cache(device: &mut Section<'_, '_>) -> CacheConfig {
     let size = 1..=1_u64 << 44;
     let burst = Tag::new("Data_Cache_DRAM_Data_Busrt_Size", "4");
     let rate: u64 = device.number(Tag::new("Data_Cache_DRAM_Data_Rate", "800"), 1..=1_000_000);
+    let mechanisms =
+        [("ADVANCED", Some(CacheMechanism::Advanced)), ("SIMPLE", Some(CacheMechanism::Simple))];
     CacheConfig {
+        mechanism: device.choice(Tag::new("Caching_Mechanism", "ADVANCED"), &mechanisms),
+        sharing: sharing(device, "Data_Cache_Sharing_Mode"),
         capacity: ByteSize(
             device.number(Tag::new("Data_Cache_Capacity", "536870912"), size.clone()),
         ),
@@ -145,6 +142,7 @@ fn cache(device: &mut Section<'_, '_>) -> CacheConfig {
         hot_epoch: Span(1_000_000_000_000),
         dram: DramConfig {
             row: ByteSize(device.number(Tag::new("Data_Cache_DRAM_Row_Size", "8192"), size)),
+            banks: DramConfig::default().banks,
             data_rate: TransferRate(rate * 1_000_000),
             bus_width: ByteSize(
                 device.number(burst.also(&["Data_Cache_DRAM_Data_Burst_Size"]), 1..=4096),
@@ -154,6 +152,16 @@ fn cache(device: &mut Section<'_, '_>) -> CacheConfig {
             t_rp: latency(device, Tag::new("Data_Cache_DRAM_tRP", "13")),
         },
     }
+}
+
+fn sharing(device: &mut Section<'_, '_>, tag: &'static str) -> Sharing {
+    device.choice(
+        Tag::new(tag, "SHARED"),
+        &[
+            ("SHARED", Some(Sharing::Shared)),
+            ("EQUAL_PARTITIONING", Some(Sharing::EqualPartitioning)),
+        ],
+    )
 }
 
 fn scheduler(device: &mut Section<'_, '_>) -> Scheduling {
@@ -181,6 +189,7 @@ fn ftl(device: &mut Section<'_, '_>) -> FtlConfig {
             ),
             ideal: device.boolean(Tag::new("Ideal_Mapping_Table", "false")),
             cmt_capacity: ByteSize(device.number(cmt, 1..=1_u64 << 44)),
+            sharing: sharing(device, "CMT_Sharing_Mode"),
             ..MappingConfig::default()
         },
         allocation: allocation(device),

@@ -101,6 +101,7 @@ fn check_cache(rules: &mut Rules, cache: &CacheConfig) {
     rules.span("cache.hot_epoch", cache.hot_epoch, &(1..=MAX_SPAN_PS));
     let dram = &cache.dram;
     rules.bytes("cache.dram.row", dram.row, 64..=1 << 20);
+    rules.range("cache.dram.banks", dram.banks, &(1..=256));
     rules.require(
         (1_000_000..=1 << 40).contains(&dram.data_rate.0),
         "cache.dram.data_rate",

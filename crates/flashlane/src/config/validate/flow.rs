@@ -5,8 +5,8 @@ use super::workload::check_stop;
 use super::{BANDWIDTH, MAX_REQUEST_BYTES, OUTSTANDING};
 use crate::config::units::ByteSize;
 use crate::config::{
-    AddressConfig, DeviceConfig, FlowConfig, MqsimFlowConfig, SizeConfig, SyntheticConfig,
-    WorkloadConfig,
+    AddressConfig, CacheConfig, CacheMechanism, CacheMode, DeviceConfig, FlowConfig,
+    MqsimFlowConfig, SizeConfig, SyntheticConfig, WorkloadConfig,
 };
 use crate::layout::{Layout, SECTOR_BYTES};
 
@@ -54,6 +54,20 @@ pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConf
     check_address(rules, &format!("{key}.address"), &flow.address);
     check_size(rules, &format!("{key}.size"), &flow.size);
     check_stop(rules, key, flow.requests, flow.duration.map(|span| span.0));
+}
+
+/// A simple cache keeps nothing that was read.
+pub(super) fn check_cache(rules: &mut Rules, cache: &CacheConfig, workload: &WorkloadConfig) {
+    if cache.mechanism != CacheMechanism::Simple {
+        return;
+    }
+    for (index, flow) in workload.flows.iter().enumerate() {
+        let keeps = matches!(flow.cache, CacheMode::Off | CacheMode::Write);
+        rules.require(keeps, format!("flow[{index}].cache"), || {
+            "found a mode that caches reads, allowed with cache.mechanism = \"simple\": off, write"
+                .to_owned()
+        });
+    }
 }
 
 fn check_address(rules: &mut Rules, key: &str, address: &AddressConfig) {

@@ -81,6 +81,7 @@ pub fn validate(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<Problem
     device::check(&mut rules, device);
     workload::check(&mut rules, workload);
     workload::check_lists(&mut rules, &device.flash, workload);
+    flow::check_cache(&mut rules, &device.cache, workload);
     if rules.problems.is_empty() && device.flash.technology != Technology::InPlace {
         budget::check(&mut rules, device, workload);
     }

@@ -38,7 +38,7 @@ crate::policies! {
     }
 }
 
-use flashlane_engine::{DenseMap, NONE};
+use flashlane_engine::NONE;
 
 use super::blocks::Blocks;
 use crate::layout::Layout;
@@ -51,38 +51,17 @@ struct FlowPlanes {
     order: Vec<u32>,
 }
 
-/// Rows given to never-written pages in the order of their first read, by plane and flow.
-#[derive(Clone, Debug)]
-struct FirstTouch {
-    rows: DenseMap,
-    next: Vec<u32>,
-    flows: u32,
-}
-
-impl FirstTouch {
-    fn row(&mut self, plane: u32, flow: u16, lpa: u32) -> u64 {
-        if let Some(row) = self.rows.get(lpa) {
-            return u64::from(row);
-        }
-        let next = &mut self.next[(plane * self.flows + u32::from(flow)) as usize];
-        self.rows.insert(lpa, *next);
-        *next += 1;
-        u64::from(*next - 1)
-    }
-}
-
 /// Finds the plane of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Allocator {
     flows: Vec<FlowPlanes>,
     dynamic: bool,
     pages_per_plane: u64,
-    first_touch: Option<FirstTouch>,
 }
 
 impl Allocator {
     /// Tabulates the static order of every flow.
-    pub(crate) fn new(config: &Allocation, layout: &Layout, first_touch: bool) -> Self {
+    pub(crate) fn new(config: &Allocation, layout: &Layout) -> Self {
         let dynamic = matches!(config, Allocation::Dynamic(_));
         // Reads of unwritten pages and translation pages need a static home in either case.
         let name = if dynamic { "cwdp" } else { config.name() };
@@ -97,11 +76,6 @@ impl Allocator {
                 .collect(),
             dynamic,
             pages_per_plane: layout.geometry.pages_per_plane(),
-            first_touch: first_touch.then(|| FirstTouch {
-                rows: DenseMap::default(),
-                next: vec![0; layout.geometry.planes() as usize * layout.flows.len()],
-                flows: layout.flows.len() as u32,
-            }),
         }
     }
 
@@ -123,7 +97,7 @@ impl Allocator {
         }
     }
 
-    /// The plane of a translation page, and `index` counts translation pages of the device.
+    /// The plane of a translation page; `index` counts those of the flow.
     #[inline]
     pub(crate) fn translation_plane(&self, flow: u16, index: u32) -> u32 {
         let planes = &self.flows[flow as usize];
@@ -131,15 +105,11 @@ impl Allocator {
     }
 
     /// Where a page that was never written would be: its static plane and a page there, by its row
-    /// in the static order, or in `first_touch` mode (the released MQSim) by the order in which such
-    /// pages are read first.
-    pub(crate) fn home(&mut self, flow: u16, lpa: u32) -> (u32, u32) {
+    /// in the static order.
+    pub(crate) fn home(&self, flow: u16, lpa: u32) -> (u32, u32) {
         let plane = self.striped(flow, lpa);
         let planes = &self.flows[flow as usize];
-        let row = match &mut self.first_touch {
-            Some(touched) => touched.row(plane, flow, lpa),
-            None => u64::from(lpa - planes.first_lpa) / planes.order.len() as u64,
-        };
+        let row = u64::from(lpa - planes.first_lpa) / planes.order.len() as u64;
         let page = u64::from(plane) * self.pages_per_plane + row % self.pages_per_plane;
         debug_assert!(page < u64::from(NONE), "physical pages fit 32 bits");
         (plane, page as u32)

@@ -14,6 +14,8 @@ struct Entry {
     dirty_previous: u32,
     flow: u16,
     dirty: bool,
+    /// Its translation page is being read: the place is taken, the entry not known.
+    awaited: bool,
 }
 
 /// What was evicted.
@@ -55,6 +57,11 @@ impl Cmt {
         self.capacity
     }
 
+    /// Entries in the table.
+    pub(super) fn len(&self) -> u32 {
+        self.index.len() as u32
+    }
+
     /// An entry can be added without evicting one.
     pub(super) fn has_room(&self) -> bool {
         (self.index.len() as u32) < self.capacity
@@ -83,14 +90,40 @@ impl Cmt {
         self.newest = at;
     }
 
-    /// Marks an entry as just used; false if it is not in the table.
+    /// Marks a known entry as just used; false if it is not in the table or not known yet.
     pub(super) fn touch(&mut self, lpa: u32) -> bool {
         let Some(at) = self.index.get(lpa) else { return false };
+        if self.entries[at as usize].awaited {
+            return false;
+        }
+        self.use_now(at);
+        true
+    }
+
+    /// True if the entry has its place, known or not.
+    pub(super) fn contains(&self, lpa: u32) -> bool {
+        self.index.get(lpa).is_some()
+    }
+
+    /// Takes the place of an entry whose translation page is being read; there must be room.
+    pub(super) fn reserve(&mut self, lpa: u32, page: u32, flow: u16) {
+        self.insert(lpa, page, flow, false);
+        self.entries[self.newest as usize].awaited = true;
+    }
+
+    /// An entry is known and just used; false if it is not in the table.
+    pub(super) fn settle(&mut self, lpa: u32) -> bool {
+        let Some(at) = self.index.get(lpa) else { return false };
+        self.entries[at as usize].awaited = false;
+        self.use_now(at);
+        true
+    }
+
+    fn use_now(&mut self, at: u32) {
         if self.newest != at {
             self.unlink(at);
             self.link_newest(at);
         }
-        true
     }
 
     /// Adds an entry; there must be room and it must be new.
@@ -105,6 +138,7 @@ impl Cmt {
             dirty_previous: NONE,
             flow,
             dirty: false,
+            awaited: false,
         };
         let at = match self.free.pop() {
             Some(at) => {
@@ -140,10 +174,12 @@ impl Cmt {
         }
     }
 
-    /// Takes the least recently used entry out.
-    pub(super) fn evict(&mut self) -> Evicted {
-        let at = self.oldest;
-        assert_ne!(at, NONE, "a full table has an oldest entry");
+    /// Takes the least recently used entry out whose page is not being read; `None` if all are.
+    pub(super) fn evict(&mut self) -> Option<Evicted> {
+        let mut at = self.oldest;
+        while self.entries.get(at as usize)?.awaited {
+            at = self.entries[at as usize].newer;
+        }
         let entry = self.entries[at as usize];
         if entry.dirty {
             if entry.dirty_next != NONE {
@@ -162,7 +198,25 @@ impl Cmt {
         self.unlink(at);
         self.index.remove(entry.lpa);
         self.free.push(at);
-        Evicted { page: entry.page, flow: entry.flow, dirty: entry.dirty }
+        Some(Evicted { page: entry.page, flow: entry.flow, dirty: entry.dirty })
+    }
+
+    /// Logical pages of the changed entries of a translation page are added to `lpas`.
+    pub(super) fn dirty_of(&self, page: u32, lpas: &mut Vec<u32>) {
+        let mut at = self.dirty.get(page).unwrap_or(NONE);
+        while at != NONE {
+            let entry = &self.entries[at as usize];
+            lpas.push(entry.lpa);
+            at = entry.dirty_next;
+        }
+    }
+
+    /// True if the entry is known and unchanged.
+    pub(super) fn is_clean(&self, lpa: u32) -> bool {
+        self.index.get(lpa).is_some_and(|at| {
+            let entry = &self.entries[at as usize];
+            !entry.dirty && !entry.awaited
+        })
     }
 
     /// Every changed entry of a translation page counts as unchanged from now on.
@@ -175,12 +229,13 @@ impl Cmt {
         }
     }
 
-    /// Checks links and counts.
-    pub(super) fn audit(&self) {
+    /// Checks links and counts; in the part of one flow, that all entries are its.
+    pub(super) fn audit(&self, owner: Option<u16>) {
         let (mut at, mut count) = (self.newest, 0);
         while at != NONE {
             let entry = &self.entries[at as usize];
             assert_eq!(self.index.get(entry.lpa), Some(at), "index and list agree");
+            assert!(owner.is_none_or(|flow| flow == entry.flow), "a part holds its flow's entries");
             count += 1;
             at = entry.older;
         }
@@ -201,10 +256,23 @@ mod tests {
         }
         assert!(!cmt.has_room());
         assert!(cmt.touch(0));
-        cmt.evict();
+        assert!(cmt.evict().is_some());
         assert!(!cmt.touch(1), "1 was the oldest");
         assert!(cmt.touch(2));
-        cmt.audit();
+        cmt.audit(None);
+    }
+
+    #[test]
+    fn awaited_entries_keep_their_place() {
+        let mut cmt = Cmt::new(2);
+        cmt.reserve(7, 0, 0);
+        cmt.insert(8, 0, 0, false);
+        assert!(!cmt.touch(7) && cmt.contains(7), "its page is still being read");
+        assert!(cmt.evict().is_some());
+        assert!(!cmt.contains(8), "the older one is awaited");
+        assert!(cmt.evict().is_none());
+        assert!(cmt.settle(7) && cmt.touch(7));
+        assert!(cmt.evict().is_some());
     }
 
     #[test]
@@ -213,11 +281,11 @@ mod tests {
         for lpa in 0..4 {
             cmt.insert(lpa, lpa / 2, 1, true);
         }
-        let first = cmt.evict();
+        let first = cmt.evict().unwrap();
         assert_eq!(first, Evicted { page: 0, flow: 1, dirty: true });
         cmt.clean_page(0);
-        assert!(!cmt.evict().dirty, "cleaned together with the first");
-        assert!(cmt.evict().dirty, "another page");
-        cmt.audit();
+        assert!(!cmt.evict().unwrap().dirty, "cleaned together with the first");
+        assert!(cmt.evict().unwrap().dirty, "another page");
+        cmt.audit(None);
     }
 }

@@ -7,10 +7,11 @@
 //! Source: MQSim (FAST'18) section 4.2.2, after DFTL (ASPLOS'09).
 
 mod cmt;
+mod write_back;
 
 use flashlane_engine::{DenseMap, NONE};
 
-use crate::config::DeviceConfig;
+use crate::config::{DeviceConfig, Sharing};
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source};
@@ -38,11 +39,22 @@ impl EntrySizes {
     }
 }
 
+/// What differs in the released MQSim; see `CompatConfig`.
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    reserves: bool,
+    short_reads: bool,
+    unprogrammed: bool,
+}
+
 /// Translation pages and the cache of their entries.
 #[derive(Clone)]
 pub(crate) struct MappingTable {
-    cmt: Cmt,
+    /// One for all flows, or one for each.
+    cmts: Vec<Cmt>,
     per_page: u64,
+    /// What differs in the released MQSim.
+    rules: Rules,
     /// Physical page of each translation page, plus one; 0 where it was never written.
     directory: Vec<u32>,
     /// First translation page and first logical page of each flow.
@@ -67,10 +79,22 @@ impl MappingTable {
             flows.push((pages as u32, flow.first_lpa));
             pages += flow.pages.div_ceil(sizes.per_page);
         }
-        let entries = (device.ftl.mapping.cmt_capacity.0 / sizes.cmt).max(1) as u32;
+        let compat = &device.compat;
+        let entries = device.ftl.mapping.cmt_capacity.0 / sizes.cmt;
+        let (parts, share) = match device.ftl.mapping.sharing {
+            Sharing::Shared if compat.cmt_per_flow => (layout.flows.len(), entries),
+            Sharing::Shared => (1, entries),
+            Sharing::EqualPartitioning => (layout.flows.len(), entries / layout.flows.len() as u64),
+        };
+        let share = share.clamp(1, u64::from(u32::MAX)) as u32;
         Self {
-            cmt: Cmt::new(entries),
+            cmts: vec![Cmt::new(share); parts],
             per_page: sizes.per_page,
+            rules: Rules {
+                reserves: compat.cmt_reserves,
+                short_reads: compat.short_mapping_reads,
+                unprogrammed: compat.unprogrammed_mapping,
+            },
             directory: vec![0; pages as usize],
             flows,
             reading: DenseMap::default(),
@@ -95,6 +119,24 @@ impl MappingTable {
         first..first + count
     }
 
+    /// The same without a last one that is not whole.
+    pub(crate) fn whole_pages_of(&self, flow: u16, layout: &Layout) -> std::ops::Range<u32> {
+        let first = self.flows[flow as usize].0;
+        first..first + (layout.flows[flow as usize].pages / self.per_page) as u32
+    }
+
+    /// Number of a translation page among those of its flow.
+    pub(crate) fn index_in_flow(&self, flow: u16, page: u32) -> u32 {
+        page - self.flows[flow as usize].0
+    }
+
+    /// The part of the cache that a flow uses.
+    #[inline]
+    fn cmt(&mut self, flow: u16) -> &mut Cmt {
+        let at = if self.cmts.len() == 1 { 0 } else { flow as usize };
+        &mut self.cmts[at]
+    }
+
     /// Physical page of a translation page, or `NONE`.
     #[inline]
     fn on_flash(&self, page: u32) -> u32 {
@@ -106,21 +148,32 @@ impl MappingTable {
         self.directory[page as usize] = ppa + 1;
     }
 
-    /// Adds an unchanged entry while there is room; false when the cache is full.
-    pub(crate) fn warm(&mut self, flow: u16, lpa: u32) -> bool {
+    /// A past look-up, or change, of an entry.
+    pub(crate) fn recall(&mut self, flow: u16, lpa: u32, changed: bool) {
         let page = self.page_of(flow, lpa);
-        if !self.cmt.has_room() {
-            return false;
+        let cmt = self.cmt(flow);
+        if !cmt.touch(lpa) {
+            if !cmt.has_room()
+                && let Some(victim) = cmt.evict()
+                && victim.dirty
+            {
+                cmt.clean_page(victim.page);
+            }
+            cmt.insert(lpa, page, flow, false);
         }
-        if !self.cmt.touch(lpa) {
-            self.cmt.insert(lpa, page, flow, false);
+        if changed {
+            cmt.set_dirty(lpa);
         }
-        true
+    }
+
+    /// Entries in the cache.
+    pub(crate) fn len(&self) -> u64 {
+        self.cmts.iter().map(|cmt| u64::from(cmt.len())).sum()
     }
 
     /// Entries that the cache holds at most.
-    pub(crate) fn capacity(&self) -> u32 {
-        self.cmt.capacity()
+    pub(crate) fn capacity(&self) -> u64 {
+        self.cmts.iter().map(|cmt| u64::from(cmt.capacity())).sum()
     }
 
     /// The list of transactions that wait for a translation page, emptied.
@@ -156,7 +209,7 @@ impl Ssd {
             self.translated(id);
             return;
         };
-        if table.cmt.touch(lpa) {
+        if table.cmt(flow).touch(lpa) {
             record.cmt_hits += 1;
             self.translated(id);
             return;
@@ -167,22 +220,39 @@ impl Ssd {
         if known {
             self.cache_entry(flow, lpa, page, false);
             self.translated(id);
-        } else if let Some(at) = table.reading.get(page) {
-            table.waiting[at as usize].push(id);
-            self.transactions[id].place = Place::Translation;
-        } else {
-            table.start_waiting(page, id);
-            self.transactions[id].place = Place::Translation;
+            return;
+        }
+        let reserves = table.rules.reserves;
+        let reading = table.reading.get(page);
+        match reading {
+            Some(at) => table.waiting[at as usize].push(id),
+            None => table.start_waiting(page, id),
+        }
+        self.transactions[id].place = Place::Translation;
+        if reserves {
+            self.reserve_entry(flow, lpa, page);
+        }
+        if reading.is_none() {
             self.read_translation_page(flow, page, NONE);
         }
     }
 
+    /// Takes a place in the cache for an entry whose translation page is being read.
+    fn reserve_entry(&mut self, flow: u16, lpa: u32, page: u32) {
+        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        if !table.cmt(flow).contains(lpa) && self.make_room(flow) {
+            let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+            table.cmt(flow).reserve(lpa, page, flow);
+        }
+    }
+
     /// Reads a translation page, for misses or (with a dependent write) to merge it.
-    fn read_translation_page(&mut self, flow: u16, page: u32, dependent: u32) {
+    fn read_translation_page(&mut self, flow: u16, page: u32, dependent: u32) -> u32 {
         let id = self.new_transaction(Source::Mapping, Op::Read, flow, page);
-        let ppa = self.ftl.mapping.as_ref().expect("translation pages exist").on_flash(page);
+        let table = self.ftl.mapping.as_ref().expect("translation pages exist");
+        let ppa = table.on_flash(page);
         let plane = self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa));
-        let mask = self.ftl.pages.full_mask();
+        let mask = if table.rules.short_reads { 1 } else { self.ftl.pages.full_mask() };
         let tr = &mut self.transactions[id];
         tr.ppa = ppa;
         tr.plane = plane;
@@ -190,6 +260,7 @@ impl Ssd {
         tr.dependent = dependent;
         tr.merging = dependent != NONE;
         self.read_physical(id);
+        id
     }
 
     /// A translation page is in the controller.
@@ -198,7 +269,9 @@ impl Ssd {
         let tr = self.transactions[id];
         self.transactions.remove(id);
         if tr.merging {
-            self.place_write(tr.dependent);
+            if tr.dependent != NONE {
+                self.place_write(tr.dependent);
+            }
             return;
         }
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
@@ -215,20 +288,34 @@ impl Ssd {
     /// Puts an entry into the cache; evicts the least recently used one if it is full.
     fn cache_entry(&mut self, flow: u16, lpa: u32, page: u32, dirty: bool) {
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
-        if table.cmt.touch(lpa) {
+        if table.cmt(flow).settle(lpa) {
             if dirty {
-                table.cmt.set_dirty(lpa);
+                table.cmt(flow).set_dirty(lpa);
             }
             return;
         }
-        if !table.cmt.has_room() {
-            let victim = table.cmt.evict();
-            if victim.dirty {
-                self.write_back_page(victim.flow, victim.page);
-            }
-        }
+        let room = self.make_room(flow);
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
-        table.cmt.insert(lpa, page, flow, dirty);
+        if room {
+            table.cmt(flow).insert(lpa, page, flow, dirty);
+        } else if dirty {
+            // Every place is awaited: the change goes to flash at once.
+            self.write_back_page(flow, page);
+        }
+    }
+
+    /// Evicts an entry of a full cache; false if every place is awaited.
+    fn make_room(&mut self, flow: u16) -> bool {
+        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        let cmt = table.cmt(flow);
+        if cmt.has_room() {
+            return true;
+        }
+        let Some(victim) = cmt.evict() else { return false };
+        if victim.dirty {
+            self.write_back_page(victim.flow, victim.page);
+        }
+        true
     }
 
     /// The mapping of a page changed: its entry is marked, or enters the cache marked.
@@ -236,63 +323,6 @@ impl Ssd {
         let Some(table) = &self.ftl.mapping else { return };
         let page = table.page_of(flow, lpa);
         self.cache_entry(flow, lpa, page, true);
-    }
-
-    /// Writes a translation page back, with all of its changed entries.
-    fn write_back_page(&mut self, flow: u16, page: u32) {
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
-        table.cmt.clean_page(page);
-        let departing = table.departing.get(page).unwrap_or(0);
-        if departing % 2 == 1 {
-            // It joins the write-back that still waits for the old page or for a free block.
-            return;
-        }
-        table.writebacks += 1;
-        table.departing.insert(page, departing + 3);
-        let exists = table.on_flash(page) != NONE;
-        let write = self.new_transaction(Source::Mapping, Op::Program, flow, page);
-        let mask = self.ftl.pages.full_mask();
-        self.transactions[write].mask = mask;
-        if exists {
-            self.transactions[write].place = Place::Merge;
-            self.read_translation_page(flow, page, write);
-        } else {
-            self.place_write(write);
-        }
-    }
-
-    /// A write-back has its place: what changes from now on needs another one.
-    pub(crate) fn write_back_placed(&mut self, page: u32) {
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
-        let departing = table.departing.get(page).expect("the page is being written back");
-        assert_eq!(departing % 2, 1, "one write-back at a time waits for its place");
-        table.departing.insert(page, departing - 1);
-    }
-
-    /// Points the directory at a translation page's new place.
-    pub(crate) fn bind_translation_page(&mut self, page: u32, ppa: u32) {
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
-        let old = table.on_flash(page);
-        table.set_on_flash(page, ppa);
-        self.ftl.pages.set_lpa(ppa, page);
-        if old != NONE {
-            self.invalidate(old);
-        }
-    }
-
-    /// A translation page is on flash.
-    pub(crate) fn mapping_program_done(&mut self, id: u32) {
-        self.page_programmed(id);
-        let tr = self.transactions[id];
-        self.transactions.remove(id);
-        self.recorder.flows[tr.flow as usize].other_programs += 1;
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
-        let departing = table.departing.get(tr.lpa).expect("the page was being written back");
-        if departing == 2 {
-            table.departing.remove(tr.lpa);
-        } else {
-            table.departing.insert(tr.lpa, departing - 2);
-        }
     }
 
     /// Checks the directory against the page tables.
@@ -304,7 +334,10 @@ impl Ssd {
                 assert_eq!(self.ftl.pages.lpa(ppa), page, "directory and P2L agree on {page}");
             }
         }
-        table.cmt.audit();
+        let parts = table.cmts.len();
+        for (flow, cmt) in (0..).zip(&table.cmts) {
+            cmt.audit((parts > 1).then_some(flow));
+        }
     }
 }
 

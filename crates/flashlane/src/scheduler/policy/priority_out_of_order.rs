@@ -135,6 +135,16 @@ impl Policy for PriorityOutOfOrder {
                 self.charge(die, first);
                 return true;
             }
+            // The pages before those of the class may belong to another one.
+            if let Kind::UserWrite(class) = first
+                && let Some(other) = (0..4)
+                    .filter(|&other| other != class)
+                    .map(Kind::UserWrite)
+                    .find(|&other| self.queues.form(die, other, None, view))
+            {
+                self.charge(die, other);
+                return true;
+            }
         }
         false
     }
@@ -169,7 +179,10 @@ impl Policy for PriorityOutOfOrder {
 
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
         (0..).zip(self.plan(die, view)).find_map(|(rank, plan)| {
-            let id = self.queues.front(die, plan?.0);
+            let kind = plan?.0;
+            let id = self.queues.front(die, kind);
+            let behind_urgent = !matches!(kind, Kind::UserRead(0) | Kind::UserWrite(0));
+            let rank = 2 * rank + u8::from(behind_urgent);
             (id != NONE).then(|| (rank, view.transactions[id].mark))
         })
     }

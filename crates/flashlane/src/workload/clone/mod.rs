@@ -67,6 +67,11 @@ pub fn find(name: &str) -> Result<&'static CloneParams, Error> {
     Err(Error::config("clone.of", message))
 }
 
+/// Another stream of random numbers, which the first one decides.
+fn diverged(rng: &mut Rng) -> Rng {
+    Rng::stream(rng.next_u64(), "workload.past", 0)
+}
+
 /// The requests of a clone. Open loop.
 #[derive(Clone, Debug)]
 pub struct CloneSource {
@@ -222,6 +227,12 @@ impl RequestSource for CloneSource {
 
     fn endless(&self) -> bool {
         self.end.never()
+    }
+
+    /// Gaps keep their draws, which change no address.
+    fn diverge(&mut self) {
+        self.types.rng = diverged(&mut self.types.rng);
+        self.addresses.diverge();
     }
 
     fn closed_loop(&self) -> Option<u32> {

@@ -82,6 +82,11 @@ impl Addresses {
         }
     }
 
+    /// From now on other draws.
+    pub(super) fn diverge(&mut self) {
+        self.rng = super::diverged(&mut self.rng);
+    }
+
     /// Start and length of the next request. Unit: sectors.
     pub(super) fn draw(&mut self, is_read: bool, sectors: u32) -> (u64, u32) {
         let sectors = u64::from(sectors).min(self.space_sectors);

@@ -288,6 +288,14 @@ impl RequestSource for MqsimSource {
         Ok(())
     }
 
+    fn diverge(&mut self) {
+        let first = self.draws.below(Use::Address, u64::from(u32::MAX));
+        self.draws = Draws::Ours(Rng::stream(first, "workload.past", 0));
+        // A stream comes from the other half of the space.
+        let half = self.last / 2 / self.unit * self.unit;
+        self.stream = (self.stream + half) % (self.last + 1).next_multiple_of(self.unit);
+    }
+
     fn closed_loop(&self) -> Option<u32> {
         self.config.closed_loop.then_some(self.config.queue_depth)
     }

@@ -1,0 +1,115 @@
+//! Changed entries on their way to flash: one write-back takes all of a translation page along.
+
+use flashlane_engine::NONE;
+
+use super::MappingTable;
+use crate::ftl::blocks::Stream;
+use crate::ssd::Ssd;
+use crate::transaction::{Op, Place, Source};
+
+impl MappingTable {
+    /// Sectors of a translation page of which unchanged entries are cached, as a mask.
+    fn clean_sectors(&mut self, flow: u16, page: u32, sectors_per_page: u32) -> u64 {
+        let (first_page, first_lpa) = self.flows[flow as usize];
+        let first = first_lpa + u64::from(page - first_page) * self.per_page;
+        let per_page = self.per_page;
+        let cmt = self.cmt(flow);
+        (0..per_page)
+            .filter(|entry| cmt.is_clean((first + entry) as u32))
+            .map(|entry| 1 << (entry * u64::from(sectors_per_page) / per_page))
+            .fold(0, |mask, sector: u64| mask | sector)
+    }
+}
+
+impl Ssd {
+    /// Writes a translation page back, with all of its changed entries.
+    pub(super) fn write_back_page(&mut self, flow: u16, page: u32) {
+        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        if table.rules.unprogrammed {
+            self.forget_write_back(flow, page);
+            return;
+        }
+        table.cmt(flow).clean_page(page);
+        let departing = table.departing.get(page).unwrap_or(0);
+        if departing % 2 == 1 {
+            // It joins the write-back that still waits for the old page or for a free block.
+            return;
+        }
+        table.writebacks += 1;
+        table.departing.insert(page, departing + 3);
+        let exists = table.on_flash(page) != NONE;
+        let write = self.new_transaction(Source::Mapping, Op::Program, flow, page);
+        let mask = self.ftl.pages.full_mask();
+        self.transactions[write].mask = mask;
+        if exists {
+            self.transactions[write].place = Place::Merge;
+            self.read_translation_page(flow, page, write);
+        } else {
+            self.place_write(write);
+        }
+    }
+
+    /// A write-back has its place: what changes from now on needs another one.
+    pub(crate) fn write_back_placed(&mut self, page: u32) {
+        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        let departing = table.departing.get(page).expect("the page is being written back");
+        assert_eq!(departing % 2, 1, "one write-back at a time waits for its place");
+        table.departing.insert(page, departing - 1);
+    }
+
+    /// Points the directory at a translation page's new place.
+    pub(crate) fn bind_translation_page(&mut self, page: u32, ppa: u32) {
+        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        let old = table.on_flash(page);
+        table.set_on_flash(page, ppa);
+        self.ftl.pages.set_lpa(ppa, page);
+        if old != NONE {
+            self.invalidate(old);
+        }
+    }
+
+    /// A translation page is on flash.
+    pub(crate) fn mapping_program_done(&mut self, id: u32) {
+        self.page_programmed(id);
+        let tr = self.transactions[id];
+        self.transactions.remove(id);
+        self.recorder.flows[tr.flow as usize].other_programs += 1;
+        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        let departing = table.departing.get(tr.lpa).expect("the page was being written back");
+        if departing == 2 {
+            table.departing.remove(tr.lpa);
+        } else {
+            table.departing.insert(tr.lpa, departing - 2);
+        }
+    }
+
+    /// The write-back of the released MQSim: the old page is read, the new one is never programmed.
+    /// Here it counts as programmed in no time, so that no block is lost.
+    fn forget_write_back(&mut self, flow: u16, page: u32) {
+        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        table.writebacks += 1;
+        let sectors = table.clean_sectors(flow, page, self.geometry.sectors_per_page);
+        let mut changed = Vec::new();
+        let cmt = table.cmt(flow);
+        cmt.dirty_of(page, &mut changed);
+        changed.sort_unstable();
+        cmt.clean_page(page);
+        for lpa in changed {
+            cmt.touch(lpa);
+        }
+        // Not the start of a write-back, and never its end.
+        table.departing.insert(page, 0);
+        if table.on_flash(page) != NONE {
+            let read = self.read_translation_page(flow, page, NONE);
+            self.transactions[read].merging = true;
+            self.transactions[read].mask = sectors;
+        }
+        let table = self.ftl.mapping.as_ref().expect("translation pages exist");
+        let plane = self.ftl.allocator.translation_plane(flow, table.index_in_flow(flow, page));
+        if let Some(ppa) = self.ftl.blocks.allocate(plane, flow, Stream::Mapping, false) {
+            self.ftl.blocks.written_at_once(ppa);
+            self.bind_translation_page(page, ppa);
+            self.pool_changed(plane);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The data cache and the cached mapping table as the workload would have left them.
+//!
+//! The flows' own sources are asked for their past: other draws from the same distributions, or the
+//! trace once before. Their requests are replayed in the order of their times, without taking any,
+//! until what is full has been turned over once more. So every flow has the share that its rate and
+//! its addresses earn it, hot pages are there first, and pages and entries are changed or not as
+//! they would be. Source: MQSim (FAST'18) section 5, which asks for arrival rate and address
+//! distribution.
+
+use flashlane_engine::{NONE, Time};
+
+use super::scattered;
+use crate::cache::Cache;
+use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::error::Error;
+use crate::ftl::FtlState;
+use crate::ftl::mapping::MappingTable;
+use crate::ftl::pages::PageTables;
+use crate::layout::{FlowSpace, Layout};
+use crate::workload::{self, Planned, RequestOp, RequestSource};
+
+/// Requests replayed at most.
+const REQUESTS_MAX: u64 = 16_000_000;
+/// Requests replayed for every page and entry that fits, at most.
+const REQUESTS_PER_PLACE: u64 = 6;
+/// Requests without anything new after which nothing new is expected, at least.
+const NOTHING_NEW: u64 = 4096;
+
+/// A flow on its way through its past.
+struct Past<'a> {
+    source: Box<dyn RequestSource>,
+    space: &'a FlowSpace,
+    next: Option<Planned>,
+    /// Time of the next request.
+    at: Time,
+}
+
+impl Past<'_> {
+    /// Plans the next request after `now`; the flow falls silent where it has none.
+    fn advance(&mut self, now: Time, device: &DeviceConfig) -> Result<(), Error> {
+        self.next = self.source.next(now)?;
+        if self.next.is_none() {
+            self.source.restart(now)?;
+            self.next = self.source.next(now)?;
+        }
+        let Some(planned) = &self.next else { return Ok(()) };
+        self.at = match self.source.closed_loop() {
+            // Each of the outstanding requests takes about one operation of the array.
+            Some(depth) => {
+                let flash = &device.flash;
+                let times = if planned.op == RequestOp::Read {
+                    &flash.read_time
+                } else {
+                    &flash.program_time
+                };
+                now + Time((times[0].0 / u64::from(depth)).max(1))
+            }
+            None => planned.arrival.max(now),
+        };
+        Ok(())
+    }
+}
+
+/// Fills the data cache and the cached mapping table.
+///
+/// # Errors
+/// A trace that cannot be read.
+pub(crate) fn warm(
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+    layout: &Layout,
+    state: &mut FtlState,
+    cache: &mut Cache,
+    seed: u64,
+) -> Result<(), Error> {
+    let warm_cache = device.ftl.precondition.warm_cache && !device.compat.cold_cache;
+    let mut warm_table = device.ftl.mapping.warm && state.mapping.is_some();
+    if warm_table && device.compat.scattered_occupancy {
+        scattered::warm_entries(layout, state);
+        warm_table = false;
+    }
+    if !(warm_cache || warm_table) {
+        return Ok(());
+    }
+    // What is not wanted is warmed all the same, for what is wanted depends on it, and dropped.
+    let mut past_cache = cache.clone();
+    let mut past_table = state.mapping.clone();
+    replay(device, workload, layout, &state.pages, &mut past_cache, &mut past_table, seed)?;
+    if warm_cache {
+        *cache = past_cache;
+    }
+    if warm_table {
+        state.mapping = past_table;
+    }
+    Ok(())
+}
+
+fn replay(
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+    layout: &Layout,
+    pages: &PageTables,
+    cache: &mut Cache,
+    table: &mut Option<MappingTable>,
+    seed: u64,
+) -> Result<(), Error> {
+    let mut flows = Vec::new();
+    for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
+        let mut source = workload::build(flow, index, space, device, seed)?;
+        source.diverge();
+        let mut past = Past { source, space, next: None, at: Time::ZERO };
+        past.advance(Time::ZERO, device)?;
+        flows.push(past);
+    }
+    let places = cache.capacity().min(layout.logical_pages)
+        + table.as_ref().map_or(0, |table| table.capacity().min(layout.logical_pages));
+    let mut limit = (places * REQUESTS_PER_PLACE + NOTHING_NEW).min(REQUESTS_MAX);
+    let (mut size, mut grown_at, mut replayed) = (0, 0, 0);
+    while replayed < limit {
+        let next = flows.iter().enumerate().filter(|(_, flow)| flow.next.is_some());
+        let Some((index, _)) = next.min_by_key(|(_, flow)| flow.at) else { break };
+        let flow = &mut flows[index];
+        let now = flow.at;
+        let planned = flow.next.take().expect("just seen");
+        recall(&planned, index as u16, flow.space, pages, cache, table, now);
+        flow.advance(now, device)?;
+        replayed += 1;
+        let held = cache.len() + table.as_ref().map_or(0, MappingTable::len);
+        if held > size {
+            (size, grown_at) = (held, replayed);
+            if size == places {
+                // Once more as many, so that what is changed and what is not settles.
+                limit = limit.min(2 * replayed);
+            }
+        } else if replayed - grown_at > NOTHING_NEW.max(size) {
+            break;
+        }
+    }
+    cache.recall_over();
+    Ok(())
+}
+
+/// One past request.
+fn recall(
+    planned: &Planned,
+    flow: u16,
+    space: &FlowSpace,
+    pages: &PageTables,
+    cache: &mut Cache,
+    table: &mut Option<MappingTable>,
+    now: Time,
+) {
+    if !matches!(planned.op, RequestOp::Read | RequestOp::Write) {
+        return;
+    }
+    let per_page = u64::from(pages.sectors_per_page());
+    let end = planned.sector + u64::from(planned.sectors);
+    for page in planned.sector / per_page..end.div_ceil(per_page) {
+        let lpa = (space.first_lpa + page) as u32;
+        if pages.ppa(lpa) == NONE {
+            continue;
+        }
+        let first = planned.sector.max(page * per_page) - page * per_page;
+        let count = end.min((page + 1) * per_page) - page * per_page - first;
+        let ones = if count == 64 { u64::MAX } else { (1 << count) - 1 };
+        let mask = ones << first;
+        let mut touch = |flow: u16, lpa: u32, changed: bool| {
+            if let Some(table) = table {
+                table.recall(flow, lpa, changed);
+            }
+        };
+        if planned.op == RequestOp::Write {
+            cache.recall_write(flow, lpa, mask, now, |flow, lpa| touch(flow, lpa, true));
+        } else if cache
+            .recall_read(flow, lpa, mask, pages.mask(lpa), |flow, lpa| touch(flow, lpa, true))
+        {
+            touch(flow, lpa, false);
+        }
+    }
+}
