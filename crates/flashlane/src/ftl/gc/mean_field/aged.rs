@@ -121,9 +121,9 @@ fn age(pages_per_block: u32, level: f64, mut meet: impl FnMut(&[f64])) -> Aged {
     let mut x = 0.0;
     while low <= high {
         meet(&alive);
-        for v in low..=high {
-            blocks += alive[v];
-            valid += alive[v] * v as f64;
+        for (v, &share) in (low..=high).zip(&alive[low..=high]) {
+            blocks += share;
+            valid += share * v as f64;
         }
         x += step;
         let mut lowest = high;
