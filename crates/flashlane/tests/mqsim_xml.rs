@@ -221,7 +221,7 @@ fn what_is_not_built_is_refused_with_line_value_and_choice() {
         ("GC_Block_Selection_Policy", "RANDOM_PPP", "allowed: GREEDY, RGA, RANDOM, RANDOM_P"),
         ("CMT_Sharing_Mode", "equally", "allowed: SHARED, EQUAL_PARTITIONING"),
         ("Caching_Mechanism", "SIMPLEST", "allowed: ADVANCED, SIMPLE"),
-        ("Transaction_Scheduling_Policy", "FLIN", "allowed: OUT_OF_ORDER"),
+        ("Transaction_Scheduling_Policy", "FAIR", "allowed: OUT_OF_ORDER"),
         ("Flash_Comm_Protocol", "SDR", "allowed: NVDDR2"),
     ] {
         let text = device_text("", &format!("<{tag}>{value}</{tag}>"), "");

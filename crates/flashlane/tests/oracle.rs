@@ -20,6 +20,7 @@ const GROUPS: &[(&str, Closeness)] = &[
     ("g3_qd_sweep", Strict),
     ("g4_plane_alloc", Strict),
     ("g5_cmt", Strict),
+    ("g6_traces", Loose),
     ("g7_gc", Loose),
     ("g8_suspend", Strict),
     ("g9_precondition_scaling", Loose),
@@ -82,6 +83,16 @@ const EXPLAINED: &[Explained] = &[
         why: "D5, D10 (likely, not traced): static levelling of unmarked blocks, and a first random \
               block that is taken unchecked",
         cases: &["g7_gc/steady_op0.127_RGA_qd1_n1800000"],
+    },
+    Explained {
+        why: "the weighted round robin of the classes stops short of the low class and waits for the next \
+              event; the same inputs with the class high are inside",
+        cases: &[
+            "g6_traces/nvme_prio_cmt_both_LU",
+            "g6_traces/nvme_prio_ideal_both_LU",
+            "g6_traces/nvme_prio_ideal_qd64read_LOW",
+            "g6_traces/nvme_prio_ideal_tpcc_alone_LOW",
+        ],
     },
 ];
 

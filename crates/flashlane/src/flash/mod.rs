@@ -184,6 +184,18 @@ impl Flash {
         }
     }
 
+    /// The first transaction of the command that a die runs in its array.
+    pub(crate) fn running(&self, die: u32) -> Option<u32> {
+        let die = &self.dies[die as usize];
+        (die.state == DieState::Array).then_some(die.head)
+    }
+
+    /// End of the array operation that a die runs; in the past where it runs none.
+    pub(crate) fn busy_until(&self, die: u32) -> Time {
+        let die = &self.dies[die as usize];
+        if die.state == DieState::Array { die.until } else { Time::ZERO }
+    }
+
     /// What is set free is offered at once, not when the event is over.
     pub(crate) fn scans_at_once(&self) -> bool {
         self.scan_at_once

@@ -144,6 +144,8 @@ pub(crate) struct Blocks {
     held: Vec<u32>,
     /// How many of them there may be.
     limits: Vec<u32>,
+    /// Valid pages by flow.
+    valid: Vec<u64>,
 }
 
 impl Blocks {
@@ -181,7 +183,22 @@ impl Blocks {
             owe_below: 0,
             held: Vec::new(),
             limits: Vec::new(),
+            valid: vec![0; flows as usize],
         }
+    }
+
+    /// Counts the valid pages of each flow anew: preconditioning sets them block by block.
+    pub(crate) fn count_valid(&mut self) {
+        self.valid.fill(0);
+        for block in self.blocks.iter().filter(|block| block.valid > 0) {
+            self.valid[block.flow as usize] += u64::from(block.valid);
+        }
+    }
+
+    /// Share of the flow among all valid pages; 0 on an empty drive.
+    pub(crate) fn valid_share(&self, flow: u16) -> f64 {
+        let all: u64 = self.valid.iter().sum();
+        self.valid[flow as usize] as f64 / all.max(1) as f64
     }
 
     /// From now on each flow may place only so many data pages on each plane (by plane and flow).
@@ -209,7 +226,9 @@ impl Blocks {
     /// A page of a block holds nothing valid any more.
     #[inline]
     pub(crate) fn invalidate(&mut self, block: u32) {
-        self.blocks[block as usize].valid -= 1;
+        let state = &mut self.blocks[block as usize];
+        state.valid -= 1;
+        self.valid[state.flow as usize] -= 1;
         self.count_held(block, -1);
     }
 
@@ -315,6 +334,7 @@ impl Blocks {
         let page = u32::from(open.allocated);
         open.allocated += 1;
         open.valid += 1;
+        self.valid[open.flow as usize] += 1;
         if u32::from(open.allocated) == pages {
             open.state = BlockState::Full;
         }
@@ -388,6 +408,7 @@ impl Blocks {
         let page = open.allocated;
         open.allocated += 1;
         open.valid += 1;
+        self.valid[open.flow as usize] += 1;
         if u32::from(open.allocated) == pages {
             open.state = BlockState::Full;
             self.frontiers[at] = NONE;

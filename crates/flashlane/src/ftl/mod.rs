@@ -161,6 +161,7 @@ impl Ftl {
     ) -> Self {
         let gc = &device.ftl.gc;
         let mut blocks = state.blocks;
+        blocks.count_valid();
         if matches!(device.ftl.allocation, Allocation::Dynamic(_)) {
             blocks.limit_data(data_limits(device, layout));
         }
@@ -215,6 +216,7 @@ impl Ssd {
     /// A transaction is over the bus or out of the array: what waited for it goes on.
     pub(crate) fn transaction_done(&mut self, id: u32) {
         let (source, op) = (self.transactions[id].source, self.transactions[id].op);
+        self.tell_policy(id);
         match (source, op) {
             (Source::User | Source::Cache, Op::Read) => self.user_read_done(id),
             (Source::User | Source::Cache, Op::Program) => self.user_program_done(id),

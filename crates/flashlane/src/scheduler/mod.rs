@@ -42,6 +42,8 @@ impl QueueAccount {
 /// The scheduling unit.
 pub(crate) struct Scheduler {
     pub(crate) policy: Box<dyn Policy>,
+    /// The policy is told of what is done.
+    observes: bool,
     /// Transactions that wait, by chip.
     waiting: Vec<u32>,
     /// Bit per chip of a channel: something waits there.
@@ -65,8 +67,10 @@ pub(crate) struct Scheduler {
 impl Scheduler {
     /// Empty queues.
     pub(crate) fn new(device: &DeviceConfig, geometry: Geometry, flows: usize) -> Self {
+        let policy = policy::build(&device.scheduler, geometry.dies(), flows);
         Self {
-            policy: policy::build(&device.scheduler, geometry.dies()),
+            observes: policy.observes(),
+            policy,
             waiting: vec![0; geometry.chips() as usize],
             pending: vec![0; geometry.channels as usize],
             turn: vec![0; geometry.channels as usize],
@@ -97,6 +101,7 @@ impl Ssd {
             transactions: &mut self.transactions,
             blocks: &self.ftl.blocks,
             pages: &self.ftl.pages,
+            flash: &self.flash,
             urgent,
             hold_writes: urgent && self.scheduler.hold_writes,
             ordered: self.scheduler.ordered,
@@ -196,7 +201,7 @@ impl Ssd {
             return false;
         }
         self.batch.clear();
-        let formed = self.with_policy(false, |policy, view| policy.interrupt(die, view));
+        let formed = self.with_policy(false, |policy, view| policy.take_read(die, view));
         self.send_formed(die, formed, false);
         formed
     }
@@ -286,6 +291,16 @@ impl Ssd {
             self.left_queue(id);
             assert_eq!(self.transactions[id].source, Source::Gc, "only migrations are cancelled");
             self.migration_cancelled(id);
+        }
+    }
+
+    /// A transaction is over the bus or out of the array.
+    #[inline]
+    pub(crate) fn tell_policy(&mut self, id: u32) {
+        if self.scheduler.observes {
+            let tr = &self.transactions[id];
+            let die = self.flash.die_of(tr.plane);
+            self.scheduler.policy.completed(die, id, tr, self.now);
         }
     }
 

@@ -2,8 +2,10 @@
 
 use flashlane_engine::{List, NONE, Slab, Time};
 
+use crate::flash::Flash;
 use crate::ftl::blocks::Blocks;
 use crate::ftl::pages::PageTables;
+use crate::layout::SECTOR_BYTES;
 use crate::transaction::{Op, Source, Transaction};
 
 /// How far behind the leader a multi-plane partner is looked for. Unit: transactions.
@@ -79,6 +81,7 @@ pub(crate) struct View<'a> {
     pub(crate) transactions: &'a mut Slab<Transaction>,
     pub(crate) blocks: &'a Blocks,
     pub(crate) pages: &'a PageTables,
+    pub(crate) flash: &'a Flash,
     /// Some plane of the chip is short of free blocks, or collection may not be preempted.
     pub(crate) urgent: bool,
     /// Host writes lead no command, and are no starving ones: collection is before its erase.
@@ -93,6 +96,46 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
+    /// Bytes of a page.
+    pub(crate) fn page_bytes(&self) -> u64 {
+        u64::from(self.pages.full_mask().count_ones()) * SECTOR_BYTES
+    }
+
+    /// Command, transfer and array time of a transaction. Unit: picoseconds.
+    pub(crate) fn cost(&self, tr: &Transaction) -> u64 {
+        let timing = &self.flash.timing;
+        let page = if tr.op == Op::Erase { 0 } else { self.blocks.page_of(tr.ppa) };
+        let sectors = tr.sectors();
+        let data = if tr.op == Op::Erase { 0 } else { timing.data(sectors) };
+        timing.command(tr.op, 1) + data + timing.array(tr.op, page, sectors)
+    }
+
+    /// Time of one migration: two transfers, a read and a program of a page. Unit: picoseconds.
+    pub(crate) fn migration_time(&self) -> u64 {
+        let timing = &self.flash.timing;
+        let sectors = self.pages.full_mask().count_ones();
+        [Op::Read, Op::Program]
+            .into_iter()
+            .map(|op| timing.command(op, 1) + timing.data(sectors) + timing.array(op, 0, sectors))
+            .sum()
+    }
+
+    /// Time of an erase. Unit: picoseconds.
+    pub(crate) fn erase_time(&self) -> u64 {
+        self.flash.timing.command(Op::Erase, 1) + self.flash.timing.array(Op::Erase, 0, 0)
+    }
+
+    /// What is left of the operation that a die runs. Unit: picoseconds.
+    pub(crate) fn busy(&self, die: u32) -> u64 {
+        self.flash.busy_until(die).saturating_sub(self.now).0
+    }
+
+    /// Free pages of a plane, without those of open blocks.
+    pub(crate) fn free_pages(&self, plane: u32) -> u64 {
+        let free = self.blocks.planes[plane as usize].free;
+        u64::from(free) * u64::from(self.blocks.pages_per_block())
+    }
+
     /// A queued migration of a page that is no longer valid.
     #[inline]
     fn is_stale(&self, id: u32) -> bool {
@@ -103,7 +146,7 @@ impl View<'_> {
     /// Nothing keeps the transaction in its queue: a program has its old data, and its page is the
     /// next one of its block, or order does not matter.
     #[inline]
-    fn is_ready(&self, tr: &Transaction) -> bool {
+    pub(crate) fn is_ready(&self, tr: &Transaction) -> bool {
         if tr.op != Op::Program {
             return true;
         }
@@ -116,7 +159,7 @@ impl View<'_> {
 
     /// `id` may join the command being formed.
     #[inline]
-    fn joins(&self, id: u32) -> bool {
+    pub(crate) fn joins(&self, id: u32) -> bool {
         let tr = &self.transactions[id];
         // The plane decides most cases and costs least.
         self.batch.iter().all(|&taken| self.transactions[taken].plane != tr.plane) && {
@@ -149,6 +192,12 @@ impl Queues {
     #[inline]
     fn list(&mut self, die: u32, kind: Kind) -> &mut List {
         &mut self.lists[die as usize * KINDS + kind.index()]
+    }
+
+    /// Transactions of the kind that wait.
+    #[inline]
+    pub(crate) fn len(&self, die: u32, kind: Kind) -> u32 {
+        self.lists[die as usize * KINDS + kind.index()].len()
     }
 
     /// Appends a transaction.
@@ -222,6 +271,71 @@ impl Queues {
             view.batch.push(id);
         }
         true
+    }
+
+    /// Forms the command that covers the most planes, then has the most transactions of one request,
+    /// then the oldest leader, among those led by one of the oldest `window` transactions of a kind.
+    pub(crate) fn form_deepest(
+        &mut self,
+        die: u32,
+        kind: Kind,
+        window: u32,
+        view: &mut View<'_>,
+    ) -> bool {
+        let mut best = (0, 0, NONE);
+        let mut id = self.front(die, kind);
+        for _ in 0..window {
+            if id == NONE {
+                break;
+            }
+            let next = flashlane_engine::Linked::next(&view.transactions[id]);
+            if view.is_ready(&view.transactions[id]) {
+                let (depth, connected) = self.overlap(die, kind, id, window, view);
+                if (depth, connected) > (best.0, best.1) {
+                    best = (depth, connected, id);
+                }
+                if connected == view.planes_per_die {
+                    break;
+                }
+            }
+            id = next;
+        }
+        if best.2 == NONE {
+            return self.form(die, kind, None, view);
+        }
+        self.list(die, kind).remove(best.2, view.transactions);
+        view.batch.push(best.2);
+        self.join(die, kind, view);
+        true
+    }
+
+    /// Planes that a command led by a transaction would cover, and how many of its transactions belong
+    /// to the leader's request.
+    fn overlap(
+        &self,
+        die: u32,
+        kind: Kind,
+        leader: u32,
+        window: u32,
+        view: &mut View<'_>,
+    ) -> (u32, u32) {
+        view.batch.push(leader);
+        let request = view.transactions[leader].request;
+        let mut connected = 1;
+        let mut id = self.front(die, kind);
+        for _ in 0..window {
+            if id == NONE || view.batch.len() as u32 == view.planes_per_die {
+                break;
+            }
+            if id != leader && view.joins(id) {
+                connected += u32::from(request != NONE && view.transactions[id].request == request);
+                view.batch.push(id);
+            }
+            id = flashlane_engine::Linked::next(&view.transactions[id]);
+        }
+        let depth = view.batch.len() as u32;
+        view.batch.clear();
+        (depth, connected)
     }
 
     /// Takes the oldest transaction of a kind that can go.

@@ -55,11 +55,15 @@ impl Scenario {
         (device, workload)
     }
 
+    /// Runs it; the error where the device cannot finish the work.
+    pub(crate) fn try_run(&self) -> Result<Summary, flashlane::Error> {
+        let (device, workload) = self.load();
+        simulate(&device, &workload, &self.options, &|_| {})
+    }
+
     /// Runs it.
     pub(crate) fn run(&self) -> Summary {
-        let (device, workload) = self.load();
-        let summary = simulate(&device, &workload, &self.options, &|_| {})
-            .unwrap_or_else(|error| panic!("{error}"));
+        let summary = self.try_run().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(summary.requests_completed, summary.requests_generated);
         summary
     }

@@ -170,7 +170,7 @@ fn scheduler(device: &mut Section<'_, '_>) -> Scheduling {
         &[
             ("OUT_OF_ORDER", Some("out-of-order")),
             ("PRIORITY_OUT_OF_ORDER", Some("priority-out-of-order")),
-            ("FLIN", None),
+            ("FLIN", Some("flin")),
         ],
     );
     Scheduling::by_name(name).expect("registered")

@@ -35,6 +35,20 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     } else {
         check_ftl(rules, &device.ftl, &device.flash);
     }
+    if let Scheduling::Sprinkler(sprinkler) = &device.scheduler {
+        rules.range("scheduler.sprinkler.window", sprinkler.window, &(1..=1024));
+    }
+    if let Scheduling::Flin(flin) = &device.scheduler {
+        let key = "scheduler.flin";
+        rules.span(format!("{key}.epoch"), flin.epoch, &(1_000_000..=MAX_SPAN_PS));
+        rules.range(format!("{key}.fairness_threshold"), flin.fairness_threshold, &(0.0..=1.0));
+        if let Some(limit) = flin.age_limit {
+            rules.span(format!("{key}.age_limit"), limit, &(1_000_000..=MAX_SPAN_PS));
+        }
+        if let Some(limit) = flin.scan_limit {
+            rules.range(format!("{key}.scan_limit"), limit, &(1..=1 << 20));
+        }
+    }
     if let Scheduling::PriorityOutOfOrder(weights) = &device.scheduler {
         for (name, weight) in
             [("high", weights.high), ("medium", weights.medium), ("low", weights.low)]

@@ -8,6 +8,7 @@ use flashlane_engine::{NONE, Time};
 use super::Policy;
 use crate::config::policy::PolicyDoc;
 use crate::scheduler::queues::{Kind, Queues, View};
+use crate::transaction::Op;
 
 /// Parameters (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +43,14 @@ impl Policy for Fcfs {
     /// command: nobody is overtaken.
     fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
         self.queues.form_in_order(die, ALL, view)
+    }
+
+    /// The same, if the oldest is a read.
+    fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        let oldest = self.queues.front(die, ALL);
+        oldest != NONE
+            && view.transactions[oldest].op == Op::Read
+            && self.queues.form_in_order(die, ALL, view)
     }
 
     fn interrupt(&mut self, _: u32, _: &mut View<'_>) -> bool {

@@ -1,16 +1,21 @@
 //! Scheduling policies: one file and one line here each.
 
 mod fcfs;
+mod flin;
 mod out_of_order;
 mod priority_out_of_order;
 mod read_priority;
+mod sprinkler;
 
 pub use fcfs::FcfsConfig;
+pub use flin::{FlinConfig, Scope as FlinScope, Stage as FlinStage};
 pub use out_of_order::OutOfOrderConfig;
 pub use priority_out_of_order::PriorityOutOfOrderConfig;
 pub use read_priority::ReadPriorityConfig;
+pub use sprinkler::SprinklerConfig;
 
 use super::queues::View;
+use crate::transaction::Transaction;
 
 crate::policies! {
     /// Which transaction a die serves next.
@@ -19,6 +24,8 @@ crate::policies! {
         "read-priority" => ReadPriority(ReadPriorityConfig),
         "out-of-order" => OutOfOrder(OutOfOrderConfig),
         "priority-out-of-order" => PriorityOutOfOrder(PriorityOutOfOrderConfig),
+        "sprinkler" => Sprinkler(SprinklerConfig),
+        "flin" => Flin(FlinConfig),
     }
 }
 
@@ -30,6 +37,12 @@ pub(crate) trait Policy: Send {
     /// The die is free: forms a command in `view.batch`, at most one transaction per plane, all of
     /// one operation. False if the die has nothing to do.
     fn take(&mut self, die: u32, view: &mut View<'_>) -> bool;
+
+    /// The die is free, and the channel has read data waiting: forms a command of reads if that is
+    /// what the die should do next.
+    fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.interrupt(die, view)
+    }
 
     /// The die runs a program or an erase: forms a command of reads worth an interruption, or
     /// returns false.
@@ -45,12 +58,22 @@ pub(crate) trait Policy: Send {
     /// to do. The number says the kind of work; ties go to the older transaction.
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, flashlane_engine::Time)>;
 
+    /// The policy wants to be told of what is done.
+    fn observes(&self) -> bool {
+        false
+    }
+
+    /// A transaction of the die is done, erases included.
+    fn completed(&mut self, die: u32, id: u32, tr: &Transaction, now: flashlane_engine::Time) {
+        let _ = (die, id, tr, now);
+    }
+
     /// Transactions that wait at the die, for audits.
     fn waiting(&self, die: u32) -> u32;
 }
 
 /// Builds the configured policy.
-pub(crate) fn build(config: &Scheduling, dies: u32) -> Box<dyn Policy> {
+pub(crate) fn build(config: &Scheduling, dies: u32, flows: usize) -> Box<dyn Policy> {
     match config {
         Scheduling::Fcfs(_) => Box::new(fcfs::Fcfs::new(dies)),
         Scheduling::ReadPriority(config) => {
@@ -60,5 +83,7 @@ pub(crate) fn build(config: &Scheduling, dies: u32) -> Box<dyn Policy> {
         Scheduling::PriorityOutOfOrder(config) => {
             Box::new(priority_out_of_order::PriorityOutOfOrder::new(config, dies))
         }
+        Scheduling::Sprinkler(config) => Box::new(sprinkler::Sprinkler::new(config, dies)),
+        Scheduling::Flin(config) => Box::new(flin::Flin::new(config, dies, flows)),
     }
 }

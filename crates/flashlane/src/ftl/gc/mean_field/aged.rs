@@ -121,7 +121,7 @@ fn age(pages_per_block: u32, level: f64, mut meet: impl FnMut(&[f64])) -> Aged {
     let mut x = 0.0;
     while low <= high {
         meet(&alive);
-        for (v, &share) in (low..=high).zip(&alive[low..=high]) {
+        for (v, share) in (low..).zip(&alive[low..=high]) {
             blocks += share;
             valid += share * v as f64;
         }
