@@ -1,0 +1,238 @@
+//! Every case with all switches on and with our defaults, beside each other: `docs/oracle.md`.
+
+use std::fmt::Write as _;
+
+use flashlane::config::CompatConfig;
+use flashlane::metrics::Summary;
+use serde_json::Value;
+
+use crate::frame::{Case, Job, amplification, faults, pages, run_all, run_job};
+
+/// Each switch is turned off alone where a case moves no more pages than this, so that the whole
+/// takes minutes.
+const SHORT: u64 = 5_000;
+
+/// Longer cases for which it is done as well, with these switches; empty: with every one.
+const REPRESENTATIVES: &[(&str, &[&str])] = &[
+    ("g1_backend/s1_flow-1-flow-2", &[]),
+    ("g1_backend/s8_flow-1-flow-2", LIKELY),
+    ("g1_datacache/nopre_full_adv_s1_flow-1-flow-2", &[]),
+    ("g1_datacache/nopre_full_adv_s4_flow-1-flow-2", &[]),
+    ("g1_qfs16/s4_flow-1-flow-2", LIKELY),
+    ("g1_qfs1024/s1_flow-1-flow-2", LIKELY),
+    ("g2_latency_floor/wc_write_rand_8K", &[]),
+    ("g3_qd_sweep/read8k_qd1", LIKELY),
+    ("g3_qd_sweep/read8k_qd64", LIKELY),
+    ("g3_qd_sweep/mixed7030_off_qd16", LIKELY),
+    ("g3_qd_sweep/mixed7030_wc_qd4", &[]),
+    ("g3_qd_sweep/write8k_off_qd8", LIKELY),
+    ("g3_qd_sweep/write8k_wc_qd1", &[]),
+    ("g3_qd_sweep/write8k_wc_qd16", &[]),
+    ("g4_plane_alloc/PDWC_seq8k_qd8", LIKELY),
+    ("g4_plane_alloc/CWDP_rand8k_qd64", LIKELY),
+    ("g5_cmt/cmt64K_ws1_rand_read", &[]),
+    ("g5_cmt/cmt64K_ws1_rand_write", &[]),
+    ("g5_cmt/cmt64K_ws1_seq_read", &[]),
+    ("g5_cmt/ideal_ws50_rand_read", LIKELY),
+    ("g5_cmt/pre32GiB_2ch_cmt64K_ws2_rand_read", MAPPING),
+    ("g5_cmt/small16GiB_cmt64K_ws10_rand_read", MAPPING),
+    ("g6_traces/nvme_prio_ideal_both_HH", LIKELY),
+    ("g6_traces/nvme_prio_cmt_both_HH", &[]),
+    ("g6_traces/sata32_tpcc", &[]),
+    ("g6_traces/sata32_both", &["sata_over_pcie", "sata_tags_freed_on_fetch"]),
+    ("g7_gc/op0.28_GREEDY_qd1_n400000", COLLECTION),
+    ("g7_gc/op0.28_GREEDY_preempt_n400000", COLLECTION),
+    ("g7_gc/pre_b512_p64_occ90_n100000", COLLECTION),
+    ("g7_gc/pre_b512_p64_occ100_n100000", COLLECTION),
+    ("g7_gc/pre_b256_p256_n100000", COLLECTION),
+    ("g7_gc/pre_op0.28_b512_FIFO_n150000", COLLECTION),
+    ("g8_suspend/NONE_rd70_qd16_OUT", LIKELY),
+    ("g8_suspend/PROGRAM_ERASE_rd70_qd16_PRI", LIKELY),
+    ("g9_precondition_scaling/64GiB_occ75_ws50_rand", LIKELY),
+    ("g10_default/scenario1_stock_rep1", MAPPING),
+    ("g10_default/scenario3_stock_rep1", MAPPING),
+    ("g11_determinism/gc_seed1", COLLECTION),
+    ("g12_quiet_timing/write8k_wc_qd16_4s_inst", LIKELY),
+];
+
+/// What matters without a mapping cache and collection.
+const LIKELY: &[&str] = &[
+    "zero_firmware_time",
+    "one_die_per_dispatch",
+    "flash_unwritten_reads",
+    "random_generators",
+    "data_before_commands",
+    "no_suspension",
+    "dram_formula",
+    "unordered_programs",
+];
+
+/// What matters with a mapping cache.
+const MAPPING: &[&str] = &[
+    "zero_firmware_time",
+    "one_die_per_dispatch",
+    "flash_unwritten_reads",
+    "dram_formula",
+    "translation_pages_from_start",
+    "cmt_per_flow",
+    "cmt_reserves",
+    "short_mapping_reads",
+    "unprogrammed_mapping",
+    "scattered_occupancy",
+];
+
+/// What matters with collection.
+const COLLECTION: &[&str] = &[
+    "one_die_per_dispatch",
+    "random_generators",
+    "frontiers_at_start",
+    "collection_per_block",
+    "writes_wait_for_erases",
+    "fullest_blocks_oldest",
+    "occupied_by_own_requests",
+    "scattered_occupancy",
+];
+
+/// What was measured of a run: write amplification, then the mean of every flow.
+type Measures = Vec<f64>;
+
+/// A job with all switches on, with none, and with each turned off alone.
+struct Outcome {
+    compat: Result<Summary, String>,
+    defaults: Result<Measures, String>,
+    alone: Option<Vec<(String, Measures)>>,
+}
+
+fn measures(summary: &Summary) -> Measures {
+    let means = summary.flows.iter().map(|flow| flow.response_time_us.mean);
+    std::iter::once(amplification(&pages(summary))).chain(means).collect()
+}
+
+fn outcome(job: &Job) -> Outcome {
+    let compat = run_job(job, CompatConfig::mqsim());
+    let defaults = run_job(job, CompatConfig::default()).map(|summary| measures(&summary));
+    let effort = compat.as_ref().map_or(u64::MAX, |summary| pages(summary).iter().sum());
+    let named = job.cases.iter().find_map(|case| {
+        REPRESENTATIVES.iter().find(|(name, _)| case.name == *name).map(|(_, switches)| *switches)
+    });
+    let alone = named.or((effort <= SHORT).then_some(&[])).map(|only| without_one(job, only));
+    Outcome { compat, defaults, alone }
+}
+
+/// All switches on but one, for each of these switches; empty: for every one.
+fn without_one(job: &Job, only: &[&str]) -> Vec<(String, Measures)> {
+    let all = serde_json::to_value(CompatConfig::mqsim()).expect("plain switches");
+    let names = all.as_object().expect("a table").keys();
+    let run = |name: &String| {
+        let mut switches = all.clone();
+        switches[name] = Value::Bool(false);
+        let compat = serde_json::from_value(switches).expect("plain switches");
+        // A switch alone may leave a drive that is refused: then it has no number.
+        Some((name.clone(), measures(&run_job(job, compat).ok()?)))
+    };
+    names.filter(|name| only.is_empty() || only.contains(&name.as_str())).filter_map(run).collect()
+}
+
+/// A change in percent, or as a factor from twice on.
+fn change(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 2.0 => format!("x {ratio:.1}"),
+        ratio => format!("{:+.1} %", 100.0 * (ratio - 1.0)),
+    }
+}
+
+/// The switch that alone goes furthest in the direction of the whole change.
+fn main_switch(compat: f64, defaults: f64, at: usize, alone: &[(String, Measures)]) -> String {
+    let direction = (defaults - compat).signum();
+    let best = alone
+        .iter()
+        .map(|(name, measured)| (name, measured[at] / compat))
+        .max_by(|a, b| (direction * a.1).total_cmp(&(direction * b.1)));
+    match best {
+        Some((name, ratio)) if (ratio - 1.0).abs() >= 0.0005 => {
+            format!("`{name}` {}", change(ratio))
+        }
+        _ => "none alone".to_owned(),
+    }
+}
+
+/// The rows of a case: case, flow, distance from the release, verdict, defaults, switch.
+fn rows(case: &Case, outcome: &Outcome) -> Vec<String> {
+    let name = case.name.split_once('/').expect("group and case").1;
+    let compat = match &outcome.compat {
+        Ok(summary) => summary,
+        Err(error) => return vec![format!("| `{name}` | | | error: {error} | | |")],
+    };
+    let verdict = if faults(case, compat).is_empty() { "inside" } else { "explained" };
+    let ours = measures(compat);
+    let theirs = case.pages.as_ref().map_or(f64::NAN, amplification);
+    let mut rows = Vec::new();
+    for (at, &ours) in ours.iter().enumerate() {
+        let (flow, release) = match (at, case.lossy) {
+            (0, true) => ("WA".to_owned(), format!("{:+.3}", 100.0 * (ours / theirs - 1.0))),
+            (0, false) => continue,
+            (_, true) => (at.to_string(), "lost requests".to_owned()),
+            (_, false) => {
+                let theirs = case.flows[at - 1].mean;
+                (at.to_string(), format!("{:+.3}", 100.0 * (ours / theirs - 1.0)))
+            }
+        };
+        let verdict = if case.lossy && at > 0 { "" } else { verdict };
+        let (defaults, switch) = match (&outcome.defaults, &outcome.alone) {
+            (Err(error), _) => (format!("refused: {error}"), String::new()),
+            (Ok(defaults), None) => (change(defaults[at] / ours), String::new()),
+            (Ok(defaults), Some(alone)) => {
+                (change(defaults[at] / ours), main_switch(ours, defaults[at], at, alone))
+            }
+        };
+        rows.push(format!("| `{name}` | {flow} | {release} | {verdict} | {defaults} | {switch} |"));
+    }
+    rows
+}
+
+/// The whole file.
+pub(crate) fn document(jobs: &[Job], groups: &[&str]) -> String {
+    let outcomes = run_all(jobs, outcome);
+    let mut text = INTRODUCTION.to_owned();
+    for group in groups {
+        let (_, why) = WHY.iter().find(|(name, _)| name == group).expect("every group has a text");
+        let _ = write!(
+            text,
+            "\n## `{group}`\n\n{why}\n\n| case | flow | all switches to release, % | | defaults to all \
+             switches | switch |\n| --- | --- | ---: | --- | ---: | --- |\n"
+        );
+        let mut lines = Vec::new();
+        for (job, outcome) in jobs.iter().zip(&outcomes) {
+            for case in &job.cases {
+                if case.name.split_once('/').is_some_and(|(own, _)| own == *group) {
+                    lines.push((case.name.clone(), rows(case, outcome)));
+                }
+            }
+        }
+        lines.sort();
+        for row in lines.into_iter().flat_map(|(_, rows)| rows) {
+            text.push_str(&row);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+const INTRODUCTION: &str = "";
+const WHY: &[(&str, &str)] = &[
+    ("g1_backend", ""),
+    ("g1_datacache", ""),
+    ("g1_qfs16", ""),
+    ("g1_qfs1024", ""),
+    ("g2_latency_floor", ""),
+    ("g3_qd_sweep", ""),
+    ("g4_plane_alloc", ""),
+    ("g5_cmt", ""),
+    ("g6_traces", ""),
+    ("g7_gc", ""),
+    ("g8_suspend", ""),
+    ("g9_precondition_scaling", ""),
+    ("g10_default", ""),
+    ("g11_determinism", ""),
+    ("g12_quiet_timing", ""),
+];
