@@ -312,7 +312,7 @@ fn compatibility_switches_of_cache_and_mapping_take_effect() {
     type Figure = fn(&Summary) -> f64;
     let response: Figure = |s| s.flows[0].response_time_us.mean;
     let programs: Figure = |s| s.flash.user_programs as f64;
-    let cases: [(&str, &Scenario, Figure); 13] = [
+    let cases: [(&str, &Scenario, Figure); 14] = [
         ("scan_at_once", &writes.set("flow[0].synthetic.queue_depth", 32), response),
         ("cache_drops_written", &writes, |s| s.cache.hits as f64),
         ("cache_milestones", &writes.set("cache.hot_epoch", "20ms"), programs),
@@ -325,6 +325,7 @@ fn compatibility_switches_of_cache_and_mapping_take_effect() {
         ("cmt_reserves", &table, |s| s.cmt.hits as f64),
         ("short_mapping_reads", &table, |s| s.flows[0].breakdown_us.mapping),
         ("unprogrammed_mapping", &table, |s| s.flash.mapping_programs as f64),
+        ("first_sectors_only", &uncached, |s| s.flash.user_reads as f64),
         ("scattered_occupancy", &half.set("flow[0].synthetic.working_set", 0.4), response),
     ];
     for (name, scenario, figure) in cases {

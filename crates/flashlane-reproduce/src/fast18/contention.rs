@@ -10,6 +10,9 @@ use crate::{Job, Lab, Run, Table};
 pub(super) const COLUMNS: [&str; 4] =
     ["flow-1 slowdown", "flow-2 slowdown", "fairness", "weighted speedup"];
 
+/// Name of a column, and the number in it.
+pub(super) type Column<'a> = (&'static str, &'a dyn Fn(&Summary) -> f64);
+
 /// The results of a sweep: for each value of the knob one run a seed.
 pub(super) struct Sweep {
     pub(super) points: Vec<(u32, Vec<Run>)>,
@@ -66,7 +69,7 @@ impl Sweep {
         name: &str,
         title: &str,
         knob: &'static str,
-        more: &[(&'static str, &dyn Fn(&Summary) -> f64)],
+        more: &[Column<'_>],
     ) -> Table {
         let mut columns = vec![knob];
         columns.extend(COLUMNS);

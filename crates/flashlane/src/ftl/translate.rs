@@ -59,7 +59,15 @@ impl Ssd {
         let tr = &self.transactions[id];
         let lpa = tr.lpa;
         let ppa = self.ftl.pages.ppa(lpa);
-        let written = if ppa == NONE { 0 } else { self.ftl.pages.mask(lpa) & tr.mask };
+        let (flow, mask) = (tr.flow, tr.mask);
+        let mut written = if ppa == NONE { 0 } else { self.ftl.pages.mask(lpa) & mask };
+        if written != mask && ppa != NONE && self.ftl.unwritten_reads_allocate {
+            // The sectors that nobody wrote count as there from now on.
+            let plane = self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa));
+            if self.allocate_for_read(flow, lpa, plane, mask) {
+                written = mask;
+            }
+        }
         if written != 0 {
             let plane = self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa));
             let tr = &mut self.transactions[id];
@@ -68,7 +76,7 @@ impl Ssd {
             tr.mask = written;
             self.read_physical(id);
         } else if self.ftl.unwritten_reads_flash {
-            let (flow, mask, now) = (tr.flow, tr.mask, self.now);
+            let now = self.now;
             let (plane, page) = self.ftl.allocator.home(flow, lpa);
             if self.ftl.unwritten_reads_allocate && self.allocate_for_read(flow, lpa, plane, mask) {
                 self.resolve_read(id);

@@ -5,6 +5,7 @@
 //! collection starts. Which logical pages share a block is random, except for streams, whose blocks
 //! are written in sequence. Source: MQSim (FAST'18) section 5.
 
+mod first_sectors;
 mod hybrid;
 mod own_requests;
 mod plan;
@@ -174,6 +175,9 @@ pub(crate) fn precondition(
             });
         }
         state.blocks.blocks_filled(plane as u32, span);
+    }
+    if device.compat.first_sectors_only {
+        first_sectors::keep(workload, layout, state, seed);
     }
 }
 

@@ -81,6 +81,9 @@ pub struct CompatConfig {
     /// A uniform flow of MQSim's files holds at the start the pages that its first requests touch, 90 %
     /// of its space at most: the run writes nothing that is not there. With `random_generators`.
     pub occupied_by_own_requests: bool,
+    /// A page that preconditioning fills holds one sector, the first of an access: a write of it needs no
+    /// old data, and one that leaves it out merges.
+    pub first_sectors_only: bool,
     /// Preconditioning leaves half as many free blocks as the threshold of collection, and the fullest
     /// blocks count as the oldest.
     pub fullest_blocks_oldest: bool,
@@ -127,6 +130,7 @@ impl CompatConfig {
             collection_per_block: true,
             writes_wait_for_erases: true,
             occupied_by_own_requests: true,
+            first_sectors_only: true,
             fullest_blocks_oldest: true,
             sata_over_pcie: true,
             sata_tags_freed_on_fetch: true,

@@ -1,0 +1,36 @@
+//! The released MQSim's sector bitmaps: a page that preconditioning fills holds only the first sector of an
+//! access.
+
+use flashlane_engine::{NONE, Rng};
+
+use crate::config::{FlowConfig, MqsimFlowConfig, WorkloadConfig};
+use crate::ftl::FtlState;
+use crate::layout::{Layout, SECTOR_BYTES};
+
+/// Where accesses of a flow may start. Unit: sectors.
+fn alignment(flow: &FlowConfig) -> u64 {
+    match (&flow.synthetic, &flow.mqsim) {
+        (_, Some(MqsimFlowConfig::Synthetic(config))) if config.aligned => {
+            u64::from(config.alignment_sectors)
+        }
+        (_, Some(_)) => 1,
+        (Some(config), _) => config.align.map_or(8, |align| align.0 / SECTOR_BYTES),
+        _ => 1,
+    }
+    .max(1)
+}
+
+/// Leaves one sector in every page that holds data, where an access can start.
+pub(super) fn keep(workload: &WorkloadConfig, layout: &Layout, state: &mut FtlState, seed: u64) {
+    let sectors = u64::from(layout.geometry.sectors_per_page);
+    for (index, (flow, space)) in workload.flows.iter().zip(&layout.flows).enumerate() {
+        let unit = alignment(flow).min(sectors);
+        let mut rng = Rng::stream(seed, "precondition.sectors", index as u64);
+        for lpa in space.first_lpa..space.first_lpa + space.pages {
+            if state.pages.ppa(lpa as u32) != NONE {
+                let sector = rng.below(sectors.div_ceil(unit)) * unit;
+                state.pages.set_mask(lpa as u32, 1 << sector);
+            }
+        }
+    }
+}
