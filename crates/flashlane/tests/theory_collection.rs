@@ -204,7 +204,7 @@ fn policies_rank_under_skewed_writes() {
 }
 
 #[test]
-#[ignore = "minutes: large blocks"]
+#[ignore = "minutes: large blocks; random with 1,024 pages at 12.5 % is 3.1 % low and fails"]
 fn write_amplification_meets_theory_for_blocks_of_any_size() {
     for pages_per_block in [256, 1024] {
         for over_provisioning in [0.28, 0.125] {
