@@ -143,10 +143,9 @@ impl Addresses {
     fn popular_once(&mut self, is_read: bool, sectors: u64) -> u64 {
         let side = &self.sides[usize::from(is_read)];
         let extent = self.scatter.at(side.first + side.ranks.draw(&mut self.rng));
-        let first = extent * self.extent;
-        let room = self.extent.min(self.space_sectors - first).saturating_sub(sectors);
+        // Any start within the extent, alike, so that its pages are; the request may run on beyond it.
         let align = if self.rng.unit() < side.aligned { ALIGN_SECTORS } else { 1 };
-        let start = first + self.rng.below(room / align + 1) * align;
+        let start = extent * self.extent + self.rng.below(self.extent / align) * align;
         let last = self.space_sectors - sectors;
         if start <= last { start } else { last - last % align }
     }

@@ -1,0 +1,100 @@
+//! What the experiments share: the drive, its variants, flows.
+
+use flashlane::Error;
+use flashlane::metrics::Summary;
+
+use crate::{Job, Lab};
+
+/// The schedulers that the paper compares.
+pub(super) const COMPARED: [&str; 3] = ["sprinkler", "sprinkler-fairness", "flin"];
+
+/// A scheduler by name, or a table of its parameters.
+pub(super) fn scheduler(policy: &str) -> String {
+    format!("scheduler={policy}")
+}
+
+/// An empty drive whose reads all cost a flash access: where data lies does not matter to uniform reads.
+pub(super) const EMPTY: [&str; 2] = ["ftl.precondition.enabled=false", "ftl.unwritten_read=flash"];
+
+/// The released simulator on which the paper's was built sends the data of a read before any command of
+/// another; a saturated bus then reaches only half to three quarters of its rate.
+pub(super) const RELEASED_ORDER: &str = "compat.data_before_commands=true";
+
+/// Programs and erases can be suspended for reads, as section 6 has it for both baselines and 4.3 for
+/// FLIN. The paper gives no times. MQSim's 100 us and 700 us exceed the time of the read that they make
+/// room for; ours are one pulse of a program that takes 1.3 ms in a few dozen, and five of them.
+pub(super) const SUSPEND: &str = "flash.suspend={ program = true, erase = true, \
+     program_time = \"20us\", program_min_left = \"20us\", \
+     erase_time = \"100us\", erase_min_left = \"100us\" }";
+
+/// Settings of the studies with traces: collection starts late and alike for every policy, so that
+/// FLIN's own threshold of 1,024 pages (four blocks) means something, and the drive fetches all that
+/// waits, as section 5.5 assumes (262,144 transactions fit its DRAM), so that the scheduler sees it.
+pub(super) fn trace_drive(lab: &Lab<'_>) -> Vec<String> {
+    let blocks = match (lab.smoke, lab.full) {
+        (true, _) => 64,
+        (_, true) => 4096,
+        _ => 128,
+    };
+    vec![
+        format!("flash.blocks_per_plane={blocks}"),
+        "ftl.gc.threshold=5 blocks".to_owned(),
+        "ftl.gc.hard_threshold=2 blocks".to_owned(),
+        "interface.queue_fetch_size=65535".to_owned(),
+        SUSPEND.to_owned(),
+    ]
+}
+
+/// A job on the paper's drive.
+pub(super) fn job(sets: &[String], workload: &str) -> Result<Job, Error> {
+    let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+    Job::new("flin", &sets, workload)
+}
+
+/// Settings as owned strings.
+pub(super) fn owned(sets: &[&str]) -> Vec<String> {
+    sets.iter().map(|&set| set.to_owned()).collect()
+}
+
+/// A flow of uncached requests; `synthetic` has the keys of its table but the duration.
+pub(super) fn synthetic(name: &str, synthetic: &str, duration: &str) -> String {
+    format!(
+        r#"
+        [[flow]]
+        name = "{name}"
+        cache = "off"
+        [flow.synthetic]
+        {synthetic}
+        duration = "{duration}"
+        "#
+    )
+}
+
+/// Keys of uniform random page reads with the given load.
+pub(super) fn page_reads(load: &str) -> String {
+    format!("{load}\nread_ratio = 1.0\nsize = \"8KiB\"\nalign = \"8KiB\"")
+}
+
+/// Slowdown of a flow (Eq. 1).
+pub(super) fn slowdown(summary: &Summary, flow: usize) -> f64 {
+    summary.flows[flow].slowdown.expect("every flow ran alone and completed requests")
+}
+
+/// Fairness (Eq. 2).
+pub(super) fn fairness(summary: &Summary) -> f64 {
+    metrics(summary).fairness
+}
+
+/// The four metrics of section 6.
+pub(super) fn metrics(summary: &Summary) -> flashlane::metrics::Fairness {
+    summary.fairness.expect("every flow ran alone and completed requests")
+}
+
+/// Share of chip time that was busy, and its part of collection.
+pub(super) fn busy(summary: &Summary) -> (f64, f64) {
+    let chips = summary.chips.len() as f64;
+    let sum = |part: &dyn Fn(&flashlane::metrics::ChipSummary) -> f64| {
+        summary.chips.iter().map(part).sum::<f64>() / chips
+    };
+    (sum(&|chip| chip.busy_fraction), sum(&|chip| chip.busy_by_source.gc))
+}
