@@ -152,8 +152,15 @@ impl<'a> Lab<'a> {
                 let now = done.fetch_add(steps.saturating_sub(before), Ordering::Relaxed);
                 (self.progress)(now as f64 / (parts as f64 * STEPS));
             };
-            simulate_in_detail(&job.device, &job.workload, &options, &progress)
-                .map(|(summary, details)| Run { summary, details })
+            let (summary, details) =
+                simulate_in_detail(&job.device, &job.workload, &options, &progress)?;
+            let silent = summary.flows.iter().find(|flow| flow.slowdown.is_none());
+            if let Some(flow) = silent.filter(|_| options.alone) {
+                let message = "completed no request that counts, so that it has no slowdown; \
+                               a longer run is needed";
+                return Err(Error::config(format!("flow {}", flow.name), message));
+            }
+            Ok(Run { summary, details })
         };
         let runs: Vec<Result<Run, Error>> =
             self.pool.install(|| (0..parts).into_par_iter().map(run).collect());

@@ -6,6 +6,7 @@
 //! kind of configuration as everything else; nothing here knows a result.
 
 pub mod fast18;
+pub mod flin;
 mod lab;
 mod row;
 mod table;
@@ -43,7 +44,7 @@ pub struct Paper {
 }
 
 /// Every paper that can be reproduced.
-pub const PAPERS: &[Paper] = &[fast18::PAPER];
+pub const PAPERS: &[Paper] = &[fast18::PAPER, flin::PAPER];
 
 /// What came out of an experiment.
 #[derive(Clone, Debug, Default)]

@@ -75,19 +75,14 @@ pub(super) fn page_reads(load: &str) -> String {
     format!("{load}\nread_ratio = 1.0\nsize = \"8KiB\"\nalign = \"8KiB\"")
 }
 
-/// Slowdown of a flow (Eq. 1).
+/// Slowdown of a flow (Eq. 1). [`Lab::run`] refuses runs without one.
 pub(super) fn slowdown(summary: &Summary, flow: usize) -> f64 {
-    summary.flows[flow].slowdown.expect("every flow ran alone and completed requests")
+    summary.flows[flow].slowdown.expect("the laboratory checks this")
 }
 
 /// Fairness (Eq. 2).
 pub(super) fn fairness(summary: &Summary) -> f64 {
-    metrics(summary).fairness
-}
-
-/// The four metrics of section 6.
-pub(super) fn metrics(summary: &Summary) -> flashlane::metrics::Fairness {
-    summary.fairness.expect("every flow ran alone and completed requests")
+    summary.fairness.fairness.expect("the laboratory checks this")
 }
 
 /// Share of chip time that was busy, and its part of collection.

@@ -1,0 +1,102 @@
+//! Fig. 14: the first stage of FLIN alone, the third alone, and all of it.
+
+use flashlane::Error;
+
+use super::mixes::{CATEGORIES, Load, METRICS, draw, geometric, metric, mix_job, per_category};
+use crate::{Findings, Job, Lab, Row, Table};
+
+const NAME: &str = "stages";
+const VARIANTS: [(&str, &str); 4] = [
+    ("sprinkler", "sprinkler"),
+    ("stage 1", "{ flin = { stages = [\"insertion\"] } }"),
+    ("stage 3", "{ flin = { stages = [\"wait-balancing\"] } }"),
+    ("flin", "flin"),
+];
+
+/// Runs the experiment.
+pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
+    let categories: &[u32] = if lab.smoke { &[2] } else { &CATEGORIES };
+    let mixes = draw(categories, per_category(lab, 2));
+    let load = Load::new(lab);
+    let mut jobs: Vec<Job> = Vec::new();
+    for mix in &mixes {
+        for (_, policy) in VARIANTS {
+            jobs.push(mix_job(lab, mix, load, policy, &[])?);
+        }
+    }
+    let runs = lab.run(&jobs)?;
+    // Geometric means: one workload with slowdowns of thousands would decide an arithmetic one.
+    let mean_of = |variant: usize, which: usize| {
+        let values: Vec<f64> = runs
+            .chunks(VARIANTS.len())
+            .map(|of_mix| metric(&of_mix[variant].summary, which))
+            .collect();
+        geometric(&values)
+    };
+    let mut table = Table::new(
+        NAME,
+        format!("Fig. 14: geometric means over {} workloads", mixes.len()),
+        &["scheduler", METRICS[0], METRICS[1], METRICS[2], METRICS[3]],
+    );
+    for (at, (name, _)) in VARIANTS.iter().enumerate() {
+        let mut cells = vec![(*name).into()];
+        cells.extend((0..4).map(|which| mean_of(at, which).into()));
+        table.row(cells);
+    }
+    let ratio = |which: usize, a: usize, b: usize| mean_of(a, which) / mean_of(b, which);
+    let statement = |what: &str, value: f64, holds: bool, note: &str| {
+        Row::statement(NAME, what, value, holds, "x", note)
+    };
+    let (s1, s3, all) = (1, 2, 3);
+    let rows = vec![
+        statement(
+            "fairness, stage 1 over sprinkler",
+            ratio(0, s1, 0),
+            ratio(0, s1, 0) > 1.0,
+            "\"the individual stages improve both\"",
+        ),
+        statement(
+            "fairness, stage 3 over sprinkler",
+            ratio(0, s3, 0),
+            ratio(0, s3, 0) > 1.0,
+            "\"the individual stages improve both\"",
+        ),
+        statement(
+            "fairness, stage 1 over stage 3",
+            ratio(0, s1, s3),
+            ratio(0, s1, s3) > 1.0,
+            "\"improvements of Stage 1 are much higher than those of Stage 3\"",
+        ),
+        statement(
+            "weighted speedup, stage 1 over stage 3",
+            ratio(3, s1, s3),
+            ratio(3, s1, s3) > 1.0,
+            "the same, for performance",
+        ),
+        statement(
+            "maximum slowdown, stage 1 over stage 3",
+            ratio(1, s1, s3),
+            ratio(1, s1, s3) > 1.0,
+            "\"Stage 3 reduces the maximum slowdown by a greater amount\"",
+        ),
+        statement(
+            "fairness, all over the better stage",
+            ratio(0, all, s1).min(ratio(0, all, s3)),
+            ratio(0, all, s1) > 1.0 && ratio(0, all, s3) > 1.0,
+            "\"each stage alone falls short\"",
+        ),
+        statement(
+            "weighted speedup, all over the better stage",
+            ratio(3, all, s1).min(ratio(3, all, s3)),
+            ratio(3, all, s1) > 1.0 && ratio(3, all, s3) > 1.0,
+            "\"each stage alone falls short\"",
+        ),
+        statement(
+            "maximum slowdown, all over the better stage",
+            ratio(1, all, s1).max(ratio(1, all, s3)),
+            ratio(1, all, s1) < 1.0 && ratio(1, all, s3) < 1.0,
+            "\"each stage alone falls short\"",
+        ),
+    ];
+    Ok(Findings { rows, tables: vec![table] })
+}
