@@ -16,6 +16,7 @@ use flashlane_engine::{NONE, Time};
 use super::Policy;
 use crate::config::policy::PolicyDoc;
 use crate::scheduler::queues::{Kind, Queues, View};
+use crate::transaction::Source;
 
 /// Parameters of Sprinkler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -115,8 +116,11 @@ impl Policy for Sprinkler {
         })
     }
 
+    /// Collection that goes first is not preempted by users.
     fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        self.form(die, Kind::MappingRead, false, view) || self.form(die, READS, true, view)
+        let running = view.flash.running(die).map(|id| view.transactions[id].source);
+        self.form(die, Kind::MappingRead, false, view)
+            || !(view.urgent && running == Some(Source::Gc)) && self.form(die, READS, true, view)
     }
 
     fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
