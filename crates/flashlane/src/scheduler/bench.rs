@@ -46,7 +46,8 @@ pub(crate) struct Bench {
 impl Bench {
     /// Idle dies, one a chip, four a channel at most.
     pub(crate) fn new(dies: u32, planes_per_die: u32) -> Self {
-        let mut device = load::device("tiny", &Overrides::default()).expect("a preset loads").config;
+        let mut device =
+            load::device("tiny", &Overrides::default()).expect("a preset loads").config;
         device.flash.channels = dies.div_ceil(4);
         device.flash.chips_per_channel = dies / device.flash.channels;
         device.flash.dies_per_chip = 1;

@@ -55,7 +55,7 @@ pub(crate) trait Policy: Send {
     /// returns false.
     fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool;
 
-    /// The die runs an erase: forms a command of host writes worth an interruption, or returns false.
+    /// The die runs an erase: forms a command of writes worth an interruption, or returns false.
     fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
         let _ = (die, view);
         false
@@ -117,3 +117,6 @@ pub(crate) fn build(config: &Scheduling, dies: u32, flows: usize) -> Box<dyn Pol
         Scheduling::Flin(config) => Box::new(flin::Flin::new(config, dies, flows)),
     }
 }
+
+#[cfg(test)]
+mod conformance;

@@ -280,7 +280,8 @@ mod tests {
 
     #[test]
     fn compensation_is_bounded() {
-        let mut budgets = budgets(|config| (config.least_factor, config.most_factor) = (0.75, 1.25));
+        let mut budgets =
+            budgets(|config| (config.least_factor, config.most_factor) = (0.75, 1.25));
         budgets.collected(0, MS);
         budgets.start_round(Time::from_ms(10));
         // 1 - 1 + 1/2 and 1 - 0 + 1/2, clamped.
