@@ -32,18 +32,18 @@ fn flow(lab: &Lab<'_>, name: &str, rate: u32) -> String {
     let keys = format!(
         "bandwidth = \"{rate}MB/s\"\nread_ratio = 0.0\nsize = \"8KiB\"\nalign = \"8KiB\""
     );
-    synthetic(name, &keys, if lab.smoke { "10ms" } else { "8s" })
+    synthetic(name, &keys, if lab.smoke { "10ms" } else { "20s" })
 }
 
 fn shared(lab: &Lab<'_>, mode: &str, rate: u32) -> Result<Job, Error> {
     let flows = flow(lab, "base", BASE) + &flow(lab, "interfering", rate);
-    job(&sets(lab, mode), &flows)?.alone().warmup(if lab.smoke { "5ms" } else { "4s" })
+    job(&sets(lab, mode), &flows)?.alone().warmup(if lab.smoke { "5ms" } else { "10s" })
 }
 
 /// A flow by itself, for Fig. 7a; the other one's half of the drive stays.
 fn single(lab: &Lab<'_>, rate: u32) -> Result<Job, Error> {
     job(&sets(lab, "default"), &flow(lab, "alone", rate))?
-        .warmup(if lab.smoke { "5ms" } else { "4s" })
+        .warmup(if lab.smoke { "5ms" } else { "10s" })
 }
 
 /// Runs the experiment.

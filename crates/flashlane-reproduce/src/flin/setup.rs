@@ -30,6 +30,7 @@ pub(super) const SUSPEND: &str = "flash.suspend={ program = true, erase = true, 
 /// Settings of the studies with traces: collection starts late and alike for every policy, so that
 /// FLIN's own threshold of 1,024 pages (four blocks) means something, and the drive fetches all that
 /// waits, as section 5.5 assumes (262,144 transactions fit its DRAM), so that the scheduler sees it.
+/// Three quarters of the drive hold data, as in the workloads that come with the released MQSim.
 pub(super) fn trace_drive(lab: &Lab<'_>) -> Vec<String> {
     let blocks = match (lab.smoke, lab.full) {
         (true, _) => 64,
@@ -38,6 +39,8 @@ pub(super) fn trace_drive(lab: &Lab<'_>) -> Vec<String> {
     };
     vec![
         format!("flash.blocks_per_plane={blocks}"),
+        "ftl.precondition.occupancy=0.75".to_owned(),
+        "ftl.precondition.open_blocks=true".to_owned(),
         "ftl.gc.threshold=5 blocks".to_owned(),
         "ftl.gc.hard_threshold=2 blocks".to_owned(),
         "interface.queue_fetch_size=65535".to_owned(),

@@ -477,6 +477,20 @@ impl Blocks {
         block
     }
 
+    /// Opens a frontier for preconditioning whose pages before `page` were written and are invalid.
+    pub(crate) fn precondition_frontier(
+        &mut self,
+        plane: u32,
+        flow: u16,
+        stream: Stream,
+        page: u32,
+    ) {
+        let block = self.take_block(plane, flow, stream);
+        self.skip_to(block, page);
+        let at = self.frontier_at(plane, flow, stream);
+        self.frontiers[at] = block;
+    }
+
     /// Preconditioning filled `count` blocks of a plane more.
     pub(crate) fn blocks_filled(&mut self, plane: u32, count: u32) {
         self.planes[plane as usize].filled += count;

@@ -14,6 +14,8 @@ mod scatter;
 mod scattered;
 mod warm;
 
+use flashlane_engine::Rng;
+
 use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
 use crate::ftl::blocks::Stream;
@@ -175,6 +177,9 @@ pub(crate) fn precondition(
             });
         }
         state.blocks.blocks_filled(plane as u32, span);
+        if device.ftl.precondition.open_blocks && !opens_frontiers_at_start(device) {
+            open_blocks(device, layout, flows, plane as u32, state, seed);
+        }
     }
     if device.compat.first_sectors_only {
         first_sectors::keep(workload, layout, state, seed);
@@ -208,6 +213,29 @@ fn usable_blocks(
     let usual = u64::from(free.saturating_sub(pool + frontiers));
     let most = u64::from(free.saturating_sub(reserve + frontiers));
     usual.max(needed).min(most.max(needed.saturating_sub(u64::from(flows))))
+}
+
+/// Opens the blocks that the flows of a plane are writing, as long as its pool keeps its level.
+fn open_blocks(
+    device: &DeviceConfig,
+    layout: &Layout,
+    flows: &[(usize, u64)],
+    plane: u32,
+    state: &mut FtlState,
+    seed: u64,
+) {
+    let geometry = layout.geometry;
+    let threshold = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane);
+    let level = threshold.max(reserve_blocks(&device.ftl.gc) + 1);
+    let mut rng = Rng::stream(seed, "precondition.open_blocks", u64::from(plane));
+    for &(flow, _) in flows {
+        for stream in [Stream::Host, Stream::Gc] {
+            let page = rng.below(u64::from(geometry.pages_per_block)) as u32;
+            if state.blocks.planes[plane as usize].free > level {
+                state.blocks.precondition_frontier(plane, flow as u16, stream, page);
+            }
+        }
+    }
 }
 
 /// Writes blocks of one flow on one plane, evenly over the span in which `span` blocks were filled:

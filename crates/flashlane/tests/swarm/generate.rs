@@ -234,6 +234,7 @@ fn in_place(draw: &mut Draw, device: &mut DeviceConfig) {
     flash.read_unit = unit(draw);
     flash.write_unit = unit(draw);
     device.ftl.mapping.kind = MappingKind::Page;
+    device.ftl.precondition.open_blocks = false;
     device.ftl.mapping.ideal = true;
     if let Allocation::Dynamic(_) = device.ftl.allocation {
         device.ftl.allocation = Allocation::by_name("cwdp").expect("listed names exist");
@@ -313,6 +314,8 @@ fn translation(draw: &mut Draw, device: &mut DeviceConfig) {
     ftl.wear_leveling.static_threshold = draw.pick(&[0, 1, 2, 5, 100]);
     ftl.precondition.enabled = draw.chance(0.7);
     ftl.precondition.occupancy = draw.share();
+    let opens = draw.chance(0.5);
+    ftl.precondition.open_blocks = opens && ftl.mapping.kind == MappingKind::Page;
     ftl.precondition.warm_cache = draw.chance(0.5);
 }
 

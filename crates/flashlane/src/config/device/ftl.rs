@@ -164,10 +164,14 @@ pub struct PreconditionConfig {
     pub occupancy: Ratio,
     /// Start with the pages that the workload would have left in the data cache.
     pub warm_cache: bool,
+    /// Start with the blocks that each flow is writing, filled up to a random page, so that the planes do
+    /// not begin to collect at the same time. Only where pages are mapped one by one; with
+    /// `compat.frontiers_at_start` these blocks are open and empty instead.
+    pub open_blocks: bool,
 }
 
 impl Default for PreconditionConfig {
     fn default() -> Self {
-        Self { enabled: true, occupancy: Ratio(1.0), warm_cache: true }
+        Self { enabled: true, occupancy: Ratio(1.0), warm_cache: true, open_blocks: false }
     }
 }

@@ -248,6 +248,11 @@ fn check_ftl(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
             .to_owned()
     });
     rules.share("ftl.precondition.occupancy", ftl.precondition.occupancy);
+    let opens = ftl.precondition.open_blocks;
+    let mapped = !hybrid && flash.technology != Technology::InPlace;
+    rules.require(!opens || mapped, "ftl.precondition.open_blocks", || {
+        "found true, allowed: false; only where pages are mapped one by one".to_owned()
+    });
     let spread = ftl.wear_leveling.static_threshold;
     rules.range("ftl.wear_leveling.static_threshold", spread, &(0..=1_000_000));
     let gc = &ftl.gc;
