@@ -32,6 +32,9 @@ impl Verdict {
 /// Largest relative difference of numbers that agree.
 const TOLERANCE: f64 = 0.15;
 
+/// Closer to the neutral value than this, ours has no direction.
+const MARGIN: f64 = 0.02;
+
 /// A number or a statement of a paper beside ours: one entry of `results.json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
@@ -55,7 +58,7 @@ pub struct Row {
 
 impl Row {
     /// Compares with a number of the paper; both have the same direction where they lie on the same
-    /// side of `neutral` (1 for ratios, 0 for changes).
+    /// side of `neutral` (1 for ratios, 0 for changes), ours by at least 0.02.
     #[must_use]
     pub fn number(
         experiment: &'static str,
@@ -67,7 +70,8 @@ impl Row {
         note: impl Into<String>,
     ) -> Self {
         let close = (ours - paper).abs() <= TOLERANCE * paper.abs();
-        let same_side = (ours - neutral) * (paper - neutral) > 0.0;
+        let differs = (ours - neutral).abs() > MARGIN;
+        let same_side = (ours - neutral) * (paper - neutral) > 0.0 && differs;
         let verdict = match (close, same_side) {
             (true, _) => Verdict::Agrees,
             (false, true) => Verdict::AgreesInShape,
@@ -179,6 +183,7 @@ mod tests {
         assert_eq!(verdict(14.4, 13.0, 1.0), Verdict::Agrees);
         assert_eq!(verdict(14.4, 5.0, 1.0), Verdict::AgreesInShape);
         assert_eq!(verdict(14.4, 0.9, 1.0), Verdict::Disagrees);
+        assert_eq!(verdict(14.4, 1.01, 1.0), Verdict::Disagrees, "no difference is no agreement");
         assert_eq!(verdict(-0.5, -0.1, 0.0), Verdict::AgreesInShape);
         assert_eq!(verdict(-0.5, 0.1, 0.0), Verdict::Disagrees);
     }

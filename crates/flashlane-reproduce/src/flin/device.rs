@@ -31,11 +31,7 @@ const VARIANTS: [Variant; 7] = [
 impl Variant {
     /// The capacity stays that of Table 1, and the free pages that start collection do.
     fn sets(&self, lab: &Lab<'_>) -> Vec<String> {
-        let blocks = match (lab.smoke, lab.full) {
-            (true, _) => 64,
-            (_, true) => 4096,
-            _ => 128,
-        };
+        let blocks = if lab.full { 4096 } else { 256 };
         vec![
             format!("flash.page_size={}KiB", self.page),
             format!("flash.read_time=[\"{}us\"]", 75.0 * self.latency),

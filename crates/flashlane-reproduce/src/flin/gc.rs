@@ -16,10 +16,9 @@ const RATES: [u32; 6] = [2, 4, 8, 16, 32, 64];
 const MODES: [&str; 3] = ["none", "default", "semi-preemptive"];
 
 fn sets(lab: &Lab<'_>, mode: &str) -> Vec<String> {
-    let mut sets = trace_drive(lab);
+    let mut sets = trace_drive(lab, "out-of-order");
     // Only Fig. 7 itself: no other way out for a read than collection gives.
     sets.retain(|set| !set.starts_with("flash.suspend"));
-    sets.push("scheduler=out-of-order".to_owned());
     sets.push(match mode {
         "none" => "ftl.precondition.enabled=false".to_owned(),
         "default" => "ftl.gc.preemptible=false".to_owned(),
@@ -32,18 +31,18 @@ fn flow(lab: &Lab<'_>, name: &str, rate: u32) -> String {
     let keys = format!(
         "bandwidth = \"{rate}MB/s\"\nread_ratio = 0.0\nsize = \"8KiB\"\nalign = \"8KiB\""
     );
-    synthetic(name, &keys, if lab.smoke { "10ms" } else { "20s" })
+    synthetic(name, &keys, if lab.smoke { "10ms" } else { "12s" })
 }
 
 fn shared(lab: &Lab<'_>, mode: &str, rate: u32) -> Result<Job, Error> {
     let flows = flow(lab, "base", BASE) + &flow(lab, "interfering", rate);
-    job(&sets(lab, mode), &flows)?.alone().warmup(if lab.smoke { "5ms" } else { "10s" })
+    job(&sets(lab, mode), &flows)?.alone().warmup(if lab.smoke { "5ms" } else { "6s" })
 }
 
 /// A flow by itself, for Fig. 7a; the other one's half of the drive stays.
 fn single(lab: &Lab<'_>, rate: u32) -> Result<Job, Error> {
     job(&sets(lab, "default"), &flow(lab, "alone", rate))?
-        .warmup(if lab.smoke { "5ms" } else { "10s" })
+        .warmup(if lab.smoke { "5ms" } else { "6s" })
 }
 
 /// Runs the experiment.

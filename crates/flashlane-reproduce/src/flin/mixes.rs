@@ -5,7 +5,7 @@ use flashlane::metrics::Summary;
 use flashlane::workload::clone;
 use flashlane_engine::Rng;
 
-use super::setup::{job, scheduler, trace_drive};
+use super::setup::{job, trace_drive};
 use crate::{Job, Lab};
 
 /// Traces of Table 2 with high interference, and the others.
@@ -134,8 +134,7 @@ pub(super) fn mix_job(
     policy: &str,
     sets: &[String],
 ) -> Result<Job, Error> {
-    let mut all = trace_drive(lab);
-    all.push(scheduler(policy));
+    let mut all = trace_drive(lab, policy);
     all.extend(sets.iter().cloned());
     // Half as long again before, so that collection runs as it will.
     let warmup = load.trace_s * load.time_scale / 2.0;

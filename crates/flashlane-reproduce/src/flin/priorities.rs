@@ -3,15 +3,15 @@
 use flashlane::Error;
 
 use super::mixes::{Load, UNCACHED, flow};
-use super::setup::{job, scheduler, slowdown, trace_drive};
+use super::setup::{job, slowdown, trace_drive};
 use crate::row::over_seeds;
 use crate::{Findings, Job, Lab, Row, Table};
 
 const NAME: &str = "priorities";
 /// From level 0 to level 3.
 const CLASSES: [&str; 4] = ["low", "medium", "high", "urgent"];
-/// Four flows at a tenth of the published gaps make the chips scarce.
-const TIME_SCALE: f64 = 0.12;
+/// Four flows at a quarter of the published gaps make the chips scarce.
+const TIME_SCALE: f64 = 0.25;
 const POLICIES: [&str; 2] = ["sprinkler", "flin"];
 
 fn point(lab: &Lab<'_>, policy: &str) -> Result<Job, Error> {
@@ -21,8 +21,7 @@ fn point(lab: &Lab<'_>, policy: &str) -> Result<Job, Error> {
         let keys = format!("{UNCACHED}\npriority = \"{class}\"");
         flows += &flow(lab, &format!("msnfs-{level}"), "msnfs", load, &keys)?;
     }
-    let mut sets = trace_drive(lab);
-    sets.push(scheduler(policy));
+    let sets = trace_drive(lab, policy);
     Ok(job(&sets, &flows)?.alone())
 }
 

@@ -27,24 +27,27 @@ pub(super) const SUSPEND: &str = "flash.suspend={ program = true, erase = true, 
      program_time = \"20us\", program_min_left = \"20us\", \
      erase_time = \"100us\", erase_min_left = \"100us\" }";
 
-/// Settings of the studies with traces: collection starts late and alike for every policy, so that
-/// FLIN's own threshold of 1,024 pages (four blocks) means something, and the drive fetches all that
-/// waits, as section 5.5 assumes (262,144 transactions fit its DRAM), so that the scheduler sees it.
-/// Three quarters of the drive hold data, as in the workloads that come with the released MQSim.
-pub(super) fn trace_drive(lab: &Lab<'_>) -> Vec<String> {
-    let blocks = match (lab.smoke, lab.full) {
-        (true, _) => 64,
-        (_, true) => 4096,
-        _ => 128,
-    };
+/// Settings of the studies with traces, besides Table 1.
+///
+/// * Collection begins at ten free blocks a plane for every policy and is served when nothing else waits.
+///   It goes before the host's work below four free blocks, which are FLIN's 1,024 free pages (GC_FLIN),
+///   under the baselines; FLIN itself then lets writes carry it along, and only runs it first
+///   below two, without which a plane could run out of space.
+/// * The drive fetches all that waits, as section 5.5 assumes (262,144 transactions fit its DRAM), so that
+///   the scheduler sees it.
+/// * Three quarters of the drive hold data, as in the workloads that come with the released MQSim.
+pub(super) fn trace_drive(lab: &Lab<'_>, policy: &str) -> Vec<String> {
+    let blocks = if lab.full { 4096 } else { 128 };
+    let hard = if policy.contains("flin") { 2 } else { 4 };
     vec![
         format!("flash.blocks_per_plane={blocks}"),
         "ftl.precondition.occupancy=0.75".to_owned(),
         "ftl.precondition.open_blocks=true".to_owned(),
-        "ftl.gc.threshold=5 blocks".to_owned(),
-        "ftl.gc.hard_threshold=2 blocks".to_owned(),
+        "ftl.gc.threshold=10 blocks".to_owned(),
+        format!("ftl.gc.hard_threshold={hard} blocks"),
         "interface.queue_fetch_size=65535".to_owned(),
         SUSPEND.to_owned(),
+        scheduler(policy),
     ]
 }
 

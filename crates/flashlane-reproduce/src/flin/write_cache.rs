@@ -7,7 +7,7 @@ use flashlane::Error;
 use super::mixes::{
     CATEGORIES, Load, UNCACHED, draw, geometric, metric, per_category, percent, workload,
 };
-use super::setup::{job, scheduler, trace_drive};
+use super::setup::{job, trace_drive};
 use crate::{Findings, Job, Lab, Row, Table};
 
 const NAME: &str = "write-cache";
@@ -23,11 +23,10 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     for (_, keys) in CACHES {
         for mix in &mixes {
             for policy in ["sprinkler", "flin"] {
-                let mut sets = trace_drive(lab);
+                let mut sets = trace_drive(lab, policy);
                 sets.push("cache.capacity=512MB".to_owned());
-                sets.push("cache.sharing=partitioned".to_owned());
-                sets.push(scheduler(policy));
-                jobs.push(job(&sets, &workload(lab, mix, load, keys)?)?.alone());
+                sets.push("cache.sharing=equal-partitioning".to_owned());
+                            jobs.push(job(&sets, &workload(lab, mix, load, keys)?)?.alone());
             }
         }
     }
