@@ -15,6 +15,7 @@ pub use read_priority::ReadPriorityConfig;
 pub use sprinkler::SprinklerConfig;
 
 use super::queues::View;
+use crate::metrics::summary::SchedulerOverhead;
 use crate::transaction::Transaction;
 
 crate::policies! {
@@ -70,6 +71,18 @@ pub(crate) trait Policy: Send {
 
     /// Transactions that wait at the die, for audits.
     fn waiting(&self, die: u32) -> u32;
+
+    /// Checks what the policy knows of a die, for audits.
+    fn audit(&self, die: u32) {
+        let _ = die;
+    }
+
+    /// What the policy cost the drive so far, where it counts that. The drive's DRAM holds data of
+    /// `dram_transactions`.
+    fn overhead(&self, dram_transactions: u64) -> Option<SchedulerOverhead> {
+        let _ = dram_transactions;
+        None
+    }
 }
 
 /// Builds the configured policy.
