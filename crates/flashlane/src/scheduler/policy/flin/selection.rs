@@ -146,6 +146,7 @@ impl Flin {
         if std::mem::replace(&mut self.units[die as usize].charged, true) {
             return;
         }
+        self.units[die as usize].batch = Batch::default();
         let plane = view.transactions[write.id].plane;
         if view.free_pages(plane) >= u64::from(self.config.gc_free_pages) {
             return;

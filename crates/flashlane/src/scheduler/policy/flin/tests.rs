@@ -209,7 +209,7 @@ fn equation_4_is_zero_when_the_flow_has_nothing_left() {
 #[test]
 fn lines_18_to_20_put_the_flow_first_that_was_treated_worst() {
     // Departures: flow 0 with slowdowns 3 and 1, flow 1 with 10; F = 2 / 10 < 0.6.
-    let departed = |threshold: f64| {
+    let treated = |threshold: f64| {
         let mut unit =
             Unit0::new(FlinConfig { fairness_threshold: threshold, ..all_high() });
         (unit.read(0), unit.read(1));
@@ -220,27 +220,29 @@ fn lines_18_to_20_put_the_flow_first_that_was_treated_worst() {
             lane.slowdowns = slowdowns.iter().sum();
             lane.departed = slowdowns.len() as u64;
         }
-        // One of flow 0 waits that would have waited long alone.
-        let patient = unit.read(0);
-        let ahead = unit.queue();
-        (unit, ahead, patient)
+        unit.read(0);
+        unit
     };
-    let (mut unit, ahead, _) = departed(0.6);
+    let promotions = |unit: &Unit0| unit.flin.overhead(0).expect("FLIN counts").promotions;
+    let mut unit = treated(0.6);
     assert!(!unit.flin.intensity.is_low(0, READ, 1));
+    let before = unit.queue();
     let new = unit.read(1);
-    let summary = unit.flin.overhead(0).expect("FLIN counts");
-    assert_eq!(summary.promotions, 1);
-    // Its own flow's first and those of low intensity stay ahead.
-    let place = unit.queue().iter().position(|&id| id == new).expect("it is queued");
-    assert!(place < ahead.len(), "{:?}", unit.queue());
-    assert!(unit.flin.units[0].queues[READ].iter().flat_map(Queue::iter).any(|e| e.promoted));
-    // Line 21 instead: the other flow, or fairness at or above the threshold.
-    let (mut unit, ..) = departed(0.6);
+    assert_eq!(promotions(&unit), 1);
+    // The first two came while their flows were of low intensity.
+    assert_eq!(unit.queue(), [before[0], before[1], new, before[2], before[3]], "Last_low + 1");
+    // Line 21 instead: the other flow, or fairness that is not below the threshold.
+    let mut unit = treated(0.6);
     unit.read(0);
-    assert_eq!(unit.flin.overhead(0).expect("FLIN counts").promotions, 0);
-    let (mut unit, ..) = departed(0.2);
+    assert_eq!(promotions(&unit), 0);
+    let mut unit = treated(0.2);
     unit.read(1);
-    assert_eq!(unit.flin.overhead(0).expect("FLIN counts").promotions, 0, "0.2 is not below 0.2");
+    assert_eq!(promotions(&unit), 0, "0.2 is not below 0.2");
+    // And a flow whose transactions are not in the queue says nothing.
+    let mut unit = treated(0.6);
+    unit.flin.lane(0, READ, 0).queued = 0;
+    unit.read(1);
+    assert_eq!(promotions(&unit), 0);
 }
 
 #[test]
@@ -420,7 +422,7 @@ fn a_read_suspends_a_write_that_waited_proportionally_less() {
     let write = unit.write(0);
     unit.take();
     unit.read(1);
-    assert_eq!(unit.interrupt(write, 500), []);
+    assert!(unit.interrupt(write, 500).is_empty());
 }
 
 #[test]
@@ -448,7 +450,7 @@ fn a_migration_that_goes_with_a_write_gives_way_by_proportional_wait() {
     unit.now = 100_000;
     assert_eq!(unit.take(), [second]);
     unit.read(0);
-    assert_eq!(unit.interrupt(second, 10), []);
+    assert!(unit.interrupt(second, 10).is_empty());
 }
 
 #[test]
@@ -471,13 +473,28 @@ fn an_age_limit_bounds_the_wait_in_queue_and_slot() {
     unit.now = 5_700;
     unit.read(0);
     assert_eq!(unit.take(), [write]);
-    // In the queue: one of low priority behind others.
-    let mut unit = limited(&[Stage::WaitBalancing]);
-    let old = [unit.read(0), unit.read(0), unit.read(0)];
-    assert_eq!(unit.take(), [old[0]]);
-    unit.now = 6_000;
-    unit.read(1);
-    assert_eq!(unit.take(), [old[1]]);
+}
+
+#[test]
+fn an_age_limit_takes_what_is_too_old_out_of_the_queue() {
+    // Flow 0 is of high intensity, flow 1 of low: its two go first, and one waits in the slot.
+    for (age_limit, expected) in [(None, 2), (Some(Span(5_000 * US)), 0)] {
+        let mut unit = Unit0::new(FlinConfig { age_limit, ..all_high() });
+        let first = unit.read(0);
+        assert_eq!(unit.take(), [first]);
+        unit.completed(first);
+        unit.now = 10_000;
+        let late = unit.read(0);
+        unit.now = 10_100;
+        let reads = [late, unit.read(1), unit.read(1)];
+        assert_eq!(unit.take(), [reads[1]]);
+        unit.with(|flin, view| flin.refill(0, view));
+        assert_eq!(unit.flin.units[0].slots[READ].map(|entry| entry.id), Some(reads[2]));
+        unit.now = 16_000;
+        assert_eq!(unit.take(), [reads[expected]]);
+        assert_eq!(unit.take(), [reads[2 - expected]], "the other one is back in front");
+        unit.flin.audit(0);
+    }
 }
 
 #[test]
