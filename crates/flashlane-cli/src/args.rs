@@ -138,6 +138,10 @@ pub(crate) struct ReproduceArgs {
     /// First seed.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Folder with traces of your own, named as in FLIN's Table 2 (`tpcc.trace.zst`, `prn_0.csv.gz`); they
+    /// take the place of the clones of the same name.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) traces: Option<PathBuf>,
     /// Folder for results.json and the data behind each figure; made if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

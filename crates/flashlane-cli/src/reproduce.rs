@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use flashlane::Error;
 use flashlane::config::load::allowed;
-use flashlane_reproduce::{Cell, Experiment, Findings, Lab, PAPERS, Paper, Row};
+use flashlane_reproduce::{
+    Cell, Experiment, Findings, Lab, Origin, PAPERS, Paper, Row, TraceFolder,
+};
 
 use crate::args::ReproduceArgs;
 use crate::execute::{STEPS, pretty, progress_bar, to_json};
@@ -42,13 +44,16 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
         return list(arguments);
     }
     let (paper, experiments) = chosen(arguments)?;
+    let traces = arguments.traces.as_deref().map(TraceFolder::open).transpose()?;
     let folder = arguments.out.as_deref().map(OutFolder::prepare).transpose()?;
     let mut files = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
+    let columns = ["experiment", "trace", "source", "file"];
+    let mut sources = flashlane_reproduce::Table::new("sources", "", &columns);
     note(paper.title);
     for experiment in experiments {
         note("");
-        let findings = run(experiment, arguments)?;
+        let (findings, origins) = run(experiment, arguments, traces.as_ref())?;
         for table in &findings.tables {
             files.push((PathBuf::from(format!("{}.csv", table.name)), table.csv()));
             if !table.long {
@@ -61,6 +66,10 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
             experiment.figure,
             verdicts(&findings.rows)
         ))?;
+        print(&said(&origins))?;
+        for origin in &origins {
+            sources.row(source_row(experiment, origin));
+        }
         rows.extend(findings.rows);
     }
     let agree = |verdict: &str| rows.iter().filter(|row| row.verdict.name() == verdict).count();
@@ -70,13 +79,18 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
         .collect();
     print(&format!("\n{} comparisons: {}\n", rows.len(), count.join(", ")))?;
     if let Some(folder) = folder {
+        files.push((PathBuf::from("sources.csv"), sources.csv()));
         files.push((PathBuf::from("results.json"), pretty(&to_json(&rows)?)));
         folder.write(&files)?;
     }
     Ok(())
 }
 
-fn run(experiment: &Experiment, arguments: &ReproduceArgs) -> Result<Findings, Error> {
+fn run(
+    experiment: &Experiment,
+    arguments: &ReproduceArgs,
+    traces: Option<&TraceFolder>,
+) -> Result<(Findings, Vec<Origin>), Error> {
     let label = format!("{} ({})", experiment.name, experiment.figure);
     let bar = progress_bar(STEPS, &label, arguments.quiet);
     let progress = |share: f64| bar.set_position((share * STEPS as f64) as u64);
@@ -87,9 +101,31 @@ fn run(experiment: &Experiment, arguments: &ReproduceArgs) -> Result<Findings, E
     if arguments.smoke {
         lab.seeds = 1;
     }
+    lab.trace_folder = traces.cloned().unwrap_or_default();
     let findings = (experiment.run)(&lab);
     bar.finish_and_clear();
-    findings
+    Ok((findings?, lab.origins()))
+}
+
+/// Which traces of an experiment were real and which were clones, in a line; nothing without traces.
+fn said(origins: &[Origin]) -> String {
+    let list = |real: bool| {
+        let names: Vec<&str> =
+            origins.iter().filter(|o| o.file.is_some() == real).map(|o| o.name).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    };
+    if origins.is_empty() {
+        return String::new();
+    }
+    format!("  traces: yours: {}; clones (synthetic): {}\n", list(true), list(false))
+}
+
+fn source_row(experiment: &Experiment, origin: &Origin) -> Vec<Cell> {
+    let (source, file) = match &origin.file {
+        Some(file) => ("trace", Cell::Text(file.display().to_string())),
+        None => ("clone", Cell::Empty),
+    };
+    vec![experiment.name.into(), origin.name.into(), source.into(), file]
 }
 
 fn list(arguments: &ReproduceArgs) -> Result<(), Error> {

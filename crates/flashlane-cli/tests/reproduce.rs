@@ -86,3 +86,48 @@ fn unknown_papers_and_experiments_are_refused_with_a_hint() {
         assert!(text(&run.stderr).contains(hint), "{}", text(&run.stderr));
     }
 }
+
+#[test]
+fn traces_of_the_user_take_the_place_of_clones() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let line = |time: u64, op: &str, at: u64| {
+        format!("{},hm,0,{op},{at},8192,100\n", 128_166_385_295_514_663 + time)
+    };
+    let trace = line(0, "Read", 0) + &line(1000, "Write", 8192) + &line(3000, "Read", 65_536);
+    std::fs::write(folder.path().join("TPCC.csv"), trace).expect("a file");
+    let (own, out) = (folder.path().to_str().expect("UTF-8"), folder.path().join("out"));
+    let run = |own: &str| {
+        let out = out.to_str().expect("UTF-8");
+        let arguments = ["reproduce", "fast18", "traces", "--smoke", "--quiet"];
+        flashlane(&[&arguments[..], &["--traces", own, "--out", out]].concat())
+    };
+    let ran = run(own);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let said = "traces: yours: tpcc; clones (synthetic): exch, tpce";
+    assert!(text(&ran.stdout).contains(said), "{}", text(&ran.stdout));
+    let sources = std::fs::read_to_string(out.join("sources.csv")).expect("a file");
+    let expected = format!(
+        "experiment,trace,source,file\ntraces,exch,clone,\ntraces,tpcc,trace,{own}/TPCC.csv\n\
+         traces,tpce,clone,\n"
+    );
+    assert_eq!(sources, expected);
+    let results = |name: &str| std::fs::read_to_string(out.join(name)).expect("a file");
+    let with_trace = results("traces.csv");
+    let again = flashlane(&[
+        "reproduce",
+        "fast18",
+        "traces",
+        "--smoke",
+        "--quiet",
+        "--out",
+        out.to_str().expect("UTF-8"),
+    ]);
+    assert!(again.status.success());
+    assert_ne!(with_trace, results("traces.csv"), "the trace was replayed");
+
+    let empty = tempfile::tempdir().expect("a folder");
+    let refused = run(empty.path().to_str().expect("UTF-8"));
+    assert_eq!(refused.status.code(), Some(2));
+    let message = text(&refused.stderr);
+    assert!(message.contains("found no file named after a trace"), "{message}");
+}

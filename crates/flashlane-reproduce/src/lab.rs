@@ -1,5 +1,7 @@
 //! Runs the simulations of an experiment on all cores.
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flashlane::config::load::{self, Overrides};
@@ -8,6 +10,8 @@ use flashlane::config::{DeviceConfig, WorkloadConfig, validate};
 use flashlane::metrics::Summary;
 use flashlane::{Details, Error, RunOptions, Warmup, simulate_in_detail};
 use rayon::prelude::*;
+
+use crate::trace_folder::{Origin, TraceFolder};
 
 /// Steps of progress per simulation.
 const STEPS: f64 = 1000.0;
@@ -81,6 +85,9 @@ pub struct Lab<'a> {
     pub seed: u64,
     /// Shorter and smaller still, for tests: results mean nothing.
     pub smoke: bool,
+    /// The user's own traces; the others are clones.
+    pub trace_folder: TraceFolder,
+    origins: Mutex<BTreeSet<Origin>>,
     pool: rayon::ThreadPool,
     progress: &'a (dyn Fn(f64) + Sync),
 }
@@ -96,7 +103,33 @@ impl<'a> Lab<'a> {
             .num_threads(jobs)
             .build()
             .map_err(|error| Error::config("--jobs", format!("cannot start: {error}")))?;
-        Ok(Self { full: false, seeds: 3, seed: 1, smoke: false, pool, progress })
+        Ok(Self {
+            full: false,
+            seeds: 3,
+            seed: 1,
+            smoke: false,
+            trace_folder: TraceFolder::default(),
+            origins: Mutex::default(),
+            pool,
+            progress,
+        })
+    }
+
+    /// The source of a flow that runs one of the traces of FLIN's Table 2, as the TOML table `[flow.trace]`
+    /// or `[flow.clone]`: the user's own file where there is one, otherwise the clone. Gaps are multiplied
+    /// by `time_scale`.
+    ///
+    /// # Errors
+    /// An unknown name; a file that cannot be read.
+    pub fn source(&self, name: &str, requests: u64, time_scale: f64) -> Result<String, Error> {
+        let (table, origin) = self.trace_folder.source(name, requests, time_scale)?;
+        self.origins.lock().expect("nothing panics with the lock").insert(origin);
+        Ok(table)
+    }
+
+    /// The traces that [`Lab::source`] was asked for, by name.
+    pub fn origins(&self) -> Vec<Origin> {
+        self.origins.lock().expect("nothing panics with the lock").iter().cloned().collect()
     }
 
     /// Runs every job with every seed: by job, then by seed. The result does not depend on the number

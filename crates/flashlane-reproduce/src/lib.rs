@@ -9,10 +9,12 @@ pub mod fast18;
 mod lab;
 mod row;
 mod table;
+mod trace_folder;
 
 pub use lab::{Job, Lab, Run};
 pub use row::{Row, Verdict};
 pub use table::{Cell, Table};
+pub use trace_folder::{Origin, TraceFolder};
 
 use flashlane::Error;
 

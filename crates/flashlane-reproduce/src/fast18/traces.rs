@@ -49,10 +49,9 @@ fn job(lab: &Lab<'_>, drive: usize, clone: &str) -> Result<Job, Error> {
         name = "{clone}"
         on_end = "stop"
         occupancy = 0.7
-        [flow.clone]
-        of = "{clone}"
-        requests = {requests}
-        "#
+        {}
+        "#,
+        lab.source(clone, requests, 1.0)?
     );
     let sets = [
         format!("flash.blocks_per_plane={blocks}"),

@@ -57,8 +57,11 @@ fn trace_error(error: TraceError) -> Error {
     Error::Trace(error.to_string())
 }
 
-/// Opens the file as the configuration says.
-fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
+/// Opens the file as the configuration says; its times are unscaled.
+///
+/// # Errors
+/// A file that cannot be read; options that do not suit it.
+pub fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
     let format = match (config.format.as_deref(), config.columns.as_deref()) {
         (None | Some("columns"), Some(map)) => {
             Some(Format::Columns(map.parse().map_err(trace_error)?))
