@@ -16,6 +16,7 @@ use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
 use flashlane::interface::arbitration::{Arbitration, WeightedConfig};
 use flashlane::layout::Layout;
 use flashlane::scheduler::Scheduling;
+use flashlane::scheduler::policy::{FlinConfig, FlinScope};
 use flashlane::workload::clone;
 use flashlane::{RunOptions, Warmup};
 use flashlane_engine::Rng;
@@ -188,6 +189,23 @@ fn timing(draw: &mut Draw, device: &mut DeviceConfig) {
     }
     device.scheduler =
         Scheduling::by_name(draw.pick(Scheduling::NAMES)).expect("listed names exist");
+    if let Scheduling::Flin(config) = &mut device.scheduler {
+        flin(draw, config);
+    }
+}
+
+/// FLIN with other stages, thresholds and bounds.
+fn flin(draw: &mut Draw, config: &mut FlinConfig) {
+    config.stages.retain(|_| draw.chance(0.8));
+    config.epoch = Span(draw.scale(1, 10_000) * US);
+    config.read_intensity = Bandwidth(draw.scale(1, 1_000) * 1_000_000);
+    config.write_intensity = Bandwidth(draw.scale(1, 1_000) * 256_000);
+    config.intensity_scope = draw.pick(&[FlinScope::Device, FlinScope::Unit]);
+    config.fairness_threshold = draw.share().0;
+    config.gc_free_pages = draw.pick(&[0, 64, 1024, 1 << 20]);
+    config.suspend = draw.chance(0.8);
+    config.age_limit = draw.chance(0.3).then(|| Span(draw.scale(10, 10_000) * US));
+    config.scan_limit = draw.chance(0.3).then(|| draw.scale(1, 100) as u32);
 }
 
 /// Memory that is written in place.

@@ -229,6 +229,42 @@ fn long_queues_are_ordered_as_by_the_plain_two_passes() {
 }
 
 #[test]
+fn own_flow_order_is_kept_in_a_region() {
+    // In the queue and as it is taken from the head, with both kinds of intensity and promotions.
+    let mut rng = Rng::stream(9, "test.flin", 0);
+    for _ in 0..40 {
+        let mut queue = Queue::default();
+        let mut left: Vec<Vec<u32>> = vec![Vec::new(); 10];
+        for id in 0..200 {
+            let (flow, low) = (rng.below(5) as u16, rng.below(3) == 0);
+            let now = 1000 + 40 * u64::from(id);
+            let new = Entry {
+                cost: 1 + rng.below(300),
+                enqueued: now,
+                wait_alone: rng.below(3000),
+                ..entry(id, flow, low)
+            };
+            if !low && rng.below(10) == 0 {
+                queue.promote(new);
+            } else {
+                add_at(&mut queue, new, at(now, rng.below(200)));
+            }
+            if rng.below(3) == 0 {
+                let first = queue.remove(0);
+                left[usize::from(first.low) * 5 + first.flow as usize].push(first.id);
+            }
+        }
+        queue.audit();
+        while queue.len() > 0 {
+            let first = queue.remove(0);
+            left[usize::from(first.low) * 5 + first.flow as usize].push(first.id);
+        }
+        assert_eq!(left.iter().map(Vec::len).sum::<usize>(), 200);
+        assert!(left.iter().all(|ids| ids.is_sorted()), "{left:?}");
+    }
+}
+
+#[test]
 fn a_limit_bounds_what_is_looked_at() {
     let mut queue = Queue::default();
     for id in 0..100 {
