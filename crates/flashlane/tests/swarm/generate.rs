@@ -16,7 +16,9 @@ use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
 use flashlane::interface::arbitration::{Arbitration, WeightedConfig};
 use flashlane::layout::Layout;
 use flashlane::scheduler::Scheduling;
-use flashlane::scheduler::policy::{FlinConfig, FlinScope};
+use flashlane::scheduler::policy::{
+    FlinConfig, FlinScope, SprinklerConfig, SprinklerFairnessConfig,
+};
 use flashlane::workload::clone;
 use flashlane::{RunOptions, Warmup};
 use flashlane_engine::Rng;
@@ -187,15 +189,41 @@ fn timing(draw: &mut Draw, device: &mut DeviceConfig) {
         suspend.erase_time = Span(0);
         suspend.erase_min_left = Span(0);
     }
-    device.scheduler =
-        Scheduling::by_name(draw.pick(Scheduling::NAMES)).expect("listed names exist");
-    if let Scheduling::Flin(config) = &mut device.scheduler {
-        flin(draw, config);
+    device.scheduler = scheduler(draw);
+}
+
+/// Any scheduler, with options of its own at times.
+fn scheduler(draw: &mut Draw) -> Scheduling {
+    let config = Scheduling::by_name(draw.pick(Scheduling::NAMES)).expect("listed names exist");
+    if draw.chance(0.5) {
+        return config;
+    }
+    match config {
+        Scheduling::Sprinkler(_) => {
+            Scheduling::Sprinkler(SprinklerConfig { window: draw.scale(1, 1024) as u32 })
+        }
+        Scheduling::SprinklerFairness(_) => {
+            Scheduling::SprinklerFairness(SprinklerFairnessConfig {
+                window: draw.scale(1, 1024) as u32,
+                round: Span(draw.scale(MS, 100 * MS)),
+                idle: Span(draw.scale(US, 10 * MS)),
+                limit: Span(draw.scale(MS, 200 * MS)),
+                gc_compensation: draw.chance(0.7),
+                least_factor: 0.1 + 0.9 * draw.0.unit(),
+                most_factor: 1.0 + 9.0 * draw.0.unit(),
+                urgent: draw.scale(1, 256) as u32,
+                high: draw.scale(1, 256) as u32,
+                medium: draw.scale(1, 256) as u32,
+                low: draw.scale(1, 256) as u32,
+            })
+        }
+        Scheduling::Flin(config) => Scheduling::Flin(flin(draw, config)),
+        other => other,
     }
 }
 
 /// FLIN with other stages, thresholds and bounds.
-fn flin(draw: &mut Draw, config: &mut FlinConfig) {
+fn flin(draw: &mut Draw, mut config: FlinConfig) -> FlinConfig {
     config.stages.retain(|_| draw.chance(0.8));
     config.epoch = Span(draw.scale(1, 10_000) * US);
     config.read_intensity = Bandwidth(draw.scale(1, 1_000) * 1_000_000);
@@ -206,6 +234,7 @@ fn flin(draw: &mut Draw, config: &mut FlinConfig) {
     config.suspend = draw.chance(0.8);
     config.age_limit = draw.chance(0.3).then(|| Span(draw.scale(10, 10_000) * US));
     config.scan_limit = draw.chance(0.3).then(|| draw.scale(1, 100) as u32);
+    config
 }
 
 /// Memory that is written in place.

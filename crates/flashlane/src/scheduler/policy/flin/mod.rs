@@ -245,18 +245,19 @@ impl Policy for Flin {
         self.others.waiting(die) + (queued + slots) as u32
     }
 
-    fn audit(&self, die: u32) {
-        let unit = &self.units[die as usize];
-        for (op, queues) in unit.queues.iter().enumerate() {
-            queues.iter().for_each(Queue::audit);
-            let mut queued = vec![0; self.flows];
-            for entry in queues.iter().flat_map(Queue::iter) {
-                queued[entry.flow as usize] += 1;
-            }
-            for (flow, queued) in (0..).zip(queued) {
-                let lane = &self.lanes[self.lane_at(die, op, flow)];
-                assert_eq!(lane.queued, queued, "queued transactions of flow {flow} are counted");
-                assert!(lane.unfinished >= queued, "what is queued is not finished");
+    fn audit(&self) {
+        for (die, unit) in (0..).zip(&self.units) {
+            for (op, queues) in unit.queues.iter().enumerate() {
+                queues.iter().for_each(Queue::audit);
+                let mut queued = vec![0; self.flows];
+                for entry in queues.iter().flat_map(Queue::iter) {
+                    queued[entry.flow as usize] += 1;
+                }
+                for (flow, queued) in (0..).zip(queued) {
+                    let lane = &self.lanes[self.lane_at(die, op, flow)];
+                    assert_eq!(lane.queued, queued, "what waits of flow {flow} is counted");
+                    assert!(lane.unfinished >= queued, "what is queued is not finished");
+                }
             }
         }
     }

@@ -493,7 +493,7 @@ fn an_age_limit_takes_what_is_too_old_out_of_the_queue() {
         unit.now = 16_000;
         assert_eq!(unit.take(), [reads[expected]]);
         assert_eq!(unit.take(), [reads[2 - expected]], "the other one is back in front");
-        unit.flin.audit(0);
+        unit.flin.audit();
     }
 }
 
