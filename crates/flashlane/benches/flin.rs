@@ -102,11 +102,14 @@ fn measure() -> Result<(), String> {
             other => return Err(format!("unknown option {other}")),
         }
     }
-    let limited = |limit: u32| format!("{{ flin = {{ scan_limit = {limit} }} }}");
+    // Without line 20 of Algorithm 1, which at a depth of 10,000 starves the deepest flow.
+    let flin = "{ flin = { fairness_threshold = 0.0 } }";
+    let limited =
+        |limit: u32| format!("{{ flin = {{ fairness_threshold = 0.0, scan_limit = {limit} }} }}");
     let mut cases = vec![Case::new("out-of-order", 256, &[]), Case::new("flin", 256, &[])];
     for depth in [100, 1_000, 10_000] {
         cases.push(Case::new("out-of-order", depth, ONE_UNIT));
-        cases.push(Case::new("flin", depth, ONE_UNIT));
+        cases.push(Case::new(flin, depth, ONE_UNIT));
     }
     cases.extend([8, 32, 128].map(|limit| Case::new(&limited(limit), 10_000, ONE_UNIT)));
     let mut best = vec![f64::INFINITY; cases.len()];
@@ -121,7 +124,7 @@ fn measure() -> Result<(), String> {
         }
     }
     println!(
-        "{:<32} {:>6} {:>6} {:>8} {:>10} {:>10} {:>9} {:>8}",
+        "{:<56} {:>6} {:>6} {:>8} {:>10} {:>10} {:>9} {:>8}",
         "policy", "units", "depth", "ns/req", "positions", "most", "fairness", "largest"
     );
     let mut rows = Vec::new();
@@ -141,7 +144,7 @@ fn measure() -> Result<(), String> {
         });
         let number = |key: &str| row[key].as_f64().unwrap_or(f64::NAN);
         println!(
-            "{:<32} {units:>6} {:>6} {:>8.0} {:>10.1} {:>10} {:>9.3} {:>8.2}",
+            "{:<56} {units:>6} {:>6} {:>8.0} {:>10.1} {:>10} {:>9.3} {:>8.2}",
             case.scheduler,
             case.depth,
             number("ns_per_request"),

@@ -151,7 +151,9 @@ fn waits_are_bounded_while_low_intensity_load_is_below_capacity() {
     // run of five times the length would show waits of several times the length.
     let mut rng = flashlane_engine::Rng::stream(11, "test.flin", 0);
     for _ in 0..4 {
-        let (count, load) = (1 + rng.below(5), 0.2 + 0.5 * rng.unit());
+        let load = 0.2 + 0.5 * rng.unit();
+        // Each below 1500 a second; 16 MB/s are 1953, and the closed loop has at least 2850.
+        let count = 1 + (load * 9_500.0 / 1_500.0) as u64;
         let iops = load * 9_500.0 / count as f64;
         let low = |n| flow(&format!("low-{n}"), &format!("iops = {iops:.0}.0"), 1.0, "1s");
         let flows = |duration: &str| {
@@ -164,9 +166,9 @@ fn waits_are_bounded_while_low_intensity_load_is_below_capacity() {
                 .set("flash.chips_per_channel", 1)
                 .set("flash.planes_per_die", 1)
                 .set("flash.blocks_per_plane", 512)
-                .set("scheduler", "{ flin = { read_intensity = \"64MB/s\" } }")
+                .set("scheduler", "{ flin = { read_intensity = \"16MB/s\", epoch = \"100ms\" } }")
         };
-        let [short, long] = ["200ms", "1s"].map(|duration| base(duration).run());
+        let [short, long] = ["400ms", "2s"].map(|duration| base(duration).run());
         let high = |summary: &Summary| summary.flows[count as usize].clone();
         let bound = 3.0 * high(&short).response_time_us.max;
         assert!(high(&long).response_time_us.max < bound, "{count} flows, load {load:.2}");
@@ -178,7 +180,7 @@ fn waits_are_bounded_while_low_intensity_load_is_below_capacity() {
 
 /// A small drive under collection, with two writers and a reader.
 fn collecting() -> Scenario {
-    let flows = flow("writer", "queue_depth = 8", 0.0, "300ms")
+    let flows = flow("writer", "queue_depth = 64", 0.0, "300ms")
         + &flow("mixed", "queue_depth = 4", 0.5, "300ms")
         + &flow("reader", "queue_depth = 4", 1.0, "300ms");
     let drive = DRIVE.replace("enabled = false", "enabled = true");
@@ -202,7 +204,7 @@ fn migrations_go_with_writes_below_the_threshold_of_free_pages() {
     let carried = |run: &Summary| {
         run.scheduler_overhead.expect("FLIN counts its overhead").migrations_with_writes
     };
-    assert!(carried(&runs[0]) > 100, "{}", carried(&runs[0]));
+    assert!(carried(&runs[0]) > 20, "{}", carried(&runs[0]));
     assert!(carried(&runs[0]) > 2 * carried(&runs[1]), "{}", carried(&runs[1]));
 }
 

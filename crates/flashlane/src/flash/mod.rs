@@ -191,13 +191,6 @@ impl Flash {
         }
     }
 
-    /// Has a die run an operation in its array up to some time, for tests of policies.
-    #[cfg(test)]
-    pub(crate) fn pretend(&mut self, die: u32, head: u32, op: Op, until: Time) {
-        let die = &mut self.dies[die as usize];
-        (die.state, die.head, die.op, die.until) = (DieState::Array, head, op, until);
-    }
-
     /// The first transaction of the command that a die runs in its array.
     pub(crate) fn running(&self, die: u32) -> Option<u32> {
         let die = &self.dies[die as usize];
@@ -278,10 +271,7 @@ impl Flash {
     }
 
     /// Operations that the dies run or have suspended, for audits.
-    pub(crate) fn on_dies(
-        &self,
-        transactions: &Slab<Transaction>,
-    ) -> usize {
+    pub(crate) fn on_dies(&self, transactions: &Slab<Transaction>) -> usize {
         let chain = |mut id: u32| {
             let mut count = 0;
             while id != NONE {

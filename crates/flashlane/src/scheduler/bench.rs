@@ -84,7 +84,7 @@ impl Bench {
             urgent: self.urgent,
             hold_writes: false,
             ordered: true,
-            preemptible: true,
+            preemptible: !self.urgent,
             planes_per_die: self.geometry.planes_per_die,
             batch: &mut self.batch,
             cancelled: &mut self.cancelled,

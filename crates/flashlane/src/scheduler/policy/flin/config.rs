@@ -82,4 +82,3 @@ impl PolicyDoc for FlinConfig {
         "fair queue insertion, weighted classes, reads and writes balanced by proportional wait";
     const SOURCE: &'static str = "FLIN (ISCA'18) sections 4 and 5";
 }
-

@@ -118,7 +118,8 @@ mod tests {
     #[test]
     fn points_inside_are_dropped() {
         let point = |alone, base| Point { alone, base };
-        let mut points = vec![point(10, 0), point(20, 10), point(30, 0), point(20, 5), point(20, 0)];
+        let mut points =
+            vec![point(10, 0), point(20, 10), point(30, 0), point(20, 5), point(20, 0)];
         let mut envelope = Envelope::default();
         envelope.build(&mut points);
         assert_eq!(envelope.upper, [point(10, 0), point(20, 10), point(30, 0)]);

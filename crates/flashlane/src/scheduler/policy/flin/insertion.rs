@@ -110,12 +110,12 @@ impl Flin {
         }
         unit.watch = view.now + Time(limit.0 / 8);
         let in_slots = (0..2).filter_map(|op| Some((unit.slots[op]?.enqueued, op, None)));
-        let in_queues = (0..2)
-            .flat_map(|op| (0..LEVELS).map(move |level| (op, level)))
-            .filter_map(|(op, level)| {
+        let in_queues = (0..2).flat_map(|op| (0..LEVELS).map(move |level| (op, level))).filter_map(
+            |(op, level)| {
                 let (at, since) = unit.queues[op][level].oldest_ready(view)?;
                 Some((since, op, Some((level, at))))
-            });
+            },
+        );
         let Some((since, op, queued)) = in_slots.chain(in_queues).min() else { return false };
         if view.now.0 - since <= limit.0 {
             return false;

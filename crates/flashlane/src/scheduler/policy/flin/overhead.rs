@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn work_is_counted() {
         let mut overhead = Overhead::default();
-        [3, 9, 6].map(|scanned| overhead.inserted(scanned));
+        [3, 9, 6].iter().for_each(|&scanned| overhead.inserted(scanned));
         let summary = overhead.summary(1, 1, 0);
         assert_eq!(summary.dram_bytes, 4 * (2 + 2 + 2));
         assert_eq!((summary.insertions, summary.positions_scanned), (3, 18));

@@ -124,7 +124,7 @@ fn nobody_overtakes_its_own_flow_or_a_promoted_one() {
     let urgent = |id: u32, flow: u16| entry(id, flow, false);
     let patient = |id: u32, flow: u16| Entry { wait_alone: 90_000, ..entry(id, flow, false) };
     let mut queue = Queue::default();
-    [patient(1, 1), urgent(2, 7), patient(3, 1)].map(|entry| queue.push(entry));
+    [patient(1, 1), urgent(2, 7), patient(3, 1)].into_iter().for_each(|entry| queue.push(entry));
     add(&mut queue, urgent(4, 7));
     assert_eq!(ids(&queue), [1, 2, 4, 3], "behind its own flow's");
     let mut queue = Queue::default();

@@ -92,8 +92,7 @@ impl Region {
                 + (now - new.enqueued) as f64
                 + new.cost as f64;
             let own = own / new.alone() as f64;
-            let fairness =
-                least[at].min(after_low).min(own) / most[at].max(after_high).max(own);
+            let fairness = least[at].min(after_low).min(own) / most[at].max(after_high).max(own);
             // Ties stay nearer the tail.
             if fairness > best {
                 (best, place) = (fairness, first + at);

@@ -96,8 +96,7 @@ impl Flin {
         let (Some(read), Some(running)) = (read, view.flash.running(die)) else { return false };
         if self.balancing && !self.units[die as usize].idle_collection {
             let times = self.times[running as usize];
-            let of_read =
-                proportional_wait(view.now.0 - read.enqueued, view.busy(die), read.cost);
+            let of_read = proportional_wait(view.now.0 - read.enqueued, view.busy(die), read.cost);
             let waited = times.dispatched - times.enqueued;
             if of_read <= proportional_wait(waited, 0, times.cost) {
                 return false;
@@ -139,7 +138,7 @@ impl Flin {
         let pending = self.others.len(die, Kind::GcRead);
         let due = self.others.len(die, Kind::Erase);
         if view.must_collect(die) {
-            let erases = view.jobs(die);
+            let erases = view.jobs(die).max(due);
             self.units[die as usize].batch = Batch { migrations: pending, erases };
             return;
         }

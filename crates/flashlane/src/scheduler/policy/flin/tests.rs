@@ -131,7 +131,7 @@ impl Unit0 {
     /// The same for a die that runs `running` for `left` more.
     fn interrupt(&mut self, running: u32, left: u64) -> Vec<u32> {
         let op = self.transactions[running].op;
-        self.flash.pretend(0, running, op, Time((self.now + left) * US));
+        self.flash.pretend(0, Some((running, op, Time((self.now + left) * US))));
         self.with(|flin, view| flin.interrupt(0, view));
         self.batch.clone()
     }
@@ -210,8 +210,7 @@ fn equation_4_is_zero_when_the_flow_has_nothing_left() {
 fn lines_18_to_20_put_the_flow_first_that_was_treated_worst() {
     // Departures: flow 0 with slowdowns 3 and 1, flow 1 with 10; F = 2 / 10 < 0.6.
     let treated = |threshold: f64| {
-        let mut unit =
-            Unit0::new(FlinConfig { fairness_threshold: threshold, ..all_high() });
+        let mut unit = Unit0::new(FlinConfig { fairness_threshold: threshold, ..all_high() });
         (unit.read(0), unit.read(1));
         unit.now = 10_000;
         unit.read(0);
@@ -444,7 +443,7 @@ fn a_migration_that_goes_with_a_write_gives_way_by_proportional_wait() {
     let mut unit = Unit0::balancing();
     unit.free_blocks(31);
     unit.write(0);
-    [0, 1].map(|ppa| unit.migration(ppa));
+    (unit.migration(0), unit.migration(1));
     unit.take();
     let second = unit.migration_write(64);
     unit.now = 100_000;
@@ -501,10 +500,10 @@ fn an_age_limit_takes_what_is_too_old_out_of_the_queue() {
 fn what_is_left_to_serve_includes_transfer_and_what_was_suspended() {
     let mut unit = Unit0::balancing();
     let (read, write) = (unit.read(0), unit.write(0));
-    unit.flash.pretend(0, read, Op::Read, Time(40 * US));
+    unit.flash.pretend(0, Some((read, Op::Read, Time(40 * US))));
     let left = |unit: &mut Unit0| unit.with(|_, view| view.service_left(0)) / US;
     assert_eq!(left(&mut unit), 40 + 10, "array and transfer");
-    unit.flash.pretend(0, write, Op::Program, Time(40 * US));
+    unit.flash.pretend(0, Some((write, Op::Program, Time(40 * US))));
     assert_eq!(left(&mut unit), 40);
     assert_eq!(unit.with(|_, view| view.cost(&view.transactions[read])) / US, READ_COST);
     assert_eq!(unit.with(|_, view| view.cost(&view.transactions[write])) / US, WRITE_COST);
