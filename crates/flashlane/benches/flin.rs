@@ -5,9 +5,10 @@
 //! insertion has something to weigh.
 //!
 //! ```text
-//! cargo bench -p flashlane --bench flin -- [--requests N] [--runs N] [--json]
+//! cargo bench -p flashlane --bench flin -- [--requests N] [--runs N] [--json] [--only CASE]
 //! ```
 //!
+//! `--only 0` runs the first case once and prints nothing, to count its instructions.
 //! `--json` writes `benches/flin.json` beside this file.
 
 use std::process::ExitCode;
@@ -86,7 +87,7 @@ fn main() -> ExitCode {
 }
 
 fn measure() -> Result<(), String> {
-    let (mut requests, mut runs, mut write) = (200_000, 5, false);
+    let (mut requests, mut runs, mut write, mut only) = (200_000, 5, false, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = || -> Result<u64, String> {
@@ -99,6 +100,7 @@ fn measure() -> Result<(), String> {
             "--requests" => requests = number()?.max(1_000),
             "--runs" => runs = number()?.clamp(1, 100),
             "--json" => write = true,
+            "--only" => only = Some(number()? as usize),
             other => return Err(format!("unknown option {other}")),
         }
     }
@@ -112,6 +114,10 @@ fn measure() -> Result<(), String> {
         cases.push(Case::new(flin, depth, ONE_UNIT));
     }
     cases.extend([8, 32, 128].map(|limit| Case::new(&limited(limit), 10_000, ONE_UNIT)));
+    if let Some(case) = only {
+        let case = cases.get(case).ok_or(format!("--only takes 0 to {}", cases.len() - 1))?;
+        return case.run(requests, false).map(|_| ());
+    }
     let mut best = vec![f64::INFINITY; cases.len()];
     let mut last = vec![Summary::default(); cases.len()];
     for _ in 0..runs {
