@@ -104,10 +104,10 @@ fn measure() -> Result<(), String> {
             other => return Err(format!("unknown option {other}")),
         }
     }
-    // Without line 20 of Algorithm 1, which at a depth of 10,000 starves the deepest flow.
-    let flin = "{ flin = { fairness_threshold = 0.0 } }";
+    // All four are of high intensity: one unit is slow, and those of low intensity would shut out others.
+    let flin = "{ flin = { read_intensity = '100kB/s' } }";
     let limited =
-        |limit: u32| format!("{{ flin = {{ fairness_threshold = 0.0, scan_limit = {limit} }} }}");
+        |limit: u32| format!("{{ flin = {{ read_intensity = '100kB/s', scan_limit = {limit} }} }}");
     let mut cases = vec![Case::new("out-of-order", 256, &[]), Case::new("flin", 256, &[])];
     for depth in [100, 1_000, 10_000] {
         cases.push(Case::new("out-of-order", depth, ONE_UNIT));

@@ -201,7 +201,8 @@ fn equation_4_is_zero_when_the_flow_has_nothing_left() {
     let second = unit.read(0);
     assert_eq!(unit.wait_alone(second), 90, "the first one still runs");
     unit.take();
-    (unit.completed(first), unit.completed(second));
+    unit.completed(first);
+    unit.completed(second);
     let third = unit.read(0);
     assert_eq!(unit.wait_alone(third), 0);
 }
@@ -211,7 +212,8 @@ fn lines_18_to_20_put_the_flow_first_that_was_treated_worst() {
     // Departures: flow 0 with slowdowns 3 and 1, flow 1 with 10; F = 2 / 10 < 0.6.
     let treated = |threshold: f64| {
         let mut unit = Unit0::new(FlinConfig { fairness_threshold: threshold, ..all_high() });
-        (unit.read(0), unit.read(1));
+        unit.read(0);
+        unit.read(1);
         unit.now = 10_000;
         unit.read(0);
         for (flow, slowdowns) in [(0, [3.0, 1.0].as_slice()), (1, &[10.0])] {
@@ -276,7 +278,8 @@ fn lines_10_and_17_the_write_goes_alone_while_there_are_free_pages() {
         // 1024 pages are not fewer than GC_FLIN.
         unit.free_blocks(32);
         let write = unit.write(0);
-        (unit.migration(0), unit.migration(1));
+        unit.migration(0);
+        unit.migration(1);
         unit.now = waited;
         let read = unit.read(0);
         assert_eq!(unit.take(), [if write_wins { write } else { read }], "{waited}");
@@ -443,7 +446,8 @@ fn a_migration_that_goes_with_a_write_gives_way_by_proportional_wait() {
     let mut unit = Unit0::balancing();
     unit.free_blocks(31);
     unit.write(0);
-    (unit.migration(0), unit.migration(1));
+    unit.migration(0);
+    unit.migration(1);
     unit.take();
     let second = unit.migration_write(64);
     unit.now = 100_000;
