@@ -28,9 +28,8 @@ fn sets(lab: &Lab<'_>, mode: &str) -> Vec<String> {
 }
 
 fn flow(lab: &Lab<'_>, name: &str, rate: u32) -> String {
-    let keys = format!(
-        "bandwidth = \"{rate}MB/s\"\nread_ratio = 0.0\nsize = \"8KiB\"\nalign = \"8KiB\""
-    );
+    let keys =
+        format!("bandwidth = \"{rate}MB/s\"\nread_ratio = 0.0\nsize = \"8KiB\"\nalign = \"8KiB\"");
     synthetic(name, &keys, if lab.smoke { "10ms" } else { "12s" })
 }
 
@@ -41,18 +40,19 @@ fn shared(lab: &Lab<'_>, mode: &str, rate: u32) -> Result<Job, Error> {
 
 /// A flow by itself, for Fig. 7a; the other one's half of the drive stays.
 fn single(lab: &Lab<'_>, rate: u32) -> Result<Job, Error> {
-    job(&sets(lab, "default"), &flow(lab, "alone", rate))?
-        .warmup(if lab.smoke { "5ms" } else { "6s" })
+    job(&sets(lab, "default"), &flow(lab, "alone", rate))?.warmup(if lab.smoke {
+        "5ms"
+    } else {
+        "6s"
+    })
 }
 
 /// Runs the experiment.
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     let points: Vec<(&str, u32)> =
         MODES.iter().flat_map(|&mode| RATES.iter().map(move |&rate| (mode, rate))).collect();
-    let mut jobs: Vec<Job> = points
-        .iter()
-        .map(|&(mode, rate)| shared(lab, mode, rate))
-        .collect::<Result<_, _>>()?;
+    let mut jobs: Vec<Job> =
+        points.iter().map(|&(mode, rate)| shared(lab, mode, rate)).collect::<Result<_, _>>()?;
     for rate in RATES {
         jobs.push(single(lab, rate)?);
     }

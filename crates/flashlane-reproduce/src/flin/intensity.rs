@@ -205,7 +205,10 @@ pub(super) fn beside(lab: &Lab<'_>) -> Result<Findings, Error> {
     let runs = lab.run(&jobs)?;
     let mut table = Table::new(
         NAME,
-        format!("Fig. 4: base flow of 16 MB/s beside another, random reads, runs of {}", duration(lab)),
+        format!(
+            "Fig. 4: base flow of 16 MB/s beside another, random reads, runs of {}",
+            duration(lab)
+        ),
         &[
             "requests",
             "scheduler",
@@ -259,7 +262,10 @@ pub(super) fn beside(lab: &Lab<'_>) -> Result<Findings, Error> {
             slowdown(found, 0),
             1.0,
             "x",
-            format!("an open loop that the drive cannot serve: it grows with the run, here {}", duration(lab)),
+            format!(
+                "an open loop that the drive cannot serve: it grows with the run, here {}",
+                duration(lab)
+            ),
         ));
     }
     let beyond: Vec<f64> = RATES

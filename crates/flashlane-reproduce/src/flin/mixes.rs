@@ -117,12 +117,7 @@ pub(super) fn flow(
 pub(super) const UNCACHED: &str = "cache = \"off\"";
 
 /// The workload file of a mix.
-pub(super) fn workload(
-    lab: &Lab<'_>,
-    mix: &Mix,
-    load: Load,
-    keys: &str,
-) -> Result<String, Error> {
+pub(super) fn workload(lab: &Lab<'_>, mix: &Mix, load: Load, keys: &str) -> Result<String, Error> {
     mix.traces.iter().map(|trace| flow(lab, trace, trace, load, keys)).collect()
 }
 

@@ -6,6 +6,7 @@ mod device;
 mod gc;
 mod intensity;
 mod mixes;
+mod overhead;
 mod parameters;
 mod policies;
 mod priorities;
@@ -51,6 +52,12 @@ pub const PAPER: Paper = Paper {
             figure: "Fig. 7",
             about: "no, default and semi-preemptive collection beside an ever heavier writer",
             run: gc::run,
+        },
+        Experiment {
+            name: "overhead",
+            figure: "Section 5.5",
+            about: "memory and work of queue insertion",
+            run: overhead::run,
         },
         Experiment {
             name: "policies",

@@ -95,8 +95,8 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
             }
         }
     }
-    let worst = results
-        .most(|run| (0..4).map(|flow| slowdown(&run.summary, flow)).fold(0.0, f64::max));
+    let worst =
+        results.most(|run| (0..4).map(|flow| slowdown(&run.summary, flow)).fold(0.0, f64::max));
     let spread = results.most(|run| metric(&run.summary, 2));
     rows.push(Row::statement(
         NAME,

@@ -37,7 +37,9 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     };
     let mut table = Table::new(
         NAME,
-        format!("Fig. 16: slowdowns of four msnfs flows, time scale {TIME_SCALE}, means over seeds"),
+        format!(
+            "Fig. 16: slowdowns of four msnfs flows, time scale {TIME_SCALE}, means over seeds"
+        ),
         &["scheduler", "level 0", "level 1", "level 2", "level 3"],
     );
     for (at, policy) in POLICIES.iter().enumerate() {

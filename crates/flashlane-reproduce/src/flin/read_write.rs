@@ -139,4 +139,3 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     ];
     Ok(Findings { rows, tables: vec![table] })
 }
-

@@ -30,21 +30,19 @@ pub(super) const SUSPEND: &str = "flash.suspend={ program = true, erase = true, 
 /// Settings of the studies with traces, besides Table 1.
 ///
 /// * Collection begins at ten free blocks a plane for every policy and is served when nothing else waits.
-///   It goes before the host's work below four free blocks, which are FLIN's 1,024 free pages (GC_FLIN),
-///   under the baselines; FLIN itself then lets writes carry it along, and only runs it first
-///   below two, without which a plane could run out of space.
+///   It presses on below four free blocks, which are FLIN's 1,024 free pages (GC_FLIN): it then goes
+///   before the host's work under the baselines, and with its writes under FLIN.
 /// * The drive fetches all that waits, as section 5.5 assumes (262,144 transactions fit its DRAM), so that
 ///   the scheduler sees it.
 /// * Three quarters of the drive hold data, as in the workloads that come with the released MQSim.
 pub(super) fn trace_drive(lab: &Lab<'_>, policy: &str) -> Vec<String> {
     let blocks = if lab.full { 4096 } else { 128 };
-    let hard = if policy.contains("flin") { 2 } else { 4 };
     vec![
         format!("flash.blocks_per_plane={blocks}"),
         "ftl.precondition.occupancy=0.75".to_owned(),
         "ftl.precondition.open_blocks=true".to_owned(),
         "ftl.gc.threshold=10 blocks".to_owned(),
-        format!("ftl.gc.hard_threshold={hard} blocks"),
+        "ftl.gc.hard_threshold=4 blocks".to_owned(),
         "interface.queue_fetch_size=65535".to_owned(),
         SUSPEND.to_owned(),
         scheduler(policy),

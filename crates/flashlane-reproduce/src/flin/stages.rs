@@ -2,21 +2,17 @@
 
 use flashlane::Error;
 
-use super::mixes::{CATEGORIES, Load, METRICS, draw, geometric, metric, mix_job, per_category};
-use super::setup::owned;
+use super::mixes::{
+    CATEGORIES, Load, METRICS, draw, geometric, metric, mix_job, per_category, percent,
+};
 use crate::{Findings, Job, Lab, Row, Table};
 
 const NAME: &str = "stages";
-/// Name, policy, and settings on top: without its third stage FLIN leaves collection to the baseline's rule.
-const VARIANTS: [(&str, &str, &[&str]); 4] = [
-    ("sprinkler", "sprinkler", &[]),
-    (
-        "stage 1",
-        "{ flin = { stages = [\"insertion\"] } }",
-        &["ftl.gc.hard_threshold=4 blocks"],
-    ),
-    ("stage 3", "{ flin = { stages = [\"wait-balancing\"] } }", &[]),
-    ("flin", "flin", &[]),
+const VARIANTS: [(&str, &str); 4] = [
+    ("sprinkler", "sprinkler"),
+    ("stage 1", "{ flin = { stages = [\"insertion\"] } }"),
+    ("stage 3", "{ flin = { stages = [\"wait-balancing\"] } }"),
+    ("flin", "flin"),
 ];
 
 /// Runs the experiment.
@@ -26,28 +22,34 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     let load = Load::new(lab);
     let mut jobs: Vec<Job> = Vec::new();
     for mix in &mixes {
-        for (_, policy, sets) in VARIANTS {
-            jobs.push(mix_job(lab, mix, load, policy, &owned(sets))?);
+        for (_, policy) in VARIANTS {
+            jobs.push(mix_job(lab, mix, load, policy, &[])?);
         }
     }
     let runs = lab.run(&jobs)?;
     // Geometric means: one workload with slowdowns of thousands would decide an arithmetic one.
-    let mean_of = |variant: usize, which: usize| {
-        let values: Vec<f64> = runs
-            .chunks(VARIANTS.len())
-            .map(|of_mix| metric(&of_mix[variant].summary, which))
+    let mean_over = |category: Option<u32>, variant: usize, which: usize| {
+        let values: Vec<f64> = mixes
+            .iter()
+            .zip(runs.chunks(VARIANTS.len()))
+            .filter(|(mix, _)| category.is_none_or(|high| mix.high == high))
+            .map(|(_, of_mix)| metric(&of_mix[variant].summary, which))
             .collect();
         geometric(&values)
     };
+    let mean_of = |variant, which| mean_over(None, variant, which);
     let mut table = Table::new(
         NAME,
         format!("Fig. 14: geometric means over {} workloads", mixes.len()),
-        &["scheduler", METRICS[0], METRICS[1], METRICS[2], METRICS[3]],
+        &["high", "scheduler", METRICS[0], METRICS[1], METRICS[2], METRICS[3]],
     );
-    for (at, (name, ..)) in VARIANTS.iter().enumerate() {
-        let mut cells = vec![(*name).into()];
-        cells.extend((0..4).map(|which| mean_of(at, which).into()));
-        table.row(cells);
+    for category in categories.iter().copied().map(Some).chain([None]) {
+        for (at, (name, _)) in VARIANTS.iter().enumerate() {
+            let label = category.map_or("all".to_owned(), |high| format!("{} %", percent(high)));
+            let mut cells = vec![label.as_str().into(), (*name).into()];
+            cells.extend((0..4).map(|which| mean_over(category, at, which).into()));
+            table.row(cells);
+        }
     }
     let ratio = |which: usize, a: usize, b: usize| mean_of(a, which) / mean_of(b, which);
     let statement = |what: &str, value: f64, holds: bool, note: &str| {

@@ -16,9 +16,10 @@ const CACHES: [(&str, &str); 2] = [("none", UNCACHED), ("128 MB a flow", "cache 
 /// Runs the experiment.
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     let categories: &[u32] = if lab.smoke { &[2] } else { &CATEGORIES };
-    let count = per_category(lab, 1);
+    let count = per_category(lab, 3);
     let mixes = draw(categories, count);
-    let load = Load::new(lab);
+    // Short of saturation, where single workloads decide a mean.
+    let load = Load { time_scale: 0.7, ..Load::new(lab) };
     let mut jobs: Vec<Job> = Vec::new();
     for (_, keys) in CACHES {
         for mix in &mixes {
@@ -26,7 +27,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
                 let mut sets = trace_drive(lab, policy);
                 sets.push("cache.capacity=512MB".to_owned());
                 sets.push("cache.sharing=equal-partitioning".to_owned());
-                            jobs.push(job(&sets, &workload(lab, mix, load, keys)?)?.alone());
+                jobs.push(job(&sets, &workload(lab, mix, load, keys)?)?.alone());
             }
         }
     }
@@ -38,7 +39,9 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         .collect();
     let mut table = Table::new(
         NAME,
-        format!("Fig. 17: fairness of flin over sprinkler, geometric means of {count} workloads each"),
+        format!(
+            "Fig. 17: fairness of flin over sprinkler, geometric means of {count} workloads each"
+        ),
         &["high, %", "without cache", "with cache"],
     );
     let (without, with) = gains.split_at(mixes.len());

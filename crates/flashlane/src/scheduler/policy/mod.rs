@@ -9,7 +9,7 @@ mod sprinkler;
 mod sprinkler_fairness;
 
 pub use fcfs::FcfsConfig;
-pub use flin::{FlinConfig, Scope as FlinScope, Stage as FlinStage};
+pub use flin::{FlinConfig, Scope as FlinScope, Stage as FlinStage, dram_bytes as flin_dram_bytes};
 pub use out_of_order::OutOfOrderConfig;
 pub use priority_out_of_order::PriorityOutOfOrderConfig;
 pub use read_priority::ReadPriorityConfig;

@@ -36,6 +36,7 @@ use balance::{Batch, GcShares};
 pub use config::{FlinConfig, Scope, Stage};
 use intensity::Intensity;
 use overhead::Overhead;
+pub use overhead::dram_bytes;
 use queue::Queue;
 use region::Entry;
 use reorder::Scratch;
