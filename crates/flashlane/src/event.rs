@@ -37,6 +37,8 @@ pub(crate) enum Event {
     AdapterCompleted { request: u32 },
     /// There may be room in a completion queue again.
     CompletionRoom { flow: u16 },
+    /// The time has come at which the scheduling policy wants to be woken, unless it wants that no more.
+    Alarm,
 }
 
 const _: () = assert!(size_of::<Event>() <= 8, "events are copied through the queue on every step");

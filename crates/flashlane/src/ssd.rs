@@ -102,9 +102,9 @@ impl Ssd {
         let audit_interval = AUDIT_INTERVAL_MIN.max(self.geometry.pages() / 8);
         let (mut instant, mut at_instant) = (Time::ZERO, 0_u64);
         while let Some((now, event)) = self.queue.pop() {
-            self.now = now;
+            let before = std::mem::replace(&mut self.now, now);
             self.events += 1;
-            self.handle(event);
+            self.handle(event, before);
             self.dispatch_offered();
             if let Some(error) = self.failure.take() {
                 return Err(error);
@@ -132,9 +132,10 @@ impl Ssd {
         Ok(())
     }
 
-    /// The map of the device: every trigger and what it sets in motion.
+    /// The map of the device: every trigger and what it sets in motion. `before`: the time of the last
+    /// event.
     #[inline(always)]
-    fn handle(&mut self, event: Event) {
+    fn handle(&mut self, event: Event, before: Time) {
         match event {
             Event::Arrival { flow } => self.on_arrival(flow),
             Event::Doorbell { flow } => self.on_doorbell(flow),
@@ -153,6 +154,7 @@ impl Ssd {
             Event::Completion { request } => self.on_completion(request),
             Event::AdapterCompleted { request } => self.on_adapter_completed(request),
             Event::CompletionRoom { flow } => self.on_completion_room(flow),
+            Event::Alarm => self.on_alarm(before),
         }
     }
 

@@ -28,6 +28,11 @@ const READING: &[Case] = &[
     case("\"28%\"", "nan", &["ftl.over_provisioning", "finite"]),
     case("\"mlc\"", "\"mcl\"", &["d.toml:8: flash.technology", "did you mean `mlc`?", "slc"]),
     case("\"out-of-order\"", "\"out-of-ordr\"", &["d.toml:2: scheduler", "`out-of-order`?"]),
+    case(
+        "\"out-of-order\"",
+        "\"sprinkler-fairnes\"",
+        &["d.toml:2: scheduler", "did you mean `sprinkler-fairness`?"],
+    ),
     case("\"rga\"", "\"gredy\"", &["d.toml:6: ftl.gc.victim", "did you mean `greedy`?"]),
     case("\"rga\"", "{ rga = { choice = 3 } }", &["ftl.gc.victim.rga.choice", "`choices`"]),
     case("\"rga\"", "\"random-pluss\"", &["ftl.gc.victim", "did you mean `random-plus`?"]),
@@ -121,6 +126,31 @@ const RULES: &[Case] = &[
         "\"out-of-order\"",
         "{ priority-out-of-order = { high = 0 } }",
         &["d.toml:2: scheduler.priority-out-of-order.high", "1 to 256"],
+    ),
+    case(
+        "\"out-of-order\"",
+        "{ sprinkler = { window = 0 } }",
+        &["d.toml:2: scheduler.sprinkler.window", "found 0", "1 to 1024"],
+    ),
+    case(
+        "\"out-of-order\"",
+        "{ sprinkler-fairness = { round = \"10us\" } }",
+        &["d.toml:2: scheduler.sprinkler-fairness.round", "found 10us", "1ms to 10s"],
+    ),
+    case(
+        "\"out-of-order\"",
+        "{ sprinkler-fairness = { least_factor = 0.0 } }",
+        &["scheduler.sprinkler-fairness.least_factor", "found 0", "0.1 to 1"],
+    ),
+    case(
+        "\"out-of-order\"",
+        "{ sprinkler-fairness = { idle = \"2s\" } }",
+        &["scheduler.sprinkler-fairness.idle", "found 2s", "1us to 1s"],
+    ),
+    case(
+        "\"out-of-order\"",
+        "{ sprinkler-fairness = { low = 300 } }",
+        &["scheduler.sprinkler-fairness.low", "found 300", "1 to 256"],
     ),
 ];
 

@@ -256,6 +256,16 @@ impl Flash {
             .sum()
     }
 
+    /// Has a die run a command from now on, or nothing; for tests of policies.
+    #[cfg(test)]
+    pub(crate) fn pretend(&mut self, die: u32, running: Option<(u32, Op, Time)>) {
+        let die = &mut self.dies[die as usize];
+        (die.state, die.head) = (DieState::Idle, NONE);
+        if let Some((head, op, until)) = running {
+            (die.state, die.head, die.op, die.until) = (DieState::Array, head, op, until);
+        }
+    }
+
     fn die_starts(&mut self, die: u32, now: Time) {
         let chip_id = self.chip_of(die) as usize;
         let chip = &mut self.chips[chip_id];

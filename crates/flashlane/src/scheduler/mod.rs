@@ -5,12 +5,15 @@
 //! policy what a free die should do, and issues that. Invariant: every transaction enters once and
 //! leaves once. Source: MQSim (FAST'18) section 4.2.3.
 
+#[cfg(test)]
+pub(crate) mod bench;
 pub mod policy;
 pub(crate) mod queues;
 
 use flashlane_engine::Time;
 
 use crate::config::{DeviceConfig, Technology};
+use crate::event::Event;
 use crate::flash::DieState;
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
@@ -44,6 +47,10 @@ pub(crate) struct Scheduler {
     pub(crate) policy: Box<dyn Policy>,
     /// The policy is told of what is done.
     observes: bool,
+    /// The policy may want to be woken.
+    holds_back: bool,
+    /// When it is woken next.
+    alarm: Option<Time>,
     /// Transactions that wait, by chip.
     waiting: Vec<u32>,
     /// Bit per chip of a channel: something waits there.
@@ -70,6 +77,8 @@ impl Scheduler {
         let policy = policy::build(&device.scheduler, geometry.dies(), flows);
         Self {
             observes: policy.observes(),
+            holds_back: policy.holds_back(),
+            alarm: None,
             policy,
             waiting: vec![0; geometry.chips() as usize],
             pending: vec![0; geometry.channels as usize],
@@ -145,6 +154,38 @@ impl Ssd {
             let channel = self.scheduler.offered.trailing_zeros();
             self.scheduler.offered &= self.scheduler.offered - 1;
             self.dispatch(channel);
+        }
+        if self.scheduler.holds_back {
+            self.set_alarm();
+        }
+    }
+
+    /// Has the policy woken when it wants. An alarm that comes too early is set again then; one for
+    /// which nothing waits any more is void.
+    fn set_alarm(&mut self) {
+        let wanted = self.scheduler.policy.wake().map(|time| time.max(self.now));
+        let alarm = &mut self.scheduler.alarm;
+        match wanted {
+            None => *alarm = None,
+            Some(time) if alarm.is_none_or(|set| set > time) => {
+                *alarm = Some(time);
+                self.queue.schedule(time, Event::Alarm);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Wakes the policy and looks at all channels. A void alarm takes no time: it must not make a
+    /// finished simulation longer.
+    pub(crate) fn on_alarm(&mut self, before: Time) {
+        if self.scheduler.alarm != Some(self.now) {
+            self.now = before;
+            return;
+        }
+        self.scheduler.alarm = None;
+        self.with_policy(false, |policy, view| policy.woken(view));
+        for (channel, &pending) in (0..).zip(&self.scheduler.pending) {
+            self.scheduler.offered |= u64::from(pending != 0) << channel;
         }
     }
 

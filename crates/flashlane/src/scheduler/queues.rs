@@ -338,6 +338,16 @@ impl Queues {
         (depth, connected)
     }
 
+    /// Takes pointless migrations from the head of a list.
+    pub(crate) fn cancel_stale(&mut self, die: u32, kind: Kind, view: &mut View<'_>) {
+        let mut id = self.front(die, kind);
+        while id != NONE && view.is_stale(id) {
+            self.list(die, kind).remove(id, view.transactions);
+            view.cancelled.push(id);
+            id = self.front(die, kind);
+        }
+    }
+
     /// Takes the oldest transaction of a kind that can go.
     fn lead(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> bool {
         let mut id = self.front(die, kind);

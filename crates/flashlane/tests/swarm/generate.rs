@@ -16,6 +16,7 @@ use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
 use flashlane::interface::arbitration::{Arbitration, WeightedConfig};
 use flashlane::layout::Layout;
 use flashlane::scheduler::Scheduling;
+use flashlane::scheduler::policy::{SprinklerConfig, SprinklerFairnessConfig};
 use flashlane::workload::clone;
 use flashlane::{RunOptions, Warmup};
 use flashlane_engine::Rng;
@@ -186,8 +187,36 @@ fn timing(draw: &mut Draw, device: &mut DeviceConfig) {
         suspend.erase_time = Span(0);
         suspend.erase_min_left = Span(0);
     }
-    device.scheduler =
-        Scheduling::by_name(draw.pick(Scheduling::NAMES)).expect("listed names exist");
+    device.scheduler = scheduler(draw);
+}
+
+/// Any scheduler, with options of its own at times.
+fn scheduler(draw: &mut Draw) -> Scheduling {
+    let config = Scheduling::by_name(draw.pick(Scheduling::NAMES)).expect("listed names exist");
+    if draw.chance(0.5) {
+        return config;
+    }
+    match config {
+        Scheduling::Sprinkler(_) => {
+            Scheduling::Sprinkler(SprinklerConfig { window: draw.scale(1, 1024) as u32 })
+        }
+        Scheduling::SprinklerFairness(_) => {
+            Scheduling::SprinklerFairness(SprinklerFairnessConfig {
+                window: draw.scale(1, 1024) as u32,
+                round: Span(draw.scale(MS, 100 * MS)),
+                idle: Span(draw.scale(US, 10 * MS)),
+                limit: Span(draw.scale(MS, 200 * MS)),
+                gc_compensation: draw.chance(0.7),
+                least_factor: 0.1 + 0.9 * draw.0.unit(),
+                most_factor: 1.0 + 9.0 * draw.0.unit(),
+                urgent: draw.scale(1, 256) as u32,
+                high: draw.scale(1, 256) as u32,
+                medium: draw.scale(1, 256) as u32,
+                low: draw.scale(1, 256) as u32,
+            })
+        }
+        other => other,
+    }
 }
 
 /// Memory that is written in place.

@@ -16,7 +16,7 @@ use crate::config::{
 use crate::ftl::allocation::Allocation;
 use crate::ftl::gc::Victim;
 use crate::interface::arbitration::Arbitration;
-use crate::scheduler::Scheduling;
+use crate::scheduler::policy::{Scheduling, SprinklerFairnessConfig};
 
 const WEIGHT: RangeInclusive<u32> = 1..=256;
 const BURST: RangeInclusive<u32> = 1..=64;
@@ -38,6 +38,9 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     if let Scheduling::Sprinkler(sprinkler) = &device.scheduler {
         rules.range("scheduler.sprinkler.window", sprinkler.window, &(1..=1024));
     }
+    if let Scheduling::SprinklerFairness(budgets) = &device.scheduler {
+        check_budgets(rules, budgets);
+    }
     if let Scheduling::Flin(flin) = &device.scheduler {
         let key = "scheduler.flin";
         rules.span(format!("{key}.epoch"), flin.epoch, &(1_000_000..=MAX_SPAN_PS));
@@ -55,6 +58,26 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
         {
             rules.range(format!("scheduler.priority-out-of-order.{name}"), weight, &WEIGHT);
         }
+    }
+}
+
+fn check_budgets(rules: &mut Rules, budgets: &SprinklerFairnessConfig) {
+    const MS: u64 = 1_000_000_000;
+    let key = |name: &str| format!("scheduler.sprinkler-fairness.{name}");
+    rules.range(key("window"), budgets.window, &(1..=1024));
+    rules.span(key("round"), budgets.round, &(MS..=10_000 * MS));
+    rules.span(key("idle"), budgets.idle, &(MS / 1000..=1_000 * MS));
+    rules.span(key("limit"), budgets.limit, &(MS..=10_000 * MS));
+    rules.range(key("least_factor"), budgets.least_factor, &(0.1..=1.0));
+    rules.range(key("most_factor"), budgets.most_factor, &(1.0..=10.0));
+    let weights = [
+        ("urgent", budgets.urgent),
+        ("high", budgets.high),
+        ("medium", budgets.medium),
+        ("low", budgets.low),
+    ];
+    for (name, weight) in weights {
+        rules.range(key(name), weight, &WEIGHT);
     }
 }
 

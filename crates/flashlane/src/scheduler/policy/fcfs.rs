@@ -47,6 +47,7 @@ impl Policy for Fcfs {
 
     /// The same, if the oldest is a read.
     fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.queues.cancel_stale(die, ALL, view);
         let oldest = self.queues.front(die, ALL);
         oldest != NONE
             && view.transactions[oldest].op == Op::Read

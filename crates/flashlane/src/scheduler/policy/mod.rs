@@ -6,6 +6,7 @@ mod out_of_order;
 mod priority_out_of_order;
 mod read_priority;
 mod sprinkler;
+mod sprinkler_fairness;
 
 pub use fcfs::FcfsConfig;
 pub use flin::{FlinConfig, Scope as FlinScope, Stage as FlinStage};
@@ -13,6 +14,7 @@ pub use out_of_order::OutOfOrderConfig;
 pub use priority_out_of_order::PriorityOutOfOrderConfig;
 pub use read_priority::ReadPriorityConfig;
 pub use sprinkler::SprinklerConfig;
+pub use sprinkler_fairness::SprinklerFairnessConfig;
 
 use super::queues::View;
 use crate::transaction::Transaction;
@@ -25,11 +27,16 @@ crate::policies! {
         "out-of-order" => OutOfOrder(OutOfOrderConfig),
         "priority-out-of-order" => PriorityOutOfOrder(PriorityOutOfOrderConfig),
         "sprinkler" => Sprinkler(SprinklerConfig),
+        "sprinkler-fairness" => SprinklerFairness(SprinklerFairnessConfig),
         "flin" => Flin(FlinConfig),
     }
 }
 
 /// Decides what a die does next. It owns the queues; it cannot schedule events.
+///
+/// Most policies serve what is ready as soon as its die is free. One that lets dies idle on purpose says
+/// so with [`Policy::holds_back`]; nothing may happen then that would have it asked again, so it names
+/// the time at which it is to be woken.
 pub(crate) trait Policy: Send {
     /// A transaction is ready for the flash.
     fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>);
@@ -48,14 +55,14 @@ pub(crate) trait Policy: Send {
     /// returns false.
     fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool;
 
-    /// The die runs an erase: forms a command of host writes worth an interruption, or returns false.
+    /// The die runs an erase: forms a command of writes worth an interruption, or returns false.
     fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
         let _ = (die, view);
         false
     }
 
     /// Which of several free dies of a chip goes first: smallest first. `None` if the die has nothing
-    /// to do. The number says the kind of work; ties go to the older transaction.
+    /// to do: nothing waits, or all that waits is held back. The number says the kind of work; ties go to the older transaction.
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, flashlane_engine::Time)>;
 
     /// The policy wants to be told of what is done.
@@ -68,8 +75,28 @@ pub(crate) trait Policy: Send {
         let _ = (die, id, tr, now);
     }
 
-    /// Transactions that wait at the die, for audits.
+    /// The policy leaves ready work waiting although its die is idle, up to a time of its own.
+    fn holds_back(&self) -> bool {
+        false
+    }
+
+    /// When a policy that holds back wants to be woken; `None` while it holds nothing. Asked after
+    /// every event: it may change its mind, and a time that is over means at once.
+    fn wake(&self) -> Option<flashlane_engine::Time> {
+        None
+    }
+
+    /// The time is there, or was when it was asked. All dies are offered to the policy afterwards. It
+    /// must not ask for the same instant again.
+    fn woken(&mut self, view: &mut View<'_>) {
+        let _ = view;
+    }
+
+    /// Transactions that wait at the die, held back or not; for audits.
     fn waiting(&self, die: u32) -> u32;
+
+    /// Checks the policy's own state, with `--check`.
+    fn audit(&self) {}
 }
 
 /// Builds the configured policy.
@@ -84,6 +111,12 @@ pub(crate) fn build(config: &Scheduling, dies: u32, flows: usize) -> Box<dyn Pol
             Box::new(priority_out_of_order::PriorityOutOfOrder::new(config, dies))
         }
         Scheduling::Sprinkler(config) => Box::new(sprinkler::Sprinkler::new(config, dies)),
+        Scheduling::SprinklerFairness(config) => {
+            Box::new(sprinkler_fairness::SprinklerFairness::new(config, dies, flows))
+        }
         Scheduling::Flin(config) => Box::new(flin::Flin::new(config, dies, flows)),
     }
 }
+
+#[cfg(test)]
+mod conformance;

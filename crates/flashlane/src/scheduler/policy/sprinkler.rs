@@ -16,6 +16,7 @@ use flashlane_engine::{NONE, Time};
 use super::Policy;
 use crate::config::policy::PolicyDoc;
 use crate::scheduler::queues::{Kind, Queues, View};
+use crate::transaction::Source;
 
 /// Parameters of Sprinkler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -115,8 +116,11 @@ impl Policy for Sprinkler {
         })
     }
 
+    /// Collection that goes first is not preempted by users.
     fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        self.form(die, Kind::MappingRead, false, view) || self.form(die, READS, true, view)
+        let running = view.flash.running(die).map(|id| view.transactions[id].source);
+        self.form(die, Kind::MappingRead, false, view)
+            || !(view.urgent && running == Some(Source::Gc)) && self.form(die, READS, true, view)
     }
 
     fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
@@ -132,5 +136,150 @@ impl Policy for Sprinkler {
 
     fn waiting(&self, die: u32) -> u32 {
         self.queues.waiting(die)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduler::bench::{Bench, Work};
+    use crate::transaction::Op;
+
+    fn sprinkler() -> Sprinkler {
+        Sprinkler::new(&SprinklerConfig::default(), 1)
+    }
+
+    /// Reads of a user on the one die of a bench: plane and page of each.
+    fn reads(bench: &mut Bench, policy: &mut Sprinkler, places: &[(u32, u32)]) -> Vec<u32> {
+        let read = |&(plane, at)| bench.enqueue(policy, Bench::user(Op::Read, 0, plane), at);
+        places.iter().map(read).collect()
+    }
+
+    #[test]
+    fn the_deepest_command_goes_first() {
+        let (mut bench, mut policy) = (Bench::new(1, 4), sprinkler());
+        // One page alone, then three planes at page 7, then two at page 9.
+        let places = [(0, 5), (0, 7), (1, 7), (2, 9), (3, 9), (3, 7)];
+        let ids = reads(&mut bench, &mut policy, &places);
+        assert_eq!(bench.take(&mut policy, 0), [ids[1], ids[2], ids[5]]);
+        assert_eq!(bench.take(&mut policy, 0), [ids[3], ids[4]]);
+        assert_eq!(bench.take(&mut policy, 0), [ids[0]]);
+        assert!(bench.take(&mut policy, 0).is_empty());
+    }
+
+    #[test]
+    fn among_commands_as_deep_the_most_connected_one_goes_first() {
+        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let ids = reads(&mut bench, &mut policy, &[(0, 5), (1, 5), (0, 7), (1, 7)]);
+        bench.connect(&ids[..1], 3);
+        bench.connect(&ids[1..2], 4);
+        bench.connect(&ids[2..], 5);
+        assert_eq!(bench.take(&mut policy, 0), ids[2..]);
+        assert_eq!(bench.take(&mut policy, 0), ids[..2]);
+    }
+
+    #[test]
+    fn depth_counts_more_than_connectivity() {
+        let (mut bench, mut policy) = (Bench::new(1, 3), sprinkler());
+        let ids = reads(&mut bench, &mut policy, &[(0, 5), (1, 5), (0, 7), (1, 7), (2, 7)]);
+        bench.connect(&ids[..2], 3);
+        assert_eq!(bench.take(&mut policy, 0), ids[2..]);
+    }
+
+    #[test]
+    fn among_equals_the_oldest_goes_first() {
+        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let ids = reads(&mut bench, &mut policy, &[(0, 5), (1, 5), (0, 7), (1, 7)]);
+        assert_eq!(bench.take(&mut policy, 0), ids[..2]);
+        // Of one plane as well: nothing overlaps.
+        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let ids = reads(&mut bench, &mut policy, &[(1, 9), (1, 5), (1, 7)]);
+        assert_eq!(bench.take(&mut policy, 0), ids[..1]);
+    }
+
+    #[test]
+    fn only_the_oldest_are_ranked() {
+        let (mut bench, mut policy) =
+            (Bench::new(1, 2), Sprinkler::new(&SprinklerConfig { window: 3 }, 1));
+        let ids = reads(&mut bench, &mut policy, &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 4)]);
+        assert_eq!(bench.take(&mut policy, 0), ids[..1]);
+        assert_eq!(
+            bench.take(&mut policy, 0),
+            ids[1..2],
+            "now 4 is in the window, its pair is not"
+        );
+        assert_eq!(bench.take(&mut policy, 0), ids[3..], "and now both are");
+    }
+
+    #[test]
+    fn a_program_behind_its_block_does_not_lead() {
+        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let write = |bench: &mut Bench, policy: &mut Sprinkler, plane| {
+            bench.enqueue(policy, Bench::user(Op::Program, 0, plane), 0)
+        };
+        let first = write(&mut bench, &mut policy, 0);
+        let second = write(&mut bench, &mut policy, 0);
+        let other = write(&mut bench, &mut policy, 1);
+        assert_eq!(bench.take(&mut policy, 0), [first, other]);
+        assert_eq!(bench.take(&mut policy, 0), [second]);
+    }
+
+    #[test]
+    fn reads_go_before_writes_and_translation_pages_before_both() {
+        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let write = bench.enqueue(&mut policy, Bench::user(Op::Program, 0, 0), 0);
+        let read = bench.enqueue(&mut policy, Bench::user(Op::Read, 0, 0), 0);
+        let work = Work { source: Source::Mapping, op: Op::Read, flow: 0, plane: 1 };
+        let mapping = bench.enqueue(&mut policy, work, 3);
+        for id in [mapping, read, write] {
+            assert_eq!(bench.take(&mut policy, 0), [id]);
+        }
+    }
+
+    #[test]
+    fn users_go_before_collection_until_blocks_run_out() {
+        for (urgent, user_first) in [(false, true), (true, false)] {
+            let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+            bench.urgent = urgent;
+            let work = Work { source: Source::Gc, op: Op::Read, flow: 0, plane: 0 };
+            let migration = bench.enqueue(&mut policy, work, 3);
+            let user = bench.enqueue(&mut policy, Bench::user(Op::Read, 0, 0), 0);
+            let first = if user_first { user } else { migration };
+            assert_eq!(bench.take(&mut policy, 0), [first]);
+        }
+    }
+
+    /// A read is there when the die runs a program: is that interrupted?
+    fn interrupts(source: Source, urgent: bool) -> bool {
+        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let work = Work { source, op: Op::Program, flow: 0, plane: 0 };
+        let program = bench.enqueue(&mut policy, work, 0);
+        assert_eq!(bench.take(&mut policy, 0), [program]);
+        bench.flash.pretend(0, Some((program, Op::Program, Time::from_ms(1))));
+        bench.urgent = urgent;
+        let read = bench.enqueue(&mut policy, Bench::user(Op::Read, 0, 1), 0);
+        let interrupted = bench.view(|view| policy.interrupt(0, view));
+        assert_eq!(bench.batch, if interrupted { vec![read] } else { vec![] });
+        interrupted
+    }
+
+    #[test]
+    fn reads_interrupt_all_but_urgent_collection() {
+        assert!(interrupts(Source::User, false));
+        assert!(interrupts(Source::User, true));
+        assert!(interrupts(Source::Gc, false));
+        assert!(!interrupts(Source::Gc, true));
+    }
+
+    #[test]
+    fn what_nothing_overlaps_does_not_starve() {
+        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let alone = reads(&mut bench, &mut policy, &[(0, 5)])[0];
+        bench.now = Time::from_ms(1);
+        let pair = reads(&mut bench, &mut policy, &[(0, 7), (1, 7)]);
+        assert_eq!(bench.take(&mut policy, 0), pair);
+        reads(&mut bench, &mut policy, &[(0, 7), (1, 7)]);
+        bench.now = Time::from_ms(101);
+        assert_eq!(bench.take(&mut policy, 0), [alone]);
     }
 }

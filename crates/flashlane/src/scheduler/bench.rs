@@ -1,0 +1,167 @@
+//! A bench for policies: a few dies with real transactions, blocks and page tables, and no clock,
+//! channel or translation of their own. Tests put work in by hand and see what a policy makes of it.
+
+use flashlane_engine::{NONE, Slab, Time};
+
+use super::policy::Policy;
+use super::queues::View;
+use crate::config::load::{self, Overrides};
+use crate::flash::Flash;
+use crate::ftl::blocks::{Blocks, Stream};
+use crate::ftl::pages::PageTables;
+use crate::layout::Geometry;
+use crate::transaction::{Op, Source, Transaction};
+
+/// Flows on the bench; flow `n` has class `n`: 0 urgent .. 3 low.
+pub(crate) const FLOWS: u16 = 4;
+
+/// What a transaction is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    pub(crate) source: Source,
+    pub(crate) op: Op,
+    pub(crate) flow: u16,
+    /// Flat plane.
+    pub(crate) plane: u32,
+}
+
+/// The bench.
+pub(crate) struct Bench {
+    pub(crate) now: Time,
+    pub(crate) geometry: Geometry,
+    pub(crate) transactions: Slab<Transaction>,
+    pub(crate) blocks: Blocks,
+    pub(crate) pages: PageTables,
+    pub(crate) flash: Flash,
+    /// The command that was formed last.
+    pub(crate) batch: Vec<u32>,
+    pub(crate) cancelled: Vec<u32>,
+    /// Collection goes before user work.
+    pub(crate) urgent: bool,
+    next_lpa: u32,
+    /// Migrations so far: each has a block of its own to move a page from.
+    migrations: u32,
+}
+
+impl Bench {
+    /// Idle dies, one a chip, four a channel at most.
+    pub(crate) fn new(dies: u32, planes_per_die: u32) -> Self {
+        let mut device =
+            load::device("tiny", &Overrides::default()).expect("a preset loads").config;
+        device.flash.channels = dies.div_ceil(4);
+        device.flash.chips_per_channel = dies / device.flash.channels;
+        device.flash.dies_per_chip = 1;
+        device.flash.planes_per_die = planes_per_die;
+        device.flash.blocks_per_plane = 2048;
+        device.flash.pages_per_block = 32;
+        let geometry = Geometry::new(&device.flash);
+        let pages = geometry.pages();
+        Self {
+            now: Time::ZERO,
+            geometry,
+            transactions: Slab::new(),
+            blocks: Blocks::new(geometry, u32::from(FLOWS), true, 0),
+            pages: PageTables::new(pages, pages, geometry.sectors_per_page),
+            flash: Flash::new(&device.flash, &device.compat, false, geometry),
+            batch: Vec::new(),
+            cancelled: Vec::new(),
+            urgent: false,
+            next_lpa: 0,
+            migrations: 0,
+        }
+    }
+
+    /// Lends a view of the bench. What was formed or cancelled before is forgotten.
+    pub(crate) fn view<R>(&mut self, decide: impl FnOnce(&mut View<'_>) -> R) -> R {
+        self.batch.clear();
+        self.cancelled.clear();
+        decide(&mut View {
+            now: self.now,
+            transactions: &mut self.transactions,
+            blocks: &self.blocks,
+            pages: &self.pages,
+            flash: &self.flash,
+            urgent: self.urgent,
+            hold_writes: false,
+            ordered: true,
+            planes_per_die: self.geometry.planes_per_die,
+            batch: &mut self.batch,
+            cancelled: &mut self.cancelled,
+        })
+    }
+
+    /// A transaction as the translation layer would make it: programs get the next page of their
+    /// frontier, migrations move a page that is valid. Other reads are of the page `at` of their plane.
+    pub(crate) fn make(&mut self, work: Work, at: u32) -> u32 {
+        let Work { source, op, flow, plane } = work;
+        let mut tr = Transaction::new(source, op, flow, flow as u8, self.now);
+        tr.plane = plane;
+        tr.mask = self.pages.full_mask();
+        tr.lpa = self.next_lpa;
+        self.next_lpa += 1;
+        tr.ppa = match op {
+            Op::Program => {
+                let stream = match source {
+                    Source::User | Source::Cache => Stream::Host,
+                    Source::Gc => Stream::Gc,
+                    Source::Mapping => Stream::Mapping,
+                };
+                let page = self.blocks.allocate(plane, flow, stream, true);
+                page.expect("the bench has pages enough")
+            }
+            // Programs fill planes from their first block on.
+            Op::Read | Op::Erase => {
+                let mut block = self.blocks.first_block(plane) + self.geometry.blocks_per_plane - 1;
+                if source == Source::Gc && op == Op::Read {
+                    self.migrations += 1;
+                    block -= self.migrations;
+                }
+                self.blocks.first_page(block) + at % self.geometry.pages_per_block
+            }
+        };
+        if source == Source::Gc && op == Op::Read {
+            self.pages.set_lpa(tr.ppa, tr.lpa);
+        }
+        self.transactions.insert(tr)
+    }
+
+    /// The same, given to a policy.
+    pub(crate) fn enqueue(&mut self, policy: &mut dyn Policy, work: Work, at: u32) -> u32 {
+        let id = self.make(work, at);
+        let die = self.flash.die_of(work.plane);
+        self.view(|view| policy.enqueue(die, id, view));
+        id
+    }
+
+    /// What a free die does next: the transactions of its command, none if it has nothing to do.
+    pub(crate) fn take(&mut self, policy: &mut dyn Policy, die: u32) -> Vec<u32> {
+        let formed = self.view(|view| policy.take(die, view));
+        assert_eq!(formed, !self.batch.is_empty(), "a policy says whether it formed a command");
+        self.issued();
+        self.batch.clone()
+    }
+
+    /// The programs of the batch are on their way: the next pages of their blocks may follow.
+    pub(crate) fn issued(&mut self) {
+        for &id in &self.batch {
+            let tr = &self.transactions[id];
+            if tr.op == Op::Program {
+                let block = self.blocks.block_of(tr.ppa);
+                self.blocks.block_mut(block).issued += 1;
+            }
+        }
+    }
+
+    /// Work of a request of a flow.
+    pub(crate) fn user(op: Op, flow: u16, plane: u32) -> Work {
+        Work { source: Source::User, op, flow, plane }
+    }
+
+    /// The same request for several transactions.
+    pub(crate) fn connect(&mut self, ids: &[u32], request: u32) {
+        assert_ne!(request, NONE);
+        for &id in ids {
+            self.transactions[id].request = request;
+        }
+    }
+}

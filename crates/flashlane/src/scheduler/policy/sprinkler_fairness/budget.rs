@@ -1,0 +1,290 @@
+//! Budgets of device time: which flow may have work admitted, and when the next round begins.
+
+use flashlane_engine::Time;
+
+use super::SprinklerFairnessConfig;
+
+/// The account of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    /// That of its class; 0 before its first transaction.
+    weight: u32,
+    /// Device time that it may still use in this round; below 0 it is in debt. Unit: picoseconds.
+    balance: i64,
+    /// Transactions admitted and not done.
+    unfinished: u32,
+    /// When the last of them was done.
+    idle_since: Option<Time>,
+    /// Time of the collection of its pages since the last compensation. Unit: picoseconds.
+    collection: u64,
+    /// What compensation makes of its budget.
+    factor: f64,
+}
+
+impl Account {
+    fn is_eligible(&self) -> bool {
+        self.balance > 0
+    }
+
+    fn is_busy(&self) -> bool {
+        self.is_eligible() && self.unfinished > 0
+    }
+
+    /// What a round brings. Unit: picoseconds. Range: 1 and above for a flow that was seen.
+    fn budget(&self, base: u64) -> i64 {
+        let share = (base as f64 * f64::from(self.weight) * self.factor) as i64;
+        share.max(i64::from(self.weight.min(1)))
+    }
+}
+
+/// The accounts of all flows.
+#[derive(Clone, Debug)]
+pub(super) struct Budgets {
+    accounts: Vec<Account>,
+    /// By class.
+    weights: [u32; 4],
+    /// Budget of a flow of weight 1 without compensation. Unit: picoseconds.
+    base: u64,
+    /// Wall time of a round in which every die works; the least span of a window of compensation.
+    round: Time,
+    idle: Time,
+    limit: Time,
+    compensation: bool,
+    clamp: (f64, f64),
+    /// Eligible flows with unfinished work.
+    busy: usize,
+    /// Begin of the round.
+    started: Time,
+    /// Begin of the window of compensation.
+    window: Time,
+}
+
+impl Budgets {
+    pub(super) fn new(config: &SprinklerFairnessConfig, dies: u32, flows: usize) -> Self {
+        Self {
+            accounts: vec![Account { factor: 1.0, ..Account::default() }; flows],
+            weights: [config.urgent, config.high, config.medium, config.low],
+            base: (u128::from(config.round.0) * u128::from(dies) / flows as u128) as u64,
+            round: Time(config.round.0),
+            idle: Time(config.idle.0),
+            limit: Time(config.limit.0),
+            compensation: config.gc_compensation,
+            clamp: (config.least_factor, config.most_factor),
+            busy: 0,
+            started: Time::ZERO,
+            window: Time::ZERO,
+        }
+    }
+
+    /// A flow has work: its first one opens its account.
+    pub(super) fn meet(&mut self, flow: u16, class: u8) {
+        let account = &mut self.accounts[flow as usize];
+        if account.weight == 0 {
+            account.weight = self.weights[class as usize];
+            account.balance = account.budget(self.base);
+        }
+    }
+
+    /// The flow may have work admitted.
+    pub(super) fn is_eligible(&self, flow: u16) -> bool {
+        self.accounts[flow as usize].is_eligible()
+    }
+
+    /// A transaction of the flow is admitted.
+    pub(super) fn charge(&mut self, flow: u16, cost: u64) {
+        self.change(flow, |account| {
+            account.balance -= cost as i64;
+            account.unfinished += 1;
+        });
+    }
+
+    /// An admitted transaction of the flow is done.
+    pub(super) fn finished(&mut self, flow: u16, now: Time) {
+        self.change(flow, |account| {
+            account.unfinished -= 1;
+            if account.unfinished == 0 {
+                account.idle_since = Some(now);
+            }
+        });
+    }
+
+    fn change(&mut self, flow: u16, change: impl FnOnce(&mut Account)) {
+        let account = &mut self.accounts[flow as usize];
+        let was_busy = account.is_busy();
+        change(account);
+        self.busy = self.busy + usize::from(account.is_busy()) - usize::from(was_busy);
+    }
+
+    /// Collection worked so long for the flow.
+    pub(super) fn collected(&mut self, flow: u16, time: u64) {
+        self.accounts[flow as usize].collection += time;
+    }
+
+    /// When the round ends if nothing more happens: at once if every flow that has work, or had some
+    /// less than `idle` ago, has used its budget.
+    pub(super) fn end(&self) -> Time {
+        let limit = self.started + self.limit;
+        if self.busy > 0 {
+            return limit;
+        }
+        let eligible = self.accounts.iter().filter(|account| account.is_eligible());
+        let idle_since = eligible.filter_map(|account| account.idle_since).max();
+        idle_since.map_or(Time::ZERO, |since| limit.min(since + self.idle))
+    }
+
+    /// Begins a round: debt is carried over, savings are not.
+    pub(super) fn start_round(&mut self, now: Time) {
+        if self.compensation && now - self.window >= self.round {
+            self.compensate();
+            self.window = now;
+        }
+        self.started = now;
+        for account in &mut self.accounts {
+            account.balance = account.balance.min(0) + account.budget(self.base);
+        }
+        self.busy = self.count_busy();
+    }
+
+    /// Budgets by what collection did for each flow in the window: `1 - share + mean share`, clamped.
+    fn compensate(&mut self) {
+        let all: u64 = self.accounts.iter().map(|account| account.collection).sum();
+        let mean = 1.0 / self.accounts.len() as f64;
+        let (least, most) = self.clamp;
+        for account in &mut self.accounts {
+            let collection = std::mem::take(&mut account.collection);
+            account.factor = if all == 0 {
+                1.0
+            } else {
+                (1.0 - collection as f64 / all as f64 + mean).clamp(least, most)
+            };
+        }
+    }
+
+    fn count_busy(&self) -> usize {
+        self.accounts.iter().filter(|account| account.is_busy()).count()
+    }
+
+    /// Checks what is kept beside the accounts.
+    pub(super) fn audit(&self) {
+        assert_eq!(self.busy, self.count_busy(), "eligible flows with work are counted");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+    const US: u64 = 1_000_000;
+
+    /// Four dies and two flows: 10 ms of wall time are 20 ms of device time for each.
+    fn budgets(change: impl FnOnce(&mut SprinklerFairnessConfig)) -> Budgets {
+        let mut config = SprinklerFairnessConfig::default();
+        change(&mut config);
+        let mut budgets = Budgets::new(&config, 4, 2);
+        budgets.meet(0, 2);
+        budgets.meet(1, 3);
+        budgets
+    }
+
+    fn balance(budgets: &Budgets, flow: usize) -> i64 {
+        budgets.accounts[flow].balance
+    }
+
+    #[test]
+    fn a_round_is_shared_by_dies_and_flows() {
+        let budgets = budgets(|_| {});
+        assert_eq!([balance(&budgets, 0), balance(&budgets, 1)], [20 * MS as i64; 2]);
+    }
+
+    #[test]
+    fn weights_multiply_budgets() {
+        let budgets = budgets(|config| config.medium = 3);
+        assert_eq!([balance(&budgets, 0), balance(&budgets, 1)].map(|b| b / MS as i64), [60, 20]);
+    }
+
+    #[test]
+    fn debt_is_carried_over_and_savings_are_not() {
+        let mut budgets = budgets(|_| {});
+        budgets.charge(0, 19 * MS);
+        assert!(budgets.is_eligible(0), "1 ms is left");
+        budgets.charge(0, 5 * MS);
+        assert!(!budgets.is_eligible(0));
+        budgets.charge(1, 5 * MS);
+        assert_eq!([balance(&budgets, 0), balance(&budgets, 1)].map(|b| b / MS as i64), [-4, 15]);
+        budgets.start_round(Time::from_ms(30));
+        assert_eq!([balance(&budgets, 0), balance(&budgets, 1)].map(|b| b / MS as i64), [16, 20]);
+        budgets.audit();
+    }
+
+    #[test]
+    fn a_debt_of_several_rounds_takes_several_rounds() {
+        let mut budgets = budgets(|_| {});
+        budgets.charge(0, 65 * MS);
+        for (round, left) in [(1, -25), (2, -5), (3, 15)] {
+            budgets.start_round(Time::from_ms(round));
+            assert_eq!(balance(&budgets, 0) / MS as i64, left);
+            assert_eq!(budgets.is_eligible(0), left > 0);
+        }
+    }
+
+    #[test]
+    fn a_round_ends_when_all_flows_with_work_have_used_their_budgets() {
+        let mut budgets = budgets(|_| {});
+        budgets.charge(0, 21 * MS);
+        assert_eq!(budgets.end(), Time::ZERO, "the other flow has not come yet");
+        budgets.charge(1, MS);
+        assert_eq!(budgets.end(), Time::from_ms(100), "it has work and budget: the limit alone");
+        budgets.charge(1, 20 * MS);
+        assert_eq!(budgets.end(), Time::ZERO, "both have used theirs");
+        budgets.audit();
+    }
+
+    #[test]
+    fn a_round_ends_when_those_with_budget_have_been_idle() {
+        let mut budgets = budgets(|_| {});
+        budgets.charge(0, 21 * MS);
+        budgets.charge(1, MS);
+        budgets.charge(1, MS);
+        budgets.finished(1, Time(2 * MS));
+        assert_eq!(budgets.end(), Time::from_ms(100));
+        budgets.finished(1, Time(3 * MS));
+        assert_eq!(budgets.end(), Time(3 * MS + 100 * US));
+        // New work within the time: it is idle no longer.
+        budgets.charge(1, MS);
+        assert_eq!(budgets.end(), Time::from_ms(100));
+        budgets.finished(1, Time(100 * MS - 20 * US));
+        assert_eq!(budgets.end(), Time::from_ms(100), "not beyond the limit");
+        budgets.audit();
+    }
+
+    #[test]
+    fn collection_is_paid_by_those_whose_pages_move() {
+        let mut with = budgets(|_| {});
+        let mut without = budgets(|config| config.gc_compensation = false);
+        for budgets in [&mut with, &mut without] {
+            budgets.collected(0, 3 * MS);
+            budgets.collected(1, MS);
+            budgets.start_round(Time::from_ms(9));
+            assert_eq!(balance(budgets, 0), 20 * MS as i64, "the window is too short");
+            budgets.start_round(Time::from_ms(10));
+        }
+        // 1 - 3/4 + 1/2 and 1 - 1/4 + 1/2 of 20 ms.
+        assert_eq!([balance(&with, 0), balance(&with, 1)].map(|b| b / MS as i64), [15, 25]);
+        assert_eq!([balance(&without, 0), balance(&without, 1)].map(|b| b / MS as i64), [20, 20]);
+        with.start_round(Time::from_ms(15));
+        assert_eq!(balance(&with, 0), 15 * MS as i64, "until the next window is over");
+        with.start_round(Time::from_ms(20));
+        assert_eq!(balance(&with, 0), 20 * MS as i64, "no collection, no compensation");
+    }
+
+    #[test]
+    fn compensation_is_bounded() {
+        let mut budgets =
+            budgets(|config| (config.least_factor, config.most_factor) = (0.75, 1.25));
+        budgets.collected(0, MS);
+        budgets.start_round(Time::from_ms(10));
+        // 1 - 1 + 1/2 and 1 - 0 + 1/2, clamped.
+        assert_eq!([balance(&budgets, 0), balance(&budgets, 1)].map(|b| b / MS as i64), [15, 25]);
+    }
+}

@@ -1,0 +1,248 @@
+//! Sprinkler with fairness control: budgets of device time for each flow.
+//!
+//! Source: Jun and Shin, NVMSA 2015 (abstract), as FLIN (ISCA'18) sections 1, 7 and 8 describes it and its like: a scheduler
+//! in the device that gives each tenant a budget, charges it for the collection that it causes, and
+//! thereby controls throughput, not parallelism, and leaves resources idle. No formula of it is public;
+//! all of them here are ours:
+//!
+//! - A round brings every flow `weight * round * dies / flows` of device time, times its compensation.
+//!   Debt is carried over, savings are not. (Dies, since a die runs one operation at a time.)
+//! - A transaction is charged its command, transfer and array time when it is admitted to the queues of
+//!   the dies. A flow without budget has its transactions held back, even if dies are idle.
+//! - A round ends when every flow that has work, or had some less than `idle` ago, has used its budget;
+//!   at the latest after `limit`. What is held back is then admitted in turns, one
+//!   transaction of each flow at a time, as far as the new budgets go.
+//! - Compensation: `1 - share + 1 / flows` of the budget, clamped, where the share is that of the flow in
+//!   the time of collection in the last window, at least a `round` long: migrations by the owner of the
+//!   page, erases by that of the block.
+//!
+//! Below admission it is [`Sprinkler`]. Collection and translation pages are never held back and charged
+//! to nobody directly. Whatever waits for held work waits for the end of a round at most a few times:
+//! every round brings every flow budget.
+
+mod budget;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use flashlane_engine::{List, Time};
+
+use super::Policy;
+use super::sprinkler::{Sprinkler, SprinklerConfig};
+use crate::config::policy::PolicyDoc;
+use crate::config::units::Span;
+use crate::scheduler::queues::View;
+use crate::transaction::{Op, Source, Transaction};
+use budget::Budgets;
+
+/// Parameters of Sprinkler with budgets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SprinklerFairnessConfig {
+    /// As `sprinkler.window`. Range: 1..=1024.
+    pub window: u32,
+    /// Wall time of a round in which every die works: the budgets of a round are so long for each die.
+    /// Range: 1ms..=10s.
+    pub round: Span,
+    /// A flow that had no work for so long does not keep others from the next round. Range: 1us..=1s.
+    pub idle: Span,
+    /// A round ends after this time at the latest. Range: 1ms..=10s.
+    pub limit: Span,
+    /// Flows pay for the collection that they cause.
+    pub gc_compensation: bool,
+    /// Least factor of compensation. Range: 0.1..=1.
+    pub least_factor: f64,
+    /// Largest factor of compensation. Range: 1..=10.
+    pub most_factor: f64,
+    /// Weight of the budgets of urgent flows. Range: 1..=256.
+    pub urgent: u32,
+    /// Weight of `high`. Range: 1..=256.
+    pub high: u32,
+    /// Weight of `medium`. Range: 1..=256.
+    pub medium: u32,
+    /// Weight of `low`. Range: 1..=256.
+    pub low: u32,
+}
+
+impl Default for SprinklerFairnessConfig {
+    fn default() -> Self {
+        Self {
+            window: SprinklerConfig::default().window,
+            round: Span(10_000_000_000),
+            idle: Span(100_000_000),
+            limit: Span(100_000_000_000),
+            gc_compensation: true,
+            least_factor: 0.25,
+            most_factor: 2.0,
+            urgent: 1,
+            high: 1,
+            medium: 1,
+            low: 1,
+        }
+    }
+}
+
+impl PolicyDoc for SprinklerFairnessConfig {
+    const SUMMARY: &'static str =
+        "sprinkler with a budget of device time for each flow and round; spent budgets wait";
+    const SOURCE: &'static str = "Jun and Shin, NVMSA'15; FLIN (ISCA'18) section 7";
+    const RECONSTRUCTED: bool = true;
+}
+
+/// The policy.
+pub(super) struct SprinklerFairness {
+    sprinkler: Sprinkler,
+    budgets: Budgets,
+    /// Transactions held back, by flow, oldest first. Only flows without budget have any.
+    held: Vec<List>,
+    /// How many there are, by die and in all.
+    held_at: Vec<u32>,
+    held_in_all: u32,
+    /// The flow that is admitted first when a round begins.
+    turn: usize,
+}
+
+/// Flows pay for it when it is admitted.
+fn is_charged(tr: &Transaction) -> bool {
+    tr.op != Op::Erase && matches!(tr.source, Source::User | Source::Cache)
+}
+
+impl SprinklerFairness {
+    pub(super) fn new(config: &SprinklerFairnessConfig, dies: u32, flows: usize) -> Self {
+        Self {
+            sprinkler: Sprinkler::new(&SprinklerConfig { window: config.window }, dies),
+            budgets: Budgets::new(config, dies, flows),
+            held: vec![List::default(); flows],
+            held_at: vec![0; dies as usize],
+            held_in_all: 0,
+            turn: 0,
+        }
+    }
+
+    fn admit(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+        let tr = &view.transactions[id];
+        self.budgets.charge(tr.flow, view.cost(tr));
+        self.sprinkler.enqueue(die, id, view);
+    }
+
+    fn hold(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+        let flow = view.transactions[id].flow as usize;
+        self.held[flow].push_back(id, view.transactions);
+        self.held_at[die as usize] += 1;
+        self.held_in_all += 1;
+    }
+
+    /// Admits what is held back as far as the budgets go, in turns.
+    fn release(&mut self, view: &mut View<'_>) {
+        let mut skipped = 0;
+        while self.held_in_all > 0 && skipped < self.held.len() {
+            let flow = self.turn;
+            self.turn = (flow + 1) % self.held.len();
+            if self.held[flow].is_empty() || !self.budgets.is_eligible(flow as u16) {
+                skipped += 1;
+                continue;
+            }
+            skipped = 0;
+            let id = self.held[flow].pop_front(view.transactions);
+            let die = view.flash.die_of(view.transactions[id].plane);
+            self.held_at[die as usize] -= 1;
+            self.held_in_all -= 1;
+            self.admit(die, id, view);
+        }
+    }
+}
+
+impl Policy for SprinklerFairness {
+    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+        let tr = &view.transactions[id];
+        if !is_charged(tr) {
+            self.sprinkler.enqueue(die, id, view);
+            return;
+        }
+        let flow = tr.flow;
+        self.budgets.meet(flow, tr.class);
+        // Where nobody else has use for the round, the next one begins at once. If others are held
+        // back as well, they all are woken for it.
+        while self.held_in_all == 0
+            && !self.budgets.is_eligible(flow)
+            && self.budgets.end() <= view.now
+        {
+            self.budgets.start_round(view.now);
+        }
+        if self.budgets.is_eligible(flow) {
+            self.admit(die, id, view);
+        } else {
+            self.hold(die, id, view);
+        }
+    }
+
+    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        let formed = self.sprinkler.take(die, view);
+        for &id in view.batch.iter() {
+            let tr = &view.transactions[id];
+            match (tr.source, tr.op) {
+                // A migration is charged when it begins, with all that it takes.
+                (Source::Gc, Op::Read) => self.budgets.collected(tr.flow, view.migration_time()),
+                (Source::Gc, Op::Erase) => self.budgets.collected(tr.flow, view.erase_time()),
+                _ => {}
+            }
+        }
+        formed
+    }
+
+    fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.sprinkler.take_read(die, view)
+    }
+
+    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.sprinkler.interrupt(die, view)
+    }
+
+    fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.sprinkler.interrupt_for_write(die, view)
+    }
+
+    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+        self.sprinkler.rank(die, view)
+    }
+
+    fn observes(&self) -> bool {
+        true
+    }
+
+    fn completed(&mut self, _: u32, _: u32, tr: &Transaction, now: Time) {
+        if is_charged(tr) {
+            self.budgets.finished(tr.flow, now);
+        }
+    }
+
+    fn holds_back(&self) -> bool {
+        true
+    }
+
+    fn wake(&self) -> Option<Time> {
+        (self.held_in_all > 0).then(|| self.budgets.end())
+    }
+
+    fn woken(&mut self, view: &mut View<'_>) {
+        while self.held_in_all > 0 && self.budgets.end() <= view.now {
+            self.budgets.start_round(view.now);
+            self.release(view);
+        }
+    }
+
+    fn waiting(&self, die: u32) -> u32 {
+        self.sprinkler.waiting(die) + self.held_at[die as usize]
+    }
+
+    fn audit(&self) {
+        self.budgets.audit();
+        let by_die: u32 = self.held_at.iter().sum();
+        let by_flow: u32 = self.held.iter().map(List::len).sum();
+        assert_eq!([by_die, by_flow], [self.held_in_all; 2], "what is held back is counted");
+        for (flow, held) in (0..).zip(&self.held) {
+            let free = self.budgets.is_eligible(flow);
+            assert!(!free || held.is_empty(), "flow {flow} has budget and work held back");
+        }
+    }
+}
