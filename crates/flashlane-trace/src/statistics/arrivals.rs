@@ -80,6 +80,33 @@ impl Windows {
     }
 }
 
+/// Collects the dispersion of arrivals alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Dispersion {
+    windows: [Windows; 3],
+}
+
+impl Dispersion {
+    /// A request arrives; times never step back. Unit: picoseconds since the first arrival.
+    pub fn add(&mut self, time_ps: u64) {
+        for (windows, width) in self.windows.iter_mut().zip(WINDOWS_PS) {
+            windows.add(time_ps / width);
+        }
+    }
+
+    /// As [`TraceStatistics::idc`].
+    #[must_use]
+    pub fn idc(self) -> [Option<f64>; 3] {
+        self.windows.map(|windows| windows.finish().map(|(idc, _)| idc))
+    }
+
+    /// As [`TraceStatistics::peak`].
+    #[must_use]
+    pub fn peak(self) -> [Option<f64>; 3] {
+        self.windows.map(|windows| windows.finish().map(|(_, peak)| peak))
+    }
+}
+
 /// Arrivals by fine intervals whose length doubles as the trace grows.
 #[derive(Debug, Default)]
 struct Intervals {
@@ -171,7 +198,7 @@ pub(super) struct Arrivals {
     gaps_of: [Moments; 2],
     zero: u64,
     short: u64,
-    windows: [Windows; 3],
+    dispersion: Dispersion,
     intervals: Intervals,
 }
 
@@ -192,9 +219,7 @@ impl Arrivals {
         self.previous = side;
         self.counts[side] += 1;
         let time = self.last - self.first;
-        for (windows, width) in self.windows.iter_mut().zip(WINDOWS_PS) {
-            windows.add(time / width);
-        }
+        self.dispersion.add(time);
         self.intervals.add(time);
     }
 
@@ -214,11 +239,8 @@ impl Arrivals {
         let [[rr, rw], [wr, ww]] = self.pairs;
         into.read_after_read = share(rr as f64, rr + rw);
         into.write_after_write = share(ww as f64, wr + ww);
-        for (at, windows) in self.windows.into_iter().enumerate() {
-            let found = windows.finish();
-            into.idc[at] = found.map(|(idc, _)| idc);
-            into.peak[at] = found.map(|(_, peak)| peak);
-        }
+        into.idc = self.dispersion.idc();
+        into.peak = self.dispersion.peak();
         into.bias = self.intervals.bias(span, into.requests);
         for (side, at) in [(&mut into.read, super::READ), (&mut into.write, super::WRITE)] {
             side.requests = self.counts[at];

@@ -9,6 +9,7 @@ mod space;
 
 use std::collections::BTreeMap;
 
+pub use self::arrivals::Dispersion;
 pub use self::popularity::{Places, Popularity};
 
 use self::arrivals::Arrivals;
@@ -16,7 +17,7 @@ use self::space::Space;
 use crate::record::{Op, Record};
 
 /// Sizes of the units in which [`SideStatistics::starts`] counts starts. Unit: bytes.
-pub const EXTENT_BYTES: [u64; 3] = [4 << 10, 64 << 10, 1 << 20];
+pub const EXTENT_BYTES: [u64; 2] = [4 << 10, 64 << 10];
 
 /// Statistics of the reads and writes of a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -86,9 +87,9 @@ pub struct SideStatistics {
     /// Share of page accesses to a page that the same type accessed before.
     pub revisits: f64,
     /// Where the other starts go, in units of [`EXTENT_BYTES`].
-    pub starts: [Places; 3],
+    pub starts: [Places; 2],
     /// Units of [`EXTENT_BYTES`] in which starts of both types lie.
-    pub shared_starts: [u64; 3],
+    pub shared_starts: [u64; 2],
 }
 
 impl TraceStatistics {
@@ -128,15 +129,6 @@ impl Meter {
         self.arrivals.add(record.time_ps, side);
         self.space.add(record, side);
         *self.sizes[side].entry(record.length_bytes).or_default() += 1;
-    }
-
-    /// Takes only arrival and type of the next record into account.
-    pub fn add_arrival(&mut self, record: &Record) {
-        match record.op {
-            Op::Read => self.arrivals.add(record.time_ps, READ),
-            Op::Write => self.arrivals.add(record.time_ps, WRITE),
-            Op::Trim | Op::Flush => self.other_requests += 1,
-        }
     }
 
     /// The statistics of everything so far.
@@ -210,7 +202,7 @@ mod tests {
         assert_eq!(found.idc, [None; 3]);
         assert_eq!(found.read.starts[0].distinct, 1);
         assert_eq!(found.write.starts[1].count, 1);
-        assert_eq!(found.write.shared_starts, [0, 0, 1], "pages 10 and 100 lie in the same MiB");
+        assert_eq!(found.write.shared_starts, [0, 0]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ struct Side {
     accesses: u64,
     revisits: u64,
     /// Starts that continue nothing, by device and unit of each size.
-    starts: [HashMap<(u32, u64), u32>; 3],
+    starts: [HashMap<(u32, u64), u32>; 2],
 }
 
 impl Default for Space {

@@ -5,8 +5,7 @@
 //! not on time, so that its shape is searched for: the one whose arrivals have the dispersion of the trace's.
 
 use flashlane_engine::Rng;
-use flashlane_trace::statistics::{EXTENT_BYTES, Meter, SideStatistics, TraceStatistics};
-use flashlane_trace::{Op, Record};
+use flashlane_trace::statistics::{Dispersion, EXTENT_BYTES, SideStatistics, TraceStatistics};
 
 use super::file::{CloneFile, CloneSide};
 use super::gaps::Cascade;
@@ -31,13 +30,21 @@ const SIZE_KIB_MAX: f64 = 16_384.0;
 /// Largest set of extents. Unit: MiB.
 const FOOTPRINT_MIB_MAX: f64 = 1_048_576.0;
 /// Requests of a trial of a cascade. Range: from as many as a short trace has.
-const TRIAL_REQUESTS: (u64, u64) = (20_000, 131_072);
+const TRIAL_REQUESTS: (u64, u64) = (16_384, 65_536);
 /// A trial has at least `2^TRIAL_PERIODS_LOG2` of the longest bursts.
 const TRIAL_PERIODS_LOG2: u32 = 3;
+/// Leaves that are tried.
+const LEAF_LOG2_MAX: u32 = 10;
+/// Distance between them.
+const LEAF_STEP: usize = 2;
 /// Weights of the dispersions in windows of 10 ms, 100 ms and 1 s.
 const WEIGHTS: [f64; 3] = [1.0, 1.0, 2.0];
-/// Rounds of search, after each of which the share of batches is corrected.
-const ROUNDS: u32 = 3;
+/// Corrections of the share of batches, for gaps outside them that are short too.
+const CORRECTIONS: u32 = 3;
+/// Gaps below this are short. Unit: picoseconds.
+const SHORT_PS: u64 = 100_000_000;
+/// Starts that must have come back before the unit in which they did is believed.
+const RETURNS_MIN: f64 = 50.0;
 
 /// The parameters of a clone with the statistics of a trace. `name` becomes its name. Tells `progress` the
 /// share that is done.
@@ -89,12 +96,11 @@ pub fn fit(
     if trace.gap_ms >= BATCH_GAP_MS_MIN {
         file.batch = trace.short_gaps.min(BATCH_MAX);
     }
-    for round in 0..ROUNDS {
-        let done = |share: f64| progress((f64::from(round) + share) / f64::from(ROUNDS));
-        let best = search(&mut file, trace, &done);
+    search(&mut file, trace, progress);
+    for _ in 0..CORRECTIONS {
         if file.batch > 0.0 {
-            // Some of the other gaps are short too.
-            file.batch = (file.batch + trace.short_gaps - best.short_gaps).clamp(0.0, BATCH_MAX);
+            let found = trial(&file, TRIAL_REQUESTS.1).short_gaps;
+            file.batch = (file.batch + trace.short_gaps - found).clamp(0.0, BATCH_MAX);
         }
     }
     file.batch = rounded(file.batch);
@@ -107,21 +113,16 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.4e}").parse().expect("a number that was just written")
 }
 
-/// Index of the unit of popularity among [`EXTENT_BYTES`]: as long as starts are spread evenly over larger
-/// units, the probability that two lie in the same one grows with the unit.
+/// Index of the unit of popularity among [`EXTENT_BYTES`]: pages where starts come back to the same page,
+/// larger extents where they spread evenly over them, so that two are 16 times as likely to share one.
 fn extent(trace: &TraceStatistics) -> usize {
     let busier =
         if trace.read.requests > trace.write.requests { &trace.read } else { &trace.write };
-    let [page, middle, large] = busier.starts.map(|places| places.collision);
+    let [page, large] = busier.starts.map(|places| places.collision);
+    let starts = busier.starts[0].count as f64;
     let aligned = trace.read.aligned_starts.min(trace.write.aligned_starts) > 0.9;
-    // Evenly spread starts would make these ratios 16.
-    if aligned && page > 0.0 && middle < 4.0 * page {
-        0
-    } else if middle > 0.0 && large > 8.0 * middle {
-        2
-    } else {
-        1
-    }
+    let believed = page * starts * starts / 2.0 >= RETURNS_MIN;
+    usize::from(!(aligned && believed && large < 4.0 * page))
 }
 
 /// The parameters of one type.
@@ -166,27 +167,27 @@ fn sizes(side: &SideStatistics) -> Vec<(f64, f64)> {
     counts.into_iter().map(|(kib, count)| (kib, share(count))).collect()
 }
 
-/// Sets the cascade whose arrivals come closest to the trace's dispersion; gives the statistics of its trial.
-fn search(
-    file: &mut CloneFile,
-    trace: &TraceStatistics,
-    progress: &dyn Fn(f64),
-) -> TraceStatistics {
+/// What a trial found.
+struct Trial {
+    idc: [Option<f64>; 3],
+    /// Share of gaps below 100 us.
+    short_gaps: f64,
+}
+
+/// Sets the cascade whose arrivals come closest to the trace's dispersion.
+fn search(file: &mut CloneFile, trace: &TraceStatistics, progress: &dyn Fn(f64)) {
     let requests = trace.requests.clamp(TRIAL_REQUESTS.0, TRIAL_REQUESTS.1);
     let candidates = candidates(file, trace, requests);
-    let mut best: Option<(f64, usize, TraceStatistics)> = None;
+    let mut best = (f64::INFINITY, candidates[0]);
     for (at, &cascade) in candidates.iter().enumerate() {
         progress(at as f64 / candidates.len() as f64);
         (file.bias, file.levels, file.leaf_log2) = cascade;
-        let found = trial(file, requests);
-        let distance = distance(&found, trace);
-        if best.as_ref().is_none_or(|(least, ..)| distance < *least) {
-            best = Some((distance, at, found));
+        let distance = distance(&trial(file, requests).idc, &trace.idc);
+        if distance < best.0 {
+            best = (distance, cascade);
         }
     }
-    let (_, at, found) = best.expect("there is always the candidate without bursts");
-    (file.bias, file.levels, file.leaf_log2) = candidates[at];
-    found
+    (file.bias, file.levels, file.leaf_log2) = best.1;
 }
 
 /// Bias, levels and leaves of the cascades that leave room for the other causes of variation.
@@ -202,40 +203,36 @@ fn candidates(file: &CloneFile, trace: &TraceStatistics, requests: u64) -> Vec<(
             if Cascade::mean_square(bias, levels as usize) > square {
                 break;
             }
-            all.extend((0..=(depth_max - levels).min(10)).map(|leaf| (bias, levels, leaf)));
+            let leaves = (0..=(depth_max - levels).min(LEAF_LOG2_MAX)).step_by(LEAF_STEP);
+            all.extend(leaves.map(|leaf| (bias, levels, leaf)));
         }
     }
     all
 }
 
-/// Statistics of the arrivals of a clone.
-fn trial(file: &CloneFile, requests: u64) -> TraceStatistics {
+/// The arrivals of a clone.
+fn trial(file: &CloneFile, requests: u64) -> Trial {
     let params = file.params();
     let stream = |part: &str| Rng::stream(1, part, 0);
     let mut types = Types::new(&params, stream("workload.clone.type"));
     let mut gaps = Gaps::new(&params, 1.0, stream("workload.clone.gap"));
-    let mut meter = Meter::default();
+    let mut dispersion = Dispersion::default();
+    let (mut first, mut last, mut short) = (None, 0, 0_u64);
     for _ in 0..requests {
-        let is_read = types.next();
-        let Some(time) = gaps.next(is_read) else { break };
-        let op = if is_read { Op::Read } else { Op::Write };
-        meter.add_arrival(&Record {
-            time_ps: time.0,
-            op,
-            offset_bytes: 0,
-            length_bytes: 0,
-            device: 0,
-        });
+        let Some(time) = gaps.next(types.next()) else { break };
+        let first = *first.get_or_insert(time.0);
+        short += u64::from(time.0 - last < SHORT_PS);
+        last = time.0;
+        dispersion.add(time.0 - first);
     }
-    meter.finish()
+    Trial { idc: dispersion.idc(), short_gaps: short as f64 / requests as f64 }
 }
 
 /// How far the dispersions are apart: weighted squares of logarithms.
-fn distance(found: &TraceStatistics, wanted: &TraceStatistics) -> f64 {
-    let parts = found.idc.iter().zip(&wanted.idc).zip(WEIGHTS);
+fn distance(found: &[Option<f64>; 3], wanted: &[Option<f64>; 3]) -> f64 {
+    let parts = found.iter().zip(wanted).zip(WEIGHTS);
     let part = |((found, wanted), weight): ((&Option<f64>, &Option<f64>), f64)| {
-        let ratio = (found.as_ref()?.max(1e-3)) / wanted.as_ref()?.max(1e-3);
-        let log = libm::log(ratio);
+        let log = libm::log(found.as_ref()?.max(1e-3) / wanted.as_ref()?.max(1e-3));
         Some(weight * log * log)
     };
     parts.filter_map(part).sum()
