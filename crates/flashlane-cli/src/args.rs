@@ -85,6 +85,9 @@ pub(crate) struct RunArgs {
     /// Also run every flow alone, and report slowdowns and fairness.
     #[arg(long)]
     pub(crate) alone: bool,
+    /// With --alone: slowdowns and fairness in windows of this length as well, for example `100ms`.
+    #[arg(long, value_name = "TIME", requires = "alone", conflicts_with = "seeds", value_parser = parse_window)]
+    pub(crate) windows: Option<Span>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
@@ -340,6 +343,14 @@ fn parse_round(text: &str) -> Result<Round, String> {
         Warmup::Time(span) if span > 0 => Ok(Round::Time(span)),
         Warmup::Requests(count) if count > 0 => Ok(Round::Requests(count)),
         _ => Err("allowed: above 0".to_owned()),
+    }
+}
+
+fn parse_window(text: &str) -> Result<Span, String> {
+    match text.parse::<Span>() {
+        Ok(span) if span.0 > 0 => Ok(span),
+        Ok(_) => Err("allowed: above 0".to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }
 

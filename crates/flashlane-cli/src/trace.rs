@@ -60,7 +60,14 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Error> {
 /// The built-in sets, their figures of Table 2 and where their shapes come from.
 fn list() -> Result<(), Error> {
     let mut table = Table::new(&[
-        "clone", "reads", "read KiB", "write KiB", "before reads ms", "before writes ms", "IOPS", "",
+        "clone",
+        "reads",
+        "read KiB",
+        "write KiB",
+        "before reads ms",
+        "before writes ms",
+        "IOPS",
+        "",
     ]);
     for params in clone::list() {
         table.row(vec![
@@ -144,9 +151,8 @@ fn comments(source: &str, s: &TraceStatistics) -> String {
     };
     let maybe = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.4}"));
     let windows = |values: [Option<f64>; 3]| values.map(maybe).join(" / ");
-    let both = |of: &dyn Fn(&SideStatistics) -> f64| {
-        format!("{:.4} / {:.4}", of(&s.read), of(&s.write))
-    };
+    let both =
+        |of: &dyn Fn(&SideStatistics) -> f64| format!("{:.4} / {:.4}", of(&s.read), of(&s.write));
     let mib = |pages: u64| format!("{:.1}", pages as f64 / 256.0);
     line("clone of", source.to_owned());
     line("requests, trims and flushes left out", format!("{}, {}", s.requests, s.other_requests));
@@ -189,7 +195,8 @@ fn generated(
     arguments: &CloneArgs,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let compressed = arguments.out.as_ref().is_some_and(|path| path.extension().is_some_and(|e| e == "zst"));
+    let compressed =
+        arguments.out.as_ref().is_some_and(|path| path.extension().is_some_and(|e| e == "zst"));
     if !compressed {
         return write_requests(file, requests, arguments, &mut BufWriter::new(out));
     }

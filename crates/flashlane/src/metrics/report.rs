@@ -5,8 +5,8 @@ use crate::ftl::hybrid::Hybrid;
 use crate::metrics::recorder::FlowRecord;
 use crate::metrics::summary::{
     AloneSummary, BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary,
-    CommandCounts, CommandSummary, EraseSummary, FlashSummary, FlowSummary, HitCounts, SCHEMA,
-    Summary,
+    CommandCounts, CommandSummary, EraseSummary, Fairness, FlashSummary, FlowSummary, HitCounts,
+    SCHEMA, Summary,
 };
 use crate::run::RunOptions;
 use crate::ssd::Ssd;
@@ -43,7 +43,8 @@ pub(crate) fn summarise(
         requests_completed: ssd.host.flows.iter().map(|f| f.completed).sum(),
         flows,
         steady_state: ssd.recorder.watch.as_ref().map(|watch| watch.summary()),
-        fairness: crate::metrics::Fairness::default(),
+        fairness: Fairness::default(),
+        slowdown_over_time: None,
         flash: flash_summary(ssd),
         commands: commands(ssd),
         cache: CacheSummary {
@@ -239,19 +240,25 @@ pub(crate) fn alone_is_shared(summary: &mut Summary) {
 /// Fairness metrics over all flows that have a slowdown.
 pub(crate) fn fairness(summary: &mut Summary) {
     let slowdowns: Vec<f64> = summary.flows.iter().filter_map(|f| f.slowdown).collect();
+    summary.fairness = fairness_of(&slowdowns);
+}
+
+/// Fairness metrics over these slowdowns; all of them are `None` without any.
+pub(crate) fn fairness_of(slowdowns: &[f64]) -> Fairness {
     if slowdowns.is_empty() {
-        return;
+        return Fairness::default();
     }
     let count = slowdowns.len() as f64;
     let max = slowdowns.iter().copied().fold(0.0, f64::max);
     let min = slowdowns.iter().copied().fold(f64::INFINITY, f64::min);
     let mean = slowdowns.iter().sum::<f64>() / count;
     let variance = slowdowns.iter().map(|s| (s - mean) * (s - mean)).sum::<f64>() / count;
-    let fairness = &mut summary.fairness;
-    fairness.fairness = Some(min / max);
-    fairness.max_slowdown = Some(max);
-    fairness.stdev_slowdown = Some(variance.sqrt());
-    fairness.weighted_speedup = Some(slowdowns.iter().map(|s| 1.0 / s).sum());
+    Fairness {
+        fairness: Some(min / max),
+        max_slowdown: Some(max),
+        stdev_slowdown: Some(variance.sqrt()),
+        weighted_speedup: Some(slowdowns.iter().map(|s| 1.0 / s).sum()),
+    }
 }
 
 /// Peak resident memory of the process, where the system tells; 0 elsewhere. Unit: bytes.
@@ -268,7 +275,6 @@ pub(crate) fn peak_rss_bytes() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::Fairness;
 
     #[test]
     fn fairness_follows_the_papers() {
