@@ -10,8 +10,6 @@ use flashlane::metrics::{FlowWindow, Summary};
 const DRIVE: &str = r#"
 name = "windows"
 scheduler = "fcfs"
-[cache]
-mechanism = "none"
 [ftl]
 over_provisioning = 0.25
 mapping.ideal = true
@@ -36,8 +34,8 @@ const MS: u64 = 1_000_000_000;
 /// A steady open loop of small reads beside another source.
 fn beside(other: &str, window_ms: u64) -> Summary {
     let workload = format!(
-        "[[flow]]\nname = 'steady'\n[flow.synthetic]\niops = 2000.0\nsize = '4KiB'\nrequests = 200\n\
-         [[flow]]\nname = 'other'\n{other}"
+        "[[flow]]\nname = 'steady'\ncache = 'off'\n[flow.synthetic]\niops = 2000.0\nread_ratio = 1.0\n\
+         size = '4KiB'\nrequests = 200\n[[flow]]\nname = 'other'\ncache = 'off'\n{other}"
     );
     let mut scenario = Scenario::new(DRIVE, &workload);
     scenario.options.alone = true;
@@ -62,7 +60,8 @@ fn whole(
 
 #[test]
 fn windows_add_up_to_the_run() {
-    let other = "[flow.synthetic]\nqueue_depth = 4\nsize = '4KiB'\nrequests = 2000\n";
+    let other =
+        "[flow.synthetic]\nqueue_depth = 4\nread_ratio = 1.0\nsize = '4KiB'\nrequests = 2000\n";
     let summary = beside(other, 5);
     for (index, flow) in summary.flows.iter().enumerate() {
         let (count, mean) = whole(&summary, |w| (w.requests, w.end_to_end_us), index);
@@ -110,7 +109,7 @@ fn a_burst_of_the_neighbour_shows_in_its_windows() {
 
 #[test]
 fn nothing_is_windowed_unless_asked_for() {
-    let other = "[flow.synthetic]\nqueue_depth = 1\nrequests = 100\n";
+    let other = "[flow.synthetic]\nqueue_depth = 1\nread_ratio = 1.0\nrequests = 100\n";
     let workload = format!("[[flow]]\nname = 'one'\n{other}");
     let mut scenario = Scenario::new(DRIVE, &workload);
     assert!(scenario.run().slowdown_over_time.is_none());

@@ -59,7 +59,8 @@ pub struct CloneSide {
     pub seq1: f64,
     /// Share that starts where one of the previous 32 requests ended; `seq1` is part of it. Range: 0..=1.
     pub seq32: f64,
-    /// Share of the other starts that are multiples of 4 KiB. Range: 0..=1.
+    /// Share of the other starts that are drawn among multiples of 4 KiB; of the rest an eighth are by chance.
+    /// Range: 0..=1.
     pub aligned: f64,
     /// Zipf exponent of the popularity of extents. Range: 0..=5.
     pub theta: f64,

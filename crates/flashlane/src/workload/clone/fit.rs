@@ -13,6 +13,8 @@ use super::popularity::{Set, set_of};
 use super::{Gaps, Types, VARIATION_MIN};
 use crate::error::Error;
 
+/// Share of starts anywhere that are multiples of 4 KiB.
+const BY_CHANCE: f64 = 0.125;
 /// Fewest requests of a trace, and of a type whose order among the others is believed.
 const REQUESTS_MIN: u64 = 100;
 /// Largest share of gaps of zero: above it the clock of the trace is too coarse.
@@ -29,16 +31,16 @@ const SIZES_MAX: usize = 16;
 const SIZE_KIB_MAX: f64 = 16_384.0;
 /// Largest set of extents. Unit: MiB.
 const FOOTPRINT_MIB_MAX: f64 = 1_048_576.0;
-/// Requests of a trial of a cascade. Range: from as many as a short trace has.
-const TRIAL_REQUESTS: (u64, u64) = (16_384, 65_536);
+/// Requests of a trial of a cascade.
+const TRIAL_REQUESTS: u64 = 65_536;
 /// A trial has at least `2^TRIAL_PERIODS_LOG2` of the longest bursts.
-const TRIAL_PERIODS_LOG2: u32 = 3;
+const TRIAL_PERIODS_LOG2: u32 = 2;
 /// Leaves that are tried.
-const LEAF_LOG2_MAX: u32 = 10;
+const LEAF_LOG2_MAX: u32 = 12;
 /// Distance between them.
 const LEAF_STEP: usize = 2;
 /// Weights of the dispersions in windows of 10 ms, 100 ms and 1 s.
-const WEIGHTS: [f64; 3] = [1.0, 1.0, 2.0];
+const WEIGHTS: [f64; 3] = [1.0, 1.0, 4.0];
 /// Corrections of the share of batches, for gaps outside them that are short too.
 const CORRECTIONS: u32 = 3;
 /// Gaps below this are short. Unit: picoseconds.
@@ -99,7 +101,7 @@ pub fn fit(
     search(&mut file, trace, progress);
     for _ in 0..CORRECTIONS {
         if file.batch > 0.0 {
-            let found = trial(&file, TRIAL_REQUESTS.1).short_gaps;
+            let found = trial(&file).short_gaps;
             file.batch = (file.batch + trace.short_gaps - found).clamp(0.0, BATCH_MAX);
         }
     }
@@ -139,7 +141,7 @@ fn side(trace: &TraceStatistics, side: &SideStatistics, extent: usize) -> CloneS
         sizes,
         seq1: rounded(side.seq1.min(side.seq32)),
         seq32: rounded(side.seq32),
-        aligned: rounded(side.aligned_starts),
+        aligned: rounded(((side.aligned_starts - BY_CHANCE) / (1.0 - BY_CHANCE)).max(0.0)),
         theta: rounded(theta),
         footprint_mib: mib.ceil().clamp(1.0, FOOTPRINT_MIB_MAX) as u32,
     }
@@ -176,13 +178,12 @@ struct Trial {
 
 /// Sets the cascade whose arrivals come closest to the trace's dispersion.
 fn search(file: &mut CloneFile, trace: &TraceStatistics, progress: &dyn Fn(f64)) {
-    let requests = trace.requests.clamp(TRIAL_REQUESTS.0, TRIAL_REQUESTS.1);
-    let candidates = candidates(file, trace, requests);
+    let candidates = candidates(file, trace);
     let mut best = (f64::INFINITY, candidates[0]);
     for (at, &cascade) in candidates.iter().enumerate() {
         progress(at as f64 / candidates.len() as f64);
         (file.bias, file.levels, file.leaf_log2) = cascade;
-        let distance = distance(&trial(file, requests).idc, &trace.idc);
+        let distance = distance(&trial(file).idc, &trace.idc);
         if distance < best.0 {
             best = (distance, cascade);
         }
@@ -191,12 +192,12 @@ fn search(file: &mut CloneFile, trace: &TraceStatistics, progress: &dyn Fn(f64))
 }
 
 /// Bias, levels and leaves of the cascades that leave room for the other causes of variation.
-fn candidates(file: &CloneFile, trace: &TraceStatistics, requests: u64) -> Vec<(f64, u32, u32)> {
+fn candidates(file: &CloneFile, trace: &TraceStatistics) -> Vec<(f64, u32, u32)> {
     let mut all = vec![(0.5, 0, 0)];
     let square = (file.gap_cv * file.gap_cv + 1.0) / file.params().type_mean_square()
         * (1.0 - file.batch)
         / (1.0 + VARIATION_MIN);
-    let depth_max = requests.ilog2() - TRIAL_PERIODS_LOG2;
+    let depth_max = TRIAL_REQUESTS.ilog2() - TRIAL_PERIODS_LOG2;
     let measured = trace.bias.unwrap_or(0.6).clamp(0.52, 0.9);
     for bias in [measured, 0.5 + 0.6 * (measured - 0.5), (1.5 * measured - 0.25).min(0.9)] {
         for levels in 1..=depth_max {
@@ -211,21 +212,21 @@ fn candidates(file: &CloneFile, trace: &TraceStatistics, requests: u64) -> Vec<(
 }
 
 /// The arrivals of a clone.
-fn trial(file: &CloneFile, requests: u64) -> Trial {
+fn trial(file: &CloneFile) -> Trial {
     let params = file.params();
     let stream = |part: &str| Rng::stream(1, part, 0);
     let mut types = Types::new(&params, stream("workload.clone.type"));
     let mut gaps = Gaps::new(&params, 1.0, stream("workload.clone.gap"));
     let mut dispersion = Dispersion::default();
     let (mut first, mut last, mut short) = (None, 0, 0_u64);
-    for _ in 0..requests {
+    for _ in 0..TRIAL_REQUESTS {
         let Some(time) = gaps.next(types.next()) else { break };
         let first = *first.get_or_insert(time.0);
         short += u64::from(time.0 - last < SHORT_PS);
         last = time.0;
         dispersion.add(time.0 - first);
     }
-    Trial { idc: dispersion.idc(), short_gaps: short as f64 / requests as f64 }
+    Trial { idc: dispersion.idc(), short_gaps: short as f64 / TRIAL_REQUESTS as f64 }
 }
 
 /// How far the dispersions are apart: weighted squares of logarithms.
