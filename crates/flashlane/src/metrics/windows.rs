@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use flashlane_engine::Time;
 
-use super::report::fairness_of;
+use super::report::comparison;
 use super::summary::{FlowWindow, SlowdownWindow, WindowedSlowdown};
 
 /// Requests and their end-to-end times by window, for windows that have any.
@@ -53,7 +53,7 @@ pub(crate) fn slowdowns(shared: &[Windows], alone: &[Windows]) -> WindowedSlowdo
             shared.iter().zip(alone).map(|(s, a)| flow_window(s.of(index), a.of(index))).collect();
         let slowdowns: Vec<f64> = flows.iter().filter_map(|flow| flow.slowdown).collect();
         let all = slowdowns.len() == flows.len();
-        let found = fairness_of(if all { &slowdowns } else { &[] });
+        let found = comparison(if all { &slowdowns } else { &[] });
         SlowdownWindow {
             start_s: Time(index * length).as_s(),
             flows,
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn slowdown_and_fairness_of_each_window() {
+    fn slowdown_and_comparison_each_window() {
         let shared = [windows(true, &[(1, 5), (31, 35)]), windows(true, &[(2, 10), (45, 47)])];
         let alone = [windows(true, &[(1, 3), (31, 33)]), windows(true, &[(2, 3), (45, 46)])];
         let found = slowdowns(&shared, &alone);
