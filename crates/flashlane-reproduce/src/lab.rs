@@ -58,6 +58,13 @@ impl Job {
         Ok(self)
     }
 
+    /// Also compares every window of this length with the flow alone. Unit: picoseconds.
+    #[must_use]
+    pub fn windows(mut self, length: u64) -> Self {
+        self.options.windows = Some(length);
+        self
+    }
+
     /// Keeps a time series. Unit of the interval: picoseconds.
     #[must_use]
     pub fn series(mut self, interval: u64) -> Self {

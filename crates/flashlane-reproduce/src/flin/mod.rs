@@ -6,6 +6,7 @@ mod device;
 mod gc;
 mod intensity;
 mod mixes;
+mod over_time;
 mod overhead;
 mod parameters;
 mod policies;
@@ -23,6 +24,12 @@ pub const PAPER: Paper = Paper {
     title: "FLIN: Enabling Fairness and Enhancing Performance in Modern NVMe Solid State Drives \
             (ISCA 2018)",
     experiments: &[
+        Experiment {
+            name: "over-time",
+            figure: "Fig. 2",
+            about: "slowdown of tpce beside tpcc, window by window",
+            run: over_time::run,
+        },
         Experiment {
             name: "intensity-alone",
             figure: "Fig. 3",
