@@ -38,6 +38,7 @@ pub(super) const SUSPEND: &str = "flash.suspend={ program = true, erase = true, 
 pub(super) fn trace_drive(lab: &Lab<'_>, policy: &str) -> Vec<String> {
     let blocks = if lab.full { 4096 } else { 128 };
     vec![
+        format!("flash.channels={}", if lab.smoke { 1 } else { 8 }),
         format!("flash.blocks_per_plane={blocks}"),
         "ftl.precondition.occupancy=0.75".to_owned(),
         "ftl.precondition.open_blocks=true".to_owned(),

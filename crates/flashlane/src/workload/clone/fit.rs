@@ -15,8 +15,6 @@ use crate::error::Error;
 
 /// Share of starts anywhere that are multiples of 4 KiB.
 const BY_CHANCE: f64 = 0.125;
-/// Above this share of requests that fill an extent, the others say nothing of alignment.
-const FILLING_MAX: f64 = 0.9;
 /// Fewest requests of a trace, and of a type whose order among the others is believed.
 const REQUESTS_MIN: u64 = 100;
 /// Largest share of gaps of zero: above it the clock of the trace is too coarse.
@@ -143,22 +141,16 @@ fn side(trace: &TraceStatistics, side: &SideStatistics, extent: usize) -> CloneS
         sizes,
         seq1: rounded(side.seq1.min(side.seq32)),
         seq32: rounded(side.seq32),
-        aligned: rounded(aligned(side, extent)),
+        aligned: rounded(aligned(side)),
         theta: rounded(theta),
         footprint_mib: mib.ceil().clamp(1.0, FOOTPRINT_MIB_MAX) as u32,
     }
 }
 
-/// Share of the starts that are drawn among multiples of 4 KiB, so that with those that are by chance, and
-/// those of requests that fill an extent and start with it, as many are as in the trace.
-fn aligned(side: &SideStatistics, extent: usize) -> f64 {
-    let fill = side.sizes.iter().filter(|&&(bytes, _)| bytes >= EXTENT_BYTES[extent]);
-    let filling = fill.map(|&(_, count)| count).sum::<u64>() as f64 / side.requests.max(1) as f64;
-    if filling > FILLING_MAX {
-        return side.aligned_starts;
-    }
-    let others = (side.aligned_starts - filling) / (1.0 - filling);
-    ((others - BY_CHANCE) / (1.0 - BY_CHANCE)).clamp(0.0, 1.0)
+/// Share of the starts that are drawn among multiples of 4 KiB, so that with those that are by chance as
+/// many are as in the trace.
+fn aligned(side: &SideStatistics) -> f64 {
+    ((side.aligned_starts - BY_CHANCE) / (1.0 - BY_CHANCE)).clamp(0.0, 1.0)
 }
 
 /// The most frequent sizes, the smallest and the largest, with their shares. Unit: KiB.
