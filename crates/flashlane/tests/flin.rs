@@ -127,3 +127,141 @@ fn an_age_limit_ends_starvation_by_low_intensity_flows() {
     let limit = "age_limit = \"40ms\"";
     base.set("scheduler", format!("{{ flin = {{ {threshold}, {limit} }} }}")).run();
 }
+
+#[test]
+fn with_several_planes_a_single_reader_gains_partners_that_fcfs_does_not_reach() {
+    // `fcfs` joins the oldest transactions only, FLIN looks further down the queue. With one request at
+    // a time there is nothing to join.
+    let run = |depth: u32| {
+        let flows = flow("one", &format!("queue_depth = {depth}"), 1.0, "50ms");
+        let flin = Scenario::new(DRIVE, &flows);
+        run_all(&[flin.clone(), flin.set("scheduler", "fcfs")])
+    };
+    let deep = run(256);
+    assert!(deep[0].flash.multiplane_commands > 2 * deep[1].flash.multiplane_commands);
+    assert!(deep[0].flows[0].iops > deep[1].flows[0].iops);
+    let single = run(1);
+    assert_eq!(single[0].flows[0].response_time_us, single[1].flows[0].response_time_us);
+}
+
+#[test]
+fn waits_are_bounded_while_low_intensity_load_is_below_capacity() {
+    // One chip that serves a read in about 100 us. Random flows of low intensity take 20 to 70 % of it
+    // and always go first; a closed loop of high intensity has what is left. Were its waits not bounded, a
+    // run of five times the length would show waits of several times the length.
+    let mut rng = flashlane_engine::Rng::stream(11, "test.flin", 0);
+    for _ in 0..4 {
+        let load = 0.2 + 0.5 * rng.unit();
+        // Each below 1500 a second; 16 MB/s are 1953, and the closed loop has at least 2850.
+        let count = 1 + (load * 9_500.0 / 1_500.0) as u64;
+        let iops = load * 9_500.0 / count as f64;
+        let low = |n| flow(&format!("low-{n}"), &format!("iops = {iops:.0}.0"), 1.0, "1s");
+        let flows = |duration: &str| {
+            let flows: String = (0..count).map(low).collect();
+            (flows + &flow("high", "queue_depth = 64", 1.0, "1s")).replace("1s", duration)
+        };
+        let base = |duration: &str| {
+            Scenario::new(DRIVE, &flows(duration))
+                .set("flash.channels", 1)
+                .set("flash.chips_per_channel", 1)
+                .set("flash.planes_per_die", 1)
+                .set("flash.blocks_per_plane", 512)
+                .set("scheduler", "{ flin = { read_intensity = \"16MB/s\", epoch = \"100ms\" } }")
+        };
+        let [short, long] = ["400ms", "2s"].map(|duration| base(duration).run());
+        let high = |summary: &Summary| summary.flows[count as usize].clone();
+        let bound = 3.0 * high(&short).response_time_us.max;
+        assert!(high(&long).response_time_us.max < bound, "{count} flows, load {load:.2}");
+        // It has at least most of what the others leave.
+        let left = (1.0 - load) * 9_500.0;
+        assert!(high(&long).iops > 0.8 * left, "{} of {left:.0}", high(&long).iops);
+    }
+}
+
+/// A small drive under collection, with two writers and a reader.
+fn collecting() -> Scenario {
+    let flows = flow("writer", "queue_depth = 64", 0.0, "300ms")
+        + &flow("mixed", "queue_depth = 4", 0.5, "300ms")
+        + &flow("reader", "queue_depth = 4", 1.0, "300ms");
+    let drive = DRIVE.replace("enabled = false", "enabled = true");
+    Scenario::new(&drive, &flows)
+        .set("flash.channels", 2)
+        .set("flash.chips_per_channel", 1)
+        .set("flash.blocks_per_plane", 64)
+        .set("flash.pages_per_block", 64)
+        .set("ftl.over_provisioning", "28%")
+        .set("ftl.gc.threshold", "8 blocks")
+}
+
+#[test]
+fn migrations_go_with_writes_below_the_threshold_of_free_pages() {
+    // Nine blocks of 64 pages are more than collection ever leaves; none is below 0 pages.
+    let with = |pages: u32| {
+        let key = format!("{{ flin = {{ gc_free_pages = {pages} }} }}");
+        collecting().set("scheduler", key)
+    };
+    let runs = run_all(&[with(9 * 64), with(0)]);
+    let carried = |run: &Summary| {
+        run.scheduler_overhead.expect("FLIN counts its overhead").migrations_with_writes
+    };
+    assert!(carried(&runs[0]) > 20, "{}", carried(&runs[0]));
+    assert!(carried(&runs[0]) > 2 * carried(&runs[1]), "{}", carried(&runs[1]));
+}
+
+#[test]
+fn overhead_is_counted_and_left_out_for_policies_without() {
+    let runs = run_all(&[collecting(), collecting().set("scheduler", "fcfs")]);
+    assert_eq!(runs[1].scheduler_overhead, None);
+    let overhead = runs[0].scheduler_overhead.expect("FLIN counts its overhead");
+    // 256 MiB of DRAM, pages of 8 KiB, three flows, two chips: 4 * (12 + 32,768 + 12 + 6).
+    assert_eq!(overhead.dram_bytes, 131_192);
+    let pages = runs[0].flash.user_reads + runs[0].flash.user_programs;
+    assert_eq!(overhead.insertions, pages, "every page of the host");
+    assert!(overhead.positions_scanned >= overhead.insertions);
+    let mean = overhead.positions_scanned as f64 / overhead.insertions as f64;
+    assert_eq!(overhead.positions_scanned_mean, mean);
+    assert!(overhead.positions_scanned_max as f64 > mean);
+    let suspends = runs[0].flash.program_suspends + runs[0].flash.erase_suspends;
+    assert!(overhead.suspensions > 0 && overhead.suspensions <= suspends);
+}
+
+#[test]
+fn device_time_is_that_of_the_chips_and_of_the_flows() {
+    let summary = collecting().run();
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(1e-3);
+    let time = summary.device_time;
+    let of_flows = |part: fn(&flashlane::metrics::summary::DeviceTime) -> f64| {
+        summary.flows.iter().map(|flow| part(&flow.device_time)).sum::<f64>()
+    };
+    assert!(near(of_flows(|t| t.host_s), time.host_s));
+    assert!(near(of_flows(|t| t.gc_s), time.gc_s));
+    let chips = |part: fn(&flashlane::metrics::summary::BusyBySource) -> f64| {
+        let shares = summary.chips.iter().map(|chip| part(&chip.busy_by_source));
+        shares.sum::<f64>() * summary.simulated_s
+    };
+    assert!(near(chips(|by| by.host), time.host_s) && near(chips(|by| by.gc), time.gc_s));
+    assert!(near(time.gc_share, time.gc_s / (2.0 * summary.simulated_s)), "two dies");
+    assert_eq!((time.mapping_s, time.mapping_share), (0.0, 0.0), "the table is in DRAM");
+    // Time of collection belongs to those whose pages it moves, most of all to the writer.
+    let [writer, .., reader] = &summary.flows[..] else { panic!("three flows") };
+    assert!(writer.device_time.gc_s > reader.device_time.gc_s);
+    assert!(reader.device_time.host_s > 0.0);
+    // Without collection there is none.
+    let idle = collecting().set("ftl.precondition.enabled", false).run();
+    assert_eq!(idle.device_time.gc_s, 0.0);
+}
+
+#[test]
+fn fairness_of_transactions_is_reported_beside_that_of_requests() {
+    let flows = flow("light", "bandwidth = \"16MB/s\"", 1.0, "100ms")
+        + &flow("heavy", "queue_depth = 256", 1.0, "100ms");
+    let run = alone(Scenario::new(DRIVE, &flows)).set("scheduler", "fcfs").run();
+    let slowdowns: Vec<f64> =
+        run.flows.iter().map(|f| f.slowdown_transaction.expect("every flow ran alone")).collect();
+    let by = run.fairness.by_transaction;
+    assert_eq!(by.max_slowdown, Some(slowdowns[0].max(slowdowns[1])));
+    assert_eq!(by.weighted_speedup, Some(1.0 / slowdowns[0] + 1.0 / slowdowns[1]));
+    // Of a request of one page the transaction is nearly all; its slowdown is a little larger.
+    let request = slowdown(&run, 0);
+    assert!(slowdowns[0] > request && slowdowns[0] < 1.2 * request, "{slowdowns:?}, {request}");
+}

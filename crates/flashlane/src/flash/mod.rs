@@ -13,13 +13,13 @@ pub(crate) mod timing;
 
 use std::collections::VecDeque;
 
-use flashlane_engine::{List, NONE, Time};
+use flashlane_engine::{List, NONE, Slab, Time};
 
 use crate::config::{CompatConfig, FlashConfig};
 use crate::event::Event;
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
-use crate::transaction::{Op, Place, Source};
+use crate::transaction::{Op, Place, Source, Transaction};
 use timing::FlashTiming;
 
 /// What a die is doing.
@@ -57,7 +57,9 @@ pub(crate) struct Die {
     epoch: u16,
     /// Pages of read data still to move.
     data_left: u32,
-    /// End of the array operation.
+    /// Sectors of the largest of them.
+    sectors: u32,
+    /// End of the command cycles, then of the array operation.
     until: Time,
     /// Start of the array operation, for accounts.
     since: Time,
@@ -126,6 +128,8 @@ pub(crate) struct Flash {
     pub(crate) dies: Vec<Die>,
     pub(crate) chips: Vec<ChipAccount>,
     pub(crate) counters: FlashCounters,
+    /// Array time by flow and source, as in [`ChipAccount`]. Unit: picoseconds.
+    pub(crate) by_flow: Vec<[u64; 3]>,
     dies_per_chip: u32,
     chips_per_channel: u32,
     planes_per_die: u32,
@@ -145,6 +149,7 @@ impl Flash {
         compat: &CompatConfig,
         copyback: bool,
         geometry: Geometry,
+        flows: usize,
     ) -> Self {
         let channel = Channel {
             busy: false,
@@ -160,6 +165,7 @@ impl Flash {
             op: Op::Read,
             epoch: 0,
             data_left: 0,
+            sectors: 0,
             until: Time::ZERO,
             since: Time::ZERO,
             whole: 0,
@@ -174,6 +180,7 @@ impl Flash {
             dies: vec![die; geometry.dies() as usize],
             chips: vec![ChipAccount::default(); geometry.chips() as usize],
             counters: FlashCounters::default(),
+            by_flow: vec![[0; 3]; flows],
             dies_per_chip: geometry.dies_per_chip,
             chips_per_channel: geometry.chips_per_channel,
             planes_per_die: geometry.planes_per_die,
@@ -194,6 +201,39 @@ impl Flash {
     pub(crate) fn busy_until(&self, die: u32) -> Time {
         let die = &self.dies[die as usize];
         if die.state == DieState::Array { die.until } else { Time::ZERO }
+    }
+
+    /// What is left until a die has served all that it has begun. Unit: picoseconds.
+    pub(crate) fn service_left(
+        &self,
+        die: u32,
+        now: Time,
+        transactions: &Slab<Transaction>,
+        page_of: impl Fn(&Transaction) -> u32,
+    ) -> u64 {
+        let die = &self.dies[die as usize];
+        let suspended = die.suspended.map_or(0, |suspended| suspended.left);
+        let (mut id, mut data, mut sectors) = (die.head, 0, 0);
+        while matches!(die.state, DieState::Command | DieState::Array) && id != NONE {
+            let tr = &transactions[id];
+            sectors = sectors.max(tr.sectors());
+            data += if die.op == Op::Read { self.timing.data(tr.sectors()) } else { 0 };
+            id = tr.sibling;
+        }
+        suspended
+            + match die.state {
+                DieState::Idle | DieState::Copyback => 0,
+                DieState::Command => {
+                    let page = match die.op {
+                        Op::Erase => 0,
+                        _ => page_of(&transactions[die.head]),
+                    };
+                    let array = self.timing.array(die.op, page, sectors);
+                    die.until.saturating_sub(now).0 + die.settle + array + data
+                }
+                DieState::Array => die.until.saturating_sub(now).0 + data,
+                DieState::DataOut => u64::from(die.data_left) * self.timing.data(die.sectors),
+            }
     }
 
     /// What is set free is offered at once, not when the event is over.
@@ -231,10 +271,7 @@ impl Flash {
     }
 
     /// Operations that the dies run or have suspended, for audits.
-    pub(crate) fn on_dies(
-        &self,
-        transactions: &flashlane_engine::Slab<crate::transaction::Transaction>,
-    ) -> usize {
+    pub(crate) fn on_dies(&self, transactions: &Slab<Transaction>) -> usize {
         let chain = |mut id: u32| {
             let mut count = 0;
             while id != NONE {
@@ -275,20 +312,38 @@ impl Flash {
         chip.active += 1;
     }
 
-    fn die_stops(&mut self, die: u32, source: Source, now: Time) {
+    /// The array of a die ends or interrupts the work of a command: its time belongs to the pages of the
+    /// command in equal parts.
+    fn die_stops(&mut self, die: u32, now: Time, transactions: &Slab<Transaction>) {
         let chip_id = self.chip_of(die) as usize;
-        let since = self.dies[die as usize].since;
+        let Die { since, head, .. } = self.dies[die as usize];
         let chip = &mut self.chips[chip_id];
         chip.active -= 1;
         if chip.active == 0 {
             chip.busy += (now - chip.active_since).0;
         }
-        let by = match source {
-            Source::User | Source::Cache => 0,
-            Source::Gc => 1,
-            Source::Mapping => 2,
-        };
-        chip.by_source[by] += (now - since).0;
+        let (mut pages, mut id) = (0, head);
+        while id != NONE {
+            pages += 1;
+            id = transactions[id].sibling;
+        }
+        let whole = (now - since).0;
+        let part = if pages == 1 { whole } else { whole / pages };
+        let mut rest = whole - part * (pages - 1);
+        id = head;
+        while id != NONE {
+            let tr = &transactions[id];
+            let by = match tr.source {
+                Source::User | Source::Cache => 0,
+                Source::Gc => 1,
+                Source::Mapping => 2,
+            };
+            // What does not divide evenly goes to the first.
+            let taken = std::mem::replace(&mut rest, part);
+            chip.by_source[by] += taken;
+            self.by_flow[tr.flow as usize][by] += taken;
+            id = tr.sibling;
+        }
     }
 }
 
@@ -339,6 +394,7 @@ impl Ssd {
         state.head = head;
         state.op = op;
         state.settle = settle;
+        state.until = now + Time(bus);
         self.queue.schedule(now + Time(bus), Event::CommandSent { die });
     }
 
@@ -362,6 +418,7 @@ impl Ssd {
         let start = now + Time(state.settle);
         state.state = DieState::Array;
         state.since = now;
+        state.sectors = sectors;
         state.whole = self.flash.timing.array(state.op, page, sectors);
         state.until = start + Time(state.whole);
         state.interruptible = now;
@@ -381,8 +438,7 @@ impl Ssd {
         }
         assert_eq!(state.state, DieState::Array, "an array operation ends once");
         let (op, head) = (state.op, state.head);
-        let source = self.transactions[head].source;
-        self.flash.die_stops(die, source, now);
+        self.flash.die_stops(die, now, &self.transactions);
         if op == Op::Read {
             if !(self.flash.copyback && self.copy_back(die)) {
                 self.read_done(die, head);

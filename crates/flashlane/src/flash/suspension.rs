@@ -40,8 +40,7 @@ impl Ssd {
     /// Interrupts the running operation of a die; returns how long the die needs to settle.
     pub(super) fn suspend(&mut self, die: u32) -> u64 {
         let now = self.now;
-        let source = self.transactions[self.flash.dies[die as usize].head].source;
-        self.flash.die_stops(die, source, now);
+        self.flash.die_stops(die, now, &self.transactions);
         let state = &mut self.flash.dies[die as usize];
         assert_eq!(state.state, DieState::Array, "only array operations are suspended");
         assert!(state.suspended.is_none(), "one level of suspension");

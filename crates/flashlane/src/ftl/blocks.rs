@@ -461,6 +461,12 @@ impl Blocks {
         self.reserve.max(self.planes[plane as usize].jobs)
     }
 
+    /// Host writes wait for a free block of the plane, or can open none.
+    pub(crate) fn is_out_of_room(&self, plane: u32) -> bool {
+        let state = &self.planes[plane as usize];
+        !state.parked.is_empty() || state.urgent && state.free <= self.host_reserve(plane)
+    }
+
     /// True if the flow could write to the plane now.
     pub(crate) fn has_room(&self, plane: u32, flow: u16) -> bool {
         self.frontiers[self.frontier_at(plane, flow, Stream::Host)] != NONE

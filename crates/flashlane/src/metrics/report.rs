@@ -2,11 +2,12 @@
 
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::ftl::hybrid::Hybrid;
+use crate::metrics::Fairness;
 use crate::metrics::recorder::FlowRecord;
 use crate::metrics::summary::{
     AloneSummary, BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary,
-    CommandCounts, CommandSummary, EraseSummary, FlashSummary, FlowSummary, HitCounts, SCHEMA,
-    Summary,
+    CommandCounts, CommandSummary, DeviceTime, EraseSummary, FlashSummary, FlowSummary, HitCounts,
+    SCHEMA, Summary, TransactionFairness,
 };
 use crate::run::RunOptions;
 use crate::ssd::Ssd;
@@ -43,7 +44,7 @@ pub(crate) fn summarise(
         requests_completed: ssd.host.flows.iter().map(|f| f.completed).sum(),
         flows,
         steady_state: ssd.recorder.watch.as_ref().map(|watch| watch.summary()),
-        fairness: crate::metrics::Fairness::default(),
+        fairness: Fairness::default(),
         flash: flash_summary(ssd),
         commands: commands(ssd),
         cache: CacheSummary {
@@ -58,6 +59,8 @@ pub(crate) fn summarise(
         },
         channels: channels(ssd),
         chips: chips(ssd),
+        device_time: device_time(ssd, ssd.flash.by_flow.iter().copied()),
+        scheduler_overhead: ssd.scheduler.policy.overhead(dram_transactions(device)),
         memory: crate::metrics::summary::MemorySummary {
             physical_pages: ssd.geometry.pages(),
             page_table_bytes: ssd.ftl.pages.bytes(),
@@ -101,6 +104,7 @@ fn flow_summary(ssd: &Ssd, workload: &WorkloadConfig, flow: usize, window_s: f64
         cache: HitCounts { hits: record.cache_hits, misses: record.cache_misses },
         mean_chip_queue_length: if elapsed > 0.0 { queue.area as f64 / elapsed } else { 0.0 },
         write_amplification: record.write_amplification(),
+        device_time: device_time(ssd, std::iter::once(ssd.flash.by_flow[flow])),
         alone_end_to_end_us: None,
         slowdown: None,
         slowdown_device: None,
@@ -109,6 +113,27 @@ fn flow_summary(ssd: &Ssd, workload: &WorkloadConfig, flow: usize, window_s: f64
         wrapped_requests: input.wrapped,
         clipped_requests: input.clipped,
         rejected_lines: input.rejected.into_iter().collect(),
+    }
+}
+
+/// Pages that the drive's DRAM holds.
+fn dram_transactions(device: &DeviceConfig) -> u64 {
+    device.cache.capacity.0 / device.flash.page_size.0
+}
+
+/// Array time by host, collection and mapping. Unit of `parts`: picoseconds.
+fn device_time(ssd: &Ssd, parts: impl Iterator<Item = [u64; 3]>) -> DeviceTime {
+    let sums = parts.fold([0; 3], |sums, part| std::array::from_fn(|by| sums[by] + part[by]));
+    let [host_s, gc_s, mapping_s] = sums.map(|ps| ps as f64 / 1e12);
+    let all = ssd.now.as_s() * f64::from(ssd.geometry.dies());
+    let share = |seconds: f64| if all > 0.0 { seconds / all } else { 0.0 };
+    DeviceTime {
+        host_s,
+        gc_s,
+        mapping_s,
+        host_share: share(host_s),
+        gc_share: share(gc_s),
+        mapping_share: share(mapping_s),
     }
 }
 
@@ -225,6 +250,7 @@ pub(crate) fn slowdowns(flow: &mut FlowSummary, alone: &FlowSummary) {
         cmt: alone.cmt,
         cache: alone.cache,
         mean_chip_queue_length: alone.mean_chip_queue_length,
+        device_time: alone.device_time,
     });
 }
 
@@ -238,20 +264,33 @@ pub(crate) fn alone_is_shared(summary: &mut Summary) {
 
 /// Fairness metrics over all flows that have a slowdown.
 pub(crate) fn fairness(summary: &mut Summary) {
-    let slowdowns: Vec<f64> = summary.flows.iter().filter_map(|f| f.slowdown).collect();
+    let over = |slowdown: fn(&FlowSummary) -> Option<f64>| {
+        let slowdowns: Vec<f64> = summary.flows.iter().filter_map(slowdown).collect();
+        comparison(&slowdowns)
+    };
+    let by_transaction = over(|flow| flow.slowdown_transaction);
+    let TransactionFairness { fairness, max_slowdown, stdev_slowdown, weighted_speedup } =
+        over(|flow| flow.slowdown);
+    summary.fairness =
+        Fairness { fairness, max_slowdown, stdev_slowdown, weighted_speedup, by_transaction };
+}
+
+/// The four metrics of some slowdowns; of none, nothing.
+fn comparison(slowdowns: &[f64]) -> TransactionFairness {
     if slowdowns.is_empty() {
-        return;
+        return TransactionFairness::default();
     }
     let count = slowdowns.len() as f64;
     let max = slowdowns.iter().copied().fold(0.0, f64::max);
     let min = slowdowns.iter().copied().fold(f64::INFINITY, f64::min);
     let mean = slowdowns.iter().sum::<f64>() / count;
     let variance = slowdowns.iter().map(|s| (s - mean) * (s - mean)).sum::<f64>() / count;
-    let fairness = &mut summary.fairness;
-    fairness.fairness = Some(min / max);
-    fairness.max_slowdown = Some(max);
-    fairness.stdev_slowdown = Some(variance.sqrt());
-    fairness.weighted_speedup = Some(slowdowns.iter().map(|s| 1.0 / s).sum());
+    TransactionFairness {
+        fairness: Some(min / max),
+        max_slowdown: Some(max),
+        stdev_slowdown: Some(variance.sqrt()),
+        weighted_speedup: Some(slowdowns.iter().map(|s| 1.0 / s).sum()),
+    }
 }
 
 /// Peak resident memory of the process, where the system tells; 0 elsewhere. Unit: bytes.
@@ -268,12 +307,16 @@ pub(crate) fn peak_rss_bytes() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::Fairness;
+    use crate::metrics::summary::{Latency, TransactionSummary};
 
     #[test]
     fn fairness_follows_the_papers() {
-        let flow = |slowdown| FlowSummary { slowdown, ..FlowSummary::default() };
-        let flows = vec![flow(Some(1.0)), flow(Some(4.0)), flow(None)];
+        let flow = |slowdown, slowdown_transaction| FlowSummary {
+            slowdown,
+            slowdown_transaction,
+            ..FlowSummary::default()
+        };
+        let flows = vec![flow(Some(1.0), Some(2.0)), flow(Some(4.0), Some(2.5)), flow(None, None)];
         let mut summary = Summary { flows, ..Summary::default() };
         fairness(&mut summary);
         assert_eq!(
@@ -283,7 +326,33 @@ mod tests {
                 max_slowdown: Some(4.0),
                 stdev_slowdown: Some(1.5),
                 weighted_speedup: Some(1.25),
+                by_transaction: TransactionFairness {
+                    fairness: Some(0.8),
+                    max_slowdown: Some(2.5),
+                    stdev_slowdown: Some(0.25),
+                    weighted_speedup: Some(0.9),
+                },
             }
         );
+    }
+
+    #[test]
+    fn turnaround_of_transactions_has_a_slowdown_of_its_own() {
+        let flow = |request_us: f64, [wait_us, transfer_us, execution_us]: [f64; 3]| {
+            let latency = Latency { count: 1, mean: request_us, ..Latency::default() };
+            let transactions = TransactionSummary { count: 1, wait_us, transfer_us, execution_us };
+            FlowSummary {
+                end_to_end_us: latency,
+                response_time_us: latency,
+                transactions,
+                ..FlowSummary::default()
+            }
+        };
+        let mut shared = flow(300.0, [150.0, 20.0, 80.0]);
+        slowdowns(&mut shared, &flow(120.0, [0.0, 20.0, 80.0]));
+        assert_eq!(shared.slowdown, Some(2.5));
+        assert_eq!(shared.slowdown_transaction, Some(2.5), "250 us over 100 us");
+        slowdowns(&mut shared, &flow(200.0, [25.0, 20.0, 80.0]));
+        assert_eq!((shared.slowdown, shared.slowdown_transaction), (Some(1.5), Some(2.0)));
     }
 }

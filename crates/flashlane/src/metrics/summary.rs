@@ -66,8 +66,52 @@ pub struct Summary {
     pub channels: Vec<ChannelSummary>,
     /// One entry per chip.
     pub chips: Vec<ChipSummary>,
+    /// Time of the arrays of all dies, over the whole run.
+    pub device_time: DeviceTime,
+    /// What the scheduling policy costs the drive; null for policies that do not count it.
+    pub scheduler_overhead: Option<SchedulerOverhead>,
     /// What the page tables cost.
     pub memory: MemorySummary,
+}
+
+/// Time of the arrays of the dies by cause. A command over several planes belongs to its pages in equal
+/// parts; a page moved or erased by collection belongs to the flow that owns it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceTime {
+    /// Host reads and programs. Unit: seconds.
+    pub host_s: f64,
+    /// Collection: copies and erases. Unit: seconds.
+    pub gc_s: f64,
+    /// Translation pages. Unit: seconds.
+    pub mapping_s: f64,
+    /// `host_s` over the time of all dies. Range: 0..=1.
+    pub host_share: f64,
+    /// `gc_s` over the time of all dies. Range: 0..=1.
+    pub gc_share: f64,
+    /// `mapping_s` over the time of all dies. Range: 0..=1.
+    pub mapping_share: f64,
+}
+
+/// What FLIN costs the drive, over the whole run. Source: FLIN (ISCA'18) section 5.5.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SchedulerOverhead {
+    /// DRAM for what the policy keeps, with as many transactions as the drive's DRAM holds pages.
+    /// Unit: bytes.
+    pub dram_bytes: u64,
+    /// Transactions that stage 1 put in their place.
+    pub insertions: u64,
+    /// Queue positions that the two passes of stage 1 look at, over all insertions.
+    pub positions_scanned: u64,
+    /// The same for an insertion, on average.
+    pub positions_scanned_mean: f64,
+    /// The same for the longest insertion.
+    pub positions_scanned_max: u64,
+    /// Transactions moved ahead of all others of high intensity (line 20 of Algorithm 1).
+    pub promotions: u64,
+    /// Programs and erases that were interrupted for the read slot.
+    pub suspensions: u64,
+    /// Pages that collection moved ahead of a write (lines 13 to 16 of Algorithm 2).
+    pub migrations_with_writes: u64,
 }
 
 /// Memory of the page tables.
@@ -191,13 +235,16 @@ pub struct FlowSummary {
     pub mean_chip_queue_length: f64,
     /// Page programs on behalf of the flow over its host page programs; 0 without writes.
     pub write_amplification: f64,
+    /// Time of the arrays of all dies for the flow, over the whole run.
+    pub device_time: DeviceTime,
     /// Mean end-to-end time of the same requests with the flow alone. Null without `--alone`.
     pub alone_end_to_end_us: Option<f64>,
     /// `end_to_end_us.mean / alone_end_to_end_us`.
     pub slowdown: Option<f64>,
     /// The same of mean response times.
     pub slowdown_device: Option<f64>,
-    /// The same of mean transaction turnaround.
+    /// The same of the mean turnaround of the flow's page transactions, from their creation to their end:
+    /// what [`FlowSummary::transactions`] sums up to.
     pub slowdown_transaction: Option<f64>,
     /// The same flow with the drive to itself. Null without `--alone`.
     pub alone: Option<AloneSummary>,
@@ -222,6 +269,8 @@ pub struct AloneSummary {
     pub cache: HitCounts,
     /// Mean number of the flow's transactions that wait at a chip.
     pub mean_chip_queue_length: f64,
+    /// Time of the arrays of all dies, over the whole run.
+    pub device_time: DeviceTime,
 }
 
 /// Mean time per stage of the life of a request. Unit: microseconds.
@@ -257,6 +306,22 @@ pub struct Fairness {
     /// Population standard deviation of the slowdowns.
     pub stdev_slowdown: Option<f64>,
     /// Sum of alone over shared mean end-to-end times.
+    pub weighted_speedup: Option<f64>,
+    /// The same four from `slowdown_transaction`.
+    pub by_transaction: TransactionFairness,
+}
+
+/// Fairness of the turnaround of page transactions, instead of that of requests.
+/// Source: FLIN (ISCA'18) section 6, Eq. 11.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TransactionFairness {
+    /// Smallest slowdown over largest. Range: 0..=1.
+    pub fairness: Option<f64>,
+    /// Largest slowdown.
+    pub max_slowdown: Option<f64>,
+    /// Population standard deviation of the slowdowns.
+    pub stdev_slowdown: Option<f64>,
+    /// Sum of alone over shared mean turnaround times.
     pub weighted_speedup: Option<f64>,
 }
 

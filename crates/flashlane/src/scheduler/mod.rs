@@ -114,6 +114,7 @@ impl Ssd {
             urgent,
             hold_writes: urgent && self.scheduler.hold_writes,
             ordered: self.scheduler.ordered,
+            preemptible: self.scheduler.preemptible,
             planes_per_die: self.geometry.planes_per_die,
             batch: &mut self.batch,
             cancelled: &mut self.cancelled,

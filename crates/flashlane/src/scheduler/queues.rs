@@ -88,6 +88,8 @@ pub(crate) struct View<'a> {
     pub(crate) hold_writes: bool,
     /// Programs of a block leave in the order of its pages.
     pub(crate) ordered: bool,
+    /// User work may go before collection as long as there are blocks.
+    pub(crate) preemptible: bool,
     pub(crate) planes_per_die: u32,
     /// The command being formed: one transaction per plane.
     pub(crate) batch: &'a mut Vec<u32>,
@@ -112,12 +114,18 @@ impl View<'_> {
 
     /// Time of one migration: two transfers, a read and a program of a page. Unit: picoseconds.
     pub(crate) fn migration_time(&self) -> u64 {
+        self.page_time(Op::Read) + self.migration_write_time()
+    }
+
+    /// Time of the second half of a migration. Unit: picoseconds.
+    pub(crate) fn migration_write_time(&self) -> u64 {
+        self.page_time(Op::Program)
+    }
+
+    fn page_time(&self, op: Op) -> u64 {
         let timing = &self.flash.timing;
         let sectors = self.pages.full_mask().count_ones();
-        [Op::Read, Op::Program]
-            .into_iter()
-            .map(|op| timing.command(op, 1) + timing.data(sectors) + timing.array(op, 0, sectors))
-            .sum()
+        timing.command(op, 1) + timing.data(sectors) + timing.array(op, 0, sectors)
     }
 
     /// Time of an erase. Unit: picoseconds.
@@ -128,6 +136,26 @@ impl View<'_> {
     /// What is left of the operation that a die runs. Unit: picoseconds.
     pub(crate) fn busy(&self, die: u32) -> u64 {
         self.flash.busy_until(die).saturating_sub(self.now).0
+    }
+
+    /// What is left until a die has served all that it has begun: operation, transfer of read data, what
+    /// it suspended. Unit: picoseconds. Waiting for the channel is not foreseen; pages on it count whole.
+    pub(crate) fn service_left(&self, die: u32) -> u64 {
+        self.flash.service_left(die, self.now, self.transactions, |tr| self.blocks.page_of(tr.ppa))
+    }
+
+    fn planes(&self, die: u32) -> std::ops::Range<u32> {
+        die * self.planes_per_die..(die + 1) * self.planes_per_die
+    }
+
+    /// Collection is all that gives the die room for host writes, or may not wait.
+    pub(crate) fn must_collect(&self, die: u32) -> bool {
+        !self.preemptible || self.planes(die).any(|plane| self.blocks.is_out_of_room(plane))
+    }
+
+    /// Blocks of the die in collection, up to their erase.
+    pub(crate) fn jobs(&self, die: u32) -> u32 {
+        self.planes(die).map(|plane| self.blocks.planes[plane as usize].jobs).sum()
     }
 
     /// Free pages of a plane, without those of open blocks.
@@ -216,6 +244,19 @@ impl Queues {
     #[inline]
     pub(crate) fn front(&self, die: u32, kind: Kind) -> u32 {
         self.lists[die as usize * KINDS + kind.index()].head()
+    }
+
+    /// The transactions of the kind, the oldest first.
+    pub(crate) fn iter<'a>(
+        &self,
+        die: u32,
+        kind: Kind,
+        transactions: &'a Slab<Transaction>,
+    ) -> impl Iterator<Item = u32> + use<'a> {
+        let known = |id: u32| (id != NONE).then_some(id);
+        std::iter::successors(known(self.front(die, kind)), move |&id| {
+            known(flashlane_engine::Linked::next(&transactions[id]))
+        })
     }
 
     /// Forms a command from the oldest transaction of the die if it is starving. Looked for once in a

@@ -16,7 +16,9 @@ use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
 use flashlane::interface::arbitration::{Arbitration, WeightedConfig};
 use flashlane::layout::Layout;
 use flashlane::scheduler::Scheduling;
-use flashlane::scheduler::policy::{SprinklerConfig, SprinklerFairnessConfig};
+use flashlane::scheduler::policy::{
+    FlinConfig, FlinScope, SprinklerConfig, SprinklerFairnessConfig,
+};
 use flashlane::workload::clone;
 use flashlane::{RunOptions, Warmup};
 use flashlane_engine::Rng;
@@ -215,8 +217,24 @@ fn scheduler(draw: &mut Draw) -> Scheduling {
                 low: draw.scale(1, 256) as u32,
             })
         }
+        Scheduling::Flin(config) => Scheduling::Flin(flin(draw, config)),
         other => other,
     }
+}
+
+/// FLIN with other stages, thresholds and bounds.
+fn flin(draw: &mut Draw, mut config: FlinConfig) -> FlinConfig {
+    config.stages.retain(|_| draw.chance(0.8));
+    config.epoch = Span(draw.scale(1, 10_000) * US);
+    config.read_intensity = Bandwidth(draw.scale(1, 1_000) * 1_000_000);
+    config.write_intensity = Bandwidth(draw.scale(1, 1_000) * 256_000);
+    config.intensity_scope = draw.pick(&[FlinScope::Device, FlinScope::Unit]);
+    config.fairness_threshold = draw.share().0;
+    config.gc_free_pages = draw.pick(&[0, 64, 1024, 1 << 20]);
+    config.suspend = draw.chance(0.8);
+    config.age_limit = draw.chance(0.3).then(|| Span(draw.scale(10, 10_000) * US));
+    config.scan_limit = draw.chance(0.3).then(|| draw.scale(1, 100) as u32);
+    config
 }
 
 /// Memory that is written in place.

@@ -17,6 +17,7 @@ pub use sprinkler::SprinklerConfig;
 pub use sprinkler_fairness::SprinklerFairnessConfig;
 
 use super::queues::View;
+use crate::metrics::summary::SchedulerOverhead;
 use crate::transaction::Transaction;
 
 crate::policies! {
@@ -97,6 +98,13 @@ pub(crate) trait Policy: Send {
 
     /// Checks the policy's own state, with `--check`.
     fn audit(&self) {}
+
+    /// What the policy cost the drive so far, where it counts that. The drive's DRAM holds data of
+    /// `dram_transactions`.
+    fn overhead(&self, dram_transactions: u64) -> Option<SchedulerOverhead> {
+        let _ = dram_transactions;
+        None
+    }
 }
 
 /// Builds the configured policy.

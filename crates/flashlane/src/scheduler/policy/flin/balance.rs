@@ -7,6 +7,14 @@ pub(super) fn proportional_wait(waited: u64, other: u64, cost: u64) -> f64 {
     (waited + other) as f64 / cost.max(1) as f64
 }
 
+/// Collection that goes before a write (GCMigrationCount of Algorithm 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Batch {
+    pub(super) migrations: u32,
+    /// Erases of blocks that are empty or become so.
+    pub(super) erases: u32,
+}
+
 /// Eq. 10: apportions pending migrations to the flows that write.
 #[derive(Clone, Debug)]
 pub(super) struct GcShares {
@@ -41,6 +49,11 @@ impl GcShares {
         let count = (self.credit[at] as u32).min(pending);
         self.credit[at] -= f64::from(count);
         count
+    }
+
+    /// Migrations went with a write beyond its flow's share: the next ones are fewer.
+    pub(super) fn moved_ahead(&mut self, flow: u16, count: u32) {
+        self.credit[flow as usize] -= f64::from(count);
     }
 }
 

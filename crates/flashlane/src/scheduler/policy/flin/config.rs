@@ -1,0 +1,84 @@
+//! What users may set of FLIN.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::policy::PolicyDoc;
+use crate::config::units::{Bandwidth, Span};
+
+/// The stages of FLIN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// Fairness-aware queue insertion; without it transactions queue in order of arrival.
+    Insertion,
+    /// Priority-aware arbitration; without it all classes share one queue.
+    Arbitration,
+    /// Wait-balancing selection; without it reads go before writes, and both before collection.
+    WaitBalancing,
+}
+
+/// What the thresholds of intensity apply to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// The rate of a flow over the whole drive.
+    Device,
+    /// Its rate at each unit, against the threshold over the number of units.
+    Unit,
+}
+
+/// Parameters of FLIN. Defaults: FLIN (ISCA'18) section 6.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FlinConfig {
+    /// The stages in use.
+    pub stages: Vec<Stage>,
+    /// Interval of intensity classification. Range: 1us and above.
+    pub epoch: Span,
+    /// A flow that reads less is of low read intensity (alpha for reads, C).
+    pub read_intensity: Bandwidth,
+    /// A flow that writes less is of low write intensity (alpha for writes, C).
+    pub write_intensity: Bandwidth,
+    /// What both apply to. Choice: the paper speaks of the rate of a flow.
+    pub intensity_scope: Scope,
+    /// Below this fairness of departed transactions the most slowed flow goes first among those of
+    /// high intensity (F_thr). Range: 0..=1.
+    pub fairness_threshold: f64,
+    /// Writes take migrations along when the plane has fewer free pages (GC_FLIN). Choice: the paper's
+    /// "available in the memory" is taken for the plane that the write goes to.
+    pub gc_free_pages: u32,
+    /// A read may interrupt a program or an erase that waited proportionally less (section 4.3).
+    pub suspend: bool,
+    /// A transaction that waited so long is served next, whatever the stages say. The paper has no
+    /// bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age_limit: Option<Span>,
+    /// Insertion looks at so many transactions from the tail of a region, at most. The paper has no
+    /// bound. Range: 1 and above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scan_limit: Option<u32>,
+}
+
+impl Default for FlinConfig {
+    fn default() -> Self {
+        Self {
+            stages: vec![Stage::Insertion, Stage::Arbitration, Stage::WaitBalancing],
+            epoch: Span(10_000_000_000),
+            read_intensity: Bandwidth(32_000_000),
+            write_intensity: Bandwidth(256_000),
+            intensity_scope: Scope::Device,
+            fairness_threshold: 0.6,
+            gc_free_pages: 1024,
+            suspend: true,
+            age_limit: None,
+            scan_limit: None,
+        }
+    }
+}
+
+impl PolicyDoc for FlinConfig {
+    const SUMMARY: &'static str =
+        "fair queue insertion, weighted classes, reads and writes balanced by proportional wait";
+    const SOURCE: &'static str = "FLIN (ISCA'18) sections 4 and 5";
+}

@@ -1,0 +1,133 @@
+//! Stage 1, fairness-aware queue insertion: Algorithm 1 from line 7 on.
+
+use super::region::Entry;
+use super::reorder::Moment;
+use super::{Flin, LEVELS, Times, side};
+use crate::config::units::Span;
+use crate::scheduler::queues::View;
+use flashlane_engine::Time;
+
+impl Flin {
+    /// Puts a new transaction of a host request into its queue.
+    pub(super) fn insert(&mut self, die: u32, id: u32, view: &View<'_>) {
+        let now = view.now.0;
+        let tr = &view.transactions[id];
+        let (op, flow, level) = (side(tr.op), tr.flow, self.level(tr.class));
+        self.end_epochs(view.now);
+        self.intensity.count(die, op, flow, view.page_bytes());
+        let cost = view.cost(tr);
+        let wait_alone = self.wait_alone(die, op, flow, now, cost);
+        self.note_arrival(id, Times { enqueued: now, dispatched: 0, cost, wait_alone });
+        // Line 9.
+        let low = self.intensity.is_low(die, op, flow);
+        let entry = Entry { id, flow, low, promoted: false, cost, enqueued: now, wait_alone };
+        if self.insertion {
+            let scanned = if low || !self.is_treated_worst(die, op, level, flow) {
+                let first_wait = self.first_wait(die, op, level, view);
+                let moment = Moment { now, first_wait, scan_limit: self.config.scan_limit };
+                let queue = &mut self.units[die as usize].queues[op][level];
+                if low {
+                    queue.insert_low(entry, moment, &mut self.scratch)
+                } else {
+                    queue.insert_high(entry, moment, &mut self.scratch)
+                }
+            } else {
+                self.overhead.promotions += 1;
+                self.units[die as usize].queues[op][level].promote(entry)
+            };
+            self.overhead.inserted(scanned);
+        } else {
+            self.units[die as usize].queues[op][level].push(entry);
+        }
+        let lane = self.lane(die, op, flow);
+        lane.queued += 1;
+        lane.level = level;
+    }
+
+    /// Section 5.1.
+    fn end_epochs(&mut self, now: Time) {
+        for rise in self.intensity.roll(now) {
+            // What departed before the flow became of high intensity says nothing of it.
+            for unit in 0..self.units.len() as u32 {
+                let lane = self.lane(unit, rise.op, rise.flow);
+                (lane.slowdowns, lane.departed) = (0.0, 0);
+            }
+        }
+    }
+
+    /// Lines 12 and 17, Eq. 4; an estimate that lies in the past means no wait.
+    fn wait_alone(&mut self, die: u32, op: usize, flow: u16, now: u64, cost: u64) -> u64 {
+        let lane = self.lane(die, op, flow);
+        let wait = if lane.unfinished > 0 { lane.alone_until.saturating_sub(now) } else { 0 };
+        lane.unfinished += 1;
+        lane.alone_until = now + cost + wait;
+        wait
+    }
+
+    /// What the head of a queue waits for: the rest of the running operation (T_chip_busy of Eq. 5) and
+    /// the slot. Choice: Eq. 5 counts transactions of the same class and operation, and the slot.
+    fn first_wait(&self, die: u32, op: usize, level: usize, view: &View<'_>) -> u64 {
+        let slot = self.units[die as usize].slots[op];
+        let in_slot = slot.filter(|entry| self.level(view.transactions[entry.id].class) == level);
+        view.service_left(die) + in_slot.map_or(0, |entry| entry.cost)
+    }
+
+    /// Lines 18 and 19: departed transactions of the flows of high intensity in the queue were treated
+    /// too differently, and this flow worst. Choice: flows without departures say nothing, and a single
+    /// one is treated fairly.
+    fn is_treated_worst(&self, die: u32, op: usize, level: usize, flow: u16) -> bool {
+        let (mut least, mut most, mut worst) = (f64::INFINITY, 0.0, u16::MAX);
+        let mut seen = 0;
+        for candidate in 0..self.flows as u16 {
+            let lane = self.lanes[self.lane_at(die, op, candidate)];
+            let here = lane.queued > 0 && lane.level == level || candidate == flow;
+            if !here || lane.departed == 0 || self.intensity.is_low(die, op, candidate) {
+                continue;
+            }
+            let slowdown = lane.slowdowns / lane.departed as f64;
+            seen += 1;
+            least = slowdown.min(least);
+            if slowdown > most {
+                (most, worst) = (slowdown, candidate);
+            }
+        }
+        seen >= 2 && least / most < self.config.fairness_threshold && worst == flow
+    }
+
+    /// Takes a transaction out of its queue.
+    pub(super) fn unqueue(&mut self, die: u32, op: usize, level: usize, at: usize) -> Entry {
+        let entry = self.units[die as usize].queues[op][level].remove(at);
+        self.lane(die, op, entry.flow).queued -= 1;
+        entry
+    }
+
+    /// With an age limit: moves a transaction that waited beyond it into its slot and sends it. Looked
+    /// for now and then.
+    pub(super) fn serve_oldest(&mut self, die: u32, limit: Span, view: &mut View<'_>) -> bool {
+        let unit = &mut self.units[die as usize];
+        if view.now < unit.watch {
+            return false;
+        }
+        unit.watch = view.now + Time(limit.0 / 8);
+        let in_slots = (0..2).filter_map(|op| Some((unit.slots[op]?.enqueued, op, None)));
+        let in_queues = (0..2).flat_map(|op| (0..LEVELS).map(move |level| (op, level))).filter_map(
+            |(op, level)| {
+                let (at, since) = unit.queues[op][level].oldest_ready(view)?;
+                Some((since, op, Some((level, at))))
+            },
+        );
+        let Some((since, op, queued)) = in_slots.chain(in_queues).min() else { return false };
+        if view.now.0 - since <= limit.0 {
+            return false;
+        }
+        if let Some((level, at)) = queued {
+            let late = self.unqueue(die, op, level, at);
+            if let Some(displaced) = self.units[die as usize].slots[op].replace(late) {
+                let level = self.level(view.transactions[displaced.id].class);
+                self.units[die as usize].queues[op][level].put_back(displaced);
+                self.lane(die, op, displaced.flow).queued += 1;
+            }
+        }
+        self.dispatch(die, op, view)
+    }
+}

@@ -1,0 +1,225 @@
+//! Stage 2's slots, and stage 3, wait-balancing selection: Algorithm 2 and the optimizations of section 4.3.
+
+use super::balance::{Batch, proportional_wait};
+use super::region::Entry;
+use super::{COLLECTION, Flin, READ, Unit, WRITE};
+use crate::scheduler::queues::{Kind, View};
+
+impl Flin {
+    /// Stage 2: fills empty slots.
+    pub(super) fn refill(&mut self, die: u32, view: &View<'_>) {
+        for op in [READ, WRITE] {
+            let unit = &mut self.units[die as usize];
+            if unit.slots[op].is_some() {
+                continue;
+            }
+            let Unit { queues, rulers, .. } = unit;
+            let ready = |level: usize| queues[op][level].first_ready(view);
+            let Some((level, at)) = rulers[op].next(ready) else { continue };
+            let entry = self.unqueue(die, op, level, at);
+            let unit = &mut self.units[die as usize];
+            unit.slots[op] = Some(entry);
+            if op == WRITE {
+                (unit.batch, unit.charged) = (Batch::default(), false);
+            }
+        }
+    }
+
+    /// The command of a slot: its transaction, and partners of its class for other planes.
+    pub(super) fn dispatch(&mut self, die: u32, op: usize, view: &mut View<'_>) -> bool {
+        let Some(leader) = self.units[die as usize].slots[op].take() else { return false };
+        let level = self.level(view.transactions[leader.id].class);
+        view.batch.push(leader.id);
+        self.units[die as usize].queues[op][level].join(view);
+        for (at, &id) in view.batch.iter().enumerate() {
+            let flow = view.transactions[id].flow;
+            self.times[id as usize].dispatched = view.now.0;
+            if at > 0 {
+                self.lane(die, op, flow).queued -= 1;
+            }
+            if op == WRITE {
+                self.shares.wrote(flow);
+            }
+        }
+        self.units[die as usize].idle_collection = false;
+        true
+    }
+
+    /// Algorithm 2.
+    pub(super) fn select(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        if !self.balancing {
+            return self.select_by_kind(die, view);
+        }
+        match self.units[die as usize].slots {
+            [None, None] => self.collect(die, &COLLECTION, view),
+            [Some(read), None] => {
+                // No write can be placed before collection frees a block: a pair stands in for one.
+                if view.must_collect(die) && self.collection_wins(die, &read, view) {
+                    return self.collect_for_room(die, view);
+                }
+                self.dispatch(die, READ, view)
+            }
+            [read, Some(write)] => {
+                self.charge(die, &write, view);
+                // Lines 8 and 9.
+                if read.is_some_and(|read| self.read_wins(die, &read, &write, view)) {
+                    return self.dispatch(die, READ, view);
+                }
+                // Lines 13 to 17.
+                self.migrate(die, write.flow, view) || self.dispatch(die, WRITE, view)
+            }
+        }
+    }
+
+    /// The same for reads only: true if the read slot goes now.
+    pub(super) fn select_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        let [read, write] = self.units[die as usize].slots;
+        let Some(read) = read else { return false };
+        if self.balancing {
+            if view.must_collect(die) {
+                return false;
+            }
+            if let Some(write) = write {
+                self.charge(die, &write, view);
+                if !self.read_wins(die, &read, &write, view) {
+                    return false;
+                }
+            }
+        }
+        self.dispatch(die, READ, view)
+    }
+
+    /// The running program or erase gives way to the read slot, if it waited proportionally less or
+    /// began while both slots were empty.
+    pub(super) fn suspend_for_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        let read = self.units[die as usize].slots[READ];
+        let (Some(read), Some(running)) = (read, view.flash.running(die)) else { return false };
+        if self.balancing && !self.units[die as usize].idle_collection {
+            let times = self.times[running as usize];
+            let of_read = proportional_wait(view.now.0 - read.enqueued, view.busy(die), read.cost);
+            let waited = times.dispatched - times.enqueued;
+            if of_read <= proportional_wait(waited, 0, times.cost) {
+                return false;
+            }
+        }
+        self.overhead.suspensions += 1;
+        self.dispatch(die, READ, view)
+    }
+
+    /// Line 8, with Eq. 6 to 8. Choice: the collection that goes with the write counts once, in the other
+    /// slot for the read and in Eq. 7 for the write.
+    fn read_wins(&self, die: u32, read: &Entry, write: &Entry, view: &View<'_>) -> bool {
+        let (now, collection) = (view.now.0, self.collection_time(die, view));
+        let of_read = proportional_wait(now - read.enqueued, write.cost + collection, read.cost);
+        let of_write = proportional_wait(now - write.enqueued + collection, read.cost, write.cost);
+        of_read > of_write
+    }
+
+    /// Without a write: the same between the read slot and a migration.
+    fn collection_wins(&self, die: u32, read: &Entry, view: &View<'_>) -> bool {
+        let Some(since) = self.oldest_of(die, &COLLECTION, view) else { return false };
+        let pair = view.migration_time();
+        let of_read = proportional_wait(view.now.0 - read.enqueued, pair, read.cost);
+        let of_pair = proportional_wait((view.now - since).0, read.cost, pair);
+        of_read <= of_pair
+    }
+
+    /// Without stage 3: reads, writes, collection; collection first where blocks run out.
+    fn select_by_kind(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        view.urgent && self.collect_for_room(die, view)
+            || self.dispatch(die, READ, view)
+            || self.dispatch(die, WRITE, view)
+            || self.collect(die, &COLLECTION, view)
+    }
+
+    /// Lines 11 and 12: counts the collection that goes with the write in the slot, once. Where blocks
+    /// run out it is all there is.
+    fn charge(&mut self, die: u32, write: &Entry, view: &View<'_>) {
+        let pending = self.others.len(die, Kind::GcRead);
+        let due = self.others.len(die, Kind::Erase);
+        if view.must_collect(die) {
+            let erases = view.jobs(die).max(due);
+            self.units[die as usize].batch = Batch { migrations: pending, erases };
+            return;
+        }
+        if std::mem::replace(&mut self.units[die as usize].charged, true) {
+            return;
+        }
+        self.units[die as usize].batch = Batch::default();
+        let plane = view.transactions[write.id].plane;
+        if view.free_pages(plane) >= u64::from(self.config.gc_free_pages) {
+            return;
+        }
+        let migrations = self.shares.migrations(write.flow, pending, view.blocks);
+        let erases = due + self.blocks_finished(die, migrations, view);
+        self.units[die as usize].batch = Batch { migrations, erases };
+    }
+
+    /// Blocks out of which nothing is to be moved any more after so many migrations. Those of a block
+    /// stand in a row.
+    fn blocks_finished(&self, die: u32, migrations: u32, view: &View<'_>) -> u32 {
+        let mut blocks = self
+            .others
+            .iter(die, Kind::GcRead, view.transactions)
+            .map(|id| view.blocks.block_of(view.transactions[id].ppa));
+        let mut finished = 0;
+        let mut last = blocks.next();
+        for _ in 0..migrations {
+            let next = blocks.next();
+            finished += u32::from(next != last);
+            last = next;
+        }
+        finished
+    }
+
+    /// Eq. 9: the time of the collection that goes with the write: migrations, writes of moved pages
+    /// whose read is done, erases of blocks that are or will be empty.
+    fn collection_time(&self, die: u32, view: &View<'_>) -> u64 {
+        let Batch { migrations, erases } = self.units[die as usize].batch;
+        let migrations = migrations.min(self.others.len(die, Kind::GcRead));
+        let writes = self.others.len(die, Kind::GcWrite);
+        let moving = migrations + writes > 0;
+        let erases = if moving { erases } else { erases.min(self.others.len(die, Kind::Erase)) };
+        u64::from(migrations) * view.migration_time()
+            + u64::from(writes) * view.migration_write_time()
+            + u64::from(erases) * view.erase_time()
+    }
+
+    /// Lines 13 to 16: the next step of the collection that goes with a write. A read is followed by its
+    /// write; a block is erased when it is empty.
+    fn migrate(&mut self, die: u32, flow: u16, view: &mut View<'_>) -> bool {
+        if self.form(die, Kind::GcWrite, view) {
+            return true;
+        }
+        let Batch { migrations, erases } = self.units[die as usize].batch;
+        if erases > 0 && self.form(die, Kind::Erase, view) {
+            let batch = &mut self.units[die as usize].batch;
+            batch.erases = erases.saturating_sub(view.batch.len() as u32);
+            return true;
+        }
+        if migrations > 0 && self.form(die, Kind::GcRead, view) {
+            let moved = view.batch.len() as u32;
+            // A command over several planes may move more than the share.
+            self.shares.moved_ahead(flow, moved.saturating_sub(migrations));
+            self.units[die as usize].batch.migrations = migrations.saturating_sub(moved);
+            self.overhead.migrations_with_writes += u64::from(moved);
+            return true;
+        }
+        false
+    }
+
+    /// Work of collection because blocks run out: what frees one soonest.
+    fn collect_for_room(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.collect(die, &[Kind::GcWrite, Kind::Erase, Kind::GcRead], view)
+    }
+
+    /// Work of collection without a write.
+    fn collect(&mut self, die: u32, kinds: &[Kind], view: &mut View<'_>) -> bool {
+        let idle = self.units[die as usize].slots == [None, None];
+        let formed = kinds.iter().any(|&kind| self.form(die, kind, view));
+        if formed {
+            self.units[die as usize].idle_collection = idle;
+        }
+        formed
+    }
+}

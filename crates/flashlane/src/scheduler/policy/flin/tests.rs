@@ -1,0 +1,515 @@
+//! The stages together, with hand-made queues, slots, clock and collection: times are in microseconds, one
+//! die of two planes, reads cost 110, writes 1,010, a migration 1,120, an erase 5,000.
+
+use flashlane_engine::Slab;
+
+use super::*;
+use crate::config::load::{self, Overrides};
+use crate::config::units::{Span, TransferRate};
+use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::flash::Flash;
+use crate::ftl::FtlState;
+use crate::ftl::blocks::Stream;
+use crate::layout::Layout;
+
+const US: u64 = 1_000_000;
+const READ_COST: u64 = 110;
+const WRITE_COST: u64 = 1_010;
+
+/// A die, its queues and a clock.
+struct Unit0 {
+    flin: Flin,
+    flash: Flash,
+    state: FtlState,
+    transactions: Slab<Transaction>,
+    batch: Vec<u32>,
+    cancelled: Vec<u32>,
+    now: u64,
+    preemptible: bool,
+}
+
+impl Unit0 {
+    fn new(config: FlinConfig) -> Self {
+        let mut device: DeviceConfig =
+            load::device("tiny", &Overrides::default()).expect("a preset").config;
+        device.flash.channels = 1;
+        device.flash.chips_per_channel = 1;
+        // A page of 4 KiB in 10 us; 20 ns of the read time are the controller's.
+        device.flash.channel_rate = TransferRate(409_600_000);
+        device.flash.command_time = Some(Span(0));
+        device.flash.read_time = vec![Span(100 * US - 20_000)];
+        device.flash.program_time = vec![Span(1000 * US)];
+        device.flash.erase_time = Span(5000 * US);
+        let flows = "flow = [{ name = 'a', synthetic = {} }, { name = 'b', synthetic = {} }]";
+        let workload: WorkloadConfig =
+            load::workload_from_toml(flows, "flows", &Overrides::default())
+                .expect("two flows")
+                .config;
+        let layout = Layout::new(&device, &workload);
+        let mut state = FtlState::new(&device, &layout);
+        // Both flows have a block of 32 valid pages.
+        for flow in 0..2 {
+            (0..32).for_each(|_| {
+                state.blocks.allocate(0, flow, Stream::Host, false).expect("an empty drive");
+            });
+        }
+        let flash = Flash::new(&device.flash, &device.compat, false, layout.geometry, 2);
+        Self {
+            flin: Flin::new(&config, 1, 2),
+            flash,
+            state,
+            transactions: Slab::new(),
+            batch: Vec::new(),
+            cancelled: Vec::new(),
+            now: 0,
+            preemptible: true,
+        }
+    }
+
+    /// One queue per operation, no reordering: stage 3 by itself.
+    fn balancing() -> Self {
+        Self::new(FlinConfig { stages: vec![Stage::WaitBalancing], ..FlinConfig::default() })
+    }
+
+    fn with<R>(&mut self, decide: impl FnOnce(&mut Flin, &mut View<'_>) -> R) -> R {
+        self.batch.clear();
+        let mut view = View {
+            now: Time(self.now * US),
+            transactions: &mut self.transactions,
+            blocks: &self.state.blocks,
+            pages: &self.state.pages,
+            flash: &self.flash,
+            urgent: false,
+            hold_writes: false,
+            ordered: false,
+            preemptible: self.preemptible,
+            planes_per_die: 2,
+            batch: &mut self.batch,
+            cancelled: &mut self.cancelled,
+        };
+        decide(&mut self.flin, &mut view)
+    }
+
+    fn arrive(&mut self, source: Source, op: Op, flow: u16, ppa: u32) -> u32 {
+        let mut tr = Transaction::new(source, op, flow, 3, Time(self.now * US));
+        tr.mask = self.state.pages.full_mask();
+        (tr.lpa, tr.ppa, tr.plane) = (ppa, ppa, 0);
+        let id = self.transactions.insert(tr);
+        self.with(|flin, view| flin.enqueue(0, id, view));
+        id
+    }
+
+    fn read(&mut self, flow: u16) -> u32 {
+        self.arrive(Source::User, Op::Read, flow, 0)
+    }
+
+    fn write(&mut self, flow: u16) -> u32 {
+        self.arrive(Source::User, Op::Program, flow, 0)
+    }
+
+    /// A valid page of block `ppa / 32` is to be moved.
+    fn migration(&mut self, ppa: u32) -> u32 {
+        self.state.pages.place(ppa, ppa);
+        self.arrive(Source::Gc, Op::Read, 0, ppa)
+    }
+
+    /// The write half of a migration whose read is done.
+    fn migration_write(&mut self, ppa: u32) -> u32 {
+        self.arrive(Source::Gc, Op::Program, 0, ppa)
+    }
+
+    fn erase(&mut self) -> u32 {
+        self.arrive(Source::Gc, Op::Erase, 0, 0)
+    }
+
+    /// What the idle die is given.
+    fn take(&mut self) -> Vec<u32> {
+        self.with(|flin, view| flin.take(0, view));
+        self.batch.clone()
+    }
+
+    /// The same for a die that runs `running` for `left` more.
+    fn interrupt(&mut self, running: u32, left: u64) -> Vec<u32> {
+        let op = self.transactions[running].op;
+        self.flash.pretend(0, Some((running, op, Time((self.now + left) * US))));
+        self.with(|flin, view| flin.interrupt(0, view));
+        self.batch.clone()
+    }
+
+    fn completed(&mut self, id: u32) {
+        let tr = self.transactions[id];
+        self.flin.completed(0, id, &tr, Time(self.now * US));
+    }
+
+    /// Free pages of plane 0: a block has 32.
+    fn free_blocks(&mut self, blocks: u32) {
+        self.state.blocks.planes[0].free = blocks;
+    }
+
+    /// Host writes cannot open another block.
+    fn out_of_room(&mut self) {
+        self.free_blocks(2);
+        self.state.blocks.planes[0].urgent = true;
+    }
+
+    fn wait_alone(&self, id: u32) -> u64 {
+        self.flin.times[id as usize].wait_alone / US
+    }
+
+    fn queue(&self) -> Vec<u32> {
+        let queues = &self.flin.units[0].queues[READ];
+        queues.iter().rev().flat_map(Queue::iter).map(|entry| entry.id).collect()
+    }
+}
+
+/// Both flows are of high read and write intensity from the second epoch on.
+fn all_high() -> FlinConfig {
+    FlinConfig {
+        read_intensity: crate::config::units::Bandwidth(1),
+        write_intensity: crate::config::units::Bandwidth(1),
+        ..FlinConfig::default()
+    }
+}
+
+#[test]
+fn equation_4_chains_the_requests_of_a_flow() {
+    let mut unit = Unit0::new(FlinConfig::default());
+    let first = unit.read(0);
+    assert_eq!(unit.wait_alone(first), 0, "no other transaction of the flow");
+    unit.now = 30;
+    let second = unit.read(0);
+    // T_last_enqueue 0 + T_last_alone 110 - T_now 30.
+    assert_eq!(unit.wait_alone(second), 80);
+    unit.now = 40;
+    let third = unit.read(0);
+    // 30 + (110 + 80) - 40.
+    assert_eq!(unit.wait_alone(third), 180);
+    let (other, write) = (unit.read(1), unit.write(0));
+    assert_eq!((unit.wait_alone(other), unit.wait_alone(write)), (0, 0), "queues of their own");
+    // The third would have been done at 330: an estimate in the past means no wait.
+    unit.now = 500;
+    let fourth = unit.read(0);
+    assert_eq!(unit.wait_alone(fourth), 0);
+}
+
+#[test]
+fn equation_4_is_zero_when_the_flow_has_nothing_left() {
+    let mut unit = Unit0::new(FlinConfig::default());
+    let first = unit.read(0);
+    assert_eq!(unit.take(), [first]);
+    unit.now = 20;
+    let second = unit.read(0);
+    assert_eq!(unit.wait_alone(second), 90, "the first one still runs");
+    unit.take();
+    unit.completed(first);
+    unit.completed(second);
+    let third = unit.read(0);
+    assert_eq!(unit.wait_alone(third), 0);
+}
+
+#[test]
+fn lines_18_to_20_put_the_flow_first_that_was_treated_worst() {
+    // Departures: flow 0 with slowdowns 3 and 1, flow 1 with 10; F = 2 / 10 < 0.6.
+    let treated = |threshold: f64| {
+        let mut unit = Unit0::new(FlinConfig { fairness_threshold: threshold, ..all_high() });
+        unit.read(0);
+        unit.read(1);
+        unit.now = 10_000;
+        unit.read(0);
+        for (flow, slowdowns) in [(0, [3.0, 1.0].as_slice()), (1, &[10.0])] {
+            let lane = unit.flin.lane(0, READ, flow);
+            lane.slowdowns = slowdowns.iter().sum();
+            lane.departed = slowdowns.len() as u64;
+        }
+        unit.read(0);
+        unit
+    };
+    let promotions = |unit: &Unit0| unit.flin.overhead(0).expect("FLIN counts").promotions;
+    let mut unit = treated(0.6);
+    assert!(!unit.flin.intensity.is_low(0, READ, 1));
+    let before = unit.queue();
+    let new = unit.read(1);
+    assert_eq!(promotions(&unit), 1);
+    // The first two came while their flows were of low intensity.
+    assert_eq!(unit.queue(), [before[0], before[1], new, before[2], before[3]], "Last_low + 1");
+    // Line 21 instead: the other flow, or fairness that is not below the threshold.
+    let mut unit = treated(0.6);
+    unit.read(0);
+    assert_eq!(promotions(&unit), 0);
+    let mut unit = treated(0.2);
+    unit.read(1);
+    assert_eq!(promotions(&unit), 0, "0.2 is not below 0.2");
+    // And a flow whose transactions are not in the queue says nothing.
+    let mut unit = treated(0.6);
+    unit.flin.lane(0, READ, 0).queued = 0;
+    unit.read(1);
+    assert_eq!(promotions(&unit), 0);
+}
+
+#[test]
+fn slowdowns_of_departed_transactions_are_averaged() {
+    let mut unit = Unit0::new(all_high());
+    let first = unit.read(0);
+    unit.take();
+    unit.now = 330;
+    unit.completed(first);
+    let lane = *unit.flin.lane(0, READ, 0);
+    assert_eq!((lane.slowdowns, lane.departed, lane.unfinished), (3.0, 1, 0), "330 over 110");
+    // What departed before a flow is of high intensity does not count.
+    unit.now = 10_000;
+    unit.read(0);
+    assert_eq!(unit.flin.lane(0, READ, 0).departed, 0);
+}
+
+#[test]
+fn lines_6_to_9_the_read_goes_when_its_proportional_wait_is_larger() {
+    let mut unit = Unit0::balancing();
+    let (write, read) = (unit.write(0), unit.read(0));
+    // PW_read = (0 + 1010) / 110 = 9.2; PW_write = (0 + 110) / 1010 = 0.1.
+    assert_eq!(unit.take(), [read]);
+    assert_eq!(unit.take(), [write], "the only one");
+}
+
+#[test]
+fn lines_10_and_17_the_write_goes_alone_while_there_are_free_pages() {
+    // The write wins from (w + 110) / 1010 >= 1010 / 110 on: w = 9163.6.
+    for (waited, write_wins) in [(9_163, false), (9_164, true)] {
+        let mut unit = Unit0::balancing();
+        // 1024 pages are not fewer than GC_FLIN.
+        unit.free_blocks(32);
+        let write = unit.write(0);
+        unit.migration(0);
+        unit.migration(1);
+        unit.now = waited;
+        let read = unit.read(0);
+        assert_eq!(unit.take(), [if write_wins { write } else { read }], "{waited}");
+    }
+}
+
+#[test]
+fn equations_7_to_9_count_collection_in_the_other_slot_of_the_read_and_for_the_write() {
+    // 31 free blocks, 992 pages: fewer than GC_FLIN. Flow 0 wrote all and owns half of the pages: of three
+    // migrations out of two blocks one and a half go with its write: one. T_GC = 1120.
+    // PW_read = (1010 + 1120) / 110 = 19.36; PW_write = (w + 1120 + 110) / 1010: from w = 18328 on.
+    for (waited, write_wins) in [(18_327, false), (18_328, true)] {
+        let mut unit = Unit0::balancing();
+        unit.free_blocks(31);
+        let write = unit.write(0);
+        let moves = [0, 1, 32].map(|ppa| unit.migration(ppa));
+        unit.now = waited;
+        let read = unit.read(0);
+        assert_eq!(unit.take(), [if write_wins { moves[0] } else { read }], "{waited}");
+        assert_eq!(unit.flin.units[0].slots[WRITE].map(|entry| entry.id), Some(write));
+    }
+    // Two migrations empty the block: its erase counts too. T_GC = 2 * 1120 + 5000 = 7240;
+    // PW_read = (1010 + 7240) / 110 = 75; PW_write = (w + 7240 + 110) / 1010: from w = 68400 on.
+    for (waited, write_wins) in [(68_399, false), (68_400, true)] {
+        let mut unit = Unit0::balancing();
+        unit.free_blocks(31);
+        unit.write(0);
+        let moves = [0, 1, 32, 33].map(|ppa| unit.migration(ppa));
+        unit.now = waited;
+        let read = unit.read(0);
+        assert_eq!(unit.take(), [if write_wins { moves[0] } else { read }], "{waited}");
+    }
+}
+
+#[test]
+fn lines_11_to_17_migrations_go_before_the_write_in_pairs() {
+    // Half of six migrations go with the write of flow 0. The third one empties the first block.
+    let mut unit = Unit0::balancing();
+    unit.free_blocks(31);
+    let write = unit.write(0);
+    let moves = [0, 1, 2, 32, 33, 34].map(|ppa| unit.migration(ppa));
+    for (ppa, id) in (64..).zip(&moves[..3]) {
+        assert_eq!(unit.take(), [*id], "line 14");
+        let second = unit.migration_write(ppa);
+        assert_eq!(unit.take(), [second], "line 15");
+    }
+    let erase = unit.erase();
+    assert_eq!(unit.take(), [erase], "the block that they emptied");
+    assert_eq!(unit.take(), [write], "line 17");
+    assert_eq!(unit.flin.overhead(0).expect("FLIN counts").migrations_with_writes, 3);
+    // 1.5 of the three that are left would be the share: one.
+    let write = unit.write(0);
+    assert_eq!(unit.take(), [moves[3]]);
+    let second = unit.migration_write(67);
+    assert_eq!(unit.take(), [second]);
+    assert_eq!(unit.take(), [write]);
+}
+
+#[test]
+fn an_erase_that_is_due_goes_with_a_write_only_below_the_threshold() {
+    for (blocks, with_write) in [(32, false), (31, true)] {
+        let mut unit = Unit0::balancing();
+        unit.free_blocks(blocks);
+        let (write, erase) = (unit.write(0), unit.erase());
+        assert_eq!(unit.take(), [if with_write { erase } else { write }]);
+        assert_eq!(unit.take(), [if with_write { write } else { erase }]);
+    }
+}
+
+#[test]
+fn equation_10_shares_migrations_by_writes_and_valid_pages() {
+    // Flow 1 wrote 3 of the 4 pages, its own next one included in the count, and owns half of the valid
+    // ones: 3/4 * 1/2 * 8 = 3 migrations.
+    let mut unit = Unit0::balancing();
+    for flow in [0, 1, 1] {
+        unit.write(flow);
+        unit.take();
+    }
+    unit.free_blocks(31);
+    (0..8).for_each(|ppa| {
+        unit.migration(ppa);
+    });
+    unit.write(1);
+    unit.take();
+    assert_eq!(unit.flin.units[0].batch, Batch { migrations: 2, erases: 0 }, "one has begun");
+}
+
+#[test]
+fn out_of_room_all_pending_collection_goes_before_the_write() {
+    let mut unit = Unit0::balancing();
+    unit.out_of_room();
+    let write = unit.write(0);
+    let moves = [0, 32].map(|ppa| unit.migration(ppa));
+    assert_eq!(unit.take(), [moves[0]]);
+    let second = unit.migration_write(64);
+    assert_eq!(unit.take(), [second]);
+    assert_eq!(unit.take(), [moves[1]], "not only the half of Eq. 10");
+    unit.free_blocks(64);
+    unit.state.blocks.planes[0].urgent = false;
+    let second = unit.migration_write(65);
+    assert_eq!(unit.take(), [second], "a pair is completed");
+    assert_eq!(unit.take(), [write]);
+}
+
+#[test]
+fn out_of_room_collection_competes_with_reads_in_place_of_a_write() {
+    // (r + 1120) / 110 against (g + 110) / 1120: collection from g = 11293 on.
+    for (waited, collects) in [(11_293, false), (11_294, true)] {
+        let mut unit = Unit0::balancing();
+        unit.out_of_room();
+        let migration = unit.migration(0);
+        unit.now = waited;
+        let read = unit.read(0);
+        assert_eq!(unit.take(), [if collects { migration } else { read }], "{waited}");
+    }
+    // With room the read goes.
+    let mut unit = Unit0::balancing();
+    unit.migration(0);
+    unit.now = 1_000_000;
+    let read = unit.read(0);
+    assert_eq!(unit.take(), [read]);
+}
+
+#[test]
+fn a_read_suspends_a_write_that_waited_proportionally_less() {
+    // The write waited w before it began: PW 0.002 w. 500 of it are left: PW_read = 500 / 110 = 4.55,
+    // above w / 1010 up to w = 4590.
+    for (waited, suspends) in [(4_590, true), (4_591, false)] {
+        let mut unit = Unit0::balancing();
+        let write = unit.write(0);
+        unit.now = waited;
+        assert_eq!(unit.take(), [write]);
+        unit.now += 510;
+        let read = unit.read(1);
+        let expected = if suspends { vec![read] } else { vec![] };
+        assert_eq!(unit.interrupt(write, 500), expected, "{waited}");
+        let asked = unit.flin.overhead(0).expect("FLIN counts").suspensions;
+        assert_eq!(asked, u64::from(suspends));
+    }
+    // Switched off, it never does.
+    let mut unit = Unit0::new(FlinConfig { suspend: false, ..FlinConfig::default() });
+    let write = unit.write(0);
+    unit.take();
+    unit.read(1);
+    assert!(unit.interrupt(write, 500).is_empty());
+}
+
+#[test]
+fn with_empty_slots_pairs_of_migrations_run_and_give_way_to_any_read() {
+    let mut unit = Unit0::balancing();
+    unit.free_blocks(64);
+    let moves = [0, 1].map(|ppa| unit.migration(ppa));
+    assert_eq!(unit.take(), [moves[0]], "whatever the number of free pages");
+    let second = unit.migration_write(64);
+    unit.now = 100_000;
+    assert_eq!(unit.take(), [second], "the pair");
+    // It waited 100 ms: by its proportional wait of 99 it would not give way to a read of 0.09.
+    let read = unit.read(0);
+    assert_eq!(unit.interrupt(second, 10), [read]);
+}
+
+#[test]
+fn a_migration_that_goes_with_a_write_gives_way_by_proportional_wait() {
+    let mut unit = Unit0::balancing();
+    unit.free_blocks(31);
+    unit.write(0);
+    unit.migration(0);
+    unit.migration(1);
+    unit.take();
+    let second = unit.migration_write(64);
+    unit.now = 100_000;
+    assert_eq!(unit.take(), [second]);
+    unit.read(0);
+    assert!(unit.interrupt(second, 10).is_empty());
+}
+
+#[test]
+fn an_age_limit_bounds_the_wait_in_queue_and_slot() {
+    let limited = |stages: &[Stage]| {
+        Unit0::new(FlinConfig {
+            stages: stages.to_vec(),
+            age_limit: Some(Span(5_000 * US)),
+            ..FlinConfig::default()
+        })
+    };
+    // In the slot: without stage 3 reads would go first for ever.
+    let mut unit = limited(&[]);
+    let write = unit.write(0);
+    let first = unit.read(0);
+    assert_eq!(unit.take(), [first]);
+    unit.now = 5_000;
+    let second = unit.read(0);
+    assert_eq!(unit.take(), [second], "5 ms are not beyond the limit");
+    unit.now = 5_700;
+    unit.read(0);
+    assert_eq!(unit.take(), [write]);
+}
+
+#[test]
+fn an_age_limit_takes_what_is_too_old_out_of_the_queue() {
+    // Flow 0 is of high intensity, flow 1 of low: its two go first, and one waits in the slot.
+    for (age_limit, expected) in [(None, 2), (Some(Span(5_000 * US)), 0)] {
+        let mut unit = Unit0::new(FlinConfig { age_limit, ..all_high() });
+        let first = unit.read(0);
+        assert_eq!(unit.take(), [first]);
+        unit.completed(first);
+        unit.now = 10_000;
+        let late = unit.read(0);
+        unit.now = 10_100;
+        let reads = [late, unit.read(1), unit.read(1)];
+        assert_eq!(unit.take(), [reads[1]]);
+        unit.with(|flin, view| flin.refill(0, view));
+        assert_eq!(unit.flin.units[0].slots[READ].map(|entry| entry.id), Some(reads[2]));
+        unit.now = 16_000;
+        assert_eq!(unit.take(), [reads[expected]]);
+        assert_eq!(unit.take(), [reads[2 - expected]], "the other one is back in front");
+        unit.flin.audit();
+    }
+}
+
+#[test]
+fn what_is_left_to_serve_includes_transfer_and_what_was_suspended() {
+    let mut unit = Unit0::balancing();
+    let (read, write) = (unit.read(0), unit.write(0));
+    unit.flash.pretend(0, Some((read, Op::Read, Time(40 * US))));
+    let left = |unit: &mut Unit0| unit.with(|_, view| view.service_left(0)) / US;
+    assert_eq!(left(&mut unit), 40 + 10, "array and transfer");
+    unit.flash.pretend(0, Some((write, Op::Program, Time(40 * US))));
+    assert_eq!(left(&mut unit), 40);
+    assert_eq!(unit.with(|_, view| view.cost(&view.transactions[read])) / US, READ_COST);
+    assert_eq!(unit.with(|_, view| view.cost(&view.transactions[write])) / US, WRITE_COST);
+    assert_eq!(unit.with(|_, view| view.migration_time()) / US, READ_COST + WRITE_COST);
+}
