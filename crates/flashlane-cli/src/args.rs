@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Preset(PresetArgs),
     /// Every policy and the key that takes it.
     Policies,
+    /// Statistical clones of traces.
+    Trace(TraceArgs),
     /// JSON schema of a file format.
     Schema(SchemaArgs),
 }
@@ -83,6 +85,9 @@ pub(crate) struct RunArgs {
     /// Also run every flow alone, and report slowdowns and fairness.
     #[arg(long)]
     pub(crate) alone: bool,
+    /// With --alone: slowdowns and fairness in windows of this length as well, for example `100ms`.
+    #[arg(long, value_name = "TIME", requires = "alone", conflicts_with = "seeds", value_parser = parse_window)]
+    pub(crate) windows: Option<Span>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
@@ -180,6 +185,75 @@ pub(crate) enum PresetAction {
     },
 }
 
+/// Arguments of `trace`.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    #[command(subcommand)]
+    pub(crate) action: TraceAction,
+}
+
+/// What to do with traces.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceAction {
+    /// Parameters of a clone, built in or fitted to a trace, as a file for `[flow.clone]`; or a synthetic
+    /// trace drawn from them.
+    Clone(CloneArgs),
+}
+
+/// Arguments of `trace clone`.
+#[derive(Debug, Args)]
+pub(crate) struct CloneArgs {
+    /// A built-in clone, a file of parameters, or a trace that one is fitted to.
+    #[arg(value_name = "NAME|FILE.toml|TRACE", required_unless_present = "list")]
+    pub(crate) source: Option<String>,
+    /// The built-in clones, their figures of FLIN's Table 2 and where their shapes come from.
+    #[arg(long, conflicts_with_all = ["source", "generate", "out"])]
+    pub(crate) list: bool,
+    /// Write a synthetic trace of so many requests instead of parameters.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub(crate) generate: Option<u64>,
+    /// Gaps of the synthetic trace are multiplied by this: 0.1 is ten times as fast.
+    #[arg(long, value_name = "X", default_value_t = 1.0, requires = "generate")]
+    pub(crate) time_scale: f64,
+    /// Seed of the synthetic trace, instead of the one in the parameters.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// File to write, whole or not at all, compressed if it ends in `.zst`; standard output without it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Name of the fitted clone. Default: the file's, up to the first dot.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    /// No progress bar.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+/// How to read a trace; as the keys of `[flow.trace]`.
+#[derive(Debug, Args)]
+pub(crate) struct ReadingArgs {
+    /// Format: mqsim, disksim, ssdsim, msr or columns; not needed where the file describes itself.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) format: Option<String>,
+    /// Column map, for example "t=1[us],op=3,off=4,len=5;sep=comma".
+    #[arg(long, value_name = "MAP")]
+    pub(crate) columns: Option<String>,
+    /// Unit of the time column, instead of the format's: s, ms, us, ns, ps.
+    #[arg(long, value_name = "UNIT")]
+    pub(crate) time_unit: Option<String>,
+    /// Only requests of these devices, separated by commas.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) devices: Option<Vec<u32>>,
+    /// Only the first so many requests.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) limit: Option<u64>,
+    /// Accept times that step back: such a request arrives together with the one above it.
+    #[arg(long)]
+    pub(crate) delay: bool,
+}
+
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
@@ -196,6 +270,8 @@ pub(crate) enum SchemaOf {
     Workload,
     /// summary.json.
     Summary,
+    /// Files of clone parameters.
+    Clone,
 }
 
 /// What has to be steady.
@@ -267,6 +343,14 @@ fn parse_round(text: &str) -> Result<Round, String> {
         Warmup::Time(span) if span > 0 => Ok(Round::Time(span)),
         Warmup::Requests(count) if count > 0 => Ok(Round::Requests(count)),
         _ => Err("allowed: above 0".to_owned()),
+    }
+}
+
+fn parse_window(text: &str) -> Result<Span, String> {
+    match text.parse::<Span>() {
+        Ok(span) if span.0 > 0 => Ok(span),
+        Ok(_) => Err("allowed: above 0".to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -61,5 +61,6 @@ pub(crate) fn schema(of: SchemaOf) -> Result<(), Error> {
         SchemaOf::Device => schema::device(),
         SchemaOf::Workload => schema::workload(),
         SchemaOf::Summary => schema::summary(),
+        SchemaOf::Clone => schema::clone_parameters(),
     }))
 }

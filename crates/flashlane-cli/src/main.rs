@@ -12,6 +12,7 @@ mod reproduce;
 mod run;
 mod seeds;
 mod table;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -41,6 +42,7 @@ fn dispatch(command: &Command) -> Result<(), Error> {
         Command::Check(arguments) => check::check(&arguments.files),
         Command::Preset(arguments) => list::preset(arguments),
         Command::Policies => list::policies(),
+        Command::Trace(arguments) => trace::trace(arguments),
         Command::Schema(arguments) => list::schema(arguments.of),
     }
 }

@@ -89,6 +89,41 @@ impl OutFolder {
     }
 }
 
+/// A single file for results; nothing is left of it unless it is kept.
+#[derive(Debug)]
+pub(crate) struct OutFile {
+    path: PathBuf,
+    file: NamedTempFile,
+}
+
+impl OutFile {
+    /// Tries the place out, so that work is not wasted.
+    pub(crate) fn prepare(path: &Path) -> Result<Self, Error> {
+        if path.is_dir() {
+            return Err(Error::Output(format!("{}: is a folder", path.display())));
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Ok(Self { path: path.to_owned(), file: stage(folder, path, b"")? })
+    }
+
+    /// Writes the content.
+    pub(crate) fn write(
+        &mut self,
+        content: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    ) -> Result<(), Error> {
+        content(&mut self.file).map_err(|error| refuse(&self.path, "cannot be written", &error))
+    }
+
+    /// Makes it durable under its name.
+    pub(crate) fn keep(self) -> Result<(), Error> {
+        let Self { path, file } = self;
+        file.as_file().sync_all().map_err(|error| refuse(&path, "cannot be written", &error))?;
+        file.persist(&path)
+            .map_err(|error| refuse(&path, "cannot be written", &error.error))
+            .map(drop)
+    }
+}
+
 impl Drop for OutFolder {
     fn drop(&mut self) {
         if !self.keep {

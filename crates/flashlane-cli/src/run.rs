@@ -69,6 +69,7 @@ fn options(arguments: &RunArgs) -> RunOptions {
         compat: arguments.compat.map(|_| "mqsim".to_owned()),
         threads: usize::from(arguments.common.threads),
         series_interval: None,
+        windows: arguments.windows.map(|span| span.0),
     }
 }
 

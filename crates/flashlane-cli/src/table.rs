@@ -1,7 +1,7 @@
 //! Tables for people.
 
 use flashlane::metrics::steady::{RANGE_MAX, SLOPE_MAX, SteadySummary, Tracked};
-use flashlane::metrics::{BreakdownSummary, Summary};
+use flashlane::metrics::{BreakdownSummary, Summary, WindowedSlowdown};
 
 use crate::seeds::Estimates;
 
@@ -96,6 +96,9 @@ pub(crate) fn report(summary: &Summary, estimates: Option<&Estimates>) -> String
     text.push_str("response times in us (submission queue to completion)\n");
     text.push_str(&flows(summary, estimates).render());
     text.push_str(&fairness(summary, estimates));
+    if let Some(over_time) = &summary.slowdown_over_time {
+        text.push_str(&slowdown_over_time(summary, over_time));
+    }
     text.push_str("\nmean response time by stage, us\n");
     text.push_str(&breakdown(summary).render());
     text.push('\n');
@@ -219,6 +222,30 @@ fn fairness(summary: &Summary, estimates: Option<&Estimates>) -> String {
         cell("stdev_slowdown", fairness.stdev_slowdown),
         cell("weighted_speedup", fairness.weighted_speedup),
     )
+}
+
+/// Median and worst window of each flow, and of fairness.
+fn slowdown_over_time(summary: &Summary, over_time: &WindowedSlowdown) -> String {
+    let mut table = Table::new(&["", "windows", "median", "worst", "at s"]);
+    let mut row = |name: &str, mut values: Vec<(f64, f64)>, worst_is_least: bool| {
+        values
+            .sort_by(|a, b| if worst_is_least { b.0.total_cmp(&a.0) } else { a.0.total_cmp(&b.0) });
+        let (middle, worst) = (values.get(values.len() / 2), values.last());
+        table.row(vec![
+            name.to_owned(),
+            values.len().to_string(),
+            maybe(middle.map(|value| value.0)),
+            maybe(worst.map(|value| value.0)),
+            worst.map_or_else(|| "-".to_owned(), |value| format!("{:.6}", value.1)),
+        ]);
+    };
+    let windows = || over_time.windows.iter();
+    for (index, flow) in summary.flows.iter().enumerate() {
+        let values = windows().filter_map(|w| Some((w.flows[index].slowdown?, w.start_s)));
+        row(&format!("{}: slowdown", flow.name), values.collect(), false);
+    }
+    row("fairness", windows().filter_map(|w| Some((w.fairness?, w.start_s))).collect(), true);
+    format!("\nin windows of {} s\n{}", over_time.window_s, table.render())
 }
 
 fn stages(breakdown: &BreakdownSummary) -> [(&'static str, f64); 9] {

@@ -10,37 +10,67 @@ use crate::reject::excerpt;
 /// Tells the format of a file, if its first line with content can only belong to one.
 ///
 /// That is so for MSR Cambridge traces: seven columns of which the fourth is `Read` or `Write`. A
-/// file of five bare columns is `None`: it may be MQSim, DiskSim or SSDSim, with different clocks.
+/// file of five bare columns is `None`: it may be MQSim, DiskSim or SSDSim, with different clocks. A file
+/// may also describe its columns itself: a comment above its first record that says `# columns:` and then
+/// the text of a [`ColumnMap`](crate::ColumnMap).
 ///
 /// # Errors
-/// Those of opening and decompressing the file.
+/// Those of opening and decompressing the file; a description of columns that is none.
 pub fn detect(path: impl AsRef<Path>) -> Result<Option<Format>, TraceError> {
-    Ok(Format::recognise(&first_line(path.as_ref())?.1))
+    first_line(path.as_ref())?.format()
 }
 
 /// As [`detect`], but a file that does not tell its format is [`TraceError::Ambiguous`].
 pub(crate) fn detect_or_fail(path: &Path) -> Result<Format, TraceError> {
-    let (line, text) = first_line(path)?;
-    if line == 0 {
+    let head = first_line(path)?;
+    if head.line == 0 {
         return Err(TraceError::Empty { path: path.to_owned(), lines: 0 });
     }
-    Format::recognise(&text).ok_or_else(|| TraceError::Ambiguous {
+    head.format()?.ok_or_else(|| TraceError::Ambiguous {
         path: path.to_owned(),
-        line,
-        excerpt: excerpt(&text),
+        line: head.line,
+        excerpt: excerpt(&head.text),
         names: Format::names(),
     })
 }
 
-/// The first line that is neither blank nor a comment, with its number; number 0 if there is none.
-fn first_line(path: &Path) -> Result<(u64, Vec<u8>), TraceError> {
-    let mut lines = LineReader::open(path)?;
-    while let Some(line) = lines.next()? {
-        if !holds_no_record(line.bytes) {
-            return Ok((line.number, trim(line.bytes).to_vec()));
+/// Start of the comment in which a file describes its columns.
+const COLUMNS: &[u8] = b"# columns:";
+
+/// What the start of a file says.
+#[derive(Debug, Default)]
+struct Head {
+    /// The text behind the first `# columns:`.
+    columns: Option<Vec<u8>>,
+    /// Number of the first line that is neither blank nor a comment; 0 if there is none.
+    line: u64,
+    /// That line.
+    text: Vec<u8>,
+}
+
+impl Head {
+    fn format(&self) -> Result<Option<Format>, TraceError> {
+        match &self.columns {
+            Some(map) => Ok(Some(Format::Columns(String::from_utf8_lossy(map).parse()?))),
+            None => Ok(Format::recognise(&self.text)),
         }
     }
-    Ok((0, Vec::new()))
+}
+
+fn first_line(path: &Path) -> Result<Head, TraceError> {
+    let mut lines = LineReader::open(path)?;
+    let mut head = Head::default();
+    while let Some(line) = lines.next()? {
+        if !holds_no_record(line.bytes) {
+            head.line = line.number;
+            head.text = trim(line.bytes).to_vec();
+            break;
+        }
+        if let Some(map) = trim(line.bytes).strip_prefix(COLUMNS) {
+            head.columns.get_or_insert_with(|| trim(map).to_vec());
+        }
+    }
+    Ok(head)
 }
 
 #[cfg(test)]
@@ -56,6 +86,23 @@ mod tests {
         let file = TempTrace::new(MSR);
         assert_eq!(detect(file.path()).expect("readable"), Some(Format::Msr));
         assert_eq!(read(MSR, &TraceOptions::default()).expect("an MSR file").len(), 1);
+    }
+
+    #[test]
+    fn a_file_may_describe_its_columns() {
+        let content =
+            "# any words\n# columns: t=1[us],op=2,off=3,len=4;sep=comma\n1.5,R,4096,512\n";
+        let format = detect(TempTrace::new(content).path()).expect("readable").expect("described");
+        assert_eq!(format.name(), "columns");
+        let records = read(content, &TraceOptions::default()).expect("a trace");
+        assert_eq!((records.len(), records[0].offset_bytes), (1, 4096));
+        let wrong = "# columns: t=1[parsec],op=2,off=3,len=4\n1,R,0,512\n";
+        assert!(message(read(wrong, &TraceOptions::default())).contains("parsec"));
+        // Below the first record it is a comment like any other, and a named format wins.
+        let late = "5 1 0 8 1\n# columns: t=1[us],op=2,off=3,len=4\n";
+        assert_eq!(detect(TempTrace::new(late).path()).expect("readable"), None);
+        let named = "# columns: t=1[us],op=2,off=3,len=4\n5 1 0 8 1\n";
+        assert_eq!(read(named, &TraceOptions::new(Format::Mqsim)).expect("a trace").len(), 1);
     }
 
     #[test]

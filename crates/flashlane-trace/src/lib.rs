@@ -45,6 +45,7 @@ mod reader;
 mod record;
 mod reject;
 mod source;
+pub mod statistics;
 mod summary;
 mod units;
 

@@ -13,6 +13,7 @@ use crate::metrics::recorder::Recorder;
 use crate::metrics::report;
 use crate::metrics::steady::{SteadyRule, Watch};
 use crate::metrics::window::Window;
+use crate::metrics::windows::{self, Windows};
 use crate::metrics::{Interval, Summary};
 use crate::precondition;
 use crate::ssd::Ssd;
@@ -51,6 +52,9 @@ pub struct RunOptions {
     pub threads: usize,
     /// Length of the intervals of [`Details::series`]; none without it. Unit: picoseconds.
     pub series_interval: Option<u64>,
+    /// Length of the windows of [`Summary::slowdown_over_time`], which also needs `alone`; none without it.
+    /// Unit: picoseconds.
+    pub windows: Option<u64>,
 }
 
 impl Default for RunOptions {
@@ -63,6 +67,7 @@ impl Default for RunOptions {
             compat: None,
             threads: 0,
             series_interval: None,
+            windows: None,
             until_steady: None,
         }
     }
@@ -146,6 +151,12 @@ impl<'a> Prepared<'a> {
         if let Some(interval) = self.options.series_interval {
             recorder.keep_series(interval);
         }
+        if let Some(length) = self.options.windows.filter(|_| self.options.alone) {
+            for (flow, source) in sources.iter().enumerate() {
+                let by_arrival = source.as_ref().is_some_and(|s| s.closed_loop().is_none());
+                recorder.keep_windows(flow, Windows::new(length, by_arrival));
+            }
+        }
         Ok(Ssd::new(
             self.device,
             self.workload,
@@ -227,26 +238,33 @@ pub fn simulate_in_detail(
     };
     if options.alone {
         let window = shared.recorder.window.clone();
+        let over_time: Vec<Windows> =
+            shared.recorder.flows.iter_mut().filter_map(|flow| flow.windows.take()).collect();
         drop(shared);
-        if alone {
-            run_alone(&prepared, &window, &mut summary, progress)?;
+        let alone_over_time = if alone {
+            run_alone(&prepared, &window, &mut summary, progress)?
         } else {
             report::alone_is_shared(&mut summary);
-        }
+            over_time.clone()
+        };
         report::fairness(&mut summary);
+        if options.windows.is_some() {
+            summary.slowdown_over_time = Some(windows::slowdowns(&over_time, &alone_over_time));
+        }
     }
     summary.peak_rss_bytes = report::peak_rss_bytes();
     progress(1.0);
     Ok((summary, details))
 }
 
-/// Runs every flow by itself over the same window and fills in the slowdowns.
+/// Runs every flow by itself over the same window and fills in the slowdowns. Gives the end-to-end times by
+/// windows, of no flow if they were not asked for.
 fn run_alone(
     prepared: &Prepared<'_>,
     window: &Window,
     summary: &mut Summary,
     progress: Progress<'_>,
-) -> Result<(), Error> {
+) -> Result<Vec<Windows>, Error> {
     let flows = summary.flows.len();
     let parts = flows + 1;
     let done = std::sync::atomic::AtomicUsize::new(1);
@@ -256,7 +274,8 @@ fn run_alone(
         ssd.run(&|_| {})?;
         let finished = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
         progress(finished as f64 / parts as f64);
-        Ok(report::flow_alone(&ssd, prepared.workload, flow))
+        let windows = ssd.recorder.flows[flow].windows.take();
+        Ok((report::flow_alone(&ssd, prepared.workload, flow), windows))
     };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(prepared.options.threads)
@@ -264,10 +283,13 @@ fn run_alone(
         .map_err(|e| Error::config("--threads", format!("no thread pool: {e}")))?;
     let alone: Vec<Result<_, Error>> =
         pool.install(|| (0..flows).into_par_iter().map(run).collect());
+    let mut over_time = Vec::new();
     for (flow, alone) in summary.flows.iter_mut().zip(alone) {
-        report::slowdowns(flow, &alone?);
+        let (alone, windows) = alone?;
+        report::slowdowns(flow, &alone);
+        over_time.extend(windows);
     }
-    Ok(())
+    Ok(over_time)
 }
 
 #[cfg(test)]

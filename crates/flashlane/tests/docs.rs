@@ -253,6 +253,12 @@ fn configuration() -> String {
          `{ normal = { mean = \"16KiB\", stddev = \"4KiB\" } }`, or\n\
          `{ discrete = [[\"4KiB\", 3], [\"64KiB\", 1]] }` with weights.\n",
     );
+    out.push_str(
+        "\n## Clone parameters\n\nA file that `[flow.clone] of = \"FILE.toml\"` names; `flashlane trace clone` \
+         writes one. Schema: `flashlane schema clone`.\n",
+    );
+    let clone = Schema { root: schema::clone_parameters() };
+    clone.section(&mut out, "Parameters", "", &clone.root);
     policies(&mut out, &device);
     out
 }

@@ -118,6 +118,13 @@ fn check(case: &Case, summary: &Summary) {
             assert_eq!(flow.cache.hits + flow.cache.misses, 0, "{name} uses no cache");
         }
     }
+    if let Some(over_time) = &summary.slowdown_over_time {
+        for (index, flow) in summary.flows.iter().enumerate() {
+            let requests = over_time.windows.iter().map(|window| window.flows[index].requests);
+            assert_eq!(requests.sum::<u64>(), flow.end_to_end_us.count, "windows of {}", flow.name);
+        }
+    }
+    assert_eq!(summary.slowdown_over_time.is_some(), case.options.windows.is_some());
     check_flash(case, summary);
     check_shares(summary);
     let stops =

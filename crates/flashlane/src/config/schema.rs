@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::preset::Preset;
 use super::{DeviceConfig, WorkloadConfig};
 use crate::metrics::Summary;
+use crate::workload::clone::CloneFile;
 
 /// Schema of a device file, `base` included.
 #[must_use]
@@ -32,6 +33,12 @@ pub fn device() -> Value {
 #[must_use]
 pub fn workload() -> Value {
     schema_for!(WorkloadConfig).to_value()
+}
+
+/// Schema of a file of clone parameters.
+#[must_use]
+pub fn clone_parameters() -> Value {
+    schema_for!(CloneFile).to_value()
 }
 
 /// Schema of `summary.json`.

@@ -347,7 +347,8 @@ pub enum OutOfRange {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloneConfig {
-    /// Name of the parameter set, for example `tpcc`.
+    /// Name of a built-in parameter set, for example `tpcc` (`flashlane trace clone --list`), or a file of
+    /// parameters, relative to the workload file; such a name ends in `.toml`.
     pub of: String,
     /// Gaps are multiplied by this: 0.1 is ten times the published rate. Range: above 0.
     #[serde(default = "one")]

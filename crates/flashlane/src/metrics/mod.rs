@@ -9,6 +9,7 @@ pub(crate) mod series;
 pub mod steady;
 pub mod summary;
 pub(crate) mod window;
+pub(crate) mod windows;
 
 pub use mqsim_xml::mqsim_results;
 pub use series::Interval;

@@ -7,6 +7,7 @@ use super::series::Series;
 use super::steady::Watch;
 use super::summary::{BreakdownSummary, ByteCounts, RequestCounts, TransactionSummary};
 use super::window::Window;
+use super::windows::Windows;
 use crate::layout::SECTOR_BYTES;
 use crate::request::{Chain, Request};
 use crate::transaction::{Op, Transaction};
@@ -72,6 +73,7 @@ pub(crate) struct FlowRecord {
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
     pub(crate) series: Option<Series>,
+    pub(crate) windows: Option<Windows>,
 }
 
 /// Collects the results of a run.
@@ -96,6 +98,11 @@ impl Recorder {
         }
     }
 
+    /// Also keeps the end-to-end times of a flow by windows.
+    pub(crate) fn keep_windows(&mut self, flow: usize, windows: Windows) {
+        self.flows[flow].windows = Some(windows);
+    }
+
     /// A request is back at the host.
     pub(crate) fn request_completed(&mut self, request: &Request, now: Time) {
         if !request.counted {
@@ -111,6 +118,9 @@ impl Recorder {
         flow.end_to_end.record(now - request.arrival);
         if let Some(series) = &mut flow.series {
             series.record(request.op, response, now);
+        }
+        if let Some(windows) = &mut flow.windows {
+            windows.record(request.arrival, now);
         }
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         match request.op {

@@ -45,6 +45,7 @@ pub(crate) fn summarise(
         flows,
         steady_state: ssd.recorder.watch.as_ref().map(|watch| watch.summary()),
         fairness: Fairness::default(),
+        slowdown_over_time: None,
         flash: flash_summary(ssd),
         commands: commands(ssd),
         cache: CacheSummary {
@@ -276,7 +277,7 @@ pub(crate) fn fairness(summary: &mut Summary) {
 }
 
 /// The four metrics of some slowdowns; of none, nothing.
-fn comparison(slowdowns: &[f64]) -> TransactionFairness {
+pub(crate) fn comparison(slowdowns: &[f64]) -> TransactionFairness {
     if slowdowns.is_empty() {
         return TransactionFairness::default();
     }

@@ -110,8 +110,12 @@ pub(crate) fn case(seed: u64) -> Case {
         1 => Warmup::Requests(draw.scale(1, 100)),
         _ => Warmup::None,
     };
+    let seed = draw.between(0, 1000);
+    let alone = draw.chance(0.1);
     let options = RunOptions {
-        seed: draw.between(0, 1000),
+        seed,
+        alone,
+        windows: alone.then(|| draw.scale(US, 10 * MS)),
         check: true,
         threads: 1,
         warmup,

@@ -9,6 +9,7 @@
 //! A policy (`scheduler`, `ftl.gc.victim`, ...) is replaced whole where a layer names another one.
 //! Lists are replaced whole. Every refusal says the file and line, preset or option it is about.
 
+mod clone_file;
 mod draft;
 mod hint;
 mod places;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use toml::Value;
 
+pub use clone_file::clone_file;
 pub use hint::{allowed, nearest};
 pub use places::Places;
 pub use source::{MAX_FILE_BYTES, read_text};
@@ -28,6 +30,7 @@ use self::draft::Draft;
 use super::preset::Preset;
 use super::{CompatConfig, DeviceConfig, MqsimFlowConfig, WorkloadConfig, mqsim_xml as mqsim};
 use crate::error::{Error, Problem};
+use crate::workload::clone;
 
 /// Top-level keys of a workload; `--set` takes other keys as keys of the device.
 const WORKLOAD_KEYS: &[&str] = &["flow", "window"];
@@ -293,15 +296,15 @@ fn finish_workload(
     Ok(Loaded { config, places: draft.places, warnings })
 }
 
-/// Resolves trace paths: relative to the workload file or, if not there, to the current folder.
+/// Resolves the paths of traces and of clone parameters, which are read: relative to the workload file or, if not there, to the current folder.
 fn find_traces(loaded: &mut Loaded<WorkloadConfig>, folder: &Path) -> Vec<Problem> {
-    let mut problems = Vec::new();
+    let (mut problems, mut of_clones) = (Vec::new(), Vec::new());
     for (index, flow) in loaded.config.flows.iter_mut().enumerate() {
-        let mut find = |path: &mut PathBuf, key: &str| {
+        let mut find = |path: &mut PathBuf, key: &str, what: &str| {
             let beside = folder.join(&*path);
             let place = || loaded.places.locate(&format!("flow[{index}].{key}"));
             if path.as_os_str().is_empty() {
-                let message = "found an empty path, allowed: a trace file".to_owned();
+                let message = format!("found an empty path, allowed: a {what} file");
                 problems.push(Problem { place: place(), message });
             } else if beside.exists() {
                 *path = beside;
@@ -313,17 +316,28 @@ fn find_traces(loaded: &mut Loaded<WorkloadConfig>, folder: &Path) -> Vec<Proble
                 problems.push(Problem { place: place(), message });
             }
             if path.is_dir() && !path.as_os_str().is_empty() {
-                let message = format!("{} is a folder; a trace file is expected", path.display());
+                let message = format!("{} is a folder; a {what} file is expected", path.display());
                 problems.push(Problem { place: place(), message });
             }
         };
         if let Some(trace) = &mut flow.trace {
-            find(&mut trace.path, "trace.path");
+            find(&mut trace.path, "trace.path", "trace");
+        }
+        if let Some(config) = flow.clone.as_mut().filter(|config| clone::is_file(&config.of)) {
+            let mut path = PathBuf::from(&config.of);
+            find(&mut path, "clone.of", "parameter");
+            if path.is_file() {
+                match clone_file(&path) {
+                    Err(Error::Config(more)) => of_clones.extend(more),
+                    _ => config.of = path.to_string_lossy().into_owned(),
+                }
+            }
         }
         if let Some(MqsimFlowConfig::Trace(trace)) = &mut flow.mqsim {
-            find(&mut trace.path, "mqsim.trace.path");
+            find(&mut trace.path, "mqsim.trace.path", "trace");
         }
     }
+    problems.extend(of_clones);
     problems
 }
 

@@ -3,6 +3,7 @@
 //! A problem's place is the key path; [`Loaded`](super::load::Loaded) knows the file and line.
 
 mod budget;
+mod clone;
 mod device;
 mod flow;
 mod media;
@@ -22,6 +23,7 @@ use super::load::Loaded;
 use super::{DeviceConfig, Technology, WorkloadConfig};
 use crate::error::{Error, Problem};
 use crate::layout::Layout;
+use crate::workload::clone::CloneFile;
 
 /// Channels of a device, and chips of a channel.
 pub const CHANNELS: RangeInclusive<u32> = 1..=64;
@@ -71,6 +73,14 @@ pub fn validate_device(device: &DeviceConfig) -> Vec<Problem> {
 pub fn validate_workload(workload: &WorkloadConfig) -> Vec<Problem> {
     let mut rules = Rules::default();
     workload::check(&mut rules, workload);
+    rules.problems
+}
+
+/// Every problem of a file of clone parameters.
+#[must_use]
+pub fn validate_clone(file: &CloneFile) -> Vec<Problem> {
+    let mut rules = Rules::default();
+    clone::check(&mut rules, file);
     rules.problems
 }
 

@@ -130,7 +130,7 @@ fn check_format(rules: &mut Rules, key: &str, trace: &TraceConfig) {
 }
 
 fn check_clone(rules: &mut Rules, key: &str, config: &CloneConfig) {
-    if clone::find(&config.of).is_err() {
+    if !clone::is_file(&config.of) && clone::find(&config.of).is_err() {
         let names: Vec<&str> = clone::list().iter().map(|params| params.name).collect();
         one_of(rules, &format!("{key}.of"), &config.of, &names);
     }

@@ -13,23 +13,30 @@
 //!
 //! Source: FLIN (ISCA 2018) Table 2.
 
+pub mod file;
+mod fit;
 mod gaps;
 mod params;
+mod popularity;
 mod shapes;
 mod sizes;
 mod space;
 mod table;
 
+use std::path::Path;
+
 use flashlane_engine::{Rng, Time};
 
+pub use self::file::{CloneFile, CloneSide};
+pub use self::fit::fit;
 use self::gaps::{Cascade, Governor, Renewal};
 pub use self::params::{CloneParams, Side};
 use self::sizes::SizeMix;
-use self::space::Addresses;
+use self::space::{ALIGN_SECTORS, Addresses};
 use super::footprint::Footprint;
 use super::pace::{Clock, Gap, PassEnd};
 use super::{Planned, RequestOp, RequestSource};
-use crate::config::CloneConfig;
+use crate::config::{CloneConfig, load};
 use crate::error::Error;
 use crate::layout::FlowSpace;
 
@@ -42,7 +49,7 @@ const VARIATION_MIN: f64 = 0.05;
 
 /// All parameter sets, in the order of Table 2.
 #[must_use]
-pub fn list() -> &'static [CloneParams] {
+pub fn list() -> &'static [CloneParams<'static>] {
     table::CLONES
 }
 
@@ -50,7 +57,7 @@ pub fn list() -> &'static [CloneParams] {
 ///
 /// # Errors
 /// Names that are not in the list.
-pub fn find(name: &str) -> Result<&'static CloneParams, Error> {
+pub fn find(name: &str) -> Result<&'static CloneParams<'static>, Error> {
     let plain = |text: &str| text.to_ascii_lowercase().replace('_', "-");
     let wanted = plain(name);
     if let Some(found) = list().iter().find(|params| params.name == wanted) {
@@ -65,6 +72,13 @@ pub fn find(name: &str) -> Result<&'static CloneParams, Error> {
     let names: Vec<&str> = list().iter().map(|params| params.name).collect();
     let message = format!("no clone is called {name:?}{nearest} Known: {}", names.join(", "));
     Err(Error::config("clone.of", message))
+}
+
+/// True for the name of a parameter file, as opposed to that of a built-in set: it ends in `.toml` or has a
+/// folder in it.
+#[must_use]
+pub fn is_file(of: &str) -> bool {
+    of.to_ascii_lowercase().ends_with(".toml") || of.contains(['/', '\\'])
 }
 
 /// Another stream of random numbers, which the first one decides.
@@ -95,23 +109,57 @@ impl CloneSource {
         seed: u64,
         flow: u64,
     ) -> Result<Self, Error> {
-        let params = find(&config.of)?;
+        let file;
+        let params = if is_file(&config.of) {
+            file = load::clone_file(Path::new(&config.of))?;
+            file.params()
+        } else {
+            *find(&config.of)?
+        };
         if !(config.time_scale > 0.0 && config.time_scale.is_finite()) {
             let message = format!("{} is not a number above 0", config.time_scale);
             return Err(Error::config("clone.time_scale", message));
         }
+        let end = PassEnd::new(config.requests, config.duration.map(|span| span.0));
+        Ok(Self::of(&params, config.time_scale, end, space, (seed, flow)))
+    }
+
+    /// `requests` requests of a parameter set in a space of their own that cuts none of its sets, as they
+    /// are written to a file.
+    #[must_use]
+    pub fn alone(params: &CloneParams<'_>, requests: u64, time_scale: f64, seed: u64) -> Self {
+        let mib = u64::from(params.read.footprint_mib) + u64::from(params.write.footprint_mib);
+        // Room for the largest request, and for runs.
+        let sectors = mib.max(64).next_multiple_of(1024) * 2048;
+        let space = FlowSpace {
+            lists: <[Vec<u32>; 4]>::default(),
+            start_sector: 0,
+            sectors,
+            pages: sectors.div_ceil(ALIGN_SECTORS),
+            first_lpa: 0,
+        };
+        Self::of(params, time_scale, PassEnd::new(Some(requests), None), &space, (seed, 0))
+    }
+
+    fn of(
+        params: &CloneParams<'_>,
+        time_scale: f64,
+        end: PassEnd,
+        space: &FlowSpace,
+        (seed, flow): (u64, u64),
+    ) -> Self {
         let stream = |part: &str| Rng::stream(seed, part, flow);
-        let mix = |side: &Side, part| SizeMix::new(side.sizes, side.mean_kib, stream(part));
-        Ok(Self {
+        let mix = |side: &Side<'_>, part| SizeMix::new(side.sizes, side.mean_kib, stream(part));
+        Self {
             types: Types::new(params, stream("workload.clone.type")),
-            gaps: Gaps::new(params, config.time_scale, stream("workload.clone.gap")),
+            gaps: Gaps::new(params, time_scale, stream("workload.clone.gap")),
             sizes: [
                 mix(&params.write, "workload.clone.write_size"),
                 mix(&params.read, "workload.clone.read_size"),
             ],
             addresses: Addresses::new(params, space, stream("workload.clone.address")),
-            end: PassEnd::new(config.requests, config.duration.map(|span| span.0)),
-        })
+            end,
+        }
     }
 
     /// The part of the space that the requests touch; runs may leave it by a few requests.
@@ -131,7 +179,7 @@ struct Types {
 }
 
 impl Types {
-    fn new(params: &CloneParams, mut rng: Rng) -> Self {
+    fn new(params: &CloneParams<'_>, mut rng: Rng) -> Self {
         let (r, kappa) = (params.read_ratio, params.kappa);
         let is_read = rng.unit() < r;
         Self { rng, is_read, read_after: [r * (1.0 - kappa), r + kappa * (1.0 - r)] }
@@ -161,7 +209,7 @@ struct Gaps {
 }
 
 impl Gaps {
-    fn new(params: &CloneParams, time_scale: f64, mut rng: Rng) -> Self {
+    fn new(params: &CloneParams<'_>, time_scale: f64, mut rng: Rng) -> Self {
         let cascade = Cascade::new(params.bias, params.levels, params.leaf_log2, rng.next_u64());
         // The means of the types, the cascade and the renewal draws are independent factors, so
         // their mean squares multiply. What is left of the target falls to the renewal draws, which

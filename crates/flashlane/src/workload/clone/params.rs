@@ -2,11 +2,11 @@
 
 /// The parameters of one clone. [`super::list`] has them all.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CloneParams {
+pub struct CloneParams<'a> {
     /// Name of the trace, in lower case.
-    pub name: &'static str,
+    pub name: &'a str,
     /// What it is synthetic from, in one line: which published row, which measured shape.
-    pub summary: &'static str,
+    pub summary: &'a str,
     /// Share of reads. Range: 0..1. Source: FLIN Table 2.
     pub read_ratio: f64,
     /// Correlation of successive types: P(read after read) + P(write after write) - 1. Range: 0..1.
@@ -29,20 +29,20 @@ pub struct CloneParams {
     /// Unit of popularity. Unit: KiB.
     pub extent_kib: u32,
     /// Reads.
-    pub read: Side,
+    pub read: Side<'a>,
     /// Writes.
-    pub write: Side,
+    pub write: Side<'a>,
 }
 
 /// The parameters of the reads, or of the writes, of a clone.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Side {
+pub struct Side<'a> {
     /// Mean size. Unit: KiB. Source: FLIN Table 2.
     pub mean_kib: f64,
     /// Mean gap from the previous request of any type. Unit: milliseconds. Source: FLIN Table 2.
     pub gap_ms: f64,
     /// Sizes in KiB, multiples of 0.5, with weights before the tilt to the mean.
-    pub sizes: &'static [(f64, f64)],
+    pub sizes: &'a [(f64, f64)],
     /// Share that starts where the previous request ended.
     pub seq1: f64,
     /// Share that starts where one of the previous 32 requests ended; `seq1` is part of it.
@@ -55,19 +55,19 @@ pub struct Side {
     pub footprint_mib: u32,
 }
 
-impl Side {
+impl<'a> Side<'a> {
     /// The same shape with the means of another trace.
     pub(super) const fn with(self, mean_kib: f64, gap_ms: f64) -> Self {
         Self { mean_kib, gap_ms, ..self }
     }
 
     /// The same with other sizes.
-    pub(super) const fn sized(self, sizes: &'static [(f64, f64)]) -> Self {
+    pub(super) const fn sized(self, sizes: &'a [(f64, f64)]) -> Self {
         Self { sizes, ..self }
     }
 }
 
-impl CloneParams {
+impl CloneParams<'_> {
     /// Mean gap of all requests. Unit: milliseconds.
     #[must_use]
     pub fn gap_ms(&self) -> f64 {

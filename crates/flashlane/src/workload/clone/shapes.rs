@@ -8,7 +8,7 @@
 
 use super::params::{CloneParams, Side};
 
-pub(super) const NO_SIDE: Side = Side {
+pub(super) const NO_SIDE: Side<'static> = Side {
     mean_kib: 0.0,
     gap_ms: 0.0,
     sizes: &[],
@@ -20,7 +20,7 @@ pub(super) const NO_SIDE: Side = Side {
 };
 
 /// Financial1: small, unaligned, bursty, a hot set of writes.
-pub(super) const FIN: CloneParams = CloneParams {
+pub(super) const FIN: CloneParams<'static> = CloneParams {
     name: "",
     summary: "",
     read_ratio: 0.0,
@@ -62,7 +62,7 @@ pub(super) const FIN: CloneParams = CloneParams {
 };
 
 /// MSN file server: 8 KiB with some 64 KiB, long runs of one type, no sequences, weak skew.
-pub(super) const MSN: CloneParams = CloneParams {
+pub(super) const MSN: CloneParams<'static> = CloneParams {
     kappa: 0.80,
     gap_cv: 1.67,
     bias: 0.631,
@@ -91,7 +91,7 @@ pub(super) const MSN: CloneParams = CloneParams {
 };
 
 /// TPC-C: 8 KiB, random, little burst.
-pub(super) const TPC: CloneParams = CloneParams {
+pub(super) const TPC: CloneParams<'static> = CloneParams {
     kappa: 0.12,
     gap_cv: 1.07,
     bias: 0.56,
@@ -116,7 +116,7 @@ pub(super) const TPC: CloneParams = CloneParams {
 };
 
 /// DTRS: interleaved sequential streams of 4 and 64 KiB.
-pub(super) const DTRS: CloneParams = CloneParams {
+pub(super) const DTRS: CloneParams<'static> = CloneParams {
     kappa: 0.50,
     gap_cv: 2.17,
     bias: 0.588,
@@ -159,7 +159,7 @@ pub(super) const MSR_LARGE: &[(f64, f64)] = &[
 ];
 
 /// MSR Cambridge, mostly writes: microseconds inside bursts, seconds between them, a small hot set.
-pub(super) const MSR_WRITE: CloneParams = CloneParams {
+pub(super) const MSR_WRITE: CloneParams<'static> = CloneParams {
     kappa: 0.70,
     gap_cv: 4.0,
     batch: 0.68,
@@ -190,7 +190,7 @@ pub(super) const MSR_WRITE: CloneParams = CloneParams {
 };
 
 /// MSR Cambridge, reads and writes.
-pub(super) const MSR_MIXED: CloneParams = CloneParams {
+pub(super) const MSR_MIXED: CloneParams<'static> = CloneParams {
     kappa: 0.67,
     read: Side {
         sizes: MSR_SIZES,
@@ -214,5 +214,5 @@ pub(super) const MSR_MIXED: CloneParams = CloneParams {
 };
 
 /// MSR timing with the locality of DTRS, for the source-control volumes.
-pub(super) const SRC: CloneParams =
+pub(super) const SRC: CloneParams<'static> =
     CloneParams { extent_kib: 1024, read: DTRS.read, write: DTRS.write, ..MSR_MIXED };

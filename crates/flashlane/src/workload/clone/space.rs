@@ -11,7 +11,7 @@ use crate::workload::zipf::Zipf;
 /// Requests whose ends may be continued.
 const RECENT: usize = 32;
 /// Sectors of 4 KiB.
-const ALIGN_SECTORS: u64 = 8;
+pub(super) const ALIGN_SECTORS: u64 = 8;
 /// Tries to draw a start that continues nothing.
 const TRIES: u32 = 8;
 
@@ -52,18 +52,18 @@ pub(super) struct Addresses {
 
 impl Addresses {
     /// Addresses of `params` in `space`. Sets that are too large for the space shrink together.
-    pub(super) fn new(params: &CloneParams, space: &FlowSpace, mut rng: Rng) -> Self {
+    pub(super) fn new(params: &CloneParams<'_>, space: &FlowSpace, mut rng: Rng) -> Self {
         assert!(space.sectors > 0, "a flow needs space");
         let extent = u64::from(params.extent_kib) * 2;
         let extents = space.sectors.div_ceil(extent);
-        let wanted = |side: &Side| (f64::from(side.footprint_mib) * 2048.0) / extent as f64;
+        let wanted = |side: &Side<'_>| (f64::from(side.footprint_mib) * 2048.0) / extent as f64;
         let (reads, writes) = (wanted(&params.read), wanted(&params.write));
         let shrink = (extents as f64 / (reads + writes)).min(1.0);
         let count = |wanted: f64| ((wanted * shrink) as u64).clamp(1, extents);
         let (reads, writes) = (count(reads), count(writes));
         let shared = (reads.min(writes) as f64 * params.overlap) as u64;
         let first_write = (reads - shared).min(extents - writes);
-        let popular = |side: &Side, first, count| Popular {
+        let popular = |side: &Side<'_>, first, count| Popular {
             ranks: Zipf::new(count, side.theta),
             first,
             count,

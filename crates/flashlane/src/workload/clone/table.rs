@@ -7,7 +7,7 @@ use super::params::{CloneParams, Side};
 use super::shapes::{DTRS, FIN, MSN, MSR_LARGE, MSR_MIXED, MSR_WRITE, NO_SIDE, SRC, TPC};
 
 /// In the order of FLIN's Table 2.
-pub(super) const CLONES: &[CloneParams] = &[
+pub(super) const CLONES: &[CloneParams<'static>] = &[
     CloneParams {
         name: "dev",
         summary: "synthetic, Table 2 dev; shape borrowed from DTRS",

@@ -1,0 +1,60 @@
+//! Rules of files of clone parameters.
+
+use super::MAX_REQUEST_BYTES;
+use super::rules::Rules;
+use crate::workload::clone::{CloneFile, CloneSide};
+
+/// Largest request. Unit: KiB.
+const SIZE_KIB_MAX: f64 = (MAX_REQUEST_BYTES / 1024) as f64;
+/// Most sizes of a type.
+const SIZES_MAX: usize = 1024;
+
+pub(super) fn check(rules: &mut Rules, file: &CloneFile) {
+    rules.require(file.summary.starts_with("synthetic"), "summary", || {
+        format!("found {:?}, allowed: a text that starts with \"synthetic\"", file.summary)
+    });
+    rules.range("read_ratio", file.read_ratio, &(0.0..=1.0));
+    rules.range("kappa", file.kappa, &(0.0..=1.0));
+    rules.range("gap_cv", file.gap_cv, &(0.0..=100.0));
+    rules.range("batch", file.batch, &(0.0..=0.99));
+    rules.range("bias", file.bias, &(0.5..=0.95));
+    rules.range("levels", file.levels, &(0..=20));
+    rules.range("leaf_log2", file.leaf_log2, &(0..=20));
+    rules.range("overlap", file.overlap, &(0.0..=1.0));
+    rules.range("extent_kib", file.extent_kib, &(1..=1 << 20));
+    check_side(rules, "read", &file.read);
+    check_side(rules, "write", &file.write);
+}
+
+fn check_side(rules: &mut Rules, key: &str, side: &CloneSide) {
+    rules.require((1..=SIZES_MAX).contains(&side.sizes.len()), format!("{key}.sizes"), || {
+        format!(
+            "found {} sizes, allowed: 1 to {SIZES_MAX} pairs of KiB and weight",
+            side.sizes.len()
+        )
+    });
+    for (index, &(kib, weight)) in side.sizes.iter().enumerate() {
+        let whole = (kib * 2.0).fract() == 0.0;
+        rules.require(
+            whole && (0.5..=SIZE_KIB_MAX).contains(&kib),
+            format!("{key}.sizes[{index}][0]"),
+            || format!("found {kib}, allowed: multiples of 0.5 KiB up to {SIZE_KIB_MAX}"),
+        );
+        rules.require((1e-12..=1e12).contains(&weight), format!("{key}.sizes[{index}][1]"), || {
+            format!("found {weight}, allowed: weights above 0 (1e-12 to 1e12)")
+        });
+    }
+    let largest = side.sizes.iter().fold(0.0_f64, |max, size| max.max(size.0));
+    let smallest = side.sizes.iter().fold(largest, |min, size| min.min(size.0));
+    rules.require((smallest..=largest).contains(&side.mean_kib), format!("{key}.mean_kib"), || {
+        format!("found {}, allowed: {smallest} to {largest}, the range of sizes", side.mean_kib)
+    });
+    rules.range(format!("{key}.gap_ms"), side.gap_ms, &(1e-6..=1e9));
+    rules.range(format!("{key}.seq32"), side.seq32, &(0.0..=1.0));
+    rules.require((0.0..=side.seq32).contains(&side.seq1), format!("{key}.seq1"), || {
+        format!("found {}, allowed: 0 to seq32, which is {}", side.seq1, side.seq32)
+    });
+    rules.range(format!("{key}.aligned"), side.aligned, &(0.0..=1.0));
+    rules.range(format!("{key}.theta"), side.theta, &(0.0..=5.0));
+    rules.range(format!("{key}.footprint_mib"), side.footprint_mib, &(1..=1 << 30));
+}

@@ -1,0 +1,122 @@
+//! Slowdown over time: end-to-end times of a flow by windows, shared and alone.
+
+use std::collections::BTreeMap;
+
+use flashlane_engine::Time;
+
+use super::report::comparison;
+use super::summary::{FlowWindow, SlowdownWindow, WindowedSlowdown};
+
+/// Requests and their end-to-end times by window, for windows that have any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Windows {
+    /// Unit: picoseconds.
+    length: u64,
+    /// Requests belong to the window of their arrival; in a closed loop, where arrivals depend on the rest of
+    /// the load, to that of their completion.
+    by_arrival: bool,
+    /// Count and sum (unit: picoseconds) by index of the window from the start of the run.
+    sums: BTreeMap<u64, (u64, u128)>,
+}
+
+impl Windows {
+    /// `length` in picoseconds, at least 1.
+    pub(crate) fn new(length: u64, by_arrival: bool) -> Self {
+        assert!(length > 0, "windows have a length");
+        Self { length, by_arrival, sums: BTreeMap::new() }
+    }
+
+    /// A counted request completes at `now`.
+    pub(crate) fn record(&mut self, arrival: Time, now: Time) {
+        let at = if self.by_arrival { arrival } else { now };
+        let sum = self.sums.entry(at.0 / self.length).or_default();
+        sum.0 += 1;
+        sum.1 += u128::from((now - arrival).0);
+    }
+
+    /// Requests of a window and their mean. Unit: microseconds.
+    fn of(&self, index: u64) -> (u64, Option<f64>) {
+        let (count, sum) = self.sums.get(&index).copied().unwrap_or_default();
+        (count, (count > 0).then(|| sum as f64 / count as f64 / 1e6))
+    }
+}
+
+/// Slowdowns in every window in which some flow has a request. Flows in the order of the workload.
+pub(crate) fn slowdowns(shared: &[Windows], alone: &[Windows]) -> WindowedSlowdown {
+    assert_eq!(shared.len(), alone.len(), "every flow ran alone");
+    let length = shared.first().map_or(0, |windows| windows.length);
+    let mut indices: Vec<u64> = shared.iter().flat_map(|flow| flow.sums.keys().copied()).collect();
+    indices.sort_unstable();
+    indices.dedup();
+    let window = |index: u64| {
+        let flows: Vec<FlowWindow> =
+            shared.iter().zip(alone).map(|(s, a)| flow_window(s.of(index), a.of(index))).collect();
+        let slowdowns: Vec<f64> = flows.iter().filter_map(|flow| flow.slowdown).collect();
+        let all = slowdowns.len() == flows.len();
+        let found = comparison(if all { &slowdowns } else { &[] });
+        SlowdownWindow {
+            start_s: Time(index * length).as_s(),
+            flows,
+            fairness: found.fairness,
+            max_slowdown: found.max_slowdown,
+        }
+    };
+    WindowedSlowdown {
+        window_s: Time(length).as_s(),
+        windows: indices.into_iter().map(window).collect(),
+    }
+}
+
+fn flow_window(
+    (requests, end_to_end_us): (u64, Option<f64>),
+    (alone_requests, alone_end_to_end_us): (u64, Option<f64>),
+) -> FlowWindow {
+    let slowdown = end_to_end_us.zip(alone_end_to_end_us).map(|(shared, alone)| shared / alone);
+    FlowWindow { requests, end_to_end_us, alone_requests, alone_end_to_end_us, slowdown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Windows of 10 us with requests of these arrivals and completions. Unit: microseconds.
+    fn windows(by_arrival: bool, requests: &[(u64, u64)]) -> Windows {
+        let mut windows = Windows::new(Time::from_us(10).0, by_arrival);
+        for &(arrival, now) in requests {
+            windows.record(Time::from_us(arrival), Time::from_us(now));
+        }
+        windows
+    }
+
+    #[test]
+    fn requests_fall_into_the_window_of_arrival_or_completion() {
+        let requests = [(1, 3), (9, 13), (12, 20)];
+        let open = windows(true, &requests);
+        assert_eq!(
+            (open.of(0), open.of(1), open.of(2)),
+            ((2, Some(3.0)), (1, Some(8.0)), (0, None))
+        );
+        let closed = windows(false, &requests);
+        assert_eq!(
+            (closed.of(0), closed.of(1), closed.of(2)),
+            ((1, Some(2.0)), (1, Some(4.0)), (1, Some(8.0)))
+        );
+    }
+
+    #[test]
+    fn slowdown_and_comparison_each_window() {
+        let shared = [windows(true, &[(1, 5), (31, 35)]), windows(true, &[(2, 10), (45, 47)])];
+        let alone = [windows(true, &[(1, 3), (31, 33)]), windows(true, &[(2, 3), (45, 46)])];
+        let found = slowdowns(&shared, &alone);
+        assert!((found.window_s - 10e-6).abs() < 1e-15);
+        let starts: Vec<f64> = found.windows.iter().map(|w| (w.start_s * 1e6).round()).collect();
+        assert_eq!(starts, [0.0, 30.0, 40.0]);
+        let [first, second, third] = &found.windows[..] else { panic!("three windows") };
+        // Slowdowns 2 and 8.
+        assert_eq!(first.flows[0].slowdown.zip(first.flows[1].slowdown), Some((2.0, 8.0)));
+        assert_eq!((first.fairness, first.max_slowdown), (Some(0.25), Some(8.0)));
+        assert_eq!((second.flows[0].slowdown, second.flows[1].slowdown), (Some(2.0), None));
+        assert_eq!((second.fairness, second.max_slowdown), (None, None));
+        assert_eq!((third.flows[0].requests, third.flows[1].alone_end_to_end_us), (0, Some(1.0)));
+    }
+}
