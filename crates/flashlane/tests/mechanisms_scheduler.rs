@@ -203,3 +203,18 @@ fn alarms_do_not_outlive_the_work() {
     assert!(summary.simulated_s < 1.0, "{} s", summary.simulated_s);
     assert!(summary.simulated_s > 0.03, "held back for a while: {} s", summary.simulated_s);
 }
+
+/// A program that waits for the read of its old data keeps the chip from nothing, even where the read is
+/// on another die and the chip takes one command at a time.
+#[test]
+fn a_blocked_program_leaves_the_other_dies_of_its_chip_alone() {
+    let flows = flow("one", &depth(32), 0.5, "requests = 3000").replace("4KiB", "2KiB");
+    let base = Scenario::new(DRIVE, &flows)
+        .set("flash.dies_per_chip", 3)
+        .set("compat.one_die_per_dispatch", true)
+        .set("ftl.allocation", "dynamic")
+        .set("compat.partial_writes_in_queue", true);
+    for name in flashlane::scheduler::Scheduling::NAMES {
+        base.set("scheduler", name).run();
+    }
+}

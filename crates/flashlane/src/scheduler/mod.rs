@@ -163,6 +163,7 @@ impl Ssd {
 
     /// Has the policy woken when it wants. An alarm that comes too early is set again then; one for
     /// which nothing waits any more is void.
+    #[cold]
     fn set_alarm(&mut self) {
         let wanted = self.scheduler.policy.wake().map(|time| time.max(self.now));
         let alarm = &mut self.scheduler.alarm;
@@ -257,12 +258,8 @@ impl Ssd {
         if dies.len() == 1 {
             return self.serve_die(dies.start, urgent);
         }
-        if self.scheduler.one_die_per_dispatch {
-            if !self.flash.chip_idle(chip) {
-                return false;
-            }
-            let best = self.best_die(dies, urgent, |_| true);
-            return best.is_some_and(|die| self.serve_die(die, urgent));
+        if self.scheduler.one_die_per_dispatch && !self.flash.chip_idle(chip) {
+            return false;
         }
         let idle = |ssd: &Self, die: u32| ssd.flash.dies[die as usize].state == DieState::Idle;
         let mut tried = 0_u32;
