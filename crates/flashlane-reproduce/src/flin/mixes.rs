@@ -15,7 +15,7 @@ const LOW: [&str; 14] = [
     "src1-2", "stg-0", "stg-1", "wsrch",
 ];
 /// Workloads of each category in the paper: 40 in all.
-const OF_PAPER: usize = 10;
+pub(super) const OF_PAPER: usize = 10;
 
 /// Traces of high interference among four: the categories.
 pub(super) const CATEGORIES: [u32; 4] = [1, 2, 3, 4];

@@ -6,7 +6,7 @@
 use flashlane::Error;
 
 use super::mixes::{
-    CATEGORIES, Load, METRICS, Mix, TIME_SCALE, draw, geometric, mean, metric, mix_job,
+    CATEGORIES, Load, METRICS, Mix, OF_PAPER, TIME_SCALE, draw, geometric, mean, metric, mix_job,
     per_category, percent,
 };
 use super::setup::{COMPARED, busy, slowdown};
@@ -64,7 +64,7 @@ impl Results {
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     let categories: &[u32] = if lab.smoke { &[2] } else { &CATEGORIES };
     let load = Load::new(lab);
-    let results = Results::run(lab, draw(categories, per_category(lab, 3)), load)?;
+    let results = Results::run(lab, draw(categories, per_category(lab, OF_PAPER)), load)?;
     let mut rows = Vec::new();
     for &high in categories {
         let at = high as usize - 1;
