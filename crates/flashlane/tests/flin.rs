@@ -178,117 +178,102 @@ fn waits_are_bounded_while_low_intensity_load_is_below_capacity() {
     }
 }
 
-/// A small drive in steady state, and flows of low intensity that read and write at random.
-struct Collecting {
-    chips: f64,
-    pages_per_block: f64,
-    reads: f64,
-    writes: f64,
-    flows: usize,
-    scenario: Scenario,
-}
-
-/// A read of a page and its transfer, a program and its transfer, an erase: the preset's 75 us, 1.3 ms and
-/// 3.8 ms, 8 KiB at 333 MB/s. Unit: seconds.
+/// A read of a page with its transfer, a program with its, an erase: the preset's 75 us, 1.3 ms and 3.8 ms,
+/// and 8 KiB at 333 MB/s. Unit: seconds.
 const READ: f64 = 100e-6;
 const PROGRAM: f64 = 1325e-6;
 const ERASE: f64 = 3800e-6;
 
+/// A small drive in steady state. Three flows that read and three that write are of low intensity.
+struct Collecting {
+    chips: f64,
+    pages_per_block: f64,
+    /// Of all flows of low intensity. Unit: pages a second.
+    reads: f64,
+    writes: f64,
+    scenario: Scenario,
+}
+
 impl Collecting {
     /// Low intensity takes the share `load` of the chips where a page of the host costs `waf` programs.
-    /// One more flow has 32 requests outstanding.
+    /// One more flow always has 32 requests outstanding.
     fn draw(rng: &mut flashlane_engine::Rng, load: f64, waf: f64) -> Self {
-        let (chips, pages_per_block) = (1 + rng.below(3), 32 << rng.below(2));
-        let mut drawn = Self {
-            chips: chips as f64,
-            pages_per_block: pages_per_block as f64,
-            reads: 0.0,
-            writes: 0.0,
-            flows: 0,
-            scenario: Scenario::new("", ""),
-        };
+        let (channels, pages_per_block) = (1 + rng.below(2), 16 << rng.below(2));
+        let (chips, pages) = (channels as f64, f64::from(pages_per_block));
         let of_writes = load * (0.4 + 0.5 * rng.unit());
-        drawn.writes = of_writes * drawn.chips / drawn.write(waf);
-        drawn.reads = (load - of_writes) * drawn.chips / READ;
-        // Each reads and writes less than half of the thresholds, 1221 and 244 pages a second.
-        let readers = (drawn.reads / 500.0).ceil();
-        let writers = (drawn.writes / 100.0).ceil();
-        let low = |kind: &str, count: f64, iops: f64, read_ratio: f64| -> String {
-            let load = format!("iops = {:.1}", iops / count);
-            (0..count as u32)
-                .map(|n| flow(&format!("{kind}-{n}"), &load, read_ratio, "1s"))
-                .collect()
-        };
-        let high = flow("high", "queue_depth = 32", [0.0, 0.5, 1.0][rng.below(3) as usize], "1s");
-        let flows = low("reader", readers, drawn.reads, 1.0)
-            + &low("writer", writers, drawn.writes, 0.0)
-            + &high;
-        drawn.flows = (readers + writers) as usize;
-        drawn.scenario = Scenario::new(&DRIVE.replace("enabled = false", "enabled = true"), &flows)
-            .set("flash.channels", chips)
+        let writes = of_writes * chips / Self::write(waf, pages);
+        let reads = (load - of_writes) * chips / READ;
+        let third = |iops: f64| format!("iops = {:.1}", iops / 3.0);
+        let mut flows = String::new();
+        for n in 0..3 {
+            flows += &flow(&format!("reader-{n}"), &third(reads), 1.0, "1s");
+            flows += &flow(&format!("writer-{n}"), &third(writes), 0.0, "1s");
+        }
+        let read_ratio = [0.0, 0.5, 1.0][rng.below(3) as usize];
+        flows += &flow("high", "queue_depth = 32", read_ratio, "1s");
+        // Twice the rate of each.
+        let threshold = |iops: f64| format!("'{:.0}kB/s'", 2.0 * iops / 3.0 * 8.192);
+        let flin = format!(
+            "{{ flin = {{ read_intensity = {}, write_intensity = {}, epoch = '250ms' }} }}",
+            threshold(reads),
+            threshold(writes)
+        );
+        let drive = DRIVE.replace("enabled = false", "enabled = true");
+        let scenario = Scenario::new(&drive, &flows)
+            .set("flash.channels", channels)
             .set("flash.chips_per_channel", 1)
             .set("flash.planes_per_die", 1)
-            .set("flash.blocks_per_plane", 64 + rng.below(64))
+            .set("flash.blocks_per_plane", 96 + rng.below(64))
             .set("flash.pages_per_block", pages_per_block)
-            .set("ftl.over_provisioning", "40%")
+            .set("ftl.over_provisioning", "33%")
             .set("ftl.gc.threshold", "6 blocks")
-            .set("scheduler", "{ flin = { read_intensity = '10MB/s', write_intensity = '2MB/s', epoch = '250ms' } }")
+            .set("scheduler", flin)
             .seed(rng.below(1000));
-        drawn
+        Self { chips, pages_per_block: pages, reads, writes, scenario }
     }
 
-    /// What a page of the host costs a chip. Unit: seconds.
-    fn write(&self, waf: f64) -> f64 {
-        PROGRAM + (waf - 1.0) * (READ + PROGRAM) + waf * ERASE / self.pages_per_block
+    /// What a page of the host costs a chip, with the collection that it calls for. Unit: seconds.
+    fn write(waf: f64, pages_per_block: f64) -> f64 {
+        PROGRAM + (waf - 1.0) * (READ + PROGRAM) + waf * ERASE / pages_per_block
     }
 
-    /// Runs for a time: the write amplification, the longest time of a request of low and of high
-    /// intensity in seconds. Infinite where the run stops because a flow starves.
+    /// Share of the chips that low intensity and its collection take.
+    fn load(&self, waf: f64) -> f64 {
+        (self.reads * READ + self.writes * Self::write(waf, self.pages_per_block)) / self.chips
+    }
+
+    /// Runs for a time: the write amplification, and the longest time of any request of low intensity and of
+    /// the deep flow. Unit: seconds.
     fn run(&self, duration: &str) -> (f64, [f64; 2]) {
         let mut scenario = self.scenario.clone();
-        for flow in 0..=self.flows {
+        for flow in 0..7 {
             scenario = scenario.set(&format!("flow[{flow}].synthetic.duration"), duration);
         }
-        let Ok(summary) = scenario.try_run() else { return (f64::INFINITY, [f64::INFINITY; 2]) };
-        assert_eq!(summary.requests_completed, summary.requests_generated, "nothing is lost");
-        let longest = summary.flows.iter().map(|flow| flow.end_to_end_us.max * 1e-6);
-        let longest: Vec<f64> = longest.collect();
-        let (high, low) = longest.split_last().expect("there is one");
-        (summary.flash.write_amplification, [low.iter().copied().fold(0.0, f64::max), *high])
-    }
-
-    /// Share of the chips that low intensity and the collection for it take.
-    fn load(&self, waf: f64) -> f64 {
-        (self.reads * READ + self.writes * self.write(waf)) / self.chips
+        // Every request of it is completed, and the audit finds nothing wrong.
+        let summary = scenario.run();
+        let longest = |flows: std::ops::Range<usize>| {
+            let flows = summary.flows[flows].iter();
+            flows.map(|flow| flow.end_to_end_us.max * 1e-6).fold(0.0, f64::max)
+        };
+        (summary.flash.write_amplification, [longest(0..6), longest(6..7)])
     }
 }
 
 #[test]
 fn waits_are_bounded_while_low_intensity_load_and_collection_are_below_capacity() {
-    // As without collection above: what a write costs follows from the measured write amplification.
+    // As above; what a write costs follows from the measured write amplification. Collection takes some
+    // seconds to begin. Waits of seconds are possible: a write is worth some 13 reads in proportional waits,
+    // and more with the migrations that go with it.
     let mut rng = flashlane_engine::Rng::stream(12, "test.flin", 0);
-    for case in 0..5 {
-        let drawn = Collecting::draw(&mut rng, 0.2 + 0.5 * rng.unit(), 2.0);
-        let (_, short) = drawn.run("1s");
-        let (waf, long) = drawn.run("5s");
+    for case in 0..4 {
+        let share = 0.3 + 0.4 * rng.unit();
+        let drawn = Collecting::draw(&mut rng, share, 2.0);
+        let (_, short) = drawn.run("12s");
+        let (waf, long) = drawn.run("60s");
         let load = drawn.load(waf);
-        eprintln!("case {case}: load {load:.2}, waf {waf:.2}, {short:?}, {long:?}");
-        assert!(waf > 1.05 && load < 0.9, "case {case}: load {load:.2}, amplification {waf:.2}");
+        assert!(waf > 1.2 && load < 0.9, "case {case}: load {load:.2}, amplification {waf:.2}");
         let bounded = long[0] < 3.0 * short[0] && long[1] < 3.0 * short[1];
         assert!(bounded, "case {case}: load {load:.2}, {short:?}, {long:?}");
-    }
-}
-
-#[test]
-fn high_intensity_waits_for_ever_where_collection_takes_the_rest_of_the_capacity() {
-    // Below capacity were a write one program; beyond it with the collection that it costs.
-    let mut rng = flashlane_engine::Rng::stream(13, "test.flin", 0);
-    for case in 0..3 {
-        let drawn = Collecting::draw(&mut rng, 0.9, 1.0);
-        let (waf, [_, high]) = drawn.run("3s");
-        eprintln!("case {case}: load {:.2}, waf {waf:.2}, {high}", drawn.load(waf));
-        assert!(drawn.load(1.0) < 1.0 && drawn.load(waf) > 1.0, "amplification {waf:.2}");
-        assert!(high > 1.5, "case {case}: {high} s of 3 s");
     }
 }
 
