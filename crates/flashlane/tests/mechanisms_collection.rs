@@ -258,3 +258,21 @@ fn compatibility_switches_of_collection_take_effect() {
     let [off, on] = switched(&half, "occupied_by_own_requests");
     assert!(amplification(&on) < 0.97 * amplification(&off), "{}", amplification(&on));
 }
+
+#[test]
+fn with_open_blocks_planes_begin_to_collect_one_after_the_other() {
+    let collecting = |writes: u32, open: bool| {
+        let drive = one(4, 0.0, writes).set("ftl.precondition.open_blocks", open);
+        drive.run().chips.iter().filter(|chip| chip.busy_by_source.gc > 0.0).count()
+    };
+    // A block of each of the eight planes takes 256 writes.
+    assert_eq!(collecting(200, false), 0);
+    let chips = [24, 64, 256].map(|writes| collecting(writes, true));
+    assert!(chips.is_sorted() && chips[0] < chips[2] && chips[1] > 0, "{chips:?}");
+    assert_eq!(chips[2], 4);
+    let later = [false, true].map(|open| {
+        let drive = one(16, 0.0, 30_000).set("ftl.precondition.open_blocks", open);
+        amplification(&drive.run())
+    });
+    assert!((later[1] / later[0] - 1.0).abs() < 0.03, "{later:?}");
+}

@@ -57,6 +57,11 @@ const RULES: &[Case] = &[
     case("[\"75us\"]", "[\"1us\", \"2us\", \"3us\"]", &["flash.read_time", "3 values", "mlc"]),
     case("[\"750us\"]", "[\"0us\"]", &["flash.program_time[0]", "found 0ps", "1ns to 10s"]),
     case("\"333MT/s\"", "\"3T/s\"", &["flash.channel_rate", "found 3T/s", "1MT/s"]),
+    case(
+        "[ftl.gc]\n",
+        "[ftl.mapping]\nkind = \"hybrid\"\n[ftl.precondition]\nopen_blocks = true\n[ftl.gc]\n",
+        &["ftl.precondition.open_blocks", "allowed: false"],
+    ),
     case("\"28%\"", "\"0.1%\"", &["ftl.over_provisioning", "0.5%"]),
     case("\"28%\"", "\"5%\"", &["ftl.over_provisioning", "plane 0", "over-provisioning of at"]),
     case(

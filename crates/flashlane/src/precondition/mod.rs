@@ -215,7 +215,8 @@ fn usable_blocks(
     usual.max(needed).min(most.max(needed.saturating_sub(u64::from(flows))))
 }
 
-/// Opens the blocks that the flows of a plane are writing, as long as its pool keeps its level.
+/// Opens the blocks that the flows of a plane are writing, as long as its pool keeps its level: a plane
+/// begins to collect when it has filled one of them.
 fn open_blocks(
     device: &DeviceConfig,
     layout: &Layout,
