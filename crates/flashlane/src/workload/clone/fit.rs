@@ -144,6 +144,7 @@ fn side(trace: &TraceStatistics, side: &SideStatistics, extent: usize) -> CloneS
         aligned: rounded(aligned(side)),
         theta: rounded(theta),
         footprint_mib: mib.ceil().clamp(1.0, FOOTPRINT_MIB_MAX) as u32,
+        daily: Vec::new(),
     }
 }
 
