@@ -1,4 +1,4 @@
-//! A user's own copies of the traces of FLIN's Table 2, in place of the clones.
+//! A user's own copies of the traces that have clones (FLIN's and UPI's Table 2), in place of the clones.
 //!
 //! A file belongs to a trace if its name up to the first dot is the trace's, upper and lower case, `-` and `_`
 //! alike: `prn_0.csv.gz` is `prn-0`. Files whose lines do not tell their format are described in
@@ -35,7 +35,7 @@ pub struct Origin {
 }
 
 impl TraceFolder {
-    /// Looks for the 20 traces in a folder and tries every file that it finds.
+    /// Looks for the traces that have clones in a folder and tries every file that it finds.
     ///
     /// # Errors
     /// A folder that cannot be read or has none of them; two files for one trace; a file that cannot be
