@@ -22,18 +22,17 @@ impl Flin {
         let low = self.intensity.is_low(die, op, flow);
         let entry = Entry { id, flow, low, promoted: false, cost, enqueued: now, wait_alone };
         if self.insertion {
-            let scanned = if low || !self.is_treated_worst(die, op, level, flow) {
-                let first_wait = self.first_wait(die, op, level, view);
-                let moment = Moment { now, first_wait, scan_limit: self.config.scan_limit };
-                let queue = &mut self.units[die as usize].queues[op][level];
-                if low {
-                    queue.insert_low(entry, moment, &mut self.scratch)
-                } else {
-                    queue.insert_high(entry, moment, &mut self.scratch)
-                }
-            } else {
+            let worst = !low && self.is_treated_worst(die, op, level, flow);
+            let first_wait = self.first_wait(die, op, level, view);
+            let moment = Moment { now, first_wait, scan_limit: self.config.scan_limit };
+            let queue = &mut self.units[die as usize].queues[op][level];
+            let scanned = if low {
+                queue.insert_low(entry, moment, &mut self.scratch)
+            } else if worst {
                 self.overhead.promotions += 1;
-                self.units[die as usize].queues[op][level].promote(entry)
+                queue.promote(entry, moment)
+            } else {
+                queue.insert_high(entry, moment, &mut self.scratch)
             };
             self.overhead.inserted(scanned);
         } else {

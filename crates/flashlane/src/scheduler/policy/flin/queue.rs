@@ -81,9 +81,8 @@ impl Queue {
     /// Lines 15 and 20: from the tail to the front of the high-intensity transactions. Choice: no
     /// further than its own flow's or another promoted one, which would turn their order round.
     /// Gives the positions passed.
-    pub(super) fn promote(&mut self, entry: Entry) -> u64 {
-        let stays = |ahead: &&Entry| ahead.flow != entry.flow && !ahead.promoted;
-        let passed = self.high.iter().rev().take_while(stays).count();
+    pub(super) fn promote(&mut self, entry: Entry, moment: Moment) -> u64 {
+        let passed = self.high.passable(&entry, moment.others(self.high.len()));
         self.high.insert(self.high.len() - passed, Entry { promoted: true, ..entry });
         passed as u64 + 1
     }

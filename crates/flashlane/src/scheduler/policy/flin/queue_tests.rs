@@ -109,11 +109,12 @@ fn line_20_moves_ahead_of_all_others_of_high_intensity() {
     let mut queue = Queue::default();
     queue.low.insert(0, entry(1, 1, true));
     (2..=4).for_each(|id| queue.push(entry(id, id as u16, false)));
-    assert_eq!(queue.promote(entry(5, 5, false)), 4, "three passed, and its own place");
+    let passed = queue.promote(entry(5, 5, false), at(1000, 0));
+    assert_eq!(passed, 4, "three passed, and its own place");
     assert_eq!(ids(&queue), [1, 5, 2, 3, 4], "Last_low + 1");
-    queue.promote(entry(6, 3, false));
+    queue.promote(entry(6, 3, false), at(1000, 0));
     assert_eq!(ids(&queue), [1, 5, 2, 3, 6, 4], "behind its own flow's");
-    queue.promote(entry(7, 7, false));
+    queue.promote(entry(7, 7, false), at(1000, 0));
     assert_eq!(ids(&queue), [1, 5, 2, 3, 6, 7, 4], "promoted ones keep their order");
     assert!(queue.iter().filter(|entry| entry.promoted).map(|entry| entry.id).eq([5, 6, 7]));
     queue.audit();
@@ -129,7 +130,7 @@ fn nobody_overtakes_its_own_flow_or_a_promoted_one() {
     assert_eq!(ids(&queue), [1, 2, 4, 3], "behind its own flow's");
     let mut queue = Queue::default();
     queue.push(patient(1, 1));
-    queue.promote(patient(2, 2));
+    queue.promote(patient(2, 2), at(1000, 0));
     queue.push(patient(3, 1));
     assert_eq!(ids(&queue), [2, 1, 3]);
     add(&mut queue, urgent(4, 7));
@@ -245,7 +246,7 @@ fn own_flow_order_is_kept_in_a_region() {
                 ..entry(id, flow, low)
             };
             if !low && rng.below(10) == 0 {
-                queue.promote(new);
+                queue.promote(new, at(1000, 0));
             } else {
                 add_at(&mut queue, new, at(now, rng.below(200)));
             }
@@ -278,4 +279,8 @@ fn a_limit_bounds_what_is_looked_at() {
     assert_eq!(add_at(&mut queue, new, limited), 8 + 7);
     assert!(place(&unlimited) < place(&queue));
     assert_eq!(place(&queue), Some(93));
+    // Line 20 as well.
+    let limited = Moment { scan_limit: Some(5), ..at(1000, 0) };
+    assert_eq!(queue.promote(entry(101, 3, false), limited), 5, "four passed, and its own place");
+    assert_eq!(ids(&queue)[97], 101);
 }

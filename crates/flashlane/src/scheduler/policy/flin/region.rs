@@ -1,11 +1,19 @@
 //! A region of a queue: its transactions from the head on, kept in blocks so that a long one costs little.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::envelope::{Envelope, Point, slowdown};
 
 /// Transactions of a block at most.
-const BLOCK: usize = 128;
+const BLOCK: usize = 64;
+
+/// Mark of a block that holds promoted transactions; the other bits stand for flows.
+const PROMOTED: u64 = 1 << 63;
+
+fn mark(flow: u16) -> u64 {
+    1 << (flow % 63)
+}
 
 /// A queued transaction. Unit of times: picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +37,42 @@ impl Entry {
         (self.cost + self.wait_alone).max(1)
     }
 
+    /// Slowdown (Eq. 3 and 5) behind work of `ahead`, with `x` the time now plus the cost of what is ahead
+    /// of that.
+    pub(super) fn slowdown(&self, ahead: u64, x: i64) -> f64 {
+        slowdown(self.point(ahead), x)
+    }
+
     /// The transaction behind work of `ahead`, counted from the start of its block.
     fn point(&self, ahead: u64) -> Point {
         let base = (ahead + self.cost) as i64 - self.enqueued as i64;
         Point { alone: self.alone(), base }
+    }
+}
+
+/// Smallest and largest of some slowdowns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Extremes {
+    pub(super) least: f64,
+    pub(super) most: f64,
+}
+
+impl Extremes {
+    pub(super) const NONE: Self = Self { least: f64::INFINITY, most: 0.0 };
+
+    /// With those of others.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { least: self.least.min(other.least), most: self.most.max(other.most) }
+    }
+
+    /// With one more.
+    pub(super) fn with(self, slowdown: f64) -> Self {
+        self.and(Self { least: slowdown, most: slowdown })
+    }
+
+    /// Eq. 2.
+    pub(super) fn fairness(self) -> f64 {
+        self.least / self.most
     }
 }
 
@@ -50,18 +90,26 @@ enum Known {
 
 /// Some transactions in a row.
 #[derive(Clone, Debug, Default)]
-struct Block {
+pub(super) struct Block {
     entries: Vec<Entry>,
     /// Entries before this one have left.
     head: usize,
     cost: u64,
+    /// Of its transactions, and perhaps of some that have left.
+    marks: u64,
     known: Known,
     envelope: Envelope,
 }
 
 impl Block {
-    fn live(&self) -> &[Entry] {
+    pub(super) fn live(&self) -> &[Entry] {
         &self.entries[self.head..]
+    }
+
+    /// Marks of what it holds.
+    fn marked(&self) -> u64 {
+        let promoted = |entry: &Entry| if entry.promoted { PROMOTED } else { 0 };
+        self.live().iter().fold(0, |marks, entry| marks | mark(entry.flow) | promoted(entry))
     }
 
     fn len(&self) -> usize {
@@ -70,6 +118,7 @@ impl Block {
 
     fn insert(&mut self, at: usize, entry: Entry) {
         self.cost += entry.cost;
+        self.marks |= mark(entry.flow) | if entry.promoted { PROMOTED } else { 0 };
         self.known = Known::Nothing;
         if at == 0 && self.head > 0 {
             self.head -= 1;
@@ -100,44 +149,74 @@ impl Block {
         next.entries.extend(self.entries.drain(self.head + keep..));
         next.cost = next.entries.iter().map(|entry| entry.cost).sum();
         self.cost -= next.cost;
+        (self.marks, next.marks) = (self.marked(), next.marked());
         self.known = Known::Nothing;
         next.known = Known::Nothing;
     }
 
-    /// Smallest and largest slowdown, `x` being the time now plus the cost of what is ahead.
-    fn extremes(&mut self, x: i64, points: &mut Vec<Point>) -> (f64, f64) {
-        match self.known {
-            Known::Hulls => return self.envelope.extremes(x),
-            Known::Nothing => {
-                self.known = Known::Asked;
-                return of_some(self.live(), 0..self.len(), x);
+    /// Extremes of the slowdowns of some of its transactions, for each of `xs`: the time now plus the cost
+    /// of what is ahead of the block.
+    fn extremes<const N: usize>(
+        &mut self,
+        range: Range<usize>,
+        xs: [i64; N],
+        points: &mut Vec<Point>,
+    ) -> [Extremes; N] {
+        if range != (0..self.len()) {
+            return of_some(self.live(), range, xs);
+        }
+        if self.known == Known::Nothing {
+            self.known = Known::Asked;
+            return of_some(self.live(), range, xs);
+        }
+        if self.known == Known::Asked {
+            self.known = Known::Hulls;
+            points.clear();
+            let mut ahead = 0;
+            for entry in &self.entries[self.head..] {
+                points.push(entry.point(ahead));
+                ahead += entry.cost;
             }
-            Known::Asked => {}
+            self.envelope.build(points);
         }
-        self.known = Known::Hulls;
-        points.clear();
-        let mut ahead = 0;
-        for entry in &self.entries[self.head..] {
-            points.push(entry.point(ahead));
-            ahead += entry.cost;
-        }
-        self.envelope.build(points);
-        self.envelope.extremes(x)
+        xs.map(|x| {
+            let (least, most) = self.envelope.extremes(x);
+            Extremes { least, most }
+        })
     }
 }
 
-/// Smallest and largest slowdown of some entries of a block.
-fn of_some(entries: &[Entry], range: std::ops::Range<usize>, x: i64) -> (f64, f64) {
-    let (mut least, mut most, mut ahead) = (f64::INFINITY, 0.0_f64, 0);
-    for (at, entry) in entries[..range.end].iter().enumerate() {
-        if at >= range.start {
-            let slowdown = slowdown(entry.point(ahead), x);
-            least = least.min(slowdown);
-            most = most.max(slowdown);
+/// Extremes of the slowdowns of some entries of a block.
+fn of_some<const N: usize>(entries: &[Entry], range: Range<usize>, xs: [i64; N]) -> [Extremes; N] {
+    let mut ahead: u64 = entries[..range.start].iter().map(|entry| entry.cost).sum();
+    let mut found = [Extremes::NONE; N];
+    for entry in &entries[range] {
+        for (found, &x) in found.iter_mut().zip(&xs) {
+            *found = found.with(entry.slowdown(ahead, x));
         }
         ahead += entry.cost;
     }
-    (least, most)
+    found
+}
+
+/// A part of a region that a new transaction may overtake: a block from one transaction on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) block: usize,
+    /// In the block.
+    pub(super) from: usize,
+    /// Transactions of the region ahead of the block.
+    pub(super) position: usize,
+    /// The time now plus the cost of what is ahead of the block.
+    pub(super) x: i64,
+    /// Extremes of those ahead of the piece, of its own as they stand, of its own behind the new one.
+    pub(super) ahead: Extremes,
+    pub(super) here: Extremes,
+    pub(super) moved: Extremes,
+    /// Of those behind the piece and the new one.
+    pub(super) after: Extremes,
+    /// No place in it makes the region fairer.
+    pub(super) bound: f64,
 }
 
 /// The region; the head first.
@@ -218,37 +297,81 @@ impl Region {
         self.cost -= entry.cost;
         if self.blocks[index].len() == 0 && self.blocks.len() > 1 {
             let mut empty = self.blocks.remove(index).expect("the block is there");
-            (empty.head, empty.known) = (0, Known::Nothing);
+            (empty.head, empty.marks, empty.known) = (0, 0, Known::Nothing);
             empty.entries.clear();
             self.spare.push(empty);
         }
         entry
     }
 
-    /// Smallest and largest slowdown (Eq. 3 and 5) of the transactions in `range`, with `x` the time now
-    /// plus the cost of what is ahead of the region.
-    pub(super) fn extremes(&mut self, range: std::ops::Range<usize>, x: u64) -> (f64, f64) {
-        let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
-        let (mut first, mut x) = (0, x as i64);
-        for block in &mut self.blocks {
-            if first >= range.end {
+    /// How many transactions a new one may pass on its way from the tail: up to one of its flow, a promoted
+    /// one, or `limit`.
+    pub(super) fn passable(&mut self, new: &Entry, limit: usize) -> usize {
+        let wanted = mark(new.flow) | PROMOTED;
+        let mut passed = 0;
+        for block in self.blocks.iter_mut().rev() {
+            if passed >= limit {
                 break;
             }
-            let (start, end) = (range.start.max(first) - first, range.end - first);
-            let len = block.len();
-            if start < len {
-                let (low, high) = if start == 0 && end >= len {
-                    block.extremes(x, &mut self.points)
-                } else {
-                    of_some(block.live(), start..end.min(len), x)
-                };
-                least = least.min(low);
-                most = most.max(high);
+            if block.marks & wanted != 0 {
+                let stops = |entry: &Entry| entry.flow == new.flow || entry.promoted;
+                if let Some(nearest) = block.live().iter().rposition(stops) {
+                    passed += block.len() - 1 - nearest;
+                    break;
+                }
+                block.marks = block.marked();
             }
-            first += len;
+            passed += block.len();
+        }
+        passed.min(limit)
+    }
+
+    pub(super) fn block(&self, index: usize) -> &Block {
+        &self.blocks[index]
+    }
+
+    /// Extremes of the slowdowns of those from `start` on, which are cut to pieces from `first` on. `x`: the
+    /// time now plus the cost of what is ahead of the region; `step`: what those behind the new one are set
+    /// back by.
+    pub(super) fn cut(
+        &mut self,
+        start: usize,
+        first: usize,
+        x: i64,
+        step: i64,
+        pieces: &mut Vec<Piece>,
+    ) -> Extremes {
+        pieces.clear();
+        let (mut seen, mut position, mut x) = (Extremes::NONE, 0, x);
+        for (index, block) in self.blocks.iter_mut().enumerate() {
+            let len = block.len();
+            let inside = |at: usize| at.clamp(position, position + len) - position;
+            let (start, from) = (inside(start), inside(first));
+            if start < from {
+                let [stay] = block.extremes(start..from, [x], &mut self.points);
+                seen = seen.and(stay);
+            }
+            if from < len {
+                let [here, moved] = block.extremes(from..len, [x, x + step], &mut self.points);
+                let after = Extremes::NONE;
+                let ahead = seen;
+                seen = seen.and(here);
+                pieces.push(Piece {
+                    block: index,
+                    from,
+                    position,
+                    x,
+                    ahead,
+                    here,
+                    moved,
+                    after,
+                    bound: f64::INFINITY,
+                });
+            }
+            position += len;
             x += block.cost as i64;
         }
-        (least, most)
+        seen
     }
 
     /// The sums are those of the transactions.
@@ -257,6 +380,7 @@ impl Region {
         for block in &self.blocks {
             let cost: u64 = block.live().iter().map(|entry| entry.cost).sum();
             assert_eq!(cost, block.cost, "costs of a block sum up");
+            assert_eq!(block.marked() & !block.marks, 0, "a block is marked with what it holds");
         }
         let cost: u64 = self.blocks.iter().map(|block| block.cost).sum();
         assert_eq!(cost, self.cost, "costs of a region sum up");
@@ -272,9 +396,10 @@ mod tests {
     fn random(id: u32, rng: &mut Rng) -> Entry {
         Entry {
             id,
-            flow: rng.below(4) as u16,
+            // One in ten flows is common; flows 63 apart share a mark.
+            flow: if rng.below(10) > 0 { rng.below(3) } else { 3 + rng.below(90) } as u16,
             low: false,
-            promoted: false,
+            promoted: rng.below(400) == 0,
             cost: 1 + rng.below(900),
             enqueued: 1000 + rng.below(900),
             wait_alone: rng.below(2000),
@@ -285,6 +410,7 @@ mod tests {
     fn blocks_hold_what_a_plain_list_holds() {
         let mut rng = Rng::stream(6, "test.flin", 0);
         let (mut region, mut list) = (Region::default(), Vec::new());
+        let mut pieces = Vec::new();
         for step in 0..20_000 {
             // Grows to some 2000 and shrinks to nothing, three times.
             let grows = (step / 3334) % 2 == 0;
@@ -302,11 +428,25 @@ mod tests {
             assert_eq!(region.len(), list.len());
             assert_eq!(region.first(), list.first());
             if step % 7 == 0 {
-                let end = rng.below(list.len() as u64 + 1) as usize;
-                let start = if rng.below(2) == 0 { 0 } else { rng.below(end as u64 + 1) as usize };
-                let x = 5000 + rng.below(5000);
-                let plain = of_some(&list, start..end, x as i64);
-                assert_eq!(region.extremes(start..end, x), plain, "step {step}");
+                let first = rng.below(list.len() as u64 + 1) as usize;
+                let start = rng.below(first as u64 + 1) as usize;
+                let (x, delay) = (5000 + rng.below(5000) as i64, rng.below(900) as i64);
+                let seen = region.cut(start, first, x, delay, &mut pieces);
+                assert_eq!([seen], of_some(&list, start..list.len(), [x]), "step {step}");
+                let mut next = first;
+                for piece in &pieces {
+                    assert_eq!(piece.position + piece.from, next, "pieces in a row");
+                    next = piece.position + region.block(piece.block).len();
+                    let own = piece.position + piece.from..next;
+                    assert_eq!([piece.ahead], of_some(&list, start..own.start, [x]));
+                    let xs = [x, x + delay];
+                    assert_eq!([piece.here, piece.moved], of_some(&list, own, xs));
+                }
+                assert_eq!(next, list.len());
+                let new = random(step, &mut rng);
+                let stops = |entry: &&Entry| entry.flow != new.flow && !entry.promoted;
+                let passed = list.iter().rev().take(first).take_while(stops).count();
+                assert_eq!(region.passable(&new, first), passed);
             }
             if step % 500 == 0 {
                 region.audit();
