@@ -38,16 +38,6 @@ const READING: &[Case] = &[
     case("\"rga\"", "\"random-pluss\"", &["ftl.gc.victim", "did you mean `random-plus`?"]),
     case("\"rga\"", "{ random-plus-plus = { max = 1 } }", &["ftl.gc.victim", "`max_valid`"]),
     case("\"rga\"", "{ rga = {}, greedy = {} }", &["ftl.gc.victim", "two policies named"]),
-    case(
-        "name = \"good\"",
-        "name = \"good\"\nisolation = { partitioned = { by = \"chanel\" } }",
-        &["d.toml:2: isolation.partitioned.by", "chanel", "channel"],
-    ),
-    case(
-        "name = \"good\"",
-        "name = \"good\"\nisolation = \"partitioned\"\ninterface = { kind = \"sata\" }",
-        &["d.toml:2: isolation", "found partitioned", "SATA drive cannot tell flows apart"],
-    ),
     case("name = \"good\"", "base = \"flinn\"", &["d.toml:1: base", "did you mean `flin`?"]),
     case("name = \"good\"", "base = 7", &["d.toml:1: base", "name of a preset"]),
 ];
