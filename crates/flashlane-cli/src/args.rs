@@ -234,7 +234,7 @@ pub(crate) struct CloneArgs {
 /// How to read a trace; as the keys of `[flow.trace]`.
 #[derive(Debug, Args)]
 pub(crate) struct ReadingArgs {
-    /// Format: mqsim, disksim, ssdsim, msr or columns; not needed where the file describes itself.
+    /// Format: mqsim, disksim, ssdsim, msr, msps or columns; not needed where the file describes itself.
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
     /// Column map, for example "t=1[us],op=3,off=4,len=5;sep=comma".

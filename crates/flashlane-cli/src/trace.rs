@@ -82,7 +82,8 @@ fn list() -> Result<(), Error> {
         ]);
     }
     print(&format!(
-        "Read ratio, mean sizes and mean gaps before a request of the type: FLIN (ISCA 2018), Table 2.\n\n{}",
+        "Read ratio, mean sizes and mean gaps before a request of the type: FLIN (ISCA 2018), Table 2; \
+         of the last three, with a day: from the counts in UPI's Table 2.\n\n{}",
         table.render()
     ))
 }

@@ -28,6 +28,7 @@ fn built_in_clones_are_listed_and_shown() {
     let folder = tempfile::tempdir().expect("a folder");
     let list = good(folder.path(), &["trace", "clone", "--list"]);
     assert_eq!(list.matches("synthetic, Table 2").count(), 20, "{list}");
+    assert_eq!(list.matches("synthetic, UPI Table 2").count(), 3, "{list}");
     assert!(list.contains("FLIN (ISCA 2018), Table 2"), "{list}");
     let shown = good(folder.path(), &["trace", "clone", "PRN_0"]);
     let tree: toml::Table = toml::from_str(&shown).expect("TOML");
@@ -82,6 +83,8 @@ fn what_is_wrong_is_refused_with_file_and_key_and_leaves_nothing() {
         "mine.toml",
         &shown.replace("kappa = 0.12", "kappa = 1.5").replace("seq1 = 0.02", "seq1 = 0.5"),
     );
+    let day = |daily: &str| format!("{shown}daily = {daily}\n");
+    write("day.toml", &day("[[25.0, 1.0], [3.0, 0.0]]"));
     write("unknown.toml", &shown.replace("kappa", "kapa"));
     write("short.csv", "# columns: t=1[us],op=2,off=3,len=4\n1,R,0,512\n");
     write("bare.trace", "1 0 0 8 1\n");
@@ -90,6 +93,9 @@ fn what_is_wrong_is_refused_with_file_and_key_and_leaves_nothing() {
     for (arguments, expected) in [
         (clone(&["mine.toml"]), vec!["mine.toml:", "kappa", "found 1.5, allowed: 0 to 1"]),
         (clone(&["mine.toml"]), vec!["write.seq1", "allowed: 0 to seq32"]),
+        (clone(&["day.toml"]), vec!["write.daily[0][0]", "found 25", "from 0 to below 24"]),
+        (clone(&["day.toml"]), vec!["write.daily[1][0]", "found 3", "in ascending order"]),
+        (clone(&["day.toml"]), vec!["write.daily[1][1]", "found 0", "allowed: 0.001 to 1000"]),
         (of_workload.to_vec(), vec!["mine.toml:", "found 1.5"]),
         (clone(&["unknown.toml"]), vec!["unknown.toml:", "kapa"]),
         (clone(&["tpcx"]), vec!["no clone is called \"tpcx\""]),
@@ -118,5 +124,5 @@ fn what_is_wrong_is_refused_with_file_and_key_and_leaves_nothing() {
         .expect("a folder")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
         .collect();
-    assert_eq!(names.len(), 5, "nothing was written: {names:?}");
+    assert_eq!(names.len(), 6, "nothing was written: {names:?}");
 }

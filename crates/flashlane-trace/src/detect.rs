@@ -9,8 +9,8 @@ use crate::reject::excerpt;
 
 /// Tells the format of a file, if its first line with content can only belong to one.
 ///
-/// That is so for MSR Cambridge traces: seven columns of which the fourth is `Read` or `Write`. A
-/// file of five bare columns is `None`: it may be MQSim, DiskSim or SSDSim, with different clocks. A file
+/// That is so for MSR Cambridge traces: seven columns of which the fourth is `Read` or `Write`; and for
+/// those of Microsoft production servers: `BeginHeader`, or an event like `DiskRead`. A file of five bare columns is `None`: it may be MQSim, DiskSim or SSDSim, with different clocks. A file
 /// may also describe its columns itself: a comment above its first record that says `# columns:` and then
 /// the text of a [`ColumnMap`](crate::ColumnMap).
 ///
@@ -111,7 +111,9 @@ mod tests {
         assert_eq!(detect(TempTrace::new(content).path()).expect("readable"), None);
         let message = message(read(content, &TraceOptions::default()));
         assert!(message.contains("line 1: found `938513000 4 264719034 16 0`"), "{message}");
-        assert!(message.contains("name the format, one of mqsim, disksim, ssdsim, msr, columns"));
+        assert!(
+            message.contains("name the format, one of mqsim, disksim, ssdsim, msr, msps, columns")
+        );
     }
 
     #[test]

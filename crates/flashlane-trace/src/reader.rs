@@ -26,6 +26,8 @@ pub struct TraceReader {
     header_lines: u64,
     lines: LineReader,
     parser: Box<dyn LineParser>,
+    /// The parser hands out records later than their lines.
+    reorders: bool,
     state: Pass,
 }
 
@@ -71,12 +73,14 @@ impl TraceReader {
         if let Some(devices) = &mut devices {
             devices.sort_unstable();
         }
+        let parser = format.parser(unit);
         Ok(TraceReader {
             options: options.clone(),
             devices,
             unit,
             header_lines: format.header_lines(),
-            parser: format.parser(unit),
+            reorders: parser.reorders(),
+            parser,
             lines,
             format,
             state: Pass::default(),
@@ -126,6 +130,12 @@ impl TraceReader {
         self.state.decreasing
     }
 
+    /// Lines of this pass that the format has for other things than requests: events of other kinds.
+    #[must_use]
+    pub fn skipped_count(&self) -> u64 {
+        self.parser.skipped()
+    }
+
     /// Records delivered in this pass.
     #[must_use]
     pub fn delivered_count(&self) -> u64 {
@@ -160,7 +170,14 @@ impl TraceReader {
         if self.options.limit.is_some_and(|limit| self.state.delivered >= limit) {
             return self.finish();
         }
-        while let Some(line) = self.lines.next()? {
+        loop {
+            if self.reorders
+                && let Some(raw) = self.parser.ready(false)
+                && let Some(record) = self.admit_late(raw)?
+            {
+                return Ok(Some(record));
+            }
+            let Some(line) = self.lines.next()? else { break };
             if line.number <= self.header_lines {
                 continue;
             }
@@ -186,7 +203,27 @@ impl TraceReader {
                 Outcome::Decreasing(found) => return Err(self.decreasing(found)),
             }
         }
+        while self.reorders
+            && let Some(raw) = self.parser.ready(true)
+        {
+            if let Some(record) = self.admit_late(raw)? {
+                return Ok(Some(record));
+            }
+        }
         self.finish()
+    }
+
+    /// Admits a record whose line was read before.
+    fn admit_late(&mut self, raw: RawRecord) -> Result<Option<Record>, TraceError> {
+        match self.state.admit(raw, &self.options, self.devices.as_deref()) {
+            Outcome::Delivered(record) => Ok(Some(record)),
+            Outcome::Passed => Ok(None),
+            Outcome::Rejected(reason) => {
+                self.state.rejected.add(self.lines.line_count(), reason, b"an earlier line");
+                Ok(None)
+            }
+            Outcome::Decreasing(found) => Err(self.decreasing(found)),
+        }
     }
 
     /// The end of the pass: was it worth anything?

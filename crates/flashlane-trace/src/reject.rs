@@ -18,6 +18,8 @@ pub enum Reason {
     BadLength,
     /// The operation code is none that the format knows.
     UnknownOp,
+    /// The pointer that joins start and completion of a request is not a number.
+    BadPointer,
     /// A request for no data (only a flush may have length 0).
     ZeroLength,
     /// A number is out of range: the end of the request exceeds `u64` bytes, the device `u32`, or
@@ -27,13 +29,14 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 8] = [
+    pub const ALL: [Reason; 9] = [
         Reason::FieldCount,
         Reason::BadTime,
         Reason::BadDevice,
         Reason::BadOffset,
         Reason::BadLength,
         Reason::UnknownOp,
+        Reason::BadPointer,
         Reason::ZeroLength,
         Reason::TooLarge,
     ];
@@ -48,6 +51,7 @@ impl Reason {
             Reason::BadOffset => "bad offset",
             Reason::BadLength => "bad length",
             Reason::UnknownOp => "unknown operation",
+            Reason::BadPointer => "bad request pointer",
             Reason::ZeroLength => "length 0",
             Reason::TooLarge => "number too large",
         }
@@ -60,7 +64,7 @@ impl Reason {
             Reason::FieldCount => "the columns of the format",
             Reason::BadTime => "an unsigned number in plain digits",
             Reason::BadDevice => "an integer from 0 to 4294967295",
-            Reason::BadOffset | Reason::BadLength => "an unsigned integer",
+            Reason::BadOffset | Reason::BadLength | Reason::BadPointer => "an unsigned integer",
             Reason::UnknownOp => "an operation code of the format",
             Reason::ZeroLength => "a length of at least 1",
             Reason::TooLarge => {

@@ -47,6 +47,8 @@ pub struct TraceSummary {
     /// Records that were earlier than the one before them (not counted under
     /// `OnDecreasing::Error`).
     pub decreasing_count: u64,
+    /// Lines of the format that are no requests, such as events of other kinds.
+    pub skipped_count: u64,
     /// Lines that could not be read as records.
     pub rejected: Rejected,
 }
@@ -89,6 +91,7 @@ pub fn summarise(
     }
     summary.devices = devices.into_values().collect();
     summary.decreasing_count = reader.decreasing_count();
+    summary.skipped_count = reader.skipped_count();
     summary.rejected = reader.rejected().clone();
     Ok(summary)
 }

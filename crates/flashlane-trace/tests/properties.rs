@@ -159,6 +159,44 @@ proptest! {
         prop_assert_eq!(detected.expect("a good trace"), &expected[..]);
     }
 
+    /// Requests take as many microseconds as their style says, so that they overtake each other; every
+    /// other one has a start.
+    #[test]
+    fn msps_events_are_read_back_by_arrival(requests in requests()) {
+        let near = |r: Request| Request { gap: r.gap % 100, ..r };
+        let requests: Vec<Request> = requests.into_iter().map(near).collect();
+        let (mut events, mut now) = (Vec::new(), 0);
+        for (irp, request) in requests.iter().enumerate() {
+            now += request.gap;
+            let op = if request.read { "Read" } else { "Write" };
+            let Request { device, offset, length, style, .. } = request;
+            let end = now + u64::from(*style);
+            let started = style & 1 == 1;
+            if started {
+                events.push((now, format!("Disk{op}Init, {now}, a ( 1), 1, {irp:#x}")));
+            }
+            let elapsed = if started { 0 } else { end - now };
+            let line = format!(
+                "Disk{op}, {end}, a ( 1), 1, {irp:#x}, {offset:#x}, {length:#x}, {elapsed}, {device}, x"
+            );
+            events.push((end, line));
+        }
+        events.sort_by_key(|event| event.0);
+        let mut text = String::from("BeginHeader\nEndHeader\n");
+        for (_, line) in &events {
+            text += line;
+            text += "\nCSwitch, 1\n";
+        }
+        let mut found = read(text.as_bytes(), &TraceOptions::default()).expect("a good trace");
+        let mut expected = records(&requests, 1_000_000, 1, 1);
+        prop_assert!(found.is_sorted_by_key(|record| record.time_ps));
+        // Among requests that arrive together the first to complete comes first.
+        let key = |r: &Record| (r.time_ps, r.offset_bytes, r.length_bytes, r.device, r.op);
+        found.sort_by_key(key);
+        expected.sort_by_key(key);
+        prop_assert_eq!(found, expected);
+    }
+
     #[test]
     fn mapped_columns_are_read_back(
         requests in requests(),
@@ -266,6 +304,10 @@ fn contents() -> impl Strategy<Value = Vec<u8>> {
         "R",
         "W",
         "Read",
+        "DiskRead",
+        "DiskReadInit",
+        "BeginHeader",
+        "EndHeader",
         "hm",
         "",
         "18446744073709551615",

@@ -190,7 +190,7 @@ fn files_of_another_kind_are_refused() {
     ];
     for other in others {
         let Some(path) = present(&folder.join("orig"), other) else { continue };
-        for format in ["mqsim", "disksim", "ssdsim", "msr", TENCENT_CUT, MSR_CUT, SYSTOR] {
+        for format in ["mqsim", "disksim", "ssdsim", "msr", "msps", TENCENT_CUT, MSR_CUT, SYSTOR] {
             let error = summarise(&path, &options(format, None)).expect_err("not such a trace");
             assert_eq!(error.to_string().lines().count(), 1, "{error}");
         }

@@ -172,6 +172,25 @@ fn traces_that_cannot_be_replayed() {
 
 /// A clock that steps back is refused unless the workload says otherwise.
 #[test]
+fn event_traces_that_cannot_be_replayed() {
+    let good = "DiskRead, 100, a ( 1), 1, 0x1, 0x0, 0x1000, 40, 0\n";
+    let cases = [
+        (good.replace("0x1000", "4k"), &["t.csv: line 3: bad length in `DiskRead, 100"][..]),
+        (good.replace("0x1,", "irp,"), &["t.csv: line 3: bad request pointer"]),
+        (good.replace("DiskRead,", "DiskRead;"), &["t.csv: found no record in 3 lines"]),
+    ];
+    let workload = "[[flow]]\nname = \"t\"\n[flow.trace]\npath = \"t.csv\"\n";
+    for (event, says) in cases {
+        let folder = good_folder();
+        let text = format!("BeginHeader\nEndHeader\n{event}");
+        std::fs::write(folder.path().join("t.csv"), text).expect("written");
+        std::fs::write(folder.path().join("w.toml"), workload).expect("written");
+        let wet = ["run", "--device", "d.toml", "--workload", "w.toml", "--out", "o"];
+        assert_refused(folder.path(), &wet, says);
+    }
+}
+
+#[test]
 fn a_trace_whose_clock_steps_back() {
     let folder = good_folder();
     let trace = "0 0 0 8 1\n9000 0 8 8 1\n100 0 8 8 1\n";

@@ -271,8 +271,8 @@ pub struct NormalSizeConfig {
 pub struct TraceConfig {
     /// The file, relative to the workload file. Plain, gz, zst, xz or bz2.
     pub path: PathBuf,
-    /// Format by name (`flashlane trace formats`): `mqsim`, `disksim`, `ssdsim`, `msr`, `columns`. May
-    /// be absent where the file describes itself.
+    /// Format by name (`flashlane trace formats`): `mqsim`, `disksim`, `ssdsim`, `msr`, `msps`, `columns`.
+    /// May be absent where the file describes itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
     /// Column map, with `format = "columns"`, for example `"t=1[us],op=3,off=4,len=5;sep=comma"`.

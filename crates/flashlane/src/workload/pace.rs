@@ -29,6 +29,11 @@ impl Clock {
         Self { fixed: u128::from(now.0) << FRACTION_BITS }
     }
 
+    /// What it shows.
+    pub(crate) fn now(&self) -> Time {
+        Time(u64::try_from(self.fixed >> FRACTION_BITS).unwrap_or(u64::MAX))
+    }
+
     /// Moves on by `gap`. `None`: beyond the end of simulated time.
     pub(crate) fn advance(&mut self, gap: Gap) -> Option<Time> {
         self.fixed += gap.0;

@@ -8,6 +8,8 @@ use crate::workload::clone::{CloneFile, CloneSide};
 const SIZE_KIB_MAX: f64 = (MAX_REQUEST_BYTES / 1024) as f64;
 /// Most sizes of a type.
 const SIZES_MAX: usize = 1024;
+/// Most points of a day.
+const POINTS_MAX: usize = 1440;
 
 pub(super) fn check(rules: &mut Rules, file: &CloneFile) {
     rules.require(file.summary.starts_with("synthetic"), "summary", || {
@@ -57,4 +59,20 @@ fn check_side(rules: &mut Rules, key: &str, side: &CloneSide) {
     rules.range(format!("{key}.aligned"), side.aligned, &(0.0..=1.0));
     rules.range(format!("{key}.theta"), side.theta, &(0.0..=5.0));
     rules.range(format!("{key}.footprint_mib"), side.footprint_mib, &(1..=1 << 30));
+    check_daily(rules, &format!("{key}.daily"), &side.daily);
+}
+
+fn check_daily(rules: &mut Rules, key: &str, daily: &[(f64, f64)]) {
+    rules.require(daily.len() <= POINTS_MAX, key, || {
+        format!("found {} points, allowed: at most {POINTS_MAX}", daily.len())
+    });
+    let mut last = None;
+    for (index, &(hour, rate)) in daily.iter().enumerate() {
+        let after = last.is_none_or(|last| hour > last);
+        rules.require((0.0..24.0).contains(&hour) && after, format!("{key}[{index}][0]"), || {
+            format!("found {hour}, allowed: hours from 0 to below 24 in ascending order")
+        });
+        rules.range(format!("{key}[{index}][1]"), rate, &(0.001..=1000.0));
+        last = Some(hour);
+    }
 }

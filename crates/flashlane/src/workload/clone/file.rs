@@ -66,6 +66,12 @@ pub struct CloneSide {
     pub theta: f64,
     /// Size of the set of extents. Unit: MiB. Range: 1..=1073741824.
     pub footprint_mib: u32,
+    /// Daily variation: pairs of hour of the day, ascending (range: 0..24), and rate (range: 0.001..=1000), at
+    /// most 1440. Straight lines lead from one to the next and back to the first; only ratios count, for the mean
+    /// rate stays. Hour 0 is the start, and a day lasts 24 hours times the time scale. Empty: the rate does not
+    /// change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub daily: Vec<(f64, f64)>,
 }
 
 fn one() -> u64 {
@@ -106,6 +112,7 @@ impl CloneSide {
             aligned: self.aligned,
             theta: self.theta,
             footprint_mib: self.footprint_mib,
+            daily: &self.daily,
         }
     }
 }
@@ -121,6 +128,7 @@ impl From<&Side<'_>> for CloneSide {
             aligned: side.aligned,
             theta: side.theta,
             footprint_mib: side.footprint_mib,
+            daily: side.daily.to_vec(),
         }
     }
 }

@@ -146,6 +146,7 @@ fn side(trace: &TraceStatistics, side: &SideStatistics, extent: usize) -> CloneS
         aligned: rounded(aligned(side, extent)),
         theta: rounded(theta),
         footprint_mib: mib.ceil().clamp(1.0, FOOTPRINT_MIB_MAX) as u32,
+        daily: Vec::new(),
     }
 }
 

@@ -10,9 +10,11 @@
 //! * **Sizes**: a few modes, tilted to the published mean.
 //! * **Addresses**: runs that continue one of the last 32 requests, and Zipf-popular extents, with
 //!   separate sets for reads and writes.
+//! * **Days**, where the parameters have one: the rates of reads and of writes follow the hour.
 //!
-//! Source: FLIN (ISCA 2018) Table 2.
+//! Source: FLIN (ISCA 2018) Table 2; UPI's Table 2 for those with a day.
 
+mod day;
 pub mod file;
 mod fit;
 mod gaps;
@@ -22,11 +24,13 @@ mod shapes;
 mod sizes;
 mod space;
 mod table;
+mod table_upi;
 
 use std::path::Path;
 
 use flashlane_engine::{Rng, Time};
 
+use self::day::Day;
 pub use self::file::{CloneFile, CloneSide};
 pub use self::fit::fit;
 use self::gaps::{Cascade, Governor, Renewal};
@@ -47,7 +51,7 @@ const BATCH_GAP_PS: f64 = 5e6;
 /// Least squared variation of the renewal draws, where the cascade already has more than all of it.
 const VARIATION_MIN: f64 = 0.05;
 
-/// All parameter sets, in the order of Table 2.
+/// All parameter sets, in the order of FLIN's Table 2, and then those of UPI's Table 2.
 #[must_use]
 pub fn list() -> &'static [CloneParams<'static>] {
     table::CLONES
@@ -91,6 +95,7 @@ fn diverged(rng: &mut Rng) -> Rng {
 pub struct CloneSource {
     types: Types,
     gaps: Gaps,
+    day: Option<Day>,
     /// Index by `is_read`.
     sizes: [SizeMix; 2],
     addresses: Addresses,
@@ -154,6 +159,7 @@ impl CloneSource {
         Self {
             types: Types::new(params, stream("workload.clone.type")),
             gaps: Gaps::new(params, time_scale, stream("workload.clone.gap")),
+            day: Day::new(params, time_scale),
             sizes: [
                 mix(&params.write, "workload.clone.write_size"),
                 mix(&params.read, "workload.clone.read_size"),
@@ -175,15 +181,24 @@ impl CloneSource {
 struct Types {
     rng: Rng,
     is_read: bool,
+    /// Correlation of successive types.
+    kappa: f64,
     /// Probability of a read after a write, and after a read.
     read_after: [f64; 2],
 }
 
 impl Types {
     fn new(params: &CloneParams<'_>, mut rng: Rng) -> Self {
-        let (r, kappa) = (params.read_ratio, params.kappa);
-        let is_read = rng.unit() < r;
-        Self { rng, is_read, read_after: [r * (1.0 - kappa), r + kappa * (1.0 - r)] }
+        let is_read = rng.unit() < params.read_ratio;
+        let mut types = Self { rng, is_read, kappa: params.kappa, read_after: [0.0; 2] };
+        types.set(params.read_ratio);
+        types
+    }
+
+    /// Changes the share of reads.
+    fn set(&mut self, read_ratio: f64) {
+        let (r, kappa) = (read_ratio, self.kappa);
+        self.read_after = [r * (1.0 - kappa), r + kappa * (1.0 - r)];
     }
 
     fn next(&mut self) -> bool {
@@ -206,6 +221,8 @@ struct Gaps {
     cascade: Cascade,
     /// Mean gap before a write, and before a read. Unit: picoseconds, scaled.
     mean_ps: [f64; 2],
+    /// The same now: at another hour it is another one.
+    now_ps: [f64; 2],
     governors: [Governor; 2],
 }
 
@@ -233,6 +250,7 @@ impl Gaps {
             renewal: Renewal::new((square - 1.0).max(VARIATION_MIN)),
             cascade,
             mean_ps: gap_ps.map(|ps| ps * time_scale),
+            now_ps: gap_ps.map(|ps| ps * time_scale),
             governors,
         }
     }
@@ -247,7 +265,12 @@ impl Gaps {
         };
         let gap = self.cascade.next() * gap;
         let gap = self.governors[side].correct(gap);
-        self.clock.advance(Gap::from_ps(gap * self.mean_ps[side]))
+        self.clock.advance(Gap::from_ps(gap * self.now_ps[side]))
+    }
+
+    /// Changes all mean gaps by a factor.
+    fn set(&mut self, factor: f64) {
+        self.now_ps = self.mean_ps.map(|ps| ps * factor);
     }
 }
 
@@ -255,6 +278,12 @@ impl RequestSource for CloneSource {
     fn next(&mut self, _now: Time) -> Result<Option<Planned>, Error> {
         if self.end.is_exhausted() {
             return Ok(None);
+        }
+        if let Some(day) = &mut self.day
+            && let Some(rates) = day.turn(self.gaps.clock.now())
+        {
+            self.types.set(rates.read_ratio);
+            self.gaps.set(rates.gap);
         }
         let is_read = self.types.next();
         let arrival = match self.gaps.next(is_read) {
@@ -271,6 +300,9 @@ impl RequestSource for CloneSource {
     fn restart(&mut self, now: Time) -> Result<(), Error> {
         self.end.restart(now);
         self.gaps.clock = Clock::at(now);
+        if let Some(day) = &mut self.day {
+            day.restart(now);
+        }
         Ok(())
     }
 
@@ -303,8 +335,8 @@ mod tests {
     }
 
     #[test]
-    fn every_row_of_the_table_is_there_once_and_says_that_it_is_synthetic() {
-        assert_eq!(list().len(), 20);
+    fn every_row_of_the_tables_is_there_once_and_says_that_it_is_synthetic() {
+        assert_eq!(list().len(), 20 + 3);
         for (params, others) in list().iter().zip(1..).map(|(p, i)| (p, &list()[i..])) {
             assert!(others.iter().all(|other| other.name != params.name));
             assert!(params.summary.starts_with("synthetic"), "{}", params.name);

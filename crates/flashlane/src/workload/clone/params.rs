@@ -53,6 +53,8 @@ pub struct Side<'a> {
     pub theta: f64,
     /// Size of the set of extents. Unit: MiB.
     pub footprint_mib: u32,
+    /// Points of hour of the day and rate over the mean, by hour. Empty: the rate does not change.
+    pub daily: &'a [(f64, f64)],
 }
 
 impl<'a> Side<'a> {
@@ -64,6 +66,11 @@ impl<'a> Side<'a> {
     /// The same with other sizes.
     pub(super) const fn sized(self, sizes: &'a [(f64, f64)]) -> Self {
         Self { sizes, ..self }
+    }
+
+    /// The same with a day.
+    pub(super) const fn daily(self, daily: &'a [(f64, f64)]) -> Self {
+        Self { daily, ..self }
     }
 }
 

@@ -17,6 +17,7 @@ pub(super) const NO_SIDE: Side<'static> = Side {
     aligned: 1.0,
     theta: 0.0,
     footprint_mib: 0,
+    daily: &[],
 };
 
 /// Financial1: small, unaligned, bursty, a hot set of writes.

@@ -5,8 +5,9 @@
 
 use super::params::{CloneParams, Side};
 use super::shapes::{DTRS, FIN, MSN, MSR_LARGE, MSR_MIXED, MSR_WRITE, NO_SIDE, SRC, TPC};
+use super::table_upi::{DAS_AS, DTRS_DAY, LM_TBE};
 
-/// In the order of FLIN's Table 2.
+/// In the order of FLIN's Table 2, and then those of UPI's.
 pub(super) const CLONES: &[CloneParams<'static>] = &[
     CloneParams {
         name: "dev",
@@ -200,6 +201,7 @@ pub(super) const CLONES: &[CloneParams<'static>] = &[
             aligned: 0.999,
             theta: 0.0,
             footprint_mib: 16_384,
+            daily: &[],
         },
         write: Side {
             mean_kib: 8.6,
@@ -210,4 +212,7 @@ pub(super) const CLONES: &[CloneParams<'static>] = &[
             ..NO_SIDE
         },
     },
+    DAS_AS,
+    DTRS_DAY,
+    LM_TBE,
 ];

@@ -166,6 +166,10 @@ impl TraceSource {
         if early > 0 {
             list.push(("time before the previous record (delayed to it)".to_owned(), early));
         }
+        let others = self.reader.skipped_count();
+        if others > 0 {
+            list.push(("events of other kinds (skipped)".to_owned(), others));
+        }
         list.sort();
         list
     }

@@ -1,0 +1,218 @@
+//! Microsoft production-server (MSPS) traces: disk events of Windows ETW, as text.
+//!
+//! Source: SNIA IOTTA, the traces of Kavalanekar et al., Characterization of storage workload traces
+//! from production Windows servers, IISWC 2008. A header between `BeginHeader` and `EndHeader` names the columns of each kind of
+//! event; then one event per line, fields separated by commas and padded with blanks, times in
+//! microseconds, offsets and sizes in hexadecimal.
+//!
+//! A `DiskRead`, `DiskWrite` or `DiskFlush` line is written when the request **completes**. The arrival
+//! is the time of its `...Init` line, found by the pointer of its request packet (IRP), where there
+//! is one; else the time of completion less the elapsed time, at the earliest 0. Completions are not in the
+//! order of arrivals, so that records wait in a buffer of [`WAITING_MAX`] and leave it by arrival. Events
+//! of other kinds are skipped and counted.
+
+mod order;
+
+use std::collections::HashMap;
+
+use self::order::ByArrival;
+use super::five_columns::range;
+use super::{FormatInfo, LineParser};
+use crate::lines::trim;
+use crate::number;
+use crate::record::{Op, RawRecord};
+use crate::reject::Reason;
+use crate::units::TimeUnit;
+
+pub(super) const INFO: FormatInfo = FormatInfo {
+    name: "msps",
+    description: "Windows ETW: DiskRead|DiskWrite,us,process,thread,irp,offset,size,elapsed us,disk",
+    example: "DiskRead, 79251, server.exe ( 1234), 2160, 0xfffffa80, 0x21b7c000, 0x1000, 812, 3",
+    time_unit: TimeUnit::Microseconds,
+    fixed_clock: true,
+    recognises,
+};
+
+/// Records that wait for an earlier arrival. At 64 bytes each they take 4 MiB.
+const WAITING_MAX: usize = 65_536;
+/// Started requests that wait for their completion; further ones count from their elapsed time.
+const STARTED_MAX: usize = 65_536;
+
+const OPS: [Op; 3] = [Op::Read, Op::Write, Op::Flush];
+const COMPLETIONS: [&[u8]; 3] = [b"DiskRead", b"DiskWrite", b"DiskFlush"];
+const STARTS: [&[u8]; 3] = [b"DiskReadInit", b"DiskWriteInit", b"DiskFlushInit"];
+
+/// Most columns of a line that are looked at: names of files, which may hold commas, come later.
+const COLUMNS_MAX: usize = 14;
+
+/// Where a line has what is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    time: usize,
+    irp: usize,
+    elapsed: usize,
+    disk: usize,
+    /// Columns of the offset and of the size; a flush has none.
+    place: Option<(usize, usize)>,
+}
+
+/// Of reads and writes, where the file has no header.
+const TRANSFER: Layout = Layout { time: 1, irp: 4, elapsed: 7, disk: 8, place: Some((5, 6)) };
+/// Of flushes.
+const FLUSH: Layout = Layout { time: 1, irp: 4, elapsed: 5, disk: 6, place: None };
+/// Columns of the time and of the IRP pointer of a start.
+const START: (usize, usize) = (1, 4);
+
+pub(super) struct Msps {
+    unit: TimeUnit,
+    in_header: bool,
+    /// By index in [`OPS`]. `None`: the header lacks a column that is needed.
+    layouts: [Option<Layout>; 3],
+    starts: [Option<(usize, usize)>; 3],
+    /// Arrivals of requests that have not completed, by kind and IRP pointer. Never iterated over.
+    started: HashMap<(u8, u64), u128>,
+    waiting: ByArrival,
+    skipped: u64,
+}
+
+pub(super) fn parser(unit: TimeUnit) -> Msps {
+    Msps {
+        unit,
+        in_header: false,
+        layouts: [Some(TRANSFER), Some(TRANSFER), Some(FLUSH)],
+        starts: [Some(START); 3],
+        started: HashMap::new(),
+        waiting: ByArrival::default(),
+        skipped: 0,
+    }
+}
+
+impl LineParser for Msps {
+    fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason> {
+        let (fields, count) = fields(line);
+        let fields = &fields[..count];
+        let kind = fields[0];
+        if kind == b"BeginHeader" || kind == b"EndHeader" {
+            self.in_header = kind == b"BeginHeader";
+        } else if let Some(index) = position(&COMPLETIONS, kind) {
+            if self.in_header {
+                self.layouts[index] = layout(fields, OPS[index]);
+            } else {
+                let record = self.completion(index, fields)?;
+                self.waiting.push(record);
+            }
+        } else if let Some(index) = position(&STARTS, kind) {
+            if self.in_header {
+                self.starts[index] = column(fields, b"TimeStamp").zip(column(fields, b"IrpPtr"));
+            } else {
+                self.start(index, fields)?;
+            }
+        } else if !self.in_header {
+            self.skipped += 1;
+        }
+        Ok(None)
+    }
+
+    fn reorders(&self) -> bool {
+        true
+    }
+
+    fn ready(&mut self, ended: bool) -> Option<RawRecord> {
+        if ended || self.waiting.len() > WAITING_MAX { self.waiting.pop() } else { None }
+    }
+
+    fn skipped(&self) -> u64 {
+        self.skipped
+    }
+}
+
+impl Msps {
+    fn start(&mut self, index: usize, fields: &[&[u8]]) -> Result<(), Reason> {
+        let (time, irp) = self.starts[index].ok_or(Reason::FieldCount)?;
+        let field = |column: usize| fields.get(column).copied().ok_or(Reason::FieldCount);
+        let time_ps = number::fractional_time(field(time)?, self.unit)?;
+        let key = (index as u8, pointer(field(irp)?)?);
+        if self.started.len() < STARTED_MAX || self.started.contains_key(&key) {
+            self.started.insert(key, time_ps);
+        }
+        Ok(())
+    }
+
+    fn completion(&mut self, index: usize, fields: &[&[u8]]) -> Result<RawRecord, Reason> {
+        let at = self.layouts[index].ok_or(Reason::FieldCount)?;
+        let field = |column: usize| fields.get(column).copied().ok_or(Reason::FieldCount);
+        let (time, irp, elapsed, disk) =
+            (field(at.time)?, field(at.irp)?, field(at.elapsed)?, field(at.disk)?);
+        let completed_ps = number::fractional_time(time, self.unit)?;
+        let device = number::device(disk)?;
+        let (offset, length) = match at.place {
+            None => (0, 0),
+            Some((offset, length)) => {
+                let bad = |reason| move |fault: number::NumberFault| fault.reason(reason);
+                let offset = number::decimal_or_hex(field(offset)?);
+                let length = number::decimal_or_hex(field(length)?);
+                (offset.map_err(bad(Reason::BadOffset))?, length.map_err(bad(Reason::BadLength))?)
+            }
+        };
+        let op = OPS[index];
+        let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1)?;
+        let elapsed_ps = number::fractional_time(elapsed, self.unit)?;
+        // After the last check: a rejected line takes no start with it.
+        let time_ps = match self.started.remove(&(index as u8, pointer(irp)?)) {
+            Some(started_ps) if started_ps <= completed_ps => started_ps,
+            _ => completed_ps.saturating_sub(elapsed_ps),
+        };
+        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device })
+    }
+}
+
+/// The first fields without blanks around them, and how many there are. At least one.
+fn fields(line: &[u8]) -> ([&[u8]; COLUMNS_MAX], usize) {
+    let mut all = [&b""[..]; COLUMNS_MAX];
+    let mut count = 0;
+    for (place, field) in all.iter_mut().zip(line.split(|byte| *byte == b',')) {
+        *place = trim(field);
+        count += 1;
+    }
+    (all, count)
+}
+
+fn position(kinds: &[&[u8]; 3], kind: &[u8]) -> Option<usize> {
+    kinds.iter().position(|known| *known == kind)
+}
+
+/// Index of the column that a line of the header calls `name`.
+fn column(header: &[&[u8]], name: &[u8]) -> Option<usize> {
+    header.iter().position(|field| *field == name)
+}
+
+/// The layout that a line of the header describes, if it has all columns.
+fn layout(header: &[&[u8]], op: Op) -> Option<Layout> {
+    let place = match op {
+        Op::Flush => None,
+        _ => Some((column(header, b"ByteOffset")?, column(header, b"IOSize")?)),
+    };
+    Some(Layout {
+        time: column(header, b"TimeStamp")?,
+        irp: column(header, b"IrpPtr")?,
+        elapsed: column(header, b"ElapsedTime")?,
+        disk: column(header, b"DiskNum")?,
+        place,
+    })
+}
+
+/// The address of a request packet: a name that start and completion share.
+fn pointer(field: &[u8]) -> Result<u64, Reason> {
+    number::decimal_or_hex(field).map_err(|fault| fault.reason(Reason::BadPointer))
+}
+
+/// The start of a header, or a disk event: no other format looks like this.
+fn recognises(line: &[u8]) -> bool {
+    let (fields, count) = fields(line);
+    let event = || position(&COMPLETIONS, fields[0]).or(position(&STARTS, fields[0])).is_some();
+    (count == 1 && fields[0] == b"BeginHeader") || (count > START.1 && event())
+}
+
+#[cfg(test)]
+#[path = "msps_tests.rs"]
+mod tests;

@@ -1,0 +1,169 @@
+//! Daily variation of a clone: rates of reads and of writes over the hour of the day.
+
+use flashlane_engine::Time;
+
+use super::params::CloneParams;
+
+/// Hours of a day.
+const DAY_HOURS: f64 = 24.0;
+/// Unit: picoseconds.
+const HOUR_PS: f64 = 3.6e15;
+/// The rates are taken anew after so much time of the trace. Unit: picoseconds.
+const STEP_PS: f64 = 5e12;
+
+/// Rate over its mean by hour of the day: straight lines between points, the last of which leads back to
+/// the first on the next day.
+///
+/// Invariant: the mean over a day is 1.
+#[derive(Clone, Debug)]
+struct Profile {
+    /// Hour and rate, by hour. Empty: 1 all day.
+    points: Vec<(f64, f64)>,
+}
+
+impl Profile {
+    fn new(points: &[(f64, f64)]) -> Self {
+        let mut profile = Self { points: points.to_vec() };
+        let area = |a: (f64, f64), b: (f64, f64)| (a.1 + b.1) / 2.0 * (b.0 - a.0);
+        let count = points.len();
+        let sum: f64 = (0..count).map(|i| area(profile.point(i), profile.point(i + 1))).sum();
+        for (_, rate) in &mut profile.points {
+            *rate *= DAY_HOURS / sum;
+        }
+        profile
+    }
+
+    /// A point by its index, which may go on into the next day.
+    fn point(&self, index: usize) -> (f64, f64) {
+        let (days, index) = (index / self.points.len(), index % self.points.len());
+        let (hour, rate) = self.points[index];
+        (hour + days as f64 * DAY_HOURS, rate)
+    }
+
+    /// The rate at an hour. Range: 0..24.
+    fn at(&self, hour: f64) -> f64 {
+        if self.points.is_empty() {
+            return 1.0;
+        }
+        let behind = self.points.partition_point(|point| point.0 <= hour);
+        // Before the first point it is still the way from the last one of the day before.
+        let (hour, behind) = match behind {
+            0 => (hour + DAY_HOURS, self.points.len()),
+            _ => (hour, behind),
+        };
+        let (a, b) = (self.point(behind - 1), self.point(behind));
+        a.1 + (b.1 - a.1) * (hour - a.0) / (b.0 - a.0)
+    }
+}
+
+/// What the hour decides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rates {
+    /// Share of reads.
+    pub(super) read_ratio: f64,
+    /// Mean gaps over those of the parameters, of both types alike.
+    pub(super) gap: f64,
+}
+
+/// The day of a clone. Its first hour starts with the pass.
+#[derive(Clone, Debug)]
+pub(super) struct Day {
+    read: Profile,
+    write: Profile,
+    read_ratio: f64,
+    /// Mean gaps before a read and before a write, over that of all requests.
+    gaps: [f64; 2],
+    time_scale: f64,
+    origin: Time,
+    /// The rates last taken hold until then.
+    until: Time,
+}
+
+impl Day {
+    /// `None`: the rates do not change over the day.
+    pub(super) fn new(params: &CloneParams<'_>, time_scale: f64) -> Option<Self> {
+        let (read, write) = (params.read.daily, params.write.daily);
+        (!read.is_empty() || !write.is_empty()).then(|| Self {
+            read: Profile::new(read),
+            write: Profile::new(write),
+            read_ratio: params.read_ratio,
+            gaps: [params.read.gap_ms, params.write.gap_ms].map(|ms| ms / params.gap_ms()),
+            time_scale,
+            origin: Time::ZERO,
+            until: Time::ZERO,
+        })
+    }
+
+    /// Starts the day anew.
+    pub(super) fn restart(&mut self, now: Time) {
+        (self.origin, self.until) = (now, now);
+    }
+
+    /// The rates from `now` on, if they are to be taken anew.
+    #[inline]
+    pub(super) fn turn(&mut self, now: Time) -> Option<Rates> {
+        if now < self.until {
+            return None;
+        }
+        let step = (STEP_PS * self.time_scale).max(1.0);
+        self.until = Time(now.0.saturating_add(step as u64));
+        let hours = now.saturating_sub(self.origin).0 as f64 / (HOUR_PS * self.time_scale);
+        Some(self.rates(hours % DAY_HOURS))
+    }
+
+    fn rates(&self, hour: f64) -> Rates {
+        let reads = self.read_ratio * self.read.at(hour);
+        let rate = reads + (1.0 - self.read_ratio) * self.write.at(hour);
+        let read_ratio = reads / rate;
+        let [read, write] = self.gaps;
+        Rates { read_ratio, gap: 1.0 / (rate * (read_ratio * read + (1.0 - read_ratio) * write)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::clone::find;
+
+    #[test]
+    fn a_profile_goes_in_straight_lines_around_the_day() {
+        let profile = Profile::new(&[(6.0, 2.0), (18.0, 6.0)]);
+        for (hour, rate) in [(6.0, 0.5), (12.0, 1.0), (18.0, 1.5), (0.0, 1.0), (3.0, 0.75)] {
+            assert!((profile.at(hour) - rate).abs() < 1e-12, "{hour}: {}", profile.at(hour));
+        }
+        assert_eq!(Profile::new(&[]).at(5.0), 1.0);
+        assert_eq!(Profile::new(&[(7.0, 3.0)]).at(5.0), 1.0);
+    }
+
+    /// Worked by hand: 3 reads to 1 write; reads at twice their mean rate, writes at half of theirs.
+    #[test]
+    fn rates_of_both_types_add_up() {
+        let mut params = *find("tpcc").expect("built in");
+        params.read_ratio = 0.75;
+        (params.read.gap_ms, params.write.gap_ms) = (1.0, 3.0);
+        params.read.daily = &[(0.0, 2.0), (12.0, 0.0)];
+        params.write.daily = &[(0.0, 0.5), (12.0, 1.5)];
+        let found = Day::new(&params, 1.0).expect("a day").rates(0.0);
+        // Mean gap 1.5 ms; 0.75 * 2 + 0.25 / 2 = 1.625 times as many requests, 12 of 13 reads.
+        assert!((found.read_ratio - 12.0 / 13.0).abs() < 1e-12);
+        let mean = found.gap * (12.0 * 1.0 + 3.0) / 13.0;
+        assert!((mean - 1.5 / 1.625).abs() < 1e-12, "{mean}");
+    }
+
+    #[test]
+    fn the_day_is_scaled_with_time_and_starts_with_the_pass() {
+        let params = find("lm-tbe").expect("built in");
+        let hour = |hours: f64| Time((hours * HOUR_PS) as u64);
+        let mut plain = Day::new(params, 1.0).expect("a day");
+        let mut fast = Day::new(params, 0.01).expect("a day");
+        let busy = plain.turn(hour(18.2)).expect("the first time");
+        assert_eq!(plain.turn(Time(hour(18.2).0 + 4_000_000_000_000)), None);
+        let scaled = fast.turn(hour(0.182)).expect("the first time");
+        assert!((busy.gap - scaled.gap).abs() < 1e-9);
+        assert_ne!(busy, plain.turn(hour(36.0)).expect("later"));
+        plain.restart(hour(100.0));
+        let again = plain.turn(hour(118.2)).expect("a new pass");
+        assert!((busy.gap - again.gap).abs() < 1e-9 && busy.read_ratio < 0.5);
+        assert!(Day::new(find("tpcc").expect("built in"), 1.0).is_none());
+    }
+}
