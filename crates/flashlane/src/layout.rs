@@ -88,6 +88,9 @@ impl Geometry {
 pub struct FlowSpace {
     /// Sorted resource lists: channels, chips, dies, planes.
     pub lists: [Vec<u32>; 4],
+    /// Flat numbers of the chips, among those of the lists, that hold the flow's data at the start, sorted;
+    /// `None` for all of them. Decided by the isolation policy.
+    pub chips: Option<Vec<u32>>,
     /// First sector in the device-wide sector space, flows laid out one after the other.
     pub start_sector: u64,
     /// Size of the flow's logical space. Unit: sectors.
@@ -102,14 +105,23 @@ impl FlowSpace {
     /// Number of planes that the flow's pages are striped over.
     #[must_use]
     pub fn plane_count(&self) -> u32 {
-        self.lists.iter().map(|list| list.len() as u32).product()
+        let [channels, chips, dies, planes] = self.lists.each_ref().map(|list| list.len() as u32);
+        let chips = self.chips.as_ref().map_or(channels * chips, |set| set.len() as u32);
+        chips * dies * planes
+    }
+
+    /// True if the flow's data lies on the chip at the start, where its lists name it.
+    pub(crate) fn holds_chip(&self, chip: u32) -> bool {
+        self.chips.as_ref().is_none_or(|set| set.binary_search(&chip).is_ok())
     }
 
     /// The flow's planes in channel-major order.
     pub fn planes(&self, geometry: Geometry) -> impl Iterator<Item = u32> + '_ {
         let [channels, chips, dies, planes] = &self.lists;
         channels.iter().flat_map(move |&c| {
-            chips.iter().flat_map(move |&w| {
+            let chips =
+                chips.iter().filter(move |&&w| self.holds_chip(c * geometry.chips_per_channel + w));
+            chips.flat_map(move |&w| {
                 dies.iter()
                     .flat_map(move |&d| planes.iter().map(move |&p| geometry.plane(c, w, d, p)))
             })
@@ -157,6 +169,7 @@ impl Layout {
                     list(&flow.dies, geometry.dies_per_chip),
                     list(&flow.planes, geometry.planes_per_die),
                 ],
+                chips: None,
                 start_sector: 0,
                 sectors: 0,
                 pages: 0,
@@ -184,6 +197,11 @@ impl Layout {
             flow.first_lpa = first_lpa;
             start_sector += flow.sectors;
             first_lpa += flow.pages;
+        }
+        if let Some(sets) = device.isolation.starting_sets(geometry, &flows) {
+            for (flow, set) in flows.iter_mut().zip(sets) {
+                flow.chips = Some(set);
+            }
         }
         Self { geometry, flows, logical_pages: first_lpa }
     }

@@ -15,6 +15,7 @@ const OURS: GeneratorMode = GeneratorMode::Ours { seed: 1, flow_index: 0 };
 fn space(sectors: u64) -> FlowSpace {
     FlowSpace {
         lists: [vec![0], vec![0], vec![0], vec![0]],
+        chips: None,
         start_sector: 12_345,
         sectors,
         pages: sectors.div_ceil(16),

@@ -14,6 +14,7 @@ const REQUESTS: u64 = 1_000_000;
 fn space(sectors: u64) -> FlowSpace {
     FlowSpace {
         lists: [vec![0], vec![0], vec![0], vec![0]],
+        chips: None,
         start_sector: 0,
         sectors,
         pages: sectors.div_ceil(16),

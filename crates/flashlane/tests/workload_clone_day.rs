@@ -118,6 +118,7 @@ fn a_day_has_the_counts_sizes_and_peaks_of_the_table() {
 fn whole_days_have_the_counts_sizes_and_peaks_of_the_table() {
     let space = FlowSpace {
         lists: <[Vec<u32>; 4]>::default(),
+        chips: None,
         start_sector: 0,
         sectors: 100 << 20,
         pages: (100 << 20) / 16,

@@ -13,6 +13,7 @@ const SECOND: u64 = 1_000_000_000_000;
 fn space(sectors: u64) -> FlowSpace {
     FlowSpace {
         lists: [vec![0], vec![0], vec![0], vec![0]],
+        chips: None,
         start_sector: 1000,
         sectors,
         pages: sectors.div_ceil(16),

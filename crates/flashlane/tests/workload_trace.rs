@@ -15,6 +15,7 @@ use tempfile::NamedTempFile;
 fn space(sectors: u64) -> FlowSpace {
     FlowSpace {
         lists: [vec![0], vec![0], vec![0], vec![0]],
+        chips: None,
         start_sector: 0,
         sectors,
         pages: sectors.div_ceil(16),

@@ -139,7 +139,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
             NAME,
             "fairness of semi-preemptive over default collection at 64 MB/s",
             gain,
-            gain >= 1.0 && gain < 1.5,
+            (1.0..1.5).contains(&gain),
             "x",
             "\"improves fairness, but only by a small amount\"; taken as at most by half",
         ),

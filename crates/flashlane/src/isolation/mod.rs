@@ -1,12 +1,38 @@
 //! Who may write where.
+//!
+//! A policy gives every tenant (a flow) a set of chips that it writes to; reads go wherever the data
+//! is. A block holds the data of one flow, and host writes and moved pages go to different blocks,
+//! under every policy. The sets of a run's start divide the drive in [`crate::layout`], so
+//! that preconditioning, static allocation and the check of capacities keep to them.
 
+mod deal;
+mod partitioned;
 mod unified;
 
+pub use partitioned::{PartitionBy, PartitionShares, PartitionedConfig};
 pub use unified::UnifiedConfig;
+
+use crate::layout::{FlowSpace, Geometry};
 
 crate::policies! {
     /// Isolation of tenants in the flash.
     pub enum Isolation at "isolation" {
         "unified" => Unified(UnifiedConfig),
+        "partitioned" => Partitioned(PartitionedConfig),
+    }
+}
+
+impl Isolation {
+    /// The chips that each flow writes to at the start, sorted; `None` for all that its resource lists
+    /// name. A set is empty where nothing is left for the flow, which validation refuses.
+    pub(crate) fn starting_sets(
+        &self,
+        geometry: Geometry,
+        flows: &[FlowSpace],
+    ) -> Option<Vec<Vec<u32>>> {
+        match self {
+            Self::Unified(_) => None,
+            Self::Partitioned(config) => Some(config.sets(geometry, flows)),
+        }
     }
 }

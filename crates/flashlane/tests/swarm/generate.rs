@@ -14,6 +14,7 @@ use flashlane::config::{
 use flashlane::ftl::allocation::Allocation;
 use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
 use flashlane::interface::arbitration::{Arbitration, WeightedConfig};
+use flashlane::isolation::{Isolation, PartitionBy, PartitionShares, PartitionedConfig};
 use flashlane::layout::Layout;
 use flashlane::scheduler::Scheduling;
 use flashlane::scheduler::policy::{
@@ -102,6 +103,7 @@ pub(crate) fn case(seed: u64) -> Case {
             flow.on_end = Some(OnEnd::Stop);
         }
     }
+    isolation(&mut draw, &mut device, flows);
     collection(&mut draw, &mut device);
     make_room(&mut draw, &mut device, &workload);
     requests(&mut draw, &device, &mut workload);
@@ -239,6 +241,22 @@ fn flin(draw: &mut Draw, mut config: FlinConfig) -> FlinConfig {
     config.age_limit = draw.chance(0.3).then(|| Span(draw.scale(10, 10_000) * US));
     config.scan_limit = draw.chance(0.3).then(|| draw.scale(1, 100) as u32);
     config
+}
+
+/// Sets of chips for the flows, where there are enough of them.
+fn isolation(draw: &mut Draw, device: &mut DeviceConfig, flows: usize) {
+    let flash = &device.flash;
+    let divides = flash.technology != Technology::InPlace
+        && device.interface.kind == InterfaceKind::Nvme
+        && flash.channels * flash.chips_per_channel >= flows as u32;
+    if !divides || draw.chance(0.6) {
+        return;
+    }
+    let by_channel = flash.channels >= flows as u32 && draw.chance(0.3);
+    device.isolation = Isolation::Partitioned(PartitionedConfig {
+        by: if by_channel { PartitionBy::Channel } else { PartitionBy::Chip },
+        shares: draw.pick(&[PartitionShares::Equal, PartitionShares::Capacity]),
+    });
 }
 
 /// Memory that is written in place.

@@ -5,6 +5,7 @@ use crate::config::{DeviceConfig, FlowConfig, FtlConfig, MappingKind, WindowRule
 use crate::ftl::hybrid::SPARE_BLOCKS;
 use crate::ftl::mapping::EntrySizes;
 use crate::ftl::{opens_frontiers_at_start, reserve_blocks};
+use crate::isolation::Isolation;
 use crate::layout::Layout;
 
 /// What one plane has to hold and what it has room for.
@@ -195,6 +196,9 @@ fn explain(device: &DeviceConfig, plane: usize, budget: &PlaneBudget) -> String 
     }
     if let Some(blocks) = budget.blocks_needed(&device.ftl) {
         ways.push(format!("at least {blocks} blocks per plane (flash.blocks_per_plane)"));
+    }
+    if !matches!(device.isolation, Isolation::Unified(_)) {
+        ways.push(format!("larger sets of chips than isolation {} gives", device.isolation.name()));
     }
     ways.push("fewer flows on a plane".to_owned());
     format!(

@@ -6,7 +6,7 @@ use super::rules::Rules;
 use super::{
     BANDWIDTH, BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, MAX_SPAN_PS, OPERATION_PS,
     OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK, PLANES_PER_DIE, QUEUE_DEPTH,
-    budget, media,
+    budget, isolation, media,
 };
 use crate::config::units::{BlockShare, Span};
 use crate::config::{
@@ -35,6 +35,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     } else {
         check_ftl(rules, &device.ftl, &device.flash);
     }
+    isolation::check_device(rules, device);
     if let Scheduling::Sprinkler(sprinkler) = &device.scheduler {
         rules.range("scheduler.sprinkler.window", sprinkler.window, &(1..=1024));
     }

@@ -6,6 +6,7 @@ mod budget;
 mod clone;
 mod device;
 mod flow;
+mod isolation;
 mod media;
 mod mqsim;
 mod rules;
@@ -92,6 +93,9 @@ pub fn validate(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<Problem
     workload::check(&mut rules, workload);
     workload::check_lists(&mut rules, &device.flash, workload);
     flow::check_cache(&mut rules, &device.cache, workload);
+    if rules.problems.is_empty() {
+        isolation::check_sets(&mut rules, device, workload);
+    }
     if rules.problems.is_empty() && device.flash.technology != Technology::InPlace {
         budget::check(&mut rules, device, workload);
     }

@@ -2,6 +2,7 @@ use super::*;
 use crate::config::load::{self, Overrides};
 use crate::config::units::{BlockShare, ByteSize, Ratio};
 use crate::config::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, SyntheticConfig};
+use crate::isolation::Isolation;
 use crate::layout::Layout;
 
 fn tiny() -> DeviceConfig {
@@ -174,4 +175,19 @@ fn mqsim_flows_have_rules_too() {
         requests: 0,
     }));
     assert_eq!(validate_workload(&workload).len(), 5);
+}
+
+#[test]
+fn partitions_without_a_chip_or_without_room_are_refused() {
+    let mut device = tiny();
+    device.isolation = Isolation::by_name("partitioned").expect("registered");
+    assert_eq!(validate(&device, &flows(2)), []);
+    // Two of the four chips for one of the flows, one for each other: a third of the data on a quarter of the drive.
+    let problems = validate(&device, &flows(3));
+    assert_eq!(problems.len(), 1);
+    assert_eq!(problems[0].place, "ftl.over_provisioning");
+    assert!(problems[0].message.contains("than isolation partitioned gives"), "{problems:?}");
+    let problems = validate(&device, &flows(5));
+    assert_eq!(problems[0].place, "isolation");
+    assert!(problems[0].message.contains("of 5 flows"), "{problems:?}");
 }

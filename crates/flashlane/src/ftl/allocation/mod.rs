@@ -71,7 +71,7 @@ impl Allocator {
                 .iter()
                 .map(|flow| FlowPlanes {
                     first_lpa: flow.first_lpa as u32,
-                    order: striped::order(name, layout.geometry, &flow.lists),
+                    order: striped::order(name, layout.geometry, flow),
                 })
                 .collect(),
             dynamic,

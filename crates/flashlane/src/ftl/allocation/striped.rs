@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::policy::PolicyDoc;
-use crate::layout::Geometry;
+use crate::layout::{FlowSpace, Geometry};
 
 /// Parameters of static striping (none; the order is the name).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -17,8 +17,9 @@ impl PolicyDoc for StripedConfig {
 }
 
 /// The planes in the order in which consecutive logical pages visit them. `name`: the four letters
-/// of the order, fastest first. `lists`: channels, chips, dies, planes of the flow.
-pub(super) fn order(name: &str, geometry: Geometry, lists: &[Vec<u32>; 4]) -> Vec<u32> {
+/// of the order, fastest first. Chips that the flow does not hold are left out.
+pub(super) fn order(name: &str, geometry: Geometry, flow: &FlowSpace) -> Vec<u32> {
+    let lists = &flow.lists;
     let digit = |letter| match letter {
         b'c' => 0,
         b'w' => 1,
@@ -34,8 +35,10 @@ pub(super) fn order(name: &str, geometry: Geometry, lists: &[Vec<u32>; 4]) -> Ve
                 at[digit(letter)] = list[index % list.len()];
                 index /= list.len();
             }
-            geometry.plane(at[0], at[1], at[2], at[3])
+            (at[0] * geometry.chips_per_channel + at[1], geometry.plane(at[0], at[1], at[2], at[3]))
         })
+        .filter(|&(chip, _)| flow.holds_chip(chip))
+        .map(|(_, plane)| plane)
         .collect()
 }
 
@@ -53,8 +56,12 @@ mod tests {
         sectors_per_page: 8,
     };
 
-    fn all() -> [Vec<u32>; 4] {
-        [vec![0, 1], vec![0, 1, 2], vec![0, 1], vec![0, 1]]
+    fn flow(lists: [Vec<u32>; 4]) -> FlowSpace {
+        FlowSpace { lists, chips: None, start_sector: 0, sectors: 0, pages: 0, first_lpa: 0 }
+    }
+
+    fn all() -> FlowSpace {
+        flow([vec![0, 1], vec![0, 1, 2], vec![0, 1], vec![0, 1]])
     }
 
     #[test]
@@ -83,10 +90,14 @@ mod tests {
             planes.sort_unstable();
             assert_eq!(planes, (0..24).collect::<Vec<u32>>(), "{name}");
         }
-        let some = [vec![1], vec![0, 2], vec![1], vec![0]];
+        let some = flow([vec![1], vec![0, 2], vec![1], vec![0]]);
         assert_eq!(
             order("wcdp", GEOMETRY, &some),
             [GEOMETRY.plane(1, 0, 1, 0), GEOMETRY.plane(1, 2, 1, 0)]
         );
+        let held = FlowSpace { chips: Some(vec![2, 5]), ..all() };
+        let chips: Vec<u32> =
+            order("pcdw", GEOMETRY, &held).iter().map(|plane| plane / 4).collect();
+        assert_eq!(chips, [2, 2, 5, 5, 2, 2, 5, 5], "chips of others are left out");
     }
 }

@@ -138,6 +138,7 @@ impl CloneSource {
         let sectors = mib.max(64).next_multiple_of(1024) * 2048;
         let space = FlowSpace {
             lists: <[Vec<u32>; 4]>::default(),
+            chips: None,
             start_sector: 0,
             sectors,
             pages: sectors.div_ceil(ALIGN_SECTORS),
