@@ -7,6 +7,7 @@
 use flashlane::Error;
 use flashlane::metrics::Summary;
 
+use super::mixes::mean;
 use super::setup::{EMPTY, SUSPEND, fairness, job, owned, scheduler, slowdown, synthetic};
 use crate::{Findings, Job, Lab, Row, Table};
 
@@ -97,7 +98,6 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         let of = |(policy, reads): (&str, u32), writes| fairness(at(policy, writes, reads));
         WRITES[1..].iter().map(|&writes| of(a, writes) / of(b, writes)).collect()
     };
-    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
     let heavy = ratios(("read-priority", 90), ("fcfs", 90));
     let reads_only = ratios(("read-priority", 100), ("fcfs", 100));
     let rise = ratios(("read-priority", 0), ("read-priority", 90));

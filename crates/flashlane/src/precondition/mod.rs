@@ -192,6 +192,13 @@ fn pages_held(device: &DeviceConfig, flow: &FlowConfig, space: &FlowSpace) -> u6
     ((occupancy * space.pages as f64).round() as u64).min(space.pages)
 }
 
+/// Free blocks of a plane in steady state: the level at which collection starts.
+fn pool_level(device: &DeviceConfig, layout: &Layout) -> u32 {
+    let threshold = device.ftl.gc.threshold.blocks(layout.geometry.blocks_per_plane);
+    let halved = if device.compat.fullest_blocks_oldest { 2 } else { 1 };
+    (threshold / halved).max(reserve_blocks(&device.ftl.gc) + 1)
+}
+
 /// Blocks of a plane that hold host data in steady state: without the free pool and the frontiers.
 fn usable_blocks(
     device: &DeviceConfig,
@@ -203,9 +210,7 @@ fn usable_blocks(
 ) -> u64 {
     let geometry = layout.geometry;
     let reserve = reserve_blocks(&device.ftl.gc) + 1;
-    let threshold = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane);
-    let halved = if device.compat.fullest_blocks_oldest { 2 } else { 1 };
-    let pool = (threshold / halved).max(reserve);
+    let pool = pool_level(device, layout);
     let free = state.blocks.planes[plane as usize].free;
     let frontiers = if opens_frontiers_at_start(device) { 0 } else { 2 * flows };
     // A nearly full plane keeps a smaller pool: one block more than its pages need, at least.
@@ -225,13 +230,11 @@ fn open_blocks(
     state: &mut FtlState,
     seed: u64,
 ) {
-    let geometry = layout.geometry;
-    let threshold = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane);
-    let level = threshold.max(reserve_blocks(&device.ftl.gc) + 1);
+    let level = pool_level(device, layout);
     let mut rng = Rng::stream(seed, "precondition.open_blocks", u64::from(plane));
     for &(flow, _) in flows {
         for stream in [Stream::Host, Stream::Gc] {
-            let page = rng.below(u64::from(geometry.pages_per_block)) as u32;
+            let page = rng.below(u64::from(layout.geometry.pages_per_block)) as u32;
             if state.blocks.planes[plane as usize].free > level {
                 state.blocks.precondition_frontier(plane, flow as u16, stream, page);
             }
