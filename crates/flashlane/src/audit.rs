@@ -12,6 +12,9 @@ impl Ssd {
         self.audit_mapping();
         self.audit_hybrid();
         self.audit_cache();
+        if let Some(sets) = &self.ftl.sets {
+            sets.audit(&self.ftl.blocks);
+        }
         let queued =
             self.transactions.iter().filter(|(_, tr)| tr.place == Place::Queue).count() as u32;
         let waiting: u32 =

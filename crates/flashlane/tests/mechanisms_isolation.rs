@@ -117,3 +117,77 @@ fn partitions_by_capacity_follow_resource_lists() {
     assert_eq!(sets("equal"), [vec![4, 5], vec![0, 2], vec![1, 3]]);
     assert_eq!(sets("capacity"), [vec![4], vec![0, 2, 5], vec![1, 3]]);
 }
+
+/// UPI with windows short enough for these runs.
+fn upi(options: &str) -> Scenario {
+    tenants()
+        .set("isolation", format!("{{ upi = {{ window = \"10ms\"{options} }} }}"))
+        .set("ftl.over_provisioning", "60%")
+}
+
+fn sets_of(summary: &Summary) -> &flashlane::metrics::summary::IsolationSummary {
+    summary.isolation_sets.as_ref().expect("sets that change")
+}
+
+#[test]
+fn upi_gives_chips_to_the_writers_that_need_them() {
+    let summary = upi("").run();
+    let found = sets_of(&summary);
+    let mut all: Vec<u32> = found.sets.concat();
+    all.sort_unstable();
+    assert_eq!(all, [0, 1, 2, 3, 4, 5], "disjoint sets that cover the drive");
+    assert!(found.transfers > 0);
+    assert_eq!(found.sets[0].len(), 1, "the reader gives a chip away: {:?}", found.sets);
+    let first = &found.windows[0];
+    assert_eq!(first.chips.iter().sum::<u32>(), 6);
+    assert!(first.utilities.iter().all(|&utility| 0.0 < utility && utility <= 1.0));
+}
+
+/// The data of the reader on the chip that it gave away returns with its reads as their weight.
+#[test]
+fn reads_bring_data_home() {
+    let moved = |relocation: f64| {
+        let summary = upi(&format!(", relocation = {relocation:.1}")).run();
+        sets_of(&summary).relocated_pages
+    };
+    let (lazy, eager) = (moved(0.0), moved(1000.0));
+    assert!(eager > lazy + lazy / 10, "lazy {lazy}, eager {eager}");
+}
+
+#[test]
+fn a_set_without_room_gets_a_chip_or_overflows() {
+    let forced = upi(", fill = 0.3").run();
+    assert!(sets_of(&forced).forced_transfers > 0);
+    assert_eq!(sets_of(&forced).overflow_pages, 0);
+    let over = upi(", fill = 0.5, overflow = true").run();
+    let over = sets_of(&over);
+    assert_eq!(over.forced_transfers, 0);
+    let room = upi("").run();
+    assert_eq!(sets_of(&room).forced_transfers, 0);
+}
+
+#[test]
+fn shared_and_read_only_chips_stay_what_they_are() {
+    let summary = upi(", shared_chips = [0], read_only_chips = [5]")
+        .set("ftl.over_provisioning", "300%")
+        .run();
+    for set in &sets_of(&summary).sets {
+        assert!(set.contains(&0) && !set.contains(&5), "{set:?}");
+    }
+}
+
+/// Isolation and scheduling are orthogonal.
+#[test]
+fn isolation_runs_under_every_scheduler() {
+    for scheduler in ["flin", "sprinkler", "sprinkler-fairness", "fcfs"] {
+        for isolation in ["partitioned", "{ upi = { window = \"10ms\" } }"] {
+            let summary = tenants()
+                .set("ftl.over_provisioning", "60%")
+                .set("scheduler", scheduler)
+                .set("isolation", isolation)
+                .run();
+            assert_eq!(summary.scheduler, scheduler);
+            assert_eq!(summary.isolation_sets.is_some(), summary.isolation == "upi");
+        }
+    }
+}

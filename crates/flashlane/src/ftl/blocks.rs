@@ -34,14 +34,22 @@ pub(crate) enum Stream {
     /// Translation pages that collection copies: a frontier of its own, so that write-backs cannot
     /// use up what the reserve gave to collection.
     GcMapping,
+    /// Pages that collection moves to another chip: a frontier of its own, so that they cannot use up
+    /// what the reserve gave to the collection there.
+    Relocated,
 }
 
 impl Stream {
+    /// Pages of the host, written or moved.
+    pub(crate) fn is_data(self) -> bool {
+        !matches!(self, Self::Mapping | Self::GcMapping)
+    }
+
     /// Where pages go that collection copies out of a block of this stream.
     pub(crate) fn moved(self) -> Self {
         match self {
             Self::Mapping | Self::GcMapping => Self::GcMapping,
-            Self::Host | Self::Gc => Self::Gc,
+            Self::Host | Self::Gc | Self::Relocated => Self::Gc,
         }
     }
 }
@@ -50,7 +58,7 @@ impl Stream {
 const COLLECTIONS_OWED_MAX: u32 = 10;
 
 /// Write frontiers of a flow on a plane.
-const STREAMS: usize = 4;
+const STREAMS: usize = 5;
 
 /// A block. Counts in pages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -142,6 +150,8 @@ pub(crate) struct Blocks {
     owe_below: u32,
     /// Valid data pages by plane and flow; empty unless they are limited.
     held: Vec<u32>,
+    /// Flows that are told apart there: all, or one for all together.
+    held_flows: u32,
     /// How many of them there may be.
     limits: Vec<u32>,
     /// Valid pages by flow.
@@ -182,6 +192,7 @@ impl Blocks {
             eager_frontiers: false,
             owe_below: 0,
             held: Vec::new(),
+            held_flows: flows,
             limits: Vec::new(),
             valid: vec![0; flows as usize],
         }
@@ -201,8 +212,10 @@ impl Blocks {
         self.valid[flow as usize] as f64 / all.max(1) as f64
     }
 
-    /// From now on each flow may place only so many data pages on each plane (by plane and flow).
+    /// From now on each flow may place only so many data pages on each plane (by plane and flow); or all
+    /// flows together, with one number for each plane.
     pub(crate) fn limit_data(&mut self, limits: Vec<u32>) {
+        self.held_flows = (limits.len() / self.planes.len()) as u32;
         self.held = vec![0; limits.len()];
         self.limits = limits;
         for block in 0..self.blocks.len() as u32 {
@@ -215,11 +228,11 @@ impl Blocks {
     #[inline]
     fn count_held(&mut self, block: u32, change: i32) {
         let Block { flow, stream, .. } = self.blocks[block as usize];
-        if self.held.is_empty() || matches!(stream, Stream::Mapping | Stream::GcMapping) {
+        if self.held.is_empty() || !stream.is_data() {
             return;
         }
-        let at = block / self.blocks_per_plane * self.flows + u32::from(flow);
-        let held = &mut self.held[at as usize];
+        let at = self.held_at(block / self.blocks_per_plane, flow);
+        let held = &mut self.held[at];
         *held = held.checked_add_signed(change).expect("data pages are counted");
     }
 
@@ -234,8 +247,20 @@ impl Blocks {
 
     /// True if the flow may place a data page on the plane; `replaces`: one that now lies there.
     pub(crate) fn within_limit(&self, plane: u32, flow: u16, replaces: bool) -> bool {
-        let at = (plane * self.flows + u32::from(flow)) as usize;
+        let at = self.held_at(plane, flow);
         self.held.is_empty() || self.held[at] - u32::from(replaces) < self.limits[at]
+    }
+
+    /// Place of a limit.
+    #[inline]
+    fn held_at(&self, plane: u32, flow: u16) -> usize {
+        (plane * self.held_flows + u32::from(flow).min(self.held_flows - 1)) as usize
+    }
+
+    /// Valid data pages of a plane, where those of all flows are limited together.
+    #[inline]
+    pub(crate) fn held(&self, plane: u32) -> u32 {
+        self.held[plane as usize]
     }
 
     /// Pages of a block.
@@ -469,8 +494,33 @@ impl Blocks {
 
     /// True if the flow could write to the plane now.
     pub(crate) fn has_room(&self, plane: u32, flow: u16) -> bool {
-        self.frontiers[self.frontier_at(plane, flow, Stream::Host)] != NONE
+        self.has_room_in(plane, flow, Stream::Host)
+    }
+
+    /// True if a page of the stream could go to the plane now, without the reserve.
+    pub(crate) fn has_room_in(&self, plane: u32, flow: u16, stream: Stream) -> bool {
+        self.frontiers[self.frontier_at(plane, flow, stream)] != NONE
             || self.planes[plane as usize].free > self.host_reserve(plane)
+    }
+
+    /// Closes the frontiers of a flow for data on a plane, those without a program under way: their empty
+    /// pages count as written and invalid, and collection may take them.
+    pub(crate) fn close_frontiers(&mut self, plane: u32, flow: u16) {
+        for stream in [Stream::Host, Stream::Gc, Stream::Relocated] {
+            let at = self.frontier_at(plane, flow, stream);
+            let block = self.frontiers[at];
+            if block == NONE || !self.blocks[block as usize].quiet() {
+                continue;
+            }
+            self.frontiers[at] = NONE;
+            let pages = self.pages_per_block as u16;
+            let filled = &mut self.planes[plane as usize].filled;
+            let closed = &mut self.blocks[block as usize];
+            closed.state = BlockState::Full;
+            (closed.allocated, closed.issued, closed.programmed) = (pages, pages, pages);
+            closed.filled = *filled;
+            *filled = filled.wrapping_add(1);
+        }
     }
 
     /// Takes a block for preconditioning and closes it at once with `allocated` pages programmed.

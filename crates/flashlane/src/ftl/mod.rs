@@ -18,8 +18,9 @@ mod wear;
 
 use flashlane_engine::{DenseMap, Rng, Slab};
 
-use crate::config::validate::data_limits;
+use crate::config::validate::{data_limits, plane_limits};
 use crate::config::{DeviceConfig, GcConfig, MappingKind, Technology, UnwrittenRead};
+use crate::isolation::MovingSets;
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source};
@@ -110,6 +111,8 @@ pub(crate) struct Ftl {
     pub(crate) mapping: Option<MappingTable>,
     pub(crate) hybrid: Option<Hybrid>,
     allocator: Allocator,
+    /// Sets of chips that change; `None` for policies that decide nothing during the run.
+    pub(crate) sets: Option<Box<dyn MovingSets>>,
     victim: Box<dyn VictimPolicy>,
     rng: Rng,
     jobs: Slab<Job>,
@@ -162,7 +165,11 @@ impl Ftl {
         let gc = &device.ftl.gc;
         let mut blocks = state.blocks;
         blocks.count_valid();
-        if matches!(device.ftl.allocation, Allocation::Dynamic(_)) {
+        let sets = device.isolation.moving_sets(device, layout);
+        let sets_move = sets.is_some();
+        if sets_move {
+            blocks.limit_data(plane_limits(device, layout));
+        } else if matches!(device.ftl.allocation, Allocation::Dynamic(_)) {
             blocks.limit_data(data_limits(device, layout));
         }
         let blocks_per_plane = layout.geometry.blocks_per_plane;
@@ -181,6 +188,7 @@ impl Ftl {
             mapping: state.mapping,
             hybrid: state.hybrid,
             allocator: Allocator::new(&device.ftl.allocation, layout),
+            sets,
             victim,
             rng: Rng::stream(seed, "ftl.gc", 0),
             jobs: Slab::new(),
@@ -198,7 +206,9 @@ impl Ftl {
             merge_in_queue: page_level && device.compat.partial_writes_in_queue,
             unwritten_reads_flash: device.ftl.unwritten_read == UnwrittenRead::Flash
                 || device.compat.flash_unwritten_reads,
+            // A set of chips decides where pages go that are written, and no others have a place.
             unwritten_reads_allocate: page_level
+                && !sets_move
                 && device.compat.flash_unwritten_reads
                 && device.compat.unordered_programs,
             ordered: !device.compat.unordered_programs,

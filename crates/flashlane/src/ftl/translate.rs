@@ -74,6 +74,12 @@ impl Ssd {
             tr.ppa = ppa;
             tr.plane = plane;
             tr.mask = written;
+            if let Some(sets) = &mut self.ftl.sets
+                && !tr.merging
+            {
+                let blocks = &self.ftl.blocks;
+                sets.host_read(flow, blocks.block_of(ppa), blocks, self.now);
+            }
             self.read_physical(id);
         } else if self.ftl.unwritten_reads_flash {
             let now = self.now;
@@ -222,7 +228,16 @@ impl Ssd {
             (self.ftl.allocator.translation_plane(flow, index), Stream::Mapping)
         } else {
             let old = self.ftl.pages.ppa(lpa);
-            (self.ftl.allocator.plane(flow, lpa, old, &self.ftl.blocks), Stream::Host)
+            let plane = match &mut self.ftl.sets {
+                Some(sets) => {
+                    let blocks = &self.ftl.blocks;
+                    let old =
+                        if old == NONE { NONE } else { blocks.plane_of(blocks.block_of(old)) };
+                    sets.plane_of_write(flow, old, blocks)
+                }
+                None => self.ftl.allocator.plane(flow, lpa, old, &self.ftl.blocks),
+            };
+            (plane, Stream::Host)
         };
         let hybrid = self.ftl.hybrid.is_some();
         let ppa = if hybrid {
@@ -250,6 +265,9 @@ impl Ssd {
                 merge = self.old_part(id);
             }
             self.bind_page(lpa, ppa, mask);
+            if let Some(sets) = &mut self.ftl.sets {
+                sets.host_write(flow, &self.ftl.blocks, now);
+            }
         }
         if hybrid {
             self.placed_in_log(plane, flow);

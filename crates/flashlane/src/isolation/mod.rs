@@ -6,19 +6,25 @@
 //! that preconditioning, static allocation and the check of capacities keep to them.
 
 mod deal;
+mod moving;
 mod partitioned;
 mod unified;
+mod upi;
 
+pub(crate) use moving::MovingSets;
 pub use partitioned::{PartitionBy, PartitionShares, PartitionedConfig};
 pub use unified::UnifiedConfig;
+pub use upi::UpiConfig;
 
-use crate::layout::{FlowSpace, Geometry};
+use crate::config::DeviceConfig;
+use crate::layout::{FlowSpace, Geometry, Layout};
 
 crate::policies! {
     /// Isolation of tenants in the flash.
     pub enum Isolation at "isolation" {
         "unified" => Unified(UnifiedConfig),
         "partitioned" => Partitioned(PartitionedConfig),
+        "upi" => Upi(UpiConfig),
     }
 }
 
@@ -33,6 +39,19 @@ impl Isolation {
         match self {
             Self::Unified(_) => None,
             Self::Partitioned(config) => Some(config.sets(geometry, flows)),
+            Self::Upi(config) => Some(config.starting_sets(geometry, flows)),
+        }
+    }
+
+    /// The policy at work, for sets that change during a run.
+    pub(crate) fn moving_sets(
+        &self,
+        device: &DeviceConfig,
+        layout: &Layout,
+    ) -> Option<Box<dyn MovingSets>> {
+        match self {
+            Self::Unified(_) | Self::Partitioned(_) => None,
+            Self::Upi(config) => Some(Box::new(upi::Upi::new(config, device, layout))),
         }
     }
 }

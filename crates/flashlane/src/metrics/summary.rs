@@ -72,6 +72,8 @@ pub struct Summary {
     pub device_time: DeviceTime,
     /// What the scheduling policy costs the drive; null for policies that do not count it.
     pub scheduler_overhead: Option<SchedulerOverhead>,
+    /// What the sets of chips did over the whole run, for isolation policies that change them, else null.
+    pub isolation_sets: Option<IsolationSummary>,
     /// What the page tables cost.
     pub memory: MemorySummary,
 }
@@ -114,6 +116,41 @@ pub struct SchedulerOverhead {
     pub suspensions: u64,
     /// Pages that collection moved ahead of a write (lines 13 to 16 of Algorithm 2).
     pub migrations_with_writes: u64,
+}
+
+/// Sets of chips that flows write to, over the whole run. Lists have one entry per flow, in the order of the
+/// workload. Source: UPI (HotStorage) section 3.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IsolationSummary {
+    /// Chips of each set at the end, numbered channel by channel.
+    pub sets: Vec<Vec<u32>>,
+    /// Chips that the allocation step moved.
+    pub transfers: u64,
+    /// Chips that went to a flow whose set had no room.
+    pub forced_transfers: u64,
+    /// Pages that collection moved to a chip of their owner.
+    pub relocated_pages: u64,
+    /// Copies that stayed on a chip that their owner does not write to, since its set had no room.
+    pub stranded_copies: u64,
+    /// Writes that went outside of their set, with `overflow`.
+    pub overflow_pages: u64,
+    /// Utility of each flow in the last window. Range: 0..=1.
+    pub utilities: Vec<f64>,
+    /// Running mean of the write amplification of each flow, as the equations use it.
+    pub write_amplification: Vec<f64>,
+    /// Windows in order; every second one, fourth one and so on of long runs.
+    pub windows: Vec<IsolationWindow>,
+}
+
+/// Sets after the allocation step of a window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IsolationWindow {
+    /// End of the window, from the beginning of the run. Unit: seconds.
+    pub end_s: f64,
+    /// Chips of each set after the step.
+    pub chips: Vec<u32>,
+    /// Utility of each flow, by which the step decided.
+    pub utilities: Vec<f64>,
 }
 
 /// Memory of the page tables.

@@ -3,7 +3,7 @@
 
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
-use flashlane::config::validate::{gc_reserve, plane_budget};
+use flashlane::config::validate::{gc_reserve, plane_budget, validate};
 use flashlane::config::{
     AddressConfig, Arrivals, CacheMechanism, CacheMode, ChannelClass, CloneConfig, CompatConfig,
     DeviceConfig, FlowConfig, HotColdConfig, InterfaceKind, MappingKind, MixedConfig, MqsimAddress,
@@ -14,7 +14,7 @@ use flashlane::config::{
 use flashlane::ftl::allocation::Allocation;
 use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
 use flashlane::interface::arbitration::{Arbitration, WeightedConfig};
-use flashlane::isolation::{Isolation, PartitionBy, PartitionShares, PartitionedConfig};
+use flashlane::isolation::{Isolation, PartitionBy, PartitionShares, PartitionedConfig, UpiConfig};
 use flashlane::layout::Layout;
 use flashlane::scheduler::Scheduling;
 use flashlane::scheduler::policy::{
@@ -104,8 +104,22 @@ pub(crate) fn case(seed: u64) -> Case {
         }
     }
     isolation(&mut draw, &mut device, flows);
+    if let Isolation::Upi(_) = device.isolation {
+        for flow in &mut workload.flows {
+            (flow.channels, flow.chips, flow.dies, flow.planes) = (None, None, None, None);
+        }
+    }
     collection(&mut draw, &mut device);
     make_room(&mut draw, &mut device, &workload);
+    for _ in 0..40 {
+        let ratio = device.ftl.over_provisioning.0;
+        let crowded =
+            validate(&device, &workload).iter().any(|p| p.place == "ftl.over_provisioning");
+        if !crowded || !matches!(device.isolation, Isolation::Upi(_)) {
+            break;
+        }
+        device.ftl.over_provisioning = Ratio((ratio * 1.2 + 0.01).min(10.0));
+    }
     requests(&mut draw, &device, &mut workload);
     let warmup = match draw.between(0, 7) {
         0 => Warmup::Time(draw.scale(US, MS)),
@@ -243,6 +257,30 @@ fn flin(draw: &mut Draw, mut config: FlinConfig) -> FlinConfig {
     config
 }
 
+/// UPI with short windows, with options of its own at times.
+fn upi(draw: &mut Draw, device: &mut DeviceConfig, flows: usize) {
+    let mut upi = UpiConfig { window: Span(draw.scale(100 * US, 50 * MS)), ..UpiConfig::default() };
+    let chips = device.flash.channels * device.flash.chips_per_channel;
+    if draw.chance(0.6) {
+        upi.hysteresis = draw.pick(&[0.0, 0.0, 0.1]);
+        upi.settle = draw.chance(0.5);
+        upi.relocation = draw.pick(&[0.0, 1.0, 100.0]);
+        upi.traffic_exponents = (0..draw.between(0, 3)).map(|_| 3.0 * draw.0.unit()).collect();
+        upi.read_exponent = draw.pick(&[0.0, 0.5, 1.0, 2.0]);
+        upi.overflow = draw.chance(0.3);
+        upi.fill = Ratio(draw.pick(&[0.01, 0.3, 0.7, 0.9, 1.0]));
+        upi.read_memory = draw.scale(1, 20) as u32;
+        for chip in flows as u32..chips {
+            match draw.between(0, 5) {
+                0 => upi.shared_chips.push(chip),
+                1 => upi.read_only_chips.push(chip),
+                _ => {}
+            }
+        }
+    }
+    device.isolation = Isolation::Upi(upi);
+}
+
 /// Sets of chips for the flows, where there are enough of them.
 fn isolation(draw: &mut Draw, device: &mut DeviceConfig, flows: usize) {
     let flash = &device.flash;
@@ -250,6 +288,10 @@ fn isolation(draw: &mut Draw, device: &mut DeviceConfig, flows: usize) {
         && device.interface.kind == InterfaceKind::Nvme
         && flash.channels * flash.chips_per_channel >= flows as u32;
     if !divides || draw.chance(0.6) {
+        return;
+    }
+    if device.ftl.mapping.kind == MappingKind::Page && draw.chance(0.6) {
+        upi(draw, device, flows);
         return;
     }
     let by_channel = flash.channels >= flows as u32 && draw.chance(0.3);
@@ -373,7 +415,8 @@ fn collection(draw: &mut Draw, device: &mut DeviceConfig) {
         gc.victim = Victim::RandomPlusPlus(RandomPlusPlusConfig { max_valid: draw.share() });
     }
     gc.preemptible = draw.chance(0.6);
-    gc.copyback = by_page && draw.chance(0.4);
+    let sets_move = matches!(device.isolation, Isolation::Upi(_));
+    gc.copyback = by_page && !sets_move && draw.chance(0.4);
     gc.max_concurrent_per_plane =
         if draw.chance(0.6) { 1 } else { draw.between(1, u64::from(blocks / 8)).min(16) as u32 };
     gc.hard_threshold = match draw.between(0, 3) {

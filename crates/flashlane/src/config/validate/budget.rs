@@ -5,8 +5,8 @@ use crate::config::{DeviceConfig, FlowConfig, FtlConfig, MappingKind, WindowRule
 use crate::ftl::hybrid::SPARE_BLOCKS;
 use crate::ftl::mapping::EntrySizes;
 use crate::ftl::{opens_frontiers_at_start, reserve_blocks};
-use crate::isolation::Isolation;
-use crate::layout::Layout;
+use crate::isolation::{Isolation, UpiConfig};
+use crate::layout::{FlowSpace, Layout};
 
 /// What one plane has to hold and what it has room for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,7 +93,6 @@ pub fn gc_reserve(ftl: &FtlConfig, blocks_per_plane: u32) -> u32 {
 pub fn plane_budget(device: &DeviceConfig, layout: &Layout) -> Vec<PlaneBudget> {
     let geometry = layout.geometry;
     let ideal = !device.ftl.mapping.is_cached();
-    let entries = EntrySizes::new(geometry.pages(), geometry.sectors_per_page).per_page;
     let empty = PlaneBudget {
         reserve_blocks: gc_reserve(&device.ftl, geometry.blocks_per_plane),
         blocks: geometry.blocks_per_plane,
@@ -101,23 +100,83 @@ pub fn plane_budget(device: &DeviceConfig, layout: &Layout) -> Vec<PlaneBudget> 
         ..PlaneBudget::default()
     };
     let mut budgets = vec![empty; geometry.planes() as usize];
+    let anywhere = matches!(device.isolation, Isolation::Upi(_));
+    if anywhere {
+        // Every flow may leave open blocks anywhere, and has one more to move pages to.
+        let streams = if ideal { 3 + u32::from(opens_frontiers_at_start(device)) } else { 5 };
+        let flows = layout.flows.len() as u32;
+        for budget in &mut budgets {
+            (budget.flows, budget.frontier_blocks) = (flows, flows * streams);
+        }
+    }
     for flow in &layout.flows {
         let planes = u64::from(flow.plane_count()).max(1);
-        let mut pages = flow.pages.div_ceil(planes);
-        if !ideal {
-            pages += flow.pages.div_ceil(entries).div_ceil(planes) + 1;
-        }
+        let pages = flow.pages.div_ceil(planes) + translation_pages(device, layout, flow);
         for plane in flow.planes(geometry) {
             let budget = &mut budgets[plane as usize];
+            budget.logical_pages += pages;
+            if anywhere {
+                continue;
+            }
             budget.flows += 1;
             budget.frontier_blocks += match ideal {
                 true => 2 + u32::from(opens_frontiers_at_start(device)),
                 false => 4,
             };
-            budget.logical_pages += pages;
         }
     }
     budgets
+}
+
+/// Translation pages of a flow that a plane holds at most, where the flow has data at the start.
+fn translation_pages(device: &DeviceConfig, layout: &Layout, flow: &FlowSpace) -> u64 {
+    if !device.ftl.mapping.is_cached() {
+        return 0;
+    }
+    let geometry = layout.geometry;
+    let entries = EntrySizes::new(geometry.pages(), geometry.sectors_per_page).per_page;
+    flow.pages.div_ceil(entries).div_ceil(u64::from(flow.plane_count()).max(1)) + 1
+}
+
+/// Data pages that each plane may hold of all flows together, for sets of chips that change. Collection of a
+/// plane within its limit always finds a victim.
+pub(crate) fn plane_limits(device: &DeviceConfig, layout: &Layout) -> Vec<u32> {
+    let budgets = plane_budget(device, layout);
+    let mut limits: Vec<u64> =
+        budgets.iter().map(|budget| budget.room_pages().saturating_sub(1)).collect();
+    for flow in &layout.flows {
+        let translation = translation_pages(device, layout, flow);
+        for plane in flow.planes(layout.geometry) {
+            let limit = &mut limits[plane as usize];
+            *limit = limit.saturating_sub(translation);
+        }
+    }
+    limits.into_iter().map(|limit| limit as u32).collect()
+}
+
+/// Refuses sets that could run out of room. However the sets come to be, a flow can be given chips until
+/// every other flow has a single one; with all that the drive holds on the chips left, there must be room.
+fn check_moving_sets(rules: &mut Rules, device: &DeviceConfig, layout: &Layout, upi: &UpiConfig) {
+    let geometry = layout.geometry;
+    let per_chip = geometry.dies_per_chip * geometry.planes_per_die;
+    let limits = plane_limits(device, layout);
+    let mut rooms: Vec<u64> = (0..geometry.chips())
+        .filter(|chip| !upi.read_only_chips.contains(chip))
+        .map(|chip| {
+            (chip * per_chip..(chip + 1) * per_chip).map(|p| u64::from(limits[p as usize])).sum()
+        })
+        .collect();
+    rooms.sort_unstable();
+    let flows = layout.flows.len();
+    let room: u64 = rooms.iter().take(rooms.len().saturating_sub(flows - 1)).sum();
+    rules.require(room > layout.logical_pages, "ftl.over_provisioning", || {
+        format!(
+            "found {}: with isolation upi {} logical pages must fit on all chips that are written to but {},              one for each other flow, which have room for {room}; allowed: more over-provisioning, more              blocks per plane, more chips, or fewer flows",
+            device.ftl.over_provisioning,
+            layout.logical_pages,
+            flows - 1
+        )
+    });
 }
 
 /// Data pages that each flow may hold on each plane, by plane and flow: its even share and its part
@@ -154,7 +213,12 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig, workload: &Workloa
         .rev()
         .filter(|(_, budget)| !budget.fits())
         .max_by_key(|(_, budget)| shortage(budget));
-    let Some((plane, worst)) = worst else { return };
+    let Some((plane, worst)) = worst else {
+        if let Isolation::Upi(upi) = &device.isolation {
+            check_moving_sets(rules, device, &layout, upi);
+        }
+        return;
+    };
     rules.refuse("ftl.over_provisioning", explain(device, plane, worst));
 }
 

@@ -16,8 +16,8 @@ use std::ops::RangeInclusive;
 
 use flashlane_engine::Time;
 
-pub(crate) use budget::data_limits;
 pub use budget::{PlaneBudget, gc_reserve, plane_budget};
+pub(crate) use budget::{data_limits, plane_limits};
 
 use self::rules::Rules;
 use super::load::Loaded;

@@ -51,10 +51,15 @@ impl Ssd {
         let at = plane as usize;
         self.ftl.blocks.planes[at].gc_wanted = false;
         while self.collection_is_due(plane) {
+            self.close_foreign_frontiers(plane);
             let blocks = &self.ftl.blocks;
             let filled = blocks.planes[at].filled;
             let view = PlaneView::new(blocks.of_plane(plane), blocks.pages_per_block(), filled);
-            let Some(victim) = self.ftl.victim.select(&view, &mut self.ftl.rng) else {
+            let victim = match &self.ftl.sets {
+                Some(sets) if !self.ftl.collection_is_free => sets.victim(plane, blocks),
+                _ => self.ftl.victim.select(&view, &mut self.ftl.rng),
+            };
+            let Some(victim) = victim else {
                 self.ftl.blocks.planes[at].gc_wanted = true;
                 return;
             };
@@ -67,6 +72,17 @@ impl Ssd {
             } else {
                 self.ftl.gc_invocations += 1;
                 self.start_job(plane, block, JobKind::Collection);
+            }
+        }
+    }
+
+    /// Closes what flows left open on a plane that they write to no more, so that it can be collected;
+    /// not while a collection there may need its frontier.
+    fn close_foreign_frontiers(&mut self, plane: u32) {
+        let Some(sets) = &self.ftl.sets else { return };
+        if self.ftl.blocks.planes[plane as usize].jobs == 0 {
+            for flow in (0..self.layout.flows.len() as u16).filter(|&f| !sets.may_write(f, plane)) {
+                self.ftl.blocks.close_frontiers(plane, flow);
             }
         }
     }
@@ -186,7 +202,7 @@ impl Ssd {
         }
     }
 
-    /// The page to move is in the controller: it gets its new place in the same plane.
+    /// The page to move is in the controller: it gets its new place.
     pub(crate) fn migration_read_done(&mut self, id: u32) {
         if self.ftl.hybrid.is_some() {
             self.merge_read_done(id);
@@ -195,8 +211,8 @@ impl Ssd {
         }
     }
 
-    /// Turns the read of a page to move into its program, at a new place in the same plane. False if
-    /// a host write or trim came first.
+    /// Turns the read of a page to move into its program, at a new place in the same plane or, where sets of
+    /// chips say so, in another. False if a host write or trim came first.
     pub(crate) fn place_migration(&mut self, id: u32) -> bool {
         let now = self.now;
         let tr = self.transactions[id];
@@ -204,12 +220,23 @@ impl Ssd {
             self.migration_cancelled(id);
             return false;
         }
-        let stream = self.ftl.blocks.block(self.ftl.blocks.block_of(tr.ppa)).stream.moved();
+        let mut stream = self.ftl.blocks.block(self.ftl.blocks.block_of(tr.ppa)).stream.moved();
+        let mut plane = tr.plane;
+        if let Some(sets) = &mut self.ftl.sets
+            && stream.is_data()
+        {
+            plane = sets.plane_of_copy(tr.flow, tr.plane, &self.ftl.blocks);
+            sets.copied(tr.flow, plane != tr.plane);
+        }
+        let away = plane != tr.plane;
+        if away {
+            stream = Stream::Relocated;
+        }
         let ppa = self
             .ftl
             .blocks
-            .allocate(tr.plane, tr.flow, stream, true)
-            .expect("the reserve suffices for every job");
+            .allocate(plane, tr.flow, stream, !away)
+            .expect("the reserve suffices for every job, and other planes have room");
         if stream == Stream::GcMapping {
             self.bind_translation_page(tr.lpa, ppa);
         } else {
@@ -217,14 +244,15 @@ impl Ssd {
             self.ftl.pages.place(tr.lpa, ppa);
             self.mapping_changed(tr.flow, tr.lpa);
         }
-        self.ftl.blocks.planes[tr.plane as usize].programs += 1;
+        self.ftl.blocks.planes[plane as usize].programs += 1;
         let write = &mut self.transactions[id];
         write.op = Op::Program;
+        write.plane = plane;
         write.ppa = ppa;
         write.mark = now;
-        self.pool_changed(tr.plane);
-        if self.ftl.collection_per_block {
-            self.collect(tr.plane);
+        self.pool_changed(plane);
+        if self.ftl.collection_per_block || away {
+            self.collect(plane);
         }
         true
     }
@@ -278,6 +306,9 @@ impl Ssd {
         let Job { block, kind, .. } = self.ftl.jobs[tr.tag];
         self.ftl.jobs.remove(tr.tag);
         self.ftl.blocks.put_block(block);
+        if let Some(sets) = &mut self.ftl.sets {
+            sets.erased(block);
+        }
         self.ftl.blocks.planes[tr.plane as usize].jobs -= 1;
         self.pool_changed(tr.plane);
         self.unpark(tr.plane);

@@ -1,0 +1,403 @@
+//! UPI: sets of chips to write to that follow the load.
+//!
+//! Every window, equations 1 to 3 give the utility of each flow from the reads of each chip and the
+//! programs of each flow, and the allocation step may move one chip. Data stays where it is until
+//! collection empties its block, which it prefers for blocks that are read on chips of others; the
+//! pages then go to a chip of their owner. Source: UPI (HotStorage) section 3.
+//!
+//! Ours, where the paper is silent: writes go round the chips of the set and pass by those that are
+//! programming while another is not; pages of a flow's own chips are copied inside their plane; a copy for
+//! which the owner's set has no room stays in its plane, so that collection never waits for another
+//! chip; a set without room gets another chip at once (a forced transfer); a flow never gives away a chip
+//! if no other of its chips has room.
+
+mod config;
+mod rotation;
+mod sets;
+mod utility;
+
+pub use config::UpiConfig;
+
+use flashlane_engine::Time;
+
+use super::deal::{by_chip, deal};
+use super::moving::MovingSets;
+use crate::config::DeviceConfig;
+use crate::ftl::blocks::{BlockState, Blocks, Stream};
+use crate::layout::{FlowSpace, Geometry, Layout};
+use crate::metrics::summary::{IsolationSummary, IsolationWindow};
+use rotation::Rotation;
+use sets::{Owner, Sets};
+use utility::{Counts, StepRules, step};
+
+/// Windows that the summary has room for.
+const WINDOWS_MAX: usize = 1024;
+
+impl UpiConfig {
+    /// Who writes to each chip at the start: equal sets of what neither all nor none write to.
+    fn owners(&self, geometry: Geometry, flows: &[FlowSpace]) -> Vec<Owner> {
+        let mut units = by_chip(geometry);
+        let fixed =
+            |chip: u32| self.shared_chips.contains(&chip) || self.read_only_chips.contains(&chip);
+        units.retain(|unit| !fixed(unit[0]));
+        let mut owners: Vec<Owner> = (0..geometry.chips())
+            .map(|chip| match self.shared_chips.contains(&chip) {
+                true => Owner::Everyone,
+                false => Owner::Nobody,
+            })
+            .collect();
+        let sets = deal(geometry, &units, flows, &vec![1; flows.len()]);
+        for (flow, set) in (0..).zip(&sets) {
+            set.iter().for_each(|&chip| owners[chip as usize] = Owner::Flow(flow));
+        }
+        owners
+    }
+
+    /// The chips that hold each flow's data at the start: its set, and those that only serve reads.
+    pub(super) fn starting_sets(&self, geometry: Geometry, flows: &[FlowSpace]) -> Vec<Vec<u32>> {
+        let owners = self.owners(geometry, flows);
+        let of = |flow: u16| {
+            let others = |owner: &Owner| !matches!(owner, Owner::Flow(other) if *other != flow);
+            (0..).zip(&owners).filter(|(_, owner)| others(owner)).map(|(chip, _)| chip).collect()
+        };
+        (0..flows.len() as u16).map(of).collect()
+    }
+}
+
+/// The policy at work.
+pub(super) struct Upi {
+    config: UpiConfig,
+    geometry: Geometry,
+    sets: Sets,
+    /// The planes of each set, in the order of writing.
+    rotations: Vec<Rotation>,
+    /// The same for moved pages.
+    copy_rotations: Vec<Rotation>,
+    counts: Counts,
+    /// Pages that the host wrote in this window, by flow.
+    writes: Vec<u64>,
+    /// Pages that collection copied in this window, by flow.
+    copies: Vec<u64>,
+    /// Running mean of the write amplification, by flow.
+    amplification: Vec<f64>,
+    /// Reads of each block, remembered over some windows. Unit: 1/16 page.
+    block_reads: Vec<u32>,
+    window_end: Time,
+    /// Valid pages from which on a plane takes no more while there is another way.
+    fill: u32,
+    summary: IsolationSummary,
+    /// Windows that one entry of the summary stands for, and those since the last entry.
+    stride: u64,
+    since: u64,
+}
+
+impl Upi {
+    pub(super) fn new(config: &UpiConfig, device: &DeviceConfig, layout: &Layout) -> Self {
+        let geometry = layout.geometry;
+        let flows = layout.flows.len();
+        let sets = Sets::new(config.owners(geometry, &layout.flows), flows);
+        let mean = |times: &[crate::config::units::Span]| {
+            times.iter().map(|time| time.0 as f64).sum::<f64>() / times.len() as f64
+        };
+        let window = config.window.0 as f64;
+        let exponent = |flow| config.traffic_exponents.get(flow).copied().unwrap_or(1.0);
+        let rotations: Vec<Rotation> =
+            (0..flows).map(|flow| Rotation::new(geometry, &sets, flow)).collect();
+        let blocks = geometry.planes() * geometry.blocks_per_plane;
+        Self {
+            config: config.clone(),
+            geometry,
+            copy_rotations: rotations.clone(),
+            rotations,
+            counts: Counts {
+                reads: vec![0.0; flows * sets.chips()],
+                programs: vec![0.0; flows],
+                read_time: mean(&device.flash.read_time) / window,
+                program_time: mean(&device.flash.program_time) / window,
+                traffic_limit: config.traffic_limit,
+                traffic_exponents: (0..flows).map(exponent).collect(),
+                read_exponent: config.read_exponent,
+            },
+            writes: vec![0; flows],
+            copies: vec![0; flows],
+            amplification: vec![1.0; flows],
+            block_reads: vec![0; blocks as usize],
+            window_end: Time(config.window.0),
+            fill: (config.fill.0 * geometry.pages_per_plane() as f64) as u32,
+            summary: IsolationSummary::default(),
+            stride: 1,
+            since: 0,
+            sets,
+        }
+    }
+
+    fn chip_of(&self, plane: u32) -> usize {
+        (plane / (self.geometry.dies_per_chip * self.geometry.planes_per_die)) as usize
+    }
+
+    fn planes_of(&self, chip: usize) -> std::ops::Range<u32> {
+        let planes = self.geometry.dies_per_chip * self.geometry.planes_per_die;
+        chip as u32 * planes..(chip as u32 + 1) * planes
+    }
+
+    /// Ends the windows that are over.
+    #[inline]
+    fn tick(&mut self, blocks: &Blocks, now: Time) {
+        if now >= self.window_end {
+            self.end_windows(blocks, now);
+        }
+    }
+
+    #[cold]
+    fn end_windows(&mut self, blocks: &Blocks, now: Time) {
+        let window = self.config.window.0;
+        let ended = (now.0 - self.window_end.0) / window + 1;
+        self.end_window(blocks);
+        // In the windows after it nothing happened: they only make reads older.
+        for _ in 0..ended.min(u64::from(16 * self.config.read_memory)) {
+            for reads in &mut self.block_reads {
+                *reads -= reads.div_ceil(self.config.read_memory);
+            }
+        }
+        self.window_end = Time(self.window_end.0 + ended * window);
+        self.counts.reads.fill(0.0);
+        self.writes.fill(0);
+        self.copies.fill(0);
+    }
+
+    /// The allocation step at the end of a window.
+    fn end_window(&mut self, blocks: &Blocks) {
+        for flow in 0..self.writes.len() {
+            let (writes, copies) = (self.writes[flow] as f64, self.copies[flow] as f64);
+            let mean = &mut self.amplification[flow];
+            if writes > 0.0 {
+                *mean += self.config.amplification_gain * (1.0 + copies / writes - *mean);
+            }
+            self.counts.programs[flow] = writes * *mean;
+        }
+        self.counts.assume_reads(&self.sets);
+        self.summary.utilities = self.counts.utilities(&self.sets);
+        let rules = StepRules { hysteresis: self.config.hysteresis, settle: self.config.settle };
+        let held = |chip| self.planes_of(chip).map(|plane| u64::from(blocks.held(plane))).sum();
+        let wanted = step(&self.counts, &self.sets, rules, held);
+        if let Some(transfer) = wanted
+            && self.keeps_room(transfer.from, transfer.chip, blocks)
+        {
+            self.summary.transfers += 1;
+            self.transfer(transfer.chip, transfer.to);
+        }
+        self.record_window();
+    }
+
+    /// The flow has room on a chip of its set other than this one.
+    fn keeps_room(&self, flow: usize, but: usize, blocks: &Blocks) -> bool {
+        self.sets
+            .of(flow)
+            .filter(|&chip| chip != but)
+            .any(|chip| self.has_space(chip, blocks, true))
+    }
+
+    /// A plane of the chip may hold more. `spared`: with pages to spare.
+    fn has_space(&self, chip: usize, blocks: &Blocks, spared: bool) -> bool {
+        self.planes_of(chip).any(|plane| self.may_take(plane, false, blocks, spared))
+    }
+
+    /// The plane may hold another page. `replaces`: one that lies there now.
+    fn may_take(&self, plane: u32, replaces: bool, blocks: &Blocks, spared: bool) -> bool {
+        blocks.within_limit(plane, 0, replaces)
+            && (!spared || blocks.held(plane) - u32::from(replaces) < self.fill)
+    }
+
+    fn transfer(&mut self, chip: usize, to: usize) {
+        let from = self.sets.owner(chip).expect("chips of one flow change hands");
+        self.sets.transfer(chip, to);
+        for flow in [from, to] {
+            self.rotations[flow] = Rotation::new(self.geometry, &self.sets, flow);
+            self.copy_rotations[flow] = Rotation::new(self.geometry, &self.sets, flow);
+        }
+    }
+
+    /// Gives a flow whose set has no room the emptiest chip of the largest set that has one to spare.
+    /// False if there is none.
+    fn force_transfer(&mut self, flow: usize, blocks: &Blocks, spared: bool) -> bool {
+        let held = |chip| self.planes_of(chip).map(|plane| blocks.held(plane)).sum::<u32>();
+        let found = (0..self.sets.chips())
+            .filter_map(|chip| Some((chip, self.sets.owner(chip)?)))
+            .filter(|&(chip, owner)| {
+                owner != flow
+                    && self.sets.own(owner) > 1
+                    && self.has_space(chip, blocks, spared)
+                    && self.keeps_room(owner, chip, blocks) == spared
+            })
+            .max_by_key(|&(chip, owner)| {
+                (self.sets.own(owner), std::cmp::Reverse((held(chip), chip)))
+            });
+        if let Some((chip, _)) = found {
+            self.summary.forced_transfers += 1;
+            self.transfer(chip, flow);
+        }
+        found.is_some()
+    }
+
+    /// A plane outside the flow's set that may take a page, the one with the fewest.
+    fn outside(&self, flow: usize, blocks: &Blocks, spared: bool) -> Option<u32> {
+        (0..self.geometry.planes())
+            .filter(|&plane| {
+                let chip = self.chip_of(plane);
+                self.sets.is_written(chip)
+                    && !self.sets.holds(flow, chip)
+                    && self.may_take(plane, false, blocks, spared)
+            })
+            .min_by_key(|&plane| blocks.held(plane))
+    }
+
+    /// The next plane of the flow's set that may take a page: one with a free block if there is one.
+    fn inside(&mut self, flow: u16, old: u32, blocks: &Blocks, spared: bool) -> Option<u32> {
+        let mut rotation = std::mem::take(&mut self.rotations[usize::from(flow)]);
+        let may = |plane: u32| self.may_take(plane, plane == old, blocks, spared);
+        let found = rotation
+            .next(blocks, |plane| blocks.has_room(plane, flow) && may(plane))
+            .or_else(|| rotation.next(blocks, may));
+        self.rotations[usize::from(flow)] = rotation;
+        found
+    }
+
+    /// What the summary keeps of a window: every one at first, fewer as the run goes on.
+    fn record_window(&mut self) {
+        self.since += 1;
+        if self.since < self.stride {
+            return;
+        }
+        self.since = 0;
+        let windows = &mut self.summary.windows;
+        windows.push(IsolationWindow {
+            end_s: self.window_end.as_s(),
+            chips: (0..self.writes.len()).map(|flow| self.sets.size(flow) as u32).collect(),
+            utilities: self.summary.utilities.clone(),
+        });
+        if windows.len() == WINDOWS_MAX {
+            let mut index = 0;
+            windows.retain(|_| {
+                index += 1;
+                index % 2 == 0
+            });
+            self.stride *= 2;
+        }
+    }
+}
+
+impl MovingSets for Upi {
+    fn host_read(&mut self, flow: u16, block: u32, blocks: &Blocks, now: Time) {
+        self.tick(blocks, now);
+        let chip = self.chip_of(blocks.plane_of(block));
+        self.counts.reads[usize::from(flow) * self.sets.chips() + chip] += 1.0;
+        let reads = &mut self.block_reads[block as usize];
+        *reads = reads.saturating_add(16);
+    }
+
+    fn host_write(&mut self, flow: u16, blocks: &Blocks, now: Time) {
+        self.tick(blocks, now);
+        self.writes[usize::from(flow)] += 1;
+    }
+
+    fn copied(&mut self, flow: u16, away: bool) {
+        self.copies[usize::from(flow)] += 1;
+        self.summary.relocated_pages += u64::from(away);
+    }
+
+    fn erased(&mut self, block: u32) {
+        self.block_reads[block as usize] = 0;
+    }
+
+    fn plane_of_write(&mut self, flow: u16, old: u32, blocks: &Blocks) -> u32 {
+        let at = usize::from(flow);
+        for spared in [true, false] {
+            if let Some(plane) = self.inside(flow, old, blocks, spared) {
+                return plane;
+            }
+            if self.config.overflow
+                && let Some(plane) = self.outside(at, blocks, spared)
+            {
+                self.summary.overflow_pages += 1;
+                return plane;
+            }
+            if self.force_transfer(at, blocks, spared)
+                && let Some(plane) = self.inside(flow, old, blocks, spared)
+            {
+                return plane;
+            }
+        }
+        panic!("sets that validation accepts have room for every page");
+    }
+
+    fn plane_of_copy(&mut self, flow: u16, plane: u32, blocks: &Blocks) -> u32 {
+        if self.may_write(flow, plane) {
+            return plane;
+        }
+        let mut rotation = std::mem::take(&mut self.copy_rotations[usize::from(flow)]);
+        let found = rotation.next(blocks, |to| {
+            blocks.has_room_in(to, flow, Stream::Relocated)
+                && self.may_take(to, false, blocks, true)
+        });
+        self.copy_rotations[usize::from(flow)] = rotation;
+        found.unwrap_or_else(|| {
+            self.summary.stranded_copies += 1;
+            plane
+        })
+    }
+
+    fn may_write(&self, flow: u16, plane: u32) -> bool {
+        self.sets.holds(usize::from(flow), self.chip_of(plane))
+    }
+
+    fn victim(&self, plane: u32, blocks: &Blocks) -> Option<u32> {
+        let pages = blocks.pages_per_block();
+        let urgent = blocks.planes[plane as usize].urgent;
+        let first = blocks.first_block(plane);
+        let (mut best, mut best_score) = (None, 0.0);
+        for (index, block) in (0_u32..).zip(blocks.of_plane(plane)) {
+            if block.state != BlockState::Full || !block.quiet() {
+                continue;
+            }
+            let gain = pages - u32::from(block.valid);
+            let mut score = f64::from(gain);
+            if !urgent && block.stream.is_data() && !self.may_write(block.flow, plane) {
+                let reads = (self.block_reads[(first + index) as usize] / 16).min(pages);
+                score += self.config.relocation * f64::from(reads);
+            }
+            score /= f64::from(block.valid) + 1.0;
+            // A block without invalid pages is worth it only if its pages can leave.
+            if score > best_score
+                && (gain > 0 || self.keeps_room(usize::from(block.flow), usize::MAX, blocks))
+            {
+                (best, best_score) = (Some(index), score);
+            }
+        }
+        best
+    }
+
+    fn audit(&self, blocks: &Blocks) {
+        self.sets.audit();
+        for plane in 0..self.geometry.planes() {
+            assert!(
+                blocks.within_limit(plane, 0, blocks.held(plane) > 0),
+                "plane {plane} is too full"
+            );
+        }
+        for (flow, rotation) in self.rotations.iter().enumerate() {
+            assert!(
+                rotation.covers(self.geometry, &self.sets, flow),
+                "the rotation of flow {flow}"
+            );
+        }
+    }
+
+    fn summary(&self) -> IsolationSummary {
+        let chips = |flow| self.sets.of(flow).map(|chip| chip as u32).collect();
+        IsolationSummary {
+            sets: (0..self.writes.len()).map(chips).collect(),
+            write_amplification: self.amplification.clone(),
+            ..self.summary.clone()
+        }
+    }
+}

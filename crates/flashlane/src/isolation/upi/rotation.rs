@@ -1,0 +1,70 @@
+//! The planes of a set in turns.
+
+use super::sets::Sets;
+use crate::ftl::blocks::Blocks;
+use crate::layout::Geometry;
+
+/// The planes that one flow writes to, in the order of writing: over the channels first, then their
+/// chips, then dies and planes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rotation {
+    planes: Vec<u32>,
+    /// Where the next search starts.
+    next: usize,
+    planes_per_die: u32,
+}
+
+impl Rotation {
+    pub(super) fn new(geometry: Geometry, sets: &Sets, flow: usize) -> Self {
+        let per_chip = geometry.dies_per_chip * geometry.planes_per_die;
+        let mut chips: Vec<u32> = sets.of(flow).map(|chip| chip as u32).collect();
+        chips.sort_by_key(|chip| (chip % geometry.chips_per_channel, *chip));
+        let planes = (0..per_chip)
+            .map(|at| {
+                at % geometry.dies_per_chip * geometry.planes_per_die + at / geometry.dies_per_chip
+            })
+            .flat_map(|at| chips.iter().map(move |chip| chip * per_chip + at))
+            .collect();
+        Self { planes, next: 0, planes_per_die: geometry.planes_per_die }
+    }
+
+    /// The next plane that `admits` takes: one of a die without programs, queued or under way, if there
+    /// is one.
+    pub(super) fn next(&mut self, blocks: &Blocks, admits: impl Fn(u32) -> bool) -> Option<u32> {
+        let count = self.planes.len();
+        let mut busy = None;
+        for step in 0..count {
+            let at = (self.next + step) % count;
+            let plane = self.planes[at];
+            if !admits(plane) {
+                continue;
+            }
+            if self.is_free(plane, blocks) {
+                self.next = (at + 1) % count;
+                return Some(plane);
+            }
+            busy.get_or_insert(at);
+        }
+        let at = busy?;
+        self.next = (at + 1) % count;
+        Some(self.planes[at])
+    }
+
+    fn is_free(&self, plane: u32, blocks: &Blocks) -> bool {
+        let first = plane - plane % self.planes_per_die;
+        (first..first + self.planes_per_die)
+            .all(|plane| blocks.planes[plane as usize].programs == 0)
+    }
+
+    /// Each plane of the set is there once.
+    pub(super) fn covers(&self, geometry: Geometry, sets: &Sets, flow: usize) -> bool {
+        let mut planes = self.planes.clone();
+        planes.sort_unstable();
+        let per_chip = geometry.dies_per_chip * geometry.planes_per_die;
+        let all = sets.of(flow).flat_map(|chip| {
+            let first = chip as u32 * per_chip;
+            first..first + per_chip
+        });
+        planes.into_iter().eq(all)
+    }
+}

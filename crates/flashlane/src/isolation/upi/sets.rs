@@ -1,0 +1,89 @@
+//! Which chips each flow writes to.
+
+/// Who writes to a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// One flow.
+    Flow(u16),
+    /// Every flow.
+    Everyone,
+    /// Nobody: it only serves reads of what lies there.
+    Nobody,
+}
+
+/// The allocation sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sets {
+    owners: Vec<Owner>,
+    /// Chips of each flow that no other writes to.
+    own: Vec<usize>,
+    /// Chips that every flow writes to.
+    shared: usize,
+}
+
+impl Sets {
+    pub(super) fn new(owners: Vec<Owner>, flows: usize) -> Self {
+        let own = (0..flows)
+            .map(|flow| owners.iter().filter(|&&owner| owner == Owner::Flow(flow as u16)).count())
+            .collect();
+        let shared = owners.iter().filter(|&&owner| owner == Owner::Everyone).count();
+        Self { owners, own, shared }
+    }
+
+    /// Chips of the drive.
+    pub(super) fn chips(&self) -> usize {
+        self.owners.len()
+    }
+
+    /// Chips that the flow alone writes to.
+    pub(super) fn own(&self, flow: usize) -> usize {
+        self.own[flow]
+    }
+
+    /// Chips that the flow writes to: `|S_t|`.
+    pub(super) fn size(&self, flow: usize) -> usize {
+        self.own[flow] + self.shared
+    }
+
+    /// The flow alone writes to the chip.
+    pub(super) fn is_owner(&self, flow: usize, chip: usize) -> bool {
+        self.owners[chip] == Owner::Flow(flow as u16)
+    }
+
+    /// The flow that alone writes to the chip.
+    pub(super) fn owner(&self, chip: usize) -> Option<usize> {
+        match self.owners[chip] {
+            Owner::Flow(flow) => Some(usize::from(flow)),
+            Owner::Everyone | Owner::Nobody => None,
+        }
+    }
+
+    /// The flow writes to the chip.
+    pub(super) fn holds(&self, flow: usize, chip: usize) -> bool {
+        self.is_owner(flow, chip) || self.owners[chip] == Owner::Everyone
+    }
+
+    /// Some flow writes to the chip.
+    pub(super) fn is_written(&self, chip: usize) -> bool {
+        self.owners[chip] != Owner::Nobody
+    }
+
+    /// Gives a chip of one flow to another.
+    pub(super) fn transfer(&mut self, chip: usize, to: usize) {
+        let from = self.owner(chip).expect("only chips of one flow change hands");
+        self.own[from] -= 1;
+        self.own[to] += 1;
+        self.owners[chip] = Owner::Flow(to as u16);
+    }
+
+    /// The chips that a flow writes to, in rising order.
+    pub(super) fn of(&self, flow: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..self.chips()).filter(move |&chip| self.holds(flow, chip))
+    }
+
+    /// Counts agree with owners, and every flow has a chip of its own.
+    pub(super) fn audit(&self) {
+        assert_eq!(*self, Self::new(self.owners.clone(), self.own.len()), "sets are counted");
+        assert!(self.own.iter().all(|&own| own > 0), "every flow keeps a chip: {:?}", self.own);
+    }
+}
