@@ -204,6 +204,8 @@ impl View<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
     lists: Vec<List>,
+    /// The plane of everything that came to a list since it was last empty; `NONE` for several planes.
+    only_plane: Vec<u32>,
     /// When each die looks for starving transactions next.
     watch: Vec<Time>,
 }
@@ -213,6 +215,7 @@ impl Queues {
     pub(crate) fn new(dies: u32) -> Self {
         Self {
             lists: vec![List::default(); dies as usize * KINDS],
+            only_plane: vec![NONE; dies as usize * KINDS],
             watch: vec![STARVING; dies as usize],
         }
     }
@@ -231,7 +234,14 @@ impl Queues {
     /// Appends a transaction.
     #[inline]
     pub(crate) fn push(&mut self, die: u32, kind: Kind, id: u32, slab: &mut Slab<Transaction>) {
-        self.list(die, kind).push_back(id, slab);
+        let at = die as usize * KINDS + kind.index();
+        let plane = slab[id].plane;
+        if self.lists[at].is_empty() {
+            self.only_plane[at] = plane;
+        } else if self.only_plane[at] != plane {
+            self.only_plane[at] = NONE;
+        }
+        self.lists[at].push_back(id, slab);
     }
 
     /// True if nothing of the kind waits.
@@ -409,6 +419,11 @@ impl Queues {
 
     /// Adds partners of a kind to the command being formed.
     fn join(&mut self, die: u32, kind: Kind, view: &mut View<'_>) {
+        // Collection of one plane alone fills a list with pages that cannot go together.
+        let only = self.only_plane[die as usize * KINDS + kind.index()];
+        if only != NONE && view.batch.iter().any(|&id| view.transactions[id].plane == only) {
+            return;
+        }
         let mut id = self.front(die, kind);
         for _ in 0..PARTNER_SCAN {
             if id == NONE || view.batch.len() as u32 == view.planes_per_die {
