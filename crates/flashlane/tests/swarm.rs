@@ -172,6 +172,8 @@ fn check_shares(summary: &Summary) {
         assert!((0.0..=1.0).contains(&chip.busy_fraction), "{chip:?}");
         assert!(chip.mean_queue_length <= chip.max_queue_length as f64, "{chip:?}");
     }
+    let erases: u64 = summary.chips.iter().map(|chip| chip.erases).sum();
+    assert_eq!(erases, summary.flash.erases, "erases of all chips");
 }
 
 #[test]

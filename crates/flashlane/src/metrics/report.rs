@@ -212,6 +212,8 @@ fn channels(ssd: &Ssd) -> Vec<ChannelSummary> {
 
 fn chips(ssd: &Ssd) -> Vec<ChipSummary> {
     let per_channel = ssd.geometry.chips_per_channel;
+    let planes = ssd.geometry.dies_per_chip * ssd.geometry.planes_per_die;
+    let erases = |plane| ssd.ftl.blocks.of_plane(plane).iter().map(|block| u64::from(block.erases));
     (0..)
         .zip(ssd.flash.chips.iter().zip(&ssd.scheduler.chips))
         .map(|(chip, (account, queue))| {
@@ -227,6 +229,7 @@ fn chips(ssd: &Ssd) -> Vec<ChipSummary> {
                     queue.area as f64 / ssd.now.0 as f64
                 },
                 max_queue_length: queue.max,
+                erases: (chip * planes..(chip + 1) * planes).flat_map(erases).sum(),
             }
         })
         .collect()

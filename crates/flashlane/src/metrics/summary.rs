@@ -532,6 +532,8 @@ pub struct ChipSummary {
     pub mean_queue_length: f64,
     /// Most transactions that waited at a time.
     pub max_queue_length: u64,
+    /// Blocks erased.
+    pub erases: u64,
 }
 
 /// Array time by cause, as a share of simulated time.
