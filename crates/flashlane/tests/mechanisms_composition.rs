@@ -1,0 +1,120 @@
+//! Isolation and scheduling are orthogonal: in every combination each still does what it is for.
+
+mod common;
+
+use common::Scenario;
+use flashlane::metrics::Summary;
+
+/// Three channels of two chips, one die of two planes each; small enough to fill.
+const DRIVE: &str = r#"
+name = "composition"
+[ftl]
+over_provisioning = "120%"
+[flash]
+technology = "slc"
+channels = 3
+chips_per_channel = 2
+dies_per_chip = 1
+planes_per_die = 2
+blocks_per_plane = 64
+pages_per_block = 32
+page_size = "4KiB"
+channel_rate = "800MT/s"
+read_time = ["50us"]
+program_time = ["500us"]
+erase_time = "3ms"
+"#;
+
+/// A light reader beside a heavy one and a writer that keeps collection busy.
+const TENANTS: &str = r#"
+[[flow]]
+name = "light"
+cache = "off"
+[flow.synthetic]
+iops = 1000.0
+read_ratio = 1.0
+size = "4KiB"
+align = "4KiB"
+duration = "400ms"
+
+[[flow]]
+name = "heavy"
+cache = "off"
+on_end = "stop"
+[flow.synthetic]
+queue_depth = 64
+read_ratio = 1.0
+size = "4KiB"
+align = "4KiB"
+duration = "400ms"
+
+[[flow]]
+name = "writer"
+cache = "off"
+on_end = "stop"
+[flow.synthetic]
+queue_depth = 16
+read_ratio = 0.0
+size = "4KiB"
+align = "4KiB"
+duration = "400ms"
+"#;
+
+const SCHEDULERS: [&str; 4] = ["out-of-order", "sprinkler", "sprinkler-fairness", "flin"];
+
+/// UPI with windows short enough for these runs; the same with chips that all write to.
+const UPI: &str = "{ upi = { window = \"10ms\" } }";
+const UPI_SHARED: &str = "{ upi = { window = \"10ms\", shared_chips = [0, 3, 4] } }";
+
+fn run(scheduler: &str, isolation: &str) -> Summary {
+    let mut scenario =
+        Scenario::new(DRIVE, TENANTS).set("scheduler", scheduler).set("isolation", isolation);
+    scenario.options.alone = true;
+    scenario.run()
+}
+
+fn slowdown_of_light(summary: &Summary) -> f64 {
+    summary.flows[0].slowdown.expect("it ran alone too")
+}
+
+#[test]
+fn partitions_isolate_under_every_scheduler() {
+    for scheduler in SCHEDULERS {
+        let [unified, partitioned] = ["unified", "partitioned"]
+            .map(|isolation| slowdown_of_light(&run(scheduler, isolation)));
+        assert!(unified > 5.0, "{scheduler}: {unified}");
+        assert!(partitioned < 1.05, "{scheduler}: {partitioned}");
+    }
+}
+
+#[test]
+fn sets_follow_the_load_under_every_scheduler() {
+    for scheduler in SCHEDULERS {
+        let found = run(scheduler, UPI).isolation_sets.expect("sets that change");
+        assert!(found.transfers > 0, "{scheduler}");
+        assert!(found.sets[2].len() > 2, "{scheduler}: the writer gets chips, {:?}", found.sets);
+        assert!(found.relocated_pages[0] > 0, "{scheduler}: data of the reader comes home");
+    }
+}
+
+/// Where tenants still meet on a chip, its scheduler decides how fair that is. In partitions they do not.
+#[test]
+fn flin_is_fairer_wherever_tenants_share_chips() {
+    for isolation in ["unified", UPI, UPI_SHARED] {
+        let [plain, flin] = ["out-of-order", "flin"].map(|scheduler| {
+            run(scheduler, isolation).fairness.fairness.expect("all flows ran alone too")
+        });
+        assert!(flin > 1.2 * plain, "{isolation}: {flin} against {plain}");
+    }
+}
+
+#[test]
+fn sprinkler_covers_more_planes_under_every_isolation() {
+    for isolation in ["unified", "partitioned", UPI] {
+        let [plain, sprinkler] = ["out-of-order", "sprinkler"].map(|scheduler| {
+            let reads = run(scheduler, isolation).commands.read;
+            reads.multiplane as f64 / (reads.single + reads.multiplane) as f64
+        });
+        assert!(sprinkler > 1.03 * plain, "{isolation}: {sprinkler} against {plain}");
+    }
+}
