@@ -80,6 +80,11 @@ fn check_moving(
             });
         }
     }
+    let exponents = upi.traffic_exponents.len();
+    rules.require(exponents <= workload.flows.len(), "isolation.upi.traffic_exponents", || {
+        let flows = workload.flows.len();
+        format!("found {exponents} numbers, allowed: at most {flows}, one for each flow")
+    });
     let chips = (device.flash.channels * device.flash.chips_per_channel) as usize;
     let left = chips.saturating_sub(upi.shared_chips.len() + upi.read_only_chips.len());
     rules.require(left >= workload.flows.len(), "isolation", || {
