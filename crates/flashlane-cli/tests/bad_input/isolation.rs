@@ -29,7 +29,7 @@ fn parameters_of_upi_have_ranges() {
         ),
         ("fill = 0.0", &["isolation.upi.fill", "found 0, allowed: 0.01 to 1"]),
         ("amplification_gain = 0.0", &["amplification_gain", "allowed: 0.001 to 1"]),
-        ("read_memory = 0", &["isolation.upi.read_memory", "found 0, allowed: 1 to 1000"]),
+        ("read_memory = 1001", &["isolation.upi.read_memory", "found 1001, allowed: 0 to"]),
         ("traffic_limit = 1.0", &["isolation.upi.traffic_limit", "found 1, allowed: 0.1 to"]),
         ("shared_chips = [4]", &["upi.shared_chips[0]", "found 4, allowed: 0 to 3"]),
         (
