@@ -31,6 +31,9 @@ const LOADS: [(&str, f64); 2] = [("moderate", 0.3), ("high", 0.18)];
 /// (GC_FLIN): the same for all.
 const PRESSING: u32 = 4;
 
+/// Windows of UPI, as its default. Unit: seconds of the traces.
+const WINDOW_S: f64 = 30.0;
+
 /// A combination: places in [`SCHEDULERS`] and [`ISOLATIONS`].
 type Pair = (usize, usize);
 
@@ -62,7 +65,8 @@ impl Size {
     }
 }
 
-fn job(lab: &Lab<'_>, time_scale: f64, (scheduler, isolation): Pair) -> Result<Job, Error> {
+fn job(lab: &Lab<'_>, time_scale: f64, pair: Pair) -> Result<Job, Error> {
+    let (scheduler, isolation) = pair;
     let size = Size::new(lab);
     let flow = |trace: &str| {
         let trace_ms = (size.warmup_s + size.counted_s) / time_scale * 1e3;
@@ -76,18 +80,22 @@ fn job(lab: &Lab<'_>, time_scale: f64, (scheduler, isolation): Pair) -> Result<J
         "flin" => format!("{{ flin = {{ gc_free_pages = {} }} }}", PRESSING * size.pages),
         other => other.to_owned(),
     };
+    let isolation = match ISOLATIONS[isolation] {
+        "upi" => format!("{{ upi = {{ window = \"{:.3}s\" }} }}", WINDOW_S * time_scale),
+        other => other.to_owned(),
+    };
     let sets = [
         format!("flash.blocks_per_plane={}", size.blocks),
         format!("flash.pages_per_block={}", size.pages),
         "ftl.precondition.open_blocks=true".to_owned(),
         format!("ftl.gc.hard_threshold={PRESSING} blocks"),
         format!("scheduler={scheduler}"),
-        format!("isolation={}", ISOLATIONS[isolation]),
+        format!("isolation={isolation}"),
     ];
     let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
     let job = Job::new("upi", &sets, &workload)?.warmup(&format!("{:.3}s", size.warmup_s))?;
     // The whole drive to itself is what each tenant is compared with.
-    Ok(if isolation == UNIFIED { job.alone() } else { job })
+    Ok(if pair.1 == UNIFIED { job.alone() } else { job })
 }
 
 /// What one combination comes to under one seed.

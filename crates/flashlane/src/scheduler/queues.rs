@@ -3,7 +3,7 @@
 use flashlane_engine::{List, NONE, Slab, Time};
 
 use crate::flash::Flash;
-use crate::ftl::blocks::Blocks;
+use crate::ftl::blocks::{Blocks, Stream};
 use crate::ftl::pages::PageTables;
 use crate::layout::SECTOR_BYTES;
 use crate::transaction::{Op, Source, Transaction};
@@ -171,6 +171,11 @@ impl View<'_> {
         tr.source == Source::Gc && tr.op == Op::Read && self.pages.lpa(tr.ppa) != tr.lpa
     }
 
+    /// A write of a page that collection moves from one die to another.
+    pub(crate) fn is_relocated(&self, tr: &Transaction) -> bool {
+        self.blocks.block(self.blocks.block_of(tr.ppa)).stream == Stream::Relocated
+    }
+
     /// Nothing keeps the transaction in its queue: a program has its old data, and its page is the
     /// next one of its block, or order does not matter.
     #[inline]
@@ -274,6 +279,17 @@ impl Queues {
     #[inline]
     pub(crate) fn form_starving(&mut self, die: u32, view: &mut View<'_>) -> bool {
         view.now >= self.watch[die as usize] && self.form_oldest(die, view)
+    }
+
+    /// The oldest transaction of a kind is starving. Looked for once in a while only, instead of
+    /// [`Queues::form_starving`].
+    pub(crate) fn starves(&mut self, die: u32, kind: Kind, view: &View<'_>) -> bool {
+        let id = self.front(die, kind);
+        if id == NONE || view.now < self.watch[die as usize] {
+            return false;
+        }
+        self.watch[die as usize] = view.now + STARVING;
+        view.now.saturating_sub(view.transactions[id].mark) > STARVING
     }
 
     #[cold]

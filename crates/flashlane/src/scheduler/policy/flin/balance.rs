@@ -13,6 +13,8 @@ pub(super) struct Batch {
     pub(super) migrations: u32,
     /// Erases of blocks that are empty or become so.
     pub(super) erases: u32,
+    /// Commands that write pages of collection on other dies.
+    pub(super) relocations: u32,
 }
 
 /// Eq. 10: apportions pending migrations to the flows that write.

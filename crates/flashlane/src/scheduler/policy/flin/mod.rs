@@ -48,6 +48,20 @@ const WRITE: usize = 1;
 /// Kinds of collection, the most advanced first.
 const COLLECTION: [Kind; 3] = [Kind::GcWrite, Kind::GcRead, Kind::Erase];
 
+/// Writes of pages that collection on another die sends here, in a list that nothing else of `others` uses.
+/// The paper's migrations stay on their die. Choice: they are no second halves of this die's migrations, which
+/// go before a write; one goes with each write, the others when the slots are empty, or else they would hold up
+/// this die's writes for the pages of a whole block.
+const RELOCATED: Kind = Kind::UserWrite(0);
+
+/// The list of `others` that a transaction waits in.
+fn kind_of(tr: &Transaction, view: &View<'_>) -> Kind {
+    match Kind::of(tr) {
+        Kind::GcWrite if view.is_relocated(tr) => RELOCATED,
+        kind => kind,
+    }
+}
+
 fn side(op: Op) -> usize {
     usize::from(op != Op::Read)
 }
@@ -183,7 +197,7 @@ impl Policy for Flin {
     fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
         let tr = &view.transactions[id];
         if tr.op == Op::Erase || matches!(tr.source, Source::Gc | Source::Mapping) {
-            let (kind, cost) = (Kind::of(tr), view.cost(tr));
+            let (kind, cost) = (kind_of(tr, view), view.cost(tr));
             let times = Times { enqueued: view.now.0, dispatched: 0, cost, wait_alone: 0 };
             self.note_arrival(id, times);
             self.others.push(die, kind, id, view.transactions);
@@ -201,6 +215,9 @@ impl Policy for Flin {
         if let Some(limit) = self.config.age_limit
             && self.serve_oldest(die, limit, view)
         {
+            return true;
+        }
+        if self.others.starves(die, RELOCATED, view) && self.form(die, RELOCATED, view) {
             return true;
         }
         self.refill(die, view);
@@ -231,9 +248,10 @@ impl Policy for Flin {
 
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
         let unit = &self.units[die as usize];
-        let kinds =
-            [Kind::MappingRead, Kind::MappingWrite, Kind::GcRead, Kind::GcWrite, Kind::Erase];
-        let of_others = self.oldest_of(die, &kinds, view);
+        let mapping = [Kind::MappingRead, Kind::MappingWrite];
+        let kinds = [&mapping[..], &COLLECTION, &[RELOCATED]];
+        let of_others =
+            kinds.into_iter().filter_map(|kinds| self.oldest_of(die, kinds, view)).min();
         let slots = unit.slots.iter().flatten().map(|entry| Time(entry.enqueued));
         let queued = unit.queues.iter().flatten().filter_map(Queue::front_since).map(Time);
         slots.chain(queued).chain(of_others).min().map(|since| (0, since))

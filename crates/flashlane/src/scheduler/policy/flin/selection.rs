@@ -2,7 +2,7 @@
 
 use super::balance::{Batch, proportional_wait};
 use super::region::Entry;
-use super::{COLLECTION, Flin, READ, Unit, WRITE};
+use super::{COLLECTION, Flin, READ, RELOCATED, Unit, WRITE};
 use crate::scheduler::queues::{Kind, View};
 
 impl Flin {
@@ -51,7 +51,9 @@ impl Flin {
             return self.select_by_kind(die, view);
         }
         match self.units[die as usize].slots {
-            [None, None] => self.collect(die, &COLLECTION, view),
+            [None, None] => {
+                self.collect(die, &COLLECTION, view) || self.collect(die, &[RELOCATED], view)
+            }
             [Some(read), None] => {
                 // No write can be placed before collection frees a block: a pair stands in for one.
                 if view.must_collect(die) && self.collection_wins(die, &read, view) {
@@ -130,6 +132,7 @@ impl Flin {
             || self.dispatch(die, READ, view)
             || self.dispatch(die, WRITE, view)
             || self.collect(die, &COLLECTION, view)
+            || self.collect(die, &[RELOCATED], view)
     }
 
     /// Lines 11 and 12: counts the collection that goes with the write in the slot, once. Where blocks
@@ -139,20 +142,20 @@ impl Flin {
         let due = self.others.len(die, Kind::Erase);
         if view.must_collect(die) {
             let erases = view.jobs(die).max(due);
-            self.units[die as usize].batch = Batch { migrations: pending, erases };
+            self.units[die as usize].batch = Batch { migrations: pending, erases, relocations: 0 };
             return;
         }
         if std::mem::replace(&mut self.units[die as usize].charged, true) {
             return;
         }
-        self.units[die as usize].batch = Batch::default();
+        self.units[die as usize].batch = Batch { relocations: 1, ..Batch::default() };
         let plane = view.transactions[write.id].plane;
         if view.free_pages(plane) >= u64::from(self.config.gc_free_pages) {
             return;
         }
         let migrations = self.shares.migrations(write.flow, pending, view.blocks);
         let erases = due + self.blocks_finished(die, migrations, view);
-        self.units[die as usize].batch = Batch { migrations, erases };
+        self.units[die as usize].batch = Batch { migrations, erases, relocations: 1 };
     }
 
     /// Blocks out of which nothing is to be moved any more after so many migrations. Those of a block
@@ -175,10 +178,11 @@ impl Flin {
     /// Eq. 9: the time of the collection that goes with the write: migrations, writes of moved pages
     /// whose read is done, erases of blocks that are or will be empty.
     fn collection_time(&self, die: u32, view: &View<'_>) -> u64 {
-        let Batch { migrations, erases } = self.units[die as usize].batch;
+        let Batch { migrations, erases, relocations } = self.units[die as usize].batch;
         let migrations = migrations.min(self.others.len(die, Kind::GcRead));
         let writes = self.others.len(die, Kind::GcWrite);
         let moving = migrations + writes > 0;
+        let writes = writes + relocations.min(self.others.len(die, RELOCATED));
         let erases = if moving { erases } else { erases.min(self.others.len(die, Kind::Erase)) };
         u64::from(migrations) * view.migration_time()
             + u64::from(writes) * view.migration_write_time()
@@ -191,7 +195,11 @@ impl Flin {
         if self.form(die, Kind::GcWrite, view) {
             return true;
         }
-        let Batch { migrations, erases } = self.units[die as usize].batch;
+        let Batch { migrations, erases, relocations } = self.units[die as usize].batch;
+        if relocations > 0 && self.form(die, RELOCATED, view) {
+            self.units[die as usize].batch.relocations -= 1;
+            return true;
+        }
         if erases > 0 && self.form(die, Kind::Erase, view) {
             let batch = &mut self.units[die as usize].batch;
             batch.erases = erases.saturating_sub(view.batch.len() as u32);

@@ -364,7 +364,7 @@ fn equation_10_shares_migrations_by_writes_and_valid_pages() {
     });
     unit.write(1);
     unit.take();
-    assert_eq!(unit.flin.units[0].batch, Batch { migrations: 2, erases: 0 }, "one has begun");
+    assert_eq!(unit.flin.units[0].batch, Batch { migrations: 2, erases: 0, relocations: 1 }, "one has begun");
 }
 
 #[test]
@@ -512,4 +512,24 @@ fn what_is_left_to_serve_includes_transfer_and_what_was_suspended() {
     assert_eq!(unit.with(|_, view| view.cost(&view.transactions[read])) / US, READ_COST);
     assert_eq!(unit.with(|_, view| view.cost(&view.transactions[write])) / US, WRITE_COST);
     assert_eq!(unit.with(|_, view| view.migration_time()) / US, READ_COST + WRITE_COST);
+}
+
+#[test]
+fn one_page_from_another_die_goes_with_each_write_and_the_others_wait_for_empty_slots() {
+    let mut unit = Unit0::balancing();
+    unit.free_blocks(32);
+    let moved = [(); 3].map(|()| {
+        let ppa = unit.state.blocks.allocate(0, 0, Stream::Relocated, false);
+        unit.migration_write(ppa.expect("an empty drive"))
+    });
+    let write = unit.write(0);
+    assert_eq!(unit.take(), [moved[0]]);
+    assert_eq!(unit.take(), [write]);
+    let read = unit.read(0);
+    assert_eq!(unit.take(), [read]);
+    assert_eq!(unit.take(), [moved[1]], "empty slots");
+    unit.now = 100_001;
+    let read = unit.read(0);
+    assert_eq!(unit.take(), [moved[2]], "it waited more than 100 ms");
+    assert_eq!(unit.take(), [read]);
 }
