@@ -364,7 +364,11 @@ fn equation_10_shares_migrations_by_writes_and_valid_pages() {
     });
     unit.write(1);
     unit.take();
-    assert_eq!(unit.flin.units[0].batch, Batch { migrations: 2, erases: 0, relocations: 1 }, "one has begun");
+    assert_eq!(
+        unit.flin.units[0].batch,
+        Batch { migrations: 2, erases: 0, relocations: 1 },
+        "one has begun"
+    );
 }
 
 #[test]
