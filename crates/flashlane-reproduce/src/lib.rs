@@ -11,6 +11,7 @@ mod lab;
 mod row;
 mod table;
 mod trace_folder;
+pub mod upi;
 
 pub use lab::{Job, Lab, Run};
 pub use row::{Row, Verdict};
@@ -44,7 +45,7 @@ pub struct Paper {
 }
 
 /// Every paper that can be reproduced.
-pub const PAPERS: &[Paper] = &[fast18::PAPER, flin::PAPER];
+pub const PAPERS: &[Paper] = &[fast18::PAPER, flin::PAPER, upi::PAPER];
 
 /// What came out of an experiment.
 #[derive(Clone, Debug, Default)]
