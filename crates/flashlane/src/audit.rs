@@ -63,6 +63,19 @@ impl Ssd {
             }
         }
         let blocks = &self.ftl.blocks;
+        for (index, space) in (0..).zip(&self.layout.flows) {
+            let mut own = vec![self.ftl.sets.is_some(); self.geometry.planes() as usize];
+            space.planes(self.geometry).for_each(|plane| own[plane as usize] = true);
+            for lpa in space.first_lpa..space.first_lpa + space.pages {
+                let ppa = pages.ppa(lpa as u32);
+                if ppa != NONE {
+                    let block = blocks.block_of(ppa);
+                    assert_eq!(blocks.block(block).flow, index, "block {block} has one tenant");
+                    let plane = blocks.plane_of(block);
+                    assert!(own[plane as usize], "flow {index} keeps off plane {plane}");
+                }
+            }
+        }
         for plane in 0..self.geometry.planes() {
             blocks.audit(plane, |block| {
                 let first = blocks.first_page(block);

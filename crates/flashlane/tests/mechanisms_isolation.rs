@@ -122,6 +122,7 @@ fn partitions_by_capacity_follow_resource_lists() {
 fn upi(options: &str) -> Scenario {
     tenants()
         .set("isolation", format!("{{ upi = {{ window = \"10ms\"{options} }} }}"))
+        .set("flash.chips_per_channel", 4)
         .set("ftl.over_provisioning", "60%")
 }
 
@@ -135,33 +136,46 @@ fn upi_gives_chips_to_the_writers_that_need_them() {
     let found = sets_of(&summary);
     let mut all: Vec<u32> = found.sets.concat();
     all.sort_unstable();
-    assert_eq!(all, [0, 1, 2, 3, 4, 5], "disjoint sets that cover the drive");
+    assert_eq!(all, (0..12).collect::<Vec<u32>>(), "disjoint sets that cover the drive");
     assert!(found.transfers > 0);
     assert_eq!(found.sets[0].len(), 1, "the reader gives a chip away: {:?}", found.sets);
     let first = &found.windows[0];
-    assert_eq!(first.chips.iter().sum::<u32>(), 6);
+    assert_eq!(first.chips.iter().sum::<u32>(), 12);
     assert!(first.utilities.iter().all(|&utility| 0.0 < utility && utility <= 1.0));
 }
 
-/// The data of the reader on the chip that it gave away returns with its reads as their weight.
+/// The data of the reader on the chips that it gave away returns with its reads as their weight.
 #[test]
 fn reads_bring_data_home() {
-    let moved = |relocation: f64| {
-        let summary = upi(&format!(", relocation = {relocation:.1}")).run();
-        sets_of(&summary).relocated_pages
+    let run = |relocation: f64| {
+        let summary = upi(&format!(", relocation = {relocation:.1}"))
+            .set("flow[1].synthetic.queue_depth", 4)
+            .set("flow[2].synthetic.queue_depth", 4)
+            .set("ftl.gc.threshold", "12 blocks")
+            .set("ftl.over_provisioning", "150%")
+            .run();
+        let sets = sets_of(&summary);
+        (sets.relocated_pages[0], sets.away_pages[0])
     };
-    let (lazy, eager) = (moved(0.0), moved(1000.0));
-    assert!(eager > lazy + lazy / 10, "lazy {lazy}, eager {eager}");
+    let (lazy, eager) = (run(0.0), run(1000.0));
+    assert!(eager.0 > 2 * lazy.0 && eager.1 < lazy.1, "lazy {lazy:?}, eager {eager:?}");
+}
+
+/// An empty drive that two flows fill, with sets too small for that.
+fn filling(options: &str) -> Scenario {
+    upi(&format!(", fill = 0.15, hysteresis = 100.0{options}"))
+        .set("ftl.precondition.enabled", false)
 }
 
 #[test]
 fn a_set_without_room_gets_a_chip_or_overflows() {
-    let forced = upi(", fill = 0.3").run();
+    let forced = filling("").run();
     assert!(sets_of(&forced).forced_transfers > 0);
     assert_eq!(sets_of(&forced).overflow_pages, 0);
-    let over = upi(", fill = 0.5, overflow = true").run();
-    let over = sets_of(&over);
-    assert_eq!(over.forced_transfers, 0);
+    assert_eq!(sets_of(&forced).transfers, 0, "hysteresis");
+    let over = filling(", overflow = true").run();
+    assert!(sets_of(&over).overflow_pages > 0);
+    assert_eq!(sets_of(&over).forced_transfers, 0);
     let room = upi("").run();
     assert_eq!(sets_of(&room).forced_transfers, 0);
 }
@@ -181,11 +195,7 @@ fn shared_and_read_only_chips_stay_what_they_are() {
 fn isolation_runs_under_every_scheduler() {
     for scheduler in ["flin", "sprinkler", "sprinkler-fairness", "fcfs"] {
         for isolation in ["partitioned", "{ upi = { window = \"10ms\" } }"] {
-            let summary = tenants()
-                .set("ftl.over_provisioning", "60%")
-                .set("scheduler", scheduler)
-                .set("isolation", isolation)
-                .run();
+            let summary = upi("").set("scheduler", scheduler).set("isolation", isolation).run();
             assert_eq!(summary.scheduler, scheduler);
             assert_eq!(summary.isolation_sets.is_some(), summary.isolation == "upi");
         }

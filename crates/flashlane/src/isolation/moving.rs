@@ -40,5 +40,5 @@ pub(crate) trait MovingSets: Send {
     fn audit(&self, blocks: &Blocks);
 
     /// What the summary says of the run so far.
-    fn summary(&self) -> IsolationSummary;
+    fn summary(&self, blocks: &Blocks) -> IsolationSummary;
 }

@@ -61,7 +61,7 @@ pub(crate) fn summarise(
         channels: channels(ssd),
         chips: chips(ssd),
         device_time: device_time(ssd, ssd.flash.by_flow.iter().copied()),
-        isolation_sets: ssd.ftl.sets.as_ref().map(|sets| sets.summary()),
+        isolation_sets: ssd.ftl.sets.as_ref().map(|sets| sets.summary(&ssd.ftl.blocks)),
         scheduler_overhead: ssd.scheduler.policy.overhead(dram_transactions(device)),
         memory: crate::metrics::summary::MemorySummary {
             physical_pages: ssd.geometry.pages(),

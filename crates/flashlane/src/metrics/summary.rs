@@ -129,7 +129,9 @@ pub struct IsolationSummary {
     /// Chips that went to a flow whose set had no room.
     pub forced_transfers: u64,
     /// Pages that collection moved to a chip of their owner.
-    pub relocated_pages: u64,
+    pub relocated_pages: Vec<u64>,
+    /// Valid pages at the end on chips that their owner does not write to.
+    pub away_pages: Vec<u64>,
     /// Copies that stayed on a chip that their owner does not write to, since its set had no room.
     pub stranded_copies: u64,
     /// Writes that went outside of their set, with `overflow`.

@@ -12,9 +12,11 @@
 //! if no other of its chips has room.
 
 mod config;
+mod room;
 mod rotation;
 mod sets;
 mod utility;
+mod windows;
 
 pub use config::UpiConfig;
 
@@ -25,13 +27,13 @@ use super::moving::MovingSets;
 use crate::config::DeviceConfig;
 use crate::ftl::blocks::{BlockState, Blocks, Stream};
 use crate::layout::{FlowSpace, Geometry, Layout};
-use crate::metrics::summary::{IsolationSummary, IsolationWindow};
+use crate::metrics::summary::IsolationSummary;
 use rotation::Rotation;
 use sets::{Owner, Sets};
-use utility::{Counts, StepRules, step};
+use utility::Counts;
 
-/// Windows that the summary has room for.
-const WINDOWS_MAX: usize = 1024;
+/// What one read adds to the memory of its block.
+const READ_UNIT: f64 = 16.0;
 
 impl UpiConfig {
     /// Who writes to each chip at the start: equal sets of what neither all nor none write to.
@@ -124,7 +126,7 @@ impl Upi {
             block_reads: vec![0; blocks as usize],
             window_end: Time(config.window.0),
             fill: (config.fill.0 * geometry.pages_per_plane() as f64) as u32,
-            summary: IsolationSummary::default(),
+            summary: IsolationSummary { relocated_pages: vec![0; flows], ..Default::default() },
             stride: 1,
             since: 0,
             sets,
@@ -140,148 +142,12 @@ impl Upi {
         chip as u32 * planes..(chip as u32 + 1) * planes
     }
 
-    /// Ends the windows that are over.
-    #[inline]
-    fn tick(&mut self, blocks: &Blocks, now: Time) {
-        if now >= self.window_end {
-            self.end_windows(blocks, now);
-        }
-    }
-
-    #[cold]
-    fn end_windows(&mut self, blocks: &Blocks, now: Time) {
-        let window = self.config.window.0;
-        let ended = (now.0 - self.window_end.0) / window + 1;
-        self.end_window(blocks);
-        // In the windows after it nothing happened: they only make reads older.
-        for _ in 0..ended.min(u64::from(16 * self.config.read_memory)) {
-            for reads in &mut self.block_reads {
-                *reads -= reads.div_ceil(self.config.read_memory);
-            }
-        }
-        self.window_end = Time(self.window_end.0 + ended * window);
-        self.counts.reads.fill(0.0);
-        self.writes.fill(0);
-        self.copies.fill(0);
-    }
-
-    /// The allocation step at the end of a window.
-    fn end_window(&mut self, blocks: &Blocks) {
-        for flow in 0..self.writes.len() {
-            let (writes, copies) = (self.writes[flow] as f64, self.copies[flow] as f64);
-            let mean = &mut self.amplification[flow];
-            if writes > 0.0 {
-                *mean += self.config.amplification_gain * (1.0 + copies / writes - *mean);
-            }
-            self.counts.programs[flow] = writes * *mean;
-        }
-        self.counts.assume_reads(&self.sets);
-        self.summary.utilities = self.counts.utilities(&self.sets);
-        let rules = StepRules { hysteresis: self.config.hysteresis, settle: self.config.settle };
-        let held = |chip| self.planes_of(chip).map(|plane| u64::from(blocks.held(plane))).sum();
-        let wanted = step(&self.counts, &self.sets, rules, held);
-        if let Some(transfer) = wanted
-            && self.keeps_room(transfer.from, transfer.chip, blocks)
-        {
-            self.summary.transfers += 1;
-            self.transfer(transfer.chip, transfer.to);
-        }
-        self.record_window();
-    }
-
-    /// The flow has room on a chip of its set other than this one.
-    fn keeps_room(&self, flow: usize, but: usize, blocks: &Blocks) -> bool {
-        self.sets
-            .of(flow)
-            .filter(|&chip| chip != but)
-            .any(|chip| self.has_space(chip, blocks, true))
-    }
-
-    /// A plane of the chip may hold more. `spared`: with pages to spare.
-    fn has_space(&self, chip: usize, blocks: &Blocks, spared: bool) -> bool {
-        self.planes_of(chip).any(|plane| self.may_take(plane, false, blocks, spared))
-    }
-
-    /// The plane may hold another page. `replaces`: one that lies there now.
-    fn may_take(&self, plane: u32, replaces: bool, blocks: &Blocks, spared: bool) -> bool {
-        blocks.within_limit(plane, 0, replaces)
-            && (!spared || blocks.held(plane) - u32::from(replaces) < self.fill)
-    }
-
     fn transfer(&mut self, chip: usize, to: usize) {
         let from = self.sets.owner(chip).expect("chips of one flow change hands");
         self.sets.transfer(chip, to);
         for flow in [from, to] {
             self.rotations[flow] = Rotation::new(self.geometry, &self.sets, flow);
             self.copy_rotations[flow] = Rotation::new(self.geometry, &self.sets, flow);
-        }
-    }
-
-    /// Gives a flow whose set has no room the emptiest chip of the largest set that has one to spare.
-    /// False if there is none.
-    fn force_transfer(&mut self, flow: usize, blocks: &Blocks, spared: bool) -> bool {
-        let held = |chip| self.planes_of(chip).map(|plane| blocks.held(plane)).sum::<u32>();
-        let found = (0..self.sets.chips())
-            .filter_map(|chip| Some((chip, self.sets.owner(chip)?)))
-            .filter(|&(chip, owner)| {
-                owner != flow
-                    && self.sets.own(owner) > 1
-                    && self.has_space(chip, blocks, spared)
-                    && self.keeps_room(owner, chip, blocks) == spared
-            })
-            .max_by_key(|&(chip, owner)| {
-                (self.sets.own(owner), std::cmp::Reverse((held(chip), chip)))
-            });
-        if let Some((chip, _)) = found {
-            self.summary.forced_transfers += 1;
-            self.transfer(chip, flow);
-        }
-        found.is_some()
-    }
-
-    /// A plane outside the flow's set that may take a page, the one with the fewest.
-    fn outside(&self, flow: usize, blocks: &Blocks, spared: bool) -> Option<u32> {
-        (0..self.geometry.planes())
-            .filter(|&plane| {
-                let chip = self.chip_of(plane);
-                self.sets.is_written(chip)
-                    && !self.sets.holds(flow, chip)
-                    && self.may_take(plane, false, blocks, spared)
-            })
-            .min_by_key(|&plane| blocks.held(plane))
-    }
-
-    /// The next plane of the flow's set that may take a page: one with a free block if there is one.
-    fn inside(&mut self, flow: u16, old: u32, blocks: &Blocks, spared: bool) -> Option<u32> {
-        let mut rotation = std::mem::take(&mut self.rotations[usize::from(flow)]);
-        let may = |plane: u32| self.may_take(plane, plane == old, blocks, spared);
-        let found = rotation
-            .next(blocks, |plane| blocks.has_room(plane, flow) && may(plane))
-            .or_else(|| rotation.next(blocks, may));
-        self.rotations[usize::from(flow)] = rotation;
-        found
-    }
-
-    /// What the summary keeps of a window: every one at first, fewer as the run goes on.
-    fn record_window(&mut self) {
-        self.since += 1;
-        if self.since < self.stride {
-            return;
-        }
-        self.since = 0;
-        let windows = &mut self.summary.windows;
-        windows.push(IsolationWindow {
-            end_s: self.window_end.as_s(),
-            chips: (0..self.writes.len()).map(|flow| self.sets.size(flow) as u32).collect(),
-            utilities: self.summary.utilities.clone(),
-        });
-        if windows.len() == WINDOWS_MAX {
-            let mut index = 0;
-            windows.retain(|_| {
-                index += 1;
-                index % 2 == 0
-            });
-            self.stride *= 2;
         }
     }
 }
@@ -292,7 +158,7 @@ impl MovingSets for Upi {
         let chip = self.chip_of(blocks.plane_of(block));
         self.counts.reads[usize::from(flow) * self.sets.chips() + chip] += 1.0;
         let reads = &mut self.block_reads[block as usize];
-        *reads = reads.saturating_add(16);
+        *reads = reads.saturating_add(READ_UNIT as u32);
     }
 
     fn host_write(&mut self, flow: u16, blocks: &Blocks, now: Time) {
@@ -302,7 +168,7 @@ impl MovingSets for Upi {
 
     fn copied(&mut self, flow: u16, away: bool) {
         self.copies[usize::from(flow)] += 1;
-        self.summary.relocated_pages += u64::from(away);
+        self.summary.relocated_pages[usize::from(flow)] += u64::from(away);
     }
 
     fn erased(&mut self, block: u32) {
@@ -359,17 +225,15 @@ impl MovingSets for Upi {
             if block.state != BlockState::Full || !block.quiet() {
                 continue;
             }
-            let gain = pages - u32::from(block.valid);
-            let mut score = f64::from(gain);
-            if !urgent && block.stream.is_data() && !self.may_write(block.flow, plane) {
-                let reads = (self.block_reads[(first + index) as usize] / 16).min(pages);
-                score += self.config.relocation * f64::from(reads);
+            let invalid = pages - u32::from(block.valid);
+            let mut worth = f64::from(invalid);
+            let reads = self.block_reads[(first + index) as usize];
+            if reads > 0 && !urgent && self.may_leave(block, plane, blocks) {
+                let reads = f64::from(reads) / READ_UNIT;
+                worth += self.config.relocation * reads.min(f64::from(pages));
             }
-            score /= f64::from(block.valid) + 1.0;
-            // A block without invalid pages is worth it only if its pages can leave.
-            if score > best_score
-                && (gain > 0 || self.keeps_room(usize::from(block.flow), usize::MAX, blocks))
-            {
+            let score = worth / (f64::from(block.valid) + 1.0);
+            if score > best_score {
                 (best, best_score) = (Some(index), score);
             }
         }
@@ -392,10 +256,18 @@ impl MovingSets for Upi {
         }
     }
 
-    fn summary(&self) -> IsolationSummary {
+    fn summary(&self, blocks: &Blocks) -> IsolationSummary {
+        let mut away_pages = vec![0; self.writes.len()];
+        for plane in 0..self.geometry.planes() {
+            for block in blocks.of_plane(plane).iter().filter(|block| block.stream.is_data()) {
+                let away = block.valid > 0 && !self.may_write(block.flow, plane);
+                away_pages[usize::from(block.flow)] += u64::from(block.valid) * u64::from(away);
+            }
+        }
         let chips = |flow| self.sets.of(flow).map(|chip| chip as u32).collect();
         IsolationSummary {
             sets: (0..self.writes.len()).map(chips).collect(),
+            away_pages,
             write_amplification: self.amplification.clone(),
             ..self.summary.clone()
         }

@@ -108,7 +108,7 @@ fn nobody_gives_the_last_chip_or_makes_itself_worse_off() {
 #[test]
 fn without_settling_equal_flows_swap_a_chip_for_ever() {
     for (settle, expected) in [(false, 20), (true, 0)] {
-        let counts = counts(&[&[10.0; 3], &[10.0; 3]], &[600.0, 600.0]);
+        let counts = counts(&[&[10.0, 0.0, 0.0], &[0.0, 0.0, 10.0]], &[600.0, 600.0]);
         let mut sets = sets(&[0, 0, 1], 2);
         let mut transfers = 0;
         for _ in 0..20 {
