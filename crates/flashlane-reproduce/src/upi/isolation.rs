@@ -19,10 +19,11 @@ const UPI: usize = 2;
 
 /// What the paper says beside its four numbers.
 fn statements(runs: &[Vec<Run>]) -> Vec<Row> {
-    let row = |metric, tenant, of: fn(&Latency) -> f64, pair, holds: fn(f64) -> bool, note: &str| {
-        let (ours, interval) = over_seeds(&changes(runs, tenant, of, pair));
-        Row::statement(NAME, metric, ours, holds(ours), "change", note).with_interval(interval)
-    };
+    let row =
+        |metric, tenant, of: fn(&Latency) -> f64, pair, holds: fn(f64) -> bool, note: &str| {
+            let (ours, interval) = over_seeds(&changes(runs, tenant, of, pair));
+            Row::statement(NAME, metric, ours, holds(ours), "change", note).with_interval(interval)
+        };
     vec![
         row(
             "das-as.mean.upi-vs-partitioned",
@@ -130,7 +131,7 @@ fn drives(runs: &[Vec<Run>]) -> Table {
                 .into(),
             mean(runs, |s| s.flash.write_amplification).into(),
             sets(|sets| sets.transfers + sets.forced_transfers).into(),
-            sets(|sets| sets.relocated_pages).into(),
+            sets(|sets| sets.relocated_pages.iter().sum()).into(),
         ]);
     }
     table
@@ -166,6 +167,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
             let (ours, interval) = over_seeds(&line.changes(&runs));
             Row::number(NAME, line.metric, line.paper, ours, 0.0, "change", "")
                 .with_interval(interval)
+                .beyond_noise(0.0)
         })
         .collect();
     rows.extend(statements(&runs));

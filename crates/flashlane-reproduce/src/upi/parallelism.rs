@@ -62,8 +62,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     );
     let mut rows = Vec::new();
     for (workload, runs) in WORKLOADS.iter().zip(runs.chunks(DEGREES.len())) {
-        let means: Vec<f64> =
-            runs.iter().map(|run| reads(&run.summary, workload).mean).collect();
+        let means: Vec<f64> = runs.iter().map(|run| reads(&run.summary, workload).mean).collect();
         let mut cells = vec![(*workload).into(), means[0].into()];
         cells.extend(means.iter().map(|mean| (mean / means[0]).into()));
         table.row(cells);

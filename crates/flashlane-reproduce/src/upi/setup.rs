@@ -78,10 +78,12 @@ pub(super) fn flow(name: &str, source: &str) -> String {
 }
 
 /// The drive of Table 1 under a workload. Open blocks are filled to random points, or all planes would begin to
-/// collect at the same moment.
+/// collect at the same moment. The baselines collect the block with the fewest valid pages, as UPI does where
+/// reads do not matter.
 pub(super) fn drive(sets: &[&str], flows: &str) -> Result<Job, Error> {
     let scheduler = format!("scheduler={SCHEDULER}");
-    let mut all = vec!["ftl.precondition.open_blocks=true", scheduler.as_str()];
+    let mut all =
+        vec!["ftl.precondition.open_blocks=true", "ftl.gc.victim=greedy", scheduler.as_str()];
     all.extend(sets);
     Job::new("upi", &all, flows)
 }
