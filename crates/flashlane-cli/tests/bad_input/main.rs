@@ -3,6 +3,7 @@
 
 mod device;
 mod files;
+mod isolation;
 mod workload;
 
 use std::path::Path;

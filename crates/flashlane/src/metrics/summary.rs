@@ -130,6 +130,8 @@ pub struct IsolationSummary {
     pub forced_transfers: u64,
     /// Pages that collection moved to a chip of their owner.
     pub relocated_pages: Vec<u64>,
+    /// Pages that the host read from chips that their owner did not write to at that moment.
+    pub away_reads: Vec<u64>,
     /// Valid pages at the end on chips that their owner does not write to.
     pub away_pages: Vec<u64>,
     /// Copies that stayed on a chip that their owner does not write to, since its set had no room.

@@ -270,7 +270,7 @@ fn upi(draw: &mut Draw, device: &mut DeviceConfig, flows: usize) {
         upi.read_exponent = draw.pick(&[0.0, 0.5, 1.0, 2.0]);
         upi.overflow = draw.chance(0.3);
         upi.fill = Ratio(draw.pick(&[0.01, 0.3, 0.7, 0.9, 1.0]));
-        upi.read_memory = draw.scale(1, 20) as u32;
+        upi.read_memory = draw.between(0, 20) as u32;
         for chip in flows as u32..chips {
             match draw.between(0, 5) {
                 0 => upi.shared_chips.push(chip),

@@ -171,7 +171,9 @@ fn check_moving_sets(rules: &mut Rules, device: &DeviceConfig, layout: &Layout, 
     let room: u64 = rooms.iter().take(rooms.len().saturating_sub(flows - 1)).sum();
     rules.require(room > layout.logical_pages, "ftl.over_provisioning", || {
         format!(
-            "found {}: with isolation upi {} logical pages must fit on all chips that are written to but {}, one for each other flow, which have room for {room}; allowed: more over-provisioning, more blocks per plane, more chips, or fewer flows",
+            "found {}: with isolation upi {} logical pages must fit on all chips that are written to \
+             but {}, one for each other flow, which have room for {room}; allowed: more \
+             over-provisioning, more blocks per plane, more chips, or fewer flows",
             device.ftl.over_provisioning,
             layout.logical_pages,
             flows - 1

@@ -40,7 +40,7 @@ fn check_upi(rules: &mut Rules, device: &DeviceConfig, upi: &UpiConfig) {
     rules.range(key("read_exponent"), upi.read_exponent, &(0.0..=10.0));
     rules.range(key("fill"), upi.fill.0, &(0.01..=1.0));
     rules.range(key("amplification_gain"), upi.amplification_gain, &(0.001..=1.0));
-    rules.range(key("read_memory"), upi.read_memory, &(1..=1000));
+    rules.range(key("read_memory"), upi.read_memory, &(0..=1000));
     rules.range(key("traffic_limit"), upi.traffic_limit, &(0.1..=0.9999));
     let chips = device.flash.channels.saturating_mul(device.flash.chips_per_channel);
     let lists = [("shared_chips", &upi.shared_chips), ("read_only_chips", &upi.read_only_chips)];
@@ -80,6 +80,11 @@ fn check_moving(
             });
         }
     }
+    let exponents = upi.traffic_exponents.len();
+    rules.require(exponents <= workload.flows.len(), "isolation.upi.traffic_exponents", || {
+        let flows = workload.flows.len();
+        format!("found {exponents} numbers, allowed: at most {flows}, one for each flow")
+    });
     let chips = (device.flash.channels * device.flash.chips_per_channel) as usize;
     let left = chips.saturating_sub(upi.shared_chips.len() + upi.read_only_chips.len());
     rules.require(left >= workload.flows.len(), "isolation", || {

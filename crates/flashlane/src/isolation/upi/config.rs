@@ -10,7 +10,7 @@ use crate::config::units::{Ratio, Span};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UpiConfig {
-    /// Time between two allocation steps; ours, the paper gives none. Range: 1us..=1h.
+    /// Time between two allocation steps; ours, the paper gives none. Range: 1us..=3600s.
     pub window: Span,
     /// A chip moves only if the utility of the flow that loses it is expected to be at least `1 + hysteresis`
     /// times that of the flow that gains it. The paper: 0. Range: 0..=100.
@@ -39,10 +39,12 @@ pub struct UpiConfig {
     /// Share of a plane's pages that are valid from which on it takes no page of a set any more while
     /// there is another way; ours. Range: 0.01..=1.
     pub fill: Ratio,
-    /// Weight of the last window in the running mean of a flow's write amplification; ours.
+    /// Weight of the last window in the running means of a flow's writes and copies, whose ratio is its
+    /// write amplification; ours.
     /// Range: 0.001..=1.
     pub amplification_gain: f64,
-    /// Windows over which the reads of a block are remembered, as a running mean; ours. Range: 1..=1000.
+    /// Windows over which the reads of a block are remembered, as a running mean; 0: all since it was
+    /// erased, as drives count them against read disturb; ours. Range: 0..=1000.
     pub read_memory: u32,
     /// Traffic from which on a chip counts as overloaded; ours, the paper says "0 to 1".
     /// Range: 0.1..=0.9999.
@@ -52,7 +54,7 @@ pub struct UpiConfig {
 impl Default for UpiConfig {
     fn default() -> Self {
         Self {
-            window: Span(1_000_000_000_000),
+            window: Span(30_000_000_000_000),
             hysteresis: 0.0,
             settle: true,
             relocation: 1.0,
@@ -61,9 +63,9 @@ impl Default for UpiConfig {
             shared_chips: Vec::new(),
             read_only_chips: Vec::new(),
             overflow: false,
-            fill: Ratio(0.9),
+            fill: Ratio(0.85),
             amplification_gain: 0.125,
-            read_memory: 8,
+            read_memory: 0,
             traffic_limit: 0.99,
         }
     }

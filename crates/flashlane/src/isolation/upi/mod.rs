@@ -80,8 +80,9 @@ pub(super) struct Upi {
     writes: Vec<u64>,
     /// Pages that collection copied in this window, by flow.
     copies: Vec<u64>,
-    /// Running mean of the write amplification, by flow.
-    amplification: Vec<f64>,
+    /// Running means of both, by flow.
+    mean_writes: Vec<f64>,
+    mean_copies: Vec<f64>,
     /// Reads of each block, remembered over some windows. Unit: 1/16 page.
     block_reads: Vec<u32>,
     window_end: Time,
@@ -122,11 +123,16 @@ impl Upi {
             },
             writes: vec![0; flows],
             copies: vec![0; flows],
-            amplification: vec![1.0; flows],
+            mean_writes: vec![0.0; flows],
+            mean_copies: vec![0.0; flows],
             block_reads: vec![0; blocks as usize],
             window_end: Time(config.window.0),
             fill: (config.fill.0 * geometry.pages_per_plane() as f64) as u32,
-            summary: IsolationSummary { relocated_pages: vec![0; flows], ..Default::default() },
+            summary: IsolationSummary {
+                relocated_pages: vec![0; flows],
+                away_reads: vec![0; flows],
+                ..Default::default()
+            },
             stride: 1,
             since: 0,
             sets,
@@ -157,6 +163,8 @@ impl MovingSets for Upi {
         self.tick(blocks, now);
         let chip = self.chip_of(blocks.plane_of(block));
         self.counts.reads[usize::from(flow) * self.sets.chips() + chip] += 1.0;
+        let away = !self.sets.holds(usize::from(flow), chip);
+        self.summary.away_reads[usize::from(flow)] += u64::from(away);
         let reads = &mut self.block_reads[block as usize];
         *reads = reads.saturating_add(READ_UNIT as u32);
     }
@@ -268,7 +276,9 @@ impl MovingSets for Upi {
         IsolationSummary {
             sets: (0..self.writes.len()).map(chips).collect(),
             away_pages,
-            write_amplification: self.amplification.clone(),
+            write_amplification: (0..self.writes.len())
+                .map(|flow| self.amplification(flow))
+                .collect(),
             ..self.summary.clone()
         }
     }

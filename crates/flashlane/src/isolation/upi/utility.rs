@@ -97,7 +97,9 @@ pub(super) struct StepRules {
 }
 
 /// The transfer of section 3.2, if its guard lets it pass: the chip of the flow with the largest
-/// utility that is read least goes to the flow with the smallest. `pages`: valid pages of a chip, which
+/// utility that is read least goes to the flow with the smallest. A flow with a single chip has none to
+/// give, and the next one does: else one such flow that is always happiest would stop all transfers. [ours]
+/// `pages`: valid pages of a chip, which
 /// decide between chips that are read alike. [ours]
 pub(super) fn step(
     counts: &Counts,
@@ -108,9 +110,9 @@ pub(super) fn step(
     let utilities = counts.utilities(sets);
     let flows = 0..utilities.len();
     let by_utility = |&a: &usize, &b: &usize| utilities[a].total_cmp(&utilities[b]).then(b.cmp(&a));
-    let from = flows.clone().max_by(by_utility)?;
+    let from = flows.clone().filter(|&flow| sets.own(flow) > 1).max_by(by_utility)?;
     let to = flows.min_by(|a, b| utilities[*a].total_cmp(&utilities[*b]))?;
-    if from == to || sets.own(from) <= 1 {
+    if from == to {
         return None;
     }
     let chips = sets.chips();

@@ -94,6 +94,16 @@ fn the_step_moves_the_least_read_chip_from_the_happiest_to_the_unhappiest() {
 }
 
 #[test]
+fn a_happy_flow_with_one_chip_does_not_keep_others_from_giving() {
+    let counts = counts(
+        &[&[10.0, 0.0, 0.0, 0.0], &[0.0, 10.0, 10.0, 0.0], &[0.0, 0.0, 0.0, 10.0]],
+        &[0.0, 200.0, 1500.0],
+    );
+    let transfer = step(&counts, &sets(&[0, 1, 1, 2], 3), rules(true), |_| 0);
+    assert_eq!(transfer, Some(Transfer { chip: 1, from: 1, to: 2 }));
+}
+
+#[test]
 fn nobody_gives_the_last_chip_or_makes_itself_worse_off() {
     let counts_of = |programs: &[f64]| counts(&[&[10.0, 0.0, 0.0], &[0.0, 10.0, 10.0]], programs);
     let one = sets(&[0, 1, 1], 2);

@@ -2,13 +2,16 @@
 
 use flashlane_engine::Time;
 
-use super::Upi;
 use super::utility::{StepRules, step};
+use super::{READ_UNIT, Upi};
 use crate::ftl::blocks::Blocks;
 use crate::metrics::summary::IsolationWindow;
 
 /// Windows that the summary has room for.
 const WINDOWS_MAX: usize = 1024;
+
+/// Pages that a flow writes in a window, in the mean, from which on it has a write amplification.
+const WRITES_MIN: f64 = 0.01;
 
 impl Upi {
     /// Ends the windows that are over.
@@ -25,9 +28,10 @@ impl Upi {
         let ended = (now.0 - self.window_end.0) / window + 1;
         self.end_window(blocks);
         // In the windows after it nothing happened: they only make reads older.
-        for _ in 0..ended.min(u64::from(16 * self.config.read_memory)) {
+        let memory = self.config.read_memory;
+        for _ in 0..ended.min(u64::from(READ_UNIT as u32 * memory)) {
             for reads in &mut self.block_reads {
-                *reads -= reads.div_ceil(self.config.read_memory);
+                *reads -= reads.div_ceil(memory);
             }
         }
         self.window_end = Time(self.window_end.0 + ended * window);
@@ -40,11 +44,10 @@ impl Upi {
     fn end_window(&mut self, blocks: &Blocks) {
         for flow in 0..self.writes.len() {
             let (writes, copies) = (self.writes[flow] as f64, self.copies[flow] as f64);
-            let mean = &mut self.amplification[flow];
-            if writes > 0.0 {
-                *mean += self.config.amplification_gain * (1.0 + copies / writes - *mean);
-            }
-            self.counts.programs[flow] = writes * *mean;
+            let gain = self.config.amplification_gain;
+            self.mean_writes[flow] += gain * (writes - self.mean_writes[flow]);
+            self.mean_copies[flow] += gain * (copies - self.mean_copies[flow]);
+            self.counts.programs[flow] = writes * self.amplification(flow);
         }
         self.counts.assume_reads(&self.sets);
         self.summary.utilities = self.counts.utilities(&self.sets);
@@ -58,6 +61,13 @@ impl Upi {
             self.transfer(transfer.chip, transfer.to);
         }
         self.record_window();
+    }
+
+    /// Programs of a flow for each page that it writes, `WAF`: by the running means, since a window with few
+    /// writes says nothing. One for a flow that hardly writes.
+    pub(super) fn amplification(&self, flow: usize) -> f64 {
+        let writes = self.mean_writes[flow];
+        if writes < WRITES_MIN { 1.0 } else { 1.0 + self.mean_copies[flow] / writes }
     }
 
     /// What the summary keeps of a window: every one at first, fewer as the run goes on.
