@@ -6,7 +6,7 @@
 use flashlane::Error;
 use flashlane::metrics::{Interval, Summary};
 
-use super::setup::{POLICIES, Piece, TENANTS};
+use super::setup::{HOUR_S, POLICIES, Piece, TENANTS};
 use crate::{Findings, Job, Lab, Row, Run, Table};
 
 const NAME: &str = "change";
@@ -21,7 +21,7 @@ const WRITER: usize = 2;
 fn piece(lab: &Lab<'_>) -> Piece {
     let counted_s = if lab.smoke { 60.0 } else { 600.0 };
     Piece {
-        start_s: 16.8 * 3600.0,
+        start_s: 16.8 * HOUR_S,
         day_s: 14_400.0,
         counted_s,
         warmup_s: counted_s / 10.0,

@@ -3,14 +3,14 @@
 use flashlane::Error;
 use flashlane::metrics::{Latency, Summary};
 
-use super::setup::{HEADLINES, POLICIES, Piece, TENANTS, changes, mean, reads};
+use super::setup::{HEADLINES, HOUR_S, POLICIES, Piece, TENANTS, changes, mean, reads};
 use crate::row::over_seeds;
 use crate::{Findings, Job, Lab, Row, Run, Table};
 
 const NAME: &str = "isolation";
 
-/// Length of the day. Unit: seconds.
-pub(super) const DAY_S: f64 = 1200.0;
+/// Time from hour 17 on, where it is not the whole day. Unit: seconds.
+const COUNTED_S: f64 = 1200.0;
 
 /// Places in [`POLICIES`].
 const UNIFIED: usize = 0;
@@ -157,7 +157,10 @@ fn curves(runs: &[Vec<Run>]) -> Table {
 
 /// Runs the experiment.
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
-    let piece = Piece::whole_day(lab, DAY_S);
+    let piece = match lab.full {
+        true => Piece::whole_day(lab, 24.0 * HOUR_S),
+        false => Piece::hour_17(lab, COUNTED_S, 1.0),
+    };
     let jobs: Vec<Job> =
         POLICIES.iter().map(|(_, set)| piece.job(lab, &[set])).collect::<Result<_, _>>()?;
     let runs = lab.run_seeds(&jobs, lab.seeds)?;

@@ -11,17 +11,16 @@ const NAME: &str = "load";
 /// Gaps over those of the tenants.
 const TIME_SCALES: [f64; 5] = [4.0, 2.0, 1.0, 0.8, 0.6];
 
-/// Length of the day. Unit: seconds, before scaling.
-const DAY_S: f64 = 600.0;
+/// Time from hour 17 on. Unit: seconds, before scaling.
+const COUNTED_S: f64 = 600.0;
 
 /// Runs the experiment.
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     let scales: &[f64] = if lab.smoke { &TIME_SCALES[..2] } else { &TIME_SCALES };
-    let day = Piece::whole_day(lab, DAY_S);
     let mut jobs: Vec<Job> = Vec::new();
     for &time_scale in scales {
         for (_, set) in POLICIES {
-            jobs.push(Piece { time_scale, ..day }.job(lab, &[set])?);
+            jobs.push(Piece::hour_17(lab, COUNTED_S, time_scale).job(lab, &[set])?);
         }
     }
     let runs = lab.run_seeds(&jobs, 1)?;

@@ -22,7 +22,8 @@ pub(super) const POLICIES: [(&str, &str); 3] = [
 /// collection.
 pub(super) const SCHEDULER: &str = "host-first";
 
-const DAY_S: f64 = 86_400.0;
+pub(super) const HOUR_S: f64 = 3600.0;
+const DAY_S: f64 = 24.0 * HOUR_S;
 
 /// The part of the tenants' day that a run goes through. Unit: seconds, before scaling.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +49,14 @@ impl Piece {
             _ => day_s,
         };
         Self { start_s: 0.0, day_s, counted_s: day_s, warmup_s: 0.0, time_scale: 1.0 }
+    }
+
+    /// So long from hour 17 on, when the writes of lm-tbe begin to rise, after half as long for the sets and
+    /// collection to settle.
+    pub(super) fn hour_17(lab: &Lab<'_>, counted_s: f64, time_scale: f64) -> Self {
+        let counted_s = if lab.smoke { 10.0 } else { counted_s };
+        let warmup_s = counted_s / 2.0;
+        Self { start_s: 17.0 * HOUR_S - warmup_s, day_s: DAY_S, counted_s, warmup_s, time_scale }
     }
 
     /// The flow of a tenant.
