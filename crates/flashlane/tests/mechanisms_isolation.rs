@@ -201,3 +201,11 @@ fn isolation_runs_under_every_scheduler() {
         }
     }
 }
+
+/// Collection that takes no time packs the blocks of flows that write there no more; it did so for ever.
+#[test]
+fn free_collection_of_a_lost_chip_ends() {
+    let summary = upi("").set("ftl.gc.victim", "none").run();
+    assert!(sets_of(&summary).transfers > 0);
+    assert_eq!(summary.flash.gc_programs, 0);
+}

@@ -503,10 +503,11 @@ impl Blocks {
             || self.planes[plane as usize].free > self.host_reserve(plane)
     }
 
-    /// Closes the frontiers of a flow for data on a plane, those without a program under way: their empty
-    /// pages count as written and invalid, and collection may take them.
+    /// Closes the frontiers of a flow for data that comes to a plane from elsewhere, those without a program
+    /// under way: their empty pages count as written and invalid, and collection may take them. That for
+    /// pages moved inside the plane stays: collection may need it, and would close and open it in turns.
     pub(crate) fn close_frontiers(&mut self, plane: u32, flow: u16) {
-        for stream in [Stream::Host, Stream::Gc, Stream::Relocated] {
+        for stream in [Stream::Host, Stream::Relocated] {
             let at = self.frontier_at(plane, flow, stream);
             let block = self.frontiers[at];
             if block == NONE || !self.blocks[block as usize].quiet() {

@@ -266,7 +266,8 @@ fn upi(draw: &mut Draw, device: &mut DeviceConfig, flows: usize) {
         upi.hysteresis = draw.pick(&[0.0, 0.0, 0.1]);
         upi.settle = draw.chance(0.5);
         upi.relocation = draw.pick(&[0.0, 1.0, 100.0]);
-        upi.traffic_exponents = (0..draw.between(0, 3)).map(|_| 3.0 * draw.0.unit()).collect();
+        upi.traffic_exponents =
+            (0..draw.between(0, flows as u64)).map(|_| 3.0 * draw.0.unit()).collect();
         upi.read_exponent = draw.pick(&[0.0, 0.5, 1.0, 2.0]);
         upi.overflow = draw.chance(0.3);
         upi.fill = Ratio(draw.pick(&[0.01, 0.3, 0.7, 0.9, 1.0]));

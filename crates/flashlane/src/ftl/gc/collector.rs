@@ -50,8 +50,10 @@ impl Ssd {
         }
         let at = plane as usize;
         self.ftl.blocks.planes[at].gc_wanted = false;
-        while self.collection_is_due(plane) {
+        if self.collection_is_due(plane) {
             self.close_foreign_frontiers(plane);
+        }
+        while self.collection_is_due(plane) {
             let blocks = &self.ftl.blocks;
             let filled = blocks.planes[at].filled;
             let view = PlaneView::new(blocks.of_plane(plane), blocks.pages_per_block(), filled);
@@ -76,14 +78,11 @@ impl Ssd {
         }
     }
 
-    /// Closes what flows left open on a plane that they write to no more, so that it can be collected;
-    /// not while a collection there may need its frontier.
+    /// Closes what flows left open on a plane that they write to no more, so that it can be collected.
     fn close_foreign_frontiers(&mut self, plane: u32) {
         let Some(sets) = &self.ftl.sets else { return };
-        if self.ftl.blocks.planes[plane as usize].jobs == 0 {
-            for flow in (0..self.layout.flows.len() as u16).filter(|&f| !sets.may_write(f, plane)) {
-                self.ftl.blocks.close_frontiers(plane, flow);
-            }
+        for flow in (0..self.layout.flows.len() as u16).filter(|&f| !sets.may_write(f, plane)) {
+            self.ftl.blocks.close_frontiers(plane, flow);
         }
     }
 
