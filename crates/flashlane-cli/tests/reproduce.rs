@@ -55,6 +55,17 @@ fn every_experiment_of_flin_gives_rows_and_data_on_any_number_of_threads() {
     every_experiment_gives_rows_and_data("flin", &known);
 }
 
+#[test]
+fn every_experiment_of_upi_gives_rows_and_data_on_any_number_of_threads() {
+    let known = [
+        ("isolation", "das-as.p99.upi-vs-unified", -0.385),
+        ("isolation", "das-as.p99.partitioned-vs-unified", -0.477),
+        ("isolation", "lm-tbe.mean.upi-vs-partitioned", -0.161),
+        ("isolation", "lm-tbe.mean.unified-vs-partitioned", -0.138),
+    ];
+    every_experiment_gives_rows_and_data("upi", &known);
+}
+
 fn every_experiment_gives_rows_and_data(paper: &str, known: &[(&str, &str, f64)]) {
     let folder = tempfile::tempdir().expect("a folder");
     let [one, two] = ["1", "2"].map(|jobs| {
@@ -69,7 +80,7 @@ fn every_experiment_gives_rows_and_data(paper: &str, known: &[(&str, &str, f64)]
     let rows: Vec<Value> = serde_json::from_slice(&results.1).expect("a list");
     let list = text(&flashlane(&["reproduce", paper, "list"]).stdout);
     let names: Vec<&str> = list.lines().filter_map(|line| line.split(' ').next()).collect();
-    assert!(names.len() >= 6, "{names:?}");
+    assert!(names.len() >= 5, "{names:?}");
     for name in names {
         assert!(stdout.contains(&format!("\n{name}, ")), "{name} is shown");
         assert!(rows.iter().any(|row| row["experiment"] == name), "{name} has rows");

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::units::Span;
-use flashlane::config::{DeviceConfig, WorkloadConfig, validate};
+use flashlane::config::{CloneConfig, DeviceConfig, WorkloadConfig, validate};
 use flashlane::metrics::Summary;
+use flashlane::workload::clone;
 use flashlane::{Details, Error, RunOptions, Warmup, simulate_in_detail};
 use rayon::prelude::*;
 
@@ -129,7 +130,23 @@ impl<'a> Lab<'a> {
     /// # Errors
     /// An unknown name; a file that cannot be read.
     pub fn source(&self, name: &str, requests: u64, time_scale: f64) -> Result<String, Error> {
-        let (table, origin) = self.trace_folder.source(name, requests, time_scale)?;
+        let of = name.to_owned();
+        let (requests, none) = (Some(requests), None);
+        let clone =
+            CloneConfig { of, time_scale, requests, duration: None, start: none, day: none };
+        self.source_of(&clone)
+    }
+
+    /// The same for a piece of the day of a clone, which has a number of requests or a duration. A file of
+    /// the user's starts with its first request; of a duration it gives as many as the clone on average.
+    ///
+    /// # Errors
+    /// As [`Lab::source`].
+    pub fn source_of(&self, clone: &CloneConfig) -> Result<String, Error> {
+        let gap_ms = clone::find(&clone.of)?.gap_ms() * clone.time_scale;
+        let drawn = |span: Span| (span.0 as f64 / (gap_ms * 1e9)).ceil().max(1.0) as u64;
+        let requests = clone.requests.or(clone.duration.map(drawn)).unwrap_or(u64::MAX);
+        let (table, origin) = self.trace_folder.source(clone, requests)?;
         self.origins.lock().expect("nothing panics with the lock").insert(origin);
         Ok(table)
     }

@@ -140,6 +140,15 @@ impl Row {
         self
     }
 
+    /// Takes back an agreement in direction where the interval of ours contains `neutral`: then there is none.
+    #[must_use]
+    pub fn beyond_noise(mut self, neutral: f64) -> Self {
+        if self.interval.is_some_and(|[low, high]| low <= neutral && neutral <= high) {
+            self.verdict = Verdict::Disagrees;
+        }
+        self
+    }
+
     /// Takes back an agreement that the paper's words bound on one side: ours has to be at least as
     /// far from `neutral` as the paper's number.
     #[must_use]
@@ -194,6 +203,17 @@ mod tests {
         assert_eq!(over(-0.8).verdict, Verdict::Agrees);
         assert_eq!(over(-0.45).verdict, Verdict::AgreesInShape);
         assert_eq!(over(0.45).verdict, Verdict::Disagrees);
+    }
+
+    #[test]
+    fn an_interval_around_the_neutral_value_has_no_direction() {
+        let row = |interval| {
+            Row::number("test", "metric", -0.5, -0.2, 0.0, "x", "").with_interval(interval)
+        };
+        let verdict = |interval| row(interval).beyond_noise(0.0).verdict;
+        assert_eq!(verdict(Some([-0.3, -0.1])), Verdict::AgreesInShape);
+        assert_eq!(verdict(Some([-0.5, 0.1])), Verdict::Disagrees);
+        assert_eq!(verdict(None), Verdict::AgreesInShape, "a single seed has no interval");
     }
 
     #[test]

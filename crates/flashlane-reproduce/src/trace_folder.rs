@@ -79,21 +79,19 @@ impl TraceFolder {
     }
 
     /// The source of a flow as a TOML table, `[flow.trace]` or `[flow.clone]`, and where it comes from. A
-    /// trace that is shorter than `requests` is replayed as often as it takes.
+    /// trace that is shorter than `requests` is replayed as often as it takes; it starts with its first
+    /// request, whatever the hour of the clone.
     ///
     /// # Errors
     /// A name that is not in Table 2; a file that cannot be read so far.
     pub(crate) fn source(
         &self,
-        name: &str,
+        stand_in: &CloneConfig,
         requests: u64,
-        time_scale: f64,
     ) -> Result<(String, Origin), Error> {
-        let name = clone::find(name)?.name;
+        let (name, time_scale) = (clone::find(&stand_in.of)?.name, stand_in.time_scale);
         let Some(config) = self.files.get(name) else {
-            let of = name.to_owned();
-            let config = CloneConfig { of, time_scale, requests: Some(requests), duration: None };
-            return Ok((table("flow.clone", &config)?, Origin { name, file: None }));
+            return Ok((table("flow.clone", stand_in)?, Origin { name, file: None }));
         };
         let mut reader = trace::open_reader(config)?;
         let mut there = 0;

@@ -176,6 +176,8 @@ pub struct Details {
     /// Distribution of the response times of each flow: latencies (unit: microseconds) and the share of
     /// requests at or below each, rising.
     pub distributions: Vec<Vec<(f64, f64)>>,
+    /// The same of reads alone.
+    pub read_distributions: Vec<Vec<(f64, f64)>>,
     /// Intervals of [`RunOptions::series_interval`] from the start of the run; empty without it.
     pub series: Vec<Vec<Interval>>,
 }
@@ -234,6 +236,7 @@ pub fn simulate_in_detail(
     let flows = &shared.recorder.flows;
     let details = Details {
         distributions: flows.iter().map(|f| f.response.distribution()).collect(),
+        read_distributions: flows.iter().map(|f| f.read_response.distribution()).collect(),
         series: flows.iter().filter_map(|f| Some(f.series.as_ref()?.intervals())).collect(),
     };
     if options.alone {

@@ -1,5 +1,5 @@
 //! One test for each mechanism of the schedulers that FLIN is measured against: `sprinkler`, and the
-//! budgets of `sprinkler-fairness`.
+//! budgets of `sprinkler-fairness`; and of `host-first`, the one of UPI.
 
 mod common;
 
@@ -217,4 +217,32 @@ fn a_blocked_program_leaves_the_other_dies_of_its_chip_alone() {
     for name in flashlane::scheduler::Scheduling::NAMES {
         base.set("scheduler", name).run();
     }
+}
+
+/// UPI section 4: "host requests have precedence over GC requests".
+#[test]
+fn host_first_lets_collection_wait_and_keeps_the_order_of_the_host() {
+    let flows = flow("one", "iops = 3000.0", 0.7, "requests = 20000");
+    let first = Scenario::new(DRIVE, &flows)
+        .set("scheduler", "host-first")
+        .set("ftl.gc.hard_threshold", "2 blocks")
+        .set("ftl.gc.threshold", "8 blocks");
+    let runs = run_all(&[
+        first.clone(),
+        first.set("ftl.gc.preemptible", false),
+        first.set("scheduler", "fcfs"),
+    ]);
+    let reads = |s: &Summary| s.flows[0].read_response_time_us.p99;
+    assert!(runs[0].flash.gc_programs > 1000, "{}", runs[0].flash.gc_programs);
+    for other in &runs[1..] {
+        assert!(reads(&runs[0]) < 0.6 * reads(other), "{} {}", reads(&runs[0]), reads(other));
+    }
+
+    let flows = flow("one", &depth(32), 0.5, "requests = 6000");
+    let idle = Scenario::new(DRIVE, &flows)
+        .set("ftl.precondition.occupancy", 0.4)
+        .set("scheduler", "host-first");
+    let runs = run_all(&[idle.clone(), idle.set("scheduler", "out-of-order")]);
+    let reads = |s: &Summary| s.flows[0].read_response_time_us.mean;
+    assert!(reads(&runs[1]) < 0.6 * reads(&runs[0]), "reads pass no writes: {}", reads(&runs[0]));
 }

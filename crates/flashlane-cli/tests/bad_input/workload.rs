@@ -105,6 +105,25 @@ const RULES: &[Case] = &[
     ),
 ];
 
+/// Rules of clones.
+const CLONES: &[Case] = &[
+    case(
+        "[flow.synthetic]\niops = 1000.0\nduration = \"1ms\"",
+        "[flow.clone]\nof = \"lm-tbe\"\nrequests = 10\nstart = \"86400s\"",
+        &["w.toml:16: flow[1].clone.start", "found 86400s", "0"],
+    ),
+    case(
+        "[flow.synthetic]\niops = 1000.0\nduration = \"1ms\"",
+        "[flow.clone]\nof = \"lm-tbe\"\nrequests = 10\nday = \"2s\"",
+        &["w.toml:16: flow[1].clone.day", "24s to 86400s"],
+    ),
+    case(
+        "[flow.synthetic]\niops = 1000.0\nduration = \"1ms\"",
+        "[flow.clone]\nof = \"tpcc\"\nrequests = 10\nstart = \"60s\"",
+        &["w.toml:16: flow[1].clone.start", "do not follow the hour"],
+    ),
+];
+
 /// Rules of traces.
 const TRACES: &[Case] = &[
     case(
@@ -152,6 +171,11 @@ fn workloads_that_cannot_be_read() {
 #[test]
 fn workloads_that_break_a_rule() {
     run_table(RULES, false);
+}
+
+#[test]
+fn clones_that_break_a_rule() {
+    run_table(CLONES, false);
 }
 
 #[test]

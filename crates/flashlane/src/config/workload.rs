@@ -359,6 +359,14 @@ pub struct CloneConfig {
     /// End of the pass after so much simulated time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<Span>,
+    /// Time of the day at which a pass starts, unscaled: `"61200s"` for hour 17. Only for clones whose rates
+    /// follow the hour. Range: 0s to below 86400s. Default: 0s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Span>,
+    /// How long the day lasts, unscaled. A shorter one passes through all hours with the rates of each, as a
+    /// sample of the day. Only for clones whose rates follow the hour. Range: 24s..=86400s. Default: 86400s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub day: Option<Span>,
 }
 
 /// A flow of an MQSim workload file, with the file's own parameters and units.

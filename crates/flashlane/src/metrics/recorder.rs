@@ -116,13 +116,13 @@ impl Recorder {
         let response = now - request.enqueued;
         flow.response.record(response);
         flow.end_to_end.record(now - request.arrival);
+        let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         if let Some(series) = &mut flow.series {
-            series.record(request.op, response, now);
+            series.record(request.op, bytes, response, now);
         }
         if let Some(windows) = &mut flow.windows {
             windows.record(request.arrival, now);
         }
-        let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         match request.op {
             RequestOp::Read => {
                 flow.requests.read += 1;

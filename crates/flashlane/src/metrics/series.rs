@@ -17,6 +17,8 @@ pub struct Interval {
     pub writes: u64,
     /// Their mean response time. Unit: microseconds; 0 without writes.
     pub write_mean_us: f64,
+    /// Bytes of these writes.
+    pub written_bytes: u64,
 }
 
 /// Sums of one interval, reads and writes. Unit of the sums: picoseconds.
@@ -24,6 +26,7 @@ pub struct Interval {
 struct Sums {
     count: [u64; 2],
     response: [u128; 2],
+    written_bytes: u64,
 }
 
 /// Collects the time series of a flow: one entry for each interval of simulated time.
@@ -40,8 +43,8 @@ impl Series {
         Self { interval, sums: Vec::new() }
     }
 
-    /// A counted request completes at `now`.
-    pub(crate) fn record(&mut self, op: RequestOp, response: Time, now: Time) {
+    /// A counted request of so many bytes completes at `now`.
+    pub(crate) fn record(&mut self, op: RequestOp, bytes: u64, response: Time, now: Time) {
         let side = match op {
             RequestOp::Read => 0,
             RequestOp::Write => 1,
@@ -53,6 +56,7 @@ impl Series {
         }
         self.sums[at].count[side] += 1;
         self.sums[at].response[side] += u128::from(response.0);
+        self.sums[at].written_bytes += if op == RequestOp::Write { bytes } else { 0 };
     }
 
     /// Every interval from the start of the run to the last completion.
@@ -69,6 +73,7 @@ impl Series {
                 read_mean_us: mean(sums, 0),
                 writes: sums.count[1],
                 write_mean_us: mean(sums, 1),
+                written_bytes: sums.written_bytes,
             })
             .collect()
     }
@@ -81,11 +86,11 @@ mod tests {
     #[test]
     fn completions_fall_into_their_interval() {
         let mut series = Series::new(Time::from_us(10).0);
-        series.record(RequestOp::Read, Time::from_us(3), Time::from_us(5));
-        series.record(RequestOp::Read, Time::from_us(5), Time::from_us(9));
-        series.record(RequestOp::Write, Time::from_us(7), Time::from_us(10));
-        series.record(RequestOp::Flush, Time::from_us(7), Time::from_us(35));
-        series.record(RequestOp::Read, Time::from_us(1), Time::from_us(31));
+        series.record(RequestOp::Read, 8192, Time::from_us(3), Time::from_us(5));
+        series.record(RequestOp::Read, 8192, Time::from_us(5), Time::from_us(9));
+        series.record(RequestOp::Write, 8192, Time::from_us(7), Time::from_us(10));
+        series.record(RequestOp::Flush, 8192, Time::from_us(7), Time::from_us(35));
+        series.record(RequestOp::Read, 8192, Time::from_us(1), Time::from_us(31));
         let intervals = series.intervals();
         let of = |i: usize| {
             let v = &intervals[i];
@@ -97,5 +102,7 @@ mod tests {
         assert_eq!(of(2), (0, 0.0, 0, 0.0));
         assert_eq!(of(3), (1, 1.0, 0, 0.0));
         assert!((intervals[3].start_s - 30e-6).abs() < 1e-12);
+        let written: Vec<u64> = intervals.iter().map(|v| v.written_bytes).collect();
+        assert_eq!(written, [0, 8192, 0, 0], "reads and flushes write nothing");
     }
 }

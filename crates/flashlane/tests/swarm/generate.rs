@@ -28,6 +28,7 @@ const KIB: u64 = 1 << 10;
 const NS: u64 = 1_000;
 const US: u64 = 1_000_000;
 const MS: u64 = 1_000_000_000;
+const SECOND: u64 = 1_000_000_000_000;
 
 /// One configuration of the swarm.
 #[derive(Clone, Debug)]
@@ -478,9 +479,15 @@ fn flow(draw: &mut Draw, device: &DeviceConfig, index: usize, flows: usize) -> F
     }
     match draw.between(0, 11) {
         0 => {
-            let of = draw.pick(clone::list()).name.to_owned();
-            let time_scale = 0.1 / draw.scale(1, 100) as f64;
-            flow.clone = Some(CloneConfig { of, time_scale, requests: Some(1), duration: None });
+            let params = draw.pick(clone::list());
+            flow.clone = Some(CloneConfig {
+                of: params.name.to_owned(),
+                time_scale: 0.1 / draw.scale(1, 100) as f64,
+                requests: Some(1),
+                duration: None,
+                start: params.has_day().then(|| Span(draw.between(0, 86_399) * SECOND)),
+                day: params.has_day().then(|| Span(draw.between(24, 86_400) * SECOND)),
+            });
         }
         1 => flow.mqsim = Some(MqsimFlowConfig::Synthetic(mqsim(draw))),
         _ => flow.synthetic = Some(synthetic(draw, device.flash.page_size.0)),

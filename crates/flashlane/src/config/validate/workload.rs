@@ -11,6 +11,10 @@ use crate::workload::clone;
 
 /// Units that `time_unit` of a trace takes.
 const TIME_UNITS: &[&str] = &["s", "ms", "us", "ns", "ps"];
+/// Longest and shortest day of a clone. Unit: picoseconds.
+const DAY_PS: u64 = 24 * 3600 * 1_000_000_000_000;
+const DAY_PS_MIN: u64 = 24 * 1_000_000_000_000;
+
 /// Every rule that concerns the workload alone.
 pub(super) fn check(rules: &mut Rules, workload: &WorkloadConfig) {
     rules.require(FLOWS.contains(&workload.flows.len()), "flow", || {
@@ -136,6 +140,16 @@ fn check_clone(rules: &mut Rules, key: &str, config: &CloneConfig) {
     }
     rules.factor(format!("{key}.time_scale"), config.time_scale);
     check_stop(rules, key, config.requests, config.duration.map(|span| span.0));
+    let hours = [("start", config.start, 0..=DAY_PS - 1), ("day", config.day, DAY_PS_MIN..=DAY_PS)];
+    let varies = clone::is_file(&config.of)
+        || clone::find(&config.of).map_or(true, |params| params.has_day());
+    for (name, span, range) in hours {
+        let Some(span) = span else { continue };
+        rules.span(format!("{key}.{name}"), span, &range);
+        rules.require(varies, format!("{key}.{name}"), || {
+            format!("found {span} for {:?}, whose rates do not follow the hour", config.of)
+        });
+    }
 }
 
 /// Rules of `requests` and `duration`.

@@ -2,6 +2,7 @@
 
 mod fcfs;
 mod flin;
+mod host_first;
 mod out_of_order;
 mod priority_out_of_order;
 mod read_priority;
@@ -10,6 +11,7 @@ mod sprinkler_fairness;
 
 pub use fcfs::FcfsConfig;
 pub use flin::{FlinConfig, Scope as FlinScope, Stage as FlinStage, dram_bytes as flin_dram_bytes};
+pub use host_first::HostFirstConfig;
 pub use out_of_order::OutOfOrderConfig;
 pub use priority_out_of_order::PriorityOutOfOrderConfig;
 pub use read_priority::ReadPriorityConfig;
@@ -24,6 +26,7 @@ crate::policies! {
     /// Which transaction a die serves next.
     pub enum Scheduling at "scheduler" {
         "fcfs" => Fcfs(FcfsConfig),
+        "host-first" => HostFirst(HostFirstConfig),
         "read-priority" => ReadPriority(ReadPriorityConfig),
         "out-of-order" => OutOfOrder(OutOfOrderConfig),
         "priority-out-of-order" => PriorityOutOfOrder(PriorityOutOfOrderConfig),
@@ -111,6 +114,7 @@ pub(crate) trait Policy: Send {
 pub(crate) fn build(config: &Scheduling, dies: u32, flows: usize) -> Box<dyn Policy> {
     match config {
         Scheduling::Fcfs(_) => Box::new(fcfs::Fcfs::new(dies)),
+        Scheduling::HostFirst(_) => Box::new(host_first::HostFirst::new(dies)),
         Scheduling::ReadPriority(config) => {
             Box::new(read_priority::ReadPriority::new(config, dies))
         }

@@ -3,13 +3,14 @@
 use flashlane_engine::Time;
 
 use super::params::CloneParams;
+use crate::config::units::Span;
 
 /// Hours of a day.
 const DAY_HOURS: f64 = 24.0;
-/// Unit: picoseconds.
+/// Hour of a day of usual length. Unit: picoseconds.
 const HOUR_PS: f64 = 3.6e15;
-/// The rates are taken anew after so much time of the trace. Unit: picoseconds.
-const STEP_PS: f64 = 5e12;
+/// The rates are taken anew so often in an hour.
+const STEPS: f64 = 720.0;
 
 /// Rate over its mean by hour of the day: straight lines between points, the last of which leads back to
 /// the first on the next day.
@@ -65,7 +66,7 @@ pub(super) struct Rates {
     pub(super) gap: f64,
 }
 
-/// The day of a clone. Its first hour starts with the pass.
+/// The day of a clone, from some hour on at the start of each pass.
 #[derive(Clone, Debug)]
 pub(super) struct Day {
     read: Profile,
@@ -73,7 +74,10 @@ pub(super) struct Day {
     read_ratio: f64,
     /// Mean gaps before a read and before a write, over that of all requests.
     gaps: [f64; 2],
-    time_scale: f64,
+    /// Hour at which a pass starts. Range: 0..24.
+    first_hour: f64,
+    /// Length of an hour, scaled. Unit: picoseconds.
+    hour_ps: f64,
     origin: Time,
     /// The rates last taken hold until then.
     until: Time,
@@ -83,15 +87,26 @@ impl Day {
     /// `None`: the rates do not change over the day.
     pub(super) fn new(params: &CloneParams<'_>, time_scale: f64) -> Option<Self> {
         let (read, write) = (params.read.daily, params.write.daily);
-        (!read.is_empty() || !write.is_empty()).then(|| Self {
+        params.has_day().then(|| Self {
             read: Profile::new(read),
             write: Profile::new(write),
             read_ratio: params.read_ratio,
             gaps: [params.read.gap_ms, params.write.gap_ms].map(|ms| ms / params.gap_ms()),
-            time_scale,
+            first_hour: 0.0,
+            hour_ps: HOUR_PS * time_scale,
             origin: Time::ZERO,
             until: Time::ZERO,
         })
+    }
+
+    /// Passes start at this time of a day of usual length.
+    pub(super) fn start_at(&mut self, start: Span) {
+        self.first_hour = start.0 as f64 / HOUR_PS;
+    }
+
+    /// The day passes within this time, scaled like everything else.
+    pub(super) fn squeeze(&mut self, day: Span) {
+        self.hour_ps *= day.0 as f64 / DAY_HOURS / HOUR_PS;
     }
 
     /// Starts the day anew.
@@ -105,10 +120,10 @@ impl Day {
         if now < self.until {
             return None;
         }
-        let step = (STEP_PS * self.time_scale).max(1.0);
+        let step = (self.hour_ps / STEPS).max(1.0);
         self.until = Time(now.0.saturating_add(step as u64));
-        let hours = now.saturating_sub(self.origin).0 as f64 / (HOUR_PS * self.time_scale);
-        Some(self.rates(hours % DAY_HOURS))
+        let hours = now.saturating_sub(self.origin).0 as f64 / self.hour_ps;
+        Some(self.rates((self.first_hour + hours) % DAY_HOURS))
     }
 
     fn rates(&self, hour: f64) -> Rates {
@@ -160,6 +175,17 @@ mod tests {
         assert_eq!(plain.turn(Time(hour(18.2).0 + 4_000_000_000_000)), None);
         let scaled = fast.turn(hour(0.182)).expect("the first time");
         assert!((busy.gap - scaled.gap).abs() < 1e-9);
+        let mut late = Day::new(params, 0.01).expect("a day");
+        late.start_at(Span(hour(17.0).0));
+        let after = late.turn(hour(0.012)).expect("the first time");
+        assert!((busy.gap - after.gap).abs() < 1e-9, "1.2 hours after the start at hour 17");
+        let next = late.turn(hour(0.15)).expect("later");
+        let eight = Day::new(params, 1.0).expect("a day").rates(8.0);
+        assert!((next.gap - eight.gap).abs() < 1e-9, "the day goes round");
+        let mut short = Day::new(params, 0.01).expect("a day");
+        short.squeeze(Span(hour(2.4).0));
+        let of_short = short.turn(hour(0.0182)).expect("the first time");
+        assert!((busy.gap - of_short.gap).abs() < 1e-9, "a tenth of 18.2 hours, scaled");
         assert_ne!(busy, plain.turn(hour(36.0)).expect("later"));
         plain.restart(hour(100.0));
         let again = plain.turn(hour(118.2)).expect("a new pass");

@@ -107,7 +107,7 @@ impl CloneSource {
     /// flow's index.
     ///
     /// # Errors
-    /// An unknown name, or a time scale that is not above 0.
+    /// An unknown name; a time scale that is not above 0; a time of the day for a clone that has none.
     pub fn new(
         config: &CloneConfig,
         space: &FlowSpace,
@@ -126,7 +126,20 @@ impl CloneSource {
             return Err(Error::config("clone.time_scale", message));
         }
         let end = PassEnd::new(config.requests, config.duration.map(|span| span.0));
-        Ok(Self::of(&params, config.time_scale, end, space, (seed, flow)))
+        let mut source = Self::of(&params, config.time_scale, end, space, (seed, flow));
+        match &mut source.day {
+            Some(day) => {
+                config.start.inspect(|&start| day.start_at(start));
+                config.day.inspect(|&length| day.squeeze(length));
+            }
+            None if config.start.is_some() || config.day.is_some() => {
+                let message =
+                    "found a time of the day, but the rates of this clone do not follow the hour";
+                return Err(Error::config("clone.start", message));
+            }
+            None => {}
+        }
+        Ok(source)
     }
 
     /// `requests` requests of a parameter set in a space of their own that cuts none of its sets, as they

@@ -75,6 +75,12 @@ impl<'a> Side<'a> {
 }
 
 impl CloneParams<'_> {
+    /// The rate of reads or of writes follows the hour.
+    #[must_use]
+    pub fn has_day(&self) -> bool {
+        !self.read.daily.is_empty() || !self.write.daily.is_empty()
+    }
+
     /// Mean gap of all requests. Unit: milliseconds.
     #[must_use]
     pub fn gap_ms(&self) -> f64 {

@@ -1,0 +1,82 @@
+//! Fig. 1: each workload alone on fewer and fewer chips.
+//!
+//! The number of blocks grows as that of chips shrinks, so that capacity and data stay as they are. A tenant's
+//! 50 GB are a third of the drive.
+
+use flashlane::Error;
+use flashlane::workload::clone;
+
+use super::setup::{Piece, drive, flow, reads};
+use crate::{Findings, Job, Lab, Row, Table};
+
+const NAME: &str = "parallelism";
+
+/// The workloads of the figure that have published statistics: UPI's Table 2 and FLIN's.
+const WORKLOADS: [&str; 7] = ["das-as", "dtrs", "lm-tbe", "rad-be", "exch", "msnfs", "msncfs"];
+
+/// Channels, and chips of each.
+const DEGREES: [(u32, u32); 5] = [(4, 4), (2, 4), (2, 2), (1, 4), (1, 2)];
+
+/// Blocks of a plane, times chips: those of Table 1.
+const BLOCKS: u32 = 1024 * 12;
+
+/// Requests of a workload without a day.
+const REQUESTS: u64 = 40_000;
+
+/// Length of the day of the others. Unit: seconds.
+const DAY_S: f64 = 240.0;
+
+fn job(lab: &Lab<'_>, workload: &str, (channels, chips): (u32, u32)) -> Result<Job, Error> {
+    let sets = [
+        format!("flash.channels={channels}"),
+        format!("flash.chips_per_channel={chips}"),
+        format!("flash.blocks_per_plane={}", BLOCKS / (channels * chips)),
+        "ftl.precondition.occupancy=0.333".to_owned(),
+    ];
+    let flows = if clone::find(workload)?.has_day() {
+        Piece::whole_day(lab, DAY_S).flow(lab, workload)?
+    } else {
+        let requests = match (lab.smoke, lab.full) {
+            (true, _) => 100,
+            (_, true) => 25 * REQUESTS,
+            _ => REQUESTS,
+        };
+        flow(workload, &lab.source(workload, requests, 1.0)?)
+    };
+    drive(&sets.each_ref().map(String::as_str), &flows)
+}
+
+/// Runs the experiment.
+pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
+    let mut jobs: Vec<Job> = Vec::new();
+    for workload in WORKLOADS {
+        for degree in DEGREES {
+            jobs.push(job(lab, workload, degree)?);
+        }
+    }
+    let runs = lab.run(&jobs)?;
+    let mut table = Table::new(
+        NAME,
+        "Fig. 1: mean read response time over that on 4x4 (channels x chips of each)",
+        &["workload", "4x4, us", "4x4", "2x4", "2x2", "1x4", "1x2"],
+    );
+    let mut rows = Vec::new();
+    for (workload, runs) in WORKLOADS.iter().zip(runs.chunks(DEGREES.len())) {
+        let means: Vec<f64> = runs.iter().map(|run| reads(&run.summary, workload).mean).collect();
+        let mut cells = vec![(*workload).into(), means[0].into()];
+        cells.extend(means.iter().map(|mean| (mean / means[0]).into()));
+        table.row(cells);
+        let rise = means[DEGREES.len() - 1] / means[0];
+        let metric = format!("{workload}, 1x2 over 4x4");
+        rows.push(match *workload {
+            "lm-tbe" | "rad-be" => {
+                let note = "\"over a two-fold increase in the average read response time\"";
+                Row::statement(NAME, metric, rise, rise > 2.0, "x", note)
+            }
+            _ => Row::no_reference(NAME, metric, None, Some(rise), "x", "a bar without a number"),
+        });
+    }
+    let missing = "the same statement; no published statistics of this trace";
+    rows.push(Row::no_reference(NAME, "dap-ps, 1x2 over 4x4", None, None, "x", missing));
+    Ok(Findings { rows, tables: vec![table] })
+}

@@ -1,0 +1,83 @@
+//! Host first: what the host asks for in order of arrival, collection when nothing else waits.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use flashlane_engine::{NONE, Time};
+
+use super::Policy;
+use crate::config::policy::PolicyDoc;
+use crate::scheduler::queues::{Kind, Queues, View};
+use crate::transaction::{Op, Source};
+
+/// Parameters (none).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostFirstConfig {}
+
+impl PolicyDoc for HostFirstConfig {
+    const SUMMARY: &'static str =
+        "host requests before collection, each in order of arrival; reads do not pass writes";
+    const SOURCE: &'static str = "UPI (HotStorage) section 4: \"a simple priority scheduler\"";
+}
+
+/// Reads and writes of the host and of mapping wait in one list, all work of collection in another.
+const HOST: Kind = Kind::UserRead(0);
+const COLLECTION: Kind = Kind::GcRead;
+
+/// The policy.
+pub(super) struct HostFirst {
+    queues: Queues,
+}
+
+impl HostFirst {
+    pub(super) fn new(dies: u32) -> Self {
+        Self { queues: Queues::new(dies) }
+    }
+
+    /// Lists in the order in which they are served now.
+    fn order(view: &View<'_>) -> [Kind; 2] {
+        if view.urgent { [COLLECTION, HOST] } else { [HOST, COLLECTION] }
+    }
+}
+
+impl Policy for HostFirst {
+    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+        let kind = match view.transactions[id].source {
+            Source::Gc => COLLECTION,
+            _ => HOST,
+        };
+        self.queues.push(die, kind, id, view.transactions);
+    }
+
+    /// The oldest that can go leads; what can go along on other planes may pass others.
+    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        self.queues.form_starving(die, view)
+            || Self::order(view).into_iter().any(|kind| self.queues.form(die, kind, None, view))
+    }
+
+    /// The same, if the oldest of the list that is served now is a read.
+    fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        let [kind, _] = Self::order(view);
+        self.queues.cancel_stale(die, kind, view);
+        let oldest = self.queues.front(die, kind);
+        oldest != NONE
+            && view.transactions[oldest].op == Op::Read
+            && self.queues.form(die, kind, None, view)
+    }
+
+    fn interrupt(&mut self, _: u32, _: &mut View<'_>) -> bool {
+        false
+    }
+
+    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+        (0..).zip(Self::order(view)).find_map(|(rank, kind)| {
+            let id = self.queues.front(die, kind);
+            (id != NONE).then(|| (rank, view.transactions[id].mark))
+        })
+    }
+
+    fn waiting(&self, die: u32) -> u32 {
+        self.queues.waiting(die)
+    }
+}
