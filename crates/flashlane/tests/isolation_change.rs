@@ -92,7 +92,9 @@ fn a_tenant_that_turns_to_writing_gets_chips_and_gives_them_back() {
         assert!(found[CHIPS..BURST.start].iter().all(|&chips| chips <= 2), "before: {found:?}");
         assert!(found[BURST.start + CHIPS] >= 6, "within as many windows as chips: {found:?}");
         assert!(found[BURST.start + CHIPS..BURST.end].iter().all(|&c| c >= 5), "{found:?}");
-        assert!(found[BURST.end + 4 * CHIPS..].iter().all(|&chips| chips <= 2), "{found:?}");
+        let peak = found[BURST].iter().copied().max().expect("windows");
+        let after = &found[BURST.end + 4 * CHIPS..];
+        assert!(after.iter().all(|&chips| 2 * chips <= peak), "half of them at least: {found:?}");
         let quiet = chips(0, seed);
         assert!(quiet[CHIPS..].iter().all(|&chips| chips <= 2), "without writes: {quiet:?}");
     }
