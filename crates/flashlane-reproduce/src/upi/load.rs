@@ -12,7 +12,7 @@ const NAME: &str = "load";
 const TIME_SCALES: [f64; 5] = [4.0, 2.0, 1.0, 0.8, 0.6];
 
 /// Time from hour 17 on. Unit: seconds, before scaling.
-const COUNTED_S: f64 = 1200.0;
+const COUNTED_S: f64 = 600.0;
 
 /// Runs the experiment.
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {

@@ -8,7 +8,7 @@ use crate::{Findings, Job, Lab, Row, Run, Table};
 const NAME: &str = "variants";
 
 /// Time from hour 17 on. Unit: seconds.
-const COUNTED_S: f64 = 1200.0;
+const COUNTED_S: f64 = 600.0;
 
 /// A reading: its name, keys for all policies, and the isolation of each.
 struct Variant {
