@@ -139,6 +139,8 @@ fn upi_gives_chips_to_the_writers_that_need_them() {
     assert_eq!(all, (0..12).collect::<Vec<u32>>(), "disjoint sets that cover the drive");
     assert!(found.transfers > 0);
     assert_eq!(found.sets[0].len(), 1, "the reader gives a chip away: {:?}", found.sets);
+    assert_eq!(summary.flash.zero_fill_reads, 0, "the drive is full: no page got lost");
+    assert!(summary.flash.user_reads > 500 && found.relocated_pages.iter().sum::<u64>() > 100);
     let first = &found.windows[0];
     assert_eq!(first.chips.iter().sum::<u32>(), 12);
     assert!(first.utilities.iter().all(|&utility| 0.0 < utility && utility <= 1.0));

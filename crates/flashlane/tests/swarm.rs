@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use flashlane::config::validate::validate;
 use flashlane::config::{CacheMode, OnEnd};
+use flashlane::isolation::Isolation;
 use flashlane::metrics::Summary;
 use flashlane::metrics::summary::{BreakdownSummary, Latency};
 use flashlane::simulate;
@@ -127,6 +128,7 @@ fn check(case: &Case, summary: &Summary) {
     assert_eq!(summary.slowdown_over_time.is_some(), case.options.windows.is_some());
     check_flash(case, summary);
     check_shares(summary);
+    check_sets(case, summary);
     let stops =
         case.workload.flows.len() == 1 && case.workload.flows[0].on_end != Some(OnEnd::Repeat);
     if let (true, Some(synthetic)) = (stops, &case.workload.flows[0].synthetic)
@@ -162,6 +164,36 @@ fn check_flash(case: &Case, summary: &Summary) {
         let written: u64 = summary.flows.iter().map(|flow| flow.bytes.write).sum();
         assert!(flash.user_programs >= written.div_ceil(page), "uncached writes reach the flash");
     }
+}
+
+/// Sets are disjoint and cover the drive, but for the chips that the configuration says; every flow keeps a
+/// chip of its own.
+fn check_sets(case: &Case, summary: &Summary) {
+    let Isolation::Upi(upi) = &case.device.isolation else {
+        assert!(summary.isolation_sets.is_none(), "sets that change are those of upi");
+        return;
+    };
+    let found = summary.isolation_sets.as_ref().expect("upi reports its sets");
+    let mut writers = vec![0; summary.chips.len()];
+    found.sets.iter().flatten().for_each(|&chip| writers[chip as usize] += 1);
+    for (chip, &writers) in (0..).zip(&writers) {
+        let expected = match (upi.shared_chips.contains(&chip), upi.read_only_chips.contains(&chip))
+        {
+            (true, _) => summary.flows.len(),
+            (_, true) => 0,
+            _ => 1,
+        };
+        assert_eq!(writers, expected, "flows that write to chip {chip}");
+    }
+    let shared = upi.shared_chips.len();
+    let own = writers.len() - shared - upi.read_only_chips.len();
+    for window in &found.windows {
+        let sizes = window.chips.iter().map(|&chips| chips as usize);
+        assert_eq!(sizes.clone().sum::<usize>(), own + shared * found.sets.len(), "{window:?}");
+        assert!(sizes.min() > Some(shared), "every flow keeps a chip: {window:?}");
+    }
+    assert!(found.transfers <= found.ended_windows, "at most one chip a window");
+    assert!(upi.overflow || found.overflow_pages == 0);
 }
 
 fn check_shares(summary: &Summary) {

@@ -124,6 +124,8 @@ pub struct SchedulerOverhead {
 pub struct IsolationSummary {
     /// Chips of each set at the end, numbered channel by channel.
     pub sets: Vec<Vec<u32>>,
+    /// Windows that ended with an allocation step.
+    pub ended_windows: u64,
     /// Chips that the allocation step moved.
     pub transfers: u64,
     /// Chips that went to a flow whose set had no room.

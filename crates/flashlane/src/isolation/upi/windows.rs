@@ -72,6 +72,7 @@ impl Upi {
 
     /// What the summary keeps of a window: every one at first, fewer as the run goes on.
     fn record_window(&mut self) {
+        self.summary.ended_windows += 1;
         self.since += 1;
         if self.since < self.stride {
             return;
