@@ -1,12 +1,13 @@
 # The commands of the project. Everything goes through cargo; nothing is installed.
 
-.PHONY: help demo test lint bench docs
+.PHONY: help demo test lint bench bench-check bench-record docs
 
 help:
 	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
 	@echo 'make test    every test'
 	@echo 'make lint    formatting and lints, warnings refused'
-	@echo 'make bench   requests per second of the whole process'
+	@echo 'make bench   speed of whole runs; see docs/performance.md (bench-check: instructions per request against'
+	@echo '             the committed ones; bench-record: measures all and keeps it in benches/)'
 	@echo 'make docs    write docs/configuration.md anew from the schema'
 
 demo:
@@ -21,8 +22,16 @@ lint:
 	cargo clippy --workspace --all-targets -- -D warnings
 	@if [ -n "$$(git ls-files '*.py')" ]; then ruff check . && ruff format --check .; fi
 
+# For example: make bench BENCH='--requests 1000000 gc-writes'
 bench:
-	cargo bench -p flashlane --bench throughput
+	cargo run --release -q -p flashlane-bench -- $(BENCH)
+
+bench-check:
+	cargo run --release -q -p flashlane-bench -- check
+
+bench-record:
+	cargo run --release -q -p flashlane-bench -- instructions --record
+	cargo run --release -q -p flashlane-bench -- --record
 
 docs:
 	UPDATE_DOCS=1 cargo test -p flashlane --test docs

@@ -1,0 +1,71 @@
+//! The workloads of the cases, as TOML, of about so many requests.
+
+/// Flows that end a run, and flows that load the drive until then.
+const STOP: &str = "stop";
+const REPEAT: &str = "repeat";
+
+fn flow(name: &str, on_end: &str, cache: &str, kind: &str) -> String {
+    format!("[[flow]]\nname = \"{name}\"\ncache = \"{cache}\"\non_end = \"{on_end}\"\n{kind}\n")
+}
+
+fn synthetic(depth: u32, read_ratio: f64, size: &str, align: &str, requests: u64) -> String {
+    let requests = requests.max(1);
+    format!(
+        "[flow.synthetic]\nqueue_depth = {depth}\nread_ratio = {read_ratio:?}\nsize = \"{size}\"\n\
+         align = \"{align}\"\nrequests = {requests}"
+    )
+}
+
+/// Two closed loops of random reads, each of a depth and a number of requests. The second ends the run.
+pub(crate) fn readers(first: (u32, u64), second: (u32, u64)) -> String {
+    let reads = |(depth, requests)| synthetic(depth, 1.0, "8KiB", "8KiB", requests);
+    flow("first", REPEAT, "off", &reads(first)) + &flow("second", STOP, "off", &reads(second))
+}
+
+/// MQSim's two default flows: half of the space each, half of a page a request.
+pub(crate) fn writers(requests: u64) -> String {
+    let writes = |depth| synthetic(depth, 0.0, "4KiB", "8KiB", requests) + "\nworking_set = 0.5";
+    flow("first", STOP, "write", &writes(16)) + &flow("second", REPEAT, "write", &writes(2))
+}
+
+/// A closed loop of random page writes.
+pub(crate) fn rewriter(requests: u64) -> String {
+    flow("writer", STOP, "write", &synthetic(32, 0.0, "8KiB", "8KiB", requests))
+}
+
+/// A closed loop of random reads, one at a time.
+pub(crate) fn reader(requests: u64) -> String {
+    flow("reader", STOP, "off", &synthetic(1, 1.0, "4KiB", "4KiB", requests))
+}
+
+/// Tenants of FLIN's Table 2 with their bursts; shares are those of their rates.
+pub(crate) fn bursts(requests: u64) -> String {
+    [("tpcc", 1.0, 0.41), ("tpce", 1.0, 0.41), ("msnfs", 0.5, 0.11), ("wsrch", 0.2, 0.07)]
+        .map(|(name, time_scale, share)| {
+            let requests = ((requests as f64 * share) as u64).max(1);
+            let clone = format!(
+                "[flow.clone]\nof = \"{name}\"\ntime_scale = {time_scale:?}\nrequests = {requests}"
+            );
+            flow(name, REPEAT, "write", &clone)
+        })
+        .concat()
+}
+
+/// A stream of reads beside a stream of writes.
+pub(crate) fn streams(requests: u64) -> String {
+    let stream = |read_ratio| {
+        synthetic(8, read_ratio, "128KiB", "128KiB", requests / 2) + "\naddress = \"streaming\""
+    };
+    flow("reader", REPEAT, "off", &stream(1.0)) + &flow("writer", REPEAT, "write", &stream(0.0))
+}
+
+/// As many flows as a drive takes.
+pub(crate) fn tenants(requests: u64) -> String {
+    let kind = synthetic(4, 0.7, "8KiB", "8KiB", requests / 64);
+    (0..64).map(|tenant| flow(&format!("tenant-{tenant}"), REPEAT, "write", &kind)).collect()
+}
+
+/// Next to nothing: what counts is the state of the drive before it.
+pub(crate) fn nothing(requests: u64) -> String {
+    flow("reader", STOP, "off", &synthetic(1, 1.0, "16KiB", "16KiB", requests))
+}
