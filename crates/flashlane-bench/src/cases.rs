@@ -194,7 +194,7 @@ pub(crate) const CASES: &[Case] = &[
         device: XPOINT,
         workload: reader,
         most: None,
-        count: Some(Count { requests: 10_000, sets: NO_KEYS }),
+        count: Some(Count { requests: 5_000, sets: NO_KEYS }),
     },
     Case {
         name: "flows-64",

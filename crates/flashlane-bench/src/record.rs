@@ -62,3 +62,20 @@ pub(crate) fn commit() -> String {
     let commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
     if changed { commit + "+" } else { commit }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::CASES;
+
+    #[test]
+    fn every_counted_case_has_a_committed_count() {
+        let counts = committed().unwrap().instructions_per_request;
+        let mut names: Vec<&str> = counts.keys().map(String::as_str).collect();
+        let mut counted: Vec<&str> =
+            CASES.iter().filter(|case| case.count.is_some()).map(|case| case.name).collect();
+        names.sort_unstable();
+        counted.sort_unstable();
+        assert_eq!(names, counted);
+    }
+}
