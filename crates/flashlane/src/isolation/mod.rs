@@ -14,7 +14,7 @@ mod upi;
 pub(crate) use moving::MovingSets;
 pub use partitioned::{PartitionBy, PartitionShares, PartitionedConfig};
 pub use unified::UnifiedConfig;
-pub use upi::UpiConfig;
+pub use upi::{FewestReads, UpiConfig};
 
 use crate::config::DeviceConfig;
 use crate::layout::{FlowSpace, Geometry, Layout};

@@ -14,7 +14,9 @@ use flashlane::config::{
 use flashlane::ftl::allocation::Allocation;
 use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
 use flashlane::interface::arbitration::{Arbitration, WeightedConfig};
-use flashlane::isolation::{Isolation, PartitionBy, PartitionShares, PartitionedConfig, UpiConfig};
+use flashlane::isolation::{
+    FewestReads, Isolation, PartitionBy, PartitionShares, PartitionedConfig, UpiConfig,
+};
 use flashlane::layout::Layout;
 use flashlane::scheduler::Scheduling;
 use flashlane::scheduler::policy::{
@@ -265,6 +267,7 @@ fn upi(draw: &mut Draw, device: &mut DeviceConfig, flows: usize) {
     if draw.chance(0.6) {
         upi.hysteresis = draw.pick(&[0.0, 0.0, 0.1]);
         upi.settle = draw.chance(0.5);
+        upi.fewest_reads = draw.pick(&[FewestReads::Own, FewestReads::All]);
         upi.relocation = draw.pick(&[0.0, 1.0, 100.0]);
         upi.traffic_exponents =
             (0..draw.between(0, flows as u64)).map(|_| 3.0 * draw.0.unit()).collect();

@@ -18,6 +18,8 @@ pub struct UpiConfig {
     /// A chip moves only if the lowest utility is expected to rise, so that transfers come to an end while
     /// the load is constant; ours. Without it two flows with equal loads may swap a chip for ever.
     pub settle: bool,
+    /// Whose reads say which chip a flow gives away, the one with the fewest: the paper does not say whose.
+    pub fewest_reads: FewestReads,
     /// Weight of the reads of a block on a chip that its flow does not write to, against its invalid
     /// pages, when a victim is chosen (section 5): 0 never moves data for its reads, large values move it
     /// eagerly. The form of the score is ours. Range: 0..=1000000.
@@ -51,12 +53,24 @@ pub struct UpiConfig {
     pub traffic_limit: f64,
 }
 
+/// Reads by which the chip to give away is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FewestReads {
+    /// Those of all flows.
+    #[default]
+    All,
+    /// Those of the flow that loses it: it keeps the chips that hold what it reads.
+    Own,
+}
+
 impl Default for UpiConfig {
     fn default() -> Self {
         Self {
             window: Span(30_000_000_000_000),
             hysteresis: 0.0,
             settle: true,
+            fewest_reads: FewestReads::All,
             relocation: 1.0,
             traffic_exponents: Vec::new(),
             read_exponent: 1.0,

@@ -18,7 +18,7 @@ mod sets;
 mod utility;
 mod windows;
 
-pub use config::UpiConfig;
+pub use config::{FewestReads, UpiConfig};
 
 use flashlane_engine::Time;
 

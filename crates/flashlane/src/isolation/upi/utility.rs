@@ -1,5 +1,6 @@
 //! Equations 1 to 3 of UPI and its allocation step, over the counts of one window.
 
+use super::config::FewestReads;
 use super::sets::Sets;
 
 /// What a window showed, and the constants of the equations.
@@ -94,6 +95,7 @@ pub(super) struct Transfer {
 pub(super) struct StepRules {
     pub(super) hysteresis: f64,
     pub(super) settle: bool,
+    pub(super) fewest_reads: FewestReads,
 }
 
 /// The transfer of section 3.2, if its guard lets it pass: the chip of the flow with the largest
@@ -116,8 +118,12 @@ pub(super) fn step(
         return None;
     }
     let chips = sets.chips();
+    let of = |flow: usize, chip: usize| counts.reads[flow * chips + chip];
     let read = |chip: usize| -> f64 {
-        (0..utilities.len()).map(|flow| counts.reads[flow * chips + chip]).sum()
+        match rules.fewest_reads {
+            FewestReads::Own => of(from, chip),
+            FewestReads::All => (0..utilities.len()).map(|flow| of(flow, chip)).sum(),
+        }
     };
     let chip = (0..chips).filter(|&chip| sets.is_owner(from, chip)).min_by(|&a, &b| {
         read(a).total_cmp(&read(b)).then(pages(a).cmp(&pages(b))).then(a.cmp(&b))

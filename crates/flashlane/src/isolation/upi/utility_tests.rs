@@ -23,7 +23,7 @@ fn sets(owners: &[u16], flows: usize) -> Sets {
 }
 
 fn rules(settle: bool) -> StepRules {
-    StepRules { hysteresis: 0.0, settle }
+    StepRules { hysteresis: 0.0, settle, fewest_reads: FewestReads::All }
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -89,8 +89,19 @@ fn the_step_moves_the_least_read_chip_from_the_happiest_to_the_unhappiest() {
         Some(Transfer { chip: 1, from: 0, to: 1 }),
         "then the lower number"
     );
-    let hysteresis = StepRules { hysteresis: 1.0, settle: true };
+    let hysteresis = StepRules { hysteresis: 1.0, ..rules(true) };
     assert_eq!(step(&counts, &sets, hysteresis, pages), None);
+}
+
+/// The chip that flow 0 gets back is full of reads of the other: it keeps the one with its own.
+#[test]
+fn a_flow_keeps_the_chips_that_it_reads_or_those_that_anyone_reads() {
+    let counts = counts(&[&[60.0, 5.0, 0.0], &[0.0, 400.0, 400.0]], &[0.0, 1500.0]);
+    let sets = sets(&[0, 0, 1], 2);
+    for (fewest_reads, chip) in [(FewestReads::Own, 1), (FewestReads::All, 0)] {
+        let transfer = step(&counts, &sets, StepRules { fewest_reads, ..rules(true) }, |_| 0);
+        assert_eq!(transfer, Some(Transfer { chip, from: 0, to: 1 }), "{fewest_reads:?}");
+    }
 }
 
 #[test]

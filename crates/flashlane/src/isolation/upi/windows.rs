@@ -3,7 +3,7 @@
 use flashlane_engine::Time;
 
 use super::utility::{StepRules, step};
-use super::{READ_UNIT, Upi};
+use super::{READ_UNIT, Upi, UpiConfig};
 use crate::ftl::blocks::Blocks;
 use crate::metrics::summary::IsolationWindow;
 
@@ -51,7 +51,8 @@ impl Upi {
         }
         self.counts.assume_reads(&self.sets);
         self.summary.utilities = self.counts.utilities(&self.sets);
-        let rules = StepRules { hysteresis: self.config.hysteresis, settle: self.config.settle };
+        let UpiConfig { hysteresis, settle, fewest_reads, .. } = self.config;
+        let rules = StepRules { hysteresis, settle, fewest_reads };
         let held = |chip| self.planes_of(chip).map(|plane| u64::from(blocks.held(plane))).sum();
         let wanted = step(&self.counts, &self.sets, rules, held);
         if let Some(transfer) = wanted
