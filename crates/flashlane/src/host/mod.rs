@@ -294,7 +294,9 @@ impl Ssd {
         self.host
             .flows
             .iter()
-            .filter_map(|f| f.source.as_ref().map(|s| if f.passed { 1.0 } else { s.progress() }))
+            .filter_map(|f| {
+                f.source.as_ref().map(|s| if f.passed { 1.0 } else { s.progress(self.now) })
+            })
             .fold(1.0, f64::min)
     }
 

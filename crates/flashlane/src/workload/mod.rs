@@ -81,8 +81,9 @@ pub trait RequestSource: Send {
         false
     }
 
-    /// Share of the pass that is done, 0..=1, as far as it is known; for progress bars only.
-    fn progress(&self) -> f64 {
+    /// Share of the pass that is done at `now`, 0..=1; 0 where it is not known. For progress bars only.
+    fn progress(&self, now: Time) -> f64 {
+        let _ = now;
         0.0
     }
 

@@ -77,6 +77,14 @@ impl PassEnd {
         self.duration.is_some_and(|duration| at.saturating_sub(self.start).0 >= duration)
     }
 
+    /// Share of the pass that is over at `now`. Range: 0..=1; 0 of a pass without end.
+    pub(crate) fn share(&self, now: Time) -> f64 {
+        let of = |part: u64, whole: u64| (part as f64 / whole.max(1) as f64).min(1.0);
+        let issued = self.requests.map_or(0.0, |requests| of(self.issued, requests));
+        let passed = now.saturating_sub(self.start).0;
+        issued.max(self.duration.map_or(0.0, |duration| of(passed, duration)))
+    }
+
     /// Counts a request.
     pub(crate) fn count(&mut self) {
         self.issued += 1;
@@ -95,6 +103,18 @@ mod tests {
         assert_eq!(last, Time(5 + 1_000_000_000 - 1));
         assert_eq!(Gap::from_ps(-1.0), Gap(0));
         assert_eq!(Gap::from_ps(f64::NAN), Gap(0));
+    }
+
+    #[test]
+    fn the_share_of_a_pass_is_that_of_what_ends_it_first() {
+        let mut end = PassEnd::new(Some(4), Some(1000));
+        end.restart(Time(500));
+        assert_eq!(end.share(Time(500)), 0.0);
+        end.count();
+        assert_eq!(end.share(Time(600)), 0.25, "requests");
+        assert_eq!(end.share(Time(1400)), 0.9, "time");
+        assert_eq!(end.share(Time(9000)), 1.0);
+        assert_eq!(PassEnd::new(None, None).share(Time(7)), 0.0);
     }
 
     #[test]

@@ -164,6 +164,10 @@ impl RequestSource for SyntheticSource {
         self.end.never()
     }
 
+    fn progress(&self, now: Time) -> f64 {
+        self.end.share(now)
+    }
+
     fn diverge(&mut self) {
         self.address.diverge();
         for rng in [&mut self.ops.rng, &mut self.address_rng, &mut self.size_rng] {

@@ -323,6 +323,10 @@ impl RequestSource for CloneSource {
         self.end.never()
     }
 
+    fn progress(&self, now: Time) -> f64 {
+        self.end.share(now)
+    }
+
     /// Gaps keep their draws, which change no address.
     fn diverge(&mut self) {
         self.types.rng = diverged(&mut self.types.rng);
