@@ -2,28 +2,8 @@
 
 mod common;
 
-use common::Scenario;
+use common::{SMALL_DRIVE, Scenario};
 use flashlane::metrics::Summary;
-
-/// Three channels of two chips, one die of two planes each; small enough to fill.
-const DRIVE: &str = r#"
-name = "composition"
-[ftl]
-over_provisioning = "120%"
-[flash]
-technology = "slc"
-channels = 3
-chips_per_channel = 2
-dies_per_chip = 1
-planes_per_die = 2
-blocks_per_plane = 64
-pages_per_block = 32
-page_size = "4KiB"
-channel_rate = "800MT/s"
-read_time = ["50us"]
-program_time = ["500us"]
-erase_time = "3ms"
-"#;
 
 /// A light reader beside a heavy one and a writer that keeps collection busy.
 const TENANTS: &str = r#"
@@ -67,8 +47,10 @@ const UPI: &str = "{ upi = { window = \"10ms\" } }";
 const UPI_SHARED: &str = "{ upi = { window = \"10ms\", shared_chips = [0, 3, 4] } }";
 
 fn run(scheduler: &str, isolation: &str) -> Summary {
-    let mut scenario =
-        Scenario::new(DRIVE, TENANTS).set("scheduler", scheduler).set("isolation", isolation);
+    let mut scenario = Scenario::new(SMALL_DRIVE, TENANTS)
+        .set("ftl.over_provisioning", "120%")
+        .set("scheduler", scheduler)
+        .set("isolation", isolation);
     scenario.options.alone = true;
     scenario.run()
 }

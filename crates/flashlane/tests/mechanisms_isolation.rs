@@ -2,28 +2,8 @@
 
 mod common;
 
-use common::Scenario;
+use common::{SMALL_DRIVE, Scenario};
 use flashlane::metrics::Summary;
-
-/// Three channels of two chips, one die of two planes each; small enough to fill.
-const DRIVE: &str = r#"
-name = "isolation"
-[ftl]
-over_provisioning = "28%"
-[flash]
-technology = "slc"
-channels = 3
-chips_per_channel = 2
-dies_per_chip = 1
-planes_per_die = 2
-blocks_per_plane = 64
-pages_per_block = 32
-page_size = "4KiB"
-channel_rate = "800MT/s"
-read_time = ["50us"]
-program_time = ["500us"]
-erase_time = "3ms"
-"#;
 
 /// A latency-critical reader beside two writers that keep their collection busy.
 const TENANTS: &str = r#"
@@ -61,7 +41,7 @@ duration = "400ms"
 "#;
 
 fn tenants() -> Scenario {
-    Scenario::new(DRIVE, TENANTS)
+    Scenario::new(SMALL_DRIVE, TENANTS)
 }
 
 fn p99_of_reader(summary: &Summary) -> f64 {

@@ -8,13 +8,13 @@ use flashlane::Error;
 use flashlane::metrics::Summary;
 use flashlane::workload::clone;
 
+use super::setup::{self, TENANTS};
 use crate::row::over_seeds;
 use crate::{Findings, Job, Lab, Row, Run, Table};
 
 const NAME: &str = "composition";
 
-/// The latency-critical tenant, one with bursts of writes, one with high throughput.
-const TENANTS: [&str; 3] = ["das-as", "dtrs", "lm-tbe"];
+/// Places among the tenants: the latency-critical one, and the one with high throughput.
 const CRITICAL: usize = 0;
 const THROUGHPUT: usize = 2;
 
@@ -73,7 +73,7 @@ fn job(lab: &Lab<'_>, time_scale: f64, pair: Pair) -> Result<Job, Error> {
         // The day of a clone begins at night, at half its mean rate.
         let requests = (trace_ms / clone::find(trace)?.gap_ms() / 2.0).ceil() as u64;
         let source = lab.source(trace, requests, time_scale)?;
-        Ok(format!("[[flow]]\nname = \"{trace}\"\ncache = \"off\"\n{source}\n"))
+        Ok(setup::flow(trace, &source))
     };
     let workload: String = TENANTS.into_iter().map(flow).collect::<Result<_, Error>>()?;
     let scheduler = match SCHEDULERS[scheduler] {

@@ -9,6 +9,26 @@ use flashlane::config::{DeviceConfig, WorkloadConfig};
 use flashlane::metrics::Summary;
 use flashlane::{RunOptions, simulate};
 
+/// Three channels of two chips, one die of two planes each; small enough to fill.
+pub(crate) const SMALL_DRIVE: &str = r#"
+name = "small"
+[ftl]
+over_provisioning = "28%"
+[flash]
+technology = "slc"
+channels = 3
+chips_per_channel = 2
+dies_per_chip = 1
+planes_per_die = 2
+blocks_per_plane = 64
+pages_per_block = 32
+page_size = "4KiB"
+channel_rate = "800MT/s"
+read_time = ["50us"]
+program_time = ["500us"]
+erase_time = "3ms"
+"#;
+
 /// A scenario: texts plus `key=value` changes, as `--set` takes them.
 #[derive(Clone)]
 pub(crate) struct Scenario {

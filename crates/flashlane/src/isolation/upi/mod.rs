@@ -83,7 +83,7 @@ pub(super) struct Upi {
     /// Running means of both, by flow.
     mean_writes: Vec<f64>,
     mean_copies: Vec<f64>,
-    /// Reads of each block, remembered over some windows. Unit: 1/16 page.
+    /// Reads of each block since its erase, or remembered over some windows. Unit: 1/16 page.
     block_reads: Vec<u32>,
     window_end: Time,
     /// Valid pages from which on a plane takes no more while there is another way.
@@ -256,11 +256,11 @@ impl MovingSets for Upi {
                 "plane {plane} is too full"
             );
         }
-        for (flow, rotation) in self.rotations.iter().enumerate() {
-            assert!(
-                rotation.covers(self.geometry, &self.sets, flow),
-                "the rotation of flow {flow}"
-            );
+        for rotations in [&self.rotations, &self.copy_rotations] {
+            for (flow, rotation) in rotations.iter().enumerate() {
+                let covers = rotation.covers(self.geometry, &self.sets, flow);
+                assert!(covers, "the rotation of flow {flow}");
+            }
         }
     }
 
