@@ -1,7 +1,34 @@
 //! The pending events, earliest first; events of the same time in the order in which they were
 //! scheduled.
+//!
+//! Most kinds of event are scheduled almost in order of their times: messages on a link end one after
+//! the other, and so do array reads, which all take equally long. Each such kind has a lane of its own, a
+//! sorted ring to whose end an event goes in no time. Everything else is in a heap. The earliest event
+//! is the earliest head of all lanes, found by a tree of their winners.
+
+mod heap;
+mod ring;
 
 use crate::time::Time;
+use heap::Heap;
+use ring::Ring;
+
+/// Lanes of a queue: this many less one for kinds of event, and the heap.
+pub const LANES: usize = 8;
+/// The lane of events that come in no order: the heap.
+pub const UNORDERED: usize = LANES - 1;
+/// An empty lane.
+const NEVER: u128 = u128::MAX;
+
+/// A kind of event that is scheduled almost in order of time shares a lane with its like.
+pub trait Laned: Copy {
+    /// The lane of the event, below [`LANES`]. It decides about speed only, never about the order.
+    fn lane(&self) -> usize;
+}
+
+/// The place of an event among those of the same time, taken before the event is scheduled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sequence(u64);
 
 #[derive(Clone, Copy, Debug)]
 struct Entry<E> {
@@ -10,40 +37,56 @@ struct Entry<E> {
     event: E,
 }
 
-impl<E> Entry<E> {
-    #[inline]
-    fn new(time: Time, sequence: u64, event: E) -> Self {
-        Self { key: u128::from(time.0) << 64 | u128::from(sequence), event }
-    }
-
-    #[inline]
-    fn time(&self) -> Time {
-        Time((self.key >> 64) as u64)
-    }
+#[inline]
+fn key(time: Time, sequence: u64) -> u128 {
+    u128::from(time.0) << 64 | u128::from(sequence)
 }
 
-/// A four-way heap over `(time, sequence)`: fewer levels than a binary heap, and the four children
-/// of a node share a cache line or two.
+#[inline]
+fn time(key: u128) -> Time {
+    Time((key >> 64) as u64)
+}
+
+/// The queue.
 ///
-/// Invariant: events leave in order of time, ties in order of scheduling, whatever the platform.
+/// Invariant: events leave in order of time, ties in order of scheduling (or of the reservation of their
+/// place), whatever the platform and whatever their lanes.
 #[derive(Debug)]
 pub struct EventQueue<E> {
-    heap: Vec<Entry<E>>,
+    lanes: [Ring<E>; UNORDERED],
+    heap: Heap<E>,
+    /// Key of the first event of every lane; [`NEVER`] without one.
+    heads: [u128; LANES],
+    /// The lane with the earliest head of each half, quarter and so on; the root is at 1.
+    winners: [u8; LANES],
     sequence: u64,
     now: Time,
+    /// Key of the last event that left.
+    last: u128,
+    len: usize,
 }
 
-impl<E: Copy> Default for EventQueue<E> {
+impl<E: Laned> Default for EventQueue<E> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<E: Copy> EventQueue<E> {
+impl<E: Laned> EventQueue<E> {
     /// An empty queue at time zero.
     #[must_use]
     pub fn new() -> Self {
-        Self { heap: Vec::with_capacity(1024), sequence: 0, now: Time::ZERO }
+        Self {
+            lanes: std::array::from_fn(|_| Ring::new()),
+            heap: Heap::new(),
+            heads: [NEVER; LANES],
+            // The first lane below each node.
+            winners: [0, 0, 0, 4, 0, 2, 4, 6],
+            sequence: 0,
+            now: Time::ZERO,
+            last: 0,
+            len: 0,
+        }
     }
 
     /// The time of the last event that left the queue.
@@ -56,65 +99,91 @@ impl<E: Copy> EventQueue<E> {
     /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.len
     }
 
     /// True if nothing is pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.len == 0
+    }
+
+    /// Takes a place in the order of scheduling, for an event that may be scheduled later.
+    #[inline]
+    pub fn reserve(&mut self) -> Sequence {
+        let sequence = Sequence(self.sequence);
+        self.sequence += 1;
+        sequence
+    }
+
+    /// True if an event of that time and place would have left the queue by now.
+    #[inline]
+    #[must_use]
+    pub fn has_passed(&self, time: Time, Sequence(sequence): Sequence) -> bool {
+        key(time, sequence) <= self.last
     }
 
     /// Schedules `event` at `time`, which must not lie in the past.
     #[inline]
     pub fn schedule(&mut self, time: Time, event: E) {
+        let sequence = self.reserve();
+        self.schedule_at(time, sequence, event);
+    }
+
+    /// Schedules `event` at `time` in a place that was reserved. Nothing behind that place may have left
+    /// the queue.
+    #[inline]
+    pub fn schedule_at(&mut self, time: Time, Sequence(sequence): Sequence, event: E) {
         assert!(time >= self.now, "an event may not be scheduled in the past");
-        let entry = Entry::new(time, self.sequence, event);
-        self.sequence += 1;
-        let mut hole = self.heap.len();
-        self.heap.push(entry);
-        while hole > 0 {
-            let parent = (hole - 1) / 4;
-            if entry.key >= self.heap[parent].key {
-                break;
+        let entry = Entry { key: key(time, sequence), event };
+        let lane = event.lane();
+        self.len += 1;
+        if lane < UNORDERED && self.lanes[lane].insert(entry) {
+            if entry.key < self.heads[lane] {
+                self.heads[lane] = entry.key;
+                self.find_winners(lane);
             }
-            self.heap[hole] = self.heap[parent];
-            hole = parent;
+            return;
         }
-        self.heap[hole] = entry;
+        self.heap.push(entry);
+        if entry.key < self.heads[UNORDERED] {
+            self.heads[UNORDERED] = entry.key;
+            self.find_winners(UNORDERED);
+        }
+    }
+
+    /// The head of a lane changed: the winners from there to the root are found anew.
+    #[inline]
+    fn find_winners(&mut self, lane: usize) {
+        let first = lane & !1;
+        let mut best = first + usize::from(self.heads[first | 1] < self.heads[first]);
+        let mut node = (LANES + lane) / 2;
+        self.winners[node] = best as u8;
+        while node > 1 {
+            let rival = self.winners[node ^ 1] as usize % LANES;
+            best = if self.heads[rival] < self.heads[best] { rival } else { best };
+            node /= 2;
+            self.winners[node] = best as u8;
+        }
     }
 
     /// Takes the earliest event and moves the clock to its time.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        let last = self.heap.pop()?;
-        let Some(&top) = self.heap.first() else {
-            self.now = last.time();
-            return Some((self.now, last.event));
-        };
-        let len = self.heap.len();
-        let mut hole = 0;
-        loop {
-            let first = 4 * hole + 1;
-            let best = match self.heap.get(first..first + 4) {
-                Some([a, b, c, d]) => {
-                    let (left, left_key) = if b.key < a.key { (1, b.key) } else { (0, a.key) };
-                    let (right, right_key) = if d.key < c.key { (3, d.key) } else { (2, c.key) };
-                    first + if right_key < left_key { right } else { left }
-                }
-                _ if first >= len => break,
-                _ => (first..len).min_by_key(|&child| self.heap[child].key).expect("a child"),
-            };
-            if self.heap[best].key >= last.key {
-                break;
-            }
-            self.heap[hole] = self.heap[best];
-            hole = best;
+        let lane = self.winners[1] as usize % LANES;
+        let first = self.heads[lane];
+        if first == NEVER {
+            return None;
         }
-        self.heap[hole] = last;
-        debug_assert!(top.time() >= self.now, "time runs back");
-        self.now = top.time();
-        Some((self.now, top.event))
+        let (event, next) =
+            if lane < UNORDERED { self.lanes[lane].pop() } else { self.heap.pop() };
+        self.heads[lane] = next;
+        self.find_winners(lane);
+        self.len -= 1;
+        self.last = first;
+        debug_assert!(time(first) >= self.now, "time runs back");
+        self.now = time(first);
+        Some((self.now, event))
     }
 }
 
@@ -123,53 +192,83 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
-    #[test]
-    fn order_is_that_of_a_stable_sort() {
-        let mut rng = Rng::stream(3, "queue", 0);
-        let mut queue = EventQueue::new();
-        let mut expected: Vec<(u64, u32)> = Vec::new();
-        for id in 0..5_000_u32 {
-            let time = rng.below(700);
-            queue.schedule(Time(time), id);
-            expected.push((time, id));
+    /// An event that says its lane.
+    #[derive(Clone, Copy, Debug)]
+    struct In(usize, u32);
+
+    impl Laned for In {
+        fn lane(&self) -> usize {
+            self.0
         }
-        expected.sort_by_key(|&(time, _)| time);
-        let got: Vec<(u64, u32)> =
-            std::iter::from_fn(|| queue.pop()).map(|(t, id)| (t.0, id)).collect();
-        assert_eq!(got, expected);
-        assert!(queue.is_empty());
     }
 
     #[test]
-    fn interleaved_schedule_and_pop_never_runs_back() {
-        let mut rng = Rng::stream(4, "queue", 0);
-        let mut queue = EventQueue::new();
-        queue.schedule(Time(0), 0_u32);
-        let mut popped = 0;
-        let mut last = (Time::ZERO, 0);
-        while let Some((time, id)) = queue.pop() {
-            assert!(time >= last.0);
-            assert!(time > last.0 || id >= last.1, "ties leave in order of scheduling");
-            last = (time, id);
-            popped += 1;
-            if popped < 10_000 {
-                for _ in 0..=rng.below(2) {
-                    queue.schedule(time + Time(rng.below(50)), queue.sequence as u32);
-                }
+    fn order_is_that_of_a_stable_sort_whatever_the_lanes() {
+        for lanes in 1..=LANES as u64 {
+            let mut rng = Rng::stream(lanes, "queue", 0);
+            let mut queue = EventQueue::new();
+            let mut expected: Vec<(u64, u32)> = Vec::new();
+            for id in 0..5_000_u32 {
+                let time = rng.below(700);
+                queue.schedule(Time(time), In(rng.below(lanes) as usize, id));
+                expected.push((time, id));
             }
-            if queue.len() > 300 {
-                break;
+            assert_eq!(queue.len(), 5_000);
+            expected.sort_by_key(|&(time, _)| time);
+            let got: Vec<(u64, u32)> =
+                std::iter::from_fn(|| queue.pop()).map(|(t, e)| (t.0, e.1)).collect();
+            assert_eq!(got, expected);
+            assert!(queue.is_empty());
+        }
+    }
+
+    #[test]
+    fn lanes_in_order_and_out_of_it_agree_with_the_heap() {
+        // Lane 0 in order, lane 1 almost, lane 2 far from it; the same events all in the heap.
+        let mut rng = Rng::stream(4, "queue", 0);
+        let (mut laned, mut plain) = (EventQueue::new(), EventQueue::new());
+        let mut pending = 0;
+        for id in 0..60_000_u32 {
+            if pending < 200 && rng.below(100) < 55 {
+                let lane = rng.below(3) as usize;
+                let ahead = [1_000, 990 + rng.below(20), rng.below(3_000)][lane];
+                let at = laned.now() + Time(ahead);
+                laned.schedule(at, In(lane, id));
+                plain.schedule(at, In(UNORDERED, id));
+                pending += 1;
+            } else {
+                let (got, expected) = (laned.pop(), plain.pop());
+                assert_eq!(got.map(|(t, e)| (t, e.1)), expected.map(|(t, e)| (t, e.1)));
+                pending -= usize::from(got.is_some());
             }
         }
-        assert!(popped > 100);
+    }
+
+    #[test]
+    fn a_reserved_place_is_kept() {
+        for lane in [0, UNORDERED] {
+            let mut queue = EventQueue::new();
+            queue.schedule(Time(5), In(lane, 0));
+            let place = queue.reserve();
+            queue.schedule(Time(5), In(lane, 2));
+            queue.schedule(Time(4), In(lane, 3));
+            queue.schedule_at(Time(5), place, In(lane, 1));
+            let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|(_, e)| e.1).collect();
+            assert_eq!(order, [3, 0, 1, 2]);
+            assert!(queue.has_passed(Time(5), place) && !queue.has_passed(Time(6), place));
+            assert!({
+                let later = queue.reserve();
+                !queue.has_passed(Time(5), later)
+            });
+        }
     }
 
     #[test]
     #[should_panic(expected = "past")]
     fn the_past_is_refused() {
         let mut queue = EventQueue::new();
-        queue.schedule(Time(10), ());
+        queue.schedule(Time(10), In(0, 0));
         queue.pop();
-        queue.schedule(Time(9), ());
+        queue.schedule(Time(9), In(0, 0));
     }
 }

@@ -58,12 +58,14 @@ impl Time {
 
 impl Add for Time {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(self.0 + other.0)
     }
 }
 
 impl AddAssign for Time {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         self.0 += other.0;
     }
@@ -71,6 +73,7 @@ impl AddAssign for Time {
 
 impl Sub for Time {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         debug_assert!(other.0 <= self.0, "time runs back: {self} - {other}");
         Self(self.0 - other.0)

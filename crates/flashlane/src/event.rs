@@ -1,5 +1,8 @@
 //! Everything that can happen in the device. The one `match` over it is in [`crate::ssd`].
 
+use flashlane_engine::Laned;
+use flashlane_engine::event_queue::UNORDERED;
+
 /// An event. Handles and indices only; the state is in the stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -25,9 +28,11 @@ pub(crate) enum Event {
     DramTurn,
     /// Evicted data is out of DRAM: the chain of write-backs from this transaction may start.
     EvictionRead { transaction: u32 },
-    /// Command, address and program data of a die are over the bus: the array starts.
-    CommandSent { die: u32 },
-    /// An array operation ends, unless the die was suspended since (`epoch` differs).
+    /// Command, address and program data are over the bus, and somebody waits for that.
+    ChannelFree { channel: u16 },
+    /// The array is done with the first read of a channel, which has nothing else to do.
+    Sensed { channel: u16 },
+    /// A program or an erase ends, unless the die was suspended since (`epoch` differs).
     ArrayDone { die: u32, epoch: u16 },
     /// The read data that the channel was moving is in the controller.
     DataSent { channel: u16 },
@@ -39,6 +44,24 @@ pub(crate) enum Event {
     CompletionRoom { flow: u16 },
     /// The time has come at which the scheduling policy wants to be woken, unless it wants that no more.
     Alarm,
+}
+
+impl Laned for Event {
+    #[inline]
+    fn lane(&self) -> usize {
+        match self {
+            // From the host, one after the other over the link.
+            Self::Doorbell { .. } => 0,
+            // To the host, in the same way.
+            Self::EntryRequested { .. } | Self::DataRequested { .. } | Self::Completion { .. } => 1,
+            Self::WriteEntry { .. } | Self::Begin { .. } => 2,
+            Self::ChannelFree { .. } => 3,
+            Self::Sensed { .. } => 4,
+            Self::DataSent { .. } => 5,
+            Self::DramDone { .. } | Self::EvictionRead { .. } | Self::DramTurn => 6,
+            _ => UNORDERED,
+        }
+    }
 }
 
 const _: () = assert!(size_of::<Event>() <= 8, "events are copied through the queue on every step");

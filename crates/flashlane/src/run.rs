@@ -235,8 +235,8 @@ pub fn simulate_in_detail(
     summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
     let flows = &shared.recorder.flows;
     let details = Details {
-        distributions: flows.iter().map(|f| f.response.distribution()).collect(),
-        read_distributions: flows.iter().map(|f| f.read_response.distribution()).collect(),
+        distributions: flows.iter().map(|f| f.response().distribution()).collect(),
+        read_distributions: flows.iter().map(|f| f.read_response().distribution()).collect(),
         series: flows.iter().filter_map(|f| Some(f.series.as_ref()?.intervals())).collect(),
     };
     if options.alone {

@@ -133,6 +133,14 @@ impl Transaction {
         span
     }
 
+    /// The array worked from `since` to `end`; before that, the command was on the bus.
+    #[inline]
+    pub(crate) fn worked(&mut self, since: Time, end: Time) {
+        self.chain.bus += (since - self.mark).0;
+        self.chain.array += (end - since).0;
+        self.mark = end;
+    }
+
     /// Sectors of the page that are read or written.
     #[inline]
     pub(crate) fn sectors(&self) -> u32 {

@@ -6,10 +6,9 @@
 //! for the rest. Reads may suspend such a program as any other.
 //! Source: MQSim (FAST'18) section 4.2.3; ONFI copyback read and program.
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::NONE;
 
 use super::{DieState, Op};
-use crate::event::Event;
 use crate::ssd::Ssd;
 use crate::transaction::Source;
 
@@ -22,13 +21,14 @@ impl Ssd {
         if state.suspended.is_some() || !self.all_can_stay(state.head) {
             return false;
         }
+        self.flash.die_stops(die, now, &self.transactions);
+        let since = self.flash.dies[die as usize].since;
         let mut id = std::mem::replace(&mut self.flash.dies[die as usize].head, NONE);
         self.flash.dies[die as usize].state = DieState::Idle;
         let mut moved = NONE;
         while id != NONE {
             let tr = &mut self.transactions[id];
-            let worked = tr.lap(now);
-            tr.chain.array += worked;
+            tr.worked(since, now);
             let next = std::mem::replace(&mut tr.sibling, NONE);
             self.count_operation(Source::Gc, Op::Read);
             if self.place_migration(id) {
@@ -77,9 +77,10 @@ impl Ssd {
         (state.head, state.registers) = (together, later);
         state.state = DieState::Copyback;
         state.op = Op::Program;
-        let channel = self.flash.channel_of(self.flash.chip_of(die)) as usize;
-        if self.flash.channels[channel].busy {
-            self.flash.channels[channel].copybacks.push_back(die);
+        let channel = self.flash.channel_of(self.flash.chip_of(die));
+        if self.channel_busy(channel) {
+            self.flash.channels[channel as usize].copybacks.push_back(die);
+            self.await_channel(channel);
         } else {
             self.send_copyback(die);
         }
@@ -105,14 +106,6 @@ impl Ssd {
         self.flash.counters.copybacks += planes;
         let kind = usize::from(planes > 1);
         self.flash.counters.commands[Op::Program as usize][kind] += 1;
-        let channel = self.flash.channel_of(self.flash.chip_of(die));
-        let channel = &mut self.flash.channels[channel as usize];
-        assert!(!channel.busy, "a channel moves one thing at a time");
-        channel.busy = true;
-        channel.taken += bus;
-        let state = &mut self.flash.dies[die as usize];
-        state.state = DieState::Command;
-        state.settle = 0;
-        self.queue.schedule(now + Time(bus), Event::CommandSent { die });
+        self.send_command(die, bus, 0);
     }
 }

@@ -13,7 +13,7 @@ pub(crate) mod timing;
 
 use std::collections::VecDeque;
 
-use flashlane_engine::{List, NONE, Slab, Time};
+use flashlane_engine::{Divisor, List, NONE, Sequence, Slab, Time};
 
 use crate::config::{CompatConfig, FlashConfig};
 use crate::event::Event;
@@ -27,9 +27,7 @@ use timing::FlashTiming;
 pub(crate) enum DieState {
     /// Nothing.
     Idle,
-    /// A command is on the bus.
-    Command,
-    /// The array works.
+    /// A command is on the bus, then the array works. A read stays here until its channel looks at it.
     Array,
     /// Read data waits for the bus or is on it.
     DataOut,
@@ -59,25 +57,52 @@ pub(crate) struct Die {
     data_left: u32,
     /// Sectors of the largest of them.
     sectors: u32,
-    /// End of the command cycles, then of the array operation.
+    /// End of the array operation.
     until: Time,
-    /// Start of the array operation, for accounts.
+    /// End of the command cycles, start of the array operation.
     since: Time,
+    /// The accounts of the chip know that the array operation started.
+    counted: bool,
     /// Array time of the operation without interruptions.
     whole: u64,
     /// From then on the operation may be interrupted.
     interruptible: Time,
-    /// The die takes the command only after this delay: it was just suspended.
-    settle: u64,
     suspended: Option<Suspended>,
     /// First page in a register that is programmed after the running command, or `NONE`.
     registers: u32,
 }
 
+impl Die {
+    /// The array works: the command cycles are over, and no read data waits.
+    fn works_at(&self, now: Time) -> bool {
+        let sensed = self.op == Op::Read && self.until <= now;
+        self.state == DieState::Array && self.since <= now && !sensed
+    }
+}
+
+/// The end of a read in the array, of which the channel has not taken notice.
+#[derive(Clone, Copy, Debug)]
+struct Sensing {
+    at: Time,
+    place: Sequence,
+    die: u32,
+    /// It is an event.
+    scheduled: bool,
+}
+
 /// A channel.
+///
+/// Two ends are no events where nobody would do anything then. The end of a command that nobody waits
+/// for: it becomes an event when somebody does, and is noticed by the next one otherwise. The end of a
+/// read in the array while the channel is busy: the channel looks when it is free.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
-    pub(crate) busy: bool,
+    busy: bool,
+    /// End of the command on the bus, and its place in the order of events as long as it is none.
+    until: Time,
+    unawaited: Option<Sequence>,
+    /// Reads in the array, the first to end first.
+    sensing: VecDeque<Sensing>,
     /// The read data on the bus, or `NONE`.
     moving: u32,
     /// Read data that waits: mapping, user, collection.
@@ -88,6 +113,30 @@ pub(crate) struct Channel {
     moved: u32,
     /// Total time taken. Unit: picoseconds.
     pub(crate) taken: u64,
+}
+
+impl Channel {
+    /// Read data waits.
+    #[inline]
+    fn data_waits(&self) -> bool {
+        self.waiting.iter().any(|list| !list.is_empty())
+    }
+
+    /// Read data or a program without data waits.
+    #[inline]
+    fn has_work(&self) -> bool {
+        self.data_waits() || !self.copybacks.is_empty()
+    }
+
+    /// A read of a die ends in the array at `at`, and keeps `place` among the events.
+    fn sense(&mut self, at: Time, place: Sequence, die: u32) {
+        self.sensing.push_back(Sensing { at, place, die, scheduled: false });
+        let mut new = self.sensing.len() - 1;
+        while new > 0 && self.sensing[new - 1].at > at {
+            self.sensing.swap(new - 1, new);
+            new -= 1;
+        }
+    }
 }
 
 /// Accounts of a chip.
@@ -130,9 +179,9 @@ pub(crate) struct Flash {
     pub(crate) counters: FlashCounters,
     /// Array time by flow and source, as in [`ChipAccount`]. Unit: picoseconds.
     pub(crate) by_flow: Vec<[u64; 3]>,
-    dies_per_chip: u32,
-    chips_per_channel: u32,
-    planes_per_die: u32,
+    dies_per_chip: Divisor,
+    chips_per_channel: Divisor,
+    planes_per_die: Divisor,
     suspend: crate::config::SuspendConfig,
     /// Collection moves pages inside their plane.
     copyback: bool,
@@ -153,6 +202,9 @@ impl Flash {
     ) -> Self {
         let channel = Channel {
             busy: false,
+            until: Time::ZERO,
+            unawaited: None,
+            sensing: VecDeque::new(),
             moving: NONE,
             waiting: [List::default(); 3],
             copybacks: VecDeque::new(),
@@ -168,9 +220,9 @@ impl Flash {
             sectors: 0,
             until: Time::ZERO,
             since: Time::ZERO,
+            counted: true,
             whole: 0,
             interruptible: Time::ZERO,
-            settle: 0,
             suspended: None,
             registers: NONE,
         };
@@ -181,9 +233,9 @@ impl Flash {
             chips: vec![ChipAccount::default(); geometry.chips() as usize],
             counters: FlashCounters::default(),
             by_flow: vec![[0; 3]; flows],
-            dies_per_chip: geometry.dies_per_chip,
-            chips_per_channel: geometry.chips_per_channel,
-            planes_per_die: geometry.planes_per_die,
+            dies_per_chip: Divisor::new(geometry.dies_per_chip),
+            chips_per_channel: Divisor::new(geometry.chips_per_channel),
+            planes_per_die: Divisor::new(geometry.planes_per_die),
             suspend: config.suspend.clone(),
             copyback,
             data_first: compat.data_before_commands,
@@ -192,15 +244,15 @@ impl Flash {
     }
 
     /// The first transaction of the command that a die runs in its array.
-    pub(crate) fn running(&self, die: u32) -> Option<u32> {
+    pub(crate) fn running(&self, die: u32, now: Time) -> Option<u32> {
         let die = &self.dies[die as usize];
-        (die.state == DieState::Array).then_some(die.head)
+        die.works_at(now).then_some(die.head)
     }
 
-    /// End of the array operation that a die runs; in the past where it runs none.
-    pub(crate) fn busy_until(&self, die: u32) -> Time {
+    /// What is left of the array operation that a die runs. Unit: picoseconds.
+    pub(crate) fn busy(&self, die: u32, now: Time) -> u64 {
         let die = &self.dies[die as usize];
-        if die.state == DieState::Array { die.until } else { Time::ZERO }
+        if die.works_at(now) { die.until.saturating_sub(now).0 } else { 0 }
     }
 
     /// What is left until a die has served all that it has begun. Unit: picoseconds.
@@ -209,30 +261,24 @@ impl Flash {
         die: u32,
         now: Time,
         transactions: &Slab<Transaction>,
-        page_of: impl Fn(&Transaction) -> u32,
     ) -> u64 {
         let die = &self.dies[die as usize];
         let suspended = die.suspended.map_or(0, |suspended| suspended.left);
-        let (mut id, mut data, mut sectors) = (die.head, 0, 0);
-        while matches!(die.state, DieState::Command | DieState::Array) && id != NONE {
-            let tr = &transactions[id];
-            sectors = sectors.max(tr.sectors());
-            data += if die.op == Op::Read { self.timing.data(tr.sectors()) } else { 0 };
-            id = tr.sibling;
-        }
+        let of_data = |pages: u32| u64::from(pages) * self.timing.data(die.sectors);
+        let known = |id: u32| (id != NONE).then_some(id);
+        let pages = || {
+            std::iter::successors(known(die.head), |&id| known(transactions[id].sibling))
+        };
         suspended
             + match die.state {
                 DieState::Idle | DieState::Copyback => 0,
-                DieState::Command => {
-                    let page = match die.op {
-                        Op::Erase => 0,
-                        _ => page_of(&transactions[die.head]),
-                    };
-                    let array = self.timing.array(die.op, page, sectors);
-                    die.until.saturating_sub(now).0 + die.settle + array + data
+                DieState::Array if die.op != Op::Read => die.until.saturating_sub(now).0,
+                DieState::Array if die.until <= now => of_data(pages().count() as u32),
+                DieState::Array => {
+                    let data = |id: u32| self.timing.data(transactions[id].sectors());
+                    die.until.saturating_sub(now).0 + pages().map(data).sum::<u64>()
                 }
-                DieState::Array => die.until.saturating_sub(now).0 + data,
-                DieState::DataOut => u64::from(die.data_left) * self.timing.data(die.sectors),
+                DieState::DataOut => of_data(die.data_left),
             }
     }
 
@@ -244,25 +290,26 @@ impl Flash {
     /// Die of a plane.
     #[inline]
     pub(crate) fn die_of(&self, plane: u32) -> u32 {
-        plane / self.planes_per_die
+        self.planes_per_die.divide(plane)
     }
 
     /// Chip of a die.
     #[inline]
     pub(crate) fn chip_of(&self, die: u32) -> u32 {
-        die / self.dies_per_chip
+        self.dies_per_chip.divide(die)
     }
 
     /// Channel of a chip.
     #[inline]
     pub(crate) fn channel_of(&self, chip: u32) -> u32 {
-        chip / self.chips_per_channel
+        self.chips_per_channel.divide(chip)
     }
 
     /// Dies of a chip.
     #[inline]
     pub(crate) fn dies_of(&self, chip: u32) -> std::ops::Range<u32> {
-        chip * self.dies_per_chip..(chip + 1) * self.dies_per_chip
+        let dies = self.dies_per_chip.get();
+        chip * dies..(chip + 1) * dies
     }
 
     /// True if no die of the chip does anything.
@@ -303,21 +350,30 @@ impl Flash {
         }
     }
 
-    fn die_starts(&mut self, die: u32, now: Time) {
-        let chip_id = self.chip_of(die) as usize;
-        let chip = &mut self.chips[chip_id];
-        if chip.active == 0 {
-            chip.active_since = now;
+    /// Counts the dies of a chip whose array operations have started by `now`.
+    fn count_starts(&mut self, chip: u32, now: Time) {
+        let dies = self.dies_of(chip);
+        let account = &mut self.chips[chip as usize];
+        for die in &mut self.dies[dies.start as usize..dies.end as usize] {
+            if !die.counted && die.since <= now {
+                die.counted = true;
+                // Of several that start between two ends the first counts.
+                account.active_since = match account.active {
+                    0 => die.since,
+                    _ => account.active_since.min(die.since),
+                };
+                account.active += 1;
+            }
         }
-        chip.active += 1;
     }
 
-    /// The array of a die ends or interrupts the work of a command: its time belongs to the pages of the
-    /// command in equal parts.
+    /// The array of a die ends or interrupts the work of a command at `now`: its time belongs to the pages of
+    /// the command in equal parts. Ends of a chip are counted in order of time.
     fn die_stops(&mut self, die: u32, now: Time, transactions: &Slab<Transaction>) {
-        let chip_id = self.chip_of(die) as usize;
+        let chip_id = self.chip_of(die);
+        self.count_starts(chip_id, now);
         let Die { since, head, .. } = self.dies[die as usize];
-        let chip = &mut self.chips[chip_id];
+        let chip = &mut self.chips[chip_id as usize];
         chip.active -= 1;
         if chip.active == 0 {
             chip.busy += (now - chip.active_since).0;
@@ -360,13 +416,14 @@ impl Ssd {
             bus += self.flash.timing.suspend_command;
             settle = self.suspend(die);
         }
-        let mut head = NONE;
+        let (mut head, mut sectors) = (NONE, 0);
         for &id in self.batch.iter().rev() {
             let tr = &mut self.transactions[id];
             let waited = tr.lap(now);
             tr.chain.queue += waited;
             tr.sibling = head;
             tr.place = Place::Die;
+            sectors = sectors.max(tr.sectors());
             head = id;
             if op == Op::Program {
                 bus += self.flash.timing.data(tr.moved_sectors());
@@ -376,57 +433,119 @@ impl Ssd {
                 }
             }
         }
-        let chip = self.flash.chip_of(die);
-        let siblings_busy = self
-            .flash
-            .dies_of(chip)
+        let dies = self.flash.dies_of(self.flash.chip_of(die));
+        let siblings_busy = (dies.start..dies.end)
             .any(|d| d != die && self.flash.dies[d as usize].state != DieState::Idle);
-        let counters = &mut self.flash.counters;
         let kind = usize::from(planes > 1) + 2 * usize::from(siblings_busy);
-        counters.commands[op as usize][kind] += 1;
-        let channel = &mut self.flash.channels[(chip / self.flash.chips_per_channel) as usize];
-        assert!(!channel.busy, "a channel moves one thing at a time");
-        channel.busy = true;
-        channel.taken += bus;
+        self.flash.counters.commands[op as usize][kind] += 1;
         let state = &mut self.flash.dies[die as usize];
         assert_eq!(state.state, DieState::Idle, "a die runs one operation at a time");
-        state.state = DieState::Command;
         state.head = head;
         state.op = op;
-        state.settle = settle;
-        state.until = now + Time(bus);
-        self.queue.schedule(now + Time(bus), Event::CommandSent { die });
+        state.sectors = sectors;
+        self.send_command(die, bus, settle);
     }
 
-    /// Command cycles are over: the array starts, the channel is free.
-    pub(crate) fn on_command_sent(&mut self, die: u32) {
-        let now = self.now;
+    /// Takes the channel for a command, and the array of the die for its work after that. The die takes
+    /// the command only after `settle`. Units: picoseconds.
+    fn send_command(&mut self, die: u32, bus: u64, settle: u64) {
+        let sent = self.now + Time(bus);
+        let channel = self.flash.channel_of(self.flash.chip_of(die));
+        let place = self.queue.reserve();
         let state = &mut self.flash.dies[die as usize];
-        let leader = state.head;
-        let (mut id, mut sectors) = (leader, 0);
-        while id != NONE {
-            let tr = &mut self.transactions[id];
-            let moved = tr.lap(now);
-            tr.chain.bus += moved;
-            sectors = sectors.max(tr.sectors());
-            id = tr.sibling;
-        }
         let page = match state.op {
             Op::Erase => 0,
-            _ => self.ftl.blocks.page_of(self.transactions[leader].ppa),
+            _ => self.ftl.blocks.page_of(self.transactions[state.head].ppa),
         };
-        let start = now + Time(state.settle);
         state.state = DieState::Array;
-        state.since = now;
-        state.sectors = sectors;
-        state.whole = self.flash.timing.array(state.op, page, sectors);
-        state.until = start + Time(state.whole);
-        state.interruptible = now;
-        let (until, epoch) = (state.until, state.epoch);
-        self.flash.die_starts(die, now);
-        self.queue.schedule(until, Event::ArrayDone { die, epoch });
-        let channel = self.flash.channel_of(self.flash.chip_of(die));
-        self.channel_free(channel);
+        state.whole = self.flash.timing.array(state.op, page, state.sectors);
+        state.since = sent;
+        state.counted = false;
+        state.interruptible = sent;
+        state.until = sent + Time(settle + state.whole);
+        let (until, epoch, op) = (state.until, state.epoch, state.op);
+        let state = &mut self.flash.channels[channel as usize];
+        assert!(!state.busy, "a channel moves one thing at a time");
+        state.busy = true;
+        state.taken += bus;
+        state.until = sent;
+        state.unawaited = Some(place);
+        let awaited = state.has_work() || self.scheduler.waits_on(channel);
+        let place = self.queue.reserve();
+        if op == Op::Read && !self.flash.copyback {
+            self.flash.channels[channel as usize].sense(until, place, die);
+        } else {
+            self.queue.schedule_at(until, place, Event::ArrayDone { die, epoch });
+        }
+        if awaited {
+            self.await_channel(channel);
+        } else {
+            self.await_sensing(channel);
+        }
+    }
+
+    /// True if the bus of the channel is in use. Takes notice of the end of a command that was no event.
+    #[inline]
+    pub(crate) fn channel_busy(&mut self, channel: u32) -> bool {
+        let state = &mut self.flash.channels[channel as usize];
+        if let Some(place) = state.unawaited
+            && self.queue.has_passed(state.until, place)
+        {
+            state.unawaited = None;
+            state.busy = false;
+            state.moved = 0;
+        }
+        state.busy
+    }
+
+    /// Somebody waits for the end of the command on the bus: it has to be an event.
+    #[inline]
+    pub(crate) fn await_channel(&mut self, channel: u32) {
+        let state = &mut self.flash.channels[channel as usize];
+        if let Some(place) = state.unawaited.take() {
+            let channel = channel as u16;
+            self.queue.schedule_at(state.until, place, Event::ChannelFree { channel });
+        }
+    }
+
+    /// Nothing else will have the channel look at the first read to end: it has to be an event.
+    #[inline]
+    fn await_sensing(&mut self, channel: u32) {
+        if let Some(first) = self.flash.channels[channel as usize].sensing.front_mut()
+            && !first.scheduled
+        {
+            first.scheduled = true;
+            let event = Event::Sensed { channel: channel as u16 };
+            self.queue.schedule_at(first.at, first.place, event);
+        }
+    }
+
+    /// Command cycles are over: the channel is free.
+    pub(crate) fn on_channel_free(&mut self, channel: u16) {
+        self.channel_free(u32::from(channel));
+    }
+
+    /// A read in the array is over.
+    pub(crate) fn on_sensed(&mut self, channel: u16) {
+        let channel = u32::from(channel);
+        self.look_at_sensing(channel);
+        if self.channel_busy(channel) {
+            self.await_channel(channel);
+        } else if !self.move_data(channel) {
+            self.await_sensing(channel);
+        }
+    }
+
+    /// Queues the data of all reads of a channel whose array work is over.
+    #[inline]
+    fn look_at_sensing(&mut self, channel: u32) {
+        while let Some(&Sensing { at, place, die, .. }) =
+            self.flash.channels[channel as usize].sensing.front()
+            && self.queue.has_passed(at, place)
+        {
+            self.flash.channels[channel as usize].sensing.pop_front();
+            self.read_done(die, at);
+        }
     }
 
     /// The array is done: read data waits for the channel, programs and erases are complete.
@@ -437,14 +556,21 @@ impl Ssd {
             return;
         }
         assert_eq!(state.state, DieState::Array, "an array operation ends once");
-        let (op, head) = (state.op, state.head);
-        self.flash.die_stops(die, now, &self.transactions);
+        let (op, head, since) = (state.op, state.head, state.since);
+        let channel = self.flash.channel_of(self.flash.chip_of(die));
         if op == Op::Read {
-            if !(self.flash.copyback && self.copy_back(die)) {
-                self.read_done(die, head);
+            if !self.copy_back(die) {
+                self.read_done(die, now);
+                if self.channel_busy(channel) {
+                    self.await_channel(channel);
+                } else {
+                    self.move_data(channel);
+                }
             }
             return;
         }
+        self.look_at_sensing(channel);
+        self.flash.die_stops(die, now, &self.transactions);
         if !self.flash.scan_at_once {
             self.flash.dies[die as usize].state = DieState::Idle;
         }
@@ -452,8 +578,7 @@ impl Ssd {
         let mut id = head;
         while id != NONE {
             let tr = &mut self.transactions[id];
-            let worked = tr.lap(now);
-            tr.chain.array += worked;
+            tr.worked(since, now);
             let next = tr.sibling;
             tr.sibling = NONE;
             // A command may carry pages of several sources.
@@ -473,10 +598,11 @@ impl Ssd {
         self.offer(self.flash.chip_of(die));
     }
 
-    /// Queues the pages of a finished array read for the channel.
-    fn read_done(&mut self, die: u32, head: u32) {
-        let now = self.now;
+    /// Queues the pages of an array read that ended at `end` for the channel.
+    fn read_done(&mut self, die: u32, end: Time) {
+        self.flash.die_stops(die, end, &self.transactions);
         let channel = self.flash.channel_of(self.flash.chip_of(die));
+        let Die { head, since, .. } = self.flash.dies[die as usize];
         let class = match self.transactions[head].source {
             Source::Mapping => 0,
             Source::User | Source::Cache => 1,
@@ -486,8 +612,7 @@ impl Ssd {
         let mut id = head;
         while id != NONE {
             let tr = &mut self.transactions[id];
-            let worked = tr.lap(now);
-            tr.chain.array += worked;
+            tr.worked(since, end);
             let next = tr.sibling;
             tr.sibling = NONE;
             pages += 1;
@@ -499,9 +624,6 @@ impl Ssd {
         state.state = DieState::DataOut;
         state.head = NONE;
         state.data_left = pages;
-        if !self.flash.channels[channel as usize].busy {
-            self.move_data(channel);
-        }
     }
 
     /// Starts the next transfer of read data on a free channel; false if none waits.
@@ -550,14 +672,15 @@ impl Ssd {
     /// behind a transfer is an array time lost. Then waiting read data, then the other commands; but
     /// after a page of data per die these have their turn, or reads without end would shut them out.
     fn channel_free(&mut self, channel: u32) {
-        let dies = self.flash.chips_per_channel * self.flash.dies_per_chip;
+        self.look_at_sensing(channel);
+        let dies = self.flash.chips_per_channel.get() * self.flash.dies_per_chip.get();
         let state = &mut self.flash.channels[channel as usize];
         state.busy = false;
         if let Some(die) = state.copybacks.pop_front() {
             self.send_copyback(die);
             return;
         }
-        let data_waits = state.waiting.iter().any(|list| !list.is_empty());
+        let data_waits = state.data_waits();
         let all_commands = !data_waits || (state.moved >= dies && !self.flash.data_first);
         if all_commands {
             self.dispatch(channel);
@@ -569,6 +692,9 @@ impl Ssd {
         }
         if data_waits && (all_commands || self.flash.data_first || !self.dispatch_read(channel)) {
             self.move_data(channel);
+        }
+        if !self.flash.channels[channel as usize].busy {
+            self.await_sensing(channel);
         }
     }
 

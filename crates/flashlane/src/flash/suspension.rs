@@ -40,6 +40,8 @@ impl Ssd {
     /// Interrupts the running operation of a die; returns how long the die needs to settle.
     pub(super) fn suspend(&mut self, die: u32) -> u64 {
         let now = self.now;
+        let channel = self.flash.channel_of(self.flash.chip_of(die));
+        self.look_at_sensing(channel);
         self.flash.die_stops(die, now, &self.transactions);
         let state = &mut self.flash.dies[die as usize];
         assert_eq!(state.state, DieState::Array, "only array operations are suspended");
@@ -49,11 +51,10 @@ impl Ssd {
             Some(Suspended { head: state.head, op: state.op, left, whole: state.whole });
         state.state = DieState::Idle;
         state.epoch = state.epoch.wrapping_add(1);
-        let (op, mut id) = (state.op, state.head);
+        let (op, since, mut id) = (state.op, state.since, state.head);
         while id != NONE {
             let tr = &mut self.transactions[id];
-            let ran = tr.lap(now);
-            tr.chain.array += ran;
+            tr.worked(since, now);
             id = tr.sibling;
         }
         match op {
@@ -78,6 +79,7 @@ impl Ssd {
         state.state = DieState::Array;
         state.until = now + Time(suspended.left);
         state.since = now;
+        state.counted = false;
         state.whole = suspended.whole;
         state.interruptible = now + Time(suspended.whole / PROGRESS_PART);
         let (until, epoch, mut id) = (state.until, state.epoch, state.head);
@@ -87,7 +89,6 @@ impl Ssd {
             tr.chain.queue += waited;
             id = tr.sibling;
         }
-        self.flash.die_starts(die, now);
         self.queue.schedule(until, Event::ArrayDone { die, epoch });
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use flashlane_engine::{List, NONE};
+use flashlane_engine::{Divisor, List, NONE};
 
 use crate::layout::Geometry;
 
@@ -139,8 +139,8 @@ pub(crate) struct Blocks {
     /// Open block by plane, flow and stream; `NONE` before the first write.
     frontiers: Vec<u32>,
     flows: u32,
-    blocks_per_plane: u32,
-    pages_per_block: u32,
+    blocks_per_plane: Divisor,
+    pages_per_block: Divisor,
     wear_leveling: bool,
     /// Free blocks that only collection may take.
     reserve: u32,
@@ -185,8 +185,9 @@ impl Blocks {
             planes: vec![plane; planes],
             frontiers: vec![NONE; planes * flows as usize * STREAMS],
             flows,
-            blocks_per_plane: geometry.blocks_per_plane,
-            pages_per_block: geometry.pages_per_block,
+            // An empty geometry, of a state that was moved out, divides nothing.
+            blocks_per_plane: Divisor::new(geometry.blocks_per_plane.max(1)),
+            pages_per_block: Divisor::new(geometry.pages_per_block),
             wear_leveling,
             reserve,
             eager_frontiers: false,
@@ -231,7 +232,7 @@ impl Blocks {
         if self.held.is_empty() || !stream.is_data() {
             return;
         }
-        let at = self.held_at(block / self.blocks_per_plane, flow);
+        let at = self.held_at(self.plane_of(block), flow);
         let held = &mut self.held[at];
         *held = held.checked_add_signed(change).expect("data pages are counted");
     }
@@ -266,37 +267,37 @@ impl Blocks {
     /// Pages of a block.
     #[inline]
     pub(crate) fn pages_per_block(&self) -> u32 {
-        self.pages_per_block
+        self.pages_per_block.get()
     }
 
     /// Block of a physical page.
     #[inline]
     pub(crate) fn block_of(&self, ppa: u32) -> u32 {
-        ppa / self.pages_per_block
+        self.pages_per_block.divide(ppa)
     }
 
     /// Page inside its block.
     #[inline]
     pub(crate) fn page_of(&self, ppa: u32) -> u32 {
-        ppa % self.pages_per_block
+        self.pages_per_block.remainder(ppa)
     }
 
     /// Plane of a block.
     #[inline]
     pub(crate) fn plane_of(&self, block: u32) -> u32 {
-        block / self.blocks_per_plane
+        self.blocks_per_plane.divide(block)
     }
 
     /// First block of a plane.
     #[inline]
     pub(crate) fn first_block(&self, plane: u32) -> u32 {
-        plane * self.blocks_per_plane
+        plane * self.blocks_per_plane.get()
     }
 
     /// First physical page of a block.
     #[inline]
     pub(crate) fn first_page(&self, block: u32) -> u32 {
-        block * self.pages_per_block
+        block * self.pages_per_block.get()
     }
 
     #[inline]
@@ -312,7 +313,7 @@ impl Blocks {
     /// The blocks of a plane.
     pub(crate) fn of_plane(&self, plane: u32) -> &[Block] {
         let first = self.first_block(plane) as usize;
-        &self.blocks[first..first + self.blocks_per_plane as usize]
+        &self.blocks[first..first + self.blocks_per_plane.get() as usize]
     }
 
     /// Place of a frontier in the table.
@@ -331,7 +332,7 @@ impl Blocks {
             state.owed = (state.owed + 1).min(COLLECTIONS_OWED_MAX);
         }
         let pool = &mut state.pool;
-        let block = if pool.virgin < self.blocks_per_plane {
+        let block = if pool.virgin < self.blocks_per_plane.get() {
             pool.virgin += 1;
             base + pool.virgin - 1
         } else if self.wear_leveling {
@@ -353,7 +354,7 @@ impl Blocks {
 
     /// Allocates the next page of an open block that is no frontier.
     pub(crate) fn append(&mut self, block: u32) -> u32 {
-        let pages = self.pages_per_block;
+        let pages = self.pages_per_block.get();
         let open = &mut self.blocks[block as usize];
         assert_eq!(open.state, BlockState::Open, "pages are appended to open blocks");
         let page = u32::from(open.allocated);
@@ -384,7 +385,7 @@ impl Blocks {
         let erased = &mut self.blocks[block as usize];
         erased.erases += 1;
         let erases = erased.erases;
-        let state = &mut self.planes[(block / self.blocks_per_plane) as usize];
+        let state = &mut self.planes[self.blocks_per_plane.divide(block) as usize];
         state.erases_max = state.erases_max.max(erases);
         self.put_empty_block(block);
     }
@@ -428,7 +429,7 @@ impl Blocks {
             block = self.take_block(plane, flow, stream);
             self.frontiers[at] = block;
         }
-        let pages = self.pages_per_block;
+        let pages = self.pages_per_block.get();
         let open = &mut self.blocks[block as usize];
         let page = open.allocated;
         open.allocated += 1;
@@ -451,7 +452,7 @@ impl Blocks {
 
     /// A page that was just allocated counts as programmed: nothing is sent to the die for it.
     pub(crate) fn written_at_once(&mut self, ppa: u32) {
-        let block = &mut self.blocks[(ppa / self.pages_per_block) as usize];
+        let block = &mut self.blocks[self.pages_per_block.divide(ppa) as usize];
         block.issued += 1;
         block.programmed += 1;
     }
@@ -514,7 +515,7 @@ impl Blocks {
                 continue;
             }
             self.frontiers[at] = NONE;
-            let pages = self.pages_per_block as u16;
+            let pages = self.pages_per_block.get() as u16;
             let filled = &mut self.planes[plane as usize].filled;
             let closed = &mut self.blocks[block as usize];
             closed.state = BlockState::Full;
@@ -527,7 +528,7 @@ impl Blocks {
     /// Takes a block for preconditioning and closes it at once with `allocated` pages programmed.
     pub(crate) fn precondition_block(&mut self, plane: u32, flow: u16, stream: Stream) -> u32 {
         let block = self.take_block(plane, flow, stream);
-        let pages = self.pages_per_block as u16;
+        let pages = self.pages_per_block.get() as u16;
         let closed = &mut self.blocks[block as usize];
         closed.state = BlockState::Full;
         (closed.allocated, closed.issued, closed.programmed) = (pages, pages, pages);
@@ -563,7 +564,7 @@ impl Blocks {
         let erases = || self.of_plane(plane).iter().map(|block| block.erases);
         assert_eq!(erases().max(), Some(state.erases_max), "most erases of plane {plane}");
         assert!(erases().min() >= Some(state.erases_min), "fewest erases of plane {plane}");
-        for block in self.first_block(plane)..self.first_block(plane) + self.blocks_per_plane {
+        for block in self.first_block(plane)..self.first_block(plane) + self.blocks_per_plane.get() {
             let b = &self.blocks[block as usize];
             assert_eq!(b.valid, valid_of(block), "valid pages of block {block}");
             assert!(b.valid <= b.allocated, "block {block} has at most its allocated pages valid");
@@ -571,10 +572,10 @@ impl Blocks {
             assert!(b.issued <= b.allocated, "block {block} issues what was allocated");
             match b.state {
                 BlockState::Free => assert_eq!(b.allocated, 0, "free block {block} is erased"),
-                BlockState::Open => assert!(u32::from(b.allocated) < self.pages_per_block),
-                BlockState::Full => assert_eq!(u32::from(b.allocated), self.pages_per_block),
+                BlockState::Open => assert!(u32::from(b.allocated) < self.pages_per_block()),
+                BlockState::Full => assert_eq!(u32::from(b.allocated), self.pages_per_block()),
                 // Hybrid mapping gives up blocks that are not full.
-                BlockState::Collected => assert!(u32::from(b.allocated) <= self.pages_per_block),
+                BlockState::Collected => assert!(u32::from(b.allocated) <= self.pages_per_block()),
             }
         }
     }

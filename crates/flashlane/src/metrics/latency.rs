@@ -5,23 +5,41 @@ use hdrhistogram::Histogram;
 
 use super::summary::Latency;
 
+/// Bits of the buckets of a value: three significant digits, error below 0.1 %.
+const BUCKET_BITS: u32 = 11;
+
 /// Collects latencies. Memory grows with the range of values, not with their number.
 #[derive(Clone, Debug)]
 pub(crate) struct LatencyRecorder {
-    /// Unit: nanoseconds, three significant digits: error below 0.1 %.
-    histogram: Option<Box<Histogram<u64>>>,
+    /// Latencies by bucket; the buckets are those of the histogram that the summary is made from.
+    buckets: Vec<u64>,
     count: u64,
     sum: u128,
-    /// Sum of squares of nanoseconds.
-    squares: f64,
+    /// Sum of squares, as far as 128 bits hold it: 3 * 10^8 latencies of 20 minutes, for example. Unit:
+    /// square picoseconds.
+    squares: u128,
     min: u64,
     max: u64,
 }
 
 impl Default for LatencyRecorder {
     fn default() -> Self {
-        Self { histogram: None, count: 0, sum: 0, squares: 0.0, min: u64::MAX, max: 0 }
+        Self { buckets: Vec::new(), count: 0, sum: 0, squares: 0, min: u64::MAX, max: 0 }
     }
+}
+
+/// The bucket of a value. Unit: nanoseconds.
+#[inline]
+fn bucket_of(ns: u64) -> usize {
+    let small = (1 << BUCKET_BITS) - 1;
+    let dropped = u64::BITS - BUCKET_BITS - (ns | small).leading_zeros();
+    ((u64::from(dropped) << (BUCKET_BITS - 1)) + (ns >> dropped)) as usize
+}
+
+/// The least value of a bucket. Unit: nanoseconds.
+fn least_of(bucket: usize) -> u64 {
+    let dropped = (bucket as u64 >> (BUCKET_BITS - 1)).saturating_sub(1);
+    (bucket as u64 - (dropped << (BUCKET_BITS - 1))) << dropped
 }
 
 impl LatencyRecorder {
@@ -31,28 +49,51 @@ impl LatencyRecorder {
         let ps = latency.0;
         self.count += 1;
         self.sum += u128::from(ps);
-        let ns = ps as f64 * 1e-3;
-        self.squares += ns * ns;
+        self.squares = self.squares.saturating_add(u128::from(ps) * u128::from(ps));
         self.min = self.min.min(ps);
         self.max = self.max.max(ps);
-        let histogram = self.histogram.get_or_insert_with(|| {
-            Box::new(Histogram::new(3).expect("three significant digits are supported"))
-        });
-        histogram.record(ps / 1_000).expect("the histogram grows with its values");
+        let bucket = bucket_of(ps / 1_000);
+        match self.buckets.get_mut(bucket) {
+            Some(count) => *count += 1,
+            None => self.grow(bucket),
+        }
+    }
+
+    /// Counts the first value of a bucket beyond those in use.
+    #[cold]
+    fn grow(&mut self, bucket: usize) {
+        self.buckets.resize((bucket + 1).next_multiple_of(1 << (BUCKET_BITS - 1)), 0);
+        self.buckets[bucket] = 1;
     }
 
     /// Adds all latencies of another recorder.
     pub(crate) fn add(&mut self, other: &Self) {
-        let Some(theirs) = &other.histogram else { return };
-        match &mut self.histogram {
-            Some(ours) => ours.add(theirs.as_ref()).expect("both grow with their values"),
-            None => self.histogram = Some(theirs.clone()),
+        if self.buckets.len() < other.buckets.len() {
+            self.buckets.resize(other.buckets.len(), 0);
+        }
+        for (count, more) in self.buckets.iter_mut().zip(&other.buckets) {
+            *count += more;
         }
         self.count += other.count;
         self.sum += other.sum;
-        self.squares += other.squares;
+        self.squares = self.squares.saturating_add(other.squares);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
+    }
+
+    /// The latencies of both.
+    pub(crate) fn with(mut self, other: &Self) -> Self {
+        self.add(other);
+        self
+    }
+
+    /// The histogram: nanoseconds, three significant digits; `None` without any latency.
+    fn histogram(&self) -> Option<Histogram<u64>> {
+        let mut made = Histogram::new(3).expect("three significant digits are supported");
+        for (bucket, &count) in self.buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
+            made.record_n(least_of(bucket), count).expect("the histogram grows with its values");
+        }
+        (self.count > 0).then_some(made)
     }
 
     /// Number of latencies.
@@ -67,7 +108,7 @@ impl LatencyRecorder {
 
     /// The distribution: latencies (unit: microseconds) and the share of all at or below each, rising.
     pub(crate) fn distribution(&self) -> Vec<(f64, f64)> {
-        let Some(histogram) = &self.histogram else { return Vec::new() };
+        let Some(histogram) = self.histogram() else { return Vec::new() };
         let mut below = 0;
         histogram
             .iter_recorded()
@@ -80,11 +121,11 @@ impl LatencyRecorder {
 
     /// The summary.
     pub(crate) fn summary(&self) -> Latency {
-        let Some(histogram) = &self.histogram else { return Latency::default() };
+        let Some(histogram) = self.histogram() else { return Latency::default() };
         let (min, max) = (self.min as f64 / 1e6, self.max as f64 / 1e6);
         let at = |q: f64| (histogram.value_at_quantile(q) as f64 / 1e3).clamp(min, max);
         let mean = self.mean_us();
-        let variance = self.squares / self.count as f64 / 1e6 - mean * mean;
+        let variance = self.squares as f64 / self.count as f64 / 1e12 - mean * mean;
         Latency {
             count: self.count,
             mean,
@@ -104,6 +145,22 @@ impl LatencyRecorder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn buckets_are_those_of_the_histogram() {
+        let histogram = Histogram::<u64>::new(3).unwrap();
+        for shift in 0..54 {
+            for value in [1023, 1024, 1025, 1500, 2047, 2048, 2049].map(|v: u64| v << shift) {
+                for value in [value - 1, value, value + 1] {
+                    let bucket = bucket_of(value);
+                    assert!(histogram.equivalent(least_of(bucket), value), "{value}");
+                    assert_eq!(bucket_of(least_of(bucket)), bucket);
+                    let next = histogram.next_non_equivalent(value);
+                    assert_eq!(bucket_of(next), bucket + 1, "{value}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn moments_are_exact_and_percentiles_close() {

@@ -55,10 +55,13 @@ impl TransactionSums {
 /// What is known of a flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowRecord {
-    pub(crate) response: LatencyRecorder,
-    pub(crate) read_response: LatencyRecorder,
-    pub(crate) write_response: LatencyRecorder,
-    pub(crate) end_to_end: LatencyRecorder,
+    /// Response times of requests that entered their submission queue when they arrived, for which they
+    /// are the end-to-end times too: reads, writes, all others.
+    prompt: [LatencyRecorder; 3],
+    /// Response times of the requests that waited for a place there.
+    delayed: [LatencyRecorder; 3],
+    /// End-to-end times of the same requests.
+    delayed_end_to_end: LatencyRecorder,
     pub(crate) requests: RequestCounts,
     pub(crate) bytes: ByteCounts,
     stages: StageSums,
@@ -114,8 +117,17 @@ impl Recorder {
         }
         let flow = &mut self.flows[request.flow as usize];
         let response = now - request.enqueued;
-        flow.response.record(response);
-        flow.end_to_end.record(now - request.arrival);
+        let side = match request.op {
+            RequestOp::Read => 0,
+            RequestOp::Write => 1,
+            RequestOp::Trim | RequestOp::Flush => 2,
+        };
+        if request.enqueued == request.arrival {
+            flow.prompt[side].record(response);
+        } else {
+            flow.delayed[side].record(response);
+            flow.delayed_end_to_end.record(now - request.arrival);
+        }
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         if let Some(series) = &mut flow.series {
             series.record(request.op, bytes, response, now);
@@ -127,12 +139,10 @@ impl Recorder {
             RequestOp::Read => {
                 flow.requests.read += 1;
                 flow.bytes.read += bytes;
-                flow.read_response.record(response);
             }
             RequestOp::Write => {
                 flow.requests.write += 1;
                 flow.bytes.write += bytes;
-                flow.write_response.record(response);
             }
             RequestOp::Trim => flow.requests.trim += 1,
             RequestOp::Flush => flow.requests.flush += 1,
@@ -175,7 +185,7 @@ impl Recorder {
 
     /// Ends the round if it has all its requests.
     fn end_round_by_count(&mut self, now: Time) {
-        let completed = self.flows.iter().map(|flow| flow.response.count()).sum();
+        let completed = self.flows.iter().map(FlowRecord::completed).sum();
         if self.watch.as_ref().is_some_and(|watch| watch.over_by_count(completed)) {
             self.end_round(now);
         }
@@ -219,10 +229,13 @@ impl Recorder {
 impl FlowRecord {
     /// Adds the record of another span of time; the series stays.
     pub(crate) fn add(&mut self, other: &Self) {
-        self.response.add(&other.response);
-        self.read_response.add(&other.read_response);
-        self.write_response.add(&other.write_response);
-        self.end_to_end.add(&other.end_to_end);
+        for (sum, more) in self.prompt.iter_mut().zip(&other.prompt) {
+            sum.add(more);
+        }
+        for (sum, more) in self.delayed.iter_mut().zip(&other.delayed) {
+            sum.add(more);
+        }
+        self.delayed_end_to_end.add(&other.delayed_end_to_end);
         let (sum, more) = (&mut self.requests, &other.requests);
         sum.read += more.read;
         sum.write += more.write;
@@ -249,9 +262,36 @@ impl FlowRecord {
         self.cache_misses += other.cache_misses;
     }
 
+    /// Requests that completed.
+    pub(crate) fn completed(&self) -> u64 {
+        self.prompt.iter().chain(&self.delayed).map(LatencyRecorder::count).sum()
+    }
+
+    /// Response times of reads.
+    pub(crate) fn read_response(&self) -> LatencyRecorder {
+        self.prompt[0].clone().with(&self.delayed[0])
+    }
+
+    /// Response times of writes.
+    pub(crate) fn write_response(&self) -> LatencyRecorder {
+        self.prompt[1].clone().with(&self.delayed[1])
+    }
+
+    /// Response times of all requests.
+    pub(crate) fn response(&self) -> LatencyRecorder {
+        let others = self.prompt[2].clone().with(&self.delayed[2]);
+        others.with(&self.read_response()).with(&self.write_response())
+    }
+
+    /// End-to-end times of all requests.
+    pub(crate) fn end_to_end(&self) -> LatencyRecorder {
+        let [reads, writes, others] = &self.prompt;
+        self.delayed_end_to_end.clone().with(reads).with(writes).with(others)
+    }
+
     /// Mean per stage.
     pub(crate) fn breakdown(&self) -> BreakdownSummary {
-        let count = self.response.count();
+        let count = self.completed();
         let mean = |sum: u128| if count == 0 { 0.0 } else { sum as f64 / count as f64 / 1e6 };
         let [cache, mapping, queue, bus, array] = self.stages.chain;
         BreakdownSummary {

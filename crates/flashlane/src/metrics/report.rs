@@ -80,7 +80,7 @@ pub(crate) fn flow_alone(ssd: &Ssd, workload: &WorkloadConfig, flow: usize) -> F
 fn flow_summary(ssd: &Ssd, workload: &WorkloadConfig, flow: usize, window_s: f64) -> FlowSummary {
     let config = &workload.flows[flow];
     let record = &ssd.recorder.flows[flow];
-    let response = record.response.summary();
+    let response = record.response().summary();
     let rate = |amount: u64| if window_s > 0.0 { amount as f64 / window_s } else { 0.0 };
     let source = ssd.host.flows[flow].source.as_ref();
     let input = source.map(|s| s.report()).unwrap_or_default();
@@ -95,9 +95,9 @@ fn flow_summary(ssd: &Ssd, workload: &WorkloadConfig, flow: usize, window_s: f64
         iops: rate(response.count),
         bandwidth_bytes_per_s: rate(record.bytes.read + record.bytes.write),
         response_time_us: response,
-        read_response_time_us: record.read_response.summary(),
-        write_response_time_us: record.write_response.summary(),
-        end_to_end_us: record.end_to_end.summary(),
+        read_response_time_us: record.read_response().summary(),
+        write_response_time_us: record.write_response().summary(),
+        end_to_end_us: record.end_to_end().summary(),
         breakdown_us: record.breakdown(),
         transactions,
         read_transactions,
@@ -228,7 +228,7 @@ fn chips(ssd: &Ssd) -> Vec<ChipSummary> {
                 } else {
                     queue.area as f64 / ssd.now.0 as f64
                 },
-                max_queue_length: queue.max,
+                max_queue_length: queue.max.into(),
                 erases: (chip * planes..(chip + 1) * planes).flat_map(erases).sum(),
             }
         })

@@ -179,7 +179,7 @@ impl Watch {
     pub(crate) fn close(&mut self, end: Time, records: Vec<FlowRecord>) {
         let start = self.start.replace(end).unwrap_or(end);
         let sum = |of: &dyn Fn(&FlowRecord) -> u64| records.iter().map(of).sum::<u64>() as f64;
-        let completed = sum(&|f| f.response.count());
+        let completed = sum(&FlowRecord::completed);
         let seconds = (end - start).as_s();
         let rate = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         let value = match self.rule.tracked {
@@ -187,7 +187,10 @@ impl Watch {
             Tracked::Bandwidth => rate(sum(&|f| f.bytes.read + f.bytes.write)),
             Tracked::Latency => {
                 let all: f64 =
-                    records.iter().map(|f| f.response.mean_us() * f.response.count() as f64).sum();
+                    {
+                    let responses = records.iter().map(FlowRecord::response);
+                    responses.map(|r| r.mean_us() * r.count() as f64).sum()
+                };
                 if completed > 0.0 { all / completed } else { 0.0 }
             }
         };

@@ -25,20 +25,24 @@ use queues::View;
 /// Time average and maximum of a queue length.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct QueueAccount {
-    length: u64,
-    since: Time,
-    /// Sum of length times duration. Unit: transactions times picoseconds.
+    pub(crate) length: u32,
+    pub(crate) max: u32,
+    /// Sum of length times duration, which is the sum of the times that those that left were in the
+    /// queue. Unit: transactions times picoseconds.
     pub(crate) area: u128,
-    pub(crate) max: u64,
 }
 
 impl QueueAccount {
     #[inline]
-    pub(crate) fn add(&mut self, change: i64, now: Time) {
-        self.area += u128::from(self.length) * u128::from((now - self.since).0);
-        self.since = now;
-        self.length = self.length.wrapping_add_signed(change);
+    fn entered(&mut self) {
+        self.length += 1;
         self.max = self.max.max(self.length);
+    }
+
+    #[inline]
+    fn left(&mut self, waited: Time) {
+        self.length -= 1;
+        self.area += u128::from(waited.0);
     }
 }
 
@@ -51,8 +55,6 @@ pub(crate) struct Scheduler {
     holds_back: bool,
     /// When it is woken next.
     alarm: Option<Time>,
-    /// Transactions that wait, by chip.
-    waiting: Vec<u32>,
     /// Bit per chip of a channel: something waits there.
     pending: Vec<u64>,
     /// The chip of each channel that is looked at first.
@@ -80,7 +82,6 @@ impl Scheduler {
             holds_back: policy.holds_back(),
             alarm: None,
             policy,
-            waiting: vec![0; geometry.chips() as usize],
             pending: vec![0; geometry.channels as usize],
             turn: vec![0; geometry.channels as usize],
             offered: 0,
@@ -94,6 +95,14 @@ impl Scheduler {
             hold_writes: false,
             may_suspend: device.flash.suspend.any() && !device.compat.no_suspension,
         }
+    }
+}
+
+impl Scheduler {
+    /// Transactions wait for dies of a channel.
+    #[inline]
+    pub(crate) fn waits_on(&self, channel: u32) -> bool {
+        self.pending[channel as usize] != 0
     }
 }
 
@@ -126,25 +135,28 @@ impl Ssd {
     pub(crate) fn schedule(&mut self, id: u32) {
         let now = self.now;
         let tr = &mut self.transactions[id];
+        debug_assert_eq!(tr.mark, now, "the time in the queue begins");
         tr.place = Place::Queue;
         let (die, flow) = (self.flash.die_of(tr.plane), tr.flow);
         let chip = self.flash.chip_of(die);
         self.with_policy(false, |policy, view| policy.enqueue(die, id, view));
         let scheduler = &mut self.scheduler;
-        scheduler.waiting[chip as usize] += 1;
         let channel = self.flash.channel_of(chip) as usize;
         scheduler.pending[channel] |= 1 << (chip % self.geometry.chips_per_channel);
-        scheduler.chips[chip as usize].add(1, now);
-        scheduler.flows[flow as usize].add(1, now);
+        scheduler.chips[chip as usize].entered();
+        scheduler.flows[flow as usize].entered();
         self.offer(chip);
     }
 
-    /// A chip or its queue changed: its channel is looked at when the current event is over.
+    /// A chip or its queue changed: its channel is looked at when the current event is over, or when
+    /// the command on its bus is.
     #[inline]
     pub(crate) fn offer(&mut self, chip: u32) {
         let channel = self.flash.channel_of(chip);
-        if !self.flash.channels[channel as usize].busy {
+        if !self.channel_busy(channel) {
             self.scheduler.offered |= 1 << channel;
+        } else if self.scheduler.waits_on(channel) {
+            self.await_channel(channel);
         }
     }
 
@@ -193,7 +205,7 @@ impl Ssd {
 
     /// Issues at most one command on a channel, if it is free.
     pub(crate) fn dispatch(&mut self, channel: u32) {
-        if !self.flash.channels[channel as usize].busy {
+        if !self.channel_busy(channel) {
             self.visit_chips(channel, Self::serve);
         }
     }
@@ -349,13 +361,13 @@ impl Ssd {
         let tr = &self.transactions[id];
         let chip = self.flash.chip_of(self.flash.die_of(tr.plane));
         let scheduler = &mut self.scheduler;
-        scheduler.flows[tr.flow as usize].add(-1, now);
-        scheduler.chips[chip as usize].add(-1, now);
-        scheduler.waiting[chip as usize] -= 1;
+        let waited = now - tr.mark;
+        scheduler.flows[tr.flow as usize].left(waited);
+        scheduler.chips[chip as usize].left(waited);
         if tr.op == Op::Erase {
             self.ftl.unerased[chip as usize] -= 1;
         }
-        if scheduler.waiting[chip as usize] == 0 {
+        if scheduler.chips[chip as usize].length == 0 {
             let channel = self.flash.channel_of(chip) as usize;
             scheduler.pending[channel] &= !(1 << (chip % self.geometry.chips_per_channel));
         }

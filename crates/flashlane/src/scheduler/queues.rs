@@ -135,13 +135,13 @@ impl View<'_> {
 
     /// What is left of the operation that a die runs. Unit: picoseconds.
     pub(crate) fn busy(&self, die: u32) -> u64 {
-        self.flash.busy_until(die).saturating_sub(self.now).0
+        self.flash.busy(die, self.now)
     }
 
     /// What is left until a die has served all that it has begun: operation, transfer of read data, what
     /// it suspended. Unit: picoseconds. Waiting for the channel is not foreseen; pages on it count whole.
     pub(crate) fn service_left(&self, die: u32) -> u64 {
-        self.flash.service_left(die, self.now, self.transactions, |tr| self.blocks.page_of(tr.ppa))
+        self.flash.service_left(die, self.now, self.transactions)
     }
 
     fn planes(&self, die: u32) -> std::ops::Range<u32> {

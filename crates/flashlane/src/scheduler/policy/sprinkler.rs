@@ -118,7 +118,7 @@ impl Policy for Sprinkler {
 
     /// Collection that goes first is not preempted by users.
     fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        let running = view.flash.running(die).map(|id| view.transactions[id].source);
+        let running = view.flash.running(die, view.now).map(|id| view.transactions[id].source);
         self.form(die, Kind::MappingRead, false, view)
             || !(view.urgent && running == Some(Source::Gc)) && self.form(die, READS, true, view)
     }
