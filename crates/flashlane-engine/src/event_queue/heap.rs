@@ -1,0 +1,57 @@
+//! Events in no order.
+
+use super::{Entry, NEVER};
+
+/// A four-way heap: fewer levels than a binary one, and the four children of a node share a cache line
+/// or two.
+#[derive(Debug)]
+pub(super) struct Heap<E> {
+    entries: Vec<Entry<E>>,
+}
+
+impl<E: Copy> Heap<E> {
+    pub(super) fn new() -> Self {
+        Self { entries: Vec::with_capacity(64) }
+    }
+
+    pub(super) fn push(&mut self, entry: Entry<E>) {
+        let mut hole = self.entries.len();
+        self.entries.push(entry);
+        while hole > 0 {
+            let parent = (hole - 1) / 4;
+            if entry.key >= self.entries[parent].key {
+                break;
+            }
+            self.entries[hole] = self.entries[parent];
+            hole = parent;
+        }
+        self.entries[hole] = entry;
+    }
+
+    /// Takes the first event of a heap that has one; also gives the key of the next one.
+    pub(super) fn pop(&mut self) -> (E, u128) {
+        let last = self.entries.pop().expect("the heap has an event");
+        let Some(&top) = self.entries.first() else { return (last.event, NEVER) };
+        let len = self.entries.len();
+        let mut hole = 0;
+        loop {
+            let first = 4 * hole + 1;
+            let best = match self.entries.get(first..first + 4) {
+                Some([a, b, c, d]) => {
+                    let (left, left_key) = if b.key < a.key { (1, b.key) } else { (0, a.key) };
+                    let (right, right_key) = if d.key < c.key { (3, d.key) } else { (2, c.key) };
+                    first + if right_key < left_key { right } else { left }
+                }
+                _ if first >= len => break,
+                _ => (first..len).min_by_key(|&at| self.entries[at].key).expect("a child"),
+            };
+            if self.entries[best].key >= last.key {
+                break;
+            }
+            self.entries[hole] = self.entries[best];
+            hole = best;
+        }
+        self.entries[hole] = last;
+        (top.event, self.entries[0].key)
+    }
+}

@@ -1,0 +1,83 @@
+//! A lane: events in order in a ring.
+
+use super::{Entry, NEVER};
+
+/// Later events that a new one may have to move aside; beyond it goes to the heap.
+const MOVED_MAX: usize = 16;
+
+/// Events, the earliest first. Invariant: the length of `places` is a power of two.
+#[derive(Debug)]
+pub(super) struct Ring<E> {
+    places: Vec<Entry<E>>,
+    /// Events taken and events put in so far; both wrap.
+    head: usize,
+    tail: usize,
+}
+
+impl<E: Copy> Ring<E> {
+    pub(super) fn new() -> Self {
+        Self { places: Vec::new(), head: 0, tail: 0 }
+    }
+
+    /// Puts an event in its place; false if that is too far from the end.
+    #[inline]
+    pub(super) fn insert(&mut self, entry: Entry<E>) -> bool {
+        if self.tail.wrapping_sub(self.head) == self.places.len() {
+            self.grow(entry);
+        }
+        let mask = self.places.len() - 1;
+        let before = self.tail.wrapping_sub(1);
+        if self.tail == self.head || self.places[before & mask].key < entry.key {
+            self.places[self.tail & mask] = entry;
+            self.tail = self.tail.wrapping_add(1);
+            return true;
+        }
+        self.insert_before(entry)
+    }
+
+    /// Puts an event before the last one.
+    fn insert_before(&mut self, entry: Entry<E>) -> bool {
+        let mask = self.places.len() - 1;
+        let len = self.tail.wrapping_sub(self.head);
+        let mut moved = 1;
+        loop {
+            let later = self.places[self.tail.wrapping_sub(moved + 1) & mask].key > entry.key;
+            if moved == len || !later {
+                break;
+            }
+            if moved == MOVED_MAX {
+                return false;
+            }
+            moved += 1;
+        }
+        for back in 0..moved {
+            let to = self.tail.wrapping_sub(back);
+            self.places[to & mask] = self.places[to.wrapping_sub(1) & mask];
+        }
+        self.places[self.tail.wrapping_sub(moved) & mask] = entry;
+        self.tail = self.tail.wrapping_add(1);
+        true
+    }
+
+    /// Takes the first event of a lane that has one; also gives the key of the next one.
+    #[inline]
+    pub(super) fn pop(&mut self) -> (E, u128) {
+        let mask = self.places.len() - 1;
+        let event = self.places[self.head & mask].event;
+        self.head = self.head.wrapping_add(1);
+        let next =
+            if self.head == self.tail { NEVER } else { self.places[self.head & mask].key };
+        (event, next)
+    }
+
+    /// Doubles the room. `fill` is what new places hold until they are used.
+    #[cold]
+    fn grow(&mut self, fill: Entry<E>) {
+        let len = self.places.len();
+        let mut places = Vec::with_capacity((2 * len).max(64));
+        places.extend((0..len).map(|at| self.places[self.head.wrapping_add(at) & (len - 1)]));
+        places.resize((2 * len).max(64), fill);
+        self.places = places;
+        (self.head, self.tail) = (0, len);
+    }
+}
