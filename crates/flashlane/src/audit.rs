@@ -2,6 +2,7 @@
 
 use flashlane_engine::NONE;
 
+use crate::scheduler::policy::Policy;
 use crate::ssd::Ssd;
 use crate::transaction::Place;
 

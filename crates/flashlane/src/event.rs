@@ -10,17 +10,13 @@ pub(crate) enum Event {
     Arrival { flow: u16 },
     /// A submission doorbell reaches the device.
     Doorbell { flow: u16 },
-    /// A fetch of a submission entry reaches host memory.
-    EntryRequested { request: u32 },
-    /// A fetch of write data reaches host memory.
-    DataRequested { request: u32 },
-    /// The submission entry of a write is in the device, which now asks for the data.
+    /// The submission entry of a write is in the device, unless it is delayed.
     WriteEntry { request: u32 },
     /// The host bus adapter of a SATA drive is through with a command.
     AdapterSubmitted { request: u32 },
     /// A command reaches a SATA drive.
     SataCommand { request: u32 },
-    /// Firmware is done with a command: it is cut into transactions.
+    /// Firmware is done with a command, unless that was delayed.
     Begin { request: u32 },
     /// A DRAM access on behalf of a request is done.
     DramDone { request: u32 },
@@ -53,7 +49,7 @@ impl Laned for Event {
             // From the host, one after the other over the link.
             Self::Doorbell { .. } => 0,
             // To the host, in the same way.
-            Self::EntryRequested { .. } | Self::DataRequested { .. } | Self::Completion { .. } => 1,
+            Self::Completion { .. } => 1,
             Self::WriteEntry { .. } | Self::Begin { .. } => 2,
             Self::ChannelFree { .. } => 3,
             Self::Sensed { .. } => 4,

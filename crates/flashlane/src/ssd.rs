@@ -145,8 +145,6 @@ impl Ssd {
         match event {
             Event::Arrival { flow } => self.on_arrival(flow),
             Event::Doorbell { flow } => self.on_doorbell(flow),
-            Event::EntryRequested { request } => self.on_entry_requested(request),
-            Event::DataRequested { request } => self.on_data_requested(request),
             Event::WriteEntry { request } => self.on_write_entry(request),
             Event::AdapterSubmitted { request } => self.on_adapter_submitted(request),
             Event::SataCommand { request } => self.on_sata_command(request),

@@ -125,8 +125,8 @@ impl Ssd {
     /// Read data of a host page, or of the old part of a partial write, is in the controller.
     pub(super) fn user_read_done(&mut self, id: u32) {
         self.release_block(id);
-        let tr = self.transactions[id];
-        self.recorder.transaction_done(&tr);
+        let tr = &self.transactions[id];
+        self.recorder.transaction_done(tr);
         if tr.merging {
             self.merge_read_over(id);
         } else {
@@ -137,10 +137,11 @@ impl Ssd {
 
     /// A read transaction ends; its request goes on.
     fn user_read_over(&mut self, id: u32) {
-        let tr = self.transactions[id];
-        self.transactions.remove(id);
+        let tr = &self.transactions[id];
         assert!(!tr.merging, "merge reads are of written pages");
-        self.part_done(tr.request, tr.chain);
+        let (request, chain) = (tr.request, tr.chain);
+        self.transactions.remove(id);
+        self.part_done(request, chain);
     }
 
     /// Old data of a partial write is here: the write can be placed.

@@ -1,16 +1,25 @@
 //! The PCIe link: two directions, each a first-come-first-served server.
 //!
 //! A direction is only the time at which it becomes free: sending reserves it and tells when the
-//! message is over. Source: MQSim (FAST'18) section 4; packet overheads of PCIe 3.0.
+//! message is over. What the device asks of the host's memory is answered when the request has arrived
+//! there; that is no event: whoever uses the direction next, or looks for the answer, sees to those
+//! that were due before. Source: MQSim (FAST'18) section 4; packet overheads of PCIe 3.0.
 
-use flashlane_engine::Time;
+use std::collections::VecDeque;
+
+use flashlane_engine::{EventQueue, Sequence, Time};
 
 use crate::config::{CompatConfig, InterfaceConfig, LinkConfig};
+use crate::event::Event;
+use crate::layout::SECTOR_BYTES;
 
 /// Payload of a doorbell. Unit: bytes.
 const DOORBELL_BYTES: u64 = 2;
 /// Payload of a read request: the address. Unit: bytes.
 const READ_REQUEST_BYTES: u64 = 4;
+
+/// Largest request whose time is looked up instead of computed. Unit: sectors.
+const SECTORS_KNOWN: u64 = 1024;
 
 /// One direction of the link.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,6 +36,15 @@ impl Lane {
     }
 }
 
+/// A request of the device for something in the host's memory, on its way.
+#[derive(Clone, Copy, Debug)]
+struct Ask {
+    arrives: Time,
+    /// Its place among the events of that time.
+    place: Sequence,
+    request: u32,
+}
+
 /// Both directions and the durations of every kind of message.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
@@ -34,11 +52,17 @@ pub(crate) struct Link {
     pub(crate) down: Lane,
     /// Device to host.
     pub(crate) up: Lane,
+    /// Requests for host memory that are not answered, in order of arrival.
+    asks: VecDeque<Ask>,
+    /// The answers to all of them are over at this time or later.
+    answered: Time,
     payload: u64,
     overhead: u64,
     lanes: u64,
     lane_rate: u64,
     truncated: bool,
+    /// Time of a message with the data of so many sectors, for the sizes that most requests have.
+    by_sectors: Vec<u64>,
     /// A doorbell write.
     pub(crate) doorbell: u64,
     /// A request for host memory.
@@ -59,17 +83,21 @@ impl Link {
         let mut made = Self {
             down: Lane::default(),
             up: Lane::default(),
+            asks: VecDeque::new(),
+            answered: Time::ZERO,
             payload: link.max_payload.0,
             overhead: link.overhead(),
             lanes: u64::from(link.lanes),
             lane_rate: link.lane_rate(),
             truncated: compat.truncated_link_time,
+            by_sectors: Vec::new(),
             doorbell: 0,
             read_request: 0,
             submission: 0,
             completion: 0,
         };
         let entry = if compat.padded_sqe { 72 } else { interface.submission_entry.0 };
+        made.by_sectors = (0..=SECTORS_KNOWN).map(|n| made.data(n * SECTOR_BYTES)).collect();
         made.doorbell = made.data(DOORBELL_BYTES);
         made.read_request = made.data(READ_REQUEST_BYTES);
         made.submission = made.data(entry);
@@ -77,10 +105,43 @@ impl Link {
         made
     }
 
+    /// The device asks for something of a host request in host memory. Returns the earliest end of the
+    /// answer, which takes `duration`.
+    #[inline]
+    pub(crate) fn ask(
+        &mut self,
+        arrives: Time,
+        place: Sequence,
+        request: u32,
+        duration: u64,
+    ) -> Time {
+        self.asks.push_back(Ask { arrives, place, request });
+        self.answered = arrives.max(self.answered).max(self.down.free_at) + Time(duration);
+        self.answered
+    }
+
+    /// Takes the oldest request for host memory that has arrived: when, and the host request.
+    #[inline]
+    pub(crate) fn next_asked(&mut self, queue: &EventQueue<Event>) -> Option<(Time, u32)> {
+        let &Ask { arrives, place, request } = self.asks.front()?;
+        queue.has_passed(arrives, place).then(|| {
+            self.asks.pop_front();
+            (arrives, request)
+        })
+    }
+
+    /// Time on the link of a message with the data of so many sectors. Unit: picoseconds.
+    #[inline]
+    pub(crate) fn sectors(&self, sectors: u32) -> u64 {
+        match self.by_sectors.get(sectors as usize) {
+            Some(&time) => time,
+            None => self.data(u64::from(sectors) * SECTOR_BYTES),
+        }
+    }
+
     /// Time on the link of a message with `bytes` of payload, packet overhead included.
     /// Unit: picoseconds.
-    #[inline]
-    pub(crate) fn data(&self, bytes: u64) -> u64 {
+    fn data(&self, bytes: u64) -> u64 {
         let wire = bytes + bytes.div_ceil(self.payload) * self.overhead;
         if self.truncated {
             let per_lane = u128::from(wire.div_ceil(self.lanes));

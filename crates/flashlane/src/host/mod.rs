@@ -213,7 +213,7 @@ impl Ssd {
             enqueued: now,
             fetched: now,
             received: now,
-            begun: now,
+            begun: Time::ZERO,
             served: now,
             pending: 0,
             next_page: 0,
@@ -239,8 +239,7 @@ impl Ssd {
         let flow = request.flow;
         self.host.flows[flow as usize].tail += 1;
         self.interface.nvme.submission[flow as usize].push_back(id);
-        let link = &mut self.host.link;
-        let rings = link.down.send(now, link.doorbell);
+        let rings = self.send_down(self.host.link.doorbell);
         self.queue.schedule(rings, Event::Doorbell { flow });
     }
 
@@ -250,10 +249,8 @@ impl Ssd {
             self.sata_completion(id);
             return;
         }
-        let now = self.now;
         let flow = self.retire(id);
-        let link = &mut self.host.link;
-        let acknowledged = link.down.send(now, link.doorbell);
+        let acknowledged = self.send_down(self.host.link.doorbell);
         self.completion_acknowledged(flow, acknowledged);
         let arrived = self.entries_arrived(flow);
         let depth = self.host.queue_depth;
@@ -269,13 +266,14 @@ impl Ssd {
     /// The host sees a completion: the request is over. Returns its flow.
     pub(crate) fn retire(&mut self, id: u32) -> u16 {
         let now = self.now;
-        let request = self.requests[id];
+        let request = &self.requests[id];
+        let flow = request.flow;
+        self.recorder.request_completed(request, now);
         self.requests.remove(id);
-        self.recorder.request_completed(&request, now);
-        let host = &mut self.host.flows[request.flow as usize];
+        let host = &mut self.host.flows[flow as usize];
         host.completed += 1;
         host.last_completion = now;
-        request.flow
+        flow
     }
 
     /// A request of the flow is over: a closed loop generates the next one.

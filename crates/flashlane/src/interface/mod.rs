@@ -45,7 +45,20 @@ impl Interface {
         }
     }
 
+    /// The earliest end of the firmware time of a command that is due at `ready` or later.
+    #[inline]
+    fn firmware_at_least(&self, ready: Time, op: RequestOp) -> Time {
+        let time =
+            if op == RequestOp::Write { self.write_firmware_time } else { self.firmware_time };
+        if time == 0 {
+            return ready;
+        }
+        let server = self.servers.iter().min().expect("there is a server");
+        ready.max(*server) + Time(time)
+    }
+
     /// A command is due at `ready`; returns when its firmware time is over.
+    #[inline]
     fn firmware(&mut self, ready: Time, op: RequestOp) -> Time {
         let time =
             if op == RequestOp::Write { self.write_firmware_time } else { self.firmware_time };
@@ -61,6 +74,9 @@ impl Interface {
 impl Ssd {
     /// Firmware is done: the command is cut into page transactions.
     pub(crate) fn on_begin(&mut self, id: u32) {
+        if !self.firmware_done(id) {
+            return;
+        }
         let now = self.now;
         let request = &mut self.requests[id];
         request.begun = now;

@@ -11,7 +11,6 @@ use flashlane_engine::Time;
 use super::arbitration::{self, Arbiter};
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::event::Event;
-use crate::layout::SECTOR_BYTES;
 use crate::ssd::Ssd;
 use crate::workload::RequestOp;
 
@@ -130,41 +129,68 @@ impl Ssd {
         let now = self.now;
         let link = &mut self.host.link;
         let asked = link.up.send(now, link.read_request);
-        self.requests[id].fetched = now;
-        self.queue.schedule(asked, Event::EntryRequested { request: id });
-    }
-
-    /// The host's memory answers a fetch.
-    pub(crate) fn on_entry_requested(&mut self, id: u32) {
-        let now = self.now;
-        let link = &mut self.host.link;
-        let entry = link.down.send(now, link.submission);
+        let entry = link.ask(asked, self.queue.reserve(), id, link.submission);
         let request = &mut self.requests[id];
+        request.fetched = now;
         if request.op == RequestOp::Write {
             self.queue.schedule(entry, Event::WriteEntry { request: id });
         } else {
-            request.received = entry;
-            let begin = self.interface.firmware(entry, request.op);
+            let begin = self.interface.firmware_at_least(entry, request.op);
             self.queue.schedule(begin, Event::Begin { request: id });
         }
     }
 
-    /// The entry of a write has arrived: its data is fetched.
-    pub(crate) fn on_write_entry(&mut self, id: u32) {
-        let link = &mut self.host.link;
-        let asked = link.up.send(self.now, link.read_request);
-        self.queue.schedule(asked, Event::DataRequested { request: id });
+    /// Sends a message to the device over the PCIe link; returns when it has arrived.
+    #[inline]
+    pub(crate) fn send_down(&mut self, duration: u64) -> Time {
+        self.answer();
+        self.host.link.down.send(self.now, duration)
     }
 
-    /// The host's memory answers a fetch of write data.
-    pub(crate) fn on_data_requested(&mut self, id: u32) {
-        let now = self.now;
+    /// The host's memory answers the requests of the device that have arrived, in their order.
+    #[inline]
+    fn answer(&mut self) {
+        while let Some((arrived, id)) = self.host.link.next_asked(&self.queue) {
+            let link = &mut self.host.link;
+            let request = &mut self.requests[id];
+            if request.op == RequestOp::Write && request.received == Time::MAX {
+                let data = link.sectors(request.sectors);
+                request.received = link.down.send(arrived, data);
+            } else {
+                request.received = link.down.send(arrived, link.submission);
+                if request.op == RequestOp::Write {
+                    continue;
+                }
+            }
+            request.begun = self.interface.firmware(request.received, request.op);
+        }
+    }
+
+    /// The entry of a write has arrived, unless it is delayed: its data is fetched.
+    pub(crate) fn on_write_entry(&mut self, id: u32) {
+        self.answer();
         let request = &mut self.requests[id];
+        if request.received > self.now {
+            self.queue.schedule(request.received, Event::WriteEntry { request: id });
+            return;
+        }
+        request.received = Time::MAX;
         let link = &mut self.host.link;
-        let data = link.data(u64::from(request.sectors) * SECTOR_BYTES);
-        request.received = link.down.send(now, data);
-        let begin = self.interface.firmware(request.received, RequestOp::Write);
+        let data = link.sectors(request.sectors);
+        let asked = link.up.send(self.now, link.read_request);
+        let received = link.ask(asked, self.queue.reserve(), id, data);
+        let begin = self.interface.firmware_at_least(received, RequestOp::Write);
         self.queue.schedule(begin, Event::Begin { request: id });
+    }
+
+    /// True if firmware is done with a command; else it is looked at again when it is.
+    pub(super) fn firmware_done(&mut self, id: u32) -> bool {
+        self.answer();
+        let begun = self.requests[id].begun;
+        if begun > self.now {
+            self.queue.schedule(begun, Event::Begin { request: id });
+        }
+        begun <= self.now
     }
 
     /// The device work of a command is done: data, then the completion, go to the host.
@@ -195,7 +221,7 @@ impl Ssd {
     pub(super) fn send_read_data(&mut self, id: u32) {
         let request = &self.requests[id];
         if request.op == RequestOp::Read {
-            let data = self.host.link.data(u64::from(request.sectors) * SECTOR_BYTES);
+            let data = self.host.link.sectors(request.sectors);
             self.host.link.up.send(self.now, data);
         }
     }

@@ -151,8 +151,7 @@ impl Ssd {
             let Some(id) = sata.waiting.pop_front() else { return };
             sata.issued += 1;
             let arrival = if sata.over_pcie {
-                let link = &mut self.host.link;
-                link.down.send(now, link.doorbell)
+                self.send_down(self.host.link.doorbell)
             } else {
                 let command = sata.frames(1, REGISTER);
                 let arrival = sata.link.send(now, command);
@@ -214,13 +213,11 @@ impl Ssd {
 
     /// The host sees a completion: the tag is free for the next command.
     pub(crate) fn on_adapter_completed(&mut self, id: u32) {
-        let now = self.now;
         let flow = self.retire(id);
-        let sata = self.interface.sata.as_mut().expect("a SATA drive");
-        if sata.over_pcie {
-            let link = &mut self.host.link;
-            link.down.send(now, link.doorbell);
+        if self.sata().over_pcie {
+            self.send_down(self.host.link.doorbell);
         }
+        let sata = self.sata();
         sata.freed = if sata.freed_on_fetch { sata.begun } else { sata.freed + 1 };
         self.issue_commands();
         self.next_in_loop(flow);

@@ -10,6 +10,7 @@ use crate::metrics::summary::{
     SCHEMA, Summary, TransactionFairness,
 };
 use crate::run::RunOptions;
+use crate::scheduler::policy::Policy;
 use crate::ssd::Ssd;
 
 /// The summary of a run, without what needs other runs or a wall clock.

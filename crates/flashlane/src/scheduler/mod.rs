@@ -18,7 +18,7 @@ use crate::flash::DieState;
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source};
-use policy::Policy;
+use policy::{AnyPolicy, Policy};
 pub use policy::Scheduling;
 use queues::View;
 
@@ -48,7 +48,7 @@ impl QueueAccount {
 
 /// The scheduling unit.
 pub(crate) struct Scheduler {
-    pub(crate) policy: Box<dyn Policy>,
+    pub(crate) policy: AnyPolicy,
     /// The policy is told of what is done.
     observes: bool,
     /// The policy may want to be woken.
@@ -112,7 +112,7 @@ impl Ssd {
     fn with_policy<R>(
         &mut self,
         urgent: bool,
-        decide: impl FnOnce(&mut dyn Policy, &mut View<'_>) -> R,
+        decide: impl FnOnce(&mut AnyPolicy, &mut View<'_>) -> R,
     ) -> R {
         let mut view = View {
             now: self.now,
@@ -128,7 +128,7 @@ impl Ssd {
             batch: &mut self.batch,
             cancelled: &mut self.cancelled,
         };
-        decide(&mut *self.scheduler.policy, &mut view)
+        decide(&mut self.scheduler.policy, &mut view)
     }
 
     /// A transaction is ready for the flash.
@@ -274,36 +274,36 @@ impl Ssd {
             return false;
         }
         let idle = |ssd: &Self, die: u32| ssd.flash.dies[die as usize].state == DieState::Idle;
-        let mut tried = 0_u32;
-        while let Some(die) = {
-            let free: u32 = dies
-                .clone()
-                .filter(|&d| idle(self, d) && tried >> (d - dies.start) & 1 == 0)
-                .fold(0, |set, d| set | 1 << (d - dies.start));
-            let first = dies.start;
-            self.best_die(dies.clone(), urgent, |d| free >> (d - first) & 1 == 1)
-        } {
+        let first = dies.start;
+        let mut free = (first..dies.end)
+            .filter(|&die| idle(self, die))
+            .fold(0_u32, |set, die| set | 1 << (die - first));
+        while free != 0
+            && let Some(die) = self.best_die(first, free, urgent)
+        {
             if self.serve_die(die, urgent) {
                 return true;
             }
-            tried |= 1 << (die - dies.start);
+            free &= !(1 << (die - first));
         }
         self.scheduler.may_suspend
             && dies.into_iter().any(|die| !idle(self, die) && self.serve_die(die, urgent))
     }
 
-    /// The die whose next work ranks first, among those that `free` admits.
-    fn best_die(
-        &mut self,
-        dies: std::ops::Range<u32>,
-        urgent: bool,
-        free: impl Fn(u32) -> bool,
-    ) -> Option<u32> {
+    /// The die whose next work ranks first, among those from `first` on whose bit is set in `free`.
+    #[inline]
+    fn best_die(&mut self, first: u32, mut free: u32, urgent: bool) -> Option<u32> {
         self.with_policy(urgent, |policy, view| {
-            dies.filter(|&die| free(die))
-                .filter_map(|die| policy.rank(die, view).map(|rank| (rank, die)))
-                .min()
-                .map(|(_, die)| die)
+            let mut best = None;
+            while free != 0 {
+                let die = first + free.trailing_zeros();
+                free &= free - 1;
+                if let Some((kind, since)) = policy.rank(die, view) {
+                    let rank = (kind, since, die);
+                    best = Some(best.map_or(rank, |other: (u8, Time, u32)| other.min(rank)));
+                }
+            }
+            best.map(|(.., die)| die)
         })
     }
 

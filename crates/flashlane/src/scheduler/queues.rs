@@ -209,6 +209,8 @@ impl View<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
     lists: Vec<List>,
+    /// Kinds of which something waits at each die, a bit each.
+    present: Vec<u16>,
     /// The plane of everything that came to a list since it was last empty; `NONE` for several planes.
     only_plane: Vec<u32>,
     /// When each die looks for starving transactions next.
@@ -220,14 +222,24 @@ impl Queues {
     pub(crate) fn new(dies: u32) -> Self {
         Self {
             lists: vec![List::default(); dies as usize * KINDS],
+            present: vec![0; dies as usize],
             only_plane: vec![NONE; dies as usize * KINDS],
             watch: vec![STARVING; dies as usize],
         }
     }
 
+    /// Takes a transaction out of its list.
     #[inline]
-    fn list(&mut self, die: u32, kind: Kind) -> &mut List {
-        &mut self.lists[die as usize * KINDS + kind.index()]
+    fn remove(&mut self, die: u32, kind: Kind, id: u32, slab: &mut Slab<Transaction>) {
+        let list = &mut self.lists[die as usize * KINDS + kind.index()];
+        list.remove(id, slab);
+        self.present[die as usize] &= !(u16::from(list.is_empty()) << kind.index());
+    }
+
+    /// True if nothing waits at the die.
+    #[inline]
+    pub(crate) fn is_idle(&self, die: u32) -> bool {
+        self.present[die as usize] == 0
     }
 
     /// Transactions of the kind that wait.
@@ -247,12 +259,13 @@ impl Queues {
             self.only_plane[at] = NONE;
         }
         self.lists[at].push_back(id, slab);
+        self.present[die as usize] |= 1 << kind.index();
     }
 
     /// True if nothing of the kind waits.
     #[inline]
     pub(crate) fn is_empty(&self, die: u32, kind: Kind) -> bool {
-        self.lists[die as usize * KINDS + kind.index()].is_empty()
+        self.present[die as usize] >> kind.index() & 1 == 0
     }
 
     /// Oldest transaction of the kind, or `NONE`.
@@ -334,7 +347,7 @@ impl Queues {
             if id == NONE || view.is_stale(id) || !view.joins(id) {
                 break;
             }
-            self.list(die, kind).remove(id, view.transactions);
+            self.remove(die, kind, id, view.transactions);
             view.batch.push(id);
         }
         true
@@ -370,7 +383,7 @@ impl Queues {
         if best.2 == NONE {
             return self.form(die, kind, None, view);
         }
-        self.list(die, kind).remove(best.2, view.transactions);
+        self.remove(die, kind, best.2, view.transactions);
         view.batch.push(best.2);
         self.join(die, kind, view);
         true
@@ -409,7 +422,7 @@ impl Queues {
     pub(crate) fn cancel_stale(&mut self, die: u32, kind: Kind, view: &mut View<'_>) {
         let mut id = self.front(die, kind);
         while id != NONE && view.is_stale(id) {
-            self.list(die, kind).remove(id, view.transactions);
+            self.remove(die, kind, id, view.transactions);
             view.cancelled.push(id);
             id = self.front(die, kind);
         }
@@ -421,10 +434,10 @@ impl Queues {
         while id != NONE {
             let next = flashlane_engine::Linked::next(&view.transactions[id]);
             if view.is_stale(id) {
-                self.list(die, kind).remove(id, view.transactions);
+                self.remove(die, kind, id, view.transactions);
                 view.cancelled.push(id);
             } else if view.is_ready(&view.transactions[id]) {
-                self.list(die, kind).remove(id, view.transactions);
+                self.remove(die, kind, id, view.transactions);
                 view.batch.push(id);
                 return true;
             }
@@ -447,7 +460,7 @@ impl Queues {
             }
             let next = flashlane_engine::Linked::next(&view.transactions[id]);
             if view.joins(id) && !view.is_stale(id) {
-                self.list(die, kind).remove(id, view.transactions);
+                self.remove(die, kind, id, view.transactions);
                 view.batch.push(id);
             }
             id = next;

@@ -21,7 +21,7 @@ const REORDER_A_FLOW: [&str; 1] = ["flin"];
 
 fn policy(name: &str, bench: &Bench) -> Box<dyn Policy> {
     let config = Scheduling::by_name(name).expect("listed names exist");
-    build(&config, bench.geometry.dies(), usize::from(FLOWS))
+    Box::new(build(&config, bench.geometry.dies(), usize::from(FLOWS)))
 }
 
 /// What a die of the bench runs.

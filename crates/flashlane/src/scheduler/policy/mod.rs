@@ -18,9 +18,13 @@ pub use read_priority::ReadPriorityConfig;
 pub use sprinkler::SprinklerConfig;
 pub use sprinkler_fairness::SprinklerFairnessConfig;
 
+use flashlane_engine::Time;
+
 use super::queues::View;
 use crate::metrics::summary::SchedulerOverhead;
 use crate::transaction::Transaction;
+use out_of_order::OutOfOrder;
+use priority_out_of_order::PriorityOutOfOrder;
 
 crate::policies! {
     /// Which transaction a die serves next.
@@ -67,7 +71,7 @@ pub(crate) trait Policy: Send {
 
     /// Which of several free dies of a chip goes first: smallest first. `None` if the die has nothing
     /// to do: nothing waits, or all that waits is held back. The number says the kind of work; ties go to the older transaction.
-    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, flashlane_engine::Time)>;
+    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)>;
 
     /// The policy wants to be told of what is done.
     fn observes(&self) -> bool {
@@ -75,7 +79,7 @@ pub(crate) trait Policy: Send {
     }
 
     /// A transaction of the die is done, erases included.
-    fn completed(&mut self, die: u32, id: u32, tr: &Transaction, now: flashlane_engine::Time) {
+    fn completed(&mut self, die: u32, id: u32, tr: &Transaction, now: Time) {
         let _ = (die, id, tr, now);
     }
 
@@ -86,7 +90,7 @@ pub(crate) trait Policy: Send {
 
     /// When a policy that holds back wants to be woken; `None` while it holds nothing. Asked after
     /// every event: it may change its mind, and a time that is over means at once.
-    fn wake(&self) -> Option<flashlane_engine::Time> {
+    fn wake(&self) -> Option<Time> {
         None
     }
 
@@ -111,22 +115,91 @@ pub(crate) trait Policy: Send {
 }
 
 /// Builds the configured policy.
-pub(crate) fn build(config: &Scheduling, dies: u32, flows: usize) -> Box<dyn Policy> {
-    match config {
+pub(crate) fn build(config: &Scheduling, dies: u32, flows: usize) -> AnyPolicy {
+    let other: Box<dyn Policy> = match config {
+        Scheduling::OutOfOrder(_) => return AnyPolicy::OutOfOrder(OutOfOrder::new(dies)),
+        Scheduling::PriorityOutOfOrder(config) => {
+            return AnyPolicy::PriorityOutOfOrder(PriorityOutOfOrder::new(config, dies));
+        }
         Scheduling::Fcfs(_) => Box::new(fcfs::Fcfs::new(dies)),
         Scheduling::HostFirst(_) => Box::new(host_first::HostFirst::new(dies)),
         Scheduling::ReadPriority(config) => {
             Box::new(read_priority::ReadPriority::new(config, dies))
-        }
-        Scheduling::OutOfOrder(_) => Box::new(out_of_order::OutOfOrder::new(dies)),
-        Scheduling::PriorityOutOfOrder(config) => {
-            Box::new(priority_out_of_order::PriorityOutOfOrder::new(config, dies))
         }
         Scheduling::Sprinkler(config) => Box::new(sprinkler::Sprinkler::new(config, dies)),
         Scheduling::SprinklerFairness(config) => {
             Box::new(sprinkler_fairness::SprinklerFairness::new(config, dies, flows))
         }
         Scheduling::Flin(config) => Box::new(flin::Flin::new(config, dies, flows)),
+    };
+    AnyPolicy::Other(other)
+}
+
+/// The policy of a run. The two that most runs have, MQSim's, are called without a table, so that their
+/// few steps become part of the caller.
+pub(crate) enum AnyPolicy {
+    OutOfOrder(OutOfOrder),
+    PriorityOutOfOrder(PriorityOutOfOrder),
+    Other(Box<dyn Policy>),
+}
+
+/// Calls a method of whichever policy it is.
+macro_rules! call {
+    ($any:expr, $method:ident($($argument:expr),*)) => {
+        match $any {
+            AnyPolicy::OutOfOrder(policy) => policy.$method($($argument),*),
+            AnyPolicy::PriorityOutOfOrder(policy) => policy.$method($($argument),*),
+            AnyPolicy::Other(policy) => policy.$method($($argument),*),
+        }
+    };
+}
+
+impl Policy for AnyPolicy {
+    #[inline]
+    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+        call!(self, enqueue(die, id, view));
+    }
+    #[inline]
+    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        call!(self, take(die, view))
+    }
+    #[inline]
+    fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        call!(self, take_read(die, view))
+    }
+    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        call!(self, interrupt(die, view))
+    }
+    fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
+        call!(self, interrupt_for_write(die, view))
+    }
+    #[inline]
+    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+        call!(self, rank(die, view))
+    }
+    fn observes(&self) -> bool {
+        call!(self, observes())
+    }
+    fn completed(&mut self, die: u32, id: u32, tr: &Transaction, now: Time) {
+        call!(self, completed(die, id, tr, now));
+    }
+    fn holds_back(&self) -> bool {
+        call!(self, holds_back())
+    }
+    fn wake(&self) -> Option<Time> {
+        call!(self, wake())
+    }
+    fn woken(&mut self, view: &mut View<'_>) {
+        call!(self, woken(view));
+    }
+    fn waiting(&self, die: u32) -> u32 {
+        call!(self, waiting(die))
+    }
+    fn audit(&self) {
+        call!(self, audit());
+    }
+    fn overhead(&self, dram_transactions: u64) -> Option<SchedulerOverhead> {
+        call!(self, overhead(dram_transactions))
     }
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::Time;
 
 use super::Policy;
 use crate::config::policy::PolicyDoc;
@@ -47,7 +47,7 @@ const URGENT: Plan = [
 ];
 
 /// The policy.
-pub(super) struct OutOfOrder {
+pub(crate) struct OutOfOrder {
     queues: Queues,
 }
 
@@ -77,6 +77,7 @@ impl Policy for OutOfOrder {
         self.queues.push(die, kind, id, view.transactions);
     }
 
+    #[inline]
     fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
         if !view.hold_writes && self.queues.form_starving(die, view) {
             return true;
@@ -95,11 +96,14 @@ impl Policy for OutOfOrder {
         self.queues.form(die, Kind::UserWrite(ANY), None, view)
     }
 
+    #[inline]
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
-        (0..).zip(Self::plan(view)).find_map(|(rank, &(kind, _))| {
-            let id = self.queues.front(die, kind);
-            (id != NONE).then(|| (rank, view.transactions[id].mark))
-        })
+        if self.queues.is_idle(die) {
+            return None;
+        }
+        (0..).zip(Self::plan(view)).find(|(_, (kind, _))| !self.queues.is_empty(die, *kind)).map(
+            |(rank, &(kind, _))| (rank, view.transactions[self.queues.front(die, kind)].mark),
+        )
     }
 
     fn waiting(&self, die: u32) -> u32 {

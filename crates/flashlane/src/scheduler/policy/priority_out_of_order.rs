@@ -64,7 +64,7 @@ impl Turn {
 }
 
 /// The policy.
-pub(super) struct PriorityOutOfOrder {
+pub(crate) struct PriorityOutOfOrder {
     queues: Queues,
     weights: [u32; 3],
     /// By die: reads, writes.
@@ -178,6 +178,9 @@ impl Policy for PriorityOutOfOrder {
     }
 
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+        if self.queues.is_idle(die) {
+            return None;
+        }
         (0..).zip(self.plan(die, view)).find_map(|(rank, plan)| {
             let kind = plan?.0;
             let id = self.queues.front(die, kind);
