@@ -4,7 +4,7 @@
 //! Most kinds of event are scheduled almost in order of their times: messages on a link end one after
 //! the other, and so do array reads, which all take equally long. Each such kind has a lane of its own, a
 //! sorted ring to whose end an event goes in no time. Everything else is in a heap. The earliest event
-//! is the earliest head of all lanes, found by a tree of their winners.
+//! is the earliest head of all lanes.
 
 mod heap;
 mod ring;
@@ -30,16 +30,20 @@ pub trait Laned: Copy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sequence(u64);
 
+/// Bits of a key that name the lane.
+const LANE_BITS: u32 = LANES.ilog2();
+
 #[derive(Clone, Copy, Debug)]
 struct Entry<E> {
-    /// Time above sequence: one comparison without a branch orders both.
+    /// Time above sequence above lane: one comparison without a branch orders two events, and the key
+    /// of the earliest one says where it is.
     key: u128,
     event: E,
 }
 
 #[inline]
-fn key(time: Time, sequence: u64) -> u128 {
-    u128::from(time.0) << 64 | u128::from(sequence)
+fn key(time: Time, sequence: u64, lane: usize) -> u128 {
+    u128::from(time.0) << 64 | u128::from(sequence << LANE_BITS) | lane as u128
 }
 
 #[inline]
@@ -57,8 +61,6 @@ pub struct EventQueue<E> {
     heap: Heap<E>,
     /// Key of the first event of every lane; [`NEVER`] without one.
     heads: [u128; LANES],
-    /// The lane with the earliest head of each half, quarter and so on; the root is at 1.
-    winners: [u8; LANES],
     sequence: u64,
     now: Time,
     /// Key of the last event that left.
@@ -80,8 +82,6 @@ impl<E: Laned> EventQueue<E> {
             lanes: std::array::from_fn(|_| Ring::new()),
             heap: Heap::new(),
             heads: [NEVER; LANES],
-            // The first lane below each node.
-            winners: [0, 0, 0, 4, 0, 2, 4, 6],
             sequence: 0,
             now: Time::ZERO,
             last: 0,
@@ -120,11 +120,11 @@ impl<E: Laned> EventQueue<E> {
     #[inline]
     #[must_use]
     pub fn has_passed(&self, time: Time, Sequence(sequence): Sequence) -> bool {
-        key(time, sequence) <= self.last
+        key(time, sequence, 0) <= self.last
     }
 
     /// Schedules `event` at `time`, which must not lie in the past.
-    #[inline]
+    #[inline(always)]
     pub fn schedule(&mut self, time: Time, event: E) {
         let sequence = self.reserve();
         self.schedule_at(time, sequence, event);
@@ -132,53 +132,41 @@ impl<E: Laned> EventQueue<E> {
 
     /// Schedules `event` at `time` in a place that was reserved. Nothing behind that place may have left
     /// the queue.
-    #[inline]
+    #[inline(always)]
     pub fn schedule_at(&mut self, time: Time, Sequence(sequence): Sequence, event: E) {
         assert!(time >= self.now, "an event may not be scheduled in the past");
-        let entry = Entry { key: key(time, sequence), event };
         let lane = event.lane();
+        let entry = Entry { key: key(time, sequence, lane), event };
         self.len += 1;
-        if lane < UNORDERED && self.lanes[lane].insert(entry) {
-            if entry.key < self.heads[lane] {
-                self.heads[lane] = entry.key;
-                self.find_winners(lane);
-            }
-            return;
-        }
-        self.heap.push(entry);
-        if entry.key < self.heads[UNORDERED] {
-            self.heads[UNORDERED] = entry.key;
-            self.find_winners(UNORDERED);
+        if lane == UNORDERED || !self.lanes[lane].append(entry) {
+            self.insert(lane, entry);
+        } else if self.heads[lane] == NEVER {
+            self.heads[lane] = entry.key;
         }
     }
 
-    /// The head of a lane changed: the winners from there to the root are found anew.
-    #[inline]
-    fn find_winners(&mut self, lane: usize) {
-        let first = lane & !1;
-        let mut best = first + usize::from(self.heads[first | 1] < self.heads[first]);
-        let mut node = (LANES + lane) / 2;
-        self.winners[node] = best as u8;
-        while node > 1 {
-            let rival = self.winners[node ^ 1] as usize % LANES;
-            best = if self.heads[rival] < self.heads[best] { rival } else { best };
-            node /= 2;
-            self.winners[node] = best as u8;
+    /// Puts an event before others of its lane, or into the heap.
+    fn insert(&mut self, mut lane: usize, mut entry: Entry<E>) {
+        if lane == UNORDERED || !self.lanes[lane].insert(entry) {
+            entry.key = entry.key & !(LANES as u128 - 1) | UNORDERED as u128;
+            lane = UNORDERED;
+            self.heap.push(entry);
         }
+        self.heads[lane] = self.heads[lane].min(entry.key);
     }
 
     /// Takes the earliest event and moves the clock to its time.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        let lane = self.winners[1] as usize % LANES;
-        let first = self.heads[lane];
+        let [a, b, c, d, e, f, g, h] = self.heads;
+        let first = a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)));
         if first == NEVER {
             return None;
         }
+        let lane = first as usize % LANES;
         let (event, next) =
-            if lane < UNORDERED { self.lanes[lane].pop() } else { self.heap.pop() };
+            if lane == UNORDERED { self.heap.pop() } else { self.lanes[lane].pop() };
         self.heads[lane] = next;
-        self.find_winners(lane);
         self.len -= 1;
         self.last = first;
         debug_assert!(time(first) >= self.now, "time runs back");

@@ -19,36 +19,35 @@ impl<E: Copy> Ring<E> {
         Self { places: Vec::new(), head: 0, tail: 0 }
     }
 
+    /// Puts an event behind all others; false if it has to go before one, or if there is no room.
+    #[inline(always)]
+    pub(super) fn append(&mut self, entry: Entry<E>) -> bool {
+        let len = self.tail.wrapping_sub(self.head);
+        let mask = self.places.len().wrapping_sub(1);
+        if len == self.places.len()
+            || len > 0 && self.places[self.tail.wrapping_sub(1) & mask].key > entry.key
+        {
+            return false;
+        }
+        self.places[self.tail & mask] = entry;
+        self.tail = self.tail.wrapping_add(1);
+        true
+    }
+
     /// Puts an event in its place; false if that is too far from the end.
-    #[inline]
     pub(super) fn insert(&mut self, entry: Entry<E>) -> bool {
-        if self.tail.wrapping_sub(self.head) == self.places.len() {
+        let len = self.tail.wrapping_sub(self.head);
+        if len == self.places.len() {
             self.grow(entry);
         }
         let mask = self.places.len() - 1;
-        let before = self.tail.wrapping_sub(1);
-        if self.tail == self.head || self.places[before & mask].key < entry.key {
-            self.places[self.tail & mask] = entry;
-            self.tail = self.tail.wrapping_add(1);
-            return true;
-        }
-        self.insert_before(entry)
-    }
-
-    /// Puts an event before the last one.
-    fn insert_before(&mut self, entry: Entry<E>) -> bool {
-        let mask = self.places.len() - 1;
-        let len = self.tail.wrapping_sub(self.head);
-        let mut moved = 1;
-        loop {
-            let later = self.places[self.tail.wrapping_sub(moved + 1) & mask].key > entry.key;
-            if moved == len || !later {
-                break;
-            }
-            if moved == MOVED_MAX {
+        let is_later = |back: usize| self.places[self.tail.wrapping_sub(back) & mask].key > entry.key;
+        let mut moved = 0;
+        while moved < len && is_later(moved + 1) {
+            moved += 1;
+            if moved > MOVED_MAX {
                 return false;
             }
-            moved += 1;
         }
         for back in 0..moved {
             let to = self.tail.wrapping_sub(back);
@@ -60,7 +59,7 @@ impl<E: Copy> Ring<E> {
     }
 
     /// Takes the first event of a lane that has one; also gives the key of the next one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pop(&mut self) -> (E, u128) {
         let mask = self.places.len() - 1;
         let event = self.places[self.head & mask].event;

@@ -35,6 +35,16 @@ pub(crate) enum DieState {
     Copyback,
 }
 
+/// Where a die is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DiePlace {
+    pub(crate) die: u32,
+    pub(crate) die_in_chip: u32,
+    pub(crate) chip: u32,
+    pub(crate) chip_in_channel: u32,
+    pub(crate) channel: u32,
+}
+
 /// An operation that was interrupted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Suspended {
@@ -293,6 +303,20 @@ impl Flash {
         self.planes_per_die.divide(plane)
     }
 
+    /// Chip and channel of a die.
+    #[inline]
+    pub(crate) fn place_of(&self, die: u32) -> DiePlace {
+        let chip = self.chip_of(die);
+        let channel = self.channel_of(chip);
+        DiePlace {
+            die,
+            die_in_chip: die - chip * self.dies_per_chip.get(),
+            chip,
+            chip_in_channel: chip - channel * self.chips_per_channel.get(),
+            channel,
+        }
+    }
+
     /// Chip of a die.
     #[inline]
     pub(crate) fn chip_of(&self, die: u32) -> u32 {
@@ -378,7 +402,7 @@ impl Flash {
         if chip.active == 0 {
             chip.busy += (now - chip.active_since).0;
         }
-        let (mut pages, mut id) = (0, head);
+        let (mut pages, mut id) = (1, transactions[head].sibling);
         while id != NONE {
             pages += 1;
             id = transactions[id].sibling;

@@ -47,6 +47,8 @@ pub(crate) struct Nvme {
     /// Submission entries in host memory, oldest first, by flow.
     pub(crate) submission: Vec<VecDeque<u32>>,
     arbiter: Box<dyn Arbiter>,
+    /// Queues that may be fetched from, as the arbiter knows them; a bit each.
+    ready: u64,
     queue_fetch_size: u32,
     fetch_ahead: u32,
     /// Commands between fetch and the end of firmware time.
@@ -74,6 +76,7 @@ impl Nvme {
             queues: vec![queue; flows],
             submission: vec![VecDeque::new(); flows],
             arbiter: arbitration::build(&config.arbitration, &classes),
+            ready: 0,
             queue_fetch_size: config.queue_fetch_size,
             fetch_ahead: if instant { u32::MAX } else { config.fetch_ahead },
             before_firmware: 0,
@@ -81,10 +84,15 @@ impl Nvme {
         }
     }
 
-    /// A queue may be fetched from.
-    fn eligible(&self, flow: usize) -> bool {
+    /// The queue of a flow may be fetched from now, or no longer.
+    #[inline]
+    fn update(&mut self, flow: usize) {
         let queue = &self.queues[flow];
-        queue.announced > 0 && queue.in_device < self.queue_fetch_size
+        let ready = queue.announced > 0 && queue.in_device < self.queue_fetch_size;
+        if ready != (self.ready >> flow & 1 == 1) {
+            self.ready ^= 1 << flow;
+            self.arbiter.ready(flow, ready);
+        }
     }
 
     /// Commands of a flow inside the device, for messages.
@@ -104,21 +112,23 @@ impl Ssd {
     /// A doorbell announces one more entry.
     pub(crate) fn on_doorbell(&mut self, flow: u16) {
         self.interface.nvme.queues[flow as usize].announced += 1;
-        let nvme = &mut self.interface.nvme;
-        nvme.arbiter.ready(flow as usize, nvme.eligible(flow as usize));
+        self.interface.nvme.update(flow as usize);
         self.fetch();
     }
 
     /// Fetches entries while there is room before the firmware, in the order of arbitration.
+    #[inline]
     pub(super) fn fetch(&mut self) {
-        while self.interface.nvme.before_firmware < self.interface.nvme.fetch_ahead {
+        while self.interface.nvme.ready != 0
+            && self.interface.nvme.before_firmware < self.interface.nvme.fetch_ahead
+        {
             let nvme = &mut self.interface.nvme;
-            let Some(flow) = nvme.arbiter.next() else { return };
+            let flow = nvme.arbiter.next().expect("a queue is ready");
             let queue = &mut nvme.queues[flow];
             queue.announced -= 1;
             queue.in_device += 1;
             nvme.before_firmware += 1;
-            nvme.arbiter.ready(flow, nvme.eligible(flow));
+            nvme.update(flow);
             let id = nvme.submission[flow].pop_front().expect("announced entries exist");
             self.fetch_entry(id);
         }
@@ -201,7 +211,7 @@ impl Ssd {
         self.send_read_data(id);
         let nvme = &mut self.interface.nvme;
         nvme.queues[flow].in_device -= 1;
-        nvme.arbiter.ready(flow, nvme.eligible(flow));
+        nvme.update(flow);
         self.fetch();
         let places = self.interface.nvme.completion_places;
         let queue = &mut self.interface.nvme.queues[flow];

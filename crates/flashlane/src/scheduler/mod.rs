@@ -14,7 +14,7 @@ use flashlane_engine::Time;
 
 use crate::config::{DeviceConfig, Technology};
 use crate::event::Event;
-use crate::flash::DieState;
+use crate::flash::{DiePlace, DieState};
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source};
@@ -57,6 +57,10 @@ pub(crate) struct Scheduler {
     alarm: Option<Time>,
     /// Bit per chip of a channel: something waits there.
     pending: Vec<u64>,
+    /// Bit per die of a chip: something waits there.
+    waiting_dies: Vec<u32>,
+    /// Transactions that wait, by die.
+    waiting: Vec<u32>,
     /// The chip of each channel that is looked at first.
     turn: Vec<u32>,
     /// Channels to look at when the current event is over; a bit each.
@@ -83,6 +87,8 @@ impl Scheduler {
             alarm: None,
             policy,
             pending: vec![0; geometry.channels as usize],
+            waiting_dies: vec![0; geometry.chips() as usize],
+            waiting: vec![0; geometry.dies() as usize],
             turn: vec![0; geometry.channels as usize],
             offered: 0,
             chips: vec![QueueAccount::default(); geometry.chips() as usize],
@@ -103,6 +109,32 @@ impl Scheduler {
     #[inline]
     pub(crate) fn waits_on(&self, channel: u32) -> bool {
         self.pending[channel as usize] != 0
+    }
+
+    /// Keeps the accounts of a transaction that entered a queue.
+    #[inline]
+    fn entered(&mut self, place: DiePlace, flow: u16) {
+        self.waiting[place.die as usize] += 1;
+        self.waiting_dies[place.chip as usize] |= 1 << place.die_in_chip;
+        self.pending[place.channel as usize] |= 1 << place.chip_in_channel;
+        self.chips[place.chip as usize].entered();
+        self.flows[flow as usize].entered();
+    }
+
+    /// Keeps the accounts of a transaction that left its queue.
+    #[inline]
+    fn left(&mut self, place: DiePlace, flow: u16, waited: Time) {
+        self.flows[flow as usize].left(waited);
+        self.chips[place.chip as usize].left(waited);
+        let waiting = &mut self.waiting[place.die as usize];
+        *waiting -= 1;
+        if *waiting == 0 {
+            let dies = &mut self.waiting_dies[place.chip as usize];
+            *dies &= !(1 << place.die_in_chip);
+            if *dies == 0 {
+                self.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
+            }
+        }
     }
 }
 
@@ -137,15 +169,11 @@ impl Ssd {
         let tr = &mut self.transactions[id];
         debug_assert_eq!(tr.mark, now, "the time in the queue begins");
         tr.place = Place::Queue;
-        let (die, flow) = (self.flash.die_of(tr.plane), tr.flow);
-        let chip = self.flash.chip_of(die);
-        self.with_policy(false, |policy, view| policy.enqueue(die, id, view));
-        let scheduler = &mut self.scheduler;
-        let channel = self.flash.channel_of(chip) as usize;
-        scheduler.pending[channel] |= 1 << (chip % self.geometry.chips_per_channel);
-        scheduler.chips[chip as usize].entered();
-        scheduler.flows[flow as usize].entered();
-        self.offer(chip);
+        let (plane, flow) = (tr.plane, tr.flow);
+        let place = self.flash.place_of(self.flash.die_of(plane));
+        self.with_policy(false, |policy, view| policy.enqueue(place.die, id, view));
+        self.scheduler.entered(place, flow);
+        self.offer(place.chip);
     }
 
     /// A chip or its queue changed: its channel is looked at when the current event is over, or when
@@ -273,11 +301,12 @@ impl Ssd {
         if self.scheduler.one_die_per_dispatch && !self.flash.chip_idle(chip) {
             return false;
         }
-        let idle = |ssd: &Self, die: u32| ssd.flash.dies[die as usize].state == DieState::Idle;
         let first = dies.start;
-        let mut free = (first..dies.end)
-            .filter(|&die| idle(self, die))
-            .fold(0_u32, |set, die| set | 1 << (die - first));
+        let waiting = self.scheduler.waiting_dies[chip as usize];
+        let idle = |ssd: &Self, die: u32| ssd.flash.dies[die as usize].state == DieState::Idle;
+        let mut free = bits(waiting)
+            .filter(|&die| idle(self, first + die))
+            .fold(0_u32, |set, die| set | 1 << die);
         while free != 0
             && let Some(die) = self.best_die(first, free, urgent)
         {
@@ -287,17 +316,19 @@ impl Ssd {
             free &= !(1 << (die - first));
         }
         self.scheduler.may_suspend
-            && dies.into_iter().any(|die| !idle(self, die) && self.serve_die(die, urgent))
+            && bits(waiting)
+                .any(|die| !idle(self, first + die) && self.serve_die(first + die, urgent))
     }
 
     /// The die whose next work ranks first, among those from `first` on whose bit is set in `free`.
     #[inline]
-    fn best_die(&mut self, first: u32, mut free: u32, urgent: bool) -> Option<u32> {
+    fn best_die(&mut self, first: u32, free: u32, urgent: bool) -> Option<u32> {
+        if free.is_power_of_two() && self.scheduler.policy.serves_what_waits() {
+            return Some(first + free.trailing_zeros());
+        }
         self.with_policy(urgent, |policy, view| {
             let mut best = None;
-            while free != 0 {
-                let die = first + free.trailing_zeros();
-                free &= free - 1;
+            for die in bits(free).map(|die| first + die) {
                 if let Some((kind, since)) = policy.rank(die, view) {
                     let rank = (kind, since, die);
                     best = Some(best.map_or(rank, |other: (u8, Time, u32)| other.min(rank)));
@@ -356,20 +387,25 @@ impl Ssd {
     }
 
     /// Keeps the accounts of a transaction that left its queue.
+    #[inline]
     fn left_queue(&mut self, id: u32) {
-        let now = self.now;
         let tr = &self.transactions[id];
-        let chip = self.flash.chip_of(self.flash.die_of(tr.plane));
-        let scheduler = &mut self.scheduler;
-        let waited = now - tr.mark;
-        scheduler.flows[tr.flow as usize].left(waited);
-        scheduler.chips[chip as usize].left(waited);
+        let place = self.flash.place_of(self.flash.die_of(tr.plane));
         if tr.op == Op::Erase {
-            self.ftl.unerased[chip as usize] -= 1;
+            self.ftl.unerased[place.chip as usize] -= 1;
         }
-        if scheduler.chips[chip as usize].length == 0 {
-            let channel = self.flash.channel_of(chip) as usize;
-            scheduler.pending[channel] &= !(1 << (chip % self.geometry.chips_per_channel));
-        }
+        self.scheduler.left(place, tr.flow, self.now - tr.mark);
     }
+}
+
+/// The set bits of a number, lowest first.
+#[inline]
+fn bits(mut set: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        (set != 0).then(|| {
+            let bit = set.trailing_zeros();
+            set &= set - 1;
+            bit
+        })
+    })
 }

@@ -143,6 +143,14 @@ pub(crate) enum AnyPolicy {
     Other(Box<dyn Policy>),
 }
 
+impl AnyPolicy {
+    /// A die for which something waits may be offered without asking for its rank.
+    #[inline]
+    pub(crate) fn serves_what_waits(&self) -> bool {
+        !matches!(self, Self::Other(_))
+    }
+}
+
 /// Calls a method of whichever policy it is.
 macro_rules! call {
     ($any:expr, $method:ident($($argument:expr),*)) => {
