@@ -1,6 +1,6 @@
 //! A host request inside the simulator, from arrival to completion.
 
-use flashlane_engine::Time;
+use flashlane_engine::{Sequence, Time};
 
 use crate::workload::RequestOp;
 
@@ -55,6 +55,9 @@ pub(crate) struct Request {
     pub(crate) received: Time,
     /// Firmware is done.
     pub(crate) begun: Time,
+    /// Place among the events of the request for its entry or data, and of what comes of that: a delay
+    /// does not change it.
+    pub(crate) place: Sequence,
     /// Device work is done.
     pub(crate) served: Time,
     /// Parts of the device work that are not done: page transactions, DRAM accesses.

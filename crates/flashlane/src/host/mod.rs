@@ -8,7 +8,7 @@ pub(crate) mod link;
 
 use std::collections::VecDeque;
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::{NONE, Sequence, Time};
 
 use crate::config::{DeviceConfig, OnEnd, WorkloadConfig};
 use crate::error::Error;
@@ -214,6 +214,7 @@ impl Ssd {
             fetched: now,
             received: now,
             begun: Time::ZERO,
+            place: Sequence::default(),
             served: now,
             pending: 0,
             next_page: 0,

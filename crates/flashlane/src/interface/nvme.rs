@@ -11,6 +11,7 @@ use flashlane_engine::Time;
 use super::arbitration::{self, Arbiter};
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::event::Event;
+use crate::request::Request;
 use crate::ssd::Ssd;
 use crate::workload::RequestOp;
 
@@ -138,15 +139,16 @@ impl Ssd {
     pub(super) fn fetch_entry(&mut self, id: u32) {
         let now = self.now;
         let link = &mut self.host.link;
+        let place = self.queue.reserve();
         let asked = link.up.send(now, link.read_request);
-        let entry = link.ask(asked, self.queue.reserve(), id, link.submission);
+        let entry = link.ask(asked, place, id, link.submission);
         let request = &mut self.requests[id];
-        request.fetched = now;
+        (request.fetched, request.place) = (now, place);
         if request.op == RequestOp::Write {
-            self.queue.schedule(entry, Event::WriteEntry { request: id });
+            self.queue.schedule_at(entry, place, Event::WriteEntry { request: id });
         } else {
             let begin = self.interface.firmware_at_least(entry, request.op);
-            self.queue.schedule(begin, Event::Begin { request: id });
+            self.queue.schedule_at(begin, place, Event::Begin { request: id });
         }
     }
 
@@ -181,24 +183,26 @@ impl Ssd {
         self.answer();
         let request = &mut self.requests[id];
         if request.received > self.now {
-            self.queue.schedule(request.received, Event::WriteEntry { request: id });
+            let (received, place) = (request.received, request.place);
+            self.queue.schedule_at(received, place, Event::WriteEntry { request: id });
             return;
         }
-        request.received = Time::MAX;
+        let place = self.queue.reserve();
+        (request.received, request.place) = (Time::MAX, place);
         let link = &mut self.host.link;
         let data = link.sectors(request.sectors);
         let asked = link.up.send(self.now, link.read_request);
-        let received = link.ask(asked, self.queue.reserve(), id, data);
+        let received = link.ask(asked, place, id, data);
         let begin = self.interface.firmware_at_least(received, RequestOp::Write);
-        self.queue.schedule(begin, Event::Begin { request: id });
+        self.queue.schedule_at(begin, place, Event::Begin { request: id });
     }
 
     /// True if firmware is done with a command; else it is looked at again when it is.
     pub(super) fn firmware_done(&mut self, id: u32) -> bool {
         self.answer();
-        let begun = self.requests[id].begun;
+        let Request { begun, place, .. } = self.requests[id];
         if begun > self.now {
-            self.queue.schedule(begun, Event::Begin { request: id });
+            self.queue.schedule_at(begun, place, Event::Begin { request: id });
         }
         begun <= self.now
     }
