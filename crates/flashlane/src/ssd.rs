@@ -4,7 +4,7 @@
 //! completions come back as events. A stage never holds a reference to another stage: each stage
 //! adds methods to [`Ssd`] in its own folder.
 
-use flashlane_engine::{EventQueue, Slab, Time};
+use flashlane_engine::{Divisor, EventQueue, Slab, Time};
 
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, WorkloadConfig};
@@ -50,6 +50,12 @@ pub(crate) struct Ssd {
     pub(crate) cancelled: Vec<u32>,
     /// Events handled.
     pub(crate) events: u64,
+    /// After so many of them it is time to look around.
+    next_look: u64,
+    /// The last time at which a look saw a later time than before, and the events up to then.
+    looked_at: (Time, u64),
+    /// Sectors of a page.
+    pub(crate) page_sectors: Divisor,
     check: bool,
     failure: Option<Error>,
 }
@@ -91,6 +97,9 @@ impl Ssd {
             batch: Vec::new(),
             cancelled: Vec::new(),
             events: 0,
+            next_look: 1,
+            looked_at: (Time::ZERO, 0),
+            page_sectors: Divisor::new(geometry.sectors_per_page),
             check,
             failure: None,
         }
@@ -104,29 +113,17 @@ impl Ssd {
         self.start_flows();
         self.start_collection();
         self.dispatch_offered();
-        // An audit looks at every page: large devices have theirs less often.
-        let audit_interval = AUDIT_INTERVAL_MIN.max(self.geometry.pages() / 8);
-        let (mut instant, mut at_instant) = (Time::ZERO, 0_u64);
         while let Some((now, event)) = self.queue.pop() {
             let before = std::mem::replace(&mut self.now, now);
-            self.events += 1;
             self.handle(event, before);
             self.dispatch_offered();
-            if let Some(error) = self.failure.take() {
-                return Err(error);
+            self.events += 1;
+            if self.events >= self.next_look {
+                self.look_around(progress)?;
             }
-            if now != instant {
-                (instant, at_instant) = (now, self.events);
-            } else if self.events - at_instant > EVENTS_PER_INSTANT_MAX {
-                return Err(self.stuck("the model makes no progress in time"));
-            }
-            if self.events.is_multiple_of(PROGRESS_INTERVAL) {
-                progress(self.progress());
-                self.check_starvation()?;
-            }
-            if self.check && self.events.is_multiple_of(audit_interval) {
-                self.audit();
-            }
+        }
+        if let Some(error) = self.failure.take() {
+            return Err(error);
         }
         if !self.requests.is_empty() {
             return Err(self.stuck("nothing is left that could move them"));
@@ -135,6 +132,32 @@ impl Ssd {
             self.audit();
             self.audit_end();
         }
+        Ok(())
+    }
+
+    /// What is done once in a while: progress, audits, and a look for a model that gets nowhere.
+    #[cold]
+    fn look_around(&mut self, progress: &dyn Fn(f64)) -> Result<(), Error> {
+        if let Some(error) = self.failure.take() {
+            return Err(error);
+        }
+        // An audit looks at every page: large devices have theirs less often.
+        let audit_interval = AUDIT_INTERVAL_MIN.max(self.geometry.pages() / 8);
+        if self.events.is_multiple_of(PROGRESS_INTERVAL) {
+            progress(self.progress());
+            self.check_starvation()?;
+            if self.now > self.looked_at.0 {
+                self.looked_at = (self.now, self.events);
+            } else if self.events - self.looked_at.1 > EVENTS_PER_INSTANT_MAX {
+                return Err(self.stuck("the model makes no progress in time"));
+            }
+        }
+        if self.check && self.events.is_multiple_of(audit_interval) {
+            self.audit();
+        }
+        let next = |interval: u64| (self.events / interval + 1) * interval;
+        let audit = if self.check { next(audit_interval) } else { u64::MAX };
+        self.next_look = next(PROGRESS_INTERVAL).min(audit);
         Ok(())
     }
 
@@ -166,6 +189,7 @@ impl Ssd {
     /// Ends the run with an error at the end of the current event.
     pub(crate) fn fail(&mut self, error: Error) {
         self.failure.get_or_insert(error);
+        self.next_look = 0;
     }
 
     /// Free planes below the threshold start collecting at once.

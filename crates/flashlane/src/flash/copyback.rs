@@ -24,7 +24,7 @@ impl Ssd {
         self.flash.die_stops(die, now, &self.transactions);
         let since = self.flash.dies[die as usize].since;
         let mut id = std::mem::replace(&mut self.flash.dies[die as usize].head, NONE);
-        self.flash.dies[die as usize].state = DieState::Idle;
+        self.flash.set_state(die, DieState::Idle);
         let mut moved = NONE;
         while id != NONE {
             let tr = &mut self.transactions[id];
@@ -75,8 +75,8 @@ impl Ssd {
         }
         let state = &mut self.flash.dies[die as usize];
         (state.head, state.registers) = (together, later);
-        state.state = DieState::Copyback;
         state.op = Op::Program;
+        self.flash.set_state(die, DieState::Copyback);
         let channel = self.flash.channel_of(self.flash.chip_of(die));
         if self.channel_busy(channel) {
             self.flash.channels[channel as usize].copybacks.push_back(die);

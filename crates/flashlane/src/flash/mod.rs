@@ -185,6 +185,8 @@ pub(crate) struct Flash {
     pub(crate) timing: FlashTiming,
     pub(crate) channels: Vec<Channel>,
     pub(crate) dies: Vec<Die>,
+    /// Bit per die of a chip: it does nothing.
+    idle: Vec<u32>,
     pub(crate) chips: Vec<ChipAccount>,
     pub(crate) counters: FlashCounters,
     /// Array time by flow and source, as in [`ChipAccount`]. Unit: picoseconds.
@@ -240,6 +242,7 @@ impl Flash {
             timing: FlashTiming::new(config, compat),
             channels: vec![channel; geometry.channels as usize],
             dies: vec![die; geometry.dies() as usize],
+            idle: vec![u32::MAX; geometry.chips() as usize],
             chips: vec![ChipAccount::default(); geometry.chips() as usize],
             counters: FlashCounters::default(),
             by_flow: vec![[0; 3]; flows],
@@ -337,8 +340,25 @@ impl Flash {
     }
 
     /// True if no die of the chip does anything.
+    #[inline]
     pub(crate) fn chip_idle(&self, chip: u32) -> bool {
-        self.dies_of(chip).all(|die| self.dies[die as usize].state == DieState::Idle)
+        self.idle[chip as usize] == u32::MAX
+    }
+
+    /// The dies of a chip that do nothing, a bit each.
+    #[inline]
+    pub(crate) fn idle_dies(&self, chip: u32) -> u32 {
+        self.idle[chip as usize]
+    }
+
+    /// A die does something else now.
+    #[inline]
+    fn set_state(&mut self, die: u32, state: DieState) {
+        let DiePlace { die_in_chip, chip, .. } = self.place_of(die);
+        let bit = 1 << die_in_chip;
+        let idle = &mut self.idle[chip as usize];
+        *idle = if state == DieState::Idle { *idle | bit } else { *idle & !bit };
+        self.dies[die as usize].state = state;
     }
 
     /// Operations that the dies run or have suspended, for audits.
@@ -367,10 +387,11 @@ impl Flash {
     /// Has a die run a command from now on, or nothing; for tests of policies.
     #[cfg(test)]
     pub(crate) fn pretend(&mut self, die: u32, running: Option<(u32, Op, Time)>) {
+        self.set_state(die, if running.is_some() { DieState::Array } else { DieState::Idle });
         let die = &mut self.dies[die as usize];
-        (die.state, die.head) = (DieState::Idle, NONE);
+        die.head = NONE;
         if let Some((head, op, until)) = running {
-            (die.state, die.head, die.op, die.until) = (DieState::Array, head, op, until);
+            (die.head, die.op, die.until) = (head, op, until);
         }
     }
 
@@ -457,10 +478,9 @@ impl Ssd {
                 }
             }
         }
-        let dies = self.flash.dies_of(self.flash.chip_of(die));
-        let siblings_busy = (dies.start..dies.end)
-            .any(|d| d != die && self.flash.dies[d as usize].state != DieState::Idle);
-        let kind = usize::from(planes > 1) + 2 * usize::from(siblings_busy);
+        let place = self.flash.place_of(die);
+        let others = self.flash.idle[place.chip as usize] | 1 << place.die_in_chip;
+        let kind = usize::from(planes > 1) + 2 * usize::from(others != u32::MAX);
         self.flash.counters.commands[op as usize][kind] += 1;
         let state = &mut self.flash.dies[die as usize];
         assert_eq!(state.state, DieState::Idle, "a die runs one operation at a time");
@@ -476,12 +496,12 @@ impl Ssd {
         let sent = self.now + Time(bus);
         let channel = self.flash.channel_of(self.flash.chip_of(die));
         let place = self.queue.reserve();
+        self.flash.set_state(die, DieState::Array);
         let state = &mut self.flash.dies[die as usize];
         let page = match state.op {
             Op::Erase => 0,
             _ => self.ftl.blocks.page_of(self.transactions[state.head].ppa),
         };
-        state.state = DieState::Array;
         state.whole = self.flash.timing.array(state.op, page, state.sectors);
         state.since = sent;
         state.counted = false;
@@ -596,7 +616,7 @@ impl Ssd {
         self.look_at_sensing(channel);
         self.flash.die_stops(die, now, &self.transactions);
         if !self.flash.scan_at_once {
-            self.flash.dies[die as usize].state = DieState::Idle;
+            self.flash.set_state(die, DieState::Idle);
         }
         self.flash.dies[die as usize].head = NONE;
         let mut id = head;
@@ -614,7 +634,7 @@ impl Ssd {
             }
             id = next;
         }
-        self.flash.dies[die as usize].state = DieState::Idle;
+        self.flash.set_state(die, DieState::Idle);
         if self.flash.copyback && self.program_registers(die) {
             return;
         }
@@ -686,7 +706,7 @@ impl Ssd {
         let state = &mut self.flash.dies[die as usize];
         state.data_left -= 1;
         if state.data_left == 0 {
-            state.state = DieState::Idle;
+            self.flash.set_state(die, DieState::Idle);
             self.resume(die);
         }
         self.channel_free(u32::from(channel));
@@ -696,6 +716,7 @@ impl Ssd {
     /// behind a transfer is an array time lost. Then waiting read data, then the other commands; but
     /// after a page of data per die these have their turn, or reads without end would shut them out.
     fn channel_free(&mut self, channel: u32) {
+        self.queue_lone();
         self.look_at_sensing(channel);
         let dies = self.flash.chips_per_channel.get() * self.flash.dies_per_chip.get();
         let state = &mut self.flash.channels[channel as usize];

@@ -49,9 +49,9 @@ impl Ssd {
         let left = (state.until - now).0;
         state.suspended =
             Some(Suspended { head: state.head, op: state.op, left, whole: state.whole });
-        state.state = DieState::Idle;
         state.epoch = state.epoch.wrapping_add(1);
         let (op, since, mut id) = (state.op, state.since, state.head);
+        self.flash.set_state(die, DieState::Idle);
         while id != NONE {
             let tr = &mut self.transactions[id];
             tr.worked(since, now);
@@ -76,13 +76,13 @@ impl Ssd {
         let Some(suspended) = state.suspended.take() else { return };
         state.head = suspended.head;
         state.op = suspended.op;
-        state.state = DieState::Array;
         state.until = now + Time(suspended.left);
         state.since = now;
         state.counted = false;
         state.whole = suspended.whole;
         state.interruptible = now + Time(suspended.whole / PROGRESS_PART);
         let (until, epoch, mut id) = (state.until, state.epoch, state.head);
+        self.flash.set_state(die, DieState::Array);
         while id != NONE {
             let tr = &mut self.transactions[id];
             let waited = tr.lap(now);

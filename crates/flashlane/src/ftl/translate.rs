@@ -15,23 +15,26 @@ pub(crate) struct PagePart {
 
 impl Ssd {
     /// Number of pages that a request touches.
+    #[inline]
     pub(crate) fn page_count(&self, id: u32) -> u32 {
         let request = &self.requests[id];
         if request.sectors == 0 {
             return 0;
         }
-        let spp = u64::from(self.geometry.sectors_per_page);
+        let page_of = |sector: u64| self.page_sectors.divide_long(sector);
         let last = request.sector + u64::from(request.sectors) - 1;
-        (last / spp - request.sector / spp + 1) as u32
+        (page_of(last) - page_of(request.sector) + 1) as u32
     }
 
     /// The `index`th page of a request.
+    #[inline]
     pub(crate) fn page_part(&self, id: u32, index: u32) -> PagePart {
         let request = &self.requests[id];
-        let spp = u64::from(self.geometry.sectors_per_page);
-        let page = request.sector / spp + u64::from(index);
-        let start = request.sector.max(page * spp) - page * spp;
-        let end = (request.sector + u64::from(request.sectors)).min((page + 1) * spp) - page * spp;
+        let page = self.page_sectors.divide_long(request.sector) + u64::from(index);
+        let first_of_page = page * u64::from(self.page_sectors.get());
+        let next_page = first_of_page + u64::from(self.page_sectors.get());
+        let start = request.sector.max(first_of_page) - first_of_page;
+        let end = (request.sector + u64::from(request.sectors)).min(next_page) - first_of_page;
         let count = end - start;
         let ones = if count == 64 { u64::MAX } else { (1 << count) - 1 };
         let first = self.layout.flows[request.flow as usize].first_lpa;

@@ -54,6 +54,8 @@ pub(crate) struct Link {
     pub(crate) up: Lane,
     /// Requests for host memory that are not answered, in order of arrival.
     asks: VecDeque<Ask>,
+    /// When the first of them arrives; the end of time without one.
+    first_ask: Time,
     /// The answers to all of them are over at this time or later.
     answered: Time,
     payload: u64,
@@ -84,6 +86,7 @@ impl Link {
             down: Lane::default(),
             up: Lane::default(),
             asks: VecDeque::new(),
+            first_ask: Time::MAX,
             answered: Time::ZERO,
             payload: link.max_payload.0,
             overhead: link.overhead(),
@@ -115,19 +118,27 @@ impl Link {
         request: u32,
         duration: u64,
     ) -> Time {
+        self.first_ask = self.first_ask.min(arrives);
         self.asks.push_back(Ask { arrives, place, request });
         self.answered = arrives.max(self.answered).max(self.down.free_at) + Time(duration);
         self.answered
     }
 
-    /// Takes the oldest request for host memory that has arrived: when, and the host request.
+    /// A request for host memory may have arrived.
     #[inline]
+    pub(crate) fn may_be_asked(&self, now: Time) -> bool {
+        self.first_ask <= now
+    }
+
+    /// Takes the oldest request for host memory that has arrived: when, and the host request.
     pub(crate) fn next_asked(&mut self, queue: &EventQueue<Event>) -> Option<(Time, u32)> {
         let &Ask { arrives, place, request } = self.asks.front()?;
-        queue.has_passed(arrives, place).then(|| {
-            self.asks.pop_front();
-            (arrives, request)
-        })
+        if !queue.has_passed(arrives, place) {
+            return None;
+        }
+        self.asks.pop_front();
+        self.first_ask = self.asks.front().map_or(Time::MAX, |ask| ask.arrives);
+        Some((arrives, request))
     }
 
     /// Time on the link of a message with the data of so many sectors. Unit: picoseconds.

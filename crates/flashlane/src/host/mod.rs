@@ -24,6 +24,8 @@ const STARVATION: Time = Time::from_s(20);
 /// The host's side of a flow.
 pub(crate) struct HostFlow {
     pub(crate) source: Option<Box<dyn RequestSource>>,
+    /// A completion makes the next request.
+    closed_loop: bool,
     /// Requests that wait for room in the submission queue.
     backlog: VecDeque<u32>,
     /// Open loop: the next request.
@@ -65,6 +67,7 @@ impl Host {
             .map(|(flow, source)| HostFlow {
                 passed: source.as_ref().is_none_or(|s| s.endless()),
                 stopped: source.is_none(),
+                closed_loop: source.as_ref().is_some_and(|s| s.closed_loop().is_some()),
                 source,
                 backlog: VecDeque::new(),
                 planned: None,
@@ -255,10 +258,13 @@ impl Ssd {
         self.completion_acknowledged(flow, acknowledged);
         let arrived = self.entries_arrived(flow);
         let depth = self.host.queue_depth;
-        self.host.flows[flow as usize].head = arrived;
-        while self.host.flows[flow as usize].tail - self.host.flows[flow as usize].head < depth - 1
-        {
-            let Some(next) = self.host.flows[flow as usize].backlog.pop_front() else { break };
+        loop {
+            let host = &mut self.host.flows[flow as usize];
+            host.head = arrived;
+            if host.backlog.is_empty() || host.tail - host.head >= depth - 1 {
+                break;
+            }
+            let next = host.backlog.pop_front().expect("requests wait");
             self.enqueue(next);
         }
         self.next_in_loop(flow);
@@ -279,8 +285,7 @@ impl Ssd {
 
     /// A request of the flow is over: a closed loop generates the next one.
     pub(crate) fn next_in_loop(&mut self, flow: u16) {
-        let source = self.host.flows[flow as usize].source.as_ref();
-        if source.is_some_and(|s| s.closed_loop().is_some()) {
+        if self.host.flows[flow as usize].closed_loop {
             self.generate(flow);
         }
     }

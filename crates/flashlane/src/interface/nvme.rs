@@ -159,9 +159,16 @@ impl Ssd {
         self.host.link.down.send(self.now, duration)
     }
 
-    /// The host's memory answers the requests of the device that have arrived, in their order.
+    /// Sees to the requests of the device for host memory that have arrived there.
     #[inline]
     fn answer(&mut self) {
+        if self.host.link.may_be_asked(self.now) {
+            self.answer_all();
+        }
+    }
+
+    /// The host's memory answers the requests of the device that have arrived, in their order.
+    fn answer_all(&mut self) {
         while let Some((arrived, id)) = self.host.link.next_asked(&self.queue) {
             let link = &mut self.host.link;
             let request = &mut self.requests[id];

@@ -10,7 +10,7 @@ pub(crate) mod bench;
 pub mod policy;
 pub(crate) mod queues;
 
-use flashlane_engine::Time;
+use flashlane_engine::{NONE, Time};
 
 use crate::config::{DeviceConfig, Technology};
 use crate::event::Event;
@@ -39,12 +39,21 @@ impl QueueAccount {
         self.max = self.max.max(self.length);
     }
 
+    /// One entered and left at once.
+    #[inline]
+    fn passed(&mut self) {
+        self.max = self.max.max(self.length + 1);
+    }
+
     #[inline]
     fn left(&mut self, waited: Time) {
         self.length -= 1;
         self.area += u128::from(waited.0);
     }
 }
+
+/// In the place of a handle: there were several.
+const SEVERAL: u32 = NONE - 1;
 
 /// The scheduling unit.
 pub(crate) struct Scheduler {
@@ -65,6 +74,11 @@ pub(crate) struct Scheduler {
     turn: Vec<u32>,
     /// Channels to look at when the current event is over; a bit each.
     offered: u64,
+    /// The only transaction that became ready in the current event, which is in no queue yet; `NONE` before
+    /// there is one, `SEVERAL` when there were more.
+    lone: u32,
+    /// What it is before there is one: `SEVERAL` where all go through their queues.
+    no_lone: u32,
     pub(crate) chips: Vec<QueueAccount>,
     pub(crate) flows: Vec<QueueAccount>,
     one_die_per_dispatch: bool,
@@ -81,16 +95,21 @@ impl Scheduler {
     /// Empty queues.
     pub(crate) fn new(device: &DeviceConfig, geometry: Geometry, flows: usize) -> Self {
         let policy = policy::build(&device.scheduler, geometry.dies(), flows);
+        let past_queues = policy.serves_what_waits()
+            && !device.compat.one_die_per_dispatch
+            && !device.compat.writes_wait_for_erases;
+        let no_lone = if past_queues { NONE } else { SEVERAL };
         Self {
             observes: policy.observes(),
             holds_back: policy.holds_back(),
             alarm: None,
-            policy,
             pending: vec![0; geometry.channels as usize],
             waiting_dies: vec![0; geometry.chips() as usize],
             waiting: vec![0; geometry.dies() as usize],
             turn: vec![0; geometry.channels as usize],
             offered: 0,
+            lone: no_lone,
+            no_lone,
             chips: vec![QueueAccount::default(); geometry.chips() as usize],
             flows: vec![QueueAccount::default(); flows],
             one_die_per_dispatch: device.compat.one_die_per_dispatch,
@@ -100,6 +119,7 @@ impl Scheduler {
             writes_wait: device.compat.writes_wait_for_erases,
             hold_writes: false,
             may_suspend: device.flash.suspend.any() && !device.compat.no_suspension,
+            policy,
         }
     }
 }
@@ -169,11 +189,66 @@ impl Ssd {
         let tr = &mut self.transactions[id];
         debug_assert_eq!(tr.mark, now, "the time in the queue begins");
         tr.place = Place::Queue;
-        let (plane, flow) = (tr.plane, tr.flow);
-        let place = self.flash.place_of(self.flash.die_of(plane));
+        if self.scheduler.lone == NONE {
+            self.scheduler.lone = id;
+        } else {
+            self.queue_lone();
+            self.scheduler.lone = SEVERAL;
+            self.enter_queue(id);
+        }
+    }
+
+    /// The transaction that is in no queue yet, if there is one, enters its queue.
+    #[inline]
+    pub(crate) fn queue_lone(&mut self) {
+        if self.scheduler.lone < SEVERAL {
+            let id = std::mem::replace(&mut self.scheduler.lone, SEVERAL);
+            self.enter_queue(id);
+        }
+    }
+
+    /// Puts a transaction into its queue.
+    fn enter_queue(&mut self, id: u32) {
+        let tr = &self.transactions[id];
+        let flow = tr.flow;
+        let place = self.flash.place_of(self.flash.die_of(tr.plane));
         self.with_policy(false, |policy, view| policy.enqueue(place.die, id, view));
         self.scheduler.entered(place, flow);
         self.offer(place.chip);
+    }
+
+    /// A single transaction became ready. If it is the only one for its channel, and channel and die have
+    /// nothing to do, it goes at once, as it would have by way of its queue.
+    fn serve_lone(&mut self, id: u32) {
+        let tr = &self.transactions[id];
+        let flow = tr.flow;
+        let simple = tr.source != Source::Gc
+            && match tr.op {
+                Op::Read => true,
+                Op::Program => self.with_policy(false, |_, view| view.is_ready(&view.transactions[id])),
+                Op::Erase => false,
+            };
+        let place = self.flash.place_of(self.flash.die_of(self.transactions[id].plane));
+        if !simple
+            || self.scheduler.offered & !(1 << place.channel) != 0
+            || self.scheduler.waits_on(place.channel)
+            || self.flash.idle_dies(place.chip) >> place.die_in_chip & 1 == 0
+            || self.channel_busy(place.channel)
+        {
+            self.enter_queue(id);
+            return;
+        }
+        let scheduler = &mut self.scheduler;
+        scheduler.offered = 0;
+        scheduler.flows[flow as usize].passed();
+        scheduler.chips[place.chip as usize].passed();
+        scheduler.policy.passed(place.die, &self.transactions[id], self.now);
+        let next = place.chip_in_channel + 1;
+        let chips = self.geometry.chips_per_channel;
+        scheduler.turn[place.channel as usize] = if next == chips { 0 } else { next };
+        self.batch.clear();
+        self.batch.push(id);
+        self.issue(place.die, false);
     }
 
     /// A chip or its queue changed: its channel is looked at when the current event is over, or when
@@ -191,6 +266,10 @@ impl Ssd {
     /// Looks at all channels that were offered work.
     #[inline]
     pub(crate) fn dispatch_offered(&mut self) {
+        let lone = std::mem::replace(&mut self.scheduler.lone, self.scheduler.no_lone);
+        if lone < SEVERAL {
+            self.serve_lone(lone);
+        }
         while self.scheduler.offered != 0 {
             let channel = self.scheduler.offered.trailing_zeros();
             self.scheduler.offered &= self.scheduler.offered - 1;
@@ -273,16 +352,19 @@ impl Ssd {
 
     /// Issues a read command on a chip, if one of its idle dies has one waiting. Chips that are
     /// short of free blocks are left to [`Ssd::dispatch`].
+    #[inline]
     fn serve_chip_read(&mut self, chip: u32) -> bool {
+        let free = self.scheduler.waiting_dies[chip as usize] & self.flash.idle_dies(chip);
         let closed = self.scheduler.one_die_per_dispatch && !self.flash.chip_idle(chip);
-        !self.is_urgent(chip) && !closed && self.flash.dies_of(chip).any(|die| self.serve_read(die))
+        let first = self.flash.dies_of(chip).start;
+        free != 0
+            && !self.is_urgent(chip)
+            && !closed
+            && bits(free).any(|die| self.serve_read(first + die))
     }
 
-    /// Issues a read command on an idle die that has one waiting.
+    /// Issues a read command on an idle die, if there is one waiting.
     fn serve_read(&mut self, die: u32) -> bool {
-        if self.flash.dies[die as usize].state != DieState::Idle {
-            return false;
-        }
         self.batch.clear();
         let formed = self.with_policy(false, |policy, view| policy.take_read(die, view));
         self.send_formed(die, formed, false);
@@ -303,10 +385,7 @@ impl Ssd {
         }
         let first = dies.start;
         let waiting = self.scheduler.waiting_dies[chip as usize];
-        let idle = |ssd: &Self, die: u32| ssd.flash.dies[die as usize].state == DieState::Idle;
-        let mut free = bits(waiting)
-            .filter(|&die| idle(self, first + die))
-            .fold(0_u32, |set, die| set | 1 << die);
+        let mut free = waiting & self.flash.idle_dies(chip);
         while free != 0
             && let Some(die) = self.best_die(first, free, urgent)
         {
@@ -316,8 +395,8 @@ impl Ssd {
             free &= !(1 << (die - first));
         }
         self.scheduler.may_suspend
-            && bits(waiting)
-                .any(|die| !idle(self, first + die) && self.serve_die(first + die, urgent))
+            && bits(waiting & !self.flash.idle_dies(chip))
+                .any(|die| self.serve_die(first + die, urgent))
     }
 
     /// The die whose next work ranks first, among those from `first` on whose bit is set in `free`.

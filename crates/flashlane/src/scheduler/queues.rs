@@ -17,61 +17,67 @@ const STARVING: Time = Time::from_ms(100);
 
 /// Kinds of queue of a die. User queues have one list per NVMe class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    MappingRead,
-    UserRead(u8),
-    GcRead,
-    MappingWrite,
-    UserWrite(u8),
-    GcWrite,
-    Erase,
-}
+pub(crate) struct Kind(u8);
 
 const KINDS: usize = 13;
 
-/// Every kind, in the order of [`Kind::index`].
-const ALL_KINDS: [Kind; KINDS] = [
-    Kind::MappingRead,
-    Kind::UserRead(0),
-    Kind::UserRead(1),
-    Kind::UserRead(2),
-    Kind::UserRead(3),
-    Kind::GcRead,
-    Kind::MappingWrite,
-    Kind::UserWrite(0),
-    Kind::UserWrite(1),
-    Kind::UserWrite(2),
-    Kind::UserWrite(3),
-    Kind::GcWrite,
-    Kind::Erase,
-];
-
 impl Kind {
+    pub(crate) const MAPPING_READ: Self = Self(0);
+    pub(crate) const GC_READ: Self = Self(5);
+    pub(crate) const MAPPING_WRITE: Self = Self(6);
+    pub(crate) const GC_WRITE: Self = Self(11);
+    pub(crate) const ERASE: Self = Self(12);
+
+    const FIRST_READ: u8 = 1;
+    const FIRST_WRITE: u8 = 7;
+
+    /// Reads of hosts of a class, 0..4.
+    #[inline]
+    pub(crate) const fn user_read(class: u8) -> Self {
+        Self(Self::FIRST_READ + class)
+    }
+
+    /// Writes of hosts of a class, 0..4.
+    #[inline]
+    pub(crate) const fn user_write(class: u8) -> Self {
+        Self(Self::FIRST_WRITE + class)
+    }
+
+    /// The class of reads of hosts.
+    #[inline]
+    pub(crate) fn read_class(self) -> Option<u8> {
+        self.0.checked_sub(Self::FIRST_READ).filter(|&class| class < 4)
+    }
+
+    /// The class of writes of hosts.
+    #[inline]
+    pub(crate) fn write_class(self) -> Option<u8> {
+        self.0.checked_sub(Self::FIRST_WRITE).filter(|&class| class < 4)
+    }
+
     #[inline]
     fn index(self) -> usize {
-        match self {
-            Self::MappingRead => 0,
-            Self::UserRead(class) => 1 + class as usize,
-            Self::GcRead => 5,
-            Self::MappingWrite => 6,
-            Self::UserWrite(class) => 7 + class as usize,
-            Self::GcWrite => 11,
-            Self::Erase => 12,
+        self.0 as usize
+    }
+
+    /// The kind of a transaction, whose class is taken for `class`.
+    #[inline]
+    pub(crate) fn with_class(tr: &Transaction, class: u8) -> Self {
+        match (tr.op, tr.source) {
+            (Op::Erase, _) => Self::ERASE,
+            (Op::Read, Source::Mapping) => Self::MAPPING_READ,
+            (Op::Read, Source::Gc) => Self::GC_READ,
+            (Op::Read, _) => Self::user_read(class),
+            (Op::Program, Source::Mapping) => Self::MAPPING_WRITE,
+            (Op::Program, Source::Gc) => Self::GC_WRITE,
+            (Op::Program, _) => Self::user_write(class),
         }
     }
 
     /// The kind of a transaction.
     #[inline]
     pub(crate) fn of(tr: &Transaction) -> Self {
-        match (tr.op, tr.source) {
-            (Op::Erase, _) => Self::Erase,
-            (Op::Read, Source::Mapping) => Self::MappingRead,
-            (Op::Read, Source::Gc) => Self::GcRead,
-            (Op::Read, _) => Self::UserRead(tr.class),
-            (Op::Program, Source::Mapping) => Self::MappingWrite,
-            (Op::Program, Source::Gc) => Self::GcWrite,
-            (Op::Program, _) => Self::UserWrite(tr.class),
-        }
+        Self::with_class(tr, tr.class)
     }
 }
 
@@ -205,6 +211,15 @@ impl View<'_> {
     }
 }
 
+/// Places for the lists of a die: a power of two.
+const PLACES: usize = KINDS.next_power_of_two();
+
+/// The place of the list of a die and kind.
+#[inline]
+fn place(die: u32, kind: Kind) -> usize {
+    die as usize * PLACES + kind.index()
+}
+
 /// Lists of waiting transactions, by die and kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
@@ -221,9 +236,9 @@ impl Queues {
     /// Empty queues.
     pub(crate) fn new(dies: u32) -> Self {
         Self {
-            lists: vec![List::default(); dies as usize * KINDS],
+            lists: vec![List::default(); dies as usize * PLACES],
             present: vec![0; dies as usize],
-            only_plane: vec![NONE; dies as usize * KINDS],
+            only_plane: vec![NONE; dies as usize * PLACES],
             watch: vec![STARVING; dies as usize],
         }
     }
@@ -231,7 +246,7 @@ impl Queues {
     /// Takes a transaction out of its list.
     #[inline]
     fn remove(&mut self, die: u32, kind: Kind, id: u32, slab: &mut Slab<Transaction>) {
-        let list = &mut self.lists[die as usize * KINDS + kind.index()];
+        let list = &mut self.lists[place(die, kind)];
         list.remove(id, slab);
         self.present[die as usize] &= !(u16::from(list.is_empty()) << kind.index());
     }
@@ -245,13 +260,13 @@ impl Queues {
     /// Transactions of the kind that wait.
     #[inline]
     pub(crate) fn len(&self, die: u32, kind: Kind) -> u32 {
-        self.lists[die as usize * KINDS + kind.index()].len()
+        self.lists[place(die, kind)].len()
     }
 
     /// Appends a transaction.
     #[inline]
     pub(crate) fn push(&mut self, die: u32, kind: Kind, id: u32, slab: &mut Slab<Transaction>) {
-        let at = die as usize * KINDS + kind.index();
+        let at = place(die, kind);
         let plane = slab[id].plane;
         if self.lists[at].is_empty() {
             self.only_plane[at] = plane;
@@ -271,7 +286,7 @@ impl Queues {
     /// Oldest transaction of the kind, or `NONE`.
     #[inline]
     pub(crate) fn front(&self, die: u32, kind: Kind) -> u32 {
-        self.lists[die as usize * KINDS + kind.index()].head()
+        self.lists[place(die, kind)].head()
     }
 
     /// The transactions of the kind, the oldest first.
@@ -294,6 +309,15 @@ impl Queues {
         view.now >= self.watch[die as usize] && self.form_oldest(die, view)
     }
 
+    /// The die looks for starving transactions if it is time to, and has none.
+    #[inline]
+    pub(crate) fn look_for_starving(&mut self, die: u32, now: Time) {
+        let watch = &mut self.watch[die as usize];
+        if now >= *watch {
+            *watch = now + STARVING;
+        }
+    }
+
     /// The oldest transaction of a kind is starving. Looked for once in a while only, instead of
     /// [`Queues::form_starving`].
     pub(crate) fn starves(&mut self, die: u32, kind: Kind, view: &View<'_>) -> bool {
@@ -308,7 +332,7 @@ impl Queues {
     #[cold]
     fn form_oldest(&mut self, die: u32, view: &mut View<'_>) -> bool {
         self.watch[die as usize] = view.now + STARVING;
-        let waiting = ALL_KINDS.into_iter().filter(|&kind| !self.is_empty(die, kind));
+        let waiting = (0..KINDS as u8).map(Kind).filter(|&kind| !self.is_empty(die, kind));
         let since = |kind: &Kind| view.transactions[self.front(die, *kind)].mark;
         let Some(oldest) = waiting.min_by_key(since) else { return false };
         view.now.saturating_sub(since(&oldest)) > STARVING && self.form(die, oldest, None, view)
@@ -449,7 +473,7 @@ impl Queues {
     /// Adds partners of a kind to the command being formed.
     fn join(&mut self, die: u32, kind: Kind, view: &mut View<'_>) {
         // Collection of one plane alone fills a list with pages that cannot go together.
-        let only = self.only_plane[die as usize * KINDS + kind.index()];
+        let only = self.only_plane[place(die, kind)];
         if only != NONE && view.batch.iter().any(|&id| view.transactions[id].plane == only) {
             return;
         }
@@ -469,7 +493,7 @@ impl Queues {
 
     /// Every waiting transaction of a die, for audits.
     pub(crate) fn waiting(&self, die: u32) -> u32 {
-        let first = die as usize * KINDS;
+        let first = die as usize * PLACES;
         self.lists[first..first + KINDS].iter().map(List::len).sum()
     }
 }

@@ -18,6 +18,9 @@ pub(crate) struct AddressDraw {
     align: u64,
     /// Next start of the stream. Unit: sectors.
     stream: u64,
+    /// The last room for starts, and the number of aligned starts in it: requests of one size have the
+    /// same.
+    slots: (u64, u64),
 }
 
 #[derive(Clone, Debug)]
@@ -68,7 +71,7 @@ impl AddressDraw {
         };
         let wraps = if let Shape::Mixed { wraps, .. } = shape { wraps } else { limit };
         let stream = rng.below(wraps.div_ceil(align)) * align;
-        Self { shape, limit, align, stream }
+        Self { shape, limit, align, stream, slots: (0, 1) }
     }
 
     /// The past of a stream: it comes from the other half of its space.
@@ -84,10 +87,10 @@ impl AddressDraw {
     /// The start of a request that arrives at `now`, and what fits of the size there. Unit: sectors.
     pub(crate) fn draw(&mut self, sectors: u64, now: Time, rng: &mut Rng) -> (u64, u64) {
         let sectors = sectors.min(self.limit);
-        let start = match &self.shape {
+        let start = match self.shape {
             Shape::Uniform => self.within(0, self.limit, sectors, rng),
             Shape::Streaming => self.next_of_stream(sectors, self.limit),
-            &Shape::Mixed { streaming, wraps, phase } => {
+            Shape::Mixed { streaming, wraps, phase } => {
                 let streams = match now.0.checked_rem(phase) {
                     None => rng.unit() < streaming,
                     Some(into) => (into as f64) < streaming * phase as f64,
@@ -98,14 +101,14 @@ impl AddressDraw {
                     self.within(0, self.limit, sectors, rng)
                 }
             }
-            &Shape::HotCold { hot, traffic } => {
+            Shape::HotCold { hot, traffic } => {
                 if rng.unit() < traffic || hot == self.limit {
                     self.within(0, hot, sectors, rng)
                 } else {
                     self.within(hot, self.limit, sectors, rng)
                 }
             }
-            Shape::Zipf { ranks, scatter, extent } => {
+            Shape::Zipf { ref ranks, ref scatter, extent } => {
                 let first = scatter.at(ranks.draw(rng)) * extent;
                 self.within(first, (first + extent).min(self.limit), sectors, rng)
             }
@@ -116,9 +119,13 @@ impl AddressDraw {
 
     /// A uniform aligned start between `from` (aligned) and `to`, such that the request ends at `to`
     /// or before; the last start that fits into the space where it cannot.
-    fn within(&self, from: u64, to: u64, sectors: u64, rng: &mut Rng) -> u64 {
-        let slots = (to - from).saturating_sub(sectors) / self.align + 1;
-        let start = from + rng.below(slots) * self.align;
+    #[inline]
+    fn within(&mut self, from: u64, to: u64, sectors: u64, rng: &mut Rng) -> u64 {
+        let room = (to - from).saturating_sub(sectors);
+        if room != self.slots.0 {
+            self.slots = (room, room / self.align + 1);
+        }
+        let start = from + rng.below(self.slots.1) * self.align;
         let last = self.limit - sectors;
         if start <= last { start } else { last - last % self.align }
     }

@@ -38,7 +38,7 @@ crate::policies! {
     }
 }
 
-use flashlane_engine::NONE;
+use flashlane_engine::{Divisor, NONE};
 
 use super::blocks::Blocks;
 use crate::layout::Layout;
@@ -49,6 +49,8 @@ struct FlowPlanes {
     first_lpa: u32,
     /// Plane by logical page modulo the length: the static order.
     order: Vec<u32>,
+    /// Length of the order.
+    period: Divisor,
 }
 
 /// Finds the plane of a page.
@@ -56,7 +58,7 @@ struct FlowPlanes {
 pub(crate) struct Allocator {
     flows: Vec<FlowPlanes>,
     dynamic: bool,
-    pages_per_plane: u64,
+    pages_per_plane: Divisor,
 }
 
 impl Allocator {
@@ -69,13 +71,14 @@ impl Allocator {
             flows: layout
                 .flows
                 .iter()
-                .map(|flow| FlowPlanes {
-                    first_lpa: flow.first_lpa as u32,
-                    order: striped::order(name, layout.geometry, flow),
+                .map(|flow| {
+                    let order = striped::order(name, layout.geometry, flow);
+                    let period = Divisor::new(order.len() as u32);
+                    FlowPlanes { first_lpa: flow.first_lpa as u32, order, period }
                 })
                 .collect(),
             dynamic,
-            pages_per_plane: layout.geometry.pages_per_plane(),
+            pages_per_plane: Divisor::new(layout.geometry.pages_per_plane() as u32),
         }
     }
 
@@ -83,7 +86,7 @@ impl Allocator {
     #[inline]
     fn striped(&self, flow: u16, lpa: u32) -> u32 {
         let planes = &self.flows[flow as usize];
-        planes.order[(lpa - planes.first_lpa) as usize % planes.order.len()]
+        planes.order[planes.period.remainder(lpa - planes.first_lpa) as usize]
     }
 
     /// The plane that a write goes to now; `old` is where its page lies, or `NONE`.
@@ -101,7 +104,7 @@ impl Allocator {
     #[inline]
     pub(crate) fn translation_plane(&self, flow: u16, index: u32) -> u32 {
         let planes = &self.flows[flow as usize];
-        planes.order[index as usize % planes.order.len()]
+        planes.order[planes.period.remainder(index) as usize]
     }
 
     /// Where a page that was never written would be: its static plane and a page there, by its row
@@ -109,10 +112,9 @@ impl Allocator {
     pub(crate) fn home(&self, flow: u16, lpa: u32) -> (u32, u32) {
         let plane = self.striped(flow, lpa);
         let planes = &self.flows[flow as usize];
-        let row = u64::from(lpa - planes.first_lpa) / planes.order.len() as u64;
-        let page = u64::from(plane) * self.pages_per_plane + row % self.pages_per_plane;
-        debug_assert!(page < u64::from(NONE), "physical pages fit 32 bits");
-        (plane, page as u32)
+        let row = planes.period.divide(lpa - planes.first_lpa);
+        let of_plane = self.pages_per_plane.get();
+        (plane, plane * of_plane + self.pages_per_plane.remainder(row))
     }
 
     /// Planes of a flow in the order in which its logical pages visit them.

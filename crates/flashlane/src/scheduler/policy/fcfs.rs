@@ -21,7 +21,7 @@ impl PolicyDoc for FcfsConfig {
 }
 
 /// The one list of a die.
-const ALL: Kind = Kind::UserRead(0);
+const ALL: Kind = Kind::user_read(0);
 
 /// The policy.
 pub(super) struct Fcfs {

@@ -22,8 +22,8 @@ impl PolicyDoc for HostFirstConfig {
 }
 
 /// Reads and writes of the host and of mapping wait in one list, all work of collection in another.
-const HOST: Kind = Kind::UserRead(0);
-const COLLECTION: Kind = Kind::GcRead;
+const HOST: Kind = Kind::user_read(0);
+const COLLECTION: Kind = Kind::GC_READ;
 
 /// The policy.
 pub(super) struct HostFirst {

@@ -149,6 +149,16 @@ impl AnyPolicy {
     pub(crate) fn serves_what_waits(&self) -> bool {
         !matches!(self, Self::Other(_))
     }
+
+    /// A transaction was served that would have entered an empty queue to leave it at once.
+    #[inline]
+    pub(crate) fn passed(&mut self, die: u32, tr: &Transaction, now: Time) {
+        match self {
+            Self::OutOfOrder(policy) => policy.passed(die, now),
+            Self::PriorityOutOfOrder(policy) => policy.passed(die, tr, now),
+            Self::Other(_) => unreachable!("queues are known for the others only"),
+        }
+    }
 }
 
 /// Calls a method of whichever policy it is.

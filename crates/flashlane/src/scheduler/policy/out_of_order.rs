@@ -27,23 +27,23 @@ type Plan = [(Kind, Option<Kind>); 7];
 const ANY: u8 = 0;
 
 const RELAXED: Plan = [
-    (Kind::MappingRead, Some(Kind::UserRead(ANY))),
-    (Kind::UserRead(ANY), Some(Kind::GcRead)),
-    (Kind::UserWrite(ANY), Some(Kind::GcWrite)),
-    (Kind::MappingWrite, Some(Kind::UserWrite(ANY))),
-    (Kind::GcRead, None),
-    (Kind::GcWrite, None),
-    (Kind::Erase, None),
+    (Kind::MAPPING_READ, Some(Kind::user_read(ANY))),
+    (Kind::user_read(ANY), Some(Kind::GC_READ)),
+    (Kind::user_write(ANY), Some(Kind::GC_WRITE)),
+    (Kind::MAPPING_WRITE, Some(Kind::user_write(ANY))),
+    (Kind::GC_READ, None),
+    (Kind::GC_WRITE, None),
+    (Kind::ERASE, None),
 ];
 
 const URGENT: Plan = [
-    (Kind::MappingRead, Some(Kind::GcRead)),
-    (Kind::GcRead, Some(Kind::UserRead(ANY))),
-    (Kind::GcWrite, Some(Kind::UserWrite(ANY))),
-    (Kind::Erase, None),
-    (Kind::UserRead(ANY), None),
-    (Kind::MappingWrite, Some(Kind::UserWrite(ANY))),
-    (Kind::UserWrite(ANY), None),
+    (Kind::MAPPING_READ, Some(Kind::GC_READ)),
+    (Kind::GC_READ, Some(Kind::user_read(ANY))),
+    (Kind::GC_WRITE, Some(Kind::user_write(ANY))),
+    (Kind::ERASE, None),
+    (Kind::user_read(ANY), None),
+    (Kind::MAPPING_WRITE, Some(Kind::user_write(ANY))),
+    (Kind::user_write(ANY), None),
 ];
 
 /// The policy.
@@ -54,6 +54,12 @@ pub(crate) struct OutOfOrder {
 impl OutOfOrder {
     pub(super) fn new(dies: u32) -> Self {
         Self { queues: Queues::new(dies) }
+    }
+
+    /// A transaction was served past its queue.
+    #[inline]
+    pub(super) fn passed(&mut self, die: u32, now: Time) {
+        self.queues.look_for_starving(die, now);
     }
 
     fn plan(view: &View<'_>) -> &'static [(Kind, Option<Kind>)] {
@@ -69,11 +75,7 @@ impl OutOfOrder {
 impl Policy for OutOfOrder {
     #[inline]
     fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
-        let kind = match Kind::of(&view.transactions[id]) {
-            Kind::UserRead(_) => Kind::UserRead(ANY),
-            Kind::UserWrite(_) => Kind::UserWrite(ANY),
-            kind => kind,
-        };
+        let kind = Kind::with_class(&view.transactions[id], ANY);
         self.queues.push(die, kind, id, view.transactions);
     }
 
@@ -88,12 +90,12 @@ impl Policy for OutOfOrder {
     }
 
     fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        self.queues.form(die, Kind::MappingRead, Some(Kind::UserRead(ANY)), view)
-            || self.queues.form(die, Kind::UserRead(ANY), None, view)
+        self.queues.form(die, Kind::MAPPING_READ, Some(Kind::user_read(ANY)), view)
+            || self.queues.form(die, Kind::user_read(ANY), None, view)
     }
 
     fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        self.queues.form(die, Kind::UserWrite(ANY), None, view)
+        self.queues.form(die, Kind::user_write(ANY), None, view)
     }
 
     #[inline]

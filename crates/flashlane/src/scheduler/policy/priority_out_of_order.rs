@@ -8,6 +8,7 @@ use flashlane_engine::{NONE, Time};
 use super::Policy;
 use crate::config::policy::PolicyDoc;
 use crate::scheduler::queues::{Kind, Queues, View};
+use crate::transaction::Transaction;
 
 /// Weights of the classes below `urgent`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -84,43 +85,51 @@ impl PriorityOutOfOrder {
     /// The kinds to try in order; user kinds carry the class whose turn it is.
     fn plan(&self, die: u32, view: &View<'_>) -> [Option<(Kind, Option<Kind>)>; 7] {
         let [reads, writes] = &self.turns[die as usize];
-        let read = reads.class(|c| !self.queues.is_empty(die, Kind::UserRead(c)));
-        let write = writes.class(|c| !self.queues.is_empty(die, Kind::UserWrite(c)));
-        let (read, write) = (read.map(Kind::UserRead), write.map(Kind::UserWrite));
+        let read = reads.class(|c| !self.queues.is_empty(die, Kind::user_read(c)));
+        let write = writes.class(|c| !self.queues.is_empty(die, Kind::user_write(c)));
+        let (read, write) = (read.map(Kind::user_read), write.map(Kind::user_write));
         if view.urgent {
             [
-                Some((Kind::MappingRead, Some(Kind::GcRead))),
-                Some((Kind::GcRead, read)),
-                Some((Kind::GcWrite, write)),
-                Some((Kind::Erase, None)),
+                Some((Kind::MAPPING_READ, Some(Kind::GC_READ))),
+                Some((Kind::GC_READ, read)),
+                Some((Kind::GC_WRITE, write)),
+                Some((Kind::ERASE, None)),
                 read.map(|kind| (kind, None)),
-                Some((Kind::MappingWrite, write)),
+                Some((Kind::MAPPING_WRITE, write)),
                 write.filter(|_| !view.hold_writes).map(|kind| (kind, None)),
             ]
         } else {
             [
-                Some((Kind::MappingRead, read)),
-                read.map(|kind| (kind, Some(Kind::GcRead))),
-                write.map(|kind| (kind, Some(Kind::GcWrite))),
-                Some((Kind::MappingWrite, write)),
-                Some((Kind::GcRead, None)),
-                Some((Kind::GcWrite, None)),
-                Some((Kind::Erase, None)),
+                Some((Kind::MAPPING_READ, read)),
+                read.map(|kind| (kind, Some(Kind::GC_READ))),
+                write.map(|kind| (kind, Some(Kind::GC_WRITE))),
+                Some((Kind::MAPPING_WRITE, write)),
+                Some((Kind::GC_READ, None)),
+                Some((Kind::GC_WRITE, None)),
+                Some((Kind::ERASE, None)),
             ]
         }
     }
 
+    /// A transaction was served past its queue.
+    #[inline]
+    pub(super) fn passed(&mut self, die: u32, tr: &Transaction, now: Time) {
+        self.queues.look_for_starving(die, now);
+        self.charge(die, Kind::of(tr));
+    }
+
     fn charge(&mut self, die: u32, kind: Kind) {
         let turns = &mut self.turns[die as usize];
-        match kind {
-            Kind::UserRead(class) => turns[0].charge(class, self.weights),
-            Kind::UserWrite(class) => turns[1].charge(class, self.weights),
-            _ => {}
+        if let Some(class) = kind.read_class() {
+            turns[0].charge(class, self.weights);
+        } else if let Some(class) = kind.write_class() {
+            turns[1].charge(class, self.weights);
         }
     }
 }
 
 impl Policy for PriorityOutOfOrder {
+    #[inline]
     fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
         let kind = Kind::of(&view.transactions[id]);
         self.queues.push(die, kind, id, view.transactions);
@@ -136,10 +145,10 @@ impl Policy for PriorityOutOfOrder {
                 return true;
             }
             // The pages before those of the class may belong to another one.
-            if let Kind::UserWrite(class) = first
+            if let Some(class) = first.write_class()
                 && let Some(other) = (0..4)
                     .filter(|&other| other != class)
-                    .map(Kind::UserWrite)
+                    .map(Kind::user_write)
                     .find(|&other| self.queues.form(die, other, None, view))
             {
                 self.charge(die, other);
@@ -151,9 +160,9 @@ impl Policy for PriorityOutOfOrder {
 
     fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
         let read = self.turns[die as usize][0]
-            .class(|c| !self.queues.is_empty(die, Kind::UserRead(c)))
-            .map(Kind::UserRead);
-        if self.queues.form(die, Kind::MappingRead, read, view) {
+            .class(|c| !self.queues.is_empty(die, Kind::user_read(c)))
+            .map(Kind::user_read);
+        if self.queues.form(die, Kind::MAPPING_READ, read, view) {
             return true;
         }
         match read {
@@ -167,8 +176,8 @@ impl Policy for PriorityOutOfOrder {
 
     fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
         let class =
-            self.turns[die as usize][1].class(|c| !self.queues.is_empty(die, Kind::UserWrite(c)));
-        match class.map(Kind::UserWrite) {
+            self.turns[die as usize][1].class(|c| !self.queues.is_empty(die, Kind::user_write(c)));
+        match class.map(Kind::user_write) {
             Some(kind) if self.queues.form(die, kind, None, view) => {
                 self.charge(die, kind);
                 true
@@ -184,7 +193,7 @@ impl Policy for PriorityOutOfOrder {
         (0..).zip(self.plan(die, view)).find_map(|(rank, plan)| {
             let kind = plan?.0;
             let id = self.queues.front(die, kind);
-            let behind_urgent = !matches!(kind, Kind::UserRead(0) | Kind::UserWrite(0));
+            let behind_urgent = ![Kind::user_read(0), Kind::user_write(0)].contains(&kind);
             let rank = 2 * rank + u8::from(behind_urgent);
             (id != NONE).then(|| (rank, view.transactions[id].mark))
         })

@@ -32,8 +32,8 @@ impl PolicyDoc for ReadPriorityConfig {
 }
 
 /// Reads of all sources wait in one list, programs in another, erases in a third.
-const READS: Kind = Kind::UserRead(0);
-const WRITES: Kind = Kind::UserWrite(0);
+const READS: Kind = Kind::user_read(0);
+const WRITES: Kind = Kind::user_write(0);
 
 /// The policy.
 pub(super) struct ReadPriority {
@@ -52,12 +52,12 @@ impl ReadPriority {
             let id = self.queues.front(die, kind);
             id != NONE && view.now.saturating_sub(view.transactions[id].mark) > self.write_age_limit
         };
-        if view.urgent && !self.queues.is_empty(die, Kind::Erase) || due(Kind::Erase) {
-            [Kind::Erase, READS, WRITES]
+        if view.urgent && !self.queues.is_empty(die, Kind::ERASE) || due(Kind::ERASE) {
+            [Kind::ERASE, READS, WRITES]
         } else if due(WRITES) {
-            [WRITES, READS, Kind::Erase]
+            [WRITES, READS, Kind::ERASE]
         } else {
-            [READS, WRITES, Kind::Erase]
+            [READS, WRITES, Kind::ERASE]
         }
     }
 }
@@ -67,7 +67,7 @@ impl Policy for ReadPriority {
         let kind = match view.transactions[id].op {
             Op::Read => READS,
             Op::Program => WRITES,
-            Op::Erase => Kind::Erase,
+            Op::Erase => Kind::ERASE,
         };
         self.queues.push(die, kind, id, view.transactions);
     }

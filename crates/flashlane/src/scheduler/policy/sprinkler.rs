@@ -41,30 +41,30 @@ impl PolicyDoc for SprinklerConfig {
 
 /// Class under which all flows wait.
 const ANY: u8 = 0;
-const READS: Kind = Kind::UserRead(ANY);
-const WRITES: Kind = Kind::UserWrite(ANY);
+const READS: Kind = Kind::user_read(ANY);
+const WRITES: Kind = Kind::user_write(ANY);
 
 /// Kinds in their order, and whether the best of a window leads instead of the oldest.
 type Plan = [(Kind, bool); 7];
 
 const RELAXED: Plan = [
-    (Kind::MappingRead, false),
+    (Kind::MAPPING_READ, false),
     (READS, true),
     (WRITES, true),
-    (Kind::MappingWrite, false),
-    (Kind::GcRead, false),
-    (Kind::GcWrite, false),
-    (Kind::Erase, false),
+    (Kind::MAPPING_WRITE, false),
+    (Kind::GC_READ, false),
+    (Kind::GC_WRITE, false),
+    (Kind::ERASE, false),
 ];
 
 /// Semi-preemptive collection: below the hard threshold it goes first.
 const URGENT: Plan = [
-    (Kind::MappingRead, false),
-    (Kind::GcRead, false),
-    (Kind::GcWrite, false),
-    (Kind::Erase, false),
+    (Kind::MAPPING_READ, false),
+    (Kind::GC_READ, false),
+    (Kind::GC_WRITE, false),
+    (Kind::ERASE, false),
     (READS, true),
-    (Kind::MappingWrite, false),
+    (Kind::MAPPING_WRITE, false),
     (WRITES, true),
 ];
 
@@ -99,11 +99,7 @@ impl Sprinkler {
 
 impl Policy for Sprinkler {
     fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
-        let kind = match Kind::of(&view.transactions[id]) {
-            Kind::UserRead(_) => READS,
-            Kind::UserWrite(_) => WRITES,
-            kind => kind,
-        };
+        let kind = Kind::with_class(&view.transactions[id], ANY);
         self.queues.push(die, kind, id, view.transactions);
     }
 
@@ -119,7 +115,7 @@ impl Policy for Sprinkler {
     /// Collection that goes first is not preempted by users.
     fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
         let running = view.flash.running(die, view.now).map(|id| view.transactions[id].source);
-        self.form(die, Kind::MappingRead, false, view)
+        self.form(die, Kind::MAPPING_READ, false, view)
             || !(view.urgent && running == Some(Source::Gc)) && self.form(die, READS, true, view)
     }
 

@@ -46,18 +46,18 @@ const READ: usize = 0;
 const WRITE: usize = 1;
 
 /// Kinds of collection, the most advanced first.
-const COLLECTION: [Kind; 3] = [Kind::GcWrite, Kind::GcRead, Kind::Erase];
+const COLLECTION: [Kind; 3] = [Kind::GC_WRITE, Kind::GC_READ, Kind::ERASE];
 
 /// Writes of pages that collection on another die sends here, in a list that nothing else of `others` uses.
 /// The paper's migrations stay on their die. Choice: they are no second halves of this die's migrations, which
 /// go before a write; one goes with each write, the others when the slots are empty, or else they would hold up
 /// this die's writes for the pages of a whole block.
-const RELOCATED: Kind = Kind::UserWrite(0);
+const RELOCATED: Kind = Kind::user_write(0);
 
 /// The list of `others` that a transaction waits in.
 fn kind_of(tr: &Transaction, view: &View<'_>) -> Kind {
     match Kind::of(tr) {
-        Kind::GcWrite if view.is_relocated(tr) => RELOCATED,
+        Kind::GC_WRITE if view.is_relocated(tr) => RELOCATED,
         kind => kind,
     }
 }
@@ -207,7 +207,7 @@ impl Policy for Flin {
     }
 
     fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        for kind in [Kind::MappingRead, Kind::MappingWrite] {
+        for kind in [Kind::MAPPING_READ, Kind::MAPPING_WRITE] {
             if self.form(die, kind, view) {
                 return true;
             }
@@ -225,10 +225,10 @@ impl Policy for Flin {
     }
 
     fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        if self.form(die, Kind::MappingRead, view) {
+        if self.form(die, Kind::MAPPING_READ, view) {
             return true;
         }
-        if !self.others.is_empty(die, Kind::MappingWrite) {
+        if !self.others.is_empty(die, Kind::MAPPING_WRITE) {
             return false;
         }
         self.refill(die, view);
@@ -239,7 +239,7 @@ impl Policy for Flin {
         if !self.config.suspend {
             return false;
         }
-        if self.form(die, Kind::MappingRead, view) {
+        if self.form(die, Kind::MAPPING_READ, view) {
             return true;
         }
         self.refill(die, view);
@@ -248,7 +248,7 @@ impl Policy for Flin {
 
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
         let unit = &self.units[die as usize];
-        let mapping = [Kind::MappingRead, Kind::MappingWrite];
+        let mapping = [Kind::MAPPING_READ, Kind::MAPPING_WRITE];
         let kinds = [&mapping[..], &COLLECTION, &[RELOCATED]];
         let of_others =
             kinds.into_iter().filter_map(|kinds| self.oldest_of(die, kinds, view)).min();

@@ -138,8 +138,8 @@ impl Flin {
     /// Lines 11 and 12: counts the collection that goes with the write in the slot, once. Where blocks
     /// run out it is all there is.
     fn charge(&mut self, die: u32, write: &Entry, view: &View<'_>) {
-        let pending = self.others.len(die, Kind::GcRead);
-        let due = self.others.len(die, Kind::Erase);
+        let pending = self.others.len(die, Kind::GC_READ);
+        let due = self.others.len(die, Kind::ERASE);
         if view.must_collect(die) {
             let erases = view.jobs(die).max(due);
             self.units[die as usize].batch = Batch { migrations: pending, erases, relocations: 0 };
@@ -163,7 +163,7 @@ impl Flin {
     fn blocks_finished(&self, die: u32, migrations: u32, view: &View<'_>) -> u32 {
         let mut blocks = self
             .others
-            .iter(die, Kind::GcRead, view.transactions)
+            .iter(die, Kind::GC_READ, view.transactions)
             .map(|id| view.blocks.block_of(view.transactions[id].ppa));
         let mut finished = 0;
         let mut last = blocks.next();
@@ -179,11 +179,11 @@ impl Flin {
     /// whose read is done, erases of blocks that are or will be empty.
     fn collection_time(&self, die: u32, view: &View<'_>) -> u64 {
         let Batch { migrations, erases, relocations } = self.units[die as usize].batch;
-        let migrations = migrations.min(self.others.len(die, Kind::GcRead));
-        let writes = self.others.len(die, Kind::GcWrite);
+        let migrations = migrations.min(self.others.len(die, Kind::GC_READ));
+        let writes = self.others.len(die, Kind::GC_WRITE);
         let moving = migrations + writes > 0;
         let writes = writes + relocations.min(self.others.len(die, RELOCATED));
-        let erases = if moving { erases } else { erases.min(self.others.len(die, Kind::Erase)) };
+        let erases = if moving { erases } else { erases.min(self.others.len(die, Kind::ERASE)) };
         u64::from(migrations) * view.migration_time()
             + u64::from(writes) * view.migration_write_time()
             + u64::from(erases) * view.erase_time()
@@ -192,7 +192,7 @@ impl Flin {
     /// Lines 13 to 16: the next step of the collection that goes with a write. A read is followed by its
     /// write; a block is erased when it is empty.
     fn migrate(&mut self, die: u32, flow: u16, view: &mut View<'_>) -> bool {
-        if self.form(die, Kind::GcWrite, view) {
+        if self.form(die, Kind::GC_WRITE, view) {
             return true;
         }
         let Batch { migrations, erases, relocations } = self.units[die as usize].batch;
@@ -200,12 +200,12 @@ impl Flin {
             self.units[die as usize].batch.relocations -= 1;
             return true;
         }
-        if erases > 0 && self.form(die, Kind::Erase, view) {
+        if erases > 0 && self.form(die, Kind::ERASE, view) {
             let batch = &mut self.units[die as usize].batch;
             batch.erases = erases.saturating_sub(view.batch.len() as u32);
             return true;
         }
-        if migrations > 0 && self.form(die, Kind::GcRead, view) {
+        if migrations > 0 && self.form(die, Kind::GC_READ, view) {
             let moved = view.batch.len() as u32;
             // A command over several planes may move more than the share.
             self.shares.moved_ahead(flow, moved.saturating_sub(migrations));
@@ -218,7 +218,7 @@ impl Flin {
 
     /// Work of collection because blocks run out: what frees one soonest.
     fn collect_for_room(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        self.collect(die, &[Kind::GcWrite, Kind::Erase, Kind::GcRead], view)
+        self.collect(die, &[Kind::GC_WRITE, Kind::ERASE, Kind::GC_READ], view)
     }
 
     /// Work of collection without a write.
