@@ -270,6 +270,7 @@ fn fill_blocks(
             if at == 0 {
                 let count = (total - next).min(CHUNK as u64) as usize;
                 pages(next, &mut chunk[..count]);
+                chunk[..count].iter().for_each(|&lpa| state.pages.prefetch(lpa as u32));
             }
             state.pages.place(chunk[at] as u32, first + offset);
             next += 1;
