@@ -73,6 +73,16 @@ impl Table {
         self.memory[at..at + WIDTH].copy_from_slice(&number.to_ne_bytes());
     }
 
+    /// Numbers in a row, as bytes in the order of the machine.
+    ///
+    /// # Panics
+    /// Beyond the end.
+    #[inline]
+    pub fn row_mut(&mut self, first: u32, count: u32) -> &mut [[u8; WIDTH]] {
+        let at = first as usize * WIDTH;
+        self.memory[at..at + count as usize * WIDTH].as_chunks_mut().0
+    }
+
     /// Asks for a number that is needed soon.
     #[inline(always)]
     pub fn prefetch(&self, index: u32) {
@@ -99,6 +109,8 @@ mod tests {
             assert_eq!((table.len(), table.bytes()), (3_000_000, 12_000_000));
             table.set(2_999_999, 7);
             table.set(0, u32::MAX);
+            table.row_mut(1, 2)[1] = 5_u32.to_ne_bytes();
+            assert_eq!([1, 2, 3].map(|at| table.get(at)), [0, 5, 0]);
             table.prefetch(1);
             table.prefetch(u32::MAX);
             let copy = table.clone();

@@ -89,6 +89,16 @@ impl PageTables {
         self.set_lpa(ppa, lpa);
     }
 
+    /// Entries of physical pages in a row, as [`PageTables::set_lpa`] keeps them: plus one, 0 for nothing.
+    pub(crate) fn held_entries_mut(&mut self, ppa: u32, count: u32) -> &mut [[u8; 4]] {
+        self.p2l.row_mut(ppa, count)
+    }
+
+    /// The same of logical pages and [`PageTables::set_ppa`].
+    pub(crate) fn place_entries_mut(&mut self, lpa: u32, count: u32) -> &mut [[u8; 4]] {
+        self.l2p.row_mut(lpa, count)
+    }
+
     /// Sectors of a mapped logical page that hold data.
     #[inline]
     pub(crate) fn mask(&self, lpa: u32) -> u64 {
