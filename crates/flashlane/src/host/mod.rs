@@ -223,6 +223,10 @@ impl Ssd {
             next_page: 0,
             chain: Chain::default(),
         });
+        // Its mapping is looked up when the firmware is done with it: time enough to fetch the entry.
+        let first_lpa = self.layout.flows[flow as usize].first_lpa;
+        let page = self.page_sectors.divide_long(planned.sector);
+        self.ftl.pages.prefetch((first_lpa + page) as u32);
         let depth = self.host.queue_depth;
         let host = &mut self.host.flows[flow as usize];
         host.generated += 1;
