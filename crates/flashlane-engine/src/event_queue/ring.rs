@@ -1,6 +1,6 @@
 //! A lane: events in order in a ring.
 
-use super::{Entry, NEVER};
+use super::{Entry, Key};
 
 /// Later events that a new one may have to move aside; beyond it goes to the heap.
 const MOVED_MAX: usize = 16;
@@ -17,6 +17,10 @@ pub(super) struct Ring<E> {
 impl<E: Copy> Ring<E> {
     pub(super) fn new() -> Self {
         Self { places: Vec::new(), head: 0, tail: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.head)
     }
 
     /// Puts an event behind all others; false if it has to go before one, or if there is no room.
@@ -60,13 +64,11 @@ impl<E: Copy> Ring<E> {
 
     /// Takes the first event of a lane that has one; also gives the key of the next one.
     #[inline(always)]
-    pub(super) fn pop(&mut self) -> (E, u128) {
+    pub(super) fn pop(&mut self) -> (E, Option<Key>) {
         let mask = self.places.len() - 1;
         let event = self.places[self.head & mask].event;
         self.head = self.head.wrapping_add(1);
-        let next =
-            if self.head == self.tail { NEVER } else { self.places[self.head & mask].key };
-        (event, next)
+        (event, (self.head != self.tail).then(|| self.places[self.head & mask].key))
     }
 
     /// Doubles the room. `fill` is what new places hold until they are used.

@@ -672,23 +672,30 @@ impl Ssd {
 
     /// Starts the next transfer of read data on a free channel; false if none waits.
     fn move_data(&mut self, channel: u32) -> bool {
-        let now = self.now;
         let state = &mut self.flash.channels[channel as usize];
         let Some(list) = state.waiting.iter_mut().find(|list| !list.is_empty()) else {
             return false;
         };
         let id = list.pop_front(&mut self.transactions);
+        self.start_transfer(channel, id);
+        true
+    }
+
+    /// Starts the transfer of a page of read data on a free channel.
+    #[inline]
+    fn start_transfer(&mut self, channel: u32, id: u32) {
+        let now = self.now;
         let tr = &mut self.transactions[id];
         let waited = tr.lap(now);
         tr.chain.queue += waited;
         let duration = self.flash.timing.data(tr.sectors());
+        let state = &mut self.flash.channels[channel as usize];
         assert!(!state.busy, "a channel moves one thing at a time");
         state.busy = true;
         state.moved += 1;
         state.moving = id;
         state.taken += duration;
         self.queue.schedule(now + Time(duration), Event::DataSent { channel: channel as u16 });
-        true
     }
 
     /// Read data is in the controller.

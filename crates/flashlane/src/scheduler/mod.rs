@@ -328,17 +328,16 @@ impl Ssd {
     fn visit_chips(&mut self, channel: u32, serve: impl Fn(&mut Self, u32) -> bool) -> bool {
         let chips = self.geometry.chips_per_channel;
         let turn = self.scheduler.turn[channel as usize];
-        let pending = self.scheduler.pending[channel as usize];
         // Chips from the turn on, then those before it.
-        let from_turn = pending & (u64::MAX << turn);
-        for mut set in [from_turn, pending & !from_turn] {
-            while set != 0 {
-                let way = set.trailing_zeros();
-                set &= set - 1;
-                if serve(self, channel * chips + way) {
-                    self.scheduler.turn[channel as usize] = (way + 1) % chips;
-                    return true;
-                }
+        let mut set = self.scheduler.pending[channel as usize].rotate_right(turn);
+        while set != 0 {
+            let way = (set.trailing_zeros() + turn) % u64::BITS;
+            set &= set - 1;
+            let chip = channel * chips + way;
+            let free = self.scheduler.waiting_dies[chip as usize] & self.flash.idle_dies(chip);
+            if (free != 0 || self.scheduler.may_suspend) && serve(self, chip) {
+                self.scheduler.turn[channel as usize] = if way + 1 == chips { 0 } else { way + 1 };
+                return true;
             }
         }
         false
