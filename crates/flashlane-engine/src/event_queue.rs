@@ -2,9 +2,10 @@
 //! scheduled.
 //!
 //! Most kinds of event are scheduled almost in order of their times: messages on a link end one after
-//! the other, and so do array reads, which all take equally long. Each such kind has a lane of its own, a
-//! sorted ring to whose end an event goes in no time. Everything else is in a heap. The earliest event
-//! is the earliest head of all lanes.
+//! the other, and so do array reads, which all take equally long. Kinds that lie about equally far
+//! ahead share a lane, a sorted ring to whose end, or near it, an event goes in no time. Everything else is
+//! in a heap. The earliest event is the earliest head of all lanes: there are few of them, for each look
+//! compares them all.
 
 mod heap;
 mod ring;
@@ -14,7 +15,7 @@ use heap::Heap;
 use ring::Ring;
 
 /// Lanes of a queue: this many less one for kinds of event, and the heap.
-pub const LANES: usize = 8;
+pub const LANES: usize = 4;
 /// The lane of events that come in no order: the heap.
 pub const UNORDERED: usize = LANES - 1;
 /// A kind of event that is scheduled almost in order of time shares a lane with its like.
@@ -173,8 +174,7 @@ impl<E: Laned> EventQueue<E> {
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let head = |lane: usize| (self.times[lane], lane);
         let pair = |lane: usize| self.earlier(head(lane), head(lane + 1));
-        let four = |lane: usize| self.earlier(pair(lane), pair(lane + 2));
-        let (time, lane) = self.earlier(four(0), four(4));
+        let (time, lane) = self.earlier(pair(0), pair(2));
         if time >= END {
             return None;
         }

@@ -45,20 +45,23 @@ impl<E: Copy> Ring<E> {
             self.grow(entry);
         }
         let mask = self.places.len() - 1;
-        let is_later = |back: usize| self.places[self.tail.wrapping_sub(back) & mask].key > entry.key;
-        let mut moved = 0;
-        while moved < len && is_later(moved + 1) {
-            moved += 1;
-            if moved > MOVED_MAX {
-                return false;
+        let tail = self.tail;
+        if len > MOVED_MAX
+            && self.places[tail.wrapping_sub(MOVED_MAX + 1) & mask].key > entry.key
+        {
+            return false;
+        }
+        let mut place = tail;
+        while place != self.head {
+            let before = self.places[place.wrapping_sub(1) & mask];
+            if before.key < entry.key {
+                break;
             }
+            self.places[place & mask] = before;
+            place = place.wrapping_sub(1);
         }
-        for back in 0..moved {
-            let to = self.tail.wrapping_sub(back);
-            self.places[to & mask] = self.places[to.wrapping_sub(1) & mask];
-        }
-        self.places[self.tail.wrapping_sub(moved) & mask] = entry;
-        self.tail = self.tail.wrapping_add(1);
+        self.places[place & mask] = entry;
+        self.tail = tail.wrapping_add(1);
         true
     }
 

@@ -219,6 +219,7 @@ impl Ssd {
 
     /// A single transaction became ready. If it is the only one for its channel, and channel and die have
     /// nothing to do, it goes at once, as it would have by way of its queue.
+    #[inline(always)]
     fn serve_lone(&mut self, id: u32) {
         let tr = &self.transactions[id];
         let flow = tr.flow;
@@ -264,8 +265,15 @@ impl Ssd {
     }
 
     /// Looks at all channels that were offered work.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn dispatch_offered(&mut self) {
+        let scheduler = &self.scheduler;
+        if scheduler.lone != scheduler.no_lone || scheduler.offered != 0 || scheduler.holds_back {
+            self.dispatch_all();
+        }
+    }
+
+    fn dispatch_all(&mut self) {
         let lone = std::mem::replace(&mut self.scheduler.lone, self.scheduler.no_lone);
         if lone < SEVERAL {
             self.serve_lone(lone);
