@@ -515,7 +515,7 @@ impl Ssd {
         state.taken += bus;
         state.until = sent;
         state.unawaited = Some(place);
-        let awaited = state.has_work() || self.scheduler.waits_on(channel);
+        let awaited = state.has_work() || self.channel_is_wanted(channel);
         let place = self.queue.reserve();
         if op == Op::Read && !self.flash.copyback {
             self.flash.channels[channel as usize].sense(until, place, die);

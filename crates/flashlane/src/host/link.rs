@@ -45,6 +45,17 @@ struct Ask {
     request: u32,
 }
 
+/// Such a request that goes behind a completion. With this the host sends doorbells, which may be in the
+/// way of the answer: when that is over is worth a guess only then.
+#[derive(Clone, Copy, Debug)]
+struct Postponed {
+    completion: Time,
+    arrives: Time,
+    request: u32,
+    /// Of the answer. Unit: picoseconds.
+    duration: u64,
+}
+
 /// Both directions and the durations of every kind of message.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
@@ -58,6 +69,9 @@ pub(crate) struct Link {
     first_ask: Time,
     /// The answers to all of them are over at this time or later.
     answered: Time,
+    /// When the host sees the last completion that was sent.
+    completion: Time,
+    postponed: VecDeque<Postponed>,
     payload: u64,
     overhead: u64,
     lanes: u64,
@@ -68,11 +82,11 @@ pub(crate) struct Link {
     /// A doorbell write.
     pub(crate) doorbell: u64,
     /// A request for host memory.
-    pub(crate) read_request: u64,
+    read_request: u64,
     /// A submission queue entry.
     pub(crate) submission: u64,
     /// A completion queue entry.
-    pub(crate) completion: u64,
+    completion_entry: u64,
 }
 
 impl Link {
@@ -88,6 +102,8 @@ impl Link {
             asks: VecDeque::new(),
             first_ask: Time::MAX,
             answered: Time::ZERO,
+            completion: Time::ZERO,
+            postponed: VecDeque::new(),
             payload: link.max_payload.0,
             overhead: link.overhead(),
             lanes: u64::from(link.lanes),
@@ -97,31 +113,63 @@ impl Link {
             doorbell: 0,
             read_request: 0,
             submission: 0,
-            completion: 0,
+            completion_entry: 0,
         };
         let entry = if compat.padded_sqe { 72 } else { interface.submission_entry.0 };
         made.by_sectors = (0..=SECTORS_KNOWN).map(|n| made.data(n * SECTOR_BYTES)).collect();
         made.doorbell = made.data(DOORBELL_BYTES);
         made.read_request = made.data(READ_REQUEST_BYTES);
         made.submission = made.data(entry);
-        made.completion = made.data(interface.completion_entry.0);
+        made.completion_entry = made.data(interface.completion_entry.0);
         made
     }
 
     /// The device asks for something of a host request in host memory. Returns the earliest end of the
-    /// answer, which takes `duration`.
+    /// answer, which takes `duration`; `None` if the request goes behind a completion: see
+    /// [`Link::next_postponed`].
     #[inline]
     pub(crate) fn ask(
         &mut self,
-        arrives: Time,
+        now: Time,
         place: Sequence,
         request: u32,
         duration: u64,
-    ) -> Time {
+    ) -> Option<Time> {
+        let arrives = self.up.send(now, self.read_request);
         self.first_ask = self.first_ask.min(arrives);
         self.asks.push_back(Ask { arrives, place, request });
+        let completion = self.completion;
+        // Guesses are made in order: each builds on the one before.
+        if completion > now || !self.postponed.is_empty() {
+            self.postponed.push_back(Postponed { completion, arrives, request, duration });
+            return None;
+        }
+        Some(self.answer_at_least(arrives, duration))
+    }
+
+    /// The earliest end of an answer.
+    #[inline]
+    fn answer_at_least(&mut self, arrives: Time, duration: u64) -> Time {
         self.answered = arrives.max(self.answered).max(self.down.free_at) + Time(duration);
         self.answered
+    }
+
+    /// The oldest request that went behind a completion which the host has seen: the host request, and the
+    /// earliest end of the answer.
+    #[inline]
+    pub(crate) fn next_postponed(&mut self, now: Time) -> Option<(u32, Time)> {
+        let &Postponed { completion, arrives, request, duration } = self.postponed.front()?;
+        (completion <= now).then(|| {
+            self.postponed.pop_front();
+            (request, self.answer_at_least(arrives, duration))
+        })
+    }
+
+    /// Sends a completion entry; returns when the host sees it.
+    #[inline]
+    pub(crate) fn send_completion(&mut self, now: Time) -> Time {
+        self.completion = self.up.send(now, self.completion_entry);
+        self.completion
     }
 
     /// A request for host memory may have arrived.
@@ -180,7 +228,7 @@ mod tests {
         assert_eq!(ns(mqsim.doorbell), 8);
         assert_eq!(ns(mqsim.read_request), 8);
         assert_eq!(ns(mqsim.submission), 25);
-        assert_eq!(ns(mqsim.completion), 11);
+        assert_eq!(ns(mqsim.completion_entry), 11);
         assert_eq!(ns(mqsim.data(4096)), 1248);
         assert_eq!(ns(mqsim.data(16_384)), 4992);
         let exact = link(&CompatConfig::default());

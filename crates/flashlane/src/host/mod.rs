@@ -258,6 +258,7 @@ impl Ssd {
     /// A completion entry is in host memory.
     pub(crate) fn on_completion(&mut self, id: u32) {
         if self.interface.sata.is_some() {
+            self.expect_postponed();
             self.sata_completion(id);
             return;
         }
@@ -276,6 +277,7 @@ impl Ssd {
             self.enqueue(next);
         }
         self.next_in_loop(flow);
+        self.expect_postponed();
     }
 
     /// The host sees a completion: the request is over. Returns its flow.

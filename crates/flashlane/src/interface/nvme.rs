@@ -145,17 +145,33 @@ impl Ssd {
     #[inline(always)]
     pub(super) fn fetch_entry(&mut self, id: u32) {
         let now = self.now;
-        let link = &mut self.host.link;
         let place = self.queue.reserve();
-        let asked = link.up.send(now, link.read_request);
-        let entry = link.ask(asked, place, id, link.submission);
         let request = &mut self.requests[id];
         (request.fetched, request.place) = (now, place);
-        if request.op == RequestOp::Write {
-            self.queue.schedule_at(entry, place, Event::WriteEntry { request: id });
+        let link = &mut self.host.link;
+        if let Some(entry) = link.ask(now, place, id, link.submission) {
+            self.expect(id, entry);
+        }
+    }
+
+    /// What was asked for is here at `earliest` or later: then it is looked at.
+    #[inline]
+    fn expect(&mut self, id: u32, earliest: Time) {
+        let request = &self.requests[id];
+        let (place, op) = (request.place, request.op);
+        if op == RequestOp::Write && request.received != Time::MAX {
+            self.queue.schedule_at(earliest, place, Event::WriteEntry { request: id });
         } else {
-            let begin = self.interface.firmware_at_least(entry, request.op);
+            let begin = self.interface.firmware_at_least(earliest, op);
             self.queue.schedule_at(begin, place, Event::Begin { request: id });
+        }
+    }
+
+    /// The host has seen a completion: so much for the requests for host memory behind it.
+    #[inline]
+    pub(crate) fn expect_postponed(&mut self) {
+        while let Some((id, earliest)) = self.host.link.next_postponed(self.now) {
+            self.expect(id, earliest);
         }
     }
 
@@ -205,10 +221,9 @@ impl Ssd {
         (request.received, request.place) = (Time::MAX, place);
         let link = &mut self.host.link;
         let data = link.sectors(request.sectors);
-        let asked = link.up.send(self.now, link.read_request);
-        let received = link.ask(asked, place, id, data);
-        let begin = self.interface.firmware_at_least(received, RequestOp::Write);
-        self.queue.schedule_at(begin, place, Event::Begin { request: id });
+        if let Some(received) = link.ask(self.now, place, id, data) {
+            self.expect(id, received);
+        }
     }
 
     /// True if firmware is done with a command; else it is looked at again when it is.
@@ -257,8 +272,7 @@ impl Ssd {
 
     /// Sends a completion entry over the PCIe link.
     pub(super) fn send_completion(&mut self, id: u32) {
-        let link = &mut self.host.link;
-        let seen = link.up.send(self.now, link.completion);
+        let seen = self.host.link.send_completion(self.now);
         self.queue.schedule(seen, Event::Completion { request: id });
     }
 

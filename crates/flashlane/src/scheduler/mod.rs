@@ -127,7 +127,7 @@ impl Scheduler {
 impl Scheduler {
     /// Transactions wait for dies of a channel.
     #[inline]
-    pub(crate) fn waits_on(&self, channel: u32) -> bool {
+    fn waits_on(&self, channel: u32) -> bool {
         self.pending[channel as usize] != 0
     }
 
@@ -259,9 +259,30 @@ impl Ssd {
         let channel = self.flash.channel_of(chip);
         if !self.channel_busy(channel) {
             self.scheduler.offered |= 1 << channel;
-        } else if self.scheduler.waits_on(channel) {
+        } else if self.wants_channel(chip) {
             self.await_channel(channel);
         }
+    }
+
+    /// Something waits at a chip for a die that is idle or may be interrupted.
+    #[inline]
+    fn wants_channel(&self, chip: u32) -> bool {
+        let waiting = self.scheduler.waiting_dies[chip as usize];
+        waiting & self.flash.idle_dies(chip) != 0 || self.scheduler.may_suspend && waiting != 0
+    }
+
+    /// The same for all chips of a channel.
+    #[inline]
+    pub(crate) fn channel_is_wanted(&self, channel: u32) -> bool {
+        let first = channel * self.geometry.chips_per_channel;
+        let mut pending = self.scheduler.pending[channel as usize];
+        while pending != 0 {
+            if self.wants_channel(first + pending.trailing_zeros()) {
+                return true;
+            }
+            pending &= pending - 1;
+        }
+        false
     }
 
     /// Looks at all channels that were offered work.
@@ -342,8 +363,7 @@ impl Ssd {
             let way = (set.trailing_zeros() + turn) % u64::BITS;
             set &= set - 1;
             let chip = channel * chips + way;
-            let free = self.scheduler.waiting_dies[chip as usize] & self.flash.idle_dies(chip);
-            if (free != 0 || self.scheduler.may_suspend) && serve(self, chip) {
+            if self.wants_channel(chip) && serve(self, chip) {
                 self.scheduler.turn[channel as usize] = if way + 1 == chips { 0 } else { way + 1 };
                 return true;
             }
