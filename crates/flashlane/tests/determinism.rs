@@ -121,9 +121,9 @@ fn runs_alone_change_nothing_of_the_run_together() {
         let without = run(&device, &workload, &options(4, false, 1));
         let mut with = run(&device, &workload, &options(4, true, 1));
         assert!(with.fairness.fairness.is_some(), "the flows ran alone");
-        with.fairness = without.fairness.clone();
+        with.fairness = without.fairness;
         for (with, without) in with.flows.iter_mut().zip(&without.flows) {
-            with.alone = without.alone.clone();
+            with.alone = without.alone;
             with.alone_end_to_end_us = without.alone_end_to_end_us;
             with.slowdown = without.slowdown;
             with.slowdown_device = without.slowdown_device;
