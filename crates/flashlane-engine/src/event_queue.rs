@@ -2,9 +2,10 @@
 //! scheduled.
 //!
 //! Most kinds of event are scheduled almost in order of their times: messages on a link end one after
-//! the other, and so do array reads, which all take equally long. Each such kind has a lane of its own, a
-//! sorted ring to whose end an event goes in no time. Everything else is in a heap. The earliest event
-//! is the earliest head of all lanes.
+//! the other, and so do array reads, which all take equally long. Kinds that lie about equally far
+//! ahead share a lane, a sorted ring to whose end, or near it, an event goes in no time. Everything else is
+//! in a heap. The earliest event is the earliest head of all lanes: there are few of them, for each look
+//! compares them all.
 
 mod heap;
 mod ring;
@@ -14,12 +15,9 @@ use heap::Heap;
 use ring::Ring;
 
 /// Lanes of a queue: this many less one for kinds of event, and the heap.
-pub const LANES: usize = 8;
+pub const LANES: usize = 4;
 /// The lane of events that come in no order: the heap.
 pub const UNORDERED: usize = LANES - 1;
-/// An empty lane.
-const NEVER: u128 = u128::MAX;
-
 /// A kind of event that is scheduled almost in order of time shares a lane with its like.
 pub trait Laned: Copy {
     /// The lane of the event, below [`LANES`]. It decides about speed only, never about the order.
@@ -30,26 +28,26 @@ pub trait Laned: Copy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sequence(u64);
 
-/// Bits of a key that name the lane.
-const LANE_BITS: u32 = LANES.ilog2();
+/// Place of an event in the order: time, then sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    time: u64,
+    sequence: u64,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Entry<E> {
-    /// Time above sequence above lane: one comparison without a branch orders two events, and the key
-    /// of the earliest one says where it is.
-    key: u128,
+    key: Key,
     event: E,
 }
 
-#[inline]
-fn key(time: Time, sequence: u64, lane: usize) -> u128 {
-    u128::from(time.0) << 64 | u128::from(sequence << LANE_BITS) | lane as u128
+/// The head of a lane without events: later than all others, and never at the same time as another one.
+const fn never(lane: usize) -> Key {
+    Key { time: u64::MAX - lane as u64, sequence: 0 }
 }
 
-#[inline]
-fn time(key: u128) -> Time {
-    Time((key >> 64) as u64)
-}
+/// Times from here on stand for empty lanes.
+const END: u64 = never(LANES - 1).time;
 
 /// The queue.
 ///
@@ -59,13 +57,13 @@ fn time(key: u128) -> Time {
 pub struct EventQueue<E> {
     lanes: [Ring<E>; UNORDERED],
     heap: Heap<E>,
-    /// Key of the first event of every lane; [`NEVER`] without one.
-    heads: [u128; LANES],
+    /// Key of the first event of every lane, [`never`] without one: times and sequences.
+    times: [u64; LANES],
+    sequences: [u64; LANES],
     sequence: u64,
     now: Time,
     /// Key of the last event that left.
-    last: u128,
-    len: usize,
+    last: Key,
 }
 
 impl<E: Laned> Default for EventQueue<E> {
@@ -81,11 +79,11 @@ impl<E: Laned> EventQueue<E> {
         Self {
             lanes: std::array::from_fn(|_| Ring::new()),
             heap: Heap::new(),
-            heads: [NEVER; LANES],
+            times: std::array::from_fn(|lane| never(lane).time),
+            sequences: [0; LANES],
             sequence: 0,
             now: Time::ZERO,
-            last: 0,
-            len: 0,
+            last: Key { time: 0, sequence: 0 },
         }
     }
 
@@ -99,13 +97,13 @@ impl<E: Laned> EventQueue<E> {
     /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.len
+        self.lanes.iter().map(Ring::len).sum::<usize>() + self.heap.len()
     }
 
     /// True if nothing is pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.times.iter().all(|&time| time >= END)
     }
 
     /// Takes a place in the order of scheduling, for an event that may be scheduled later.
@@ -120,7 +118,7 @@ impl<E: Laned> EventQueue<E> {
     #[inline]
     #[must_use]
     pub fn has_passed(&self, time: Time, Sequence(sequence): Sequence) -> bool {
-        key(time, sequence, 0) <= self.last
+        Key { time: time.0, sequence } <= self.last
     }
 
     /// Schedules `event` at `time`, which must not lie in the past.
@@ -135,42 +133,57 @@ impl<E: Laned> EventQueue<E> {
     #[inline(always)]
     pub fn schedule_at(&mut self, time: Time, Sequence(sequence): Sequence, event: E) {
         assert!(time >= self.now, "an event may not be scheduled in the past");
+        assert!(time.0 < END, "simulated time ends after 213 days");
         let lane = event.lane();
-        let entry = Entry { key: key(time, sequence, lane), event };
-        self.len += 1;
+        let entry = Entry { key: Key { time: time.0, sequence }, event };
         if lane == UNORDERED || !self.lanes[lane].append(entry) {
             self.insert(lane, entry);
-        } else if self.heads[lane] == NEVER {
-            self.heads[lane] = entry.key;
+        } else if self.times[lane] >= END {
+            self.set_head(lane, entry.key);
         }
     }
 
     /// Puts an event before others of its lane, or into the heap.
-    fn insert(&mut self, mut lane: usize, mut entry: Entry<E>) {
+    fn insert(&mut self, mut lane: usize, entry: Entry<E>) {
         if lane == UNORDERED || !self.lanes[lane].insert(entry) {
-            entry.key = entry.key & !(LANES as u128 - 1) | UNORDERED as u128;
             lane = UNORDERED;
             self.heap.push(entry);
         }
-        self.heads[lane] = self.heads[lane].min(entry.key);
+        if entry.key < (Key { time: self.times[lane], sequence: self.sequences[lane] }) {
+            self.set_head(lane, entry.key);
+        }
+    }
+
+    #[inline]
+    fn set_head(&mut self, lane: usize, key: Key) {
+        self.times[lane] = key.time;
+        self.sequences[lane] = key.sequence;
+    }
+
+    /// The one of two lanes with the earlier head.
+    #[inline(always)]
+    fn earlier(&self, a: (u64, usize), b: (u64, usize)) -> (u64, usize) {
+        if a.0 == b.0 {
+            return if self.sequences[b.1] < self.sequences[a.1] { b } else { a };
+        }
+        if b.0 < a.0 { b } else { a }
     }
 
     /// Takes the earliest event and moves the clock to its time.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        let [a, b, c, d, e, f, g, h] = self.heads;
-        let first = a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)));
-        if first == NEVER {
+        let head = |lane: usize| (self.times[lane], lane);
+        let pair = |lane: usize| self.earlier(head(lane), head(lane + 1));
+        let (time, lane) = self.earlier(pair(0), pair(2));
+        if time >= END {
             return None;
         }
-        let lane = first as usize % LANES;
+        self.last = Key { time, sequence: self.sequences[lane % LANES] };
         let (event, next) =
             if lane == UNORDERED { self.heap.pop() } else { self.lanes[lane].pop() };
-        self.heads[lane] = next;
-        self.len -= 1;
-        self.last = first;
-        debug_assert!(time(first) >= self.now, "time runs back");
-        self.now = time(first);
+        self.set_head(lane, next.unwrap_or(never(lane)));
+        debug_assert!(time >= self.now.0, "time runs back");
+        self.now = Time(time);
         Some((self.now, event))
     }
 }

@@ -46,15 +46,19 @@ impl Laned for Event {
     #[inline]
     fn lane(&self) -> usize {
         match self {
-            // From the host, one after the other over the link.
-            Self::Doorbell { .. } => 0,
-            // To the host, in the same way.
-            Self::Completion { .. } => 1,
-            Self::WriteEntry { .. } | Self::Begin { .. } => 2,
-            Self::ChannelFree { .. } => 3,
-            Self::Sensed { .. } => 4,
-            Self::DataSent { .. } => 5,
-            Self::DramDone { .. } | Self::EvictionRead { .. } | Self::DramTurn => 6,
+            // Microseconds ahead at most.
+            Self::Doorbell { .. }
+            | Self::WriteEntry { .. }
+            | Self::Begin { .. }
+            | Self::ChannelFree { .. }
+            | Self::DramDone { .. }
+            | Self::EvictionRead { .. }
+            | Self::DramTurn
+            | Self::Completion { .. } => 0,
+            // A page on the bus.
+            Self::DataSent { .. } => 1,
+            // A page in the array.
+            Self::Sensed { .. } => 2,
             _ => UNORDERED,
         }
     }

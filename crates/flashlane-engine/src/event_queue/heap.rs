@@ -1,6 +1,6 @@
 //! Events in no order.
 
-use super::{Entry, NEVER};
+use super::{Entry, Key};
 
 /// A four-way heap: fewer levels than a binary one, and the four children of a node share a cache line
 /// or two.
@@ -12,6 +12,10 @@ pub(super) struct Heap<E> {
 impl<E: Copy> Heap<E> {
     pub(super) fn new() -> Self {
         Self { entries: Vec::with_capacity(64) }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
     }
 
     pub(super) fn push(&mut self, entry: Entry<E>) {
@@ -29,9 +33,9 @@ impl<E: Copy> Heap<E> {
     }
 
     /// Takes the first event of a heap that has one; also gives the key of the next one.
-    pub(super) fn pop(&mut self) -> (E, u128) {
+    pub(super) fn pop(&mut self) -> (E, Option<Key>) {
         let last = self.entries.pop().expect("the heap has an event");
-        let Some(&top) = self.entries.first() else { return (last.event, NEVER) };
+        let Some(&top) = self.entries.first() else { return (last.event, None) };
         let len = self.entries.len();
         let mut hole = 0;
         loop {
@@ -52,6 +56,6 @@ impl<E: Copy> Heap<E> {
             hole = best;
         }
         self.entries[hole] = last;
-        (top.event, self.entries[0].key)
+        (top.event, Some(self.entries[0].key))
     }
 }

@@ -1,6 +1,6 @@
 //! A lane: events in order in a ring.
 
-use super::{Entry, NEVER};
+use super::{Entry, Key};
 
 /// Later events that a new one may have to move aside; beyond it goes to the heap.
 const MOVED_MAX: usize = 16;
@@ -17,6 +17,10 @@ pub(super) struct Ring<E> {
 impl<E: Copy> Ring<E> {
     pub(super) fn new() -> Self {
         Self { places: Vec::new(), head: 0, tail: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.head)
     }
 
     /// Puts an event behind all others; false if it has to go before one, or if there is no room.
@@ -41,32 +45,33 @@ impl<E: Copy> Ring<E> {
             self.grow(entry);
         }
         let mask = self.places.len() - 1;
-        let is_later = |back: usize| self.places[self.tail.wrapping_sub(back) & mask].key > entry.key;
-        let mut moved = 0;
-        while moved < len && is_later(moved + 1) {
-            moved += 1;
-            if moved > MOVED_MAX {
-                return false;
+        let tail = self.tail;
+        if len > MOVED_MAX
+            && self.places[tail.wrapping_sub(MOVED_MAX + 1) & mask].key > entry.key
+        {
+            return false;
+        }
+        let mut place = tail;
+        while place != self.head {
+            let before = self.places[place.wrapping_sub(1) & mask];
+            if before.key < entry.key {
+                break;
             }
+            self.places[place & mask] = before;
+            place = place.wrapping_sub(1);
         }
-        for back in 0..moved {
-            let to = self.tail.wrapping_sub(back);
-            self.places[to & mask] = self.places[to.wrapping_sub(1) & mask];
-        }
-        self.places[self.tail.wrapping_sub(moved) & mask] = entry;
-        self.tail = self.tail.wrapping_add(1);
+        self.places[place & mask] = entry;
+        self.tail = tail.wrapping_add(1);
         true
     }
 
     /// Takes the first event of a lane that has one; also gives the key of the next one.
     #[inline(always)]
-    pub(super) fn pop(&mut self) -> (E, u128) {
+    pub(super) fn pop(&mut self) -> (E, Option<Key>) {
         let mask = self.places.len() - 1;
         let event = self.places[self.head & mask].event;
         self.head = self.head.wrapping_add(1);
-        let next =
-            if self.head == self.tail { NEVER } else { self.places[self.head & mask].key };
-        (event, next)
+        (event, (self.head != self.tail).then(|| self.places[self.head & mask].key))
     }
 
     /// Doubles the room. `fill` is what new places hold until they are used.

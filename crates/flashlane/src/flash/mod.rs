@@ -307,7 +307,7 @@ impl Flash {
     }
 
     /// Chip and channel of a die.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn place_of(&self, die: u32) -> DiePlace {
         let chip = self.chip_of(die);
         let channel = self.channel_of(chip);
@@ -352,7 +352,7 @@ impl Flash {
     }
 
     /// A die does something else now.
-    #[inline]
+    #[inline(always)]
     fn set_state(&mut self, die: u32, state: DieState) {
         let DiePlace { die_in_chip, chip, .. } = self.place_of(die);
         let bit = 1 << die_in_chip;
@@ -492,6 +492,7 @@ impl Ssd {
 
     /// Takes the channel for a command, and the array of the die for its work after that. The die takes
     /// the command only after `settle`. Units: picoseconds.
+    #[inline(always)]
     fn send_command(&mut self, die: u32, bus: u64, settle: u64) {
         let sent = self.now + Time(bus);
         let channel = self.flash.channel_of(self.flash.chip_of(die));
@@ -672,23 +673,30 @@ impl Ssd {
 
     /// Starts the next transfer of read data on a free channel; false if none waits.
     fn move_data(&mut self, channel: u32) -> bool {
-        let now = self.now;
         let state = &mut self.flash.channels[channel as usize];
         let Some(list) = state.waiting.iter_mut().find(|list| !list.is_empty()) else {
             return false;
         };
         let id = list.pop_front(&mut self.transactions);
+        self.start_transfer(channel, id);
+        true
+    }
+
+    /// Starts the transfer of a page of read data on a free channel.
+    #[inline(always)]
+    fn start_transfer(&mut self, channel: u32, id: u32) {
+        let now = self.now;
         let tr = &mut self.transactions[id];
         let waited = tr.lap(now);
         tr.chain.queue += waited;
         let duration = self.flash.timing.data(tr.sectors());
+        let state = &mut self.flash.channels[channel as usize];
         assert!(!state.busy, "a channel moves one thing at a time");
         state.busy = true;
         state.moved += 1;
         state.moving = id;
         state.taken += duration;
         self.queue.schedule(now + Time(duration), Event::DataSent { channel: channel as u16 });
-        true
     }
 
     /// Read data is in the controller.

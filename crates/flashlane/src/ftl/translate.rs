@@ -42,6 +42,7 @@ impl Ssd {
     }
 
     /// A new transaction on a page of a flow's space.
+    #[inline(always)]
     pub(crate) fn new_transaction(&mut self, source: Source, op: Op, flow: u16, lpa: u32) -> u32 {
         let class = self.ftl.classes[flow as usize];
         let mut tr = Transaction::new(source, op, flow, class, self.now);
@@ -58,6 +59,7 @@ impl Ssd {
     }
 
     /// Finds the physical page of a read.
+    #[inline(always)]
     fn resolve_read(&mut self, id: u32) {
         let tr = &self.transactions[id];
         let lpa = tr.lpa;

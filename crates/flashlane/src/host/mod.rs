@@ -109,6 +109,7 @@ impl Ssd {
     }
 
     /// Asks a source for its next request; handles the end of a pass. `None`: the flow is silent.
+    #[inline(always)]
     fn next_request(&mut self, flow: u16) -> Option<Planned> {
         let now = self.now;
         // A pass without a single request would start over for ever.
@@ -151,6 +152,7 @@ impl Ssd {
     }
 
     /// Closed loop: generates a request now. False if the flow has ended.
+    #[inline(always)]
     fn generate(&mut self, flow: u16) -> bool {
         if self.generation_is_over() {
             return false;
@@ -172,6 +174,7 @@ impl Ssd {
     }
 
     /// Everything that counts has completed, or the load goes on for longer than it may.
+    #[inline(always)]
     fn generation_is_over(&mut self) -> bool {
         if !self.recorder.window.generation_over(self.now) {
             return false;
@@ -203,6 +206,7 @@ impl Ssd {
     }
 
     /// A request enters the host: into the submission queue or behind it.
+    #[inline(always)]
     fn submit(&mut self, flow: u16, planned: &Planned) {
         let now = self.now;
         let counted = self.recorder.window.admits(now);
@@ -275,6 +279,7 @@ impl Ssd {
     }
 
     /// The host sees a completion: the request is over. Returns its flow.
+    #[inline(always)]
     pub(crate) fn retire(&mut self, id: u32) -> u16 {
         let now = self.now;
         let request = &self.requests[id];
@@ -288,6 +293,7 @@ impl Ssd {
     }
 
     /// A request of the flow is over: a closed loop generates the next one.
+    #[inline(always)]
     pub(crate) fn next_in_loop(&mut self, flow: u16) {
         if self.host.flows[flow as usize].closed_loop {
             self.generate(flow);

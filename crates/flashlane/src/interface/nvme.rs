@@ -118,8 +118,14 @@ impl Ssd {
     }
 
     /// Fetches entries while there is room before the firmware, in the order of arbitration.
-    #[inline]
+    #[inline(always)]
     pub(super) fn fetch(&mut self) {
+        if self.interface.nvme.ready != 0 {
+            self.fetch_ready();
+        }
+    }
+
+    fn fetch_ready(&mut self) {
         while self.interface.nvme.ready != 0
             && self.interface.nvme.before_firmware < self.interface.nvme.fetch_ahead
         {
@@ -136,6 +142,7 @@ impl Ssd {
     }
 
     /// Reads one submission entry over the link.
+    #[inline(always)]
     pub(super) fn fetch_entry(&mut self, id: u32) {
         let now = self.now;
         let link = &mut self.host.link;
@@ -215,6 +222,7 @@ impl Ssd {
     }
 
     /// The device work of a command is done: data, then the completion, go to the host.
+    #[inline(always)]
     pub(super) fn nvme_served(&mut self, id: u32) {
         let now = self.now;
         let request = &self.requests[id];

@@ -107,6 +107,7 @@ impl Recorder {
     }
 
     /// A request is back at the host.
+    #[inline(always)]
     pub(crate) fn request_completed(&mut self, request: &Request, now: Time) {
         if !request.counted {
             return;
@@ -216,6 +217,7 @@ impl Recorder {
     }
 
     /// A transaction of a host request is done.
+    #[inline(always)]
     pub(crate) fn transaction_done(&mut self, tr: &Transaction) {
         let side = usize::from(tr.op != Op::Read);
         let sums = &mut self.flows[tr.flow as usize].transactions[side];

@@ -219,6 +219,7 @@ impl Ssd {
 
     /// A single transaction became ready. If it is the only one for its channel, and channel and die have
     /// nothing to do, it goes at once, as it would have by way of its queue.
+    #[inline(always)]
     fn serve_lone(&mut self, id: u32) {
         let tr = &self.transactions[id];
         let flow = tr.flow;
@@ -264,8 +265,15 @@ impl Ssd {
     }
 
     /// Looks at all channels that were offered work.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn dispatch_offered(&mut self) {
+        let scheduler = &self.scheduler;
+        if scheduler.lone != scheduler.no_lone || scheduler.offered != 0 || scheduler.holds_back {
+            self.dispatch_all();
+        }
+    }
+
+    fn dispatch_all(&mut self) {
         let lone = std::mem::replace(&mut self.scheduler.lone, self.scheduler.no_lone);
         if lone < SEVERAL {
             self.serve_lone(lone);
@@ -328,17 +336,16 @@ impl Ssd {
     fn visit_chips(&mut self, channel: u32, serve: impl Fn(&mut Self, u32) -> bool) -> bool {
         let chips = self.geometry.chips_per_channel;
         let turn = self.scheduler.turn[channel as usize];
-        let pending = self.scheduler.pending[channel as usize];
         // Chips from the turn on, then those before it.
-        let from_turn = pending & (u64::MAX << turn);
-        for mut set in [from_turn, pending & !from_turn] {
-            while set != 0 {
-                let way = set.trailing_zeros();
-                set &= set - 1;
-                if serve(self, channel * chips + way) {
-                    self.scheduler.turn[channel as usize] = (way + 1) % chips;
-                    return true;
-                }
+        let mut set = self.scheduler.pending[channel as usize].rotate_right(turn);
+        while set != 0 {
+            let way = (set.trailing_zeros() + turn) % u64::BITS;
+            set &= set - 1;
+            let chip = channel * chips + way;
+            let free = self.scheduler.waiting_dies[chip as usize] & self.flash.idle_dies(chip);
+            if (free != 0 || self.scheduler.may_suspend) && serve(self, chip) {
+                self.scheduler.turn[channel as usize] = if way + 1 == chips { 0 } else { way + 1 };
+                return true;
             }
         }
         false
