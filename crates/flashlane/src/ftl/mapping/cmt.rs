@@ -298,6 +298,30 @@ mod tests {
     }
 
     #[test]
+    fn changed_entries_are_listed_by_page() {
+        let mut cmt = Cmt::new(4, 10..12);
+        for lpa in 0..4 {
+            cmt.insert(lpa, 10 + lpa / 3, 0, lpa != 1);
+        }
+        let dirty_of = |cmt: &mut Cmt, page| {
+            let mut lpas = Vec::new();
+            cmt.dirty_of(page, &mut lpas);
+            lpas
+        };
+        assert_eq!(dirty_of(&mut cmt, 10), [2, 0]);
+        assert!(cmt.settle(1, true) && cmt.settle(2, true), "the second was changed before");
+        cmt.audit(None);
+        assert_eq!(dirty_of(&mut cmt, 10), [1, 2, 0]);
+        // The oldest stands at the end of the list, then 3 alone, then 1 at its head.
+        for left in [vec![1, 2], vec![1, 2], vec![2]] {
+            assert!(cmt.evict().is_some());
+            cmt.audit(None);
+            assert_eq!(dirty_of(&mut cmt, 10), left);
+        }
+        assert!(dirty_of(&mut cmt, 11).is_empty());
+    }
+
+    #[test]
     fn a_write_back_cleans_its_whole_page() {
         let mut cmt = Cmt::new(4, 0..2);
         for lpa in 0..4 {

@@ -107,7 +107,9 @@ impl Flin {
     /// began while both slots were empty.
     pub(super) fn suspend_for_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
         let read = self.units[die as usize].slots[READ];
-        let (Some(read), Some(running)) = (read, view.flash.running(die, view.now)) else { return false };
+        let (Some(read), Some(running)) = (read, view.flash.running(die, view.now)) else {
+            return false;
+        };
         if self.balancing && !self.units[die as usize].idle_collection {
             let times = self.times[running as usize];
             let of_read = proportional_wait(view.now.0 - read.enqueued, view.busy(die), read.cost);

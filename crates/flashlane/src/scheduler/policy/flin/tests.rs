@@ -510,6 +510,25 @@ fn an_age_limit_takes_what_is_too_old_out_of_the_queue() {
 }
 
 #[test]
+fn queues_are_looked_at_only_after_something_came_or_became_ready() {
+    let mut unit = Unit0::balancing();
+    let write = unit.write(0);
+    unit.transactions[write].blocked = true;
+    assert!(unit.take().is_empty(), "its old data are not here");
+    assert_eq!(unit.flin.units[0].stirred, [false; 2]);
+    unit.audit();
+    unit.transactions[write].blocked = false;
+    assert!(unit.take().is_empty(), "the policy was not told");
+    unit.flin.unblocked(0);
+    unit.audit();
+    assert_eq!(unit.take(), [write]);
+    let read = unit.read(0);
+    assert_eq!(unit.flin.units[0].stirred, [true; 2], "a program was sent as well");
+    assert_eq!(unit.take(), [read]);
+    assert_eq!(unit.flin.units[0].filled, [0; 2]);
+}
+
+#[test]
 fn what_is_left_to_serve_includes_transfer_and_what_was_suspended() {
     let mut unit = Unit0::balancing();
     let (read, write) = (unit.read(0), unit.write(0));
