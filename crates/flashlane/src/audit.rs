@@ -21,7 +21,7 @@ impl Ssd {
         let waiting: u32 =
             (0..self.geometry.dies()).map(|die| self.scheduler.policy.waiting(die)).sum();
         assert_eq!(queued, waiting, "every queued transaction is in one queue");
-        self.scheduler.policy.audit();
+        self.audit_policy();
         let running = self.transactions.iter().filter(|(_, tr)| tr.place == Place::Die).count();
         assert_eq!(
             running,

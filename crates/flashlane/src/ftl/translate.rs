@@ -156,9 +156,7 @@ impl Ssd {
         self.transactions.remove(id);
         let write = &mut self.transactions[read.dependent];
         if write.blocked {
-            write.blocked = false;
-            let chip = self.flash.chip_of(self.flash.die_of(write.plane));
-            self.offer(chip);
+            self.unblock(read.dependent);
             return;
         }
         write.merged_sectors = read.sectors() as u8;

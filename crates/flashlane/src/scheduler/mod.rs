@@ -482,6 +482,23 @@ impl Ssd {
         }
     }
 
+    /// The old data of a queued write are here.
+    pub(crate) fn unblock(&mut self, id: u32) {
+        let tr = &mut self.transactions[id];
+        tr.blocked = false;
+        let die = self.flash.die_of(tr.plane);
+        self.scheduler.policy.unblocked(die);
+        self.offer(self.flash.chip_of(die));
+    }
+
+    /// Checks the state of the policy.
+    pub(crate) fn audit_policy(&self) {
+        let is_ready = |id: u32| {
+            queues::is_ready(&self.transactions[id], self.scheduler.ordered, &self.ftl.blocks)
+        };
+        self.scheduler.policy.audit(&is_ready);
+    }
+
     /// A transaction is over the bus or out of the array.
     #[inline]
     pub(crate) fn tell_policy(&mut self, id: u32) {

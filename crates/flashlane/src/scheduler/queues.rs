@@ -186,14 +186,7 @@ impl View<'_> {
     /// next one of its block, or order does not matter.
     #[inline]
     pub(crate) fn is_ready(&self, tr: &Transaction) -> bool {
-        if tr.op != Op::Program {
-            return true;
-        }
-        if tr.blocked || !self.ordered {
-            return !tr.blocked;
-        }
-        let block = self.blocks.block(self.blocks.block_of(tr.ppa));
-        u32::from(block.issued) == self.blocks.page_of(tr.ppa)
+        is_ready(tr, self.ordered, self.blocks)
     }
 
     /// `id` may join the command being formed.
@@ -209,6 +202,19 @@ impl View<'_> {
                 && self.is_ready(tr)
         }
     }
+}
+
+/// Nothing keeps a transaction in its queue, where programs leave in order or not.
+#[inline]
+pub(super) fn is_ready(tr: &Transaction, ordered: bool, blocks: &Blocks) -> bool {
+    if tr.op != Op::Program {
+        return true;
+    }
+    if tr.blocked || !ordered {
+        return !tr.blocked;
+    }
+    let block = blocks.block(blocks.block_of(tr.ppa));
+    u32::from(block.issued) == blocks.page_of(tr.ppa)
 }
 
 /// Places for the lists of a die: a power of two.

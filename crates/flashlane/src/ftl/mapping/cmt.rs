@@ -1,5 +1,7 @@
 //! The cached mapping table: entries in order of use, changed ones also by translation page.
 
+use std::ops::Range;
+
 use flashlane_engine::{DenseMap, NONE};
 
 /// An entry. Links are places in the table.
@@ -32,21 +34,24 @@ pub(super) struct Cmt {
     entries: Vec<Entry>,
     free: Vec<u32>,
     index: DenseMap,
-    /// First changed entry by translation page.
-    dirty: DenseMap,
+    /// First translation page whose entries may come.
+    first_page: u32,
+    /// First changed entry by translation page from there on, plus one; 0 for none.
+    dirty: Vec<u32>,
     newest: u32,
     oldest: u32,
     capacity: u32,
 }
 
 impl Cmt {
-    /// An empty table. `capacity` counts entries, 1 at least.
-    pub(super) fn new(capacity: u32) -> Self {
+    /// An empty table for entries of some translation pages. `capacity` counts entries, 1 at least.
+    pub(super) fn new(capacity: u32, pages: Range<u32>) -> Self {
         Self {
             entries: Vec::new(),
             free: Vec::new(),
             index: DenseMap::default(),
-            dirty: DenseMap::default(),
+            first_page: pages.start,
+            dirty: vec![0; pages.len()],
             newest: NONE,
             oldest: NONE,
             capacity,
@@ -111,11 +116,14 @@ impl Cmt {
         self.entries[self.newest as usize].awaited = true;
     }
 
-    /// An entry is known and just used; false if it is not in the table.
-    pub(super) fn settle(&mut self, lpa: u32) -> bool {
+    /// An entry is known and just used, and perhaps changed; false if it is not in the table.
+    pub(super) fn settle(&mut self, lpa: u32, dirty: bool) -> bool {
         let Some(at) = self.index.get(lpa) else { return false };
         self.entries[at as usize].awaited = false;
         self.use_now(at);
+        if dirty {
+            self.change(at);
+        }
         true
     }
 
@@ -154,18 +162,22 @@ impl Cmt {
         assert!(before.is_none(), "an entry is in the table once");
         self.link_newest(at);
         if dirty {
-            self.set_dirty(lpa);
+            self.change(at);
         }
     }
 
-    /// Marks an entry as changed.
-    pub(super) fn set_dirty(&mut self, lpa: u32) {
-        let at = self.index.get(lpa).expect("the entry is in the table");
-        if self.entries[at as usize].dirty {
+    /// First changed entry of a translation page, plus one; 0 for none.
+    fn first_dirty(&mut self, page: u32) -> &mut u32 {
+        &mut self.dirty[(page - self.first_page) as usize]
+    }
+
+    /// Marks the entry at a place as changed.
+    fn change(&mut self, at: u32) {
+        let Entry { page, dirty, .. } = self.entries[at as usize];
+        if dirty {
             return;
         }
-        let page = self.entries[at as usize].page;
-        let head = self.dirty.insert(page, at).unwrap_or(NONE);
+        let head = std::mem::replace(self.first_dirty(page), at + 1).wrapping_sub(1);
         let entry = &mut self.entries[at as usize];
         entry.dirty = true;
         (entry.dirty_previous, entry.dirty_next) = (NONE, head);
@@ -185,14 +197,9 @@ impl Cmt {
             if entry.dirty_next != NONE {
                 self.entries[entry.dirty_next as usize].dirty_previous = entry.dirty_previous;
             }
-            match (entry.dirty_previous, entry.dirty_next) {
-                (NONE, NONE) => {
-                    self.dirty.remove(entry.page);
-                }
-                (NONE, next) => {
-                    self.dirty.insert(entry.page, next);
-                }
-                (previous, next) => self.entries[previous as usize].dirty_next = next,
+            match entry.dirty_previous {
+                NONE => *self.first_dirty(entry.page) = entry.dirty_next.wrapping_add(1),
+                previous => self.entries[previous as usize].dirty_next = entry.dirty_next,
             }
         }
         self.unlink(at);
@@ -202,8 +209,8 @@ impl Cmt {
     }
 
     /// Logical pages of the changed entries of a translation page are added to `lpas`.
-    pub(super) fn dirty_of(&self, page: u32, lpas: &mut Vec<u32>) {
-        let mut at = self.dirty.get(page).unwrap_or(NONE);
+    pub(super) fn dirty_of(&mut self, page: u32, lpas: &mut Vec<u32>) {
+        let mut at = self.first_dirty(page).wrapping_sub(1);
         while at != NONE {
             let entry = &self.entries[at as usize];
             lpas.push(entry.lpa);
@@ -221,7 +228,7 @@ impl Cmt {
 
     /// Every changed entry of a translation page counts as unchanged from now on.
     pub(super) fn clean_page(&mut self, page: u32) {
-        let mut at = self.dirty.remove(page).unwrap_or(NONE);
+        let mut at = std::mem::take(self.first_dirty(page)).wrapping_sub(1);
         while at != NONE {
             let entry = &mut self.entries[at as usize];
             entry.dirty = false;
@@ -240,6 +247,21 @@ impl Cmt {
             at = entry.older;
         }
         assert_eq!(count, self.index.len(), "every entry is in the list once");
+        let mut changed = 0;
+        for (page, &head) in (self.first_page..).zip(&self.dirty) {
+            let (mut at, mut previous) = (head.wrapping_sub(1), NONE);
+            while at != NONE {
+                let entry = &self.entries[at as usize];
+                assert!(entry.dirty && entry.page == page, "a page lists its changed entries");
+                assert_eq!(entry.dirty_previous, previous, "the list goes both ways");
+                changed += 1;
+                (previous, at) = (at, entry.dirty_next);
+            }
+        }
+        let free = |at: &u32| self.entries[*at as usize].dirty;
+        let dirty = self.entries.iter().filter(|entry| entry.dirty).count()
+            - self.free.iter().filter(|at| free(at)).count();
+        assert_eq!(changed, dirty, "every changed entry is listed");
         assert!(count <= self.capacity as usize, "the table keeps its capacity");
     }
 }
@@ -250,7 +272,7 @@ mod tests {
 
     #[test]
     fn least_recently_used_goes_first() {
-        let mut cmt = Cmt::new(3);
+        let mut cmt = Cmt::new(3, 0..1);
         for lpa in 0..3 {
             cmt.insert(lpa, 0, 0, false);
         }
@@ -264,20 +286,44 @@ mod tests {
 
     #[test]
     fn awaited_entries_keep_their_place() {
-        let mut cmt = Cmt::new(2);
+        let mut cmt = Cmt::new(2, 0..1);
         cmt.reserve(7, 0, 0);
         cmt.insert(8, 0, 0, false);
         assert!(!cmt.touch(7) && cmt.contains(7), "its page is still being read");
         assert!(cmt.evict().is_some());
         assert!(!cmt.contains(8), "the older one is awaited");
         assert!(cmt.evict().is_none());
-        assert!(cmt.settle(7) && cmt.touch(7));
+        assert!(cmt.settle(7, false) && cmt.touch(7));
         assert!(cmt.evict().is_some());
     }
 
     #[test]
+    fn changed_entries_are_listed_by_page() {
+        let mut cmt = Cmt::new(4, 10..12);
+        for lpa in 0..4 {
+            cmt.insert(lpa, 10 + lpa / 3, 0, lpa != 1);
+        }
+        let dirty_of = |cmt: &mut Cmt, page| {
+            let mut lpas = Vec::new();
+            cmt.dirty_of(page, &mut lpas);
+            lpas
+        };
+        assert_eq!(dirty_of(&mut cmt, 10), [2, 0]);
+        assert!(cmt.settle(1, true) && cmt.settle(2, true), "the second was changed before");
+        cmt.audit(None);
+        assert_eq!(dirty_of(&mut cmt, 10), [1, 2, 0]);
+        // The oldest stands at the end of the list, then 3 alone, then 1 at its head.
+        for left in [vec![1, 2], vec![1, 2], vec![2]] {
+            assert!(cmt.evict().is_some());
+            cmt.audit(None);
+            assert_eq!(dirty_of(&mut cmt, 10), left);
+        }
+        assert!(dirty_of(&mut cmt, 11).is_empty());
+    }
+
+    #[test]
     fn a_write_back_cleans_its_whole_page() {
-        let mut cmt = Cmt::new(4);
+        let mut cmt = Cmt::new(4, 0..2);
         for lpa in 0..4 {
             cmt.insert(lpa, lpa / 2, 1, true);
         }

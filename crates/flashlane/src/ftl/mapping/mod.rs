@@ -14,7 +14,7 @@ use flashlane_engine::{DenseMap, NONE};
 use crate::config::{DeviceConfig, Sharing};
 use crate::layout::Layout;
 use crate::ssd::Ssd;
-use crate::transaction::{Op, Place, Source};
+use crate::transaction::{Op, Place, Source, Transaction};
 use cmt::Cmt;
 
 /// Sizes of entries, which follow from the geometry. Source: the released MQSim.
@@ -47,6 +47,20 @@ struct Rules {
     unprogrammed: bool,
 }
 
+/// What waits for a translation page, in the order in which it came.
+#[derive(Clone, Debug, Default)]
+struct Waiting {
+    reads: Vec<u32>,
+    writes: Vec<u32>,
+}
+
+impl Waiting {
+    fn push(&mut self, id: u32, op: Op) {
+        let list = if op == Op::Read { &mut self.reads } else { &mut self.writes };
+        list.push(id);
+    }
+}
+
 /// Translation pages and the cache of their entries.
 #[derive(Clone)]
 pub(crate) struct MappingTable {
@@ -59,10 +73,12 @@ pub(crate) struct MappingTable {
     directory: Vec<u32>,
     /// First translation page and first logical page of each flow.
     flows: Vec<(u32, u64)>,
-    /// Translation pages being read, to the position of their list of waiting transactions.
+    /// Translation pages being read, to the position of their lists of waiting transactions.
     reading: DenseMap,
-    waiting: Vec<Vec<u32>>,
+    waiting: Vec<Waiting>,
     free_lists: Vec<u32>,
+    /// Working memory for the entries of a page, kept between uses.
+    changed: Vec<u32>,
     /// Translation pages being written back: twice the number of write-backs, plus one while the
     /// last of them has no place on flash yet.
     departing: DenseMap,
@@ -87,8 +103,13 @@ impl MappingTable {
             Sharing::EqualPartitioning => (layout.flows.len(), entries / layout.flows.len() as u64),
         };
         let share = share.clamp(1, u64::from(u32::MAX)) as u32;
+        let end_of = |part: usize| flows.get(part + 1).map_or(pages as u32, |&(first, _)| first);
+        let cmts = match parts {
+            1 => vec![Cmt::new(share, 0..pages as u32)],
+            _ => (0..parts).map(|part| Cmt::new(share, flows[part].0..end_of(part))).collect(),
+        };
         Self {
-            cmts: vec![Cmt::new(share); parts],
+            cmts,
             per_page: sizes.per_page,
             rules: Rules {
                 reserves: compat.cmt_reserves,
@@ -100,6 +121,7 @@ impl MappingTable {
             reading: DenseMap::default(),
             waiting: Vec::new(),
             free_lists: Vec::new(),
+            changed: Vec::new(),
             departing: DenseMap::default(),
             writebacks: 0,
         }
@@ -152,18 +174,16 @@ impl MappingTable {
     pub(crate) fn recall(&mut self, flow: u16, lpa: u32, changed: bool) {
         let page = self.page_of(flow, lpa);
         let cmt = self.cmt(flow);
-        if !cmt.touch(lpa) {
-            if !cmt.has_room()
-                && let Some(victim) = cmt.evict()
-                && victim.dirty
-            {
-                cmt.clean_page(victim.page);
-            }
-            cmt.insert(lpa, page, flow, false);
+        if cmt.settle(lpa, changed) {
+            return;
         }
-        if changed {
-            cmt.set_dirty(lpa);
+        if !cmt.has_room()
+            && let Some(victim) = cmt.evict()
+            && victim.dirty
+        {
+            cmt.clean_page(victim.page);
         }
+        cmt.insert(lpa, page, flow, changed);
     }
 
     /// Entries in the cache.
@@ -176,20 +196,28 @@ impl MappingTable {
         self.cmts.iter().map(|cmt| u64::from(cmt.capacity())).sum()
     }
 
-    /// The list of transactions that wait for a translation page, emptied.
-    fn take_waiting(&mut self, page: u32) -> Vec<u32> {
-        let at = self.reading.remove(page).expect("a page being read has a list");
-        self.free_lists.push(at);
-        std::mem::take(&mut self.waiting[at as usize])
+    /// The lists of what waits for a translation page, and their position, where they belong when they are
+    /// done with.
+    fn take_waiting(&mut self, page: u32) -> (u32, Waiting) {
+        let at = self.reading.remove(page).expect("a page being read has lists");
+        (at, std::mem::take(&mut self.waiting[at as usize]))
     }
 
-    /// Starts a list for a translation page being read.
-    fn start_waiting(&mut self, page: u32, id: u32) {
+    /// Keeps the memory of lists for those of another page.
+    fn give_back(&mut self, at: u32, mut lists: Waiting) {
+        lists.reads.clear();
+        lists.writes.clear();
+        self.waiting[at as usize] = lists;
+        self.free_lists.push(at);
+    }
+
+    /// Starts the lists of a translation page being read.
+    fn start_waiting(&mut self, page: u32, id: u32, op: Op) {
         let at = self.free_lists.pop().unwrap_or_else(|| {
-            self.waiting.push(Vec::new());
+            self.waiting.push(Waiting::default());
             self.waiting.len() as u32 - 1
         });
-        self.waiting[at as usize].push(id);
+        self.waiting[at as usize].push(id, op);
         self.reading.insert(page, at);
     }
 }
@@ -202,7 +230,7 @@ impl Ssd {
             self.access_in_place(id);
             return;
         }
-        let (flow, lpa) = (self.transactions[id].flow, self.transactions[id].lpa);
+        let Transaction { flow, lpa, op, .. } = self.transactions[id];
         let record = &mut self.recorder.flows[flow as usize];
         let Some(table) = &mut self.ftl.mapping else {
             record.cmt_hits += 1;
@@ -225,8 +253,8 @@ impl Ssd {
         let reserves = table.rules.reserves;
         let reading = table.reading.get(page);
         match reading {
-            Some(at) => table.waiting[at as usize].push(id),
-            None => table.start_waiting(page, id),
+            Some(at) => table.waiting[at as usize].push(id, op),
+            None => table.start_waiting(page, id, op),
         }
         self.transactions[id].place = Place::Translation;
         if reserves {
@@ -275,23 +303,21 @@ impl Ssd {
             return;
         }
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
-        let mut waiting = table.take_waiting(tr.lpa);
-        // Reads first: somebody waits for them. Sorted before any goes on, for some end at once.
-        waiting.sort_by_key(|&waiter| self.transactions[waiter].op != Op::Read);
-        for waiter in waiting {
+        let (at, waiting) = table.take_waiting(tr.lpa);
+        // Reads first: somebody waits for them.
+        for &waiter in waiting.reads.iter().chain(&waiting.writes) {
             let (flow, lpa) = (self.transactions[waiter].flow, self.transactions[waiter].lpa);
             self.cache_entry(flow, lpa, tr.lpa, false);
             self.translated(waiter);
         }
+        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        table.give_back(at, waiting);
     }
 
     /// Puts an entry into the cache; evicts the least recently used one if it is full.
     fn cache_entry(&mut self, flow: u16, lpa: u32, page: u32, dirty: bool) {
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
-        if table.cmt(flow).settle(lpa) {
-            if dirty {
-                table.cmt(flow).set_dirty(lpa);
-            }
+        if table.cmt(flow).settle(lpa, dirty) {
             return;
         }
         let room = self.make_room(flow);

@@ -89,14 +89,15 @@ impl Ssd {
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
         table.writebacks += 1;
         let sectors = table.clean_sectors(flow, page, self.geometry.sectors_per_page);
-        let mut changed = Vec::new();
+        let mut changed = std::mem::take(&mut table.changed);
         let cmt = table.cmt(flow);
         cmt.dirty_of(page, &mut changed);
         changed.sort_unstable();
         cmt.clean_page(page);
-        for lpa in changed {
+        for lpa in changed.drain(..) {
             cmt.touch(lpa);
         }
+        table.changed = changed;
         // Not the start of a write-back, and never its end.
         table.departing.insert(page, 0);
         if table.on_flash(page) != NONE {

@@ -6,6 +6,7 @@ use flashlane_engine::{NONE, Rng};
 
 use super::*;
 use crate::scheduler::bench::{Bench, FLOWS, Work};
+use crate::scheduler::queues::is_ready;
 use crate::transaction::{Op, Source};
 use flashlane_engine::Time;
 
@@ -122,7 +123,8 @@ impl Trial {
             let queued = self.queued.values().filter(|&&at| at == die).count();
             assert_eq!(self.policy.waiting(die) as usize, queued, "{}: what waits", self.name);
         }
-        self.policy.audit();
+        let Bench { transactions, blocks, .. } = &self.bench;
+        self.policy.audit(&|id| is_ready(&transactions[id], true, blocks));
     }
 
     /// Settles what a call of the policy formed and cancelled; commands are of an operation, if one is named.
@@ -275,7 +277,9 @@ impl Trial {
     fn step(&mut self) {
         let now = self.bench.now;
         for (_, id) in self.blocked.extract_if(.., |&mut (time, _)| time <= now) {
-            self.bench.transactions[id].blocked = false;
+            let tr = &mut self.bench.transactions[id];
+            tr.blocked = false;
+            self.policy.unblocked(self.bench.flash.die_of(tr.plane));
         }
         for die in 0..self.running.len() as u32 {
             if self.running[die as usize].as_ref().is_some_and(|running| running.until <= now) {

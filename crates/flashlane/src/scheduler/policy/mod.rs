@@ -69,6 +69,11 @@ pub(crate) trait Policy: Send {
         false
     }
 
+    /// A write that waits at the die was not ready for want of old data, and now has them.
+    fn unblocked(&mut self, die: u32) {
+        let _ = die;
+    }
+
     /// Which of several free dies of a chip goes first: smallest first. `None` if the die has nothing
     /// to do: nothing waits, or all that waits is held back. The number says the kind of work; ties go to the older transaction.
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)>;
@@ -103,8 +108,10 @@ pub(crate) trait Policy: Send {
     /// Transactions that wait at the die, held back or not; for audits.
     fn waiting(&self, die: u32) -> u32;
 
-    /// Checks the policy's own state, with `--check`.
-    fn audit(&self) {}
+    /// Checks the policy's own state, with `--check`. `is_ready`: what [`View::is_ready`] says of a transaction.
+    fn audit(&self, is_ready: &dyn Fn(u32) -> bool) {
+        let _ = is_ready;
+    }
 
     /// What the policy cost the drive so far, where it counts that. The drive's DRAM holds data of
     /// `dram_transactions`.
@@ -191,6 +198,9 @@ impl Policy for AnyPolicy {
     fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
         call!(self, interrupt_for_write(die, view))
     }
+    fn unblocked(&mut self, die: u32) {
+        call!(self, unblocked(die));
+    }
     #[inline]
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
         call!(self, rank(die, view))
@@ -213,8 +223,8 @@ impl Policy for AnyPolicy {
     fn waiting(&self, die: u32) -> u32 {
         call!(self, waiting(die))
     }
-    fn audit(&self) {
-        call!(self, audit());
+    fn audit(&self, is_ready: &dyn Fn(u32) -> bool) {
+        call!(self, audit(is_ready));
     }
     fn overhead(&self, dram_transactions: u64) -> Option<SchedulerOverhead> {
         call!(self, overhead(dram_transactions))

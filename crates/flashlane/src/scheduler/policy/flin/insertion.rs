@@ -2,7 +2,7 @@
 
 use super::region::Entry;
 use super::reorder::Moment;
-use super::{Flin, LEVELS, Times, side};
+use super::{Flin, Times, side};
 use crate::config::units::Span;
 use crate::scheduler::queues::View;
 use flashlane_engine::Time;
@@ -38,9 +38,17 @@ impl Flin {
         } else {
             self.units[die as usize].queues[op][level].push(entry);
         }
+        self.stir(die, op, level);
         let lane = self.lane(die, op, flow);
         lane.queued += 1;
         lane.level = level;
+    }
+
+    /// Something came to a queue.
+    fn stir(&mut self, die: u32, op: usize, level: usize) {
+        let unit = &mut self.units[die as usize];
+        unit.note_length(op, level);
+        unit.stirred[op] = true;
     }
 
     /// Section 5.1.
@@ -95,7 +103,9 @@ impl Flin {
 
     /// Takes a transaction out of its queue.
     pub(super) fn unqueue(&mut self, die: u32, op: usize, level: usize, at: usize) -> Entry {
-        let entry = self.units[die as usize].queues[op][level].remove(at);
+        let unit = &mut self.units[die as usize];
+        let entry = unit.queues[op][level].remove(at);
+        unit.note_length(op, level);
         self.lane(die, op, entry.flow).queued -= 1;
         entry
     }
@@ -109,12 +119,13 @@ impl Flin {
         }
         unit.watch = view.now + Time(limit.0 / 8);
         let in_slots = (0..2).filter_map(|op| Some((unit.slots[op]?.enqueued, op, None)));
-        let in_queues = (0..2).flat_map(|op| (0..LEVELS).map(move |level| (op, level))).filter_map(
-            |(op, level)| {
-                let (at, since) = unit.queues[op][level].oldest_ready(view)?;
+        let (unit, seen) = (&*unit, &*view);
+        let in_queues = (0..2).filter(|&op| unit.stirred[op]).flat_map(|op| {
+            unit.filled(op).filter_map(move |(level, queue)| {
+                let (at, since) = queue.oldest_ready(seen)?;
                 Some((since, op, Some((level, at))))
-            },
-        );
+            })
+        });
         let Some((since, op, queued)) = in_slots.chain(in_queues).min() else { return false };
         if view.now.0 - since <= limit.0 {
             return false;
@@ -124,6 +135,7 @@ impl Flin {
             if let Some(displaced) = self.units[die as usize].slots[op].replace(late) {
                 let level = self.level(view.transactions[displaced.id].class);
                 self.units[die as usize].queues[op][level].put_back(displaced);
+                self.stir(die, op, level);
                 self.lane(die, op, displaced.flow).queued += 1;
             }
         }

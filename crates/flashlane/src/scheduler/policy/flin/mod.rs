@@ -86,6 +86,10 @@ struct Lane {
 #[derive(Clone, Debug, Default)]
 struct Unit {
     queues: [[Queue; LEVELS]; 2],
+    /// Levels of each operation at which something is queued, a bit each.
+    filled: [u8; 2],
+    /// Something may be queued that can go: it came, or became ready, since a slot was last left empty.
+    stirred: [bool; 2],
     slots: [Option<Entry>; 2],
     rulers: [Ruler; 2],
     /// Collection that still goes before the write in the slot.
@@ -96,6 +100,21 @@ struct Unit {
     idle_collection: bool,
     /// When the oldest transaction is looked for next, with an age limit.
     watch: Time,
+}
+
+impl Unit {
+    /// Something came to a queue or left it.
+    #[inline]
+    fn note_length(&mut self, op: usize, level: usize) {
+        let holds = self.queues[op][level].len() > 0;
+        self.filled[op] = self.filled[op] & !(1 << level) | u8::from(holds) << level;
+    }
+
+    /// The queues of an operation that hold something, with their levels, the lowest first.
+    fn filled(&self, op: usize) -> impl Iterator<Item = (usize, &Queue)> {
+        let at = move |&(level, _): &(usize, &Queue)| self.filled[op] >> level & 1 != 0;
+        self.queues[op].iter().enumerate().filter(at)
+    }
 }
 
 /// Times of a transaction that is with the policy or runs. Unit: picoseconds.
@@ -171,13 +190,21 @@ impl Flin {
     }
 
     /// Forms a command of translation pages or of collection.
+    #[inline]
     fn form(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> bool {
+        !self.others.is_empty(die, kind) && self.form_waiting(die, kind, view)
+    }
+
+    fn form_waiting(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> bool {
         let formed = self.others.form(die, kind, None, view);
         if formed {
             for &id in view.batch.iter() {
                 self.times[id as usize].dispatched = view.now.0;
             }
-            self.units[die as usize].idle_collection = false;
+            let unit = &mut self.units[die as usize];
+            unit.idle_collection = false;
+            // The next page of a block may follow a program.
+            unit.stirred[WRITE] = true;
         }
         formed
     }
@@ -253,7 +280,8 @@ impl Policy for Flin {
         let of_others =
             kinds.into_iter().filter_map(|kinds| self.oldest_of(die, kinds, view)).min();
         let slots = unit.slots.iter().flatten().map(|entry| Time(entry.enqueued));
-        let queued = unit.queues.iter().flatten().filter_map(Queue::front_since).map(Time);
+        let queued = [READ, WRITE].into_iter().flat_map(|op| unit.filled(op));
+        let queued = queued.filter_map(|(_, queue)| queue.front_since()).map(Time);
         slots.chain(queued).chain(of_others).min().map(|since| (0, since))
     }
 
@@ -264,10 +292,24 @@ impl Policy for Flin {
         self.others.waiting(die) + (queued + slots) as u32
     }
 
-    fn audit(&self) {
+    fn unblocked(&mut self, die: u32) {
+        self.units[die as usize].stirred[WRITE] = true;
+    }
+
+    fn audit(&self, is_ready: &dyn Fn(u32) -> bool) {
         for (die, unit) in (0..).zip(&self.units) {
             for (op, queues) in unit.queues.iter().enumerate() {
                 queues.iter().for_each(Queue::audit);
+                let filled = queues.iter().map(|queue| queue.len() > 0);
+                assert!(
+                    filled.eq((0..LEVELS).map(|level| unit.filled[op] >> level & 1 != 0)),
+                    "queues that hold something are known"
+                );
+                let mut entries = queues.iter().flat_map(Queue::iter);
+                assert!(
+                    unit.stirred[op] || !entries.any(|entry| is_ready(entry.id)),
+                    "nothing that can go is left out of a free slot"
+                );
                 let mut queued = vec![0; self.flows];
                 for entry in queues.iter().flat_map(Queue::iter) {
                     queued[entry.flow as usize] += 1;

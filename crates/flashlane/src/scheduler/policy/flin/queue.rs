@@ -89,7 +89,9 @@ impl Queue {
 
     /// The first transaction that can go: programs leave in the order of their block.
     pub(super) fn first_ready(&self, view: &View<'_>) -> Option<usize> {
-        self.iter().position(|entry| view.is_ready(&view.transactions[entry.id]))
+        let is_ready = |entry: &Entry| view.is_ready(&view.transactions[entry.id]);
+        let behind = || self.high.position(is_ready).map(|at| self.low.len() + at);
+        self.low.position(is_ready).or_else(behind)
     }
 
     /// The transaction that has waited longest among those that can go, and since when.

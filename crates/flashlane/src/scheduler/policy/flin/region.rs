@@ -246,6 +246,18 @@ impl Region {
         self.blocks.iter().flat_map(|block| block.live())
     }
 
+    /// The first transaction of which `wanted` is true.
+    pub(super) fn position(&self, wanted: impl Fn(&Entry) -> bool) -> Option<usize> {
+        let mut before = 0;
+        for block in &self.blocks {
+            if let Some(at) = block.live().iter().position(&wanted) {
+                return Some(before + at);
+            }
+            before += block.len();
+        }
+        None
+    }
+
     pub(super) fn first(&self) -> Option<&Entry> {
         self.blocks.front().and_then(|block| block.live().first())
     }

@@ -10,12 +10,19 @@ impl Flin {
     pub(super) fn refill(&mut self, die: u32, view: &View<'_>) {
         for op in [READ, WRITE] {
             let unit = &mut self.units[die as usize];
-            if unit.slots[op].is_some() {
+            if unit.slots[op].is_some() || !unit.stirred[op] {
                 continue;
             }
-            let Unit { queues, rulers, .. } = unit;
-            let ready = |level: usize| queues[op][level].first_ready(view);
-            let Some((level, at)) = rulers[op].next(ready) else { continue };
+            let Unit { queues, filled, rulers, .. } = unit;
+            let ready = |level: usize| match op {
+                _ if filled[op] >> level & 1 == 0 => None,
+                READ => Some(0),
+                _ => queues[op][level].first_ready(view),
+            };
+            let Some((level, at)) = rulers[op].next(ready) else {
+                unit.stirred[op] = false;
+                continue;
+            };
             let entry = self.unqueue(die, op, level, at);
             let unit = &mut self.units[die as usize];
             unit.slots[op] = Some(entry);
@@ -30,7 +37,13 @@ impl Flin {
         let Some(leader) = self.units[die as usize].slots[op].take() else { return false };
         let level = self.level(view.transactions[leader.id].class);
         view.batch.push(leader.id);
-        self.units[die as usize].queues[op][level].join(view);
+        let unit = &mut self.units[die as usize];
+        if view.planes_per_die > 1 && unit.filled[op] >> level & 1 != 0 {
+            unit.queues[op][level].join(view);
+            unit.note_length(op, level);
+        }
+        unit.stirred[WRITE] |= op == WRITE;
+        unit.idle_collection = false;
         for (at, &id) in view.batch.iter().enumerate() {
             let flow = view.transactions[id].flow;
             self.times[id as usize].dispatched = view.now.0;
@@ -41,7 +54,6 @@ impl Flin {
                 self.shares.wrote(flow);
             }
         }
-        self.units[die as usize].idle_collection = false;
         true
     }
 
@@ -95,7 +107,9 @@ impl Flin {
     /// began while both slots were empty.
     pub(super) fn suspend_for_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
         let read = self.units[die as usize].slots[READ];
-        let (Some(read), Some(running)) = (read, view.flash.running(die, view.now)) else { return false };
+        let (Some(read), Some(running)) = (read, view.flash.running(die, view.now)) else {
+            return false;
+        };
         if self.balancing && !self.units[die as usize].idle_collection {
             let times = self.times[running as usize];
             let of_read = proportional_wait(view.now.0 - read.enqueued, view.busy(die), read.cost);

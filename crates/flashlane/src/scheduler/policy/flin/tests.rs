@@ -11,6 +11,7 @@ use crate::flash::Flash;
 use crate::ftl::FtlState;
 use crate::ftl::blocks::Stream;
 use crate::layout::Layout;
+use crate::scheduler::queues::is_ready;
 
 const US: u64 = 1_000_000;
 const READ_COST: u64 = 110;
@@ -139,6 +140,10 @@ impl Unit0 {
     fn completed(&mut self, id: u32) {
         let tr = self.transactions[id];
         self.flin.completed(0, id, &tr, Time(self.now * US));
+    }
+
+    fn audit(&self) {
+        self.flin.audit(&|id| is_ready(&self.transactions[id], false, &self.state.blocks));
     }
 
     /// Free pages of plane 0: a block has 32.
@@ -500,8 +505,27 @@ fn an_age_limit_takes_what_is_too_old_out_of_the_queue() {
         unit.now = 16_000;
         assert_eq!(unit.take(), [reads[expected]]);
         assert_eq!(unit.take(), [reads[2 - expected]], "the other one is back in front");
-        unit.flin.audit();
+        unit.audit();
     }
+}
+
+#[test]
+fn queues_are_looked_at_only_after_something_came_or_became_ready() {
+    let mut unit = Unit0::balancing();
+    let write = unit.write(0);
+    unit.transactions[write].blocked = true;
+    assert!(unit.take().is_empty(), "its old data are not here");
+    assert_eq!(unit.flin.units[0].stirred, [false; 2]);
+    unit.audit();
+    unit.transactions[write].blocked = false;
+    assert!(unit.take().is_empty(), "the policy was not told");
+    unit.flin.unblocked(0);
+    unit.audit();
+    assert_eq!(unit.take(), [write]);
+    let read = unit.read(0);
+    assert_eq!(unit.flin.units[0].stirred, [true; 2], "a program was sent as well");
+    assert_eq!(unit.take(), [read]);
+    assert_eq!(unit.flin.units[0].filled, [0; 2]);
 }
 
 #[test]

@@ -235,7 +235,7 @@ impl Policy for SprinklerFairness {
         self.sprinkler.waiting(die) + self.held_at[die as usize]
     }
 
-    fn audit(&self) {
+    fn audit(&self, _: &dyn Fn(u32) -> bool) {
         self.budgets.audit();
         let by_die: u32 = self.held_at.iter().sum();
         let by_flow: u32 = self.held.iter().map(List::len).sum();
