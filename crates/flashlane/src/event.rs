@@ -51,14 +51,14 @@ impl Laned for Event {
             | Self::WriteEntry { .. }
             | Self::Begin { .. }
             | Self::ChannelFree { .. }
-            | Self::DramDone { .. }
-            | Self::EvictionRead { .. }
-            | Self::DramTurn
             | Self::Completion { .. } => 0,
             // A page on the bus.
             Self::DataSent { .. } => 1,
-            // A page in the array.
-            Self::Sensed { .. } => 2,
+            // A page in the array, or in the queue of the DRAM.
+            Self::Sensed { .. }
+            | Self::DramDone { .. }
+            | Self::EvictionRead { .. }
+            | Self::DramTurn => 2,
             _ => UNORDERED,
         }
     }

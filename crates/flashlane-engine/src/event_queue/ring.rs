@@ -46,9 +46,7 @@ impl<E: Copy> Ring<E> {
         }
         let mask = self.places.len() - 1;
         let tail = self.tail;
-        if len > MOVED_MAX
-            && self.places[tail.wrapping_sub(MOVED_MAX + 1) & mask].key > entry.key
-        {
+        if len > MOVED_MAX && self.places[tail.wrapping_sub(MOVED_MAX + 1) & mask].key > entry.key {
             return false;
         }
         let mut place = tail;

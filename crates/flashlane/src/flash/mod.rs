@@ -279,9 +279,8 @@ impl Flash {
         let suspended = die.suspended.map_or(0, |suspended| suspended.left);
         let of_data = |pages: u32| u64::from(pages) * self.timing.data(die.sectors);
         let known = |id: u32| (id != NONE).then_some(id);
-        let pages = || {
-            std::iter::successors(known(die.head), |&id| known(transactions[id].sibling))
-        };
+        let pages =
+            || std::iter::successors(known(die.head), |&id| known(transactions[id].sibling));
         suspended
             + match die.state {
                 DieState::Idle | DieState::Copyback => 0,

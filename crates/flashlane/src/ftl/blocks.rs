@@ -564,7 +564,8 @@ impl Blocks {
         let erases = || self.of_plane(plane).iter().map(|block| block.erases);
         assert_eq!(erases().max(), Some(state.erases_max), "most erases of plane {plane}");
         assert!(erases().min() >= Some(state.erases_min), "fewest erases of plane {plane}");
-        for block in self.first_block(plane)..self.first_block(plane) + self.blocks_per_plane.get() {
+        for block in self.first_block(plane)..self.first_block(plane) + self.blocks_per_plane.get()
+        {
             let b = &self.blocks[block as usize];
             assert_eq!(b.valid, valid_of(block), "valid pages of block {block}");
             assert!(b.valid <= b.allocated, "block {block} has at most its allocated pages valid");

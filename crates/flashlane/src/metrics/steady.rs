@@ -186,8 +186,7 @@ impl Watch {
             Tracked::Iops => rate(completed),
             Tracked::Bandwidth => rate(sum(&|f| f.bytes.read + f.bytes.write)),
             Tracked::Latency => {
-                let all: f64 =
-                    {
+                let all: f64 = {
                     let responses = records.iter().map(FlowRecord::response);
                     responses.map(|r| r.mean_us() * r.count() as f64).sum()
                 };

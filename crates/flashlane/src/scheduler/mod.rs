@@ -18,8 +18,8 @@ use crate::flash::{DiePlace, DieState};
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source};
-use policy::{AnyPolicy, Policy};
 pub use policy::Scheduling;
+use policy::{AnyPolicy, Policy};
 use queues::View;
 
 /// Time average and maximum of a queue length.
@@ -226,7 +226,9 @@ impl Ssd {
         let simple = tr.source != Source::Gc
             && match tr.op {
                 Op::Read => true,
-                Op::Program => self.with_policy(false, |_, view| view.is_ready(&view.transactions[id])),
+                Op::Program => {
+                    self.with_policy(false, |_, view| view.is_ready(&view.transactions[id]))
+                }
                 Op::Erase => false,
             };
         let place = self.flash.place_of(self.flash.die_of(self.transactions[id].plane));

@@ -103,9 +103,10 @@ impl Policy for OutOfOrder {
         if self.queues.is_idle(die) {
             return None;
         }
-        (0..).zip(Self::plan(view)).find(|(_, (kind, _))| !self.queues.is_empty(die, *kind)).map(
-            |(rank, &(kind, _))| (rank, view.transactions[self.queues.front(die, kind)].mark),
-        )
+        (0..)
+            .zip(Self::plan(view))
+            .find(|(_, (kind, _))| !self.queues.is_empty(die, *kind))
+            .map(|(rank, &(kind, _))| (rank, view.transactions[self.queues.front(die, kind)].mark))
     }
 
     fn waiting(&self, die: u32) -> u32 {
