@@ -70,6 +70,7 @@ fn options(arguments: &RunArgs) -> RunOptions {
         threads: usize::from(arguments.common.threads),
         series_interval: None,
         windows: arguments.windows.map(|span| span.0),
+        waf_only: arguments.waf_only,
     }
 }
 

@@ -17,6 +17,7 @@ use crate::metrics::windows::{self, Windows};
 use crate::metrics::{Interval, Summary};
 use crate::precondition;
 use crate::ssd::Ssd;
+use crate::waf_only;
 use crate::workload::footprint::Footprint;
 use crate::workload::{self, RequestSource};
 
@@ -55,6 +56,8 @@ pub struct RunOptions {
     /// Length of the windows of [`Summary::slowdown_over_time`], which also needs `alone`; none without it.
     /// Unit: picoseconds.
     pub windows: Option<u64>,
+    /// Placement, collection and wear without time.
+    pub waf_only: bool,
 }
 
 impl Default for RunOptions {
@@ -69,6 +72,7 @@ impl Default for RunOptions {
             series_interval: None,
             windows: None,
             until_steady: None,
+            waf_only: false,
         }
     }
 }
@@ -206,6 +210,10 @@ pub fn simulate_in_detail(
     options: &RunOptions,
     progress: Progress<'_>,
 ) -> Result<(Summary, Details), Error> {
+    if options.waf_only {
+        let summary = run_untimed(device, workload, options, progress)?;
+        return Ok((summary, Details::default()));
+    }
     let start = Instant::now();
     let mut prepared = Prepared::new(device, workload, options)?;
     let precondition_wall_s = start.elapsed().as_secs_f64();
@@ -258,6 +266,27 @@ pub fn simulate_in_detail(
     summary.peak_rss_bytes = report::peak_rss_bytes();
     progress(1.0);
     Ok((summary, details))
+}
+
+/// Runs one scenario without time.
+fn run_untimed(
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+    options: &RunOptions,
+    progress: Progress<'_>,
+) -> Result<Summary, Error> {
+    let problems = waf_only::refuse(device, options);
+    if !problems.is_empty() {
+        return Err(Error::Config(problems));
+    }
+    let start = Instant::now();
+    let Prepared { layout, state, cache, .. } = Prepared::new(device, workload, options)?;
+    let precondition_wall_s = start.elapsed().as_secs_f64();
+    let mut summary = waf_only::run(device, workload, options, &layout, state, cache, progress)?;
+    summary.precondition_wall_s = precondition_wall_s;
+    summary.peak_rss_bytes = report::peak_rss_bytes();
+    progress(1.0);
+    Ok(summary)
 }
 
 /// Runs every flow by itself over the same window and fills in the slowdowns. Gives the end-to-end times by

@@ -449,6 +449,20 @@ impl Blocks {
         Some(block * pages + u32::from(page))
     }
 
+    /// Allocates as [`allocate`](Self::allocate) does; the page counts as programmed.
+    #[inline]
+    pub(crate) fn allocate_at_once(
+        &mut self,
+        plane: u32,
+        flow: u16,
+        stream: Stream,
+        privileged: bool,
+    ) -> Option<u32> {
+        let ppa = self.allocate(plane, flow, stream, privileged)?;
+        self.written_at_once(ppa);
+        Some(ppa)
+    }
+
     /// A page that was just allocated counts as programmed: nothing is sent to the die for it.
     pub(crate) fn written_at_once(&mut self, ppa: u32) {
         let block = &mut self.blocks[(ppa / self.pages_per_block) as usize];

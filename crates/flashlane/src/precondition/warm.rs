@@ -17,6 +17,7 @@ use crate::ftl::FtlState;
 use crate::ftl::mapping::MappingTable;
 use crate::ftl::pages::PageTables;
 use crate::layout::{FlowSpace, Layout};
+use crate::workload::turns::turn_of;
 use crate::workload::{self, Planned, RequestOp, RequestSource};
 
 /// Requests replayed at most.
@@ -45,16 +46,7 @@ impl Past<'_> {
         }
         let Some(planned) = &self.next else { return Ok(()) };
         self.at = match self.source.closed_loop() {
-            // Each of the outstanding requests takes about one operation of the array.
-            Some(depth) => {
-                let flash = &device.flash;
-                let times = if planned.op == RequestOp::Read {
-                    &flash.read_time
-                } else {
-                    &flash.program_time
-                };
-                now + Time((times[0].0 / u64::from(depth)).max(1))
-            }
+            Some(depth) => now + turn_of(device, planned.op, depth),
             None => planned.arrival.max(now),
         };
         Ok(())
@@ -170,9 +162,9 @@ fn recall(
             }
         };
         if planned.op == RequestOp::Write {
-            cache.recall_write(flow, lpa, mask, now, |flow, lpa| touch(flow, lpa, true));
+            cache.recall_write(flow, lpa, mask, now, |flow, lpa, _| touch(flow, lpa, true));
         } else if cache
-            .recall_read(flow, lpa, mask, pages.mask(lpa), |flow, lpa| touch(flow, lpa, true))
+            .recall_read(flow, lpa, mask, pages.mask(lpa), |flow, lpa, _| touch(flow, lpa, true))
         {
             touch(flow, lpa, false);
         }

@@ -10,6 +10,7 @@ mod scatter;
 pub mod size;
 pub mod synthetic;
 pub mod trace;
+pub(crate) mod turns;
 mod zipf;
 
 pub(crate) use scatter::Scatter;

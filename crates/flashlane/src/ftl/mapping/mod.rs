@@ -11,11 +11,13 @@ mod write_back;
 
 use flashlane_engine::{DenseMap, NONE};
 
+use super::Ftl;
 use crate::config::{DeviceConfig, Sharing};
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source};
 use cmt::Cmt;
+pub(crate) use cmt::Evicted;
 
 /// Sizes of entries, which follow from the geometry. Source: the released MQSim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +109,7 @@ impl MappingTable {
 
     /// Translation page of a logical page.
     #[inline]
-    fn page_of(&self, flow: u16, lpa: u32) -> u32 {
+    pub(crate) fn page_of(&self, flow: u16, lpa: u32) -> u32 {
         let (first_page, first_lpa) = self.flows[flow as usize];
         first_page + ((u64::from(lpa) - first_lpa) / self.per_page) as u32
     }
@@ -139,7 +141,7 @@ impl MappingTable {
 
     /// Physical page of a translation page, or `NONE`.
     #[inline]
-    fn on_flash(&self, page: u32) -> u32 {
+    pub(crate) fn on_flash(&self, page: u32) -> u32 {
         self.directory[page as usize].wrapping_sub(1)
     }
 
@@ -148,15 +150,17 @@ impl MappingTable {
         self.directory[page as usize] = ppa + 1;
     }
 
-    /// A past look-up, or change, of an entry.
-    pub(crate) fn recall(&mut self, flow: u16, lpa: u32, changed: bool) {
+    /// A look-up, or change, of an entry that takes no time. Gives what left the cache for it, if that
+    /// was changed: its translation page goes to flash.
+    pub(crate) fn recall(&mut self, flow: u16, lpa: u32, changed: bool) -> Option<Evicted> {
         let page = self.page_of(flow, lpa);
         let cmt = self.cmt(flow);
+        let mut leaves = None;
         if !cmt.touch(lpa) {
-            if !cmt.has_room()
-                && let Some(victim) = cmt.evict()
-                && victim.dirty
-            {
+            if !cmt.has_room() {
+                leaves = cmt.evict().filter(|victim| victim.dirty);
+            }
+            if let Some(victim) = &leaves {
                 cmt.clean_page(victim.page);
             }
             cmt.insert(lpa, page, flow, false);
@@ -164,6 +168,12 @@ impl MappingTable {
         if changed {
             cmt.set_dirty(lpa);
         }
+        leaves
+    }
+
+    /// True if the entry of a page is in the cache.
+    pub(crate) fn knows(&mut self, flow: u16, lpa: u32) -> bool {
+        self.cmt(flow).contains(lpa)
     }
 
     /// Entries in the cache.
@@ -324,14 +334,16 @@ impl Ssd {
         let page = table.page_of(flow, lpa);
         self.cache_entry(flow, lpa, page, true);
     }
+}
 
+impl Ftl {
     /// Checks the directory against the page tables.
     pub(crate) fn audit_mapping(&self) {
-        let Some(table) = &self.ftl.mapping else { return };
+        let Some(table) = &self.mapping else { return };
         for page in 0..table.directory.len() as u32 {
             let ppa = table.on_flash(page);
             if ppa != NONE {
-                assert_eq!(self.ftl.pages.lpa(ppa), page, "directory and P2L agree on {page}");
+                assert_eq!(self.pages.lpa(ppa), page, "directory and P2L agree on {page}");
             }
         }
         let parts = table.cmts.len();
