@@ -121,6 +121,16 @@ impl Cache {
         self.modes[flow as usize] == CacheMode::Off
     }
 
+    /// Pools of the cache.
+    pub(crate) fn pools(&self) -> usize {
+        self.pools.len()
+    }
+
+    /// Number of the flow's pool.
+    pub(crate) fn pool_of(&self, flow: u16) -> usize {
+        if self.pools.len() == 1 { 0 } else { flow as usize }
+    }
+
     /// True if the page is cached.
     pub(crate) fn has(&mut self, flow: u16, lpa: u32) -> bool {
         self.slots(flow).contains(lpa)

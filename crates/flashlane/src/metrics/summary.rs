@@ -97,8 +97,6 @@ pub struct WafOnlySummary {
     pub free_blocks_mean: f64,
     /// Free blocks at the end of the plane with the most.
     pub free_blocks_max: u32,
-    /// Share of the planes whose collection is not behind by the scheduling policy. Range: 0..=1.
-    pub planes_kept_up: f64,
     /// One entry per flow, in the order of the workload. Unit: pages.
     pub flows: Vec<WafOnlyFlow>,
 }

@@ -17,7 +17,6 @@ use crate::ftl::FtlState;
 use crate::ftl::mapping::MappingTable;
 use crate::ftl::pages::PageTables;
 use crate::layout::{FlowSpace, Layout};
-use crate::workload::turns::turn_of;
 use crate::workload::{self, Planned, RequestOp, RequestSource};
 
 /// Requests replayed at most.
@@ -46,7 +45,16 @@ impl Past<'_> {
         }
         let Some(planned) = &self.next else { return Ok(()) };
         self.at = match self.source.closed_loop() {
-            Some(depth) => now + turn_of(device, planned.op, depth),
+            // Each of the outstanding requests takes about one operation of the array.
+            Some(depth) => {
+                let flash = &device.flash;
+                let times = if planned.op == RequestOp::Read {
+                    &flash.read_time
+                } else {
+                    &flash.program_time
+                };
+                now + Time((times[0].0 / u64::from(depth)).max(1))
+            }
             None => planned.arrival.max(now),
         };
         Ok(())

@@ -65,13 +65,13 @@ fn amplification(host: u64, other: u64) -> f64 {
 
 fn flow_summary(run: &WafRun<'_>, workload: &WorkloadConfig, flow: usize) -> FlowSummary {
     let (config, work) = (&workload.flows[flow], &run.drive.work[flow]);
-    let input = run.turns.report(flow);
+    let input = run.flows.report(flow);
     let transactions = |count| TransactionSummary { count, ..TransactionSummary::default() };
     FlowSummary {
         name: config.name.clone(),
         priority: format!("{:?}", config.priority).to_lowercase(),
-        requests: run.flows[flow].counted,
-        bytes: run.flows[flow].bytes,
+        requests: run.counted[flow].requests,
+        bytes: run.counted[flow].bytes,
         transactions: transactions(work.host_reads + work.host_programs),
         read_transactions: transactions(work.host_reads),
         write_transactions: transactions(work.host_programs),
@@ -139,7 +139,6 @@ fn waf_only(run: &WafRun<'_>, wall_s: f64) -> WafOnlySummary {
         .collect();
     let all = flows.iter().map(|f| f.host_programs + f.gc_programs + f.mapping_programs).sum();
     let per_second = |pages: u64| pages as f64 / wall_s.max(1e-9);
-    let kept_up = drive.keeps_up().count() as f64;
     WafOnlySummary {
         page_writes: all,
         page_writes_per_wall_s: per_second(all),
@@ -147,7 +146,6 @@ fn waf_only(run: &WafRun<'_>, wall_s: f64) -> WafOnlySummary {
         free_blocks_min: free().min().unwrap_or(0),
         free_blocks_mean: free().map(f64::from).sum::<f64>() / planes.len().max(1) as f64,
         free_blocks_max: free().max().unwrap_or(0),
-        planes_kept_up: kept_up / planes.len().max(1) as f64,
         flows,
     }
 }

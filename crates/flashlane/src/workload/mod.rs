@@ -10,7 +10,6 @@ mod scatter;
 pub mod size;
 pub mod synthetic;
 pub mod trace;
-pub(crate) mod turns;
 mod zipf;
 
 pub(crate) use scatter::Scatter;

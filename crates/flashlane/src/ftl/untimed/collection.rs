@@ -1,15 +1,17 @@
-//! Collection and wear levelling without time.
+//! Collection and wear levelling: the same victims as with time, moved in what the host leaves of the dies'
+//! clocks.
 
 use flashlane_engine::NONE;
 
 use super::Untimed;
 use crate::error::Error;
-use crate::ftl::blocks::{BlockState, Stream};
+use crate::ftl::blocks::{Block, BlockState, Stream};
 use crate::ftl::gc::JobKind;
 
 /// A block being emptied.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
+    plane: u32,
     block: u32,
     /// Physical page to look at next.
     next: u32,
@@ -21,12 +23,11 @@ impl Untimed {
     pub(super) fn collect(&mut self, plane: u32) {
         while self.ftl.collection_is_due(plane) {
             let Some(block) = self.ftl.select_victim(plane) else { return };
-            if !self.ftl.collection_is_free {
-                self.ftl.gc_invocations += 1;
-            }
-            self.start_job(plane, block, JobKind::Collection);
             if self.ftl.collection_is_free {
-                self.advance(plane, u32::MAX);
+                self.pack(plane, block);
+            } else {
+                self.ftl.gc_invocations += 1;
+                self.start_job(plane, block, JobKind::Collection);
             }
         }
     }
@@ -35,42 +36,81 @@ impl Untimed {
         self.ftl.blocks.planes[plane as usize].jobs += 1;
         self.ftl.blocks.block_mut(block).state = BlockState::Collected;
         let next = self.ftl.blocks.first_page(block);
-        self.jobs[plane as usize].push_back(Job { block, next, kind });
+        self.jobs[self.dies.of(plane) as usize].push_back(Job { plane, block, next, kind });
     }
 
-    /// A host page was placed on the plane: collection goes on.
+    /// Empties a block and frees it, all for nothing.
+    fn pack(&mut self, plane: u32, block: u32) {
+        let next = self.ftl.blocks.first_page(block);
+        let mut job = Job { plane, block, next, kind: JobKind::Collection };
+        self.move_pages(&mut job, u32::MAX);
+        self.ftl.blocks.put_empty_block(block);
+    }
+
+    /// Collection of a die goes on in the time up to `at` that nobody else used.
+    #[inline]
+    pub(super) fn catch_up(&mut self, die: u32, at: u64) {
+        if self.dies.free_at[die as usize] < at && !self.jobs[die as usize].is_empty() {
+            self.catch_up_on_jobs(die, at);
+        }
+    }
+
+    fn catch_up_on_jobs(&mut self, die: u32, at: u64) {
+        let moved = self.dies.times.moved;
+        loop {
+            let left = at.saturating_sub(self.dies.free_at[die as usize]);
+            // The last move may end behind `at`.
+            if left == 0 || !self.advance(die, left.div_ceil(moved).min(u64::from(u32::MAX)) as u32)
+            {
+                return;
+            }
+        }
+    }
+
+    /// A page was placed on the plane: collection starts if it is due, and goes first where free blocks are
+    /// few.
     #[inline]
     pub(super) fn follow(&mut self, plane: u32) {
         let state = &self.ftl.blocks.planes[plane as usize];
-        if state.jobs == 0 && state.free >= self.ftl.threshold {
-            return;
+        if state.free < self.ftl.threshold {
+            self.follow_short(plane);
         }
-        self.follow_short(plane);
     }
 
-    /// The same for a plane that is short of free blocks.
     fn follow_short(&mut self, plane: u32) {
         self.collect(plane);
-        let pace = self.paces[plane as usize];
-        if pace == u32::MAX {
-            while self.advance(plane, u32::MAX) {}
-            return;
+        let die = self.dies.of(plane);
+        if self.dies.collection_in_order {
+            while self.advance(die, u32::MAX) {}
+        } else if self.is_urgent(plane) {
+            self.collect_chip(die);
         }
-        let credit = u64::from(self.credit[plane as usize]) + u64::from(pace);
-        self.credit[plane as usize] = credit as u32 & 0xFFFF;
-        self.advance(plane, (credit >> 16) as u32);
-        while self.ftl.blocks.planes[plane as usize].free < self.ftl.hard_threshold
-            && self.advance(plane, u32::MAX)
-        {}
     }
 
-    /// A host page finds no room on the plane: a block is emptied.
+    fn is_urgent(&self, plane: u32) -> bool {
+        self.ftl.blocks.planes[plane as usize].free < self.ftl.hard_threshold
+    }
+
+    /// Collection goes first on all dies of a chip, until no plane of it is below the hard threshold.
+    fn collect_chip(&mut self, die: u32) {
+        let dies = self.dies.of_chip(die);
+        let planes = self.dies.planes(dies.clone());
+        while planes.clone().any(|plane| self.is_urgent(plane)) {
+            let with_work = dies.clone().filter(|&die| !self.jobs[die as usize].is_empty());
+            let Some(die) = with_work.min_by_key(|&die| self.dies.free_at[die as usize]) else {
+                return;
+            };
+            self.advance(die, 1);
+        }
+    }
+
+    /// A page finds no room on the plane: a block is emptied.
     ///
     /// # Errors
     /// [`Error::Stuck`] where no block can be.
     pub(super) fn make_room(&mut self, plane: u32) -> Result<(), Error> {
         self.collect(plane);
-        if self.advance(plane, u32::MAX) {
+        if self.advance(self.dies.of(plane), u32::MAX) {
             return Ok(());
         }
         Err(Error::Stuck(format!(
@@ -80,16 +120,30 @@ impl Untimed {
         )))
     }
 
-    /// Moves so many pages of the oldest job of a plane at most, and erases its block if it is empty then.
-    /// False without a job.
-    fn advance(&mut self, plane: u32, moves: u32) -> bool {
-        let Some(&Job { block, mut next, kind }) = self.jobs[plane as usize].front() else {
-            return false;
-        };
-        let flow = self.ftl.blocks.block(block).flow;
-        let stream = self.ftl.blocks.block(block).stream.moved();
-        let valid = u32::from(self.ftl.blocks.block(block).valid);
-        let moved = valid.min(moves);
+    /// The oldest job of a die moves so many pages at most; if its block is empty then, it is erased. False
+    /// without a job.
+    fn advance(&mut self, die: u32, moves: u32) -> bool {
+        let Some(&(mut job)) = self.jobs[die as usize].front() else { return false };
+        let moved = self.move_pages(&mut job, moves);
+        let flow = self.ftl.blocks.block(job.block).flow;
+        self.work[flow as usize].gc_programs += u64::from(moved);
+        self.dies.free_at[die as usize] += u64::from(moved) * self.dies.times.moved;
+        if self.ftl.blocks.block(job.block).valid == 0 {
+            self.jobs[die as usize].pop_front();
+            self.dies.free_at[die as usize] += self.dies.times.erase;
+            self.erase(&job);
+        } else {
+            *self.jobs[die as usize].front_mut().expect("just seen") = job;
+        }
+        true
+    }
+
+    /// Moves the next valid pages of a job, so many at most; how many there were.
+    fn move_pages(&mut self, job: &mut Job, moves: u32) -> u32 {
+        let &mut Job { plane, block, mut next, .. } = job;
+        let Block { flow, stream, valid, .. } = *self.ftl.blocks.block(block);
+        let stream = stream.moved();
+        let moved = u32::from(valid).min(moves);
         for _ in 0..moved {
             let mut lpa = self.ftl.pages.lpa(next);
             while lpa == NONE {
@@ -113,53 +167,38 @@ impl Untimed {
             self.programmed(plane);
             next += 1;
         }
-        if !self.ftl.collection_is_free {
-            self.work[flow as usize].gc_programs += u64::from(moved);
-        }
-        if moved == valid {
-            self.jobs[plane as usize].pop_front();
-            self.erase(plane, block, kind);
-        } else {
-            self.jobs[plane as usize].front_mut().expect("just seen").next = next;
-        }
-        true
+        job.next = next;
+        moved
     }
 
     /// An empty block goes back to the pool, and the next one is looked for.
-    fn erase(&mut self, plane: u32, block: u32, kind: JobKind) {
-        let free_of_cost = self.ftl.collection_is_free;
-        if free_of_cost {
-            self.ftl.blocks.put_empty_block(block);
-        } else {
-            self.ftl.blocks.put_block(block);
-            self.erases += 1;
-        }
-        let state = &mut self.ftl.blocks.planes[plane as usize];
-        state.jobs -= 1;
-        state.urgent = state.free < self.ftl.hard_threshold;
+    fn erase(&mut self, job: &Job) {
+        let &Job { plane, block, kind, .. } = job;
+        self.ftl.blocks.put_block(block);
+        self.erases += 1;
+        self.ftl.blocks.planes[plane as usize].jobs -= 1;
+        self.ftl.blocks.planes[plane as usize].urgent = self.is_urgent(plane);
         if kind == JobKind::Collection
-            && !free_of_cost
             && let Some(coldest) = self.ftl.coldest_block(plane)
         {
             self.start_job(plane, coldest, JobKind::Wear);
         }
-        if !free_of_cost {
-            self.collect(plane);
-        }
+        self.collect(plane);
     }
 
     /// Checks the jobs against the blocks.
     pub(super) fn audit_jobs(&self) {
         let blocks = &self.ftl.blocks;
-        for (plane, jobs) in (0..).zip(&self.jobs) {
-            let state = &blocks.planes[plane as usize];
-            assert_eq!(state.jobs as usize, jobs.len(), "jobs of plane {plane}");
-            let collected = |block: &&_| {
-                matches!(block, crate::ftl::blocks::Block { state: BlockState::Collected, .. })
-            };
+        let mut jobs = vec![0; blocks.planes.len()];
+        for job in self.jobs.iter().flatten() {
+            jobs[job.plane as usize] += 1;
+        }
+        for (plane, jobs) in (0..).zip(jobs) {
+            assert_eq!(blocks.planes[plane as usize].jobs, jobs, "jobs of plane {plane}");
+            let collected = |block: &&Block| block.state == BlockState::Collected;
             let found = blocks.of_plane(plane).iter().filter(collected).count();
-            assert_eq!(found, jobs.len(), "blocks in collection of plane {plane}");
-            assert!(jobs.len() <= self.ftl.max_jobs as usize, "jobs of plane {plane} are bounded");
+            assert_eq!(found, jobs as usize, "blocks in collection of plane {plane}");
+            assert!(jobs <= self.ftl.max_jobs, "jobs of plane {plane} are bounded");
         }
     }
 }

@@ -1,22 +1,26 @@
-//! The translation layer without time: where pages go, which blocks are emptied and how they wear, with the
+//! The translation layer without events: where pages go, which blocks are emptied and how they wear, with the
 //! tables and policies of the timed one and no transactions.
 //!
-//! A host page is mapped, placed and programmed at once. What a timed drive does side by side happens one
-//! after the other: after each host page its plane collects as far as its pace says. Writes that find no room
-//! wait for collection, as in a timed run.
+//! A host page is mapped, placed and programmed at once. Instead of time there is a clock for each die, which
+//! says how much of its time the host leaves to collection. Invariants: those of the timed layer.
 
+mod clock;
 mod collection;
 mod translation;
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use flashlane_engine::{NONE, Time};
 
 use super::Ftl;
 use super::blocks::Stream;
 use crate::cache::Cache;
+use crate::config::{CacheConfig, DeviceConfig};
 use crate::error::Error;
 use crate::layout::Layout;
+pub(crate) use clock::ANSWER;
+use clock::Dies;
 use collection::Job;
 
 /// One page of a request.
@@ -26,8 +30,8 @@ pub(crate) struct HostPage {
     pub(crate) lpa: u32,
     /// Sectors of the page.
     pub(crate) mask: u64,
-    /// Time of the request on the clock that orders flows.
-    pub(crate) at: Time,
+    /// Time of the request. Unit: picoseconds.
+    pub(crate) at: u64,
 }
 
 /// Work done for a flow. Unit: pages.
@@ -45,19 +49,39 @@ pub(crate) struct FlowWork {
     pub(crate) cache_misses: u64,
 }
 
-/// A drive that takes no time.
+/// Ends of the write-backs of a pool of the cache that are under way.
+#[derive(Clone, Debug)]
+struct WriteBacks {
+    ends: BinaryHeap<Reverse<u64>>,
+    /// At most so many. Unit: pages.
+    bound: usize,
+}
+
+impl WriteBacks {
+    /// When a write that comes at `at` has room.
+    fn room_at(&mut self, mut at: u64) -> u64 {
+        while let Some(&Reverse(end)) = self.ends.peek()
+            && (end <= at || self.ends.len() >= self.bound)
+        {
+            self.ends.pop();
+            at = at.max(end);
+        }
+        at
+    }
+}
+
+/// A drive without events. Functions give the time when what they were asked for is done.
 pub(crate) struct Untimed {
     pub(crate) ftl: Ftl,
     pub(crate) cache: Cache,
     /// By flow.
     pub(crate) work: Vec<FlowWork>,
     pub(crate) erases: u64,
-    /// Moves for each host page, by plane; `u32::MAX` for as many as it takes. Unit: pages / 65536.
-    paces: Vec<u32>,
-    /// Blocks being emptied, by plane, in order of their start.
+    dies: Dies,
+    /// Blocks being emptied, by die, in order of their start.
     jobs: Vec<VecDeque<Job>>,
-    /// What collection may still move of its pace, by plane. Unit: pages / 65536.
-    credit: Vec<u32>,
+    /// By pool of the cache.
+    under_way: Vec<WriteBacks>,
     /// Pages on their way out of the cache.
     leaving: Vec<(u16, u32, u64)>,
     /// Translation pages to write back, by flow and page.
@@ -68,99 +92,111 @@ pub(crate) struct Untimed {
 
 impl Untimed {
     /// A drive in the state that the parts are in.
-    pub(crate) fn new(ftl: Ftl, cache: Cache, flows: usize, paces: Vec<u32>) -> Self {
-        let planes = ftl.blocks.planes.len();
-        let jobs = vec![VecDeque::with_capacity(ftl.max_jobs as usize); planes];
+    pub(crate) fn new(device: &DeviceConfig, layout: &Layout, ftl: Ftl, cache: Cache) -> Self {
+        let geometry = layout.geometry;
+        let CacheConfig { write_back_pages_per_plane, .. } = device.cache;
+        let bound = geometry.planes() as usize * write_back_pages_per_plane as usize;
+        let under_way = WriteBacks { ends: BinaryHeap::with_capacity(bound), bound };
+        let jobs = ftl.max_jobs as usize * geometry.planes_per_die as usize;
         Self {
             balances: ftl.allocator.is_dynamic(),
+            under_way: vec![under_way; cache.pools()],
             ftl,
             cache,
-            work: vec![FlowWork::default(); flows],
+            work: vec![FlowWork::default(); layout.flows.len()],
             erases: 0,
-            paces,
-            jobs,
-            credit: vec![0; planes],
+            dies: Dies::new(device, geometry),
+            jobs: vec![VecDeque::with_capacity(jobs); geometry.dies() as usize],
             leaving: Vec::new(),
             write_backs: VecDeque::new(),
         }
     }
 
     /// Planes that are short of free blocks start to collect.
-    pub(crate) fn start(&mut self) -> Result<(), Error> {
+    pub(crate) fn start(&mut self) {
         for plane in 0..self.ftl.blocks.planes.len() as u32 {
             self.collect(plane);
         }
-        self.settle()
     }
 
     /// The host writes a page.
     #[inline]
-    pub(crate) fn write(&mut self, page: &HostPage) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, page: &HostPage) -> Result<u64, Error> {
         let HostPage { flow, lpa, mask, at } = *page;
         if self.cache.is_off(flow) {
-            self.program(flow, lpa, mask)?;
-            return self.settle();
+            let done = self.program(flow, lpa, mask, at)?;
+            self.settle(at)?;
+            return Ok(done);
         }
-        if self.cache.takes_writes(flow) {
+        let buffered = self.cache.takes_writes(flow);
+        let mut at = at;
+        if buffered {
+            at = self.under_way[self.cache.pool_of(flow)].room_at(at);
             self.count_cache(flow, lpa);
         }
-        self.through_cache(|cache, leaving| {
-            cache.recall_write(flow, lpa, mask, at, |flow, lpa, mask| {
+        let done = self.through_cache(at, |cache, leaving| {
+            cache.recall_write(flow, lpa, mask, Time(at), |flow, lpa, mask| {
                 leaving.push((flow, lpa, mask));
             });
-        })
+        })?;
+        Ok(if buffered { at + ANSWER } else { done })
     }
 
     /// The host reads a page.
-    pub(crate) fn read(&mut self, page: &HostPage) -> Result<(), Error> {
-        let HostPage { flow, lpa, mask, .. } = *page;
-        let on_flash = match self.ftl.pages.ppa(lpa) {
-            NONE => 0,
-            _ => self.ftl.pages.mask(lpa),
-        };
+    pub(crate) fn read(&mut self, page: &HostPage) -> Result<u64, Error> {
+        let HostPage { flow, lpa, mask, at } = *page;
+        let ppa = self.ftl.pages.ppa(lpa);
+        let on_flash = if ppa == NONE { 0 } else { self.ftl.pages.mask(lpa) };
         if !self.cache.is_off(flow) {
             self.count_cache(flow, lpa);
             let mut from_flash = false;
-            self.through_cache(|cache, leaving| {
+            self.through_cache(at, |cache, leaving| {
                 from_flash = cache.recall_read(flow, lpa, mask, on_flash, |flow, lpa, mask| {
                     leaving.push((flow, lpa, mask));
                 });
             })?;
             if !from_flash {
-                return Ok(());
+                return Ok(at + ANSWER);
             }
         }
-        self.look_up(flow, lpa);
-        if on_flash & mask != 0 || self.ftl.unwritten_reads_flash {
+        let known = self.look_up(flow, lpa, at);
+        let done = if on_flash & mask != 0 {
             self.work[flow as usize].host_reads += 1;
+            self.read_page(ppa, known)
+        } else if self.ftl.unwritten_reads_flash {
+            self.work[flow as usize].host_reads += 1;
+            let (plane, _) = self.ftl.allocator.home(flow, lpa);
+            self.read_plane(plane, known)
         } else {
             self.work[flow as usize].zero_fill_reads += 1;
-        }
-        self.settle()
+            known + ANSWER
+        };
+        self.settle(at)?;
+        Ok(done)
     }
 
     /// The host gives up sectors of a page.
-    pub(crate) fn trim(&mut self, page: &HostPage) -> Result<(), Error> {
-        let HostPage { flow, lpa, mask, .. } = *page;
+    pub(crate) fn trim(&mut self, page: &HostPage) -> Result<u64, Error> {
+        let HostPage { flow, lpa, mask, at } = *page;
         self.cache.recall_trim(flow, lpa, mask);
         let ppa = self.ftl.pages.ppa(lpa);
-        if ppa == NONE {
-            return Ok(());
+        if ppa != NONE {
+            let left = self.ftl.pages.mask(lpa) & !mask;
+            if left == 0 {
+                self.ftl.pages.forget(lpa);
+                self.invalidate(ppa);
+            } else {
+                self.ftl.pages.set_mask(lpa, left);
+            }
+            self.mapping_changed(flow, lpa);
+            self.settle(at)?;
         }
-        let left = self.ftl.pages.mask(lpa) & !mask;
-        if left == 0 {
-            self.ftl.pages.forget(lpa);
-            self.invalidate(ppa);
-        } else {
-            self.ftl.pages.set_mask(lpa, left);
-        }
-        self.mapping_changed(flow, lpa);
-        self.settle()
+        Ok(at + ANSWER)
     }
 
     /// Everything that a flow wrote goes to flash.
-    pub(crate) fn flush(&mut self, flow: u16) -> Result<(), Error> {
-        self.through_cache(|cache, leaving| {
+    pub(crate) fn flush(&mut self, flow: u16, at: u64) -> Result<u64, Error> {
+        self.through_cache(at, |cache, leaving| {
             cache.recall_flush(flow, |flow, lpa, mask| leaving.push((flow, lpa, mask)));
         })
     }
@@ -174,39 +210,45 @@ impl Untimed {
         }
     }
 
-    /// Lets the cache do something, and programs what leaves it.
+    /// Lets the cache do something, and programs what leaves it; when all of that is done.
     fn through_cache(
         &mut self,
+        at: u64,
         act: impl FnOnce(&mut Cache, &mut Vec<(u16, u32, u64)>),
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
         let mut leaving = std::mem::take(&mut self.leaving);
         act(&mut self.cache, &mut leaving);
+        let mut done = at + ANSWER;
         for (flow, lpa, mask) in leaving.drain(..) {
-            self.program(flow, lpa, mask)?;
+            let end = self.program(flow, lpa, mask, at)?;
+            done = done.max(end);
+            if self.cache.takes_writes(flow) {
+                self.under_way[self.cache.pool_of(flow)].ends.push(Reverse(end));
+            }
         }
         self.leaving = leaving;
-        self.settle()
+        self.settle(at)?;
+        Ok(done)
     }
 
     /// A host page goes to flash, past the cache.
     #[inline]
-    fn program(&mut self, flow: u16, lpa: u32, mask: u64) -> Result<(), Error> {
-        self.look_up(flow, lpa);
+    fn program(&mut self, flow: u16, lpa: u32, mask: u64, at: u64) -> Result<u64, Error> {
+        let mut at = self.look_up(flow, lpa, at);
         let old = self.ftl.pages.ppa(lpa);
         let mut held = mask;
         if mask != self.ftl.pages.full_mask() && old != NONE {
             let before = self.ftl.pages.mask(lpa);
-            // The part of the page that the write does not bring is read first.
-            self.work[flow as usize].host_reads += u64::from(before & !mask != 0);
             held |= before;
-        }
-        let (plane, ppa) = loop {
-            let plane = self.ftl.allocator.plane(flow, lpa, old, &self.ftl.blocks);
-            match self.ftl.blocks.allocate_at_once(plane, flow, Stream::Host, false) {
-                Some(ppa) => break (plane, ppa),
-                None => self.make_room(plane)?,
+            if before & !mask != 0 {
+                // The part of the page that the write does not bring is read first.
+                self.work[flow as usize].host_reads += 1;
+                at = self.read_page(old, at);
             }
-        };
+        }
+        let (plane, ppa) = self.place(at, Stream::Host, flow, |ftl| {
+            ftl.allocator.plane(flow, lpa, old, &ftl.blocks)
+        })?;
         if old != NONE {
             // Collection may have moved the page.
             self.invalidate(self.ftl.pages.ppa(lpa));
@@ -214,10 +256,43 @@ impl Untimed {
         self.ftl.pages.place(lpa, ppa);
         self.ftl.pages.set_mask(lpa, held);
         self.work[flow as usize].host_programs += 1;
-        self.programmed(plane);
         self.mapping_changed(flow, lpa);
         self.follow(plane);
-        Ok(())
+        Ok(self.dies.work(self.dies.of(plane), at, self.dies.times.program))
+    }
+
+    /// Finds a page on the plane that `plane` names, when its die has collected in the time that it had, and
+    /// longer where there is no room.
+    #[inline]
+    fn place(
+        &mut self,
+        at: u64,
+        stream: Stream,
+        flow: u16,
+        plane: impl Fn(&Ftl) -> u32,
+    ) -> Result<(u32, u32), Error> {
+        loop {
+            let plane = plane(&self.ftl);
+            self.catch_up(self.dies.of(plane), at);
+            match self.ftl.blocks.allocate_at_once(plane, flow, stream, false) {
+                Some(ppa) => {
+                    self.programmed(plane);
+                    return Ok((plane, ppa));
+                }
+                None => self.make_room(plane)?,
+            }
+        }
+    }
+
+    /// Reads a physical page; when it is there.
+    fn read_page(&mut self, ppa: u32, at: u64) -> u64 {
+        self.read_plane(self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa)), at)
+    }
+
+    fn read_plane(&mut self, plane: u32, at: u64) -> u64 {
+        let die = self.dies.of(plane);
+        self.catch_up(die, at);
+        self.dies.read(die, at)
     }
 
     /// A physical page holds nothing valid any more.
@@ -238,11 +313,6 @@ impl Untimed {
                 planes.iter_mut().for_each(|plane| plane.programs -= fewest);
             }
         }
-    }
-
-    /// Planes whose collection keeps up whatever the load.
-    pub(crate) fn keeps_up(&self) -> impl Iterator<Item = u32> {
-        (0..).zip(&self.paces).filter(|(_, pace)| **pace == u32::MAX).map(|(plane, _)| plane)
     }
 
     /// Checks everything that must hold between two requests.

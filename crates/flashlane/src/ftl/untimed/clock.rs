@@ -1,0 +1,102 @@
+//! The clock of each die: when the work that it was given is done.
+//!
+//! Not a model of time but of who is behind: a request starts when its die has done what came before, and
+//! what the host leaves idle is for collection. Bus, link and firmware take no time.
+
+use crate::config::DeviceConfig;
+use crate::config::units::Span;
+use crate::layout::Geometry;
+
+/// A request that the controller answers by itself. Unit: picoseconds.
+pub(crate) const ANSWER: u64 = 1_000_000;
+
+/// Times of operations, transfers included. Unit: picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    pub(super) read: u64,
+    pub(super) program: u64,
+    pub(super) moved: u64,
+    pub(super) erase: u64,
+}
+
+impl Times {
+    fn new(device: &DeviceConfig) -> Self {
+        let flash = &device.flash;
+        let mean = |times: &[Span]| {
+            times.iter().map(|time| time.0).sum::<u64>() / times.len().max(1) as u64
+        };
+        let bytes_per_s = u128::from(flash.channel_rate.0 * flash.channel_width.0);
+        let page = u128::from(flash.page_size.0) * 1_000_000_000_000;
+        let transfer = (page / bytes_per_s.max(1)) as u64;
+        let (read, program) = (mean(&flash.read_time), mean(&flash.program_time));
+        let over_channel = if device.ftl.gc.copyback { 0 } else { 2 * transfer };
+        Self {
+            read: read + transfer,
+            program: program + transfer,
+            moved: read + program + over_channel,
+            erase: flash.erase_time.0,
+        }
+    }
+}
+
+/// All dies.
+#[derive(Clone, Debug)]
+pub(super) struct Dies {
+    /// When each die has done all of its work. Unit: picoseconds.
+    pub(super) free_at: Vec<u64>,
+    die_of_plane: Vec<u32>,
+    planes_per_die: u32,
+    dies_per_chip: u32,
+    pub(super) times: Times,
+    /// Collection is served in the order in which it comes, never behind requests.
+    pub(super) collection_in_order: bool,
+}
+
+impl Dies {
+    pub(super) fn new(device: &DeviceConfig, geometry: Geometry) -> Self {
+        let in_order = matches!(device.scheduler.name(), "fcfs" | "read-priority" | "flin");
+        let die_of = |plane| plane / geometry.planes_per_die;
+        Self {
+            free_at: vec![0; geometry.dies() as usize],
+            die_of_plane: (0..geometry.planes()).map(die_of).collect(),
+            planes_per_die: geometry.planes_per_die,
+            dies_per_chip: geometry.dies_per_chip,
+            times: Times::new(device),
+            collection_in_order: in_order || !device.ftl.gc.preemptible,
+        }
+    }
+
+    /// Die of a plane.
+    #[inline]
+    pub(super) fn of(&self, plane: u32) -> u32 {
+        self.die_of_plane[plane as usize]
+    }
+
+    /// Dies of the chip of a die.
+    pub(super) fn of_chip(&self, die: u32) -> std::ops::Range<u32> {
+        let first = die - die % self.dies_per_chip;
+        first..first + self.dies_per_chip
+    }
+
+    /// Planes of some dies.
+    pub(super) fn planes(&self, dies: std::ops::Range<u32>) -> std::ops::Range<u32> {
+        dies.start * self.planes_per_die..dies.end * self.planes_per_die
+    }
+
+    /// A die works for a while on something that comes at `at`; when it is done.
+    #[inline]
+    pub(super) fn work(&mut self, die: u32, at: u64, time: u64) -> u64 {
+        let free_at = &mut self.free_at[die as usize];
+        *free_at = (*free_at).max(at) + time;
+        *free_at
+    }
+
+    /// The same for a read, which waits for the operation under way and not for those behind it.
+    #[inline]
+    pub(super) fn read(&mut self, die: u32, at: u64) -> u64 {
+        let Times { read, program, .. } = self.times;
+        let start = self.free_at[die as usize].max(at);
+        self.free_at[die as usize] = start + read;
+        start.min(at + program / 2) + read
+    }
+}
