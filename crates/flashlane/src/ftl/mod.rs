@@ -63,7 +63,7 @@ impl FtlState {
             sectors_per_page: 1,
         };
         Self {
-            pages: PageTables::new(0, 0, 1),
+            pages: PageTables::new(0, 0, 1, false),
             blocks: Blocks::new(geometry, 0, false, 0),
             mapping: None,
             hybrid: None,
@@ -87,7 +87,12 @@ impl FtlState {
             }
         }
         Self {
-            pages: PageTables::new(logical, physical, geometry.sectors_per_page),
+            pages: PageTables::new(
+                logical,
+                physical,
+                geometry.sectors_per_page,
+                device.ftl.precondition.enabled,
+            ),
             blocks,
             mapping: device.ftl.mapping.is_cached().then(|| MappingTable::new(device, layout)),
             hybrid: (device.ftl.mapping.kind == MappingKind::Hybrid).then(|| {

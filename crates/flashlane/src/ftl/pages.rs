@@ -4,17 +4,20 @@
 //! memory means "nothing" and untouched parts of a device cost no memory. Pages written only in
 //! part are rare and have their sector masks in a side table.
 
-use flashlane_engine::{DenseMap, NONE};
+use flashlane_engine::{DenseMap, NONE, Table};
+
+/// Logical pages of a word of `partial`.
+const WORD: u32 = u32::BITS;
 
 /// The page tables. Sizes: logical pages of all flows, physical pages of the device.
 #[derive(Clone, Debug)]
 pub(crate) struct PageTables {
     /// Logical to physical, plus one.
-    l2p: Vec<u32>,
+    l2p: Table,
     /// Physical to logical (or to translation page), plus one; 0 for free and invalid pages.
-    p2l: Vec<u32>,
+    p2l: Table,
     /// One bit a logical page: only some sectors were written.
-    partial: Vec<u64>,
+    partial: Table,
     /// Sector masks of partial pages: logical page to place in `masks`.
     places: DenseMap,
     masks: Vec<u64>,
@@ -23,12 +26,12 @@ pub(crate) struct PageTables {
 }
 
 impl PageTables {
-    /// Empty tables.
-    pub(crate) fn new(logical: u64, physical: u64, sectors_per_page: u32) -> Self {
+    /// Empty tables. `filled`: preconditioning is about to write most of them.
+    pub(crate) fn new(logical: u64, physical: u64, sectors_per_page: u32, filled: bool) -> Self {
         Self {
-            l2p: vec![0; logical as usize],
-            p2l: vec![0; physical as usize],
-            partial: vec![0; logical.div_ceil(64) as usize],
+            l2p: Table::new(logical as usize, filled),
+            p2l: Table::new(physical as usize, filled),
+            partial: Table::new(logical.div_ceil(64) as usize * 2, false),
             places: DenseMap::default(),
             masks: Vec::new(),
             free_masks: Vec::new(),
@@ -51,25 +54,32 @@ impl PageTables {
     #[inline]
     pub(crate) fn ppa(&self, lpa: u32) -> u32 {
         // 0 - 1 wraps to NONE.
-        self.l2p[lpa as usize].wrapping_sub(1)
+        self.l2p.get(lpa).wrapping_sub(1)
     }
 
     /// Logical (or translation) page that a physical page holds, or `NONE`.
     #[inline]
     pub(crate) fn lpa(&self, ppa: u32) -> u32 {
-        self.p2l[ppa as usize].wrapping_sub(1)
+        self.p2l.get(ppa).wrapping_sub(1)
     }
 
     /// Points a logical page at a physical one, or at nothing.
     #[inline]
     pub(crate) fn set_ppa(&mut self, lpa: u32, ppa: u32) {
-        self.l2p[lpa as usize] = ppa.wrapping_add(1);
+        self.l2p.set(lpa, ppa.wrapping_add(1));
     }
 
     /// Records what a physical page holds, or that it holds nothing valid.
     #[inline]
     pub(crate) fn set_lpa(&mut self, ppa: u32, lpa: u32) {
-        self.p2l[ppa as usize] = lpa.wrapping_add(1);
+        self.p2l.set(ppa, lpa.wrapping_add(1));
+    }
+
+    /// Asks for what is kept of a logical page, which is needed soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, lpa: u32) {
+        self.l2p.prefetch(lpa);
+        self.partial.prefetch(lpa / WORD);
     }
 
     /// Both directions at once, for a page written whole; used by preconditioning.
@@ -79,10 +89,20 @@ impl PageTables {
         self.set_lpa(ppa, lpa);
     }
 
+    /// Entries of physical pages in a row, as [`PageTables::set_lpa`] keeps them: plus one, 0 for nothing.
+    pub(crate) fn held_entries_mut(&mut self, ppa: u32, count: u32) -> &mut [[u8; 4]] {
+        self.p2l.row_mut(ppa, count)
+    }
+
+    /// The same of logical pages and [`PageTables::set_ppa`].
+    pub(crate) fn place_entries_mut(&mut self, lpa: u32, count: u32) -> &mut [[u8; 4]] {
+        self.l2p.row_mut(lpa, count)
+    }
+
     /// Sectors of a mapped logical page that hold data.
     #[inline]
     pub(crate) fn mask(&self, lpa: u32) -> u64 {
-        if self.partial[lpa as usize / 64] >> (lpa % 64) & 1 == 0 {
+        if self.partial.get(lpa / WORD) >> (lpa % WORD) & 1 == 0 {
             return self.full_mask;
         }
         let place = self.places.get(lpa).expect("a partial page has a mask");
@@ -91,11 +111,12 @@ impl PageTables {
 
     /// Sets the sectors of a logical page that hold data.
     pub(crate) fn set_mask(&mut self, lpa: u32, mask: u64) {
-        let (word, bit) = (lpa as usize / 64, 1 << (lpa % 64));
-        let was_partial = self.partial[word] & bit != 0;
+        let (at, bit) = (lpa / WORD, 1 << (lpa % WORD));
+        let word = self.partial.get(at);
+        let was_partial = word & bit != 0;
         if mask == self.full_mask {
             if was_partial {
-                self.partial[word] &= !bit;
+                self.partial.set(at, word & !bit);
                 let place = self.places.remove(lpa).expect("a partial page has a mask");
                 self.free_masks.push(place);
             }
@@ -103,7 +124,7 @@ impl PageTables {
             let place = self.places.get(lpa).expect("a partial page has a mask");
             self.masks[place as usize] = mask;
         } else {
-            self.partial[word] |= bit;
+            self.partial.set(at, word | bit);
             let place = self.free_masks.pop().unwrap_or_else(|| {
                 self.masks.push(0);
                 self.masks.len() as u32 - 1
@@ -120,7 +141,7 @@ impl PageTables {
 
     /// Memory of the per-page tables. Unit: bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        (self.l2p.len() * 4 + self.p2l.len() * 4 + self.partial.len() * 8) as u64
+        (self.l2p.bytes() + self.p2l.bytes() + self.partial.bytes()) as u64
     }
 
     /// Memory of the side table of partial pages. Unit: bytes.
@@ -141,7 +162,7 @@ mod tests {
 
     #[test]
     fn masks_come_and_go() {
-        let mut pages = PageTables::new(100, 200, 16);
+        let mut pages = PageTables::new(100, 200, 16, false);
         assert_eq!(pages.ppa(3), NONE);
         pages.place(3, 7);
         assert_eq!((pages.ppa(3), pages.lpa(7)), (7, 3));
@@ -159,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_page_costs_at_most_eight_and_a_half_bytes() {
-        let pages = PageTables::new(930_000, 1_000_000, 16);
+        let pages = PageTables::new(930_000, 1_000_000, 16, false);
         assert!(pages.bytes() as f64 / 1e6 <= 8.5);
     }
 }

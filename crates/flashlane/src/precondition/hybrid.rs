@@ -3,8 +3,8 @@
 
 use flashlane_engine::{NONE, Rng};
 
+use super::Holding;
 use super::recent::Recent;
-use super::{Holding, PagesOn};
 use crate::ftl::FtlState;
 use crate::ftl::allocation::Allocator;
 use crate::layout::Layout;
@@ -26,9 +26,8 @@ pub(super) fn place(
         let period = order.len() as u64;
         let lpa = |page: u64| (space.first_lpa + page) as u32;
         for (index, &plane) in (0..).zip(order) {
-            let pages: PagesOn = holding.pages_on(index, period, space.pages);
-            for k in 0..pages.len() {
-                let lpa = lpa(pages.get(k));
+            for page in holding.pages_on(index, period, space.pages).iter() {
+                let lpa = lpa(u64::from(page));
                 let ppa = hybrid.data_place(plane, flow, lpa, &mut state.blocks);
                 state.pages.place(lpa, ppa);
                 state.blocks.block_mut(state.blocks.block_of(ppa)).valid += 1;

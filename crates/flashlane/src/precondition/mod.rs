@@ -5,6 +5,7 @@
 //! collection starts. Which logical pages share a block is random, except for streams, whose blocks
 //! are written in sequence. Source: MQSim (FAST'18) section 5.
 
+mod fill;
 mod first_sectors;
 mod hybrid;
 mod own_requests;
@@ -13,6 +14,9 @@ mod recent;
 mod scatter;
 mod scattered;
 mod warm;
+
+#[cfg(test)]
+mod conformance;
 
 use flashlane_engine::Rng;
 
@@ -23,8 +27,9 @@ use crate::ftl::mapping::MappingTable;
 use crate::ftl::{FtlState, opens_frontiers_at_start, reserve_blocks};
 use crate::layout::{FlowSpace, Layout};
 use crate::workload::footprint::Footprint;
-use plan::{Planner, spread};
-use scatter::{CHUNK, Scatter};
+use fill::{PagesOn, Part, copy_places, planes_together};
+use plan::Planner;
+use scatter::Scatter;
 pub(crate) use warm::warm;
 
 /// What a flow's logical space holds: touched pages first, then the lowest others.
@@ -67,35 +72,13 @@ impl<'a> Holding<'a> {
                         let touched = set.contains(page);
                         page < if touched { self.touched_below } else { self.others_below }
                     })
+                    .map(|page| page as u32)
                     .collect(),
             ),
             _ => {
-                let count = self.written.saturating_sub(index).div_ceil(period);
-                PagesOn::Stride { index, period, count }
+                let count = self.written.saturating_sub(index).div_ceil(period) as u32;
+                PagesOn::Stride { index: index as u32, period: period as u32, count }
             }
-        }
-    }
-}
-
-/// Some logical pages of a flow.
-enum PagesOn {
-    Stride { index: u64, period: u64, count: u64 },
-    List(Vec<u64>),
-}
-
-impl PagesOn {
-    fn len(&self) -> u64 {
-        match self {
-            Self::Stride { count, .. } => *count,
-            Self::List(list) => list.len() as u64,
-        }
-    }
-
-    #[inline]
-    fn get(&self, k: u64) -> u64 {
-        match self {
-            Self::Stride { index, period, .. } => index + k * period,
-            Self::List(list) => list[k as usize],
         }
     }
 }
@@ -140,50 +123,67 @@ pub(crate) fn precondition(
         }
     }
     let mut planner = Planner::new(&device.ftl.gc.victim, layout.geometry);
-    for (plane, flows) in owners.iter().enumerate() {
-        let pages: Vec<PagesOn> = flows
-            .iter()
-            .map(|&(flow, index)| {
-                let period = allocator.order(flow as u16).len() as u64;
-                holdings[flow].pages_on(index, period, layout.flows[flow].pages)
-            })
-            .collect();
-        let total: u64 = pages.iter().map(PagesOn::len).sum();
-        let mut room =
-            usable_blocks(device, layout, flows.len() as u32, plane as u32, total, state);
-        let mut left = total;
-        // Blocks of all flows together, each flow's spread over the same span of time.
-        let span = room as u32;
-        for (&(flow, _), pages) in flows.iter().zip(&pages) {
-            if pages.len() == 0 {
-                continue;
+    let mut spare = Vec::new();
+    for planes in in_order(layout, &allocator).chunks(planes_together(layout)) {
+        let mut parts = Vec::new();
+        for &plane in planes {
+            let flows = &owners[plane as usize];
+            let pages: Vec<PagesOn> = flows
+                .iter()
+                .map(|&(flow, index)| {
+                    let period = allocator.order(flow as u16).len() as u64;
+                    holdings[flow].pages_on(index, period, layout.flows[flow].pages)
+                })
+                .collect();
+            let total: u64 = pages.iter().map(|pages| u64::from(pages.len())).sum();
+            let mut room = usable_blocks(device, layout, flows.len() as u32, plane, total, state);
+            let mut left = total;
+            // Blocks of all flows together, each flow's spread over the same span of time.
+            let span = room as u32;
+            for (&(flow, _), pages) in flows.iter().zip(pages) {
+                let count = u64::from(pages.len());
+                if count == 0 {
+                    continue;
+                }
+                // Blocks in proportion to valid pages, so that every flow has the same utilisation.
+                let share = (u128::from(room) * u128::from(count) / u128::from(left)) as u64;
+                let needed = count.div_ceil(u64::from(layout.geometry.pages_per_block));
+                let blocks = share.max(needed);
+                room = room.saturating_sub(blocks);
+                left -= count;
+                let streaming = matches!(holdings[flow].footprint, Footprint::Streaming { .. });
+                let mut valid = planner.valid_pages(count, blocks, streaming).to_vec();
+                if device.compat.fullest_blocks_oldest {
+                    valid.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
+                }
+                let order =
+                    Scatter::new(pages.len(), !streaming, seed, u64::from(plane), flow as u64);
+                let first = layout.flows[flow].first_lpa as u32;
+                let mut part =
+                    Part::new(flow as u16, first, pages, spare.pop().unwrap_or_default());
+                part.fill_blocks(plane, &valid, span, &order, &mut state.blocks, &mut state.pages);
+                parts.push(part);
             }
-            // Blocks in proportion to valid pages, so that every flow has the same utilisation.
-            let share = (u128::from(room) * u128::from(pages.len()) / u128::from(left)) as u64;
-            let needed = pages.len().div_ceil(u64::from(layout.geometry.pages_per_block));
-            let blocks = share.max(needed);
-            room = room.saturating_sub(blocks);
-            left -= pages.len();
-            let streaming = matches!(holdings[flow].footprint, Footprint::Streaming { .. });
-            let mut valid = planner.valid_pages(pages.len(), blocks, streaming).to_vec();
-            if device.compat.fullest_blocks_oldest {
-                valid.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
+            state.blocks.blocks_filled(plane, span);
+            if device.ftl.precondition.open_blocks && !opens_frontiers_at_start(device) {
+                open_blocks(device, layout, flows, plane, state, seed);
             }
-            let first = layout.flows[flow].first_lpa;
-            let order = Scatter::new(pages.len(), !streaming, seed, plane as u64, flow as u64);
-            fill_blocks(state, plane as u32, flow as u16, &valid, span, |k, chunk| {
-                order.fill(k, chunk);
-                chunk.iter_mut().for_each(|page| *page = first + pages.get(*page));
-            });
         }
-        state.blocks.blocks_filled(plane as u32, span);
-        if device.ftl.precondition.open_blocks && !opens_frontiers_at_start(device) {
-            open_blocks(device, layout, flows, plane as u32, state, seed);
-        }
+        copy_places(&mut parts, &mut state.pages);
+        spare.extend(parts.into_iter().map(Part::into_places));
     }
     if device.compat.first_sectors_only {
         first_sectors::keep(workload, layout, state, seed);
     }
+}
+
+/// All planes, those next to each other on which neighbouring pages of the first flow lie.
+fn in_order(layout: &Layout, allocator: &Allocator) -> Vec<u32> {
+    let all = layout.geometry.planes();
+    let mut seen = vec![false; all as usize];
+    let owned = (0..layout.flows.len()).flat_map(|flow| allocator.order(flow as u16));
+    let planes = owned.copied().chain(0..all);
+    planes.filter(|&plane| !std::mem::replace(&mut seen[plane as usize], true)).collect()
 }
 
 /// Logical pages of a flow that hold data.
@@ -238,41 +238,6 @@ fn open_blocks(
             if state.blocks.planes[plane as usize].free > level {
                 state.blocks.precondition_frontier(plane, flow as u16, stream, page);
             }
-        }
-    }
-}
-
-/// Writes blocks of one flow on one plane, evenly over the span in which `span` blocks were filled:
-/// `valid` pages of each hold the logical pages that `pages` gives from the `k`th on, the others are
-/// invalid.
-fn fill_blocks(
-    state: &mut FtlState,
-    plane: u32,
-    flow: u16,
-    valid: &[u32],
-    span: u32,
-    pages: impl Fn(u64, &mut [u64]),
-) {
-    let pages_per_block = state.blocks.pages_per_block();
-    let filled_before = state.blocks.planes[plane as usize].filled;
-    let total: u64 = valid.iter().map(|&count| u64::from(count)).sum();
-    let mut chunk = [0; CHUNK];
-    let mut next = 0;
-    for (index, &count) in (0_u64..).zip(valid) {
-        let block = state.blocks.precondition_block(plane, flow, Stream::Host);
-        let first = state.blocks.first_page(block);
-        let after = index * u64::from(span) / valid.len() as u64;
-        let filled = state.blocks.block_mut(block);
-        filled.valid = count as u16;
-        filled.filled = filled_before + after as u32;
-        for offset in spread(count, pages_per_block) {
-            let at = next as usize % CHUNK;
-            if at == 0 {
-                let count = (total - next).min(CHUNK as u64) as usize;
-                pages(next, &mut chunk[..count]);
-            }
-            state.pages.place(chunk[at] as u32, first + offset);
-            next += 1;
         }
     }
 }

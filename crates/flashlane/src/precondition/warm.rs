@@ -115,6 +115,7 @@ fn replay(
     let places = cache.capacity().min(layout.logical_pages)
         + table.as_ref().map_or(0, |table| table.capacity().min(layout.logical_pages));
     let mut limit = (places * REQUESTS_PER_PLACE + NOTHING_NEW).min(REQUESTS_MAX);
+    let per_page = u64::from(pages.sectors_per_page());
     let (mut size, mut grown_at, mut replayed) = (0, 0, 0);
     while replayed < limit {
         let next = flows.iter().enumerate().filter(|(_, flow)| flow.next.is_some());
@@ -122,8 +123,11 @@ fn replay(
         let flow = &mut flows[index];
         let now = flow.at;
         let planned = flow.next.take().expect("just seen");
-        recall(&planned, index as u16, flow.space, pages, cache, table, now);
         flow.advance(now, device)?;
+        if let Some(next) = &flow.next {
+            pages.prefetch((flow.space.first_lpa + next.sector / per_page) as u32);
+        }
+        recall(&planned, index as u16, flow.space, pages, cache, table, now);
         replayed += 1;
         let held = cache.len() + table.as_ref().map_or(0, MappingTable::len);
         if held > size {

@@ -1,0 +1,111 @@
+//! Every block holds the pages of its flow in the flow's order, and both tables say so.
+
+use flashlane_engine::NONE;
+
+use super::scatter::tests::at;
+use super::*;
+use crate::config::load::{self, Overrides};
+use crate::ftl::blocks::BlockState;
+use crate::workload::footprint::PageSet;
+
+/// 60 planes of unlike owners: more than are filled together, and no multiple of that.
+const SETS: &[&str] = &[
+    "flash.channels=3",
+    "flash.chips_per_channel=5",
+    "flash.dies_per_chip=2",
+    "flash.planes_per_die=2",
+    "flash.blocks_per_plane=64",
+    "flash.pages_per_block=24",
+    "ftl.precondition.open_blocks=false",
+    "ftl.mapping.ideal=true",
+];
+
+const FLOWS: &str = "
+[[flow]]
+name = \"some\"
+occupancy = 0.7
+synthetic = { requests = 1 }
+[[flow]]
+name = \"stream\"
+channels = [0, 2]
+synthetic = { requests = 1, address = \"streaming\" }
+[[flow]]
+name = \"list\"
+chips = [0, 1, 4]
+occupancy = 0.4
+synthetic = { requests = 1 }
+[[flow]]
+name = \"rest\"
+channels = [1]
+chips = [2, 3]
+synthetic = { requests = 1 }
+";
+
+#[test]
+fn blocks_hold_the_pages_of_their_flow_in_its_order() {
+    let seed = 7;
+    let overrides =
+        Overrides { sets: SETS.iter().map(ToString::to_string).collect(), ..Overrides::default() };
+    let device = load::device("tiny", &overrides).expect("valid").config;
+    let workload = load::workload_from_toml(FLOWS, "test", &Overrides::default());
+    let workload = workload.expect("valid").config;
+    let layout = Layout::new(&device, &workload);
+    let mut set = PageSet::new(layout.flows[2].pages);
+    let mut rng = Rng::stream(seed, "test", 0);
+    for page in 0..layout.flows[2].pages {
+        if rng.below(3) == 0 {
+            set.insert_range(page, page);
+        }
+    }
+    let all = u64::MAX;
+    let footprints = [
+        Footprint::Whole,
+        Footprint::Streaming { sectors: all },
+        Footprint::Pages(set),
+        Footprint::Whole,
+    ];
+    let mut state = FtlState::new(&device, &layout);
+    precondition(&device, &workload, &layout, &footprints, &mut state, seed);
+
+    let allocator = Allocator::new(&device.ftl.allocation, &layout);
+    let mut placed = 0;
+    for (flow, space) in layout.flows.iter().enumerate() {
+        let held = pages_held(&device, &workload.flows[flow], space);
+        let holding = Holding::new(&footprints[flow], held, space.pages);
+        let order = allocator.order(flow as u16);
+        let mut of_flow = 0;
+        for (index, &plane) in (0..).zip(order) {
+            let pages: Vec<u32> =
+                holding.pages_on(index, order.len() as u64, space.pages).iter().collect();
+            let count = pages.len() as u32;
+            let mut k = 0;
+            let first = state.blocks.first_block(plane);
+            for block in first..first + device.flash.blocks_per_plane {
+                let found = state.blocks.block(block);
+                if found.state != BlockState::Full || usize::from(found.flow) != flow {
+                    continue;
+                }
+                let first = state.blocks.first_page(block);
+                let mut valid = plan::spread(u32::from(found.valid), 24).peekable();
+                for offset in 0..24 {
+                    let lpa = state.pages.lpa(first + offset);
+                    if valid.next_if_eq(&offset).is_none() {
+                        assert_eq!(lpa, NONE, "page {offset} of block {block}");
+                        continue;
+                    }
+                    let place =
+                        if flow == 1 { k } else { at(k, count, seed, plane.into(), flow as u64) };
+                    assert_eq!(lpa, space.first_lpa as u32 + pages[place as usize]);
+                    assert_eq!(state.pages.ppa(lpa), first + offset, "both directions agree");
+                    k += 1;
+                }
+            }
+            assert_eq!(k, count, "every page of flow {flow} on plane {plane} has a place");
+            of_flow += u64::from(count);
+        }
+        assert_eq!(of_flow, held, "flow {flow} holds what its occupancy says");
+        placed += held;
+    }
+    let mapped = (0..layout.logical_pages as u32).filter(|&lpa| state.pages.ppa(lpa) != NONE);
+    assert_eq!(mapped.count() as u64, placed, "nothing else is mapped");
+}

@@ -1,0 +1,189 @@
+//! Writes the page tables of steady state: which logical pages the blocks hold, and where those lie.
+//!
+//! Logical pages go to their blocks in random order, so that only one direction can be written in sequence.
+//! Planes are filled some at a time. Where the pages of each went is put down by itself first, which the
+//! processor's cache holds; since neighbouring logical pages lie on neighbouring planes, it is then copied into
+//! the table row by row.
+
+use super::plan::spread;
+use super::scatter::{CHUNK, Scatter};
+use crate::ftl::blocks::{Blocks, Stream};
+use crate::ftl::pages::PageTables;
+use crate::layout::Layout;
+
+/// Planes filled together at most: as many as a cache line has entries of the table.
+const TOGETHER: u64 = 16;
+
+/// What is put down by itself at most, unless the table is large. Unit: pages.
+const PUT_DOWN: u64 = 16 << 20;
+
+/// What is put down by itself at most, as a share of a large table.
+const PUT_DOWN_SHARE: u64 = 32;
+
+/// Pages of a plane after which the copy turns to the next plane, where they are no neighbours.
+const TURN: usize = 64;
+
+/// Some logical pages of a flow, all on one plane. Numbers are relative to the flow.
+pub(super) enum PagesOn {
+    /// `index`, `index + period`, ...: the plane is the `index`th of `period` planes.
+    Stride { index: u32, period: u32, count: u32 },
+    /// Rising.
+    List(Vec<u32>),
+}
+
+impl PagesOn {
+    pub(super) fn len(&self) -> u32 {
+        match self {
+            Self::Stride { count, .. } => *count,
+            Self::List(list) => list.len() as u32,
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
+        (0..self.len()).map(|k| match self {
+            Self::Stride { index, period, .. } => index + k * period,
+            Self::List(list) => list[k as usize],
+        })
+    }
+}
+
+/// The pages of a flow on a plane.
+pub(super) struct Part {
+    pub(super) flow: u16,
+    /// First logical page of the flow.
+    pub(super) first: u32,
+    pub(super) pages: PagesOn,
+    /// Where each of the pages went, plus one.
+    places: Vec<u32>,
+}
+
+impl Part {
+    /// `places`: memory to use.
+    pub(super) fn new(flow: u16, first: u32, pages: PagesOn, mut places: Vec<u32>) -> Self {
+        places.clear();
+        places.resize(pages.len() as usize, 0);
+        Self { flow, first, pages, places }
+    }
+
+    /// Gives the memory back.
+    pub(super) fn into_places(self) -> Vec<u32> {
+        self.places
+    }
+
+    /// Writes blocks of the plane, evenly over the span in which `span` blocks were filled: `valid` pages of
+    /// each hold logical pages in the given order, the others are invalid. The other direction is kept here.
+    pub(super) fn fill_blocks(
+        &mut self,
+        plane: u32,
+        valid: &[u32],
+        span: u32,
+        order: &Scatter,
+        blocks: &mut Blocks,
+        pages: &mut PageTables,
+    ) {
+        let pages_per_block = blocks.pages_per_block();
+        let filled_before = blocks.planes[plane as usize].filled;
+        let total = self.pages.len();
+        let mut chunk = [0; CHUNK];
+        let mut offsets: Vec<u32> = Vec::with_capacity(pages_per_block as usize);
+        let mut next = 0;
+        for (index, &count) in (0_u64..).zip(valid) {
+            let block = blocks.precondition_block(plane, self.flow, Stream::Host);
+            let first = blocks.first_page(block);
+            let after = index * u64::from(span) / valid.len() as u64;
+            let filled = blocks.block_mut(block);
+            filled.valid = count as u16;
+            filled.filled = filled_before + after as u32;
+            if offsets.len() != count as usize {
+                offsets.clear();
+                offsets.extend(spread(count, pages_per_block));
+            }
+            let row = pages.held_entries_mut(first, pages_per_block);
+            let mut left = &offsets[..];
+            while !left.is_empty() {
+                let at = next as usize % CHUNK;
+                if at == 0 {
+                    let count = CHUNK.min((total - next) as usize);
+                    order.fill(next, &mut chunk[..count]);
+                }
+                let (now, rest) = left.split_at(left.len().min(CHUNK - at));
+                let drawn = &chunk[at..at + now.len()];
+                match &self.pages {
+                    PagesOn::Stride { index, period, .. } => {
+                        let one = self.first + index + 1;
+                        for (&offset, &k) in now.iter().zip(drawn) {
+                            self.places[k as usize] = first + offset + 1;
+                            row[offset as usize] = (one + k * period).to_ne_bytes();
+                        }
+                    }
+                    PagesOn::List(list) => {
+                        for (&offset, &k) in now.iter().zip(drawn) {
+                            self.places[k as usize] = first + offset + 1;
+                            let lpa = self.first + list[k as usize];
+                            row[offset as usize] = (lpa + 1).to_ne_bytes();
+                        }
+                    }
+                }
+                next += now.len() as u32;
+                left = rest;
+            }
+        }
+    }
+}
+
+/// Planes filled together.
+pub(super) fn planes_together(layout: &Layout) -> usize {
+    let planes = u64::from(layout.geometry.planes());
+    let room = PUT_DOWN.max(layout.logical_pages / PUT_DOWN_SHARE);
+    (room * planes / layout.logical_pages.max(1)).clamp(1, TOGETHER) as usize
+}
+
+/// Copies where the pages of some planes went into the table.
+pub(super) fn copy_places(parts: &mut [Part], pages: &mut PageTables) {
+    parts.sort_by_key(|part| match part.pages {
+        PagesOn::Stride { index, .. } => (part.flow, index),
+        PagesOn::List(_) => (part.flow, 0),
+    });
+    for parts in parts.chunk_by(are_neighbours) {
+        let PagesOn::Stride { index, period, .. } = parts[0].pages else { continue };
+        let first = |k: u32| parts[0].first + index + k * period;
+        // The last of them may have one page less than the others.
+        let all = parts.last().map_or(0, |part| part.pages.len());
+        for k in 0..all {
+            let row = pages.place_entries_mut(first(k), parts.len() as u32);
+            for (entry, part) in row.iter_mut().zip(parts) {
+                *entry = part.places[k as usize].to_ne_bytes();
+            }
+        }
+        for (lpa, part) in (first(all)..).zip(parts).filter(|(_, part)| part.pages.len() > all) {
+            pages.set_ppa(lpa, part.places[all as usize] - 1);
+        }
+    }
+    for at in (0..).step_by(TURN) {
+        let mut over = true;
+        for part in parts.iter() {
+            if let PagesOn::List(list) = &part.pages
+                && at < list.len()
+            {
+                over = false;
+                for (page, &place) in list[at..].iter().zip(&part.places[at..]).take(TURN) {
+                    pages.set_ppa(part.first + page, place - 1);
+                }
+            }
+        }
+        if over {
+            return;
+        }
+    }
+}
+
+/// The pages of two planes take turns.
+fn are_neighbours(one: &Part, other: &Part) -> bool {
+    match (&one.pages, &other.pages) {
+        (
+            &PagesOn::Stride { index, period, .. },
+            &PagesOn::Stride { index: next, period: same, .. },
+        ) => one.flow == other.flow && next == index + 1 && same == period,
+        _ => false,
+    }
+}
