@@ -494,6 +494,12 @@ impl Blocks {
         }
     }
 
+    /// Page of its block that the next page of a frontier goes to.
+    pub(crate) fn next_page(&self, plane: u32, flow: u16, stream: Stream) -> u32 {
+        let block = self.frontiers[self.frontier_at(plane, flow, stream)];
+        if block == NONE { 0 } else { u32::from(self.blocks[block as usize].allocated) }
+    }
+
     /// Free blocks of a plane that only collection may take: one for every job at least.
     #[inline]
     fn host_reserve(&self, plane: u32) -> u32 {

@@ -39,30 +39,50 @@ impl Times {
     }
 }
 
+/// The last program of a request that was given to a die.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    start: u64,
+    plane: u32,
+    page: u32,
+}
+
 /// All dies.
 #[derive(Clone, Debug)]
 pub(super) struct Dies {
     /// When each die has done all of its work. Unit: picoseconds.
     pub(super) free_at: Vec<u64>,
+    last: Vec<Last>,
     die_of_plane: Vec<u32>,
     planes_per_die: u32,
     dies_per_chip: u32,
     pub(super) times: Times,
     /// Collection is served in the order in which it comes, never behind requests.
     pub(super) collection_in_order: bool,
+    /// Erases come after all moves of their die.
+    pub(super) erases_last: bool,
+    /// Moved pages join programs of requests on other planes of a die.
+    pub(super) moves_join: bool,
 }
 
 impl Dies {
     pub(super) fn new(device: &DeviceConfig, geometry: Geometry) -> Self {
-        let in_order = matches!(device.scheduler.name(), "fcfs" | "read-priority" | "flin");
+        let scheduler = device.scheduler.name();
+        let in_order = matches!(scheduler, "fcfs" | "read-priority" | "flin");
         let die_of = |plane| plane / geometry.planes_per_die;
         Self {
             free_at: vec![0; geometry.dies() as usize],
+            last: vec![Last::default(); geometry.dies() as usize],
             die_of_plane: (0..geometry.planes()).map(die_of).collect(),
             planes_per_die: geometry.planes_per_die,
             dies_per_chip: geometry.dies_per_chip,
             times: Times::new(device),
             collection_in_order: in_order || !device.ftl.gc.preemptible,
+            erases_last: !matches!(scheduler, "host-first"),
+            moves_join: std::env::var("NOJOIN").is_err()
+                && geometry.planes_per_die > 1
+                && !matches!(scheduler, "host-first")
+                && !device.ftl.gc.copyback,
         }
     }
 
@@ -70,6 +90,11 @@ impl Dies {
     #[inline]
     pub(super) fn of(&self, plane: u32) -> u32 {
         self.die_of_plane[plane as usize]
+    }
+
+    /// Planes of a die.
+    pub(super) fn planes_of(&self, die: u32) -> std::ops::Range<u32> {
+        self.planes(die..die + 1)
     }
 
     /// Dies of the chip of a die.
@@ -89,6 +114,22 @@ impl Dies {
         let free_at = &mut self.free_at[die as usize];
         *free_at = (*free_at).max(at) + time;
         *free_at
+    }
+
+    /// A die programs a page of a request; when that is done, and whether it went with the last one: that
+    /// has not begun, is for another plane and for the same page of its block.
+    #[inline]
+    pub(super) fn program(&mut self, die: u32, plane: u32, page: u32, at: u64) -> (u64, bool) {
+        let last = &mut self.last[die as usize];
+        if self.moves_join && last.page == page && last.plane != plane && at <= last.start {
+            let end = last.start + self.times.program;
+            // A third plane finds another last one.
+            last.plane = plane;
+            return (end, true);
+        }
+        let end = self.work(die, at, self.times.program);
+        self.last[die as usize] = Last { start: end - self.times.program, plane, page };
+        (end, false)
     }
 
     /// The same for a read, which waits for the operation under way and not for those behind it.

@@ -4,6 +4,7 @@
 use flashlane_engine::NONE;
 
 use super::Untimed;
+use crate::config::validate::DIES_PER_CHIP;
 use crate::error::Error;
 use crate::ftl::blocks::{Block, BlockState, Stream};
 use crate::ftl::gc::JobKind;
@@ -91,16 +92,48 @@ impl Untimed {
         self.ftl.blocks.planes[plane as usize].free < self.ftl.hard_threshold
     }
 
-    /// Collection goes first on all dies of a chip, until no plane of it is below the hard threshold.
+    /// Collection goes first on all dies of a chip, for the same time on each, until no plane of it is below
+    /// the hard threshold.
     fn collect_chip(&mut self, die: u32) {
         let dies = self.dies.of_chip(die);
         let planes = self.dies.planes(dies.clone());
+        let before = |drive: &Self, die: u32| drive.dies.free_at[die as usize];
+        let mut starts = [0; *DIES_PER_CHIP.end() as usize];
+        for (start, die) in starts.iter_mut().zip(dies.clone()) {
+            *start = before(self, die);
+        }
         while planes.clone().any(|plane| self.is_urgent(plane)) {
             let with_work = dies.clone().filter(|&die| !self.jobs[die as usize].is_empty());
-            let Some(die) = with_work.min_by_key(|&die| self.dies.free_at[die as usize]) else {
-                return;
-            };
+            let spent = |die: &u32| before(self, *die) - starts[(*die - dies.start) as usize];
+            let Some(die) = with_work.min_by_key(spent) else { return };
             self.advance(die, 1);
+        }
+    }
+
+    /// A page of a request is programmed: moves of other planes of the die whose next place is at the same
+    /// page of its block are programmed with it, and take no more than their read.
+    #[inline]
+    pub(super) fn join(&mut self, die: u32, ppa: u32) {
+        if self.dies.moves_join && !self.jobs[die as usize].is_empty() {
+            self.join_jobs(die, ppa);
+        }
+    }
+
+    fn join_jobs(&mut self, die: u32, ppa: u32) {
+        let page = self.ftl.blocks.page_of(ppa);
+        let own = self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa));
+        for plane in self.dies.planes_of(die).filter(|&plane| plane != own) {
+            let jobs = &self.jobs[die as usize];
+            let Some(at) = jobs.iter().position(|job| job.plane == plane) else { continue };
+            let mut job = jobs[at];
+            let Block { flow, stream, valid, .. } = *self.ftl.blocks.block(job.block);
+            let next = self.ftl.blocks.next_page(plane, flow, stream.moved());
+            if valid > 0 && next == page {
+                self.move_pages(&mut job, 1);
+                self.work[flow as usize].gc_programs += 1;
+                self.dies.free_at[die as usize] += self.dies.times.read;
+                self.jobs[die as usize][at] = job;
+            }
         }
     }
 
@@ -120,22 +153,80 @@ impl Untimed {
         )))
     }
 
-    /// The oldest job of a die moves so many pages at most; if its block is empty then, it is erased. False
-    /// without a job.
+    /// The oldest job of a die that has pages to move moves so many at most, and the jobs of other planes that
+    /// are in step with it move as many; without one, the emptied blocks are erased. False without a job.
     fn advance(&mut self, die: u32, moves: u32) -> bool {
-        let Some(&(mut job)) = self.jobs[die as usize].front() else { return false };
-        let moved = self.move_pages(&mut job, moves);
-        let flow = self.ftl.blocks.block(job.block).flow;
-        self.work[flow as usize].gc_programs += u64::from(moved);
-        self.dies.free_at[die as usize] += u64::from(moved) * self.dies.times.moved;
-        if self.ftl.blocks.block(job.block).valid == 0 {
-            self.jobs[die as usize].pop_front();
-            self.dies.free_at[die as usize] += self.dies.times.erase;
-            self.erase(&job);
+        let jobs = &self.jobs[die as usize];
+        let Some(oldest) = jobs.front() else { return false };
+        let valid = |job: &Job| u32::from(self.ftl.blocks.block(job.block).valid);
+        let at = if self.dies.erases_last {
+            jobs.iter().position(|job| valid(job) > 0)
         } else {
-            *self.jobs[die as usize].front_mut().expect("just seen") = job;
+            (valid(oldest) > 0).then_some(0)
+        };
+        let Some(at) = at else {
+            self.erase_emptied(die);
+            return true;
+        };
+        let mut count = moves.min(valid(&jobs[at]));
+        let mut time = self.dies.times.moved;
+        let mut partners = 0_u64;
+        if self.dies.moves_join {
+            let pages = self.ftl.blocks.pages_per_block();
+            let next = self.next_of(&jobs[at]);
+            for (index, job) in jobs.iter().enumerate().skip(at + 1) {
+                let (left, behind) = (valid(job), self.next_of(job) + pages - next);
+                if left == 0 || self.plane_seen(die, index) {
+                    continue;
+                }
+                if behind == pages {
+                    count = count.min(left);
+                    partners |= 1 << index;
+                    time += self.dies.times.read;
+                } else {
+                    // It will be in step then.
+                    count = count.min(behind % pages);
+                }
+            }
         }
+        self.move_for(die, at, count);
+        while partners != 0 {
+            self.move_for(die, partners.trailing_zeros() as usize, count);
+            partners &= partners - 1;
+        }
+        self.dies.free_at[die as usize] += u64::from(count) * time;
         true
+    }
+
+    /// A job of the die before this one is on the same plane.
+    fn plane_seen(&self, die: u32, index: usize) -> bool {
+        let jobs = &self.jobs[die as usize];
+        jobs.iter().take(index).any(|job| job.plane == jobs[index].plane)
+    }
+
+    /// Page of its block that the next move of a job goes to.
+    fn next_of(&self, job: &Job) -> u32 {
+        let Block { flow, stream, .. } = *self.ftl.blocks.block(job.block);
+        self.ftl.blocks.next_page(job.plane, flow, stream.moved())
+    }
+
+    /// A job of a die moves so many pages.
+    fn move_for(&mut self, die: u32, at: usize, count: u32) {
+        let mut job = self.jobs[die as usize][at];
+        let flow = self.ftl.blocks.block(job.block).flow;
+        self.move_pages(&mut job, count);
+        self.work[flow as usize].gc_programs += u64::from(count);
+        self.jobs[die as usize][at] = job;
+    }
+
+    /// Erases the emptied blocks of a die, those of several planes together.
+    fn erase_emptied(&mut self, die: u32) {
+        let count = if self.dies.erases_last { self.jobs[die as usize].len() } else { 1 };
+        self.dies.free_at[die as usize] += self.dies.times.erase;
+        for _ in 0..count {
+            let job = self.jobs[die as usize].pop_front().expect("counted");
+            self.erase(&job);
+        }
     }
 
     /// Moves the next valid pages of a job, so many at most; how many there were.

@@ -258,7 +258,13 @@ impl Untimed {
         self.work[flow as usize].host_programs += 1;
         self.mapping_changed(flow, lpa);
         self.follow(plane);
-        Ok(self.dies.work(self.dies.of(plane), at, self.dies.times.program))
+        let die = self.dies.of(plane);
+        let page = self.ftl.blocks.page_of(ppa);
+        let (done, joined) = self.dies.program(die, plane, page, at);
+        if !joined {
+            self.join(die, ppa);
+        }
+        Ok(done)
     }
 
     /// Finds a page on the plane that `plane` names, when its die has collected in the time that it had, and
