@@ -304,6 +304,12 @@ impl Blocks {
         &self.blocks[block as usize]
     }
 
+    /// Asks for a block that is needed soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, block: u32) {
+        flashlane_engine::prefetch(&self.blocks, block as usize);
+    }
+
     #[inline]
     pub(crate) fn block_mut(&mut self, block: u32) -> &mut Block {
         &mut self.blocks[block as usize]

@@ -24,6 +24,8 @@ use crate::workload::{Planned, RequestOp};
 use flows::Flows;
 pub(crate) use refuse::refuse;
 
+/// Requests of the flow after which a request is carried out whose place is asked for.
+const SOON: usize = 8;
 /// Requests between two calls of the progress function.
 const PROGRESS_INTERVAL: u64 = 1 << 16;
 /// Requests between two full audits with `--check`, at least.
@@ -63,7 +65,7 @@ pub(crate) fn run(
     let ftl = Ftl::new(device, layout, state, vec![0; flows], options.seed);
     let mut run = WafRun {
         layout,
-        flows: Flows::new(device, workload, layout, options.seed, |_, _| {})?,
+        flows: Flows::new(device, workload, layout, options.seed)?,
         drive: Untimed::new(device, layout, ftl, cache),
         counted: vec![Counted::default(); flows],
         generated: 0,
@@ -80,9 +82,15 @@ impl WafRun<'_> {
     fn run(&mut self, check: bool, progress: Progress<'_>) -> Result<(), Error> {
         let audit_interval = AUDIT_INTERVAL_MIN.max(self.layout.geometry.pages() / 8);
         while let Some((flow, planned)) = self.flows.next() {
+            if let Some(soon) = self.flows.peek(flow, SOON) {
+                self.drive.prefetch_place(self.first_page(flow, soon));
+            }
             self.count(flow, &planned);
             let end = self.carry_out(flow, &planned)?;
-            self.flows.done(flow, end, |_| {})?;
+            let (drive, first) = (&self.drive, self.layout.flows[flow as usize].first_lpa);
+            let spp = self.sectors_per_page;
+            let drawn = |p: &Planned| drive.prefetch((first + p.sector / spp) as u32);
+            self.flows.done(flow, end, drawn)?;
             if self.generated.is_multiple_of(PROGRESS_INTERVAL) {
                 progress(self.flows.progress());
             }
@@ -94,6 +102,12 @@ impl WafRun<'_> {
             self.drive.audit(self.layout);
         }
         Ok(())
+    }
+
+    /// First page of a request.
+    fn first_page(&self, flow: u16, planned: &Planned) -> u32 {
+        let first = self.layout.flows[flow as usize].first_lpa;
+        (first + planned.sector / self.sectors_per_page) as u32
     }
 
     fn count(&mut self, flow: u16, planned: &Planned) {

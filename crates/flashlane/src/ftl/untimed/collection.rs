@@ -9,6 +9,9 @@ use crate::error::Error;
 use crate::ftl::blocks::{Block, BlockState, Stream};
 use crate::ftl::gc::JobKind;
 
+/// Pages of a block by which mappings are asked for ahead of their moves.
+const AHEAD: u32 = 16;
+
 /// A block being emptied.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
@@ -235,11 +238,12 @@ impl Untimed {
         let Block { flow, stream, valid, .. } = *self.ftl.blocks.block(block);
         let stream = stream.moved();
         let moved = u32::from(valid).min(moves);
+        let last = self.ftl.blocks.first_page(block) + self.ftl.blocks.pages_per_block() - 1;
         for _ in 0..moved {
-            let mut lpa = self.ftl.pages.lpa(next);
+            let mut lpa = self.look_ahead(next, last);
             while lpa == NONE {
                 next += 1;
-                lpa = self.ftl.pages.lpa(next);
+                lpa = self.look_ahead(next, last);
             }
             let to = self
                 .ftl
@@ -260,6 +264,16 @@ impl Untimed {
         }
         job.next = next;
         moved
+    }
+
+    /// What a page of a block holds; asks for the mapping of one some places behind.
+    #[inline]
+    fn look_ahead(&self, ppa: u32, last: u32) -> u32 {
+        let ahead = self.ftl.pages.lpa((ppa + AHEAD).min(last));
+        if ahead != NONE {
+            self.ftl.pages.prefetch(ahead);
+        }
+        self.ftl.pages.lpa(ppa)
     }
 
     /// An empty block goes back to the pool, and the next one is looked for.

@@ -119,6 +119,22 @@ impl Untimed {
         }
     }
 
+    /// Asks for the mapping of a page that is written or read after some others.
+    #[inline]
+    pub(crate) fn prefetch(&self, lpa: u32) {
+        self.ftl.pages.prefetch(lpa);
+    }
+
+    /// The same a little later: asks for what is kept of the place where the page lies.
+    #[inline]
+    pub(crate) fn prefetch_place(&self, lpa: u32) {
+        let ppa = self.ftl.pages.ppa(lpa);
+        if ppa != NONE {
+            self.ftl.pages.prefetch_physical(ppa);
+            self.ftl.blocks.prefetch(self.ftl.blocks.block_of(ppa));
+        }
+    }
+
     /// The host writes a page.
     #[inline]
     pub(crate) fn write(&mut self, page: &HostPage) -> Result<u64, Error> {
@@ -254,7 +270,9 @@ impl Untimed {
             self.invalidate(self.ftl.pages.ppa(lpa));
         }
         self.ftl.pages.place(lpa, ppa);
-        self.ftl.pages.set_mask(lpa, held);
+        if held != self.ftl.pages.full_mask() || self.ftl.pages.any_partial() {
+            self.ftl.pages.set_mask(lpa, held);
+        }
         self.work[flow as usize].host_programs += 1;
         self.mapping_changed(flow, lpa);
         self.follow(plane);
