@@ -239,10 +239,16 @@ impl Blocks {
     /// A page of a block holds nothing valid any more.
     #[inline]
     pub(crate) fn invalidate(&mut self, block: u32) {
+        self.invalidate_pages(block, 1);
+    }
+
+    /// So many pages of a block hold nothing valid any more.
+    #[inline]
+    pub(crate) fn invalidate_pages(&mut self, block: u32, count: u32) {
         let state = &mut self.blocks[block as usize];
-        state.valid -= 1;
-        self.valid[state.flow as usize] -= 1;
-        self.count_held(block, -1);
+        state.valid -= count as u16;
+        self.valid[state.flow as usize] -= u64::from(count);
+        self.count_held(block, -(count as i32));
     }
 
     /// True if the flow may place a data page on the plane; `replaces`: one that now lies there.
@@ -467,6 +473,35 @@ impl Blocks {
         let ppa = self.allocate(plane, flow, stream, privileged)?;
         self.written_at_once(ppa);
         Some(ppa)
+    }
+
+    /// Allocates as many pages of a block in a row as there are, at most `most`; they count as programmed. Gives
+    /// the first one and their number.
+    #[inline]
+    pub(crate) fn allocate_run(
+        &mut self,
+        plane: u32,
+        flow: u16,
+        stream: Stream,
+        privileged: bool,
+        most: u32,
+    ) -> Option<(u32, u32)> {
+        let first = self.allocate_at_once(plane, flow, stream, privileged)?;
+        let block = self.block_of(first);
+        if self.frontiers[self.frontier_at(plane, flow, stream)] != block {
+            return Some((first, 1));
+        }
+        // The page that fills the block is allocated by itself.
+        let pages = self.pages_per_block() as u16;
+        let open = &mut self.blocks[block as usize];
+        let more = (most - 1).min(u32::from(pages - 1 - open.allocated));
+        open.allocated += more as u16;
+        open.issued += more as u16;
+        open.programmed += more as u16;
+        open.valid += more as u16;
+        self.valid[flow as usize] += u64::from(more);
+        self.count_held(block, more as i32);
+        Some((first, 1 + more))
     }
 
     /// A page that was just allocated counts as programmed: nothing is sent to the die for it.

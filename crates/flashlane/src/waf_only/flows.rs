@@ -101,11 +101,8 @@ impl Flows {
             return None;
         }
         self.now = self.now.max(self.next_at[index]);
-        let flow = &mut self.flows[index];
-        if flow.depth.is_some_and(|depth| flow.under_way.len() >= depth) {
-            flow.under_way.pop();
-        }
-        let planned = flow.drawn.pop_front().expect("a flow with a time has a request");
+        let planned =
+            self.flows[index].drawn.pop_front().expect("a flow with a time has a request");
         Some((index as u16, planned))
     }
 
@@ -124,8 +121,13 @@ impl Flows {
         drawn: impl FnMut(&Planned),
     ) -> Result<(), Error> {
         let state = &mut self.flows[flow as usize];
-        if state.depth.is_some() {
-            state.under_way.push(Reverse(end));
+        if let Some(depth) = state.depth {
+            // It came when the earliest one was done.
+            if state.under_way.len() < depth {
+                state.under_way.push(Reverse(end));
+            } else if let Some(mut earliest) = state.under_way.peek_mut() {
+                *earliest = Reverse(end);
+            }
         }
         self.plan(flow, drawn)
     }

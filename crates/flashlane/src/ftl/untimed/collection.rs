@@ -109,7 +109,7 @@ impl Untimed {
             let with_work = dies.clone().filter(|&die| !self.jobs[die as usize].is_empty());
             let spent = |die: &u32| before(self, *die) - starts[(*die - dies.start) as usize];
             let Some(die) = with_work.min_by_key(spent) else { return };
-            self.advance(die, 1);
+            self.advance(die, self.step);
         }
     }
 
@@ -239,29 +239,33 @@ impl Untimed {
         let stream = stream.moved();
         let moved = u32::from(valid).min(moves);
         let last = self.ftl.blocks.first_page(block) + self.ftl.blocks.pages_per_block() - 1;
-        for _ in 0..moved {
-            let mut lpa = self.look_ahead(next, last);
-            while lpa == NONE {
-                next += 1;
-                lpa = self.look_ahead(next, last);
-            }
-            let to = self
+        let mut left = moved;
+        while left > 0 {
+            let (mut to, count) = self
                 .ftl
                 .blocks
-                .allocate_at_once(plane, flow, stream, true)
+                .allocate_run(plane, flow, stream, true, left)
                 .expect("the reserve suffices for every job");
-            self.ftl.pages.set_lpa(next, NONE);
-            self.ftl.blocks.invalidate(block);
-            if stream == Stream::GcMapping {
-                self.ftl.pages.set_lpa(to, lpa);
-                self.move_translation_page(lpa, to);
-            } else {
-                self.ftl.pages.place(lpa, to);
-                self.mapping_changed(flow, lpa);
+            for _ in 0..count {
+                let mut lpa = self.look_ahead(next, last);
+                while lpa == NONE {
+                    next += 1;
+                    lpa = self.look_ahead(next, last);
+                }
+                self.ftl.pages.set_lpa(next, NONE);
+                if stream == Stream::GcMapping {
+                    self.ftl.pages.set_lpa(to, lpa);
+                    self.move_translation_page(lpa, to);
+                } else {
+                    self.ftl.pages.place(lpa, to);
+                    self.mapping_changed(flow, lpa);
+                }
+                (next, to) = (next + 1, to + 1);
             }
-            self.programmed(plane);
-            next += 1;
+            left -= count;
         }
+        self.ftl.blocks.invalidate_pages(block, moved);
+        self.programmed(plane, moved);
         job.next = next;
         moved
     }

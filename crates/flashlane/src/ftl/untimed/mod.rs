@@ -80,6 +80,8 @@ pub(crate) struct Untimed {
     dies: Dies,
     /// Blocks being emptied, by die, in order of their start.
     jobs: Vec<VecDeque<Job>>,
+    /// Pages that a die moves at a time while collection goes first.
+    step: u32,
     /// By pool of the cache.
     under_way: Vec<WriteBacks>,
     /// Pages on their way out of the cache.
@@ -100,6 +102,7 @@ impl Untimed {
         let jobs = ftl.max_jobs as usize * geometry.planes_per_die as usize;
         Self {
             balances: ftl.allocator.is_dynamic(),
+            step: (geometry.pages_per_block / 16).max(1),
             under_way: vec![under_way; cache.pools()],
             ftl,
             cache,
@@ -300,7 +303,7 @@ impl Untimed {
             self.catch_up(self.dies.of(plane), at);
             match self.ftl.blocks.allocate_at_once(plane, flow, stream, false) {
                 Some(ppa) => {
-                    self.programmed(plane);
+                    self.programmed(plane, 1);
                     return Ok((plane, ppa));
                 }
                 None => self.make_room(plane)?,
@@ -328,10 +331,10 @@ impl Untimed {
 
     /// Keeps the balance of planes, where it decides.
     #[inline]
-    fn programmed(&mut self, plane: u32) {
+    fn programmed(&mut self, plane: u32, count: u32) {
         if self.balances {
             let planes = &mut self.ftl.blocks.planes;
-            planes[plane as usize].programs += 1;
+            planes[plane as usize].programs += count;
             if planes[plane as usize].programs > u32::MAX / 2 {
                 let fewest = planes.iter().map(|plane| plane.programs).min().unwrap_or(0);
                 planes.iter_mut().for_each(|plane| plane.programs -= fewest);
