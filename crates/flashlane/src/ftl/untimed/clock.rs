@@ -15,7 +15,9 @@ pub(crate) const ANSWER: u64 = 1_000_000;
 pub(super) struct Times {
     pub(super) read: u64,
     pub(super) program: u64,
-    pub(super) moved: u64,
+    /// The same for a page that collection moves.
+    pub(super) gc_read: u64,
+    pub(super) gc_program: u64,
     pub(super) erase: u64,
 }
 
@@ -29,11 +31,12 @@ impl Times {
         let page = u128::from(flash.page_size.0) * 1_000_000_000_000;
         let transfer = (page / bytes_per_s.max(1)) as u64;
         let (read, program) = (mean(&flash.read_time), mean(&flash.program_time));
-        let over_channel = if device.ftl.gc.copyback { 0 } else { 2 * transfer };
+        let over_channel = if device.ftl.gc.copyback { 0 } else { transfer };
         Self {
             read: read + transfer,
             program: program + transfer,
-            moved: read + program + over_channel,
+            gc_read: read + over_channel,
+            gc_program: program + over_channel,
             erase: flash.erase_time.0,
         }
     }
@@ -90,11 +93,6 @@ impl Dies {
     #[inline]
     pub(super) fn of(&self, plane: u32) -> u32 {
         self.die_of_plane[plane as usize]
-    }
-
-    /// Planes of a die.
-    pub(super) fn planes_of(&self, die: u32) -> std::ops::Range<u32> {
-        self.planes(die..die + 1)
     }
 
     /// Dies of the chip of a die.

@@ -12,14 +12,34 @@ use crate::ftl::gc::JobKind;
 /// Pages of a block by which mappings are asked for ahead of their moves.
 const AHEAD: u32 = 16;
 
-/// A block being emptied.
+/// A block being emptied: its valid pages are read and get new places, then they are programmed there, then
+/// it is erased.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
     plane: u32,
     block: u32,
     /// Physical page to look at next.
     next: u32,
+    /// Pages that have their new places and are not programmed.
+    programs: u32,
+    /// Page of its block that the first of them goes to.
+    page: u32,
     kind: JobKind,
+}
+
+impl Job {
+    fn new(plane: u32, block: u32, first_page: u32, kind: JobKind) -> Self {
+        Self { plane, block, next: first_page, programs: 0, page: 0, kind }
+    }
+
+    /// So many pages are programmed.
+    fn program(&mut self, count: u32, pages_per_block: u32) {
+        self.programs -= count;
+        self.page += count;
+        if self.page >= pages_per_block {
+            self.page -= pages_per_block;
+        }
+    }
 }
 
 impl Untimed {
@@ -40,13 +60,13 @@ impl Untimed {
         self.ftl.blocks.planes[plane as usize].jobs += 1;
         self.ftl.blocks.block_mut(block).state = BlockState::Collected;
         let next = self.ftl.blocks.first_page(block);
-        self.jobs[self.dies.of(plane) as usize].push_back(Job { plane, block, next, kind });
+        self.jobs[self.dies.of(plane) as usize].push_back(Job::new(plane, block, next, kind));
     }
 
     /// Empties a block and frees it, all for nothing.
     fn pack(&mut self, plane: u32, block: u32) {
         let next = self.ftl.blocks.first_page(block);
-        let mut job = Job { plane, block, next, kind: JobKind::Collection };
+        let mut job = Job::new(plane, block, next, JobKind::Collection);
         self.move_pages(&mut job, u32::MAX);
         self.ftl.blocks.put_empty_block(block);
     }
@@ -60,15 +80,8 @@ impl Untimed {
     }
 
     fn catch_up_on_jobs(&mut self, die: u32, at: u64) {
-        let moved = self.dies.times.moved;
-        loop {
-            let left = at.saturating_sub(self.dies.free_at[die as usize]);
-            // The last move may end behind `at`.
-            if left == 0 || !self.advance(die, left.div_ceil(moved).min(u64::from(u32::MAX)) as u32)
-            {
-                return;
-            }
-        }
+        // The last operation may end behind `at`.
+        while self.dies.free_at[die as usize] < at && self.advance(die, at) {}
     }
 
     /// A page was placed on the plane: collection starts if it is due, and goes first where free blocks are
@@ -85,7 +98,7 @@ impl Untimed {
         self.collect(plane);
         let die = self.dies.of(plane);
         if self.dies.collection_in_order {
-            while self.advance(die, u32::MAX) {}
+            while self.advance(die, u64::MAX) {}
         } else if self.is_urgent(plane) {
             self.collect_chip(die);
         }
@@ -109,12 +122,12 @@ impl Untimed {
             let with_work = dies.clone().filter(|&die| !self.jobs[die as usize].is_empty());
             let spent = |die: &u32| before(self, *die) - starts[(*die - dies.start) as usize];
             let Some(die) = with_work.min_by_key(spent) else { return };
-            self.advance(die, self.step);
+            self.advance(die, before(self, die) + self.step * self.dies.times.gc_program);
         }
     }
 
     /// A page of a request is programmed: moves of other planes of the die whose next place is at the same
-    /// page of its block are programmed with it, and take no more than their read.
+    /// page of its block are programmed with it.
     #[inline]
     pub(super) fn join(&mut self, die: u32, ppa: u32) {
         if self.dies.moves_join && !self.jobs[die as usize].is_empty() {
@@ -123,19 +136,14 @@ impl Untimed {
     }
 
     fn join_jobs(&mut self, die: u32, ppa: u32) {
-        let page = self.ftl.blocks.page_of(ppa);
-        let own = self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa));
-        for plane in self.dies.planes_of(die).filter(|&plane| plane != own) {
-            let jobs = &self.jobs[die as usize];
-            let Some(at) = jobs.iter().position(|job| job.plane == plane) else { continue };
-            let mut job = jobs[at];
-            let Block { flow, stream, valid, .. } = *self.ftl.blocks.block(job.block);
-            let next = self.ftl.blocks.next_page(plane, flow, stream.moved());
-            if valid > 0 && next == page {
-                self.move_pages(&mut job, 1);
-                self.work[flow as usize].gc_programs += 1;
-                self.dies.free_at[die as usize] += self.dies.times.read;
-                self.jobs[die as usize][at] = job;
+        let blocks = &self.ftl.blocks;
+        let (page, pages) = (blocks.page_of(ppa), blocks.pages_per_block());
+        let own = blocks.plane_of(blocks.block_of(ppa));
+        let mut joined = own;
+        for job in &mut self.jobs[die as usize] {
+            if job.plane != own && job.plane != joined && job.programs > 0 && job.page == page {
+                job.program(1, pages);
+                joined = job.plane;
             }
         }
     }
@@ -146,7 +154,7 @@ impl Untimed {
     /// [`Error::Stuck`] where no block can be.
     pub(super) fn make_room(&mut self, plane: u32) -> Result<(), Error> {
         self.collect(plane);
-        if self.advance(self.dies.of(plane), u32::MAX) {
+        if self.advance(self.dies.of(plane), u64::MAX) {
             return Ok(());
         }
         Err(Error::Stuck(format!(
@@ -156,78 +164,89 @@ impl Untimed {
         )))
     }
 
-    /// The oldest job of a die that has pages to move moves so many at most, and the jobs of other planes that
-    /// are in step with it move as many; without one, the emptied blocks are erased. False without a job.
-    fn advance(&mut self, die: u32, moves: u32) -> bool {
+    /// A die does the next operations of its jobs until about `until`, one at least and all of one kind: reads
+    /// first, then programs, then erases. False without a job.
+    fn advance(&mut self, die: u32, until: u64) -> bool {
         let jobs = &self.jobs[die as usize];
-        let Some(oldest) = jobs.front() else { return false };
+        if jobs.is_empty() {
+            return false;
+        }
+        let times = self.dies.times;
+        let left = until.saturating_sub(self.dies.free_at[die as usize]);
+        let most = |time: u64| left.div_ceil(time).clamp(1, u64::from(u32::MAX)) as u32;
         let valid = |job: &Job| u32::from(self.ftl.blocks.block(job.block).valid);
-        let at = if self.dies.erases_last {
-            jobs.iter().position(|job| valid(job) > 0)
+        if let Some(at) = jobs.iter().position(|job| valid(job) > 0) {
+            let count = most(times.gc_read).min(valid(&jobs[at]));
+            self.read_for(die, at, count);
+            self.dies.free_at[die as usize] += u64::from(count) * times.gc_read;
+        } else if let Some(at) = self.next_program(die) {
+            let count = self.program_for(die, at, most(times.gc_program));
+            self.dies.free_at[die as usize] += u64::from(count) * times.gc_program;
         } else {
-            (valid(oldest) > 0).then_some(0)
-        };
-        let Some(at) = at else {
+            self.dies.free_at[die as usize] += times.erase;
             self.erase_emptied(die);
-            return true;
-        };
-        let mut count = moves.min(valid(&jobs[at]));
-        let mut time = self.dies.times.moved;
-        let mut partners = 0_u64;
-        if self.dies.moves_join {
-            let pages = self.ftl.blocks.pages_per_block();
-            let next = self.next_of(&jobs[at]);
-            for (index, job) in jobs.iter().enumerate().skip(at + 1) {
-                let (left, behind) = (valid(job), self.next_of(job) + pages - next);
-                if left == 0 || self.plane_seen(die, index) {
-                    continue;
-                }
-                if behind == pages {
-                    count = count.min(left);
-                    partners |= 1 << index;
-                    time += self.dies.times.read;
-                } else {
-                    // It will be in step then.
-                    count = count.min(behind % pages);
-                }
-            }
         }
-        self.move_for(die, at, count);
-        while partners != 0 {
-            self.move_for(die, partners.trailing_zeros() as usize, count);
-            partners &= partners - 1;
-        }
-        self.dies.free_at[die as usize] += u64::from(count) * time;
         true
     }
 
-    /// A job of the die before this one is on the same plane.
-    fn plane_seen(&self, die: u32, index: usize) -> bool {
+    /// The job of a die whose programs are next; `None` where an erase is.
+    fn next_program(&self, die: u32) -> Option<usize> {
         let jobs = &self.jobs[die as usize];
-        jobs.iter().take(index).any(|job| job.plane == jobs[index].plane)
+        let next = jobs.iter().position(|job| job.programs > 0)?;
+        (self.dies.erases_last || jobs.iter().all(|job| job.programs > 0)).then_some(next)
     }
 
-    /// Page of its block that the next move of a job goes to.
-    fn next_of(&self, job: &Job) -> u32 {
-        let Block { flow, stream, .. } = *self.ftl.blocks.block(job.block);
-        self.ftl.blocks.next_page(job.plane, flow, stream.moved())
-    }
-
-    /// A job of a die moves so many pages.
-    fn move_for(&mut self, die: u32, at: usize, count: u32) {
+    /// Pages of a job are read and get their new places.
+    fn read_for(&mut self, die: u32, at: usize, count: u32) {
         let mut job = self.jobs[die as usize][at];
-        let flow = self.ftl.blocks.block(job.block).flow;
+        let Block { flow, stream, .. } = *self.ftl.blocks.block(job.block);
+        if job.programs == 0 {
+            job.page = self.ftl.blocks.next_page(job.plane, flow, stream.moved());
+        }
         self.move_pages(&mut job, count);
+        job.programs += count;
         self.work[flow as usize].gc_programs += u64::from(count);
         self.jobs[die as usize][at] = job;
     }
 
-    /// Erases the emptied blocks of a die, those of several planes together.
+    /// Pages of a job are programmed, so many at most, and with them as many of other planes of the die that
+    /// are in step. How many there were.
+    fn program_for(&mut self, die: u32, at: usize, most: u32) -> u32 {
+        let pages = self.ftl.blocks.pages_per_block();
+        let Job { plane, page, programs, .. } = self.jobs[die as usize][at];
+        let mut count = most.min(programs);
+        let (mut partners, mut joined) = (1_u128 << at, plane);
+        if self.dies.moves_join {
+            for (index, job) in self.jobs[die as usize].iter().enumerate().skip(at + 1) {
+                if job.programs == 0 || job.plane == plane || job.plane == joined {
+                    continue;
+                }
+                if job.page == page {
+                    (partners, joined) = (partners | 1_u128 << index, job.plane);
+                    count = count.min(job.programs);
+                } else {
+                    // It will be in step then.
+                    count = count.min((job.page + pages - page) % pages);
+                }
+            }
+        }
+        while partners != 0 {
+            self.jobs[die as usize][partners.trailing_zeros() as usize].program(count, pages);
+            partners &= partners - 1;
+        }
+        count
+    }
+
+    /// Erases the emptied blocks of a die: the first one, or those of several planes together.
     fn erase_emptied(&mut self, die: u32) {
-        let count = if self.dies.erases_last { self.jobs[die as usize].len() } else { 1 };
-        self.dies.free_at[die as usize] += self.dies.times.erase;
+        let jobs = &mut self.jobs[die as usize];
+        let (first, count) = if self.dies.erases_last {
+            (0, jobs.len())
+        } else {
+            (jobs.iter().position(|job| job.programs == 0).expect("a block is emptied"), 1)
+        };
         for _ in 0..count {
-            let job = self.jobs[die as usize].pop_front().expect("counted");
+            let job = self.jobs[die as usize].remove(first).expect("counted");
             self.erase(&job);
         }
     }

@@ -80,8 +80,8 @@ pub(crate) struct Untimed {
     dies: Dies,
     /// Blocks being emptied, by die, in order of their start.
     jobs: Vec<VecDeque<Job>>,
-    /// Pages that a die moves at a time while collection goes first.
-    step: u32,
+    /// Pages that a die programs at a time while collection goes first.
+    step: u64,
     /// By pool of the cache.
     under_way: Vec<WriteBacks>,
     /// Pages on their way out of the cache.
@@ -102,7 +102,7 @@ impl Untimed {
         let jobs = ftl.max_jobs as usize * geometry.planes_per_die as usize;
         Self {
             balances: ftl.allocator.is_dynamic(),
-            step: (geometry.pages_per_block / 16).max(1),
+            step: u64::from(geometry.pages_per_block / 16).max(1),
             under_way: vec![under_way; cache.pools()],
             ftl,
             cache,
