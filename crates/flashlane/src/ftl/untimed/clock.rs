@@ -106,6 +106,13 @@ impl Dies {
         dies.start * self.planes_per_die..dies.end * self.planes_per_die
     }
 
+    /// A die does nothing more before `at`.
+    #[inline]
+    pub(super) fn begin(&mut self, die: u32, at: u64) {
+        let free_at = &mut self.free_at[die as usize];
+        *free_at = (*free_at).max(at);
+    }
+
     /// A die works for a while on something that comes at `at`; when it is done.
     #[inline]
     pub(super) fn work(&mut self, die: u32, at: u64, time: u64) -> u64 {

@@ -87,20 +87,21 @@ impl Untimed {
     /// A page was placed on the plane: collection starts if it is due, and goes first where free blocks are
     /// few.
     #[inline]
-    pub(super) fn follow(&mut self, plane: u32) {
+    pub(super) fn follow(&mut self, plane: u32, at: u64) {
         let state = &self.ftl.blocks.planes[plane as usize];
         if state.free < self.ftl.threshold {
-            self.follow_short(plane);
+            self.follow_short(plane, at);
         }
     }
 
-    fn follow_short(&mut self, plane: u32) {
-        self.collect(plane);
+    fn follow_short(&mut self, plane: u32, at: u64) {
         let die = self.dies.of(plane);
+        self.dies.begin(die, at);
+        self.collect(plane);
         if self.dies.collection_in_order {
             while self.advance(die, u64::MAX) {}
         } else if self.is_urgent(plane) {
-            self.collect_chip(die);
+            self.collect_chip(die, at);
         }
     }
 
@@ -110,8 +111,12 @@ impl Untimed {
 
     /// Collection goes first on all dies of a chip, for the same time on each, until no plane of it is below
     /// the hard threshold.
-    fn collect_chip(&mut self, die: u32) {
+    fn collect_chip(&mut self, die: u32, at: u64) {
         let dies = self.dies.of_chip(die);
+        for die in dies.clone() {
+            self.catch_up(die, at);
+            self.dies.begin(die, at);
+        }
         let planes = self.dies.planes(dies.clone());
         let before = |drive: &Self, die: u32| drive.dies.free_at[die as usize];
         let mut starts = [0; *DIES_PER_CHIP.end() as usize];

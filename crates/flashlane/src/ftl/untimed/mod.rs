@@ -278,7 +278,7 @@ impl Untimed {
         }
         self.work[flow as usize].host_programs += 1;
         self.mapping_changed(flow, lpa);
-        self.follow(plane);
+        self.follow(plane, at);
         let die = self.dies.of(plane);
         let page = self.ftl.blocks.page_of(ppa);
         let (done, joined) = self.dies.program(die, plane, page, at);

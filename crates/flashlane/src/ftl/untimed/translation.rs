@@ -83,7 +83,7 @@ impl Untimed {
         }
         self.ftl.pages.set_lpa(ppa, page);
         self.move_translation_page(page, ppa);
-        self.follow(plane);
+        self.follow(plane, at);
         self.dies.work(self.dies.of(plane), at, self.dies.times.program);
         Ok(())
     }
