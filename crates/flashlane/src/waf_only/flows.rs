@@ -10,6 +10,7 @@ use flashlane_engine::Time;
 
 use crate::config::{DeviceConfig, OnEnd, WindowRule, WorkloadConfig};
 use crate::error::Error;
+use crate::ftl::untimed::TURN_ROUND;
 use crate::layout::Layout;
 use crate::workload::{self, Planned, RequestSource, SourceReport};
 
@@ -122,6 +123,7 @@ impl Flows {
     ) -> Result<(), Error> {
         let state = &mut self.flows[flow as usize];
         if let Some(depth) = state.depth {
+            let end = end + TURN_ROUND;
             // It came when the earliest one was done.
             if state.under_way.len() < depth {
                 state.under_way.push(Reverse(end));

@@ -8,7 +8,11 @@ use crate::config::units::Span;
 use crate::layout::Geometry;
 
 /// A request that the controller answers by itself. Unit: picoseconds.
-pub(crate) const ANSWER: u64 = 1_000_000;
+pub(crate) const ANSWER: u64 = 5_000_000;
+
+/// From the end of one request's work to the start of the next one's in a closed loop: while the host
+/// answers, the die goes on with collection, and the next request finds it at work. Unit: picoseconds.
+pub(crate) const TURN_ROUND: u64 = 2_000_000;
 
 /// Times of operations, transfers included. Unit: picoseconds.
 #[derive(Clone, Copy, Debug)]

@@ -19,8 +19,8 @@ use crate::cache::Cache;
 use crate::config::{CacheConfig, DeviceConfig};
 use crate::error::Error;
 use crate::layout::Layout;
-pub(crate) use clock::ANSWER;
 use clock::Dies;
+pub(crate) use clock::{ANSWER, TURN_ROUND};
 use collection::Job;
 
 /// One page of a request.
