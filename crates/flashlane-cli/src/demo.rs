@@ -24,31 +24,30 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
     }
     let workload = load::workload_from_toml(WORKLOAD, "demo workload", &Overrides::default())?;
     let folder = common.out.as_deref().map(OutFolder::prepare).transpose()?;
-    let mut outcomes = Vec::new();
+    let mut devices = Vec::new();
     for scheduler in SCHEDULERS {
         let overrides = Overrides { scheduler: Some(scheduler.to_owned()), ..Overrides::default() };
         let device = load::device_from_toml(DEVICE, "demo device", &overrides)?;
         validate::check_pair(&device, &workload)?;
-        let options = RunOptions {
-            seed: common.seed,
-            alone: true,
-            check: common.check,
-            threads: usize::from(common.threads),
-            ..RunOptions::default()
-        };
-        let scenario = Scenario {
-            label: scheduler.to_owned(),
+        devices.push(device);
+    }
+    let options =
+        RunOptions { seed: common.seed, alone: true, check: common.check, ..RunOptions::default() };
+    let scenarios: Vec<Scenario<'_>> = devices
+        .iter()
+        .map(|device| Scenario {
             device: &device.config,
             workload: &workload.config,
-            options,
+            options: options.clone(),
             seeds: None,
-        };
-        let outcome = execute(&scenario, common.quiet)?;
-        if common.format == Format::Text || !common.quiet {
+        })
+        .collect();
+    let outcomes = execute(&scenarios, usize::from(common.threads), "simulating", common.quiet)?;
+    if common.format == Format::Text || !common.quiet {
+        for outcome in &outcomes {
             note(table::report(&outcome.summary, None).trim_end());
             note("");
         }
-        outcomes.push(outcome);
     }
     if let Some(folder) = folder {
         let mut files = Vec::new();

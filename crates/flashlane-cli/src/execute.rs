@@ -4,9 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flashlane::config::{DeviceConfig, WorkloadConfig};
 use flashlane::metrics::Summary;
-use flashlane::{Error, RunOptions, simulate};
+use flashlane::{Error, RunOptions, Simulation, simulate_all};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::seeds::{self, Estimates};
@@ -17,8 +16,6 @@ pub(crate) const STEPS: u64 = 1000;
 /// One scenario to run.
 #[derive(Debug)]
 pub(crate) struct Scenario<'a> {
-    /// Shown beside the progress bar.
-    pub(crate) label: String,
     pub(crate) device: &'a DeviceConfig,
     pub(crate) workload: &'a WorkloadConfig,
     pub(crate) options: RunOptions,
@@ -68,36 +65,47 @@ pub(crate) fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// Runs one scenario.
-pub(crate) fn execute(scenario: &Scenario<'_>, quiet: bool) -> Result<Outcome, Error> {
-    let count = scenario.seeds.unwrap_or(1);
-    let bar = progress_bar(count * STEPS, &scenario.label, quiet);
-    let done: Vec<AtomicU64> = (0..count).map(|_| AtomicU64::new(0)).collect();
-    let run_one = |index: u64, threads: usize| {
-        let mut options = scenario.options.clone();
-        options.seed = options.seed.wrapping_add(index);
-        options.threads = threads;
-        let progress = |share: f64| {
-            let steps = (share.clamp(0.0, 1.0) * STEPS as f64) as u64;
-            done[index as usize].store(steps, Ordering::Relaxed);
-            bar.set_position(done.iter().map(|one| one.load(Ordering::Relaxed)).sum());
-        };
-        simulate(scenario.device, scenario.workload, &options, &progress)
+/// Runs scenarios, the seeds of all of them at once. Results are in the order of the scenarios.
+pub(crate) fn execute(
+    scenarios: &[Scenario<'_>],
+    threads: usize,
+    label: &str,
+    quiet: bool,
+) -> Result<Vec<Outcome>, Error> {
+    let seeds = |scenario: &Scenario<'_>| scenario.seeds.unwrap_or(1);
+    let options: Vec<RunOptions> = scenarios
+        .iter()
+        .flat_map(|scenario| {
+            (0..seeds(scenario)).map(|index| {
+                let mut options = scenario.options.clone();
+                options.seed = options.seed.wrapping_add(index);
+                options
+            })
+        })
+        .collect();
+    let repeated = scenarios.iter().flat_map(|one| (0..seeds(one)).map(move |_| one));
+    let simulations: Vec<Simulation<'_>> = repeated
+        .zip(&options)
+        .map(|(one, options)| Simulation { device: one.device, workload: one.workload, options })
+        .collect();
+    let bar = progress_bar(simulations.len() as u64 * STEPS, label, quiet);
+    let done: Vec<AtomicU64> = simulations.iter().map(|_| AtomicU64::new(0)).collect();
+    let progress = |index: usize, share: f64| {
+        let steps = (share.clamp(0.0, 1.0) * STEPS as f64) as u64;
+        done[index].store(steps, Ordering::Relaxed);
+        bar.set_position(done.iter().map(|one| one.load(Ordering::Relaxed)).sum());
     };
-    let results: Vec<Result<Summary, Error>> = if count == 1 {
-        vec![run_one(0, scenario.options.threads)]
-    } else {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(scenario.options.threads)
-            .build()
-            .map_err(|error| Error::config("--threads", format!("cannot start: {error}")))?;
-        pool.install(|| (0..count).into_par_iter().map(|index| run_one(index, 1)).collect())
-    };
+    let results = simulate_all(&simulations, threads, &progress);
     bar.finish_and_clear();
-    let summaries = results.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let estimates = scenario.seeds.map(|_| seeds::estimate(&summaries));
-    let summary = summaries.into_iter().next().expect("at least one seed");
-    Ok(Outcome { summary, estimates })
+    let mut summaries = results.into_iter().map(|result| result.map(|(summary, _)| summary));
+    let outcome = |scenario: &Scenario<'_>| {
+        let count = seeds(scenario) as usize;
+        let summaries = summaries.by_ref().take(count).collect::<Result<Vec<_>, _>>()?;
+        let estimates = scenario.seeds.map(|_| seeds::estimate(&summaries));
+        let summary = summaries.into_iter().next().expect("at least one seed");
+        Ok(Outcome { summary, estimates })
+    };
+    scenarios.iter().map(outcome).collect()
 }
 
 pub(crate) fn progress_bar(length: u64, label: &str, quiet: bool) -> ProgressBar {

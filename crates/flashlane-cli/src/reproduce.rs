@@ -94,7 +94,7 @@ fn run(
     let label = format!("{} ({})", experiment.name, experiment.figure);
     let bar = progress_bar(STEPS, &label, arguments.quiet);
     let progress = |share: f64| bar.set_position((share * STEPS as f64) as u64);
-    let mut lab = Lab::new(usize::from(arguments.jobs), &progress)?;
+    let mut lab = Lab::new(usize::from(arguments.jobs), &progress);
     lab.full = arguments.full;
     lab.smoke = arguments.smoke;
     lab.seed = arguments.seed;

@@ -26,19 +26,17 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         return dry_run::dry_run(&device.config, &workloads, arguments.common.format);
     }
     let folder = arguments.common.out.as_deref().map(OutFolder::prepare).transpose()?;
-    let count = workloads.len();
-    let mut outcomes = Vec::with_capacity(count);
-    for (index, workload) in workloads.iter().enumerate() {
-        let label = scenario_name(index, count).unwrap_or_else(|| "simulating".to_owned());
-        let scenario = Scenario {
-            label,
+    let scenarios: Vec<Scenario<'_>> = workloads
+        .iter()
+        .map(|workload| Scenario {
             device: &device.config,
             workload: &workload.config,
             options: options(arguments),
             seeds: arguments.seeds,
-        };
-        outcomes.push(execute(&scenario, arguments.common.quiet)?);
-    }
+        })
+        .collect();
+    let common = &arguments.common;
+    let outcomes = execute(&scenarios, usize::from(common.threads), "simulating", common.quiet)?;
     let mut documents = Vec::new();
     if arguments.common.format == Format::MqsimXml {
         for (outcome, workload) in outcomes.iter().zip(&workloads) {

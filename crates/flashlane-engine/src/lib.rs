@@ -15,5 +15,5 @@ pub use list::{Linked, List};
 pub use memory::prefetch;
 pub use rng::Rng;
 pub use slab::{NONE, Slab};
-pub use table::Table;
+pub use table::{Frozen, Table, Use};
 pub use time::Time;

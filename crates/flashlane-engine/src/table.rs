@@ -1,36 +1,68 @@
 //! Large flat arrays of 32-bit numbers: page tables.
 
+use std::fs::File;
+
 use memmap2::MmapMut;
 
-use crate::memory::prefetch;
+use crate::memory::{self, prefetch};
 
 /// Bytes of a number.
 const WIDTH: usize = size_of::<u32>();
+
+/// Smallest table that copies share. Unit: bytes.
+const SHARED_MIN: usize = 1 << 16;
+
+/// What is to become of a table. Decides about its memory, never about its contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It is written here and there.
+    Sparse,
+    /// Most of it is about to be written: large pages of memory pay where the system has them. In a table that
+    /// is written here and there they would only fill the memory.
+    Filled,
+    /// It is frozen and copied later.
+    Copied,
+}
 
 /// Numbers that start as 0, in memory of their own that costs nothing until it is written.
 #[derive(Debug)]
 pub struct Table {
     memory: MmapMut,
+    /// What copies are made of, if they share it.
+    file: Option<File>,
 }
 
 impl Table {
-    /// So many zeros. `filled`: most of them are about to be written, so that large pages of memory pay where
-    /// the system has them; in a table that is written here and there they would only fill the memory.
+    /// So many zeros.
     ///
     /// # Panics
     /// Without so much memory.
     #[must_use]
-    pub fn new(len: usize, filled: bool) -> Self {
-        let memory = MmapMut::map_anon((len * WIDTH).max(1));
-        let table = Self { memory: memory.expect("there is memory for the tables") };
-        #[cfg(target_os = "linux")]
-        if filled {
-            // A kernel without large pages refuses, and small ones do as well.
-            let _ = table.memory.advise(memmap2::Advice::HugePage);
+    pub fn new(len: usize, purpose: Use) -> Self {
+        let bytes = (len * WIDTH).max(1);
+        let shared = if purpose == Use::Copied && bytes >= SHARED_MIN {
+            memory::shared(bytes).ok()
+        } else {
+            None
+        };
+        let (memory, file) = match shared {
+            Some((file, memory)) => (memory, Some(file)),
+            None => (MmapMut::map_anon(bytes).expect("there is memory for the tables"), None),
+        };
+        if purpose != Use::Sparse {
+            memory::prefer_large_pages(&memory);
         }
-        #[cfg(not(target_os = "linux"))]
-        let _ = filled;
-        table
+        Self { memory, file }
+    }
+
+    /// Ends all changes, for copies.
+    #[must_use]
+    pub fn freeze(self) -> Frozen {
+        match self.file {
+            // The mapping through which the file changes goes.
+            Some(file) => Frozen::Shared { file, bytes: self.memory.len() },
+            None => Frozen::Own(self),
+        }
     }
 
     /// Numbers.
@@ -92,9 +124,40 @@ impl Table {
 
 impl Clone for Table {
     fn clone(&self) -> Self {
-        let mut copy = Self::new(self.len(), true);
+        let mut copy = Self::new(self.len(), Use::Filled);
         copy.memory.copy_from_slice(&self.memory);
         copy
+    }
+}
+
+/// A table that changes no more, for copies.
+#[derive(Debug)]
+pub enum Frozen {
+    /// Copies share its memory, but for what they change.
+    Shared {
+        /// Contents.
+        file: File,
+        /// Memory of all numbers.
+        bytes: usize,
+    },
+    /// Copies have memory of their own.
+    Own(Table),
+}
+
+impl Frozen {
+    /// A table that starts with these numbers.
+    ///
+    /// # Panics
+    /// Without memory for it.
+    #[must_use]
+    pub fn copy(&self) -> Table {
+        match self {
+            Self::Shared { file, bytes } => {
+                let memory = memory::copy_on_write(file, *bytes);
+                Table { memory: memory.expect("there is memory for the tables"), file: None }
+            }
+            Self::Own(table) => table.clone(),
+        }
     }
 }
 
@@ -104,31 +167,58 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_places() {
-        for filled in [false, true] {
-            let mut table = Table::new(3_000_000, filled);
+        for purpose in [Use::Sparse, Use::Filled, Use::Copied] {
+            let mut table = Table::new(3_000_000, purpose);
             assert_eq!((table.len(), table.bytes()), (3_000_000, 12_000_000));
             table.set(2_999_999, 7);
             table.set(0, u32::MAX);
             table.row_mut(1, 2)[1] = 5_u32.to_ne_bytes();
-            assert_eq!([1, 2, 3].map(|at| table.get(at)), [0, 5, 0]);
             table.prefetch(1);
             table.prefetch(u32::MAX);
+            let found = [0, 1, 2, 3, 2_999_999].map(|at| table.get(at));
+            assert_eq!(found, [u32::MAX, 0, 5, 0, 7]);
             let copy = table.clone();
             table.set(0, 1);
-            assert_eq!([0, 1, 2_999_998, 2_999_999].map(|at| copy.get(at)), [u32::MAX, 0, 0, 7]);
-            assert_eq!(table.get(0), 1, "a copy is on its own");
+            assert_eq!((copy.get(0), table.get(0)), (u32::MAX, 1), "a copy is on its own");
         }
     }
 
     #[test]
+    fn copies_of_a_frozen_table_are_on_their_own() {
+        for (len, purpose) in [(3_000_000, Use::Copied), (1000, Use::Copied), (1000, Use::Filled)] {
+            let mut table = Table::new(len, purpose);
+            table.set(0, 3);
+            table.set(999, 4);
+            let frozen = table.freeze();
+            let (mut one, two) = (frozen.copy(), frozen.copy());
+            one.set(0, 5);
+            one.set(500, 6);
+            for copy in [two, frozen.copy()] {
+                assert_eq!([0, 500, 999].map(|at| copy.get(at)), [3, 0, 4]);
+                assert_eq!(copy.len(), len);
+            }
+            drop(frozen);
+            assert_eq!([0, 500, 999].map(|at| one.get(at)), [5, 6, 4], "a copy needs nobody else");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn copies_of_large_tables_share_their_memory() {
+        assert!(matches!(Table::new(3_000_000, Use::Copied).freeze(), Frozen::Shared { .. }));
+        assert!(matches!(Table::new(3_000_000, Use::Filled).freeze(), Frozen::Own(_)));
+        assert!(matches!(Table::new(1000, Use::Copied).freeze(), Frozen::Own(_)));
+    }
+
+    #[test]
     fn an_empty_table_is_a_table() {
-        let table = Table::new(0, true).clone();
+        let table = Table::new(0, Use::Copied).freeze().copy();
         assert!(table.is_empty() && table.bytes() == 0);
     }
 
     #[test]
     #[should_panic(expected = "out of range")]
     fn an_index_beyond_the_end_is_refused() {
-        let _ = Table::new(100, false).get(100);
+        let _ = Table::new(100, Use::Sparse).get(100);
     }
 }

@@ -9,8 +9,7 @@ use flashlane::config::units::Span;
 use flashlane::config::{CloneConfig, DeviceConfig, WorkloadConfig, validate};
 use flashlane::metrics::Summary;
 use flashlane::workload::clone;
-use flashlane::{Details, Error, RunOptions, Warmup, simulate_in_detail};
-use rayon::prelude::*;
+use flashlane::{Details, Error, RunOptions, Simulation, Warmup, simulate_all};
 
 use crate::trace_folder::{Origin, TraceFolder};
 
@@ -96,31 +95,24 @@ pub struct Lab<'a> {
     /// The user's own traces; the others are clones.
     pub trace_folder: TraceFolder,
     origins: Mutex<BTreeSet<Origin>>,
-    pool: rayon::ThreadPool,
+    threads: usize,
     progress: &'a (dyn Fn(f64) + Sync),
 }
 
 impl<'a> Lab<'a> {
     /// A laboratory with so many simulations at a time; 0 for one on each core. `progress` is told the
     /// share of the current experiment that is done.
-    ///
-    /// # Errors
-    /// Threads that cannot be started.
-    pub fn new(jobs: usize, progress: &'a (dyn Fn(f64) + Sync)) -> Result<Self, Error> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(jobs)
-            .build()
-            .map_err(|error| Error::config("--jobs", format!("cannot start: {error}")))?;
-        Ok(Self {
+    pub fn new(threads: usize, progress: &'a (dyn Fn(f64) + Sync)) -> Self {
+        Self {
             full: false,
             seeds: 3,
             seed: 1,
             smoke: false,
             trace_folder: TraceFolder::default(),
             origins: Mutex::default(),
-            pool,
+            threads,
             progress,
-        })
+        }
     }
 
     /// The source of a flow that runs one of the traces of FLIN's Table 2, as the TOML table `[flow.trace]`
@@ -162,22 +154,32 @@ impl<'a> Lab<'a> {
     /// # Errors
     /// The first failure, in the order of the jobs.
     pub fn run_seeds(&self, jobs: &[Job], seeds: u64) -> Result<Vec<Vec<Run>>, Error> {
-        let parts = jobs.len() as u64 * seeds;
-        let done = AtomicU64::new(0);
-        let run = |part: u64| {
-            let job = &jobs[(part / seeds) as usize];
-            let mut options = job.options.clone();
-            options.seed = self.seed + part % seeds;
-            options.threads = 1;
-            let last = AtomicU64::new(0);
-            let progress = |share: f64| {
-                let steps = (share.clamp(0.0, 1.0) * STEPS) as u64;
-                let before = last.swap(steps, Ordering::Relaxed);
-                let now = done.fetch_add(steps.saturating_sub(before), Ordering::Relaxed);
-                (self.progress)(now as f64 / (parts as f64 * STEPS));
-            };
-            let (summary, details) =
-                simulate_in_detail(&job.device, &job.workload, &options, &progress)?;
+        let options: Vec<RunOptions> = jobs
+            .iter()
+            .flat_map(|job| {
+                let seeds = self.seed..self.seed + seeds;
+                seeds.map(|seed| RunOptions { seed, ..job.options.clone() })
+            })
+            .collect();
+        let per_job = |index: usize| &jobs[index / seeds as usize];
+        let simulations: Vec<Simulation<'_>> = (0..)
+            .zip(&options)
+            .map(|(index, options)| {
+                let Job { device, workload, .. } = per_job(index);
+                Simulation { device, workload, options }
+            })
+            .collect();
+        let done: Vec<AtomicU64> = options.iter().map(|_| AtomicU64::new(0)).collect();
+        let all = AtomicU64::new(0);
+        let progress = |index: usize, share: f64| {
+            let steps = (share.clamp(0.0, 1.0) * STEPS) as u64;
+            let before = done[index].swap(steps, Ordering::Relaxed);
+            let now = all.fetch_add(steps.saturating_sub(before), Ordering::Relaxed);
+            (self.progress)(now as f64 / (done.len() as f64 * STEPS));
+        };
+        let results = simulate_all(&simulations, self.threads, &progress);
+        let mut runs = results.into_iter().zip(&options).map(|(result, options)| {
+            let (summary, details) = result?;
             let silent = summary.flows.iter().find(|flow| flow.slowdown.is_none());
             if let Some(flow) = silent.filter(|_| options.alone) {
                 let message = "completed no request that counts, so that it has no slowdown; \
@@ -185,10 +187,7 @@ impl<'a> Lab<'a> {
                 return Err(Error::config(format!("flow {}", flow.name), message));
             }
             Ok(Run { summary, details })
-        };
-        let runs: Vec<Result<Run, Error>> =
-            self.pool.install(|| (0..parts).into_par_iter().map(run).collect());
-        let mut runs = runs.into_iter();
+        });
         jobs.iter().map(|_| runs.by_ref().take(seeds as usize).collect()).collect()
     }
 

@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_flow_replays_the_file_and_the_rest_are_clones() {
         let folder = folder(&[("prn_0.csv", MSR)]);
-        let mut lab = Lab::new(1, &|_| {}).expect("a laboratory");
+        let mut lab = Lab::new(1, &|_| {});
         lab.trace_folder = TraceFolder::open(folder.path()).expect("a trace");
         let source = |name, requests| {
             let text = lab.source(name, requests, 0.5).expect("a source");

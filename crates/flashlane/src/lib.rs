@@ -21,6 +21,7 @@ pub mod workload; // 1 // 8
 // What they share, and the loop over it all.
 mod audit;
 mod event;
+mod parallel;
 pub mod precondition;
 mod request;
 pub mod run;
@@ -29,4 +30,6 @@ mod transaction;
 mod waf_only;
 
 pub use error::{Error, Problem};
-pub use run::{Details, RunOptions, Warmup, simulate, simulate_in_detail};
+pub use run::{
+    Details, RunOptions, Simulation, Warmup, simulate, simulate_all, simulate_in_detail,
+};

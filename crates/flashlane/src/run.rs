@@ -1,20 +1,21 @@
 //! Runs a scenario from configuration to summary.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
-
-use rayon::prelude::*;
 
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, InterfaceKind, Priority, Technology, WorkloadConfig};
 use crate::error::Error;
-use crate::ftl::{Ftl, FtlState};
+use crate::ftl::{FrozenState, Ftl, FtlState};
 use crate::layout::Layout;
 use crate::metrics::recorder::Recorder;
 use crate::metrics::report;
 use crate::metrics::steady::{SteadyRule, Watch};
+use crate::metrics::summary::FlowSummary;
 use crate::metrics::window::Window;
 use crate::metrics::windows::{self, Windows};
 use crate::metrics::{Interval, Summary};
+use crate::parallel::{self, Begun, Jobs};
 use crate::precondition;
 use crate::ssd::Ssd;
 use crate::waf_only;
@@ -49,7 +50,8 @@ pub struct RunOptions {
     pub until_steady: Option<SteadyRule>,
     /// Name of the compatibility mode for the summary.
     pub compat: Option<String>,
-    /// Threads for independent simulations; 0 for all cores. Never changes a result.
+    /// Threads for the runs alone, where [`simulate_all`] is not told; 0 for all cores. Never changes a
+    /// result.
     pub threads: usize,
     /// Length of the intervals of [`Details::series`]; none without it. Unit: picoseconds.
     pub series_interval: Option<u64>,
@@ -80,6 +82,11 @@ impl Default for RunOptions {
 /// Called now and then from the simulation with the share of the work that is done, 0 to 1.
 pub type Progress<'a> = &'a (dyn Fn(f64) + Sync);
 
+/// Every flow also runs by itself: a single one already did.
+fn runs_alone(workload: &WorkloadConfig, options: &RunOptions) -> bool {
+    options.alone && workload.flows.len() > 1
+}
+
 /// A scenario that is ready to run: input checked, drive preconditioned.
 struct Prepared<'a> {
     device: &'a DeviceConfig,
@@ -97,7 +104,11 @@ impl<'a> Prepared<'a> {
         options: &'a RunOptions,
     ) -> Result<Self, Error> {
         let layout = Layout::new(device, workload);
-        let mut state = FtlState::new(device, &layout);
+        let mut state = if runs_alone(workload, options) {
+            FtlState::to_be_frozen(device, &layout)
+        } else {
+            FtlState::new(device, &layout)
+        };
         let mut cache = Cache::new(device, workload, layout.geometry);
         // Memory that is written in place keeps no trace of what was written before.
         if device.ftl.precondition.enabled && device.flash.technology != Technology::InPlace {
@@ -117,14 +128,9 @@ impl<'a> Prepared<'a> {
         Ok(Self { device, workload, options, layout, state, cache })
     }
 
-    /// The state in which every system starts.
-    fn fresh_state(&self) -> FtlState {
-        if self.device.ftl.precondition.enabled {
-            self.state.clone()
-        } else {
-            // A new empty drive is made without touching its tables; a copy would touch all of them.
-            FtlState::new(self.device, &self.layout)
-        }
+    /// Nothing was ever written.
+    fn is_new(&self) -> bool {
+        !self.device.ftl.precondition.enabled && !self.device.compat.translation_pages_from_start
     }
 
     /// A system with the flows that `active` admits.
@@ -210,118 +216,208 @@ pub fn simulate_in_detail(
     options: &RunOptions,
     progress: Progress<'_>,
 ) -> Result<(Summary, Details), Error> {
-    if options.waf_only {
-        let summary = run_untimed(device, workload, options, progress)?;
-        return Ok((summary, Details::default()));
+    let one = [Simulation { device, workload, options }];
+    let mut results = simulate_all(&one, options.threads, &|_, share| progress(share));
+    results.pop().expect("one result of one simulation")
+}
+
+/// What comes out of a simulation.
+pub type Outcome = Result<(Summary, Details), Error>;
+
+/// What to simulate, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Simulation<'a> {
+    /// The drive.
+    pub device: &'a DeviceConfig,
+    /// Its flows.
+    pub workload: &'a WorkloadConfig,
+    /// How to run.
+    pub options: &'a RunOptions,
+}
+
+/// Runs scenarios and their flows alone on so many threads, the caller's included; 0 for all cores. At most as
+/// many drives are in memory as there are threads. Results are in the order of the simulations, each with
+/// the errors of [`simulate`]; `progress` is told which one it is about.
+pub fn simulate_all(
+    simulations: &[Simulation<'_>],
+    threads: usize,
+    progress: &(dyn Fn(usize, f64) + Sync),
+) -> Vec<Outcome> {
+    let alone = |one: &Simulation<'_>| match runs_alone(one.workload, one.options) {
+        true => one.workload.flows.len(),
+        false => 1,
+    };
+    let parts = simulations.iter().map(alone).max().unwrap_or(1);
+    parallel::run(&Runs { simulations, progress }, simulations.len(), parts, threads)
+}
+
+/// Simulations as jobs: all flows together first, then each one alone.
+struct Runs<'a> {
+    simulations: &'a [Simulation<'a>],
+    progress: &'a (dyn Fn(usize, f64) + Sync),
+}
+
+/// What the run of all flows leaves to the runs alone.
+struct Together<'a> {
+    prepared: Prepared<'a>,
+    /// The state in which all runs start; `None`: a new empty drive.
+    start: Option<FrozenState>,
+    window: Window,
+    over_time: Vec<Windows>,
+    summary: Summary,
+    details: Details,
+    /// Runs done, this one included.
+    done: AtomicUsize,
+}
+
+impl Together<'_> {
+    fn runs(&self) -> usize {
+        self.summary.flows.len() + 1
     }
-    let start = Instant::now();
-    let mut prepared = Prepared::new(device, workload, options)?;
-    let precondition_wall_s = start.elapsed().as_secs_f64();
+}
 
-    let alone = options.alone && workload.flows.len() > 1;
-    let parts = if alone { workload.flows.len() + 1 } else { 1 };
-    // The state is copied only where it is needed again.
-    let state = if alone {
-        prepared.fresh_state()
-    } else {
-        std::mem::replace(&mut prepared.state, FtlState::empty())
-    };
-    let start = Instant::now();
-    let window = match options.until_steady {
-        Some(_) => Window::until_steady(options.warmup),
-        None => Window::new(workload.window, options.warmup),
-    };
-    let mut shared = prepared.build(state, window, |_| true)?;
-    shared.recorder.watch = options.until_steady.map(|rule| Box::new(Watch::new(rule)));
-    shared.run(&|share| progress(share / parts as f64))?;
-    shared.recorder.settle();
-    let wall_s = start.elapsed().as_secs_f64();
-
-    let mut summary = report::summarise(&shared, device, workload, options);
-    summary.wall_s = wall_s;
-    summary.precondition_wall_s = precondition_wall_s;
-    summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
-    let flows = &shared.recorder.flows;
-    let details = Details {
-        distributions: flows.iter().map(|f| f.response.distribution()).collect(),
-        read_distributions: flows.iter().map(|f| f.read_response.distribution()).collect(),
-        series: flows.iter().filter_map(|f| Some(f.series.as_ref()?.intervals())).collect(),
-    };
-    if options.alone {
-        let window = shared.recorder.window.clone();
-        let over_time: Vec<Windows> =
-            shared.recorder.flows.iter_mut().filter_map(|flow| flow.windows.take()).collect();
-        drop(shared);
-        let alone_over_time = if alone {
-            run_alone(&prepared, &window, &mut summary, progress)?
-        } else {
-            report::alone_is_shared(&mut summary);
-            over_time.clone()
-        };
-        report::fairness(&mut summary);
-        if options.windows.is_some() {
-            summary.slowdown_over_time = Some(windows::slowdowns(&over_time, &alone_over_time));
+impl<'a> Runs<'a> {
+    fn together(&self, job: usize) -> Result<Begun<Together<'a>, Outcome>, Error> {
+        let Simulation { device, workload, options } = self.simulations[job];
+        if options.waf_only {
+            return self.untimed(job).map(Begun::Over);
         }
-    }
-    summary.peak_rss_bytes = report::peak_rss_bytes();
-    progress(1.0);
-    Ok((summary, details))
-}
+        let begun = Instant::now();
+        let mut prepared = Prepared::new(device, workload, options)?;
+        let precondition_wall_s = begun.elapsed().as_secs_f64();
 
-/// Runs one scenario without time.
-fn run_untimed(
-    device: &DeviceConfig,
-    workload: &WorkloadConfig,
-    options: &RunOptions,
-    progress: Progress<'_>,
-) -> Result<Summary, Error> {
-    let problems = waf_only::refuse(device, options);
-    if !problems.is_empty() {
-        return Err(Error::Config(problems));
-    }
-    let start = Instant::now();
-    let Prepared { layout, state, cache, .. } = Prepared::new(device, workload, options)?;
-    let precondition_wall_s = start.elapsed().as_secs_f64();
-    let mut summary = waf_only::run(device, workload, options, &layout, state, cache, progress)?;
-    summary.precondition_wall_s = precondition_wall_s;
-    summary.peak_rss_bytes = report::peak_rss_bytes();
-    progress(1.0);
-    Ok(summary)
-}
+        let alone = runs_alone(workload, options);
+        let runs = if alone { workload.flows.len() + 1 } else { 1 };
+        let state = std::mem::replace(&mut prepared.state, FtlState::empty());
+        let (state, start) = match (alone, prepared.is_new()) {
+            (false, _) => (state, None),
+            // A copy of a new empty drive would only cost memory.
+            (true, true) => (FtlState::new(device, &prepared.layout), None),
+            (true, false) => {
+                let start = state.freeze();
+                (start.copy(), Some(start))
+            }
+        };
+        let begun = Instant::now();
+        let window = match options.until_steady {
+            Some(_) => Window::until_steady(options.warmup),
+            None => Window::new(workload.window, options.warmup),
+        };
+        let mut shared = prepared.build(state, window, |_| true)?;
+        shared.recorder.watch = options.until_steady.map(|rule| Box::new(Watch::new(rule)));
+        shared.run(&|share| (self.progress)(job, share / runs as f64))?;
+        shared.recorder.settle();
+        let wall_s = begun.elapsed().as_secs_f64();
 
-/// Runs every flow by itself over the same window and fills in the slowdowns. Gives the end-to-end times by
-/// windows, of no flow if they were not asked for.
-fn run_alone(
-    prepared: &Prepared<'_>,
-    window: &Window,
-    summary: &mut Summary,
-    progress: Progress<'_>,
-) -> Result<Vec<Windows>, Error> {
-    let flows = summary.flows.len();
-    let parts = flows + 1;
-    let done = std::sync::atomic::AtomicUsize::new(1);
-    let run = |flow: usize| {
-        let state = prepared.fresh_state();
-        let mut ssd = prepared.build(state, Window::fixed(window), |f| f == flow)?;
+        let mut summary = report::summarise(&shared, device, workload, options);
+        summary.wall_s = wall_s;
+        summary.precondition_wall_s = precondition_wall_s;
+        summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
+        let flows = &mut shared.recorder.flows;
+        let details = Details {
+            distributions: flows.iter().map(|f| f.response.distribution()).collect(),
+            read_distributions: flows.iter().map(|f| f.read_response.distribution()).collect(),
+            series: flows.iter().filter_map(|f| Some(f.series.as_ref()?.intervals())).collect(),
+        };
+        let over_time = flows.iter_mut().filter_map(|flow| flow.windows.take()).collect();
+        let window = shared.recorder.window.clone();
+        let done = AtomicUsize::new(1);
+        let together = Together { prepared, start, window, over_time, summary, details, done };
+        if alone {
+            return Ok(Begun::Parts(together, workload.flows.len()));
+        }
+        let Together { over_time, mut summary, details, .. } = together;
+        if options.alone {
+            report::alone_is_shared(&mut summary);
+            finish_alone(&mut summary, options, &over_time, &over_time);
+        }
+        self.over(job, &mut summary);
+        Ok(Begun::Over(Ok((summary, details))))
+    }
+
+    /// Runs a scenario without time.
+    fn untimed(&self, job: usize) -> Result<Outcome, Error> {
+        let Simulation { device, workload, options } = self.simulations[job];
+        let problems = waf_only::refuse(device, options);
+        if !problems.is_empty() {
+            return Err(Error::Config(problems));
+        }
+        let begun = Instant::now();
+        let Prepared { layout, state, cache, .. } = Prepared::new(device, workload, options)?;
+        let precondition_wall_s = begun.elapsed().as_secs_f64();
+        let progress = |share| (self.progress)(job, share);
+        let mut summary =
+            waf_only::run(device, workload, options, &layout, state, cache, &progress)?;
+        summary.precondition_wall_s = precondition_wall_s;
+        self.over(job, &mut summary);
+        Ok(Ok((summary, Details::default())))
+    }
+
+    /// One flow by itself over the same window, with its end-to-end times by windows if they are asked for.
+    fn alone(
+        &self,
+        job: usize,
+        together: &Together<'_>,
+        flow: usize,
+    ) -> Result<(FlowSummary, Option<Windows>), Error> {
+        let prepared = &together.prepared;
+        let state = match &together.start {
+            Some(start) => start.copy(),
+            None => FtlState::new(prepared.device, &prepared.layout),
+        };
+        let window = Window::fixed(&together.window);
+        let mut ssd = prepared.build(state, window, |f| f == flow)?;
         ssd.run(&|_| {})?;
-        let finished = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
-        progress(finished as f64 / parts as f64);
+        let done = together.done.fetch_add(1, Ordering::Relaxed) + 1;
+        (self.progress)(job, done as f64 / together.runs() as f64);
         let windows = ssd.recorder.flows[flow].windows.take();
         Ok((report::flow_alone(&ssd, prepared.workload, flow), windows))
-    };
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(prepared.options.threads)
-        .build()
-        .map_err(|e| Error::config("--threads", format!("no thread pool: {e}")))?;
-    let alone: Vec<Result<_, Error>> =
-        pool.install(|| (0..flows).into_par_iter().map(run).collect());
-    let mut over_time = Vec::new();
-    for (flow, alone) in summary.flows.iter_mut().zip(alone) {
-        let (alone, windows) = alone?;
-        report::slowdowns(flow, &alone);
-        over_time.extend(windows);
     }
-    Ok(over_time)
+
+    fn over(&self, job: usize, summary: &mut Summary) {
+        summary.peak_rss_bytes = report::peak_rss_bytes();
+        (self.progress)(job, 1.0);
+    }
+}
+
+impl<'a> Jobs for Runs<'a> {
+    type Shared = Together<'a>;
+    type Part = Result<(FlowSummary, Option<Windows>), Error>;
+    type Result = Outcome;
+
+    fn begin(&self, job: usize) -> Begun<Self::Shared, Self::Result> {
+        self.together(job).unwrap_or_else(|error| Begun::Over(Err(error)))
+    }
+
+    fn part(&self, job: usize, shared: &Self::Shared, flow: usize) -> Self::Part {
+        self.alone(job, shared, flow)
+    }
+
+    fn end(&self, job: usize, shared: Self::Shared, flows: Vec<Self::Part>) -> Self::Result {
+        let Together { prepared, over_time, mut summary, details, .. } = shared;
+        let mut alone_over_time = Vec::new();
+        for (flow, alone) in summary.flows.iter_mut().zip(flows) {
+            let (alone, windows) = alone?;
+            report::slowdowns(flow, &alone);
+            alone_over_time.extend(windows);
+        }
+        finish_alone(&mut summary, prepared.options, &over_time, &alone_over_time);
+        self.over(job, &mut summary);
+        Ok((summary, details))
+    }
+}
+
+/// What follows from the slowdowns of all flows.
+fn finish_alone(
+    summary: &mut Summary,
+    options: &RunOptions,
+    over_time: &[Windows],
+    alone_over_time: &[Windows],
+) {
+    report::fairness(summary);
+    if options.windows.is_some() {
+        summary.slowdown_over_time = Some(windows::slowdowns(over_time, alone_over_time));
+    }
 }
 
 #[cfg(test)]

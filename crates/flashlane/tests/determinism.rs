@@ -9,7 +9,7 @@ use flashlane::config::{DeviceConfig, WorkloadConfig};
 use flashlane::layout::Layout;
 use flashlane::metrics::Summary;
 use flashlane::workload::{self, Planned};
-use flashlane::{RunOptions, simulate};
+use flashlane::{RunOptions, Simulation, simulate, simulate_all};
 use flashlane_engine::Time;
 
 fn device(sets: &[&str]) -> DeviceConfig {
@@ -78,6 +78,59 @@ fn threads_change_nothing() {
     let two = run(&device, &workload, &options(5, true, 2));
     assert!(one.fairness.fairness.is_some(), "the flows ran alone");
     assert_eq!(one, two);
+}
+
+/// Several drives and seeds at once, preconditioned and empty, of which some run their flows alone.
+#[test]
+fn simulations_at_once_change_nothing() {
+    // Large enough for tables that runs share.
+    let size = "flash.blocks_per_plane=512";
+    let devices = [
+        device(&[size]),
+        device(&[size, "ftl.precondition.enabled=false"]),
+        device(&[size, "ftl.mapping.ideal=false", "ftl.mapping.cmt_capacity=2KiB"]),
+    ];
+    let workload = workload(TWO);
+    let all: Vec<RunOptions> =
+        (1..3).flat_map(|seed| [options(seed, true, 1), options(seed, false, 1)]).collect();
+    let simulations: Vec<Simulation<'_>> = devices
+        .iter()
+        .flat_map(|device| {
+            all.iter().map(|options| Simulation { device, workload: &workload, options })
+        })
+        .collect();
+    let one_by_one: Vec<Summary> =
+        simulations.iter().map(|one| run(one.device, one.workload, one.options)).collect();
+    for threads in [1, 2, 5] {
+        let results = simulate_all(&simulations, threads, &|_, _| {});
+        let at_once: Vec<Summary> =
+            results.into_iter().map(|result| lasting(result.expect("the runs finish").0)).collect();
+        assert!(at_once == one_by_one, "{threads} threads");
+    }
+}
+
+/// Runs alone start where the run of all flows started, and leave it as it is.
+#[test]
+fn runs_alone_change_nothing_of_the_run_together() {
+    let mapping = ["ftl.mapping.ideal=false", "ftl.mapping.cmt_capacity=2KiB"];
+    let empty = "ftl.precondition.enabled=false";
+    let from_start = "compat.translation_pages_from_start=true";
+    for sets in [&["flash.blocks_per_plane=512"][..], &[empty], &[empty, from_start]] {
+        let device = device(&[&mapping, sets].concat());
+        let workload = workload(TWO);
+        let without = run(&device, &workload, &options(4, false, 1));
+        let mut with = run(&device, &workload, &options(4, true, 1));
+        assert!(with.fairness.fairness.is_some(), "the flows ran alone");
+        with.fairness = without.fairness;
+        for (with, without) in with.flows.iter_mut().zip(&without.flows) {
+            with.alone = without.alone;
+            with.alone_end_to_end_us = without.alone_end_to_end_us;
+            with.slowdown = without.slowdown;
+            with.slowdown_device = without.slowdown_device;
+            with.slowdown_transaction = without.slowdown_transaction;
+        }
+        assert!(with == without, "{sets:?}");
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ mod translate;
 pub(crate) mod untimed;
 mod wear;
 
-use flashlane_engine::{DenseMap, Rng, Slab};
+use flashlane_engine::{DenseMap, Rng, Slab, Use};
 
 use crate::config::validate::{data_limits, plane_limits};
 use crate::config::{DeviceConfig, GcConfig, MappingKind, Technology, UnwrittenRead};
@@ -30,7 +30,7 @@ use blocks::{BlockState, Blocks};
 use gc::{Job, VictimPolicy};
 use hybrid::Hybrid;
 use mapping::MappingTable;
-use pages::PageTables;
+use pages::{FrozenPages, PageTables};
 
 /// Free blocks of a plane that only collection may take.
 pub const RESERVE_BLOCKS: u32 = 2;
@@ -63,15 +63,31 @@ impl FtlState {
             sectors_per_page: 1,
         };
         Self {
-            pages: PageTables::new(0, 0, 1, false),
+            pages: PageTables::new(0, 0, 1, Use::Sparse),
             blocks: Blocks::new(geometry, 0, false, 0),
             mapping: None,
             hybrid: None,
         }
     }
 
-    /// An empty drive.
+    /// Ends all changes, for copies.
+    pub(crate) fn freeze(self) -> FrozenState {
+        let Self { pages, blocks, mapping, hybrid } = self;
+        FrozenState { pages: pages.freeze(), blocks, mapping, hybrid }
+    }
+
+    /// An empty drive, for one run.
     pub(crate) fn new(device: &DeviceConfig, layout: &Layout) -> Self {
+        let filled = device.ftl.precondition.enabled;
+        Self::with(device, layout, if filled { Use::Filled } else { Use::Sparse })
+    }
+
+    /// An empty drive, for many runs, which copy what preconditioning makes of it.
+    pub(crate) fn to_be_frozen(device: &DeviceConfig, layout: &Layout) -> Self {
+        Self::with(device, layout, Use::Copied)
+    }
+
+    fn with(device: &DeviceConfig, layout: &Layout, purpose: Use) -> Self {
         let geometry = layout.geometry;
         let reserve = reserve_blocks(&device.ftl.gc);
         let flows = layout.flows.len() as u32;
@@ -87,18 +103,33 @@ impl FtlState {
             }
         }
         Self {
-            pages: PageTables::new(
-                logical,
-                physical,
-                geometry.sectors_per_page,
-                device.ftl.precondition.enabled,
-            ),
+            pages: PageTables::new(logical, physical, geometry.sectors_per_page, purpose),
             blocks,
             mapping: device.ftl.mapping.is_cached().then(|| MappingTable::new(device, layout)),
             hybrid: (device.ftl.mapping.kind == MappingKind::Hybrid).then(|| {
                 let allocator = Allocator::new(&device.ftl.allocation, layout);
                 Hybrid::new(device, layout, |flow| allocator.order(flow))
             }),
+        }
+    }
+}
+
+/// A state that changes no more, for runs that start with it.
+pub(crate) struct FrozenState {
+    pages: FrozenPages,
+    blocks: Blocks,
+    mapping: Option<MappingTable>,
+    hybrid: Option<Hybrid>,
+}
+
+impl FrozenState {
+    /// The state for one run. Its page tables share their memory, but for what the run changes.
+    pub(crate) fn copy(&self) -> FtlState {
+        FtlState {
+            pages: self.pages.copy(),
+            blocks: self.blocks.clone(),
+            mapping: self.mapping.clone(),
+            hybrid: self.hybrid.clone(),
         }
     }
 }

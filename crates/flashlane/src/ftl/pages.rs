@@ -4,7 +4,7 @@
 //! memory means "nothing" and untouched parts of a device cost no memory. Pages written only in
 //! part are rare and have their sector masks in a side table.
 
-use flashlane_engine::{DenseMap, NONE, Table};
+use flashlane_engine::{DenseMap, Frozen, NONE, Table, Use};
 
 /// Logical pages of a word of `partial`.
 const WORD: u32 = u32::BITS;
@@ -18,24 +18,92 @@ pub(crate) struct PageTables {
     p2l: Table,
     /// One bit a logical page: only some sectors were written.
     partial: Table,
-    /// Sector masks of partial pages: logical page to place in `masks`.
-    places: DenseMap,
-    masks: Vec<u64>,
-    free_masks: Vec<u32>,
+    masks: Masks,
     full_mask: u64,
 }
 
+/// Sector masks of partial pages.
+#[derive(Clone, Debug, Default)]
+struct Masks {
+    /// Logical page to place in `masks`.
+    places: DenseMap,
+    masks: Vec<u64>,
+    free: Vec<u32>,
+}
+
+impl Masks {
+    fn place(&self, lpa: u32) -> usize {
+        self.places.get(lpa).expect("a partial page has a mask") as usize
+    }
+
+    fn get(&self, lpa: u32) -> u64 {
+        self.masks[self.place(lpa)]
+    }
+
+    fn set(&mut self, lpa: u32, mask: u64) {
+        let place = self.place(lpa);
+        self.masks[place] = mask;
+    }
+
+    fn insert(&mut self, lpa: u32, mask: u64) {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.masks.push(0);
+            self.masks.len() as u32 - 1
+        });
+        self.masks[place as usize] = mask;
+        self.places.insert(lpa, place);
+    }
+
+    fn remove(&mut self, lpa: u32) {
+        let place = self.places.remove(lpa).expect("a partial page has a mask");
+        self.free.push(place);
+    }
+}
+
+/// Page tables that change no more, for copies.
+#[derive(Debug)]
+pub(crate) struct FrozenPages {
+    l2p: Frozen,
+    p2l: Frozen,
+    partial: Frozen,
+    masks: Masks,
+    full_mask: u64,
+}
+
+impl FrozenPages {
+    /// Tables that start with the same.
+    pub(crate) fn copy(&self) -> PageTables {
+        PageTables {
+            l2p: self.l2p.copy(),
+            p2l: self.p2l.copy(),
+            partial: self.partial.copy(),
+            masks: self.masks.clone(),
+            full_mask: self.full_mask,
+        }
+    }
+}
+
 impl PageTables {
-    /// Empty tables. `filled`: preconditioning is about to write most of them.
-    pub(crate) fn new(logical: u64, physical: u64, sectors_per_page: u32, filled: bool) -> Self {
+    /// Empty tables.
+    pub(crate) fn new(logical: u64, physical: u64, sectors_per_page: u32, purpose: Use) -> Self {
+        let few = if purpose == Use::Filled { Use::Sparse } else { purpose };
         Self {
-            l2p: Table::new(logical as usize, filled),
-            p2l: Table::new(physical as usize, filled),
-            partial: Table::new(logical.div_ceil(64) as usize * 2, false),
-            places: DenseMap::default(),
-            masks: Vec::new(),
-            free_masks: Vec::new(),
+            l2p: Table::new(logical as usize, purpose),
+            p2l: Table::new(physical as usize, purpose),
+            partial: Table::new(logical.div_ceil(64) as usize * 2, few),
+            masks: Masks::default(),
             full_mask: if sectors_per_page == 64 { u64::MAX } else { (1 << sectors_per_page) - 1 },
+        }
+    }
+
+    /// Ends all changes, for copies.
+    pub(crate) fn freeze(self) -> FrozenPages {
+        FrozenPages {
+            l2p: self.l2p.freeze(),
+            p2l: self.p2l.freeze(),
+            partial: self.partial.freeze(),
+            masks: self.masks,
+            full_mask: self.full_mask,
         }
     }
 
@@ -91,7 +159,7 @@ impl PageTables {
     /// Some page was written in part.
     #[inline]
     pub(crate) fn any_partial(&self) -> bool {
-        !self.places.is_empty()
+        !self.masks.places.is_empty()
     }
 
     /// Both directions at once, for a page written whole; used by preconditioning.
@@ -117,8 +185,7 @@ impl PageTables {
         if self.partial.get(lpa / WORD) >> (lpa % WORD) & 1 == 0 {
             return self.full_mask;
         }
-        let place = self.places.get(lpa).expect("a partial page has a mask");
-        self.masks[place as usize]
+        self.masks.get(lpa)
     }
 
     /// Sets the sectors of a logical page that hold data.
@@ -129,20 +196,13 @@ impl PageTables {
         if mask == self.full_mask {
             if was_partial {
                 self.partial.set(at, word & !bit);
-                let place = self.places.remove(lpa).expect("a partial page has a mask");
-                self.free_masks.push(place);
+                self.masks.remove(lpa);
             }
         } else if was_partial {
-            let place = self.places.get(lpa).expect("a partial page has a mask");
-            self.masks[place as usize] = mask;
+            self.masks.set(lpa, mask);
         } else {
             self.partial.set(at, word | bit);
-            let place = self.free_masks.pop().unwrap_or_else(|| {
-                self.masks.push(0);
-                self.masks.len() as u32 - 1
-            });
-            self.masks[place as usize] = mask;
-            self.places.insert(lpa, place);
+            self.masks.insert(lpa, mask);
         }
     }
 
@@ -158,7 +218,7 @@ impl PageTables {
 
     /// Memory of the side table of partial pages. Unit: bytes.
     pub(crate) fn side_table_bytes(&self) -> u64 {
-        (self.places.bytes() + self.masks.len() * 8) as u64
+        (self.masks.places.bytes() + self.masks.masks.len() * 8) as u64
     }
 
     /// Forgets a logical page.
@@ -174,7 +234,7 @@ mod tests {
 
     #[test]
     fn masks_come_and_go() {
-        let mut pages = PageTables::new(100, 200, 16, false);
+        let mut pages = PageTables::new(100, 200, 16, Use::Sparse);
         assert_eq!(pages.ppa(3), NONE);
         pages.place(3, 7);
         assert_eq!((pages.ppa(3), pages.lpa(7)), (7, 3));
@@ -185,14 +245,14 @@ mod tests {
         pages.set_mask(3, 0xFFFF);
         assert_eq!(pages.mask(3), 0xFFFF);
         pages.set_mask(5, 0b101);
-        assert_eq!(pages.masks.len(), 2, "places of masks are reused");
+        assert_eq!(pages.masks.masks.len(), 2, "places of masks are reused");
         pages.forget(5);
         assert_eq!(pages.ppa(5), NONE);
     }
 
     #[test]
     fn a_page_costs_at_most_eight_and_a_half_bytes() {
-        let pages = PageTables::new(930_000, 1_000_000, 16, false);
+        let pages = PageTables::new(930_000, 1_000_000, 16, Use::Filled);
         assert!(pages.bytes() as f64 / 1e6 <= 8.5);
     }
 }

@@ -61,7 +61,12 @@ impl Bench {
             geometry,
             transactions: Slab::new(),
             blocks: Blocks::new(geometry, u32::from(FLOWS), true, 0),
-            pages: PageTables::new(pages, pages, geometry.sectors_per_page, false),
+            pages: PageTables::new(
+                pages,
+                pages,
+                geometry.sectors_per_page,
+                flashlane_engine::Use::Sparse,
+            ),
             flash: Flash::new(&device.flash, &device.compat, false, geometry, FLOWS.into()),
             batch: Vec::new(),
             cancelled: Vec::new(),
