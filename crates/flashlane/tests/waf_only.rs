@@ -135,10 +135,11 @@ fn amplification_is_that_of_the_timed_run_for_every_victim_policy() {
 
 #[test]
 fn amplification_is_that_of_the_timed_run_for_every_over_provisioning() {
-    let spaces = ["0.5", "0.2", "0.125"].iter();
+    let spaces = ["0.5", "0.28", "0.2"].iter();
     let cases = spaces.flat_map(|space| {
-        ["greedy", "rga"]
-            .map(|victim| writes(&[("ftl.over_provisioning", space), (VICTIM, victim)]))
+        ["greedy", "rga"].map(|victim| {
+            writes(&[("ftl.over_provisioning", space), (VICTIM, victim), (DEPTH, "1")])
+        })
     });
     agree(&cases.collect::<Vec<_>>(), PERCENT);
 }
@@ -214,7 +215,7 @@ fn amplification_is_near_that_of_the_timed_run_for_drives_at_their_limit() {
             }
         }
     }
-    cases.push(writes(&[("ftl.over_provisioning", "0.2")]));
+    cases.push(writes(&[("ftl.over_provisioning", "0.125")]));
     cases.push(writes(&[(VICTIM, "random")]));
     cases.push(writes(&[("flow[0].synthetic.size", "16KiB"), (REQUESTS, "50000")]));
     cases.push(writes(&[(CACHE, "write"), ("cache.mechanism", "simple")]));

@@ -1,14 +1,14 @@
 //! The requests of all flows, in the order in which their times come.
 //!
-//! An open loop's come at their arrivals. A closed loop's comes when an earlier one is done: the drive tells
-//! when. Requests are drawn ahead, so that the tables that they need can be fetched meanwhile.
+//! An open loop's come at their arrivals, or when the drive takes another one. A closed loop's comes when an
+//! earlier one is done: the drive tells when. Requests are drawn ahead, so that the tables that they need can be fetched meanwhile.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use flashlane_engine::Time;
 
-use crate::config::{DeviceConfig, OnEnd, WindowRule, WorkloadConfig};
+use crate::config::{DeviceConfig, InterfaceKind, OnEnd, WindowRule, WorkloadConfig};
 use crate::error::Error;
 use crate::ftl::untimed::TURN_ROUND;
 use crate::layout::Layout;
@@ -16,6 +16,10 @@ use crate::workload::{self, Planned, RequestSource, SourceReport};
 
 /// Requests of a flow drawn ahead.
 const AHEAD: usize = 64;
+/// The controller takes no more than one request in this time. Unit: picoseconds.
+const SPACING: u64 = 1_000_000;
+/// Commands that a SATA drive queues.
+const SATA_TAGS: u32 = 32;
 /// The time of a flow that has no more requests.
 const NEVER: u64 = u64::MAX;
 
@@ -26,24 +30,35 @@ struct Flow {
     drawn: VecDeque<Planned>,
     /// The pass ends with them.
     drained: bool,
-    /// Closed loop: ends of the requests under way.
+    /// Ends of the last requests, those under way among them.
     under_way: BinaryHeap<Reverse<u64>>,
-    /// Closed loop: at most so many.
-    depth: Option<usize>,
+    /// At most so many are under way.
+    depth: usize,
+    closed: bool,
     repeat: bool,
     passed: bool,
 }
 
 impl Flow {
     /// When its next request comes.
-    fn next_at(&self, now: u64) -> u64 {
+    fn next_at(&self) -> u64 {
         let Some(planned) = self.drawn.front() else { return NEVER };
-        match self.depth {
-            None => planned.arrival.0,
-            Some(depth) if self.under_way.len() < depth => now,
-            Some(_) => self.under_way.peek().map_or(now, |end| end.0),
+        let came = if self.closed { 0 } else { planned.arrival.0 };
+        match self.under_way.peek() {
+            Some(earliest) if self.under_way.len() >= self.depth => earliest.0.max(came),
+            _ => came,
         }
     }
+}
+
+/// Requests of a queue that the drive holds at most.
+fn most_under_way(device: &DeviceConfig) -> usize {
+    let interface = &device.interface;
+    let queue = match interface.kind {
+        InterfaceKind::Nvme => interface.queue_fetch_size.min(interface.queue_depth - 1),
+        InterfaceKind::Sata => SATA_TAGS,
+    };
+    queue.max(1) as usize
 }
 
 /// All flows.
@@ -69,14 +84,17 @@ impl Flows {
         let mut flows = Vec::new();
         for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
             let source = workload::build(flow, index, space, device, seed)?;
-            let depth = source.closed_loop().map(|depth| depth as usize);
+            let (most, depth) = (most_under_way(device), source.closed_loop());
+            let closed = depth.is_some();
+            let depth = depth.map_or(most, |depth| most.min(depth as usize));
             flows.push(Flow {
                 passed: source.endless(),
                 source,
                 drawn: VecDeque::with_capacity(AHEAD),
                 drained: false,
-                under_way: BinaryHeap::with_capacity(depth.unwrap_or(0)),
+                under_way: BinaryHeap::with_capacity(depth),
                 depth,
+                closed,
                 repeat: flow.on_end.map_or(several, |end| end == OnEnd::Repeat),
             });
         }
@@ -101,7 +119,7 @@ impl Flows {
         if self.over || self.next_at[index] == NEVER {
             return None;
         }
-        self.now = self.now.max(self.next_at[index]);
+        self.now = (self.now + SPACING).max(self.next_at[index]);
         let planned =
             self.flows[index].drawn.pop_front().expect("a flow with a time has a request");
         Some((index as u16, planned))
@@ -122,14 +140,12 @@ impl Flows {
         drawn: impl FnMut(&Planned),
     ) -> Result<(), Error> {
         let state = &mut self.flows[flow as usize];
-        if let Some(depth) = state.depth {
-            let end = end + TURN_ROUND;
-            // It came when the earliest one was done.
-            if state.under_way.len() < depth {
-                state.under_way.push(Reverse(end));
-            } else if let Some(mut earliest) = state.under_way.peek_mut() {
-                *earliest = Reverse(end);
-            }
+        let end = if state.closed { end + TURN_ROUND } else { end };
+        if state.under_way.len() < state.depth {
+            state.under_way.push(Reverse(end));
+        } else if let Some(mut earliest) = state.under_way.peek_mut() {
+            // It came when that one was done, or later.
+            *earliest = Reverse(end);
         }
         self.plan(flow, drawn)
     }
@@ -144,7 +160,7 @@ impl Flows {
         if self.flows[flow as usize].drawn.is_empty() {
             self.pass_ended(flow as usize)?;
         }
-        self.next_at[flow as usize] = self.flows[flow as usize].next_at(self.now);
+        self.next_at[flow as usize] = self.flows[flow as usize].next_at();
         Ok(())
     }
 
