@@ -110,6 +110,17 @@ impl Table {
     /// # Panics
     /// Beyond the end.
     #[inline]
+    #[must_use]
+    pub fn row(&self, first: u32, count: u32) -> &[[u8; WIDTH]] {
+        let at = first as usize * WIDTH;
+        self.memory[at..at + count as usize * WIDTH].as_chunks().0
+    }
+
+    /// The same to write to.
+    ///
+    /// # Panics
+    /// Beyond the end.
+    #[inline]
     pub fn row_mut(&mut self, first: u32, count: u32) -> &mut [[u8; WIDTH]] {
         let at = first as usize * WIDTH;
         self.memory[at..at + count as usize * WIDTH].as_chunks_mut().0
@@ -173,6 +184,7 @@ mod tests {
             table.set(2_999_999, 7);
             table.set(0, u32::MAX);
             table.row_mut(1, 2)[1] = 5_u32.to_ne_bytes();
+            assert_eq!(table.row(2, 2), [5_u32, 0].map(u32::to_ne_bytes));
             table.prefetch(1);
             table.prefetch(u32::MAX);
             let found = [0, 1, 2, 3, 2_999_999].map(|at| table.get(at));

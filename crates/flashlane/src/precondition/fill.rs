@@ -5,9 +5,12 @@
 //! processor's cache holds; since neighbouring logical pages lie on neighbouring planes, it is then copied into
 //! the table row by row.
 
+use flashlane_engine::{Table, prefetch};
+
 use super::plan::spread;
 use super::scatter::{CHUNK, Scatter};
-use crate::ftl::blocks::{Blocks, Stream};
+use crate::ftl::FtlState;
+use crate::ftl::blocks::Stream;
 use crate::ftl::pages::PageTables;
 use crate::layout::Layout;
 
@@ -53,37 +56,28 @@ pub(super) struct Part {
     /// First logical page of the flow.
     pub(super) first: u32,
     pub(super) pages: PagesOn,
-    /// Where each of the pages went, plus one.
-    places: Vec<u32>,
+    /// First of the places where it is put down where its pages went.
+    pub(super) at: u32,
 }
 
 impl Part {
-    /// `places`: memory to use.
-    pub(super) fn new(flow: u16, first: u32, pages: PagesOn, mut places: Vec<u32>) -> Self {
-        places.clear();
-        places.resize(pages.len() as usize, 0);
-        Self { flow, first, pages, places }
-    }
-
-    /// Gives the memory back.
-    pub(super) fn into_places(self) -> Vec<u32> {
-        self.places
-    }
-
     /// Writes blocks of the plane, evenly over the span in which `span` blocks were filled: `valid` pages of
-    /// each hold logical pages in the given order, the others are invalid. The other direction is kept here.
+    /// each hold logical pages in the given order, the others are invalid. The other direction goes to
+    /// `places`, plus one.
     pub(super) fn fill_blocks(
-        &mut self,
+        &self,
         plane: u32,
         valid: &[u32],
         span: u32,
         order: &Scatter,
-        blocks: &mut Blocks,
-        pages: &mut PageTables,
+        state: &mut FtlState,
+        places: &mut Table,
     ) {
+        let blocks = &mut state.blocks;
         let pages_per_block = blocks.pages_per_block();
         let filled_before = blocks.planes[plane as usize].filled;
         let total = self.pages.len();
+        let places = places.row_mut(self.at, total);
         let mut chunk = [0; CHUNK];
         let mut offsets: Vec<u32> = Vec::with_capacity(pages_per_block as usize);
         let mut next = 0;
@@ -98,36 +92,48 @@ impl Part {
                 offsets.clear();
                 offsets.extend(spread(count, pages_per_block));
             }
-            let row = pages.held_entries_mut(first, pages_per_block);
+            let row = state.pages.held_entries_mut(first, pages_per_block);
             let mut left = &offsets[..];
             while !left.is_empty() {
                 let at = next as usize % CHUNK;
                 if at == 0 {
                     let count = CHUNK.min((total - next) as usize);
                     order.fill(next, &mut chunk[..count]);
+                    chunk[..count].iter().for_each(|&k| prefetch(places, k as usize));
                 }
                 let (now, rest) = left.split_at(left.len().min(CHUNK - at));
                 let drawn = &chunk[at..at + now.len()];
                 match &self.pages {
                     PagesOn::Stride { index, period, .. } => {
                         let one = self.first + index + 1;
-                        for (&offset, &k) in now.iter().zip(drawn) {
-                            self.places[k as usize] = first + offset + 1;
-                            row[offset as usize] = (one + k * period).to_ne_bytes();
-                        }
+                        place(now, drawn, first, |k| one + k * period, places, row);
                     }
                     PagesOn::List(list) => {
-                        for (&offset, &k) in now.iter().zip(drawn) {
-                            self.places[k as usize] = first + offset + 1;
-                            let lpa = self.first + list[k as usize];
-                            row[offset as usize] = (lpa + 1).to_ne_bytes();
-                        }
+                        let one = self.first + 1;
+                        place(now, drawn, first, |k| one + list[k as usize], places, row);
                     }
                 }
                 next += now.len() as u32;
                 left = rest;
             }
         }
+    }
+}
+
+/// Puts drawn pages at offsets of a block, in both directions. A function of its own, so that all that it needs
+/// stays in registers.
+#[inline(never)]
+fn place(
+    offsets: &[u32],
+    drawn: &[u32],
+    first: u32,
+    lpa_plus_one: impl Fn(u32) -> u32,
+    places: &mut [[u8; 4]],
+    row: &mut [[u8; 4]],
+) {
+    for (&offset, &k) in offsets.iter().zip(drawn) {
+        places[k as usize] = (first + offset + 1).to_ne_bytes();
+        row[offset as usize] = lpa_plus_one(k).to_ne_bytes();
     }
 }
 
@@ -139,24 +145,14 @@ pub(super) fn planes_together(layout: &Layout) -> usize {
 }
 
 /// Copies where the pages of some planes went into the table.
-pub(super) fn copy_places(parts: &mut [Part], pages: &mut PageTables) {
+pub(super) fn copy_places(parts: &mut [Part], places: &Table, pages: &mut PageTables) {
     parts.sort_by_key(|part| match part.pages {
         PagesOn::Stride { index, .. } => (part.flow, index),
         PagesOn::List(_) => (part.flow, 0),
     });
     for parts in parts.chunk_by(are_neighbours) {
-        let PagesOn::Stride { index, period, .. } = parts[0].pages else { continue };
-        let first = |k: u32| parts[0].first + index + k * period;
-        // The last of them may have one page less than the others.
-        let all = parts.last().map_or(0, |part| part.pages.len());
-        for k in 0..all {
-            let row = pages.place_entries_mut(first(k), parts.len() as u32);
-            for (entry, part) in row.iter_mut().zip(parts) {
-                *entry = part.places[k as usize].to_ne_bytes();
-            }
-        }
-        for (lpa, part) in (first(all)..).zip(parts).filter(|(_, part)| part.pages.len() > all) {
-            pages.set_ppa(lpa, part.places[all as usize] - 1);
+        if let PagesOn::Stride { index, period, .. } = parts[0].pages {
+            copy_neighbours(parts, parts[0].first + index, period, places, pages);
         }
     }
     for at in (0..).step_by(TURN) {
@@ -166,13 +162,37 @@ pub(super) fn copy_places(parts: &mut [Part], pages: &mut PageTables) {
                 && at < list.len()
             {
                 over = false;
-                for (page, &place) in list[at..].iter().zip(&part.places[at..]).take(TURN) {
-                    pages.set_ppa(part.first + page, place - 1);
+                for (page, k) in list[at..].iter().zip(at as u32..).take(TURN) {
+                    pages.set_ppa(part.first + page, places.get(part.at + k) - 1);
                 }
             }
         }
         if over {
             return;
+        }
+    }
+}
+
+/// Copies where the pages of neighbouring planes went. `first`: first logical page of the first plane.
+fn copy_neighbours(
+    parts: &[Part],
+    first: u32,
+    period: u32,
+    places: &Table,
+    pages: &mut PageTables,
+) {
+    // The last of them may have one page less than the others.
+    let all = parts.last().map_or(0, |part| part.pages.len());
+    let rows: Vec<&[[u8; 4]]> = parts.iter().map(|part| places.row(part.at, all)).collect();
+    for k in 0..all {
+        let entries = pages.place_entries_mut(first + k * period, rows.len() as u32);
+        for (entry, row) in entries.iter_mut().zip(&rows) {
+            *entry = row[k as usize];
+        }
+    }
+    for (lpa, part) in (first + all * period..).zip(parts) {
+        if part.pages.len() > all {
+            pages.set_ppa(lpa, places.get(part.at + all) - 1);
         }
     }
 }

@@ -18,7 +18,7 @@ mod warm;
 #[cfg(test)]
 mod conformance;
 
-use flashlane_engine::Rng;
+use flashlane_engine::{Rng, Table, Use};
 
 use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
@@ -122,58 +122,94 @@ pub(crate) fn precondition(
             owners[plane as usize].push((flow, index as u64));
         }
     }
-    let mut planner = Planner::new(&device.ftl.gc.victim, layout.geometry);
-    let mut spare = Vec::new();
-    for planes in in_order(layout, &allocator).chunks(planes_together(layout)) {
+    let together = planes_together(layout);
+    let places = together * layout.geometry.pages_per_plane() as usize;
+    let mut filler = Filler {
+        device,
+        layout,
+        allocator: &allocator,
+        holdings: &holdings,
+        seed,
+        planner: Planner::new(&device.ftl.gc.victim, layout.geometry),
+        order: Scatter::new(),
+        places: Table::new(places, Use::Filled),
+    };
+    for planes in in_order(layout, &allocator).chunks(together) {
         let mut parts = Vec::new();
         for &plane in planes {
             let flows = &owners[plane as usize];
-            let pages: Vec<PagesOn> = flows
-                .iter()
-                .map(|&(flow, index)| {
-                    let period = allocator.order(flow as u16).len() as u64;
-                    holdings[flow].pages_on(index, period, layout.flows[flow].pages)
-                })
-                .collect();
-            let total: u64 = pages.iter().map(|pages| u64::from(pages.len())).sum();
-            let mut room = usable_blocks(device, layout, flows.len() as u32, plane, total, state);
-            let mut left = total;
-            // Blocks of all flows together, each flow's spread over the same span of time.
-            let span = room as u32;
-            for (&(flow, _), pages) in flows.iter().zip(pages) {
-                let count = u64::from(pages.len());
-                if count == 0 {
-                    continue;
-                }
-                // Blocks in proportion to valid pages, so that every flow has the same utilisation.
-                let share = (u128::from(room) * u128::from(count) / u128::from(left)) as u64;
-                let needed = count.div_ceil(u64::from(layout.geometry.pages_per_block));
-                let blocks = share.max(needed);
-                room = room.saturating_sub(blocks);
-                left -= count;
-                let streaming = matches!(holdings[flow].footprint, Footprint::Streaming { .. });
-                let mut valid = planner.valid_pages(count, blocks, streaming).to_vec();
-                if device.compat.fullest_blocks_oldest {
-                    valid.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
-                }
-                let order =
-                    Scatter::new(pages.len(), !streaming, seed, u64::from(plane), flow as u64);
-                let first = layout.flows[flow].first_lpa as u32;
-                let mut part =
-                    Part::new(flow as u16, first, pages, spare.pop().unwrap_or_default());
-                part.fill_blocks(plane, &valid, span, &order, &mut state.blocks, &mut state.pages);
-                parts.push(part);
-            }
-            state.blocks.blocks_filled(plane, span);
+            filler.fill(plane, flows, &mut parts, state);
             if device.ftl.precondition.open_blocks && !opens_frontiers_at_start(device) {
                 open_blocks(device, layout, flows, plane, state, seed);
             }
         }
-        copy_places(&mut parts, &mut state.pages);
-        spare.extend(parts.into_iter().map(Part::into_places));
+        copy_places(&mut parts, &filler.places, &mut state.pages);
     }
     if device.compat.first_sectors_only {
         first_sectors::keep(workload, layout, state, seed);
+    }
+}
+
+/// What planes are filled from.
+struct Filler<'a> {
+    device: &'a DeviceConfig,
+    layout: &'a Layout,
+    allocator: &'a Allocator,
+    holdings: &'a [Holding<'a>],
+    seed: u64,
+    planner: Planner,
+    order: Scatter,
+    /// Where the pages of the planes went that are filled together.
+    places: Table,
+}
+
+impl Filler<'_> {
+    /// Fills a plane. `flows`: those that it holds data of, each with the position of the plane in its order.
+    /// `parts`: what was filled together with it so far.
+    fn fill(
+        &mut self,
+        plane: u32,
+        flows: &[(usize, u64)],
+        parts: &mut Vec<Part>,
+        state: &mut FtlState,
+    ) {
+        let (device, layout) = (self.device, self.layout);
+        let pages: Vec<PagesOn> = flows
+            .iter()
+            .map(|&(flow, index)| {
+                let period = self.allocator.order(flow as u16).len() as u64;
+                self.holdings[flow].pages_on(index, period, layout.flows[flow].pages)
+            })
+            .collect();
+        let total: u64 = pages.iter().map(|pages| u64::from(pages.len())).sum();
+        let mut room = usable_blocks(device, layout, flows.len() as u32, plane, total, state);
+        let mut left = total;
+        // Blocks of all flows together, each flow's spread over the same span of time.
+        let span = room as u32;
+        for (&(flow, _), pages) in flows.iter().zip(pages) {
+            let count = u64::from(pages.len());
+            if count == 0 {
+                continue;
+            }
+            // Blocks in proportion to valid pages, so that every flow has the same utilisation.
+            let share = (u128::from(room) * u128::from(count) / u128::from(left)) as u64;
+            let needed = count.div_ceil(u64::from(layout.geometry.pages_per_block));
+            let blocks = share.max(needed);
+            room = room.saturating_sub(blocks);
+            left -= count;
+            let streaming = matches!(self.holdings[flow].footprint, Footprint::Streaming { .. });
+            let mut valid = self.planner.valid_pages(count, blocks, streaming).to_vec();
+            if device.compat.fullest_blocks_oldest {
+                valid.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
+            }
+            self.order.set(pages.len(), !streaming, self.seed, u64::from(plane), flow as u64);
+            let first = layout.flows[flow].first_lpa as u32;
+            let at = parts.last().map_or(0, |part: &Part| part.at + part.pages.len());
+            let part = Part { flow: flow as u16, first, pages, at };
+            part.fill_blocks(plane, &valid, span, &self.order, state, &mut self.places);
+            parts.push(part);
+        }
+        state.blocks.blocks_filled(plane, span);
     }
 }
 

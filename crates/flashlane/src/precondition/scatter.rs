@@ -5,28 +5,41 @@ use flashlane_engine::Rng;
 /// Rounds of the network.
 const ROUNDS: usize = 4;
 
+/// What a round mixes into the other half of a number, by half.
+type Round = [u16; 1 << u16::BITS];
+
 /// A bijection on `0..n`: a four-round Feistel network on the next even power of two, walked until
 /// the value is in range; or the identity.
 pub(super) struct Scatter {
     n: u32,
     half_bits: u32,
-    /// What each round mixes into the other half, by half; `None` for the identity.
-    rounds: Option<[Vec<u16>; ROUNDS]>,
+    random: bool,
+    rounds: Box<[Round; ROUNDS]>,
 }
 
 impl Scatter {
-    /// The order for one flow on one plane.
-    pub(super) fn new(n: u32, random: bool, seed: u64, plane: u64, flow: u64) -> Self {
+    /// The order of nothing, to be set.
+    pub(super) fn new() -> Self {
+        let rounds: Box<[Round]> = vec![[0; 1 << u16::BITS]; ROUNDS].into();
+        let rounds = rounds.try_into().expect("as many as there are rounds");
+        Self { n: 0, half_bits: 0, random: false, rounds }
+    }
+
+    /// Becomes the order for one flow on one plane.
+    pub(super) fn set(&mut self, n: u32, random: bool, seed: u64, plane: u64, flow: u64) {
         let bits = 32 - n.max(2).saturating_sub(1).leading_zeros();
-        let half_bits = bits.div_ceil(2);
+        (self.n, self.half_bits, self.random) = (n, bits.div_ceil(2), random);
+        if !random {
+            return;
+        }
         let mut rng = Rng::stream(seed, "precondition.order", plane << 16 | flow);
-        let round = |key: u64| {
-            let mix = |half: u64| half.wrapping_add(key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-            let halves = 1 << half_bits;
-            (0..halves).map(|half| (mix(half) & (halves - 1)) as u16).collect()
-        };
-        let rounds = random.then(|| std::array::from_fn(|_| round(rng.next_u64() | 1)));
-        Self { n, half_bits, rounds }
+        for round in self.rounds.iter_mut() {
+            let key = rng.next_u64() | 1;
+            for (mixed, half) in round[..1 << self.half_bits].iter_mut().zip(0_u64..) {
+                let product = half.wrapping_add(key).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                *mixed = (product >> 40 & ((1 << self.half_bits) - 1)) as u16;
+            }
+        }
     }
 
     /// The numbers at `first`, `first + 1`, ... of the order; all positions below `n`.
@@ -38,17 +51,20 @@ impl Scatter {
         for (number, k) in numbers.iter_mut().zip(first..) {
             *number = k;
         }
-        let Some(rounds) = &self.rounds else { return };
-        // One step of the walk: a bijection on the power of two.
-        let [a, b, c, d] = rounds.each_ref().map(|round| &round[..1 << self.half_bits]);
+        if !self.random {
+            return;
+        }
+        // One step of the walk: a bijection on the power of two. Halves are 16 bits at most, which spares the
+        // look-ups the check of their index.
+        let [a, b, c, d] = &*self.rounds;
         let mask = (1 << self.half_bits) - 1;
         let step = |value: u32| {
-            let (left, right) = (value >> self.half_bits, value & mask);
-            let left = left ^ u32::from(a[right as usize]);
-            let right = right ^ u32::from(b[left as usize]);
-            let left = left ^ u32::from(c[right as usize]);
-            let right = right ^ u32::from(d[left as usize]);
-            left << self.half_bits | right
+            let (left, right) = ((value >> self.half_bits) as u16, (value & mask) as u16);
+            let left = left ^ a[usize::from(right)];
+            let right = right ^ b[usize::from(left)];
+            let left = left ^ c[usize::from(right)];
+            let right = right ^ d[usize::from(left)];
+            u32::from(left) << self.half_bits | u32::from(right)
         };
         let mut walking = [0_u16; CHUNK];
         let mut count = 0;
@@ -72,7 +88,7 @@ impl Scatter {
 }
 
 /// Numbers that are drawn together at most.
-pub(super) const CHUNK: usize = 1024;
+pub(super) const CHUNK: usize = 256;
 
 #[cfg(test)]
 pub(super) mod tests {
@@ -100,8 +116,9 @@ pub(super) mod tests {
 
     #[test]
     fn every_number_once() {
+        let mut scatter = Scatter::new();
         for n in [1, 2, 3, 17, 64, 1000, 4097] {
-            let scatter = Scatter::new(n, true, 9, 3, 1);
+            scatter.set(n, true, 9, 3, 1);
             let mut seen = vec![0; n as usize];
             for (chunk, first) in seen.chunks_mut(CHUNK).zip((0..).step_by(CHUNK)) {
                 scatter.fill(first, chunk);
@@ -112,7 +129,8 @@ pub(super) mod tests {
             assert_eq!(seen, (0..n).collect::<Vec<_>>());
         }
         let mut numbers = [0; 3];
-        Scatter::new(10, false, 9, 3, 1).fill(4, &mut numbers);
+        scatter.set(10, false, 9, 3, 1);
+        scatter.fill(4, &mut numbers);
         assert_eq!(numbers, [4, 5, 6]);
     }
 }
