@@ -35,14 +35,6 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
         &["--device", "d.toml", "--waf-only", "--format", "mqsim-xml"],
         &["--format mqsim-xml", "--waf-only"],
     ),
-    (
-        &["--device", "d.toml", "--waf-only", "--isolation", "upi"],
-        &["isolation: found upi", "unified, partitioned"],
-    ),
-    (
-        &["--device", "d.toml", "--waf-only", "--set", "ftl.mapping.kind=hybrid"],
-        &["ftl.mapping.kind: found hybrid", "allowed: page"],
-    ),
     (&["--device", "xpoint", "--waf-only"], &["flash.technology: found in-place", "amplifies"]),
     (
         &["--device", "d.toml", "--waf-only", "--compat", "mqsim"],
