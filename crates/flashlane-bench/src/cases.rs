@@ -1,6 +1,8 @@
 //! What is measured.
 
-use crate::workloads::{bursts, nothing, reader, readers, rewriter, streams, tenants, writers};
+use crate::workloads::{
+    bursts, nothing, overwriter, reader, readers, rewriter, streams, tenants, writers,
+};
 
 /// One measured workload.
 pub(crate) struct Case {
@@ -14,6 +16,8 @@ pub(crate) struct Case {
     pub(crate) workload: fn(u64) -> String,
     /// Most requests of a run, with the reason.
     pub(crate) most: Option<(u64, &'static str)>,
+    /// Without time (`run --waf-only`).
+    pub(crate) waf_only: bool,
     /// How instructions are counted; `None`: not.
     pub(crate) count: Option<Count>,
 }
@@ -128,6 +132,7 @@ pub(crate) const CASES: &[Case] = &[
         device: CONTENTION,
         workload: |n| readers((2, n / 2), (2, n / 2)),
         most: None,
+        waf_only: false,
         count: Some(Count { requests: 10_000, sets: NO_KEYS }),
     },
     Case {
@@ -136,6 +141,7 @@ pub(crate) const CASES: &[Case] = &[
         device: CONTENTION,
         workload: |n| readers((2, n), (16, n)),
         most: None,
+        waf_only: false,
         count: Some(Count { requests: 10_000, sets: NO_KEYS }),
     },
     Case {
@@ -144,6 +150,7 @@ pub(crate) const CASES: &[Case] = &[
         device: CONTENTION,
         workload: |n| readers((2, n), (256, n)),
         most: None,
+        waf_only: false,
         count: Some(Count { requests: 10_000, sets: NO_KEYS }),
     },
     Case {
@@ -152,6 +159,7 @@ pub(crate) const CASES: &[Case] = &[
         device: MQSIM,
         workload: writers,
         most: None,
+        waf_only: false,
         count: Some(Count { requests: 10_000, sets: NO_KEYS }),
     },
     Case {
@@ -160,6 +168,7 @@ pub(crate) const CASES: &[Case] = &[
         device: EIGHTH,
         workload: rewriter,
         most: Some((5_000_000, "a write moves four pages of collection")),
+        waf_only: false,
         count: Some(Count { requests: 5_000, sets: FEW_PAGES }),
     },
     Case {
@@ -171,6 +180,7 @@ pub(crate) const CASES: &[Case] = &[
             5_000_000,
             "pages wait in long queues, and bursts repeat until every flow is done",
         )),
+        waf_only: false,
         count: Some(Count {
             requests: 5_000,
             sets: &[
@@ -186,6 +196,7 @@ pub(crate) const CASES: &[Case] = &[
         device: EIGHTH,
         workload: streams,
         most: Some((1_000_000, "a request is 16 pages")),
+        waf_only: false,
         count: Some(Count { requests: 1_000, sets: FEW_PAGES }),
     },
     Case {
@@ -194,6 +205,7 @@ pub(crate) const CASES: &[Case] = &[
         device: XPOINT,
         workload: reader,
         most: None,
+        waf_only: false,
         count: Some(Count { requests: 5_000, sets: NO_KEYS }),
     },
     Case {
@@ -202,6 +214,7 @@ pub(crate) const CASES: &[Case] = &[
         device: SHARED,
         workload: tenants,
         most: None,
+        waf_only: false,
         count: Some(Count {
             requests: 5_000,
             sets: &[
@@ -212,11 +225,21 @@ pub(crate) const CASES: &[Case] = &[
         }),
     },
     Case {
+        name: "waf-only",
+        about: "random 8 KiB writes without time, past the cache, full drive of 64 GiB",
+        device: EIGHTH,
+        workload: overwriter,
+        most: None,
+        waf_only: true,
+        count: None,
+    },
+    Case {
         name: "precondition-64gb",
         about: "steady state of 64 GiB of flash, 8 KiB pages",
         device: SMALL,
         workload: nothing,
         most: PRECONDITION,
+        waf_only: false,
         count: None,
     },
     Case {
@@ -225,6 +248,7 @@ pub(crate) const CASES: &[Case] = &[
         device: MIDDLE,
         workload: nothing,
         most: PRECONDITION,
+        waf_only: false,
         count: None,
     },
     Case {
@@ -233,6 +257,7 @@ pub(crate) const CASES: &[Case] = &[
         device: LARGE,
         workload: nothing,
         most: PRECONDITION,
+        waf_only: false,
         count: None,
     },
 ];

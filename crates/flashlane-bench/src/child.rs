@@ -91,7 +91,7 @@ pub(crate) fn run(case: &Case, requests: u64) -> Result<Told, String> {
     let watch = Mutex::new(watch);
     let (device, workload) = configurations(case, requests, &[])?;
     let progress = |_| watch.lock().expect("one thread").look();
-    let summary = simulate(&device, &workload, &RunOptions::default(), &progress)
+    let summary = simulate(&device, &workload, &options(case), &progress)
         .map_err(|error| error.to_string())?;
     let mut watch = watch.into_inner().expect("one thread");
     watch.turn();
@@ -113,9 +113,13 @@ pub(crate) fn run(case: &Case, requests: u64) -> Result<Told, String> {
 pub(crate) fn run_small(case: &Case, requests: u64) -> Result<u64, String> {
     let sets = case.count.as_ref().map_or(&[][..], |count| count.sets);
     let (device, workload) = configurations(case, requests, sets)?;
-    simulate(&device, &workload, &RunOptions::default(), &|_| {})
+    simulate(&device, &workload, &options(case), &|_| {})
         .map(|summary| summary.requests_completed)
         .map_err(|error| error.to_string())
+}
+
+fn options(case: &Case) -> RunOptions {
+    RunOptions { waf_only: case.waf_only, ..RunOptions::default() }
 }
 
 /// Drive and workload of a case, checked.

@@ -42,6 +42,9 @@ pub(crate) struct Row {
     /// Pages of the drive over the holds that fit into its preconditioning, by its share of the wall time.
     pub(crate) precondition_pages_per_hold: f64,
     pub(crate) write_amplification: f64,
+    /// Pages programmed per second of processor time, or of wall time where the system does not tell that.
+    #[serde(default)]
+    pub(crate) page_writes_per_s: f64,
 }
 
 /// Page operations of the flash, of hosts, mapping and collection.
@@ -53,6 +56,11 @@ fn transactions(flash: &FlashSummary) -> u64 {
         + flash.mapping_reads
         + flash.mapping_programs
         + flash.erases
+}
+
+/// Pages programmed.
+fn page_writes(flash: &FlashSummary) -> u64 {
+    flash.user_programs + flash.gc_programs + flash.mapping_programs
 }
 
 /// Runs a case as often as asked for.
@@ -116,5 +124,6 @@ fn row(case: &Case, wall_s: f64, told: &Told) -> Row {
         precondition_s: summary.precondition_wall_s,
         precondition_pages_per_hold: pages as f64 / precondition_holds,
         write_amplification: summary.flash.write_amplification,
+        page_writes_per_s: page_writes(&summary.flash) as f64 / busy_s,
     }
 }

@@ -52,6 +52,14 @@ pub(crate) fn line(row: &Row) {
 /// What the cases are, and why some are shorter.
 pub(crate) fn foot(rows: &[Row]) {
     println!();
+    for row in rows.iter().filter(|row| cases::find(&row.case).is_some_and(|case| case.waf_only)) {
+        println!(
+            "{}: {:.2} million page writes per CPU second, amplification {:.3}",
+            row.case,
+            row.page_writes_per_s / 1e6,
+            row.write_amplification
+        );
+    }
     for case in rows.iter().filter_map(|row| cases::find(&row.case)) {
         match case.most {
             Some((most, why)) => {

@@ -33,6 +33,11 @@ pub(crate) fn rewriter(requests: u64) -> String {
     flow("writer", STOP, "write", &synthetic(32, 0.0, "8KiB", "8KiB", requests))
 }
 
+/// The same past the cache.
+pub(crate) fn overwriter(requests: u64) -> String {
+    flow("writer", STOP, "off", &synthetic(32, 0.0, "8KiB", "8KiB", requests))
+}
+
 /// A closed loop of random reads, one at a time.
 pub(crate) fn reader(requests: u64) -> String {
     flow("reader", STOP, "off", &synthetic(1, 1.0, "4KiB", "4KiB", requests))

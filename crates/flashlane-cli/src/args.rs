@@ -85,6 +85,11 @@ pub(crate) struct RunArgs {
     /// Also run every flow alone, and report slowdowns and fairness.
     #[arg(long)]
     pub(crate) alone: bool,
+    /// Placement, collection and wear without time: write amplification only, some hundred times as fast.
+    /// Flows take turns by arrival time or queue depth; how far collection falls behind is estimated from
+    /// the load; times and rates in the summary are 0. Refused with what needs time.
+    #[arg(long, conflicts_with_all = ["alone", "windows", "until_steady"])]
+    pub(crate) waf_only: bool,
     /// With --alone: slowdowns and fairness in windows of this length as well, for example `100ms`.
     #[arg(long, value_name = "TIME", requires = "alone", conflicts_with = "seeds", value_parser = parse_window)]
     pub(crate) windows: Option<Span>,

@@ -14,6 +14,10 @@ use crate::{dry_run, table};
 
 /// Loads, checks, runs, reports.
 pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
+    if arguments.waf_only && arguments.common.format == Format::MqsimXml {
+        let message = "allowed: text, json; with --waf-only there are no times to write";
+        return Err(Error::config("--format mqsim-xml", message));
+    }
     let overrides = arguments.overrides();
     let device = load::device(&arguments.device, &overrides);
     let workloads = load::workloads(&arguments.workload, &overrides);
@@ -68,6 +72,7 @@ fn options(arguments: &RunArgs) -> RunOptions {
         threads: usize::from(arguments.common.threads),
         series_interval: None,
         windows: arguments.windows.map(|span| span.0),
+        waf_only: arguments.waf_only,
     }
 }
 

@@ -7,8 +7,15 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Fields that differ from run to run or say what was run: no metrics.
-const NOT_METRICS: &[&str] =
-    &["seed", "wall_s", "precondition_wall_s", "requests_per_wall_s", "peak_rss_bytes"];
+const NOT_METRICS: &[&str] = &[
+    "seed",
+    "wall_s",
+    "precondition_wall_s",
+    "requests_per_wall_s",
+    "peak_rss_bytes",
+    "waf_only.page_writes_per_wall_s",
+    "waf_only.host_page_writes_per_wall_s",
+];
 
 /// Mean and 95 % confidence interval of one metric over the seeds in which it is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -1,6 +1,7 @@
 //! Tables for people.
 
 use flashlane::metrics::steady::{RANGE_MAX, SLOPE_MAX, SteadySummary, Tracked};
+use flashlane::metrics::summary::WafOnlySummary;
 use flashlane::metrics::{BreakdownSummary, Summary, WindowedSlowdown};
 
 use crate::seeds::Estimates;
@@ -81,6 +82,9 @@ pub(crate) fn bytes(value: u64) -> String {
 
 /// Everything that people want to know of one scenario.
 pub(crate) fn report(summary: &Summary, estimates: Option<&Estimates>) -> String {
+    if let Some(extra) = &summary.waf_only {
+        return without_time(summary, extra, estimates);
+    }
     let mut text = format!(
         "device {}, scheduler {}, isolation {}, seed {}, {:.3} s simulated in {:.2} s\n\n",
         summary.device,
@@ -104,6 +108,66 @@ pub(crate) fn report(summary: &Summary, estimates: Option<&Estimates>) -> String
     text.push('\n');
     text.push_str(&flash(summary));
     text
+}
+
+/// A run without time: pages by flow, erases, free blocks, speed.
+fn without_time(
+    summary: &Summary,
+    extra: &WafOnlySummary,
+    estimates: Option<&Estimates>,
+) -> String {
+    let mut table =
+        Table::new(&["flow", "requests", "host pages", "moved", "mapping", "amplification", "+-"]);
+    for (index, (flow, work)) in summary.flows.iter().zip(&extra.flows).enumerate() {
+        let requests = &flow.requests;
+        let path = format!("flows[{index}].write_amplification");
+        let half = estimates.and_then(|all| all.get(&path)?.half_width());
+        table.row(vec![
+            flow.name.clone(),
+            (requests.read + requests.write + requests.trim + requests.flush).to_string(),
+            work.host_programs.to_string(),
+            work.gc_programs.to_string(),
+            work.mapping_programs.to_string(),
+            format!("{:.4}", flow.write_amplification),
+            maybe(half),
+        ]);
+    }
+    let (flash, erases) = (&summary.flash, &summary.flash.block_erases);
+    format!(
+        "device {}, isolation {}, seed {}, without time in {:.2} s\n\n{}\n\
+        write amplification {:.4}; {} collections, {} moves for wear levelling, {} erases; \
+        erases of a block {} to {}, mean {}, deviation {}\n\
+        free blocks of a plane {} to {}, mean {}; cache hits {}, CMT hits {}; steady state set in {} s\n\
+        {} million page writes per second, {} for the host\n",
+        summary.device,
+        summary.isolation,
+        summary.seed,
+        summary.wall_s,
+        table.render(),
+        flash.write_amplification,
+        flash.gc_invocations,
+        flash.wear_leveling_moves,
+        flash.erases,
+        erases.min,
+        erases.max,
+        number(erases.mean),
+        number(erases.stddev),
+        extra.free_blocks_min,
+        extra.free_blocks_max,
+        number(extra.free_blocks_mean),
+        hit_share(summary.cache.hits, summary.cache.misses),
+        hit_share(summary.cmt.hits, summary.cmt.misses),
+        number(summary.precondition_wall_s),
+        number(extra.page_writes_per_wall_s / 1e6),
+        number(extra.host_page_writes_per_wall_s / 1e6),
+    )
+}
+
+fn hit_share(hits: u64, misses: u64) -> String {
+    match hits + misses {
+        0 => "-".to_owned(),
+        all => format!("{:.1} %", 100.0 * hits as f64 / all as f64),
+    }
 }
 
 /// The rounds of a run until steady state, and what they show.
@@ -285,10 +349,6 @@ fn chips_busy(summary: &Summary) -> String {
 
 fn flash(summary: &Summary) -> String {
     let flash = &summary.flash;
-    let hit_share = |hits: u64, misses: u64| match hits + misses {
-        0 => "-".to_owned(),
-        all => format!("{:.1} %", 100.0 * hits as f64 / all as f64),
-    };
     format!(
         "chips busy {}; flash: {} user reads, {} zero-fill reads, {} user programs, write amplification {}\n\
         GC: {} blocks started, {} reads, {} programs, {} erases; mapping: {} reads, {} programs\n\

@@ -2,6 +2,8 @@
 
 use flashlane_engine::NONE;
 
+use crate::ftl::Ftl;
+use crate::layout::Layout;
 use crate::scheduler::policy::Policy;
 use crate::ssd::Ssd;
 use crate::transaction::Place;
@@ -9,8 +11,8 @@ use crate::transaction::Place;
 impl Ssd {
     /// Checks everything that must hold between two events.
     pub(crate) fn audit(&self) {
-        self.audit_pages();
-        self.audit_mapping();
+        self.ftl.audit_pages(&self.layout);
+        self.ftl.audit_mapping();
         self.audit_hybrid();
         self.audit_cache();
         if let Some(sets) = &self.ftl.sets {
@@ -48,25 +50,27 @@ impl Ssd {
             panic!("a transaction is left behind: {tr:?}");
         }
     }
+}
 
+impl Ftl {
     /// L2P and P2L agree; valid counters equal what the tables say; blocks add up.
-    fn audit_pages(&self) {
-        if self.ftl.in_place {
-            let used = self.ftl.blocks.planes.iter().filter(|plane| plane.programs > 0).count();
+    pub(crate) fn audit_pages(&self, layout: &Layout) {
+        if self.in_place {
+            let used = self.blocks.planes.iter().filter(|plane| plane.programs > 0).count();
             assert_eq!(used, 0, "memory that is written in place has no blocks in use");
             return;
         }
-        let pages = &self.ftl.pages;
+        let pages = &self.pages;
         for lpa in 0..pages.logical_pages() {
             let ppa = pages.ppa(lpa);
             if ppa != NONE {
                 assert_eq!(pages.lpa(ppa), lpa, "L2P and P2L agree on logical page {lpa}");
             }
         }
-        let blocks = &self.ftl.blocks;
-        for (index, space) in (0..).zip(&self.layout.flows) {
-            let mut own = vec![self.ftl.sets.is_some(); self.geometry.planes() as usize];
-            space.planes(self.geometry).for_each(|plane| own[plane as usize] = true);
+        let blocks = &self.blocks;
+        for (index, space) in (0..).zip(&layout.flows) {
+            let mut own = vec![self.sets.is_some(); layout.geometry.planes() as usize];
+            space.planes(layout.geometry).for_each(|plane| own[plane as usize] = true);
             for lpa in space.first_lpa..space.first_lpa + space.pages {
                 let ppa = pages.ppa(lpa as u32);
                 if ppa != NONE {
@@ -77,7 +81,7 @@ impl Ssd {
                 }
             }
         }
-        for plane in 0..self.geometry.planes() {
+        for plane in 0..layout.geometry.planes() {
             blocks.audit(plane, |block| {
                 let first = blocks.first_page(block);
                 let range = first..first + blocks.pages_per_block();

@@ -27,6 +27,7 @@ mod request;
 pub mod run;
 mod ssd;
 mod transaction;
+mod waf_only;
 
 pub use error::{Error, Problem};
 pub use run::{

@@ -18,6 +18,7 @@ use crate::metrics::{Interval, Summary};
 use crate::parallel::{self, Begun, Jobs};
 use crate::precondition;
 use crate::ssd::Ssd;
+use crate::waf_only;
 use crate::workload::footprint::Footprint;
 use crate::workload::{self, RequestSource};
 
@@ -57,6 +58,8 @@ pub struct RunOptions {
     /// Length of the windows of [`Summary::slowdown_over_time`], which also needs `alone`; none without it.
     /// Unit: picoseconds.
     pub windows: Option<u64>,
+    /// Placement, collection and wear without time.
+    pub waf_only: bool,
 }
 
 impl Default for RunOptions {
@@ -71,6 +74,7 @@ impl Default for RunOptions {
             series_interval: None,
             windows: None,
             until_steady: None,
+            waf_only: false,
         }
     }
 }
@@ -275,6 +279,9 @@ impl Together<'_> {
 impl<'a> Runs<'a> {
     fn together(&self, job: usize) -> Result<Begun<Together<'a>, Outcome>, Error> {
         let Simulation { device, workload, options } = self.simulations[job];
+        if options.waf_only {
+            return self.untimed(job).map(Begun::Over);
+        }
         let begun = Instant::now();
         let mut prepared = Prepared::new(device, workload, options)?;
         let precondition_wall_s = begun.elapsed().as_secs_f64();
@@ -326,6 +333,24 @@ impl<'a> Runs<'a> {
         }
         self.over(job, &mut summary);
         Ok(Begun::Over(Ok((summary, details))))
+    }
+
+    /// Runs a scenario without time.
+    fn untimed(&self, job: usize) -> Result<Outcome, Error> {
+        let Simulation { device, workload, options } = self.simulations[job];
+        let problems = waf_only::refuse(device, options);
+        if !problems.is_empty() {
+            return Err(Error::Config(problems));
+        }
+        let begun = Instant::now();
+        let Prepared { layout, state, cache, .. } = Prepared::new(device, workload, options)?;
+        let precondition_wall_s = begun.elapsed().as_secs_f64();
+        let progress = |share| (self.progress)(job, share);
+        let mut summary =
+            waf_only::run(device, workload, options, &layout, state, cache, &progress)?;
+        summary.precondition_wall_s = precondition_wall_s;
+        self.over(job, &mut summary);
+        Ok(Ok((summary, Details::default())))
     }
 
     /// One flow by itself over the same window, with its end-to-end times by windows if they are asked for.

@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use flashlane::config::validate::validate;
-use flashlane::config::{CacheMode, OnEnd};
+use flashlane::config::{CacheMode, MappingKind, OnEnd, Technology};
 use flashlane::isolation::Isolation;
 use flashlane::metrics::Summary;
 use flashlane::metrics::summary::{BreakdownSummary, Latency};
-use flashlane::simulate;
+use flashlane::{RunOptions, Warmup, simulate};
 use generate::{Case, case};
 
 /// Wall time after which a run counts as endless.
@@ -56,12 +56,51 @@ fn run(seed: u64) -> Outcome {
         let summary = simulate(&case.device, &case.workload, &case.options, &progress)
             .unwrap_or_else(|error| panic!("{error}"));
         check(&case, &summary);
+        run_untimed(&case, &summary, &progress);
         summary.requests_completed
     }));
     match result {
         Ok(requests) => Outcome::Finished { requests, wall: start.elapsed() },
         Err(_) => Outcome::Failed(FAULT.take()),
     }
+}
+
+/// The same without time: finishes with its audits, or is refused by name.
+fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
+    let warmup = match case.options.warmup {
+        Warmup::Time(_) => Warmup::None,
+        other => other,
+    };
+    let base = case.options.clone();
+    let options = RunOptions { waf_only: true, alone: false, windows: None, warmup, ..base };
+    let device = &case.device;
+    let compat = &device.compat;
+    let refused = matches!(device.isolation, Isolation::Upi(_))
+        || device.ftl.mapping.kind == MappingKind::Hybrid
+        || device.flash.technology == Technology::InPlace
+        || compat.collection_per_block
+        || compat.unprogrammed_mapping
+        || compat.flash_unwritten_reads && compat.unordered_programs;
+    let summary = match simulate(device, &case.workload, &options, progress) {
+        Ok(summary) => summary,
+        Err(flashlane::Error::Config(problems)) if refused => {
+            assert!(!problems.is_empty());
+            return;
+        }
+        Err(error) => panic!("without time: {error}"),
+    };
+    assert!(!refused, "what needs time is refused");
+    let flash = &summary.flash;
+    let started = flash.gc_invocations + flash.wear_leveling_moves;
+    assert!(flash.erases <= started, "every erase ends a collection");
+    let host: u64 = summary.flows.iter().map(|flow| flow.transactions.count).sum();
+    assert_eq!(host, flash.user_reads + flash.user_programs, "host pages by flow and in all");
+    let (extra, programs) = (
+        summary.waf_only.as_ref().expect("a run without time"),
+        flash.user_programs + flash.gc_programs + flash.mapping_programs,
+    );
+    assert_eq!(extra.page_writes, programs, "pages by flow and in all");
+    assert_eq!(timed.flows.len(), summary.flows.len());
 }
 
 fn stage_sum(stages: &BreakdownSummary) -> f64 {

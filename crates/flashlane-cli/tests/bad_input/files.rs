@@ -28,6 +28,18 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["--device", "d.toml", "--seed", "-1"], &["-1"]),
     (&["--device", "d.toml", "--format", "yaml"], &["--format", "text, json"]),
     (&["--device", "d.toml", "--format", "fio-json"], &["not available in this version"]),
+    (&["--device", "d.toml", "--waf-only", "--alone"], &["--waf-only", "--alone"]),
+    (&["--device", "d.toml", "--waf-only", "--until-steady"], &["--waf-only", "--until-steady"]),
+    (&["--device", "d.toml", "--waf-only", "--warmup", "1ms"], &["--warmup", "number of requests"]),
+    (
+        &["--device", "d.toml", "--waf-only", "--format", "mqsim-xml"],
+        &["--format mqsim-xml", "--waf-only"],
+    ),
+    (&["--device", "xpoint", "--waf-only"], &["flash.technology: found in-place", "amplifies"]),
+    (
+        &["--device", "d.toml", "--waf-only", "--compat", "mqsim"],
+        &["compat.collection_per_block", "compat.unprogrammed_mapping"],
+    ),
     (&["--device", "d.toml", "--until-steady", "--alone"], &["--until-steady", "--alone"]),
     (&["--device", "d.toml", "--until-steady", "--round", "0"], &["--round", "above 0"]),
     (&["--device", "d.toml", "--until-steady", "--track", "p99"], &["--track", "latency"]),

@@ -386,11 +386,10 @@ impl Ssd {
                 under_way[pool] += u64::from(tr.mask.count_ones());
             }
         }
-        let partitioned = self.cache.pools.len() > 1;
-        for (flow, (pool, under_way)) in (0..).zip(self.cache.pools.iter().zip(under_way)) {
+        for (pool, under_way) in self.cache.pools.iter().zip(under_way) {
             assert_eq!(under_way, pool.in_flight, "write-backs under way are counted");
-            pool.slots.audit(partitioned.then_some(flow));
         }
+        self.cache.audit_slots();
     }
 
     /// No request may be left waiting at the end.

@@ -1,4 +1,5 @@
-//! The state that past requests left in the cache, found by replaying them without time.
+//! Requests that take no time: those of the past, which left their state in the cache, and those of a
+//! run without time. A page that goes to flash is there at once.
 
 use super::{Cache, SlotState};
 use crate::config::CacheMode;
@@ -14,7 +15,7 @@ impl Cache {
         self.pools.iter().map(|pool| u64::from(pool.slots.capacity())).sum()
     }
 
-    /// A past read of some sectors of a page, of which flash holds `on_flash`. True if it went to
+    /// A read of some sectors of a page, of which flash holds `on_flash`. True if it went to
     /// flash. `written` is told of pages that were written back to make room.
     pub(crate) fn recall_read(
         &mut self,
@@ -22,7 +23,7 @@ impl Cache {
         lpa: u32,
         mask: u64,
         on_flash: u64,
-        written: impl FnMut(u16, u32),
+        written: impl FnMut(u16, u32, u64),
     ) -> bool {
         if self.modes[flow as usize] == CacheMode::Off {
             return true;
@@ -37,53 +38,109 @@ impl Cache {
         true
     }
 
-    /// A past write of some sectors of a page. `written` is told of every page that went to flash.
+    /// A write of some sectors of a page. `written` is told of every page that went to flash: its flow, the
+    /// page and the sectors.
     pub(crate) fn recall_write(
         &mut self,
         flow: u16,
         lpa: u32,
         mask: u64,
         now: flashlane_engine::Time,
-        mut written: impl FnMut(u16, u32),
+        mut written: impl FnMut(u16, u32, u64),
     ) {
         match self.modes[flow as usize] {
-            CacheMode::Off => written(flow, lpa),
+            CacheMode::Off => written(flow, lpa, mask),
             CacheMode::Read => {
                 self.slots(flow).refresh(lpa, mask);
-                written(flow, lpa);
+                written(flow, lpa, mask);
             }
             CacheMode::Write | CacheMode::WriteRead => {
                 if !self.recall_room(flow, lpa, &mut written) {
                     return;
                 }
-                self.slots(flow).write(lpa, flow, mask);
+                let (_, before) = self.slots(flow).write(lpa, flow, mask);
                 if self.hot.goes_at_once(flow, lpa, now) {
-                    let drop = self.drops_written;
-                    let slots = self.slots(flow);
-                    let version = slots.start_write_back(lpa).version;
-                    slots.end_write_back(lpa, version, drop);
-                    written(flow, lpa);
+                    let alone = self.writes_alone && before != Some(SlotState::Dirty);
+                    let sectors = self.recall_write_back(flow, lpa);
+                    written(flow, lpa, if alone { mask } else { sectors });
                 }
             }
         }
     }
 
     /// Makes room for a page unless it is cached; false if there is none.
-    fn recall_room(&mut self, flow: u16, lpa: u32, mut written: impl FnMut(u16, u32)) -> bool {
+    fn recall_room(&mut self, flow: u16, lpa: u32, mut written: impl FnMut(u16, u32, u64)) -> bool {
         let slots = self.slots(flow);
         if slots.contains(lpa) || slots.has_room() {
             return true;
         }
         let Some(victim) = slots.victim() else { return false };
         slots.remove(victim.lpa());
+        self.evictions += 1;
         if victim.state() == SlotState::Dirty {
-            written(victim.flow, victim.lpa());
+            written(victim.flow, victim.lpa(), victim.mask);
         }
         true
     }
 
-    /// The past is over: its epochs do not count.
+    /// A cached page goes to flash; returns the sectors that it holds.
+    fn recall_write_back(&mut self, flow: u16, lpa: u32) -> u64 {
+        let drop = self.drops_written;
+        let slots = self.slots(flow);
+        let slot = slots.start_write_back(lpa);
+        slots.end_write_back(lpa, slot.version, drop);
+        slot.mask
+    }
+
+    /// Every changed page of a flow goes to flash.
+    pub(crate) fn recall_flush(&mut self, flow: u16, mut written: impl FnMut(u16, u32, u64)) {
+        for lpa in self.slots(flow).dirty_pages(flow) {
+            let sectors = self.recall_write_back(flow, lpa);
+            written(flow, lpa, sectors);
+        }
+    }
+
+    /// Trimmed sectors leave the cache.
+    pub(crate) fn recall_trim(&mut self, flow: u16, lpa: u32, mask: u64) {
+        self.slots(flow).trim(lpa, mask);
+    }
+
+    /// The past is over: its epochs and evictions do not count.
     pub(crate) fn recall_over(&mut self) {
         self.hot.forget();
+        self.evictions = 0;
+    }
+
+    /// What the flow writes goes through the cache.
+    pub(crate) fn takes_writes(&self, flow: u16) -> bool {
+        matches!(self.modes[flow as usize], CacheMode::Write | CacheMode::WriteRead)
+    }
+
+    /// The cache does nothing for the flow.
+    pub(crate) fn is_off(&self, flow: u16) -> bool {
+        self.modes[flow as usize] == CacheMode::Off
+    }
+
+    /// Pools of the cache.
+    pub(crate) fn pools(&self) -> usize {
+        self.pools.len()
+    }
+
+    /// Number of the flow's pool.
+    pub(crate) fn pool_of(&self, flow: u16) -> usize {
+        if self.pools.len() == 1 { 0 } else { flow as usize }
+    }
+
+    /// True if the page is cached.
+    pub(crate) fn has(&mut self, flow: u16, lpa: u32) -> bool {
+        self.slots(flow).contains(lpa)
+    }
+
+    /// Checks the slots of every pool.
+    pub(crate) fn audit_slots(&self) {
+        let partitioned = self.pools.len() > 1;
+        for (flow, pool) in (0..).zip(&self.pools) {
+            pool.slots.audit(partitioned.then_some(flow));
+        }
     }
 }

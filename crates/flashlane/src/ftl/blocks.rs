@@ -240,10 +240,16 @@ impl Blocks {
     /// A page of a block holds nothing valid any more.
     #[inline]
     pub(crate) fn invalidate(&mut self, block: u32) {
+        self.invalidate_pages(block, 1);
+    }
+
+    /// So many pages of a block hold nothing valid any more.
+    #[inline]
+    pub(crate) fn invalidate_pages(&mut self, block: u32, count: u32) {
         let state = &mut self.blocks[block as usize];
-        state.valid -= 1;
-        self.valid[state.flow as usize] -= 1;
-        self.count_held(block, -1);
+        state.valid -= count as u16;
+        self.valid[state.flow as usize] -= u64::from(count);
+        self.count_held(block, -(count as i32));
     }
 
     /// True if the flow may place a data page on the plane; `replaces`: one that now lies there.
@@ -303,6 +309,12 @@ impl Blocks {
     #[inline]
     pub(crate) fn block(&self, block: u32) -> &Block {
         &self.blocks[block as usize]
+    }
+
+    /// Asks for a block that is needed soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, block: u32) {
+        flashlane_engine::prefetch(&self.blocks, block as usize);
     }
 
     #[inline]
@@ -450,6 +462,49 @@ impl Blocks {
         Some(block * pages + u32::from(page))
     }
 
+    /// Allocates as [`allocate`](Self::allocate) does; the page counts as programmed.
+    #[inline]
+    pub(crate) fn allocate_at_once(
+        &mut self,
+        plane: u32,
+        flow: u16,
+        stream: Stream,
+        privileged: bool,
+    ) -> Option<u32> {
+        let ppa = self.allocate(plane, flow, stream, privileged)?;
+        self.written_at_once(ppa);
+        Some(ppa)
+    }
+
+    /// Allocates as many pages of a block in a row as there are, at most `most`; they count as programmed. Gives
+    /// the first one and their number.
+    #[inline]
+    pub(crate) fn allocate_run(
+        &mut self,
+        plane: u32,
+        flow: u16,
+        stream: Stream,
+        privileged: bool,
+        most: u32,
+    ) -> Option<(u32, u32)> {
+        let first = self.allocate_at_once(plane, flow, stream, privileged)?;
+        let block = self.block_of(first);
+        if self.frontiers[self.frontier_at(plane, flow, stream)] != block {
+            return Some((first, 1));
+        }
+        // The page that fills the block is allocated by itself.
+        let pages = self.pages_per_block() as u16;
+        let open = &mut self.blocks[block as usize];
+        let more = (most - 1).min(u32::from(pages - 1 - open.allocated));
+        open.allocated += more as u16;
+        open.issued += more as u16;
+        open.programmed += more as u16;
+        open.valid += more as u16;
+        self.valid[flow as usize] += u64::from(more);
+        self.count_held(block, more as i32);
+        Some((first, 1 + more))
+    }
+
     /// A page that was just allocated counts as programmed: nothing is sent to the die for it.
     pub(crate) fn written_at_once(&mut self, ppa: u32) {
         let block = &mut self.blocks[self.pages_per_block.divide(ppa) as usize];
@@ -479,6 +534,12 @@ impl Blocks {
             let open = &self.blocks[block as usize];
             open.issued == open.allocated
         }
+    }
+
+    /// Page of its block that the next page of a frontier goes to.
+    pub(crate) fn next_page(&self, plane: u32, flow: u16, stream: Stream) -> u32 {
+        let block = self.frontiers[self.frontier_at(plane, flow, stream)];
+        if block == NONE { 0 } else { u32::from(self.blocks[block as usize].allocated) }
     }
 
     /// Free blocks of a plane that only collection may take: one for every job at least.

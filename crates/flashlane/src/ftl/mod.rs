@@ -14,6 +14,7 @@ mod in_place;
 pub(crate) mod mapping;
 pub(crate) mod pages;
 mod translate;
+pub(crate) mod untimed;
 mod wear;
 
 use flashlane_engine::{DenseMap, Rng, Slab, Use};

@@ -150,6 +150,18 @@ impl PageTables {
         self.partial.prefetch(lpa / WORD);
     }
 
+    /// Asks for what is kept of a physical page, which is needed soon.
+    #[inline]
+    pub(crate) fn prefetch_physical(&self, ppa: u32) {
+        self.p2l.prefetch(ppa);
+    }
+
+    /// Some page was written in part.
+    #[inline]
+    pub(crate) fn any_partial(&self) -> bool {
+        !self.masks.places.is_empty()
+    }
+
     /// Both directions at once, for a page written whole; used by preconditioning.
     #[inline]
     pub(crate) fn place(&mut self, lpa: u32, ppa: u32) {

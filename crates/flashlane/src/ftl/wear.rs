@@ -5,25 +5,26 @@
 //! would keep its few erases for ever. Source: MQSim (FAST'18) section 4.2.4, its released design with
 //! erase counts in place of the block numbers that the release compares.
 
+use super::Ftl;
 use crate::ftl::blocks::BlockState;
 use crate::ftl::gc::JobKind;
 use crate::ssd::Ssd;
 
-impl Ssd {
-    /// Moves the data of the least erased block of a plane if the erases of its blocks have spread
-    /// too far; among several the one that was filled first, whose data has been quiet longest.
-    pub(crate) fn level_wear(&mut self, plane: u32) {
-        let threshold = self.ftl.wear_threshold;
-        let state = &self.ftl.blocks.planes[plane as usize];
+impl Ftl {
+    /// The least erased block of a plane if the erases of its blocks have spread too far; among several
+    /// the one that was filled first, whose data has been quiet longest.
+    pub(super) fn coldest_block(&mut self, plane: u32) -> Option<u32> {
+        let threshold = self.wear_threshold;
+        let state = &self.blocks.planes[plane as usize];
         if threshold == 0
             || state.erases_max - state.erases_min < threshold
-            || state.jobs >= self.ftl.max_jobs
+            || state.jobs >= self.max_jobs
             || state.urgent
         {
-            return;
+            return None;
         }
         let (most, filled) = (state.erases_max, state.filled);
-        let blocks = self.ftl.blocks.of_plane(plane);
+        let blocks = self.blocks.of_plane(plane);
         let fewest = blocks.iter().map(|block| block.erases).min().expect("a plane has blocks");
         let coldest = (0_u32..)
             .zip(blocks)
@@ -31,10 +32,18 @@ impl Ssd {
             .filter(|(_, block)| most - block.erases >= threshold)
             .min_by_key(|(_, b)| (b.erases, std::cmp::Reverse(filled.wrapping_sub(b.filled))));
         let coldest = coldest.map(|(index, _)| index);
-        self.ftl.blocks.planes[plane as usize].erases_min = fewest;
-        if let Some(index) = coldest {
-            self.ftl.wear_leveling_moves += 1;
-            let block = self.ftl.blocks.first_block(plane) + index;
+        self.blocks.planes[plane as usize].erases_min = fewest;
+        let index = coldest?;
+        self.wear_leveling_moves += 1;
+        Some(self.blocks.first_block(plane) + index)
+    }
+}
+
+impl Ssd {
+    /// Moves the data of the least erased block of a plane if the erases of its blocks have spread
+    /// too far.
+    pub(crate) fn level_wear(&mut self, plane: u32) {
+        if let Some(block) = self.ftl.coldest_block(plane) {
             self.start_job(plane, block, JobKind::Wear);
         }
     }

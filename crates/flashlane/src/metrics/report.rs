@@ -1,6 +1,7 @@
 //! From the state of a finished run to its summary.
 
 use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::ftl::blocks::Blocks;
 use crate::ftl::hybrid::Hybrid;
 use crate::metrics::Fairness;
 use crate::metrics::recorder::FlowRecord;
@@ -69,6 +70,7 @@ pub(crate) fn summarise(
             page_table_bytes: ssd.ftl.pages.bytes(),
             partial_page_bytes: ssd.ftl.pages.side_table_bytes(),
         },
+        waf_only: None,
     }
 }
 
@@ -154,7 +156,7 @@ fn flash_summary(ssd: &Ssd) -> FlashSummary {
         mapping_programs: c.mapping_programs,
         erases: c.erases,
         wear_leveling_moves: ssd.ftl.wear_leveling_moves,
-        block_erases: block_erases(ssd),
+        block_erases: block_erases(&ssd.ftl.blocks),
         copybacks: c.copybacks,
         multiplane_commands: c.commands.iter().map(|of| of[1] + of[3]).sum(),
         interleaved_commands: c.commands.iter().map(|of| of[2] + of[3]).sum(),
@@ -172,9 +174,9 @@ fn flash_summary(ssd: &Ssd) -> FlashSummary {
     }
 }
 
-fn block_erases(ssd: &Ssd) -> EraseSummary {
-    let planes = (0..ssd.geometry.planes()).map(|plane| ssd.ftl.blocks.of_plane(plane));
-    let erases = || planes.clone().flatten().map(|block| block.erases);
+/// Erases by block.
+pub(crate) fn block_erases(blocks: &Blocks) -> EraseSummary {
+    let erases = || (0..blocks.count() as u32).map(|block| blocks.block(block).erases);
     let sum: u64 = erases().map(u64::from).sum();
     let squares: f64 = erases().map(|e| f64::from(e) * f64::from(e)).sum();
     let count = erases().count().max(1) as f64;

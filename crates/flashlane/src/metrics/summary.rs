@@ -76,6 +76,40 @@ pub struct Summary {
     pub isolation_sets: Option<IsolationSummary>,
     /// What the page tables cost.
     pub memory: MemorySummary,
+    /// What a run without time adds; left out of others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waf_only: Option<WafOnlySummary>,
+}
+
+/// A run without time (`--waf-only`): of the fields above, those that are times, rates or shares of simulated
+/// time are 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WafOnlySummary {
+    /// Pages programmed, whatever for.
+    pub page_writes: u64,
+    /// The same per wall second, preconditioning excluded. Differs from run to run.
+    pub page_writes_per_wall_s: f64,
+    /// Pages programmed for the host per wall second. Differs from run to run.
+    pub host_page_writes_per_wall_s: f64,
+    /// Free blocks at the end of the plane with the fewest.
+    pub free_blocks_min: u32,
+    /// Free blocks of a plane at the end, on average.
+    pub free_blocks_mean: f64,
+    /// Free blocks at the end of the plane with the most.
+    pub free_blocks_max: u32,
+    /// One entry per flow, in the order of the workload. Unit: pages.
+    pub flows: Vec<WafOnlyFlow>,
+}
+
+/// Pages programmed on behalf of a flow without time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WafOnlyFlow {
+    /// For its requests.
+    pub host_programs: u64,
+    /// By collection and wear levelling.
+    pub gc_programs: u64,
+    /// Translation pages written back.
+    pub mapping_programs: u64,
 }
 
 /// Time of the arrays of the dies by cause. A command over several planes belongs to its pages in equal

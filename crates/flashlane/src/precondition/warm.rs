@@ -174,9 +174,9 @@ fn recall(
             }
         };
         if planned.op == RequestOp::Write {
-            cache.recall_write(flow, lpa, mask, now, |flow, lpa| touch(flow, lpa, true));
+            cache.recall_write(flow, lpa, mask, now, |flow, lpa, _| touch(flow, lpa, true));
         } else if cache
-            .recall_read(flow, lpa, mask, pages.mask(lpa), |flow, lpa| touch(flow, lpa, true))
+            .recall_read(flow, lpa, mask, pages.mask(lpa), |flow, lpa, _| touch(flow, lpa, true))
         {
             touch(flow, lpa, false);
         }

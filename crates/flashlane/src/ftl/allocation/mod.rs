@@ -82,6 +82,11 @@ impl Allocator {
         }
     }
 
+    /// The plane of a write depends on the work of the planes.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        self.dynamic
+    }
+
     /// The static plane of a logical page.
     #[inline]
     fn striped(&self, flow: u16, lpa: u32) -> u32 {

@@ -3,6 +3,7 @@
 use flashlane_engine::NONE;
 
 use super::PlaneView;
+use crate::ftl::Ftl;
 use crate::ftl::blocks::{BlockState, Stream};
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source, Transaction};
@@ -40,6 +41,34 @@ impl Job {
     }
 }
 
+impl Ftl {
+    /// Another block of the plane is to be emptied now.
+    pub(crate) fn collection_is_due(&self, plane: u32) -> bool {
+        let state = &self.blocks.planes[plane as usize];
+        if self.collection_per_block {
+            // Every job may open one block.
+            let jobs_max = RELEASED_JOBS_MAX.min(state.free);
+            return state.owed > 0 && state.free < self.threshold && state.jobs < jobs_max;
+        }
+        state.free < self.threshold && state.jobs < self.max_jobs
+    }
+
+    /// The block of the plane to empty next; `None` where no block can be collected now.
+    pub(crate) fn select_victim(&mut self, plane: u32) -> Option<u32> {
+        let blocks = &self.blocks;
+        let filled = blocks.planes[plane as usize].filled;
+        let view = PlaneView::new(blocks.of_plane(plane), blocks.pages_per_block(), filled);
+        let victim = match &self.sets {
+            Some(sets) if !self.collection_is_free => sets.victim(plane, blocks),
+            _ => self.victim.select(&view, &mut self.rng),
+        }?;
+        assert!(view.valid(victim).is_some(), "a policy picks only what may be collected");
+        let owed = &mut self.blocks.planes[plane as usize].owed;
+        *owed = owed.saturating_sub(1);
+        Some(self.blocks.first_block(plane) + victim)
+    }
+}
+
 impl Ssd {
     /// Starts collecting a plane if it is short of free blocks. Remembers the wish where no block
     /// can be collected now.
@@ -50,25 +79,14 @@ impl Ssd {
         }
         let at = plane as usize;
         self.ftl.blocks.planes[at].gc_wanted = false;
-        if self.collection_is_due(plane) {
+        if self.ftl.collection_is_due(plane) {
             self.close_foreign_frontiers(plane);
         }
-        while self.collection_is_due(plane) {
-            let blocks = &self.ftl.blocks;
-            let filled = blocks.planes[at].filled;
-            let view = PlaneView::new(blocks.of_plane(plane), blocks.pages_per_block(), filled);
-            let victim = match &self.ftl.sets {
-                Some(sets) if !self.ftl.collection_is_free => sets.victim(plane, blocks),
-                _ => self.ftl.victim.select(&view, &mut self.ftl.rng),
-            };
-            let Some(victim) = victim else {
+        while self.ftl.collection_is_due(plane) {
+            let Some(block) = self.ftl.select_victim(plane) else {
                 self.ftl.blocks.planes[at].gc_wanted = true;
                 return;
             };
-            assert!(view.valid(victim).is_some(), "a policy picks only what may be collected");
-            let owed = &mut self.ftl.blocks.planes[at].owed;
-            *owed = owed.saturating_sub(1);
-            let block = self.ftl.blocks.first_block(plane) + victim;
             if self.ftl.collection_is_free {
                 self.pack(plane, block);
             } else {
@@ -84,17 +102,6 @@ impl Ssd {
         for flow in (0..self.layout.flows.len() as u16).filter(|&f| !sets.may_write(f, plane)) {
             self.ftl.blocks.close_frontiers(plane, flow);
         }
-    }
-
-    /// Another block of the plane is to be emptied now.
-    fn collection_is_due(&self, plane: u32) -> bool {
-        let state = &self.ftl.blocks.planes[plane as usize];
-        if self.ftl.collection_per_block {
-            // Every job may open one block.
-            let jobs_max = RELEASED_JOBS_MAX.min(state.free);
-            return state.owed > 0 && state.free < self.ftl.threshold && state.jobs < jobs_max;
-        }
-        state.free < self.ftl.threshold && state.jobs < self.ftl.max_jobs
     }
 
     /// Has a block collected that nobody took one for, with `compat.collection_per_block`: writes wait

@@ -22,10 +22,10 @@ struct Entry {
 
 /// What was evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Evicted {
-    pub(super) page: u32,
-    pub(super) flow: u16,
-    pub(super) dirty: bool,
+pub(crate) struct Evicted {
+    pub(crate) page: u32,
+    pub(crate) flow: u16,
+    pub(crate) dirty: bool,
 }
 
 /// The table.

@@ -11,11 +11,13 @@ mod write_back;
 
 use flashlane_engine::{DenseMap, NONE};
 
+use super::Ftl;
 use crate::config::{DeviceConfig, Sharing};
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
 use cmt::Cmt;
+pub(crate) use cmt::Evicted;
 
 /// Sizes of entries, which follow from the geometry. Source: the released MQSim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +131,7 @@ impl MappingTable {
 
     /// Translation page of a logical page.
     #[inline]
-    fn page_of(&self, flow: u16, lpa: u32) -> u32 {
+    pub(crate) fn page_of(&self, flow: u16, lpa: u32) -> u32 {
         let (first_page, first_lpa) = self.flows[flow as usize];
         first_page + ((u64::from(lpa) - first_lpa) / self.per_page) as u32
     }
@@ -161,7 +163,7 @@ impl MappingTable {
 
     /// Physical page of a translation page, or `NONE`.
     #[inline]
-    fn on_flash(&self, page: u32) -> u32 {
+    pub(crate) fn on_flash(&self, page: u32) -> u32 {
         self.directory[page as usize].wrapping_sub(1)
     }
 
@@ -170,20 +172,28 @@ impl MappingTable {
         self.directory[page as usize] = ppa + 1;
     }
 
-    /// A past look-up, or change, of an entry.
-    pub(crate) fn recall(&mut self, flow: u16, lpa: u32, changed: bool) {
+    /// A look-up, or change, of an entry that takes no time. Gives what left the cache for it, if that
+    /// was changed: its translation page goes to flash.
+    pub(crate) fn recall(&mut self, flow: u16, lpa: u32, changed: bool) -> Option<Evicted> {
         let page = self.page_of(flow, lpa);
         let cmt = self.cmt(flow);
         if cmt.settle(lpa, changed) {
-            return;
+            return None;
         }
-        if !cmt.has_room()
-            && let Some(victim) = cmt.evict()
-            && victim.dirty
-        {
+        let mut leaves = None;
+        if !cmt.has_room() {
+            leaves = cmt.evict().filter(|victim| victim.dirty);
+        }
+        if let Some(victim) = &leaves {
             cmt.clean_page(victim.page);
         }
         cmt.insert(lpa, page, flow, changed);
+        leaves
+    }
+
+    /// True if the entry of a page is in the cache.
+    pub(crate) fn knows(&mut self, flow: u16, lpa: u32) -> bool {
+        self.cmt(flow).contains(lpa)
     }
 
     /// Entries in the cache.
@@ -350,14 +360,16 @@ impl Ssd {
         let page = table.page_of(flow, lpa);
         self.cache_entry(flow, lpa, page, true);
     }
+}
 
+impl Ftl {
     /// Checks the directory against the page tables.
     pub(crate) fn audit_mapping(&self) {
-        let Some(table) = &self.ftl.mapping else { return };
+        let Some(table) = &self.mapping else { return };
         for page in 0..table.directory.len() as u32 {
             let ppa = table.on_flash(page);
             if ppa != NONE {
-                assert_eq!(self.ftl.pages.lpa(ppa), page, "directory and P2L agree on {page}");
+                assert_eq!(self.pages.lpa(ppa), page, "directory and P2L agree on {page}");
             }
         }
         let parts = table.cmts.len();

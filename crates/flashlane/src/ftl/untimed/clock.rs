@@ -1,0 +1,152 @@
+//! The clock of each die: when the work that it was given is done.
+//!
+//! Not a model of time but of who is behind: a request starts when its die has done what came before, and
+//! what the host leaves idle is for collection. Bus, link and firmware take no time.
+
+use crate::config::DeviceConfig;
+use crate::config::units::Span;
+use crate::layout::Geometry;
+
+/// A request that the controller answers by itself. Unit: picoseconds.
+pub(crate) const ANSWER: u64 = 5_000_000;
+
+/// From the end of one request's work to the start of the next one's in a closed loop: while the host
+/// answers, the die goes on with collection, and the next request finds it at work. Unit: picoseconds.
+pub(crate) const TURN_ROUND: u64 = 2_000_000;
+
+/// Times of operations, transfers included. Unit: picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    pub(super) read: u64,
+    pub(super) program: u64,
+    /// The same for a page that collection moves.
+    pub(super) gc_read: u64,
+    pub(super) gc_program: u64,
+    pub(super) erase: u64,
+}
+
+impl Times {
+    fn new(device: &DeviceConfig) -> Self {
+        let flash = &device.flash;
+        let mean = |times: &[Span]| {
+            times.iter().map(|time| time.0).sum::<u64>() / times.len().max(1) as u64
+        };
+        let bytes_per_s = u128::from(flash.channel_rate.0 * flash.channel_width.0);
+        let page = u128::from(flash.page_size.0) * 1_000_000_000_000;
+        let transfer = (page / bytes_per_s.max(1)) as u64;
+        let (read, program) = (mean(&flash.read_time), mean(&flash.program_time));
+        let over_channel = if device.ftl.gc.copyback { 0 } else { transfer };
+        Self {
+            read: read + transfer,
+            program: program + transfer,
+            gc_read: read + over_channel,
+            gc_program: program + over_channel,
+            erase: flash.erase_time.0,
+        }
+    }
+}
+
+/// The last program of a request that was given to a die.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    start: u64,
+    plane: u32,
+    page: u32,
+}
+
+/// All dies.
+#[derive(Clone, Debug)]
+pub(super) struct Dies {
+    /// When each die has done all of its work. Unit: picoseconds.
+    pub(super) free_at: Vec<u64>,
+    last: Vec<Last>,
+    die_of_plane: Vec<u32>,
+    planes_per_die: u32,
+    dies_per_chip: u32,
+    pub(super) times: Times,
+    /// Collection is served in the order in which it comes, never behind requests.
+    pub(super) collection_in_order: bool,
+    /// Erases come after all moves of their die.
+    pub(super) erases_last: bool,
+    /// Moved pages join programs of requests on other planes of a die.
+    pub(super) moves_join: bool,
+}
+
+impl Dies {
+    pub(super) fn new(device: &DeviceConfig, geometry: Geometry) -> Self {
+        let scheduler = device.scheduler.name();
+        let in_order = matches!(scheduler, "fcfs" | "read-priority" | "flin");
+        let die_of = |plane| plane / geometry.planes_per_die;
+        Self {
+            free_at: vec![0; geometry.dies() as usize],
+            last: vec![Last::default(); geometry.dies() as usize],
+            die_of_plane: (0..geometry.planes()).map(die_of).collect(),
+            planes_per_die: geometry.planes_per_die,
+            dies_per_chip: geometry.dies_per_chip,
+            times: Times::new(device),
+            collection_in_order: in_order || !device.ftl.gc.preemptible,
+            erases_last: !matches!(scheduler, "host-first"),
+            moves_join: std::env::var("NOJOIN").is_err()
+                && geometry.planes_per_die > 1
+                && !matches!(scheduler, "host-first")
+                && !device.ftl.gc.copyback,
+        }
+    }
+
+    /// Die of a plane.
+    #[inline]
+    pub(super) fn of(&self, plane: u32) -> u32 {
+        self.die_of_plane[plane as usize]
+    }
+
+    /// Dies of the chip of a die.
+    pub(super) fn of_chip(&self, die: u32) -> std::ops::Range<u32> {
+        let first = die - die % self.dies_per_chip;
+        first..first + self.dies_per_chip
+    }
+
+    /// Planes of some dies.
+    pub(super) fn planes(&self, dies: std::ops::Range<u32>) -> std::ops::Range<u32> {
+        dies.start * self.planes_per_die..dies.end * self.planes_per_die
+    }
+
+    /// A die does nothing more before `at`.
+    #[inline]
+    pub(super) fn begin(&mut self, die: u32, at: u64) {
+        let free_at = &mut self.free_at[die as usize];
+        *free_at = (*free_at).max(at);
+    }
+
+    /// A die works for a while on something that comes at `at`; when it is done.
+    #[inline]
+    pub(super) fn work(&mut self, die: u32, at: u64, time: u64) -> u64 {
+        let free_at = &mut self.free_at[die as usize];
+        *free_at = (*free_at).max(at) + time;
+        *free_at
+    }
+
+    /// A die programs a page of a request; when that is done, and whether it went with the last one: that
+    /// has not begun, is for another plane and for the same page of its block.
+    #[inline]
+    pub(super) fn program(&mut self, die: u32, plane: u32, page: u32, at: u64) -> (u64, bool) {
+        let last = &mut self.last[die as usize];
+        if self.moves_join && last.page == page && last.plane != plane && at <= last.start {
+            let end = last.start + self.times.program;
+            // A third plane finds another last one.
+            last.plane = plane;
+            return (end, true);
+        }
+        let end = self.work(die, at, self.times.program);
+        self.last[die as usize] = Last { start: end - self.times.program, plane, page };
+        (end, false)
+    }
+
+    /// The same for a read, which waits for the operation under way and not for those behind it.
+    #[inline]
+    pub(super) fn read(&mut self, die: u32, at: u64) -> u64 {
+        let Times { read, program, .. } = self.times;
+        let start = self.free_at[die as usize].max(at);
+        self.free_at[die as usize] = start + read;
+        start.min(at + program / 2) + read
+    }
+}

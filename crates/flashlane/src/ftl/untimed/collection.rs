@@ -1,0 +1,337 @@
+//! Collection and wear levelling: the same victims as with time, moved in what the host leaves of the dies'
+//! clocks.
+
+use flashlane_engine::NONE;
+
+use super::Untimed;
+use crate::config::validate::DIES_PER_CHIP;
+use crate::error::Error;
+use crate::ftl::blocks::{Block, BlockState, Stream};
+use crate::ftl::gc::JobKind;
+
+/// Pages of a block by which mappings are asked for ahead of their moves.
+const AHEAD: u32 = 16;
+
+/// A block being emptied: its valid pages are read and get new places, then they are programmed there, then
+/// it is erased.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    plane: u32,
+    block: u32,
+    /// Physical page to look at next.
+    next: u32,
+    /// Pages that have their new places and are not programmed.
+    programs: u32,
+    /// Page of its block that the first of them goes to.
+    page: u32,
+    kind: JobKind,
+}
+
+impl Job {
+    fn new(plane: u32, block: u32, first_page: u32, kind: JobKind) -> Self {
+        Self { plane, block, next: first_page, programs: 0, page: 0, kind }
+    }
+
+    /// So many pages are programmed.
+    fn program(&mut self, count: u32, pages_per_block: u32) {
+        self.programs -= count;
+        self.page += count;
+        if self.page >= pages_per_block {
+            self.page -= pages_per_block;
+        }
+    }
+}
+
+impl Untimed {
+    /// Starts to empty blocks of a plane that is short of free ones.
+    pub(super) fn collect(&mut self, plane: u32) {
+        while self.ftl.collection_is_due(plane) {
+            let Some(block) = self.ftl.select_victim(plane) else { return };
+            if self.ftl.collection_is_free {
+                self.pack(plane, block);
+            } else {
+                self.ftl.gc_invocations += 1;
+                self.start_job(plane, block, JobKind::Collection);
+            }
+        }
+    }
+
+    fn start_job(&mut self, plane: u32, block: u32, kind: JobKind) {
+        self.ftl.blocks.planes[plane as usize].jobs += 1;
+        self.ftl.blocks.block_mut(block).state = BlockState::Collected;
+        let next = self.ftl.blocks.first_page(block);
+        self.jobs[self.dies.of(plane) as usize].push_back(Job::new(plane, block, next, kind));
+    }
+
+    /// Empties a block and frees it, all for nothing.
+    fn pack(&mut self, plane: u32, block: u32) {
+        let next = self.ftl.blocks.first_page(block);
+        let mut job = Job::new(plane, block, next, JobKind::Collection);
+        self.move_pages(&mut job, u32::MAX);
+        self.ftl.blocks.put_empty_block(block);
+    }
+
+    /// Collection of a die goes on in the time up to `at` that nobody else used.
+    #[inline]
+    pub(super) fn catch_up(&mut self, die: u32, at: u64) {
+        if self.dies.free_at[die as usize] < at && !self.jobs[die as usize].is_empty() {
+            self.catch_up_on_jobs(die, at);
+        }
+    }
+
+    fn catch_up_on_jobs(&mut self, die: u32, at: u64) {
+        // The last operation may end behind `at`.
+        while self.dies.free_at[die as usize] < at && self.advance(die, at) {}
+    }
+
+    /// A page was placed on the plane: collection starts if it is due, and goes first where free blocks are
+    /// few.
+    #[inline]
+    pub(super) fn follow(&mut self, plane: u32, at: u64) {
+        let state = &self.ftl.blocks.planes[plane as usize];
+        if state.free < self.ftl.threshold {
+            self.follow_short(plane, at);
+        }
+    }
+
+    fn follow_short(&mut self, plane: u32, at: u64) {
+        let die = self.dies.of(plane);
+        self.dies.begin(die, at);
+        self.collect(plane);
+        if self.dies.collection_in_order {
+            while self.advance(die, u64::MAX) {}
+        } else if self.is_urgent(plane) {
+            self.collect_chip(die, at);
+        }
+    }
+
+    fn is_urgent(&self, plane: u32) -> bool {
+        self.ftl.blocks.planes[plane as usize].free < self.ftl.hard_threshold
+    }
+
+    /// Collection goes first on all dies of a chip, for the same time on each, until no plane of it is below
+    /// the hard threshold.
+    fn collect_chip(&mut self, die: u32, at: u64) {
+        let dies = self.dies.of_chip(die);
+        for die in dies.clone() {
+            self.catch_up(die, at);
+            self.dies.begin(die, at);
+        }
+        let planes = self.dies.planes(dies.clone());
+        let before = |drive: &Self, die: u32| drive.dies.free_at[die as usize];
+        let mut starts = [0; *DIES_PER_CHIP.end() as usize];
+        for (start, die) in starts.iter_mut().zip(dies.clone()) {
+            *start = before(self, die);
+        }
+        while planes.clone().any(|plane| self.is_urgent(plane)) {
+            let with_work = dies.clone().filter(|&die| !self.jobs[die as usize].is_empty());
+            let spent = |die: &u32| before(self, *die) - starts[(*die - dies.start) as usize];
+            let Some(die) = with_work.min_by_key(spent) else { return };
+            self.advance(die, before(self, die) + self.step * self.dies.times.gc_program);
+        }
+    }
+
+    /// A page of a request is programmed: moves of other planes of the die whose next place is at the same
+    /// page of its block are programmed with it.
+    #[inline]
+    pub(super) fn join(&mut self, die: u32, ppa: u32) {
+        if self.dies.moves_join && !self.jobs[die as usize].is_empty() {
+            self.join_jobs(die, ppa);
+        }
+    }
+
+    fn join_jobs(&mut self, die: u32, ppa: u32) {
+        let blocks = &self.ftl.blocks;
+        let (page, pages) = (blocks.page_of(ppa), blocks.pages_per_block());
+        let own = blocks.plane_of(blocks.block_of(ppa));
+        let mut joined = own;
+        for job in &mut self.jobs[die as usize] {
+            if job.plane != own && job.plane != joined && job.programs > 0 && job.page == page {
+                job.program(1, pages);
+                joined = job.plane;
+            }
+        }
+    }
+
+    /// A page finds no room on the plane: a block is emptied.
+    ///
+    /// # Errors
+    /// [`Error::Stuck`] where no block can be.
+    pub(super) fn make_room(&mut self, plane: u32) -> Result<(), Error> {
+        self.collect(plane);
+        if self.advance(self.dies.of(plane), u64::MAX) {
+            return Ok(());
+        }
+        Err(Error::Stuck(format!(
+            "the drive cannot take another page: plane {plane} has {} free blocks and none that \
+             collection could empty",
+            self.ftl.blocks.planes[plane as usize].free
+        )))
+    }
+
+    /// A die does the next operations of its jobs until about `until`, one at least and all of one kind: reads
+    /// first, then programs, then erases. False without a job.
+    fn advance(&mut self, die: u32, until: u64) -> bool {
+        let jobs = &self.jobs[die as usize];
+        if jobs.is_empty() {
+            return false;
+        }
+        let times = self.dies.times;
+        let left = until.saturating_sub(self.dies.free_at[die as usize]);
+        let most = |time: u64| left.div_ceil(time).clamp(1, u64::from(u32::MAX)) as u32;
+        let valid = |job: &Job| u32::from(self.ftl.blocks.block(job.block).valid);
+        if let Some(at) = jobs.iter().position(|job| valid(job) > 0) {
+            let count = most(times.gc_read).min(valid(&jobs[at]));
+            self.read_for(die, at, count);
+            self.dies.free_at[die as usize] += u64::from(count) * times.gc_read;
+        } else if let Some(at) = self.next_program(die) {
+            let count = self.program_for(die, at, most(times.gc_program));
+            self.dies.free_at[die as usize] += u64::from(count) * times.gc_program;
+        } else {
+            self.dies.free_at[die as usize] += times.erase;
+            self.erase_emptied(die);
+        }
+        true
+    }
+
+    /// The job of a die whose programs are next; `None` where an erase is.
+    fn next_program(&self, die: u32) -> Option<usize> {
+        let jobs = &self.jobs[die as usize];
+        let next = jobs.iter().position(|job| job.programs > 0)?;
+        (self.dies.erases_last || jobs.iter().all(|job| job.programs > 0)).then_some(next)
+    }
+
+    /// Pages of a job are read and get their new places.
+    fn read_for(&mut self, die: u32, at: usize, count: u32) {
+        let mut job = self.jobs[die as usize][at];
+        let Block { flow, stream, .. } = *self.ftl.blocks.block(job.block);
+        if job.programs == 0 {
+            job.page = self.ftl.blocks.next_page(job.plane, flow, stream.moved());
+        }
+        self.move_pages(&mut job, count);
+        job.programs += count;
+        self.work[flow as usize].gc_programs += u64::from(count);
+        self.jobs[die as usize][at] = job;
+    }
+
+    /// Pages of a job are programmed, so many at most, and with them as many of other planes of the die that
+    /// are in step. How many there were.
+    fn program_for(&mut self, die: u32, at: usize, most: u32) -> u32 {
+        let pages = self.ftl.blocks.pages_per_block();
+        let Job { plane, page, programs, .. } = self.jobs[die as usize][at];
+        let mut count = most.min(programs);
+        let (mut partners, mut joined) = (1_u128 << at, plane);
+        if self.dies.moves_join {
+            for (index, job) in self.jobs[die as usize].iter().enumerate().skip(at + 1) {
+                if job.programs == 0 || job.plane == plane || job.plane == joined {
+                    continue;
+                }
+                if job.page == page {
+                    (partners, joined) = (partners | 1_u128 << index, job.plane);
+                    count = count.min(job.programs);
+                } else {
+                    // It will be in step then.
+                    count = count.min((job.page + pages - page) % pages);
+                }
+            }
+        }
+        while partners != 0 {
+            self.jobs[die as usize][partners.trailing_zeros() as usize].program(count, pages);
+            partners &= partners - 1;
+        }
+        count
+    }
+
+    /// Erases the emptied blocks of a die: the first one, or those of several planes together.
+    fn erase_emptied(&mut self, die: u32) {
+        let jobs = &mut self.jobs[die as usize];
+        let (first, count) = if self.dies.erases_last {
+            (0, jobs.len())
+        } else {
+            (jobs.iter().position(|job| job.programs == 0).expect("a block is emptied"), 1)
+        };
+        for _ in 0..count {
+            let job = self.jobs[die as usize].remove(first).expect("counted");
+            self.erase(&job);
+        }
+    }
+
+    /// Moves the next valid pages of a job, so many at most; how many there were.
+    fn move_pages(&mut self, job: &mut Job, moves: u32) -> u32 {
+        let &mut Job { plane, block, mut next, .. } = job;
+        let Block { flow, stream, valid, .. } = *self.ftl.blocks.block(block);
+        let stream = stream.moved();
+        let moved = u32::from(valid).min(moves);
+        let last = self.ftl.blocks.first_page(block) + self.ftl.blocks.pages_per_block() - 1;
+        let mut left = moved;
+        while left > 0 {
+            let (mut to, count) = self
+                .ftl
+                .blocks
+                .allocate_run(plane, flow, stream, true, left)
+                .expect("the reserve suffices for every job");
+            for _ in 0..count {
+                let mut lpa = self.look_ahead(next, last);
+                while lpa == NONE {
+                    next += 1;
+                    lpa = self.look_ahead(next, last);
+                }
+                self.ftl.pages.set_lpa(next, NONE);
+                if stream == Stream::GcMapping {
+                    self.ftl.pages.set_lpa(to, lpa);
+                    self.move_translation_page(lpa, to);
+                } else {
+                    self.ftl.pages.place(lpa, to);
+                    self.mapping_changed(flow, lpa);
+                }
+                (next, to) = (next + 1, to + 1);
+            }
+            left -= count;
+        }
+        self.ftl.blocks.invalidate_pages(block, moved);
+        self.programmed(plane, moved);
+        job.next = next;
+        moved
+    }
+
+    /// What a page of a block holds; asks for the mapping of one some places behind.
+    #[inline]
+    fn look_ahead(&self, ppa: u32, last: u32) -> u32 {
+        let ahead = self.ftl.pages.lpa((ppa + AHEAD).min(last));
+        if ahead != NONE {
+            self.ftl.pages.prefetch(ahead);
+        }
+        self.ftl.pages.lpa(ppa)
+    }
+
+    /// An empty block goes back to the pool, and the next one is looked for.
+    fn erase(&mut self, job: &Job) {
+        let &Job { plane, block, kind, .. } = job;
+        self.ftl.blocks.put_block(block);
+        self.erases += 1;
+        self.ftl.blocks.planes[plane as usize].jobs -= 1;
+        self.ftl.blocks.planes[plane as usize].urgent = self.is_urgent(plane);
+        if kind == JobKind::Collection
+            && let Some(coldest) = self.ftl.coldest_block(plane)
+        {
+            self.start_job(plane, coldest, JobKind::Wear);
+        }
+        self.collect(plane);
+    }
+
+    /// Checks the jobs against the blocks.
+    pub(super) fn audit_jobs(&self) {
+        let blocks = &self.ftl.blocks;
+        let mut jobs = vec![0; blocks.planes.len()];
+        for job in self.jobs.iter().flatten() {
+            jobs[job.plane as usize] += 1;
+        }
+        for (plane, jobs) in (0..).zip(jobs) {
+            assert_eq!(blocks.planes[plane as usize].jobs, jobs, "jobs of plane {plane}");
+            let collected = |block: &&Block| block.state == BlockState::Collected;
+            let found = blocks.of_plane(plane).iter().filter(collected).count();
+            assert_eq!(found, jobs as usize, "blocks in collection of plane {plane}");
+            assert!(jobs <= self.ftl.max_jobs, "jobs of plane {plane} are bounded");
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! The translation layer without events: where pages go, which blocks are emptied and how they wear, with the
+//! tables and policies of the timed one and no transactions.
+//!
+//! A host page is mapped, placed and programmed at once. Instead of time there is a clock for each die, which
+//! says how much of its time the host leaves to collection. Invariants: those of the timed layer.
+
+mod clock;
+mod collection;
+mod translation;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use flashlane_engine::{NONE, Time};
+
+use super::Ftl;
+use super::blocks::Stream;
+use crate::cache::Cache;
+use crate::config::{CacheConfig, DeviceConfig};
+use crate::error::Error;
+use crate::layout::Layout;
+use clock::Dies;
+pub(crate) use clock::{ANSWER, TURN_ROUND};
+use collection::Job;
+
+/// One page of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostPage {
+    pub(crate) flow: u16,
+    pub(crate) lpa: u32,
+    /// Sectors of the page.
+    pub(crate) mask: u64,
+    /// Time of the request. Unit: picoseconds.
+    pub(crate) at: u64,
+}
+
+/// Work done for a flow. Unit: pages.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowWork {
+    pub(crate) host_reads: u64,
+    pub(crate) host_programs: u64,
+    pub(crate) gc_programs: u64,
+    pub(crate) mapping_programs: u64,
+    pub(crate) zero_fill_reads: u64,
+    pub(crate) mapping_reads: u64,
+    pub(crate) cmt_hits: u64,
+    pub(crate) cmt_misses: u64,
+    pub(crate) cache_hits: u64,
+    pub(crate) cache_misses: u64,
+}
+
+/// Ends of the write-backs of a pool of the cache that are under way.
+#[derive(Clone, Debug)]
+struct WriteBacks {
+    ends: BinaryHeap<Reverse<u64>>,
+    /// At most so many. Unit: pages.
+    bound: usize,
+}
+
+impl WriteBacks {
+    /// When a write that comes at `at` has room.
+    fn room_at(&mut self, mut at: u64) -> u64 {
+        while let Some(&Reverse(end)) = self.ends.peek()
+            && (end <= at || self.ends.len() >= self.bound)
+        {
+            self.ends.pop();
+            at = at.max(end);
+        }
+        at
+    }
+}
+
+/// A drive without events. Functions give the time when what they were asked for is done.
+pub(crate) struct Untimed {
+    pub(crate) ftl: Ftl,
+    pub(crate) cache: Cache,
+    /// By flow.
+    pub(crate) work: Vec<FlowWork>,
+    pub(crate) erases: u64,
+    dies: Dies,
+    /// Blocks being emptied, by die, in order of their start.
+    jobs: Vec<VecDeque<Job>>,
+    /// Pages that a die programs at a time while collection goes first.
+    step: u64,
+    /// By pool of the cache.
+    under_way: Vec<WriteBacks>,
+    /// Pages on their way out of the cache.
+    leaving: Vec<(u16, u32, u64)>,
+    /// Translation pages to write back, by flow and page.
+    write_backs: VecDeque<(u16, u32)>,
+    /// Writes go to the plane with the fewest programs.
+    balances: bool,
+}
+
+impl Untimed {
+    /// A drive in the state that the parts are in.
+    pub(crate) fn new(device: &DeviceConfig, layout: &Layout, ftl: Ftl, cache: Cache) -> Self {
+        let geometry = layout.geometry;
+        let CacheConfig { write_back_pages_per_plane, .. } = device.cache;
+        let bound = geometry.planes() as usize * write_back_pages_per_plane as usize;
+        let under_way = WriteBacks { ends: BinaryHeap::with_capacity(bound), bound };
+        let jobs = ftl.max_jobs as usize * geometry.planes_per_die as usize;
+        Self {
+            balances: ftl.allocator.is_dynamic(),
+            step: u64::from(geometry.pages_per_block / 16).max(1),
+            under_way: vec![under_way; cache.pools()],
+            ftl,
+            cache,
+            work: vec![FlowWork::default(); layout.flows.len()],
+            erases: 0,
+            dies: Dies::new(device, geometry),
+            jobs: vec![VecDeque::with_capacity(jobs); geometry.dies() as usize],
+            leaving: Vec::new(),
+            write_backs: VecDeque::new(),
+        }
+    }
+
+    /// Planes that are short of free blocks start to collect.
+    pub(crate) fn start(&mut self) {
+        for plane in 0..self.ftl.blocks.planes.len() as u32 {
+            self.collect(plane);
+        }
+    }
+
+    /// Asks for the mapping of a page that is written or read after some others.
+    #[inline]
+    pub(crate) fn prefetch(&self, lpa: u32) {
+        self.ftl.pages.prefetch(lpa);
+    }
+
+    /// The same a little later: asks for what is kept of the place where the page lies.
+    #[inline]
+    pub(crate) fn prefetch_place(&self, lpa: u32) {
+        let ppa = self.ftl.pages.ppa(lpa);
+        if ppa != NONE {
+            self.ftl.pages.prefetch_physical(ppa);
+            self.ftl.blocks.prefetch(self.ftl.blocks.block_of(ppa));
+        }
+    }
+
+    /// The host writes a page.
+    #[inline]
+    pub(crate) fn write(&mut self, page: &HostPage) -> Result<u64, Error> {
+        let HostPage { flow, lpa, mask, at } = *page;
+        if self.cache.is_off(flow) {
+            let done = self.program(flow, lpa, mask, at)?;
+            self.settle(at)?;
+            return Ok(done);
+        }
+        let buffered = self.cache.takes_writes(flow);
+        let mut at = at;
+        if buffered {
+            at = self.under_way[self.cache.pool_of(flow)].room_at(at);
+            self.count_cache(flow, lpa);
+        }
+        let done = self.through_cache(at, |cache, leaving| {
+            cache.recall_write(flow, lpa, mask, Time(at), |flow, lpa, mask| {
+                leaving.push((flow, lpa, mask));
+            });
+        })?;
+        Ok(if buffered { at + ANSWER } else { done })
+    }
+
+    /// The host reads a page.
+    pub(crate) fn read(&mut self, page: &HostPage) -> Result<u64, Error> {
+        let HostPage { flow, lpa, mask, at } = *page;
+        let ppa = self.ftl.pages.ppa(lpa);
+        let on_flash = if ppa == NONE { 0 } else { self.ftl.pages.mask(lpa) };
+        if !self.cache.is_off(flow) {
+            self.count_cache(flow, lpa);
+            let mut from_flash = false;
+            self.through_cache(at, |cache, leaving| {
+                from_flash = cache.recall_read(flow, lpa, mask, on_flash, |flow, lpa, mask| {
+                    leaving.push((flow, lpa, mask));
+                });
+            })?;
+            if !from_flash {
+                return Ok(at + ANSWER);
+            }
+        }
+        let known = self.look_up(flow, lpa, at);
+        let done = if on_flash & mask != 0 {
+            self.work[flow as usize].host_reads += 1;
+            self.read_page(ppa, known)
+        } else if self.ftl.unwritten_reads_flash {
+            self.work[flow as usize].host_reads += 1;
+            let (plane, _) = self.ftl.allocator.home(flow, lpa);
+            self.read_plane(plane, known)
+        } else {
+            self.work[flow as usize].zero_fill_reads += 1;
+            known + ANSWER
+        };
+        self.settle(at)?;
+        Ok(done)
+    }
+
+    /// The host gives up sectors of a page.
+    pub(crate) fn trim(&mut self, page: &HostPage) -> Result<u64, Error> {
+        let HostPage { flow, lpa, mask, at } = *page;
+        self.cache.recall_trim(flow, lpa, mask);
+        let ppa = self.ftl.pages.ppa(lpa);
+        if ppa != NONE {
+            let left = self.ftl.pages.mask(lpa) & !mask;
+            if left == 0 {
+                self.ftl.pages.forget(lpa);
+                self.invalidate(ppa);
+            } else {
+                self.ftl.pages.set_mask(lpa, left);
+            }
+            self.mapping_changed(flow, lpa);
+            self.settle(at)?;
+        }
+        Ok(at + ANSWER)
+    }
+
+    /// Everything that a flow wrote goes to flash.
+    pub(crate) fn flush(&mut self, flow: u16, at: u64) -> Result<u64, Error> {
+        self.through_cache(at, |cache, leaving| {
+            cache.recall_flush(flow, |flow, lpa, mask| leaving.push((flow, lpa, mask)));
+        })
+    }
+
+    fn count_cache(&mut self, flow: u16, lpa: u32) {
+        let work = &mut self.work[flow as usize];
+        if self.cache.has(flow, lpa) {
+            work.cache_hits += 1;
+        } else {
+            work.cache_misses += 1;
+        }
+    }
+
+    /// Lets the cache do something, and programs what leaves it; when all of that is done.
+    fn through_cache(
+        &mut self,
+        at: u64,
+        act: impl FnOnce(&mut Cache, &mut Vec<(u16, u32, u64)>),
+    ) -> Result<u64, Error> {
+        let mut leaving = std::mem::take(&mut self.leaving);
+        act(&mut self.cache, &mut leaving);
+        let mut done = at + ANSWER;
+        for (flow, lpa, mask) in leaving.drain(..) {
+            let end = self.program(flow, lpa, mask, at)?;
+            done = done.max(end);
+            if self.cache.takes_writes(flow) {
+                self.under_way[self.cache.pool_of(flow)].ends.push(Reverse(end));
+            }
+        }
+        self.leaving = leaving;
+        self.settle(at)?;
+        Ok(done)
+    }
+
+    /// A host page goes to flash, past the cache.
+    #[inline]
+    fn program(&mut self, flow: u16, lpa: u32, mask: u64, at: u64) -> Result<u64, Error> {
+        let mut at = self.look_up(flow, lpa, at);
+        let old = self.ftl.pages.ppa(lpa);
+        let mut held = mask;
+        if mask != self.ftl.pages.full_mask() && old != NONE {
+            let before = self.ftl.pages.mask(lpa);
+            held |= before;
+            if before & !mask != 0 {
+                // The part of the page that the write does not bring is read first.
+                self.work[flow as usize].host_reads += 1;
+                at = self.read_page(old, at);
+            }
+        }
+        let (plane, ppa) = self.place(at, Stream::Host, flow, |ftl| {
+            ftl.allocator.plane(flow, lpa, old, &ftl.blocks)
+        })?;
+        if old != NONE {
+            // Collection may have moved the page.
+            self.invalidate(self.ftl.pages.ppa(lpa));
+        }
+        self.ftl.pages.place(lpa, ppa);
+        if held != self.ftl.pages.full_mask() || self.ftl.pages.any_partial() {
+            self.ftl.pages.set_mask(lpa, held);
+        }
+        self.work[flow as usize].host_programs += 1;
+        self.mapping_changed(flow, lpa);
+        self.follow(plane, at);
+        let die = self.dies.of(plane);
+        let page = self.ftl.blocks.page_of(ppa);
+        let (done, joined) = self.dies.program(die, plane, page, at);
+        if !joined {
+            self.join(die, ppa);
+        }
+        Ok(done)
+    }
+
+    /// Finds a page on the plane that `plane` names, when its die has collected in the time that it had, and
+    /// longer where there is no room.
+    #[inline]
+    fn place(
+        &mut self,
+        at: u64,
+        stream: Stream,
+        flow: u16,
+        plane: impl Fn(&Ftl) -> u32,
+    ) -> Result<(u32, u32), Error> {
+        loop {
+            let plane = plane(&self.ftl);
+            self.catch_up(self.dies.of(plane), at);
+            match self.ftl.blocks.allocate_at_once(plane, flow, stream, false) {
+                Some(ppa) => {
+                    self.programmed(plane, 1);
+                    return Ok((plane, ppa));
+                }
+                None => self.make_room(plane)?,
+            }
+        }
+    }
+
+    /// Reads a physical page; when it is there.
+    fn read_page(&mut self, ppa: u32, at: u64) -> u64 {
+        self.read_plane(self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa)), at)
+    }
+
+    fn read_plane(&mut self, plane: u32, at: u64) -> u64 {
+        let die = self.dies.of(plane);
+        self.catch_up(die, at);
+        self.dies.read(die, at)
+    }
+
+    /// A physical page holds nothing valid any more.
+    #[inline]
+    fn invalidate(&mut self, ppa: u32) {
+        self.ftl.pages.set_lpa(ppa, NONE);
+        self.ftl.blocks.invalidate(self.ftl.blocks.block_of(ppa));
+    }
+
+    /// Keeps the balance of planes, where it decides.
+    #[inline]
+    fn programmed(&mut self, plane: u32, count: u32) {
+        if self.balances {
+            let planes = &mut self.ftl.blocks.planes;
+            planes[plane as usize].programs += count;
+            if planes[plane as usize].programs > u32::MAX / 2 {
+                let fewest = planes.iter().map(|plane| plane.programs).min().unwrap_or(0);
+                planes.iter_mut().for_each(|plane| plane.programs -= fewest);
+            }
+        }
+    }
+
+    /// Checks everything that must hold between two requests.
+    pub(crate) fn audit(&self, layout: &Layout) {
+        self.ftl.audit_pages(layout);
+        self.ftl.audit_mapping();
+        self.cache.audit_slots();
+        self.audit_jobs();
+        assert!(self.write_backs.is_empty(), "every translation page is written back");
+    }
+}

@@ -1,0 +1,95 @@
+//! The cached mapping table without time: what leaves it changed is written back at once.
+
+use flashlane_engine::NONE;
+
+use super::Untimed;
+use crate::error::Error;
+use crate::ftl::blocks::Stream;
+use crate::ftl::mapping::Evicted;
+
+impl Untimed {
+    /// Looks up the mapping of a page; when it is known.
+    #[inline]
+    pub(super) fn look_up(&mut self, flow: u16, lpa: u32, at: u64) -> u64 {
+        if self.ftl.mapping.is_none() {
+            self.work[flow as usize].cmt_hits += 1;
+            return at;
+        }
+        self.look_up_cached(flow, lpa, at)
+    }
+
+    fn look_up_cached(&mut self, flow: u16, lpa: u32, at: u64) -> u64 {
+        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        let hit = table.knows(flow, lpa);
+        let ppa = table.on_flash(table.page_of(flow, lpa));
+        let leaves = table.recall(flow, lpa, false);
+        self.leaves_table(leaves);
+        let work = &mut self.work[flow as usize];
+        if hit {
+            work.cmt_hits += 1;
+            return at;
+        }
+        work.cmt_misses += 1;
+        if ppa == NONE {
+            return at;
+        }
+        work.mapping_reads += 1;
+        self.read_page(ppa, at)
+    }
+
+    /// The mapping of a page changed.
+    #[inline]
+    pub(super) fn mapping_changed(&mut self, flow: u16, lpa: u32) {
+        let Some(table) = &mut self.ftl.mapping else { return };
+        let leaves = table.recall(flow, lpa, true);
+        self.leaves_table(leaves);
+    }
+
+    /// A changed entry left the table: its translation page is written back soon. What leaves before that
+    /// goes along.
+    fn leaves_table(&mut self, entry: Option<Evicted>) {
+        if let Some(Evicted { flow, page, .. }) = entry
+            && !self.write_backs.contains(&(flow, page))
+        {
+            self.write_backs.push_back((flow, page));
+        }
+    }
+
+    /// Writes back what left the table, until nothing is left to do.
+    #[inline]
+    pub(super) fn settle(&mut self, at: u64) -> Result<(), Error> {
+        while let Some((flow, page)) = self.write_backs.pop_front() {
+            self.write_back(flow, page, at)?;
+        }
+        Ok(())
+    }
+
+    fn write_back(&mut self, flow: u16, page: u32, mut at: u64) -> Result<(), Error> {
+        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        table.writebacks += 1;
+        let index = table.index_in_flow(flow, page);
+        let old = table.on_flash(page);
+        self.work[flow as usize].mapping_programs += 1;
+        if old != NONE {
+            self.work[flow as usize].mapping_reads += 1;
+            at = self.read_page(old, at);
+        }
+        let (plane, ppa) = self
+            .place(at, Stream::Mapping, flow, |ftl| ftl.allocator.translation_plane(flow, index))?;
+        // Collection may have moved the old page.
+        let old = self.ftl.mapping.as_ref().expect("translation pages exist").on_flash(page);
+        if old != NONE {
+            self.invalidate(old);
+        }
+        self.ftl.pages.set_lpa(ppa, page);
+        self.move_translation_page(page, ppa);
+        self.follow(plane, at);
+        self.dies.work(self.dies.of(plane), at, self.dies.times.program);
+        Ok(())
+    }
+
+    /// Points the directory at the place of a translation page.
+    pub(super) fn move_translation_page(&mut self, page: u32, ppa: u32) {
+        self.ftl.mapping.as_mut().expect("translation pages exist").set_on_flash(page, ppa);
+    }
+}

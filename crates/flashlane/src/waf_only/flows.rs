@@ -1,0 +1,212 @@
+//! The requests of all flows, in the order in which their times come.
+//!
+//! An open loop's come at their arrivals, or when the drive takes another one. A closed loop's comes when an
+//! earlier one is done: the drive tells when. Requests are drawn ahead, so that the tables that they need can be fetched meanwhile.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use flashlane_engine::Time;
+
+use crate::config::{DeviceConfig, InterfaceKind, OnEnd, WindowRule, WorkloadConfig};
+use crate::error::Error;
+use crate::ftl::untimed::TURN_ROUND;
+use crate::layout::Layout;
+use crate::workload::{self, Planned, RequestSource, SourceReport};
+
+/// Requests of a flow drawn ahead.
+const AHEAD: usize = 64;
+/// The controller takes no more than one request in this time. Unit: picoseconds.
+const SPACING: u64 = 1_000_000;
+/// Commands that a SATA drive queues.
+const SATA_TAGS: u32 = 32;
+/// The time of a flow that has no more requests.
+const NEVER: u64 = u64::MAX;
+
+/// A flow.
+struct Flow {
+    source: Box<dyn RequestSource>,
+    /// Requests drawn ahead.
+    drawn: VecDeque<Planned>,
+    /// The pass ends with them.
+    drained: bool,
+    /// Ends of the last requests, those under way among them.
+    under_way: BinaryHeap<Reverse<u64>>,
+    /// At most so many are under way.
+    depth: usize,
+    closed: bool,
+    repeat: bool,
+    passed: bool,
+}
+
+impl Flow {
+    /// When its next request comes.
+    fn next_at(&self) -> u64 {
+        let Some(planned) = self.drawn.front() else { return NEVER };
+        let came = if self.closed { 0 } else { planned.arrival.0 };
+        match self.under_way.peek() {
+            Some(earliest) if self.under_way.len() >= self.depth => earliest.0.max(came),
+            _ => came,
+        }
+    }
+}
+
+/// Requests of a queue that the drive holds at most.
+fn most_under_way(device: &DeviceConfig) -> usize {
+    let interface = &device.interface;
+    let queue = match interface.kind {
+        InterfaceKind::Nvme => interface.queue_fetch_size.min(interface.queue_depth - 1),
+        InterfaceKind::Sata => SATA_TAGS,
+    };
+    queue.max(1) as usize
+}
+
+/// All flows.
+pub(super) struct Flows {
+    flows: Vec<Flow>,
+    /// When the next request of each flow comes.
+    next_at: Vec<u64>,
+    rule: WindowRule,
+    /// Time of the last request.
+    pub(super) now: u64,
+    over: bool,
+}
+
+impl Flows {
+    /// Every flow at its first request.
+    pub(super) fn new(
+        device: &DeviceConfig,
+        workload: &WorkloadConfig,
+        layout: &Layout,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let several = workload.flows.len() > 1;
+        let mut flows = Vec::new();
+        for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
+            let source = workload::build(flow, index, space, device, seed)?;
+            let (most, depth) = (most_under_way(device), source.closed_loop());
+            let closed = depth.is_some();
+            let depth = depth.map_or(most, |depth| most.min(depth as usize));
+            flows.push(Flow {
+                passed: source.endless(),
+                source,
+                drawn: VecDeque::with_capacity(AHEAD),
+                drained: false,
+                under_way: BinaryHeap::with_capacity(depth),
+                depth,
+                closed,
+                repeat: flow.on_end.map_or(several, |end| end == OnEnd::Repeat),
+            });
+        }
+        let next_at = vec![NEVER; flows.len()];
+        let mut all = Self { flows, next_at, rule: workload.window, now: 0, over: false };
+        for flow in 0..all.flows.len() as u16 {
+            all.plan(flow, |_| {})?;
+        }
+        Ok(all)
+    }
+
+    /// The request that comes next, and its flow. `None` when the load that was asked for is over: every
+    /// flow has ended its first pass, or one that does not start over.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<(u16, Planned)> {
+        let mut index = 0;
+        for (other, at) in self.next_at.iter().enumerate() {
+            if *at < self.next_at[index] {
+                index = other;
+            }
+        }
+        if self.over || self.next_at[index] == NEVER {
+            return None;
+        }
+        self.now = (self.now + SPACING).max(self.next_at[index]);
+        let planned =
+            self.flows[index].drawn.pop_front().expect("a flow with a time has a request");
+        Some((index as u16, planned))
+    }
+
+    /// A request of a flow some places behind the next one, if there is one.
+    #[inline]
+    pub(super) fn peek(&self, flow: u16, places: usize) -> Option<&Planned> {
+        self.flows[flow as usize].drawn.get(places)
+    }
+
+    /// The last request of a flow ends at `end`; `drawn` is told of requests drawn ahead.
+    #[inline]
+    pub(super) fn done(
+        &mut self,
+        flow: u16,
+        end: u64,
+        drawn: impl FnMut(&Planned),
+    ) -> Result<(), Error> {
+        let state = &mut self.flows[flow as usize];
+        let end = if state.closed { end + TURN_ROUND } else { end };
+        if state.under_way.len() < state.depth {
+            state.under_way.push(Reverse(end));
+        } else if let Some(mut earliest) = state.under_way.peek_mut() {
+            // It came when that one was done, or later.
+            *earliest = Reverse(end);
+        }
+        self.plan(flow, drawn)
+    }
+
+    /// Finds out when the next request of a flow comes.
+    #[inline]
+    fn plan(&mut self, flow: u16, drawn: impl FnMut(&Planned)) -> Result<(), Error> {
+        let state = &mut self.flows[flow as usize];
+        if state.drawn.len() < AHEAD / 2 && !state.drained {
+            state.draw(self.now, drawn)?;
+        }
+        if self.flows[flow as usize].drawn.is_empty() {
+            self.pass_ended(flow as usize)?;
+        }
+        self.next_at[flow as usize] = self.flows[flow as usize].next_at();
+        Ok(())
+    }
+
+    /// A flow has ended a pass: it starts over or falls silent.
+    fn pass_ended(&mut self, index: usize) -> Result<(), Error> {
+        self.flows[index].passed = true;
+        let repeat = self.flows[index].repeat;
+        let all = self.flows.iter().all(|flow| flow.passed);
+        self.over = all || self.rule == WindowRule::Steady && !repeat;
+        if repeat && !self.over {
+            let flow = &mut self.flows[index];
+            flow.source.restart(Time(self.now))?;
+            flow.drained = false;
+            flow.draw(self.now, |_| {})?;
+        }
+        Ok(())
+    }
+
+    /// Share of the work that is done, as far as it is known.
+    pub(super) fn progress(&self) -> f64 {
+        let now = Time(self.now);
+        let share = |flow: &Flow| if flow.passed { 1.0 } else { flow.source.progress(now) };
+        self.flows.iter().map(share).fold(1.0, f64::min)
+    }
+
+    /// What was done to the input of a flow.
+    pub(super) fn report(&self, flow: usize) -> SourceReport {
+        self.flows[flow].source.report()
+    }
+}
+
+impl Flow {
+    /// Draws requests ahead.
+    fn draw(&mut self, now: u64, mut drawn: impl FnMut(&Planned)) -> Result<(), Error> {
+        while self.drawn.len() < AHEAD {
+            match self.source.next(Time(now))? {
+                Some(planned) => {
+                    drawn(&planned);
+                    self.drawn.push_back(planned);
+                }
+                None => {
+                    self.drained = true;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! `run --waf-only`: placement, collection and wear without events, for studies of write amplification over
+//! more writes than a timed run could take.
+//!
+//! The requests of [`Flows`] are carried out one after the other by [`Untimed`], which shares mapping,
+//! allocation, victims, wear levelling and cache with the timed drive. What time decides there follows rules
+//! here: see `docs/model.md`.
+
+mod flows;
+mod refuse;
+mod report;
+
+use std::time::Instant;
+
+use crate::cache::Cache;
+use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::error::Error;
+use crate::ftl::untimed::{ANSWER, HostPage, Untimed};
+use crate::ftl::{Ftl, FtlState};
+use crate::layout::{Layout, SECTOR_BYTES};
+use crate::metrics::Summary;
+use crate::metrics::summary::{ByteCounts, RequestCounts};
+use crate::run::{Progress, RunOptions, Warmup};
+use crate::workload::{Planned, RequestOp};
+use flows::Flows;
+pub(crate) use refuse::refuse;
+
+/// Requests of the flow after which a request is carried out whose place is asked for.
+const SOON: usize = 8;
+/// Requests between two calls of the progress function.
+const PROGRESS_INTERVAL: u64 = 1 << 16;
+/// Requests between two full audits with `--check`, at least.
+const AUDIT_INTERVAL_MIN: u64 = 100_000;
+
+/// What the requests of a flow were.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    requests: RequestCounts,
+    bytes: ByteCounts,
+}
+
+/// A run without events.
+pub(crate) struct WafRun<'a> {
+    layout: &'a Layout,
+    flows: Flows,
+    drive: Untimed,
+    counted: Vec<Counted>,
+    generated: u64,
+    /// Requests that do not count.
+    warmup: u64,
+    sectors_per_page: u64,
+}
+
+/// Runs a scenario over a state that may have been preconditioned.
+pub(crate) fn run(
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+    options: &RunOptions,
+    layout: &Layout,
+    state: FtlState,
+    cache: Cache,
+    progress: Progress<'_>,
+) -> Result<Summary, Error> {
+    let start = Instant::now();
+    let flows = workload.flows.len();
+    let ftl = Ftl::new(device, layout, state, vec![0; flows], options.seed);
+    let mut run = WafRun {
+        layout,
+        flows: Flows::new(device, workload, layout, options.seed)?,
+        drive: Untimed::new(device, layout, ftl, cache),
+        counted: vec![Counted::default(); flows],
+        generated: 0,
+        warmup: if let Warmup::Requests(count) = options.warmup { count } else { 0 },
+        sectors_per_page: u64::from(layout.geometry.sectors_per_page),
+    };
+    run.drive.start();
+    run.run(options.check, progress)?;
+    let wall_s = start.elapsed().as_secs_f64();
+    Ok(report::summarise(&run, device, workload, options, wall_s))
+}
+
+impl WafRun<'_> {
+    fn run(&mut self, check: bool, progress: Progress<'_>) -> Result<(), Error> {
+        let audit_interval = AUDIT_INTERVAL_MIN.max(self.layout.geometry.pages() / 8);
+        while let Some((flow, planned)) = self.flows.next() {
+            if let Some(soon) = self.flows.peek(flow, SOON) {
+                self.drive.prefetch_place(self.first_page(flow, soon));
+            }
+            self.count(flow, &planned);
+            let end = self.carry_out(flow, &planned)?;
+            let (drive, first) = (&self.drive, self.layout.flows[flow as usize].first_lpa);
+            let spp = self.sectors_per_page;
+            let drawn = |p: &Planned| drive.prefetch((first + p.sector / spp) as u32);
+            self.flows.done(flow, end, drawn)?;
+            if self.generated.is_multiple_of(PROGRESS_INTERVAL) {
+                progress(self.flows.progress());
+            }
+            if check && self.generated.is_multiple_of(audit_interval) {
+                self.drive.audit(self.layout);
+            }
+        }
+        if check {
+            self.drive.audit(self.layout);
+        }
+        Ok(())
+    }
+
+    /// First page of a request.
+    fn first_page(&self, flow: u16, planned: &Planned) -> u32 {
+        let first = self.layout.flows[flow as usize].first_lpa;
+        (first + planned.sector / self.sectors_per_page) as u32
+    }
+
+    fn count(&mut self, flow: u16, planned: &Planned) {
+        self.generated += 1;
+        if self.generated <= self.warmup {
+            return;
+        }
+        let Counted { requests, bytes } = &mut self.counted[flow as usize];
+        let length = u64::from(planned.sectors) * SECTOR_BYTES;
+        match planned.op {
+            RequestOp::Read => {
+                requests.read += 1;
+                bytes.read += length;
+            }
+            RequestOp::Write => {
+                requests.write += 1;
+                bytes.write += length;
+            }
+            RequestOp::Trim => requests.trim += 1,
+            RequestOp::Flush => requests.flush += 1,
+        }
+    }
+
+    /// Carries out a request, page by page; when all of it is done.
+    #[inline]
+    fn carry_out(&mut self, flow: u16, planned: &Planned) -> Result<u64, Error> {
+        let at = self.flows.now;
+        let &Planned { op, sector, sectors, .. } = planned;
+        if op == RequestOp::Flush {
+            return self.drive.flush(flow, at);
+        }
+        let (spp, end) = (self.sectors_per_page, sector + u64::from(sectors));
+        let first = self.layout.flows[flow as usize].first_lpa;
+        let (mut from, mut page) = (sector, sector / spp);
+        let mut done = at + ANSWER;
+        while from < end {
+            let to = end.min((page + 1) * spp);
+            let ones = if to - from == 64 { u64::MAX } else { (1 << (to - from)) - 1 };
+            let mask = ones << (from - page * spp);
+            let part = HostPage { flow, lpa: (first + page) as u32, mask, at };
+            done = done.max(match op {
+                RequestOp::Write => self.drive.write(&part)?,
+                RequestOp::Read => self.drive.read(&part)?,
+                _ => self.drive.trim(&part)?,
+            });
+            (from, page) = (to, page + 1);
+        }
+        Ok(done)
+    }
+}

@@ -1,0 +1,70 @@
+//! What needs time, and is refused without.
+
+use crate::config::{DeviceConfig, MappingKind, Technology};
+use crate::error::Problem;
+use crate::isolation::Isolation;
+use crate::run::{RunOptions, Warmup};
+
+/// Everything that a run without time cannot do.
+pub(crate) fn refuse(device: &DeviceConfig, options: &RunOptions) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut refuse = |found: bool, place: &str, message: &str| {
+        if found {
+            let message = format!("{message} (--waf-only runs without time)");
+            problems.push(Problem { place: place.to_owned(), message });
+        }
+    };
+    refuse(
+        matches!(device.isolation, Isolation::Upi(_)),
+        "isolation",
+        "found upi, allowed: unified, partitioned; its sets of chips follow the load over time",
+    );
+    refuse(
+        device.ftl.mapping.kind == MappingKind::Hybrid,
+        "ftl.mapping.kind",
+        "found hybrid, allowed: page; its merges wait for each other",
+    );
+    refuse(
+        device.flash.technology == Technology::InPlace,
+        "flash.technology",
+        "found in-place, allowed: slc, mlc, tlc, qlc; memory that is written in place amplifies nothing",
+    );
+    let compat = &device.compat;
+    refuse(
+        compat.collection_per_block,
+        "compat.collection_per_block",
+        "found true, allowed: false; how many collections overlap is a matter of time",
+    );
+    refuse(
+        compat.unprogrammed_mapping,
+        "compat.unprogrammed_mapping",
+        "found true, allowed: false; write-backs of the mapping are programmed",
+    );
+    refuse(
+        compat.flash_unwritten_reads && compat.unordered_programs,
+        "compat.flash_unwritten_reads",
+        "found true with compat.unordered_programs, allowed: false; reads allocate nothing",
+    );
+    refuse(options.alone, "--alone", "found, allowed: not given; slowdowns are of response times");
+    refuse(
+        options.until_steady.is_some(),
+        "--until-steady",
+        "found, allowed: not given; rounds are of rates",
+    );
+    refuse(
+        options.windows.is_some(),
+        "--windows",
+        "found, allowed: not given; windows are of time",
+    );
+    refuse(
+        options.series_interval.is_some(),
+        "series_interval",
+        "found, allowed: not given; intervals are of time",
+    );
+    refuse(
+        matches!(options.warmup, Warmup::Time(_)),
+        "--warmup",
+        "found a time, allowed: a number of requests",
+    );
+    problems
+}
