@@ -7,19 +7,21 @@
 //! and has at most one suspended.
 //! Source: MQSim (FAST'18) section 4.1; ONFI NV-DDR2.
 
+mod accounts;
+mod channel;
 mod copyback;
 mod suspension;
 pub(crate) mod timing;
 
-use std::collections::VecDeque;
-
-use flashlane_engine::{Divisor, List, NONE, Sequence, Slab, Time};
+use flashlane_engine::{Divisor, NONE, Slab, Time};
 
 use crate::config::{CompatConfig, FlashConfig};
 use crate::event::Event;
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
+use accounts::ChipAccount;
+use channel::Channel;
 use timing::FlashTiming;
 
 /// What a die is doing.
@@ -90,77 +92,6 @@ impl Die {
     }
 }
 
-/// The end of a read in the array, of which the channel has not taken notice.
-#[derive(Clone, Copy, Debug)]
-struct Sensing {
-    at: Time,
-    place: Sequence,
-    die: u32,
-    /// It is an event.
-    scheduled: bool,
-}
-
-/// A channel.
-///
-/// Two ends are no events where nobody would do anything then. The end of a command that nobody waits
-/// for: it becomes an event when somebody does, and is noticed by the next one otherwise. The end of a
-/// read in the array while the channel is busy: the channel looks when it is free.
-#[derive(Clone, Debug)]
-pub(crate) struct Channel {
-    busy: bool,
-    /// End of the command on the bus, and its place in the order of events as long as it is none.
-    until: Time,
-    unawaited: Option<Sequence>,
-    /// Reads in the array, the first to end first.
-    sensing: VecDeque<Sensing>,
-    /// The read data on the bus, or `NONE`.
-    moving: u32,
-    /// Read data that waits: mapping, user, collection.
-    waiting: [List; 3],
-    /// Dies with pages to program out of their registers.
-    copybacks: VecDeque<u32>,
-    /// Pages of read data moved since the scheduler last had the choice of all commands.
-    moved: u32,
-    /// Total time taken. Unit: picoseconds.
-    pub(crate) taken: u64,
-}
-
-impl Channel {
-    /// Read data waits.
-    #[inline]
-    fn data_waits(&self) -> bool {
-        self.waiting.iter().any(|list| !list.is_empty())
-    }
-
-    /// Read data or a program without data waits.
-    #[inline]
-    fn has_work(&self) -> bool {
-        self.data_waits() || !self.copybacks.is_empty()
-    }
-
-    /// A read of a die ends in the array at `at`, and keeps `place` among the events.
-    fn sense(&mut self, at: Time, place: Sequence, die: u32) {
-        self.sensing.push_back(Sensing { at, place, die, scheduled: false });
-        let mut new = self.sensing.len() - 1;
-        while new > 0 && self.sensing[new - 1].at > at {
-            self.sensing.swap(new - 1, new);
-            new -= 1;
-        }
-    }
-}
-
-/// Accounts of a chip.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ChipAccount {
-    /// Dies in an array operation.
-    active: u32,
-    active_since: Time,
-    /// Time with at least one die active. Unit: picoseconds.
-    pub(crate) busy: u64,
-    /// Die-time by source: host, collection, mapping. Unit: picoseconds.
-    pub(crate) by_source: [u64; 3],
-}
-
 /// Counters of the flash. Units: pages, unless named otherwise.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlashCounters {
@@ -212,17 +143,6 @@ impl Flash {
         geometry: Geometry,
         flows: usize,
     ) -> Self {
-        let channel = Channel {
-            busy: false,
-            until: Time::ZERO,
-            unawaited: None,
-            sensing: VecDeque::new(),
-            moving: NONE,
-            waiting: [List::default(); 3],
-            copybacks: VecDeque::new(),
-            moved: 0,
-            taken: 0,
-        };
         let die = Die {
             state: DieState::Idle,
             head: NONE,
@@ -240,7 +160,7 @@ impl Flash {
         };
         Self {
             timing: FlashTiming::new(config, compat),
-            channels: vec![channel; geometry.channels as usize],
+            channels: vec![Channel::new(); geometry.channels as usize],
             dies: vec![die; geometry.dies() as usize],
             idle: vec![u32::MAX; geometry.chips() as usize],
             chips: vec![ChipAccount::default(); geometry.chips() as usize],
@@ -393,58 +313,6 @@ impl Flash {
             (die.head, die.op, die.until) = (head, op, until);
         }
     }
-
-    /// Counts the dies of a chip whose array operations have started by `now`.
-    fn count_starts(&mut self, chip: u32, now: Time) {
-        let dies = self.dies_of(chip);
-        let account = &mut self.chips[chip as usize];
-        for die in &mut self.dies[dies.start as usize..dies.end as usize] {
-            if !die.counted && die.since <= now {
-                die.counted = true;
-                // Of several that start between two ends the first counts.
-                account.active_since = match account.active {
-                    0 => die.since,
-                    _ => account.active_since.min(die.since),
-                };
-                account.active += 1;
-            }
-        }
-    }
-
-    /// The array of a die ends or interrupts the work of a command at `now`: its time belongs to the pages of
-    /// the command in equal parts. Ends of a chip are counted in order of time.
-    fn die_stops(&mut self, die: u32, now: Time, transactions: &Slab<Transaction>) {
-        let chip_id = self.chip_of(die);
-        self.count_starts(chip_id, now);
-        let Die { since, head, .. } = self.dies[die as usize];
-        let chip = &mut self.chips[chip_id as usize];
-        chip.active -= 1;
-        if chip.active == 0 {
-            chip.busy += (now - chip.active_since).0;
-        }
-        let (mut pages, mut id) = (1, transactions[head].sibling);
-        while id != NONE {
-            pages += 1;
-            id = transactions[id].sibling;
-        }
-        let whole = (now - since).0;
-        let part = if pages == 1 { whole } else { whole / pages };
-        let mut rest = whole - part * (pages - 1);
-        id = head;
-        while id != NONE {
-            let tr = &transactions[id];
-            let by = match tr.source {
-                Source::User | Source::Cache => 0,
-                Source::Gc => 1,
-                Source::Mapping => 2,
-            };
-            // What does not divide evenly goes to the first.
-            let taken = std::mem::replace(&mut rest, part);
-            chip.by_source[by] += taken;
-            self.by_flow[tr.flow as usize][by] += taken;
-            id = tr.sibling;
-        }
-    }
 }
 
 impl Ssd {
@@ -528,70 +396,6 @@ impl Ssd {
         }
     }
 
-    /// True if the bus of the channel is in use. Takes notice of the end of a command that was no event.
-    #[inline]
-    pub(crate) fn channel_busy(&mut self, channel: u32) -> bool {
-        let state = &mut self.flash.channels[channel as usize];
-        if let Some(place) = state.unawaited
-            && self.queue.has_passed(state.until, place)
-        {
-            state.unawaited = None;
-            state.busy = false;
-            state.moved = 0;
-        }
-        state.busy
-    }
-
-    /// Somebody waits for the end of the command on the bus: it has to be an event.
-    #[inline]
-    pub(crate) fn await_channel(&mut self, channel: u32) {
-        let state = &mut self.flash.channels[channel as usize];
-        if let Some(place) = state.unawaited.take() {
-            let channel = channel as u16;
-            self.queue.schedule_at(state.until, place, Event::ChannelFree { channel });
-        }
-    }
-
-    /// Nothing else will have the channel look at the first read to end: it has to be an event.
-    #[inline]
-    fn await_sensing(&mut self, channel: u32) {
-        if let Some(first) = self.flash.channels[channel as usize].sensing.front_mut()
-            && !first.scheduled
-        {
-            first.scheduled = true;
-            let event = Event::Sensed { channel: channel as u16 };
-            self.queue.schedule_at(first.at, first.place, event);
-        }
-    }
-
-    /// Command cycles are over: the channel is free.
-    pub(crate) fn on_channel_free(&mut self, channel: u16) {
-        self.channel_free(u32::from(channel));
-    }
-
-    /// A read in the array is over.
-    pub(crate) fn on_sensed(&mut self, channel: u16) {
-        let channel = u32::from(channel);
-        self.look_at_sensing(channel);
-        if self.channel_busy(channel) {
-            self.await_channel(channel);
-        } else if !self.move_data(channel) {
-            self.await_sensing(channel);
-        }
-    }
-
-    /// Queues the data of all reads of a channel whose array work is over.
-    #[inline]
-    fn look_at_sensing(&mut self, channel: u32) {
-        while let Some(&Sensing { at, place, die, .. }) =
-            self.flash.channels[channel as usize].sensing.front()
-            && self.queue.has_passed(at, place)
-        {
-            self.flash.channels[channel as usize].sensing.pop_front();
-            self.read_done(die, at);
-        }
-    }
-
     /// The array is done: read data waits for the channel, programs and erases are complete.
     pub(crate) fn on_array_done(&mut self, die: u32, epoch: u16) {
         let now = self.now;
@@ -668,86 +472,6 @@ impl Ssd {
         state.state = DieState::DataOut;
         state.head = NONE;
         state.data_left = pages;
-    }
-
-    /// Starts the next transfer of read data on a free channel; false if none waits.
-    fn move_data(&mut self, channel: u32) -> bool {
-        let state = &mut self.flash.channels[channel as usize];
-        let Some(list) = state.waiting.iter_mut().find(|list| !list.is_empty()) else {
-            return false;
-        };
-        let id = list.pop_front(&mut self.transactions);
-        self.start_transfer(channel, id);
-        true
-    }
-
-    /// Starts the transfer of a page of read data on a free channel.
-    #[inline(always)]
-    fn start_transfer(&mut self, channel: u32, id: u32) {
-        let now = self.now;
-        let tr = &mut self.transactions[id];
-        let waited = tr.lap(now);
-        tr.chain.queue += waited;
-        let duration = self.flash.timing.data(tr.sectors());
-        let state = &mut self.flash.channels[channel as usize];
-        assert!(!state.busy, "a channel moves one thing at a time");
-        state.busy = true;
-        state.moved += 1;
-        state.moving = id;
-        state.taken += duration;
-        self.queue.schedule(now + Time(duration), Event::DataSent { channel: channel as u16 });
-    }
-
-    /// Read data is in the controller.
-    pub(crate) fn on_data_sent(&mut self, channel: u16) {
-        let now = self.now;
-        let state = &mut self.flash.channels[channel as usize];
-        let id = std::mem::replace(&mut state.moving, NONE);
-        let tr = &mut self.transactions[id];
-        let moved = tr.lap(now);
-        tr.chain.bus += moved;
-        let die = self.flash.die_of(tr.plane);
-        let source = tr.source;
-        self.count_operation(source, Op::Read);
-        self.transaction_done(id);
-        let state = &mut self.flash.dies[die as usize];
-        state.data_left -= 1;
-        if state.data_left == 0 {
-            self.flash.set_state(die, DieState::Idle);
-            self.resume(die);
-        }
-        self.channel_free(u32::from(channel));
-    }
-
-    /// The channel is free. Read commands for idle dies go first: they are short, and an idle die
-    /// behind a transfer is an array time lost. Then waiting read data, then the other commands; but
-    /// after a page of data per die these have their turn, or reads without end would shut them out.
-    fn channel_free(&mut self, channel: u32) {
-        self.queue_lone();
-        self.look_at_sensing(channel);
-        let dies = self.flash.chips_per_channel.get() * self.flash.dies_per_chip.get();
-        let state = &mut self.flash.channels[channel as usize];
-        state.busy = false;
-        if let Some(die) = state.copybacks.pop_front() {
-            self.send_copyback(die);
-            return;
-        }
-        let data_waits = state.data_waits();
-        let all_commands = !data_waits || (state.moved >= dies && !self.flash.data_first);
-        if all_commands {
-            self.dispatch(channel);
-            let state = &mut self.flash.channels[channel as usize];
-            if state.busy {
-                return;
-            }
-            state.moved = 0;
-        }
-        if data_waits && (all_commands || self.flash.data_first || !self.dispatch_read(channel)) {
-            self.move_data(channel);
-        }
-        if !self.flash.channels[channel as usize].busy {
-            self.await_sensing(channel);
-        }
     }
 
     #[inline]

@@ -1,0 +1,233 @@
+//! A channel: one bus that commands, program data and read data share.
+//!
+//! Read commands for idle dies go first, then waiting read data, then the other commands. Two ends are no
+//! events where nobody would do anything then: see [`Channel`].
+
+use std::collections::VecDeque;
+
+use flashlane_engine::{List, NONE, Sequence, Time};
+
+use super::DieState;
+use crate::event::Event;
+use crate::ssd::Ssd;
+use crate::transaction::Op;
+
+/// The end of a read in the array, of which the channel has not taken notice.
+#[derive(Clone, Copy, Debug)]
+struct Sensing {
+    at: Time,
+    place: Sequence,
+    die: u32,
+    /// It is an event.
+    scheduled: bool,
+}
+
+/// A channel.
+///
+/// Two ends are no events where nobody would do anything then. The end of a command that nobody waits
+/// for: it becomes an event when somebody does, and is noticed by the next one otherwise. The end of a
+/// read in the array while the channel is busy: the channel looks when it is free.
+#[derive(Clone, Debug)]
+pub(crate) struct Channel {
+    pub(super) busy: bool,
+    /// End of the command on the bus, and its place in the order of events as long as it is none.
+    pub(super) until: Time,
+    pub(super) unawaited: Option<Sequence>,
+    /// Reads in the array, the first to end first.
+    sensing: VecDeque<Sensing>,
+    /// The read data on the bus, or `NONE`.
+    moving: u32,
+    /// Read data that waits: mapping, user, collection.
+    pub(super) waiting: [List; 3],
+    /// Dies with pages to program out of their registers.
+    pub(super) copybacks: VecDeque<u32>,
+    /// Pages of read data moved since the scheduler last had the choice of all commands.
+    moved: u32,
+    /// Total time taken. Unit: picoseconds.
+    pub(crate) taken: u64,
+}
+
+impl Channel {
+    /// An idle channel.
+    pub(super) fn new() -> Self {
+        Self {
+            busy: false,
+            until: Time::ZERO,
+            unawaited: None,
+            sensing: VecDeque::new(),
+            moving: NONE,
+            waiting: [List::default(); 3],
+            copybacks: VecDeque::new(),
+            moved: 0,
+            taken: 0,
+        }
+    }
+
+    /// Read data waits.
+    #[inline]
+    fn data_waits(&self) -> bool {
+        self.waiting.iter().any(|list| !list.is_empty())
+    }
+
+    /// Read data or a program without data waits.
+    #[inline]
+    pub(super) fn has_work(&self) -> bool {
+        self.data_waits() || !self.copybacks.is_empty()
+    }
+
+    /// A read of a die ends in the array at `at`, and keeps `place` among the events.
+    pub(super) fn sense(&mut self, at: Time, place: Sequence, die: u32) {
+        self.sensing.push_back(Sensing { at, place, die, scheduled: false });
+        let mut new = self.sensing.len() - 1;
+        while new > 0 && self.sensing[new - 1].at > at {
+            self.sensing.swap(new - 1, new);
+            new -= 1;
+        }
+    }
+}
+
+impl Ssd {
+    /// True if the bus of the channel is in use. Takes notice of the end of a command that was no event.
+    #[inline]
+    pub(crate) fn channel_busy(&mut self, channel: u32) -> bool {
+        let state = &mut self.flash.channels[channel as usize];
+        if let Some(place) = state.unawaited
+            && self.queue.has_passed(state.until, place)
+        {
+            state.unawaited = None;
+            state.busy = false;
+            state.moved = 0;
+        }
+        state.busy
+    }
+
+    /// Somebody waits for the end of the command on the bus: it has to be an event.
+    #[inline]
+    pub(crate) fn await_channel(&mut self, channel: u32) {
+        let state = &mut self.flash.channels[channel as usize];
+        if let Some(place) = state.unawaited.take() {
+            let channel = channel as u16;
+            self.queue.schedule_at(state.until, place, Event::ChannelFree { channel });
+        }
+    }
+
+    /// Nothing else will have the channel look at the first read to end: it has to be an event.
+    #[inline]
+    pub(super) fn await_sensing(&mut self, channel: u32) {
+        if let Some(first) = self.flash.channels[channel as usize].sensing.front_mut()
+            && !first.scheduled
+        {
+            first.scheduled = true;
+            let event = Event::Sensed { channel: channel as u16 };
+            self.queue.schedule_at(first.at, first.place, event);
+        }
+    }
+
+    /// Command cycles are over: the channel is free.
+    pub(crate) fn on_channel_free(&mut self, channel: u16) {
+        self.channel_free(u32::from(channel));
+    }
+
+    /// A read in the array is over.
+    pub(crate) fn on_sensed(&mut self, channel: u16) {
+        let channel = u32::from(channel);
+        self.look_at_sensing(channel);
+        if self.channel_busy(channel) {
+            self.await_channel(channel);
+        } else if !self.move_data(channel) {
+            self.await_sensing(channel);
+        }
+    }
+
+    /// Queues the data of all reads of a channel whose array work is over.
+    #[inline]
+    pub(super) fn look_at_sensing(&mut self, channel: u32) {
+        while let Some(&Sensing { at, place, die, .. }) =
+            self.flash.channels[channel as usize].sensing.front()
+            && self.queue.has_passed(at, place)
+        {
+            self.flash.channels[channel as usize].sensing.pop_front();
+            self.read_done(die, at);
+        }
+    }
+
+    /// Starts the next transfer of read data on a free channel; false if none waits.
+    pub(super) fn move_data(&mut self, channel: u32) -> bool {
+        let state = &mut self.flash.channels[channel as usize];
+        let Some(list) = state.waiting.iter_mut().find(|list| !list.is_empty()) else {
+            return false;
+        };
+        let id = list.pop_front(&mut self.transactions);
+        self.start_transfer(channel, id);
+        true
+    }
+
+    /// Starts the transfer of a page of read data on a free channel.
+    #[inline(always)]
+    fn start_transfer(&mut self, channel: u32, id: u32) {
+        let now = self.now;
+        let tr = &mut self.transactions[id];
+        let waited = tr.lap(now);
+        tr.chain.queue += waited;
+        let duration = self.flash.timing.data(tr.sectors());
+        let state = &mut self.flash.channels[channel as usize];
+        assert!(!state.busy, "a channel moves one thing at a time");
+        state.busy = true;
+        state.moved += 1;
+        state.moving = id;
+        state.taken += duration;
+        self.queue.schedule(now + Time(duration), Event::DataSent { channel: channel as u16 });
+    }
+
+    /// Read data is in the controller.
+    pub(crate) fn on_data_sent(&mut self, channel: u16) {
+        let now = self.now;
+        let state = &mut self.flash.channels[channel as usize];
+        let id = std::mem::replace(&mut state.moving, NONE);
+        let tr = &mut self.transactions[id];
+        let moved = tr.lap(now);
+        tr.chain.bus += moved;
+        let die = self.flash.die_of(tr.plane);
+        let source = tr.source;
+        self.count_operation(source, Op::Read);
+        self.transaction_done(id);
+        let state = &mut self.flash.dies[die as usize];
+        state.data_left -= 1;
+        if state.data_left == 0 {
+            self.flash.set_state(die, DieState::Idle);
+            self.resume(die);
+        }
+        self.channel_free(u32::from(channel));
+    }
+
+    /// The channel is free. Read commands for idle dies go first: they are short, and an idle die
+    /// behind a transfer is an array time lost. Then waiting read data, then the other commands; but
+    /// after a page of data per die these have their turn, or reads without end would shut them out.
+    fn channel_free(&mut self, channel: u32) {
+        self.queue_lone();
+        self.look_at_sensing(channel);
+        let dies = self.flash.chips_per_channel.get() * self.flash.dies_per_chip.get();
+        let state = &mut self.flash.channels[channel as usize];
+        state.busy = false;
+        if let Some(die) = state.copybacks.pop_front() {
+            self.send_copyback(die);
+            return;
+        }
+        let data_waits = state.data_waits();
+        let all_commands = !data_waits || (state.moved >= dies && !self.flash.data_first);
+        if all_commands {
+            self.dispatch(channel);
+            let state = &mut self.flash.channels[channel as usize];
+            if state.busy {
+                return;
+            }
+            state.moved = 0;
+        }
+        if data_waits && (all_commands || self.flash.data_first || !self.dispatch_read(channel)) {
+            self.move_data(channel);
+        }
+        if !self.flash.channels[channel as usize].busy {
+            self.await_sensing(channel);
+        }
+    }
+}
