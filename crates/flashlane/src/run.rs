@@ -15,7 +15,7 @@ use crate::metrics::summary::FlowSummary;
 use crate::metrics::window::Window;
 use crate::metrics::windows::{self, Windows};
 use crate::metrics::{Interval, Summary};
-use crate::observe::{Blame, Observe, TimeSeries, Timeline};
+use crate::observe::{Blame, Observe, Observer, TimeSeries, Timeline};
 use crate::parallel::{self, Begun, Jobs};
 use crate::precondition;
 use crate::ssd::Ssd;
@@ -315,7 +315,9 @@ impl<'a> Runs<'a> {
         };
         let mut shared = prepared.build(state, window, |_| true)?;
         shared.recorder.watch = options.until_steady.map(|rule| Box::new(Watch::new(rule)));
+        shared.observer = Observer::new(&options.observe, device, workload);
         shared.run(&|share| (self.progress)(job, share / runs as f64))?;
+        let observed = shared.observed(workload)?;
         shared.recorder.settle();
         let wall_s = begun.elapsed().as_secs_f64();
 
@@ -328,7 +330,9 @@ impl<'a> Runs<'a> {
             distributions: flows.iter().map(|f| f.response().distribution()).collect(),
             read_distributions: flows.iter().map(|f| f.read_response().distribution()).collect(),
             series: flows.iter().filter_map(|f| Some(f.series.as_ref()?.intervals())).collect(),
-            ..Details::default()
+            blame: observed.blame,
+            time_series: observed.time_series,
+            timeline: observed.timeline,
         };
         let over_time = flows.iter_mut().filter_map(|flow| flow.windows.take()).collect();
         let window = shared.recorder.window.clone();

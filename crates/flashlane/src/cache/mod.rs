@@ -15,7 +15,7 @@ mod pool;
 mod slots;
 mod warm;
 
-use flashlane_engine::NONE;
+use flashlane_engine::{NONE, Time};
 
 use crate::config::{CacheMechanism, CacheMode, DeviceConfig, Sharing, WorkloadConfig};
 use crate::event::Event;
@@ -88,6 +88,11 @@ impl Cache {
         &mut self.pools[at]
     }
 
+    /// When the memory is through with all accesses that have begun.
+    pub(crate) fn dram_free_at(&self) -> Time {
+        self.dram.free_at()
+    }
+
     /// The slots of a flow's pool.
     #[inline]
     fn slots(&mut self, flow: u16) -> &mut Slots {
@@ -155,9 +160,16 @@ impl Ssd {
     /// Starts or queues an access on behalf of a flow; returns the list of pieces, emptied.
     fn use_dram(&mut self, flow: u16, mut pieces: Vec<Piece>, done: Option<Event>) -> Vec<Piece> {
         if self.cache.dram.takes_turns() {
+            if self.observer.is_some() {
+                self.observe_dram_queue(done);
+            }
             self.cache.dram.push(flow, &pieces, done);
             self.serve_dram();
         } else {
+            if self.observer.is_some() {
+                let free = self.cache.dram_free_at();
+                self.observe_dram(flow, free, Some(self.now), done);
+            }
             let end = self.cache.dram.access(self.now, &pieces);
             if let Some(event) = done {
                 self.queue.schedule(end, event);
@@ -169,7 +181,11 @@ impl Ssd {
 
     /// Starts the next access of a memory that serves flows in turn.
     fn serve_dram(&mut self) {
+        let free = self.cache.dram_free_at();
         if let Some(started) = self.cache.dram.start(self.now) {
+            if self.observer.is_some() {
+                self.observe_dram(started.flow, free, None, started.done);
+            }
             if let Some(event) = started.done {
                 self.queue.schedule(started.end, event);
             }

@@ -287,6 +287,9 @@ impl Ssd {
         let request = &self.requests[id];
         let flow = request.flow;
         self.recorder.request_completed(request, now);
+        if self.observer.is_some() {
+            self.observe_completion(id);
+        }
         self.requests.remove(id);
         let host = &mut self.host.flows[flow as usize];
         host.completed += 1;

@@ -45,11 +45,16 @@ impl Interface {
         }
     }
 
+    /// Firmware time of a command. Unit: picoseconds.
+    #[inline]
+    pub(crate) fn firmware_time(&self, op: RequestOp) -> u64 {
+        if op == RequestOp::Write { self.write_firmware_time } else { self.firmware_time }
+    }
+
     /// The earliest end of the firmware time of a command that is due at `ready` or later.
     #[inline]
     fn firmware_at_least(&self, ready: Time, op: RequestOp) -> Time {
-        let time =
-            if op == RequestOp::Write { self.write_firmware_time } else { self.firmware_time };
+        let time = self.firmware_time(op);
         if time == 0 {
             return ready;
         }
@@ -60,8 +65,7 @@ impl Interface {
     /// A command is due at `ready`; returns when its firmware time is over.
     #[inline]
     fn firmware(&mut self, ready: Time, op: RequestOp) -> Time {
-        let time =
-            if op == RequestOp::Write { self.write_firmware_time } else { self.firmware_time };
+        let time = self.firmware_time(op);
         if time == 0 {
             return ready;
         }

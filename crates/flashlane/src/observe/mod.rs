@@ -7,7 +7,17 @@ pub mod requests;
 pub mod series;
 pub mod timeline;
 
+mod hooks;
+
 use std::sync::{Arc, Mutex};
+
+use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::error::Error;
+use crate::ssd::Ssd;
+use blame::account::{Account, RequestWaits};
+pub(crate) use blame::cause::Cause;
+pub(crate) use hooks::HostWork;
+use requests::Records;
 
 pub use blame::{Blame, BlameCause, BlameCell, BlameVictim};
 pub use requests::{RequestBatch, RequestSink};
@@ -42,4 +52,57 @@ impl Observe {
     pub fn nothing(&self) -> bool {
         self.requests.is_none() && self.series.is_none() && !self.blame && self.timeline.is_none()
     }
+}
+
+/// What is kept during a run that is watched.
+#[derive(Debug)]
+pub(crate) struct Observer {
+    account: Option<Account>,
+    records: Option<Records>,
+}
+
+impl Observer {
+    /// `None` if nothing is watched.
+    pub(crate) fn new(
+        observe: &Observe,
+        device: &DeviceConfig,
+        workload: &WorkloadConfig,
+    ) -> Option<Box<Self>> {
+        if observe.nothing() {
+            return None;
+        }
+        Some(Box::new(Self {
+            account: observe.blame.then(|| Account::of(device, workload)),
+            records: observe.requests.clone().map(Records::new),
+        }))
+    }
+}
+
+impl Ssd {
+    /// The run is over: what was watched.
+    ///
+    /// # Errors
+    /// Of the sink of request records.
+    pub(crate) fn observed(&mut self, workload: &WorkloadConfig) -> Result<Observed, Error> {
+        let mut observed = Observed::default();
+        let Some(mut observer) = self.observer.take() else { return Ok(observed) };
+        let names: Vec<String> = workload.flows.iter().map(|flow| flow.name.clone()).collect();
+        if let Some(account) = &mut observer.account {
+            account.end_block(self.now.0);
+            account.audit();
+            observed.blame = Some(account.report(&names));
+        }
+        if let Some(records) = &mut observer.records {
+            records.end()?;
+        }
+        Ok(observed)
+    }
+}
+
+/// What was watched.
+#[derive(Debug, Default)]
+pub(crate) struct Observed {
+    pub(crate) blame: Option<Blame>,
+    pub(crate) time_series: Option<TimeSeries>,
+    pub(crate) timeline: Option<Timeline>,
 }

@@ -307,6 +307,9 @@ impl Ssd {
         let tr = self.transactions[id];
         self.transactions.remove(id);
         if tr.merging {
+            if self.observer.is_some() {
+                self.observe_end(id);
+            }
             if tr.dependent != NONE {
                 self.place_write(tr.dependent);
             }
@@ -314,6 +317,11 @@ impl Ssd {
         }
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
         let (at, waiting) = table.take_waiting(tr.lpa);
+        if self.observer.is_some() {
+            self.observe_translation(&tr, id, &waiting.reads);
+            self.observe_translation(&tr, id, &waiting.writes);
+            self.observe_end(id);
+        }
         // Reads first: somebody waits for them.
         for &waiter in waiting.reads.iter().chain(&waiting.writes) {
             let (flow, lpa) = (self.transactions[waiter].flow, self.transactions[waiter].lpa);

@@ -1,5 +1,11 @@
 //! Who made whom wait: `blame.json`, schema `flashlane.blame/1`.
 
+pub(crate) mod account;
+pub(crate) mod cause;
+pub(crate) mod log;
+mod place;
+mod weights;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

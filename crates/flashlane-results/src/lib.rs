@@ -1,0 +1,1 @@
+//! Files that a run leaves beside `summary.json`, for other programs.
