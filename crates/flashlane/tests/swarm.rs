@@ -193,6 +193,8 @@ fn check(case: &Case, summary: &Summary) {
 fn check_observed(case: &Case, summary: &Summary, details: &Details) {
     let observe = &case.options.observe;
     check_records(case, summary);
+    check_series(case, summary, details);
+    check_timeline(case, details);
     assert_eq!(details.blame.is_some(), observe.blame);
     let Some(blame) = &details.blame else { return };
     for (victim, flow) in blame.victims.iter().zip(&summary.flows) {
@@ -203,6 +205,52 @@ fn check_observed(case: &Case, summary: &Summary, details: &Details) {
         let whole = flow.end_to_end_us.mean * flow.end_to_end_us.count as f64 * 1e6;
         let difference = (victim.end_to_end_ps as f64 - whole).abs();
         assert!(difference <= 1e-6 * whole + 1.0, "{whole} ps end to end: {victim:?}");
+    }
+}
+
+fn check_series(case: &Case, summary: &Summary, details: &Details) {
+    assert_eq!(details.time_series.is_some(), case.options.observe.series.is_some());
+    let Some(series) = &details.time_series else { return };
+    assert!(series.windows.is_sorted_by(|a, b| a.end_s <= b.start_s));
+    let points = || series.windows.iter().flat_map(|window| &window.flows);
+    let completed: u64 = points().map(|point| point.requests).sum();
+    assert_eq!(completed, summary.requests_completed, "every request is in one window");
+    let programs: u64 = series.windows.iter().map(|window| window.device.user_programs).sum();
+    assert_eq!(programs, summary.flash.user_programs, "every program is in one window");
+    if !case.options.alone {
+        assert!(points().all(|point| point.slowdown.is_none()));
+    }
+    for point in points() {
+        assert_eq!(point.requests > 0, point.response_mean_us.is_some());
+        assert!(point.response_p50_us <= point.response_p99_us);
+        assert!(point.waiting_requests >= 0.0 && point.device_requests >= 0.0);
+    }
+}
+
+/// Slices of a track lie inside one another or apart, and none works for what nobody asked for.
+fn check_timeline(case: &Case, details: &Details) {
+    let options = &case.options.observe.timeline;
+    assert_eq!(details.timeline.is_some(), options.is_some());
+    let (Some(timeline), Some(options)) = (&details.timeline, options) else { return };
+    for (at, track) in timeline.tracks.iter().enumerate() {
+        assert!(track.parent.is_none_or(|parent| (parent as usize) < at), "parents come first");
+    }
+    let mut open: Vec<(u64, u64)> = Vec::new();
+    let mut track = None;
+    for slice in &timeline.slices {
+        if track != Some(slice.track) {
+            assert!(track < Some(slice.track), "in the order of the tracks");
+            (track, open) = (Some(slice.track), Vec::new());
+        }
+        assert!(slice.start < slice.end && slice.end >= options.from, "{slice:?}");
+        while open.last().is_some_and(|&(_, end)| end <= slice.start) {
+            open.pop();
+        }
+        if let Some(&(start, end)) = open.last() {
+            assert!(start <= slice.start && slice.end <= end, "{slice:?} inside {start} to {end}");
+        }
+        open.push((slice.start, slice.end));
+        assert!(usize::from(slice.flow) < timeline.flows.len());
     }
 }
 

@@ -15,7 +15,7 @@ mod pool;
 mod slots;
 mod warm;
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::NONE;
 
 use crate::config::{CacheMechanism, CacheMode, DeviceConfig, Sharing, WorkloadConfig};
 use crate::event::Event;
@@ -88,10 +88,6 @@ impl Cache {
         &mut self.pools[at]
     }
 
-    /// When the memory is through with all accesses that have begun.
-    pub(crate) fn dram_free_at(&self) -> Time {
-        self.dram.free_at()
-    }
 
     /// The slots of a flow's pool.
     #[inline]
@@ -166,11 +162,11 @@ impl Ssd {
             self.cache.dram.push(flow, &pieces, done);
             self.serve_dram();
         } else {
-            if self.observer.is_some() {
-                let free = self.cache.dram_free_at();
-                self.observe_dram(flow, free, Some(self.now), done);
-            }
+            let free = self.cache.dram.free_at();
             let end = self.cache.dram.access(self.now, &pieces);
+            if self.observer.is_some() {
+                self.observe_dram(flow, (free, end), Some(self.now), done);
+            }
             if let Some(event) = done {
                 self.queue.schedule(end, event);
             }
@@ -181,10 +177,10 @@ impl Ssd {
 
     /// Starts the next access of a memory that serves flows in turn.
     fn serve_dram(&mut self) {
-        let free = self.cache.dram_free_at();
+        let free = self.cache.dram.free_at();
         if let Some(started) = self.cache.dram.start(self.now) {
             if self.observer.is_some() {
-                self.observe_dram(started.flow, free, None, started.done);
+                self.observe_dram(started.flow, (free, started.end), None, started.done);
             }
             if let Some(event) = started.done {
                 self.queue.schedule(started.end, event);

@@ -89,6 +89,11 @@ impl Host {
 }
 
 impl Ssd {
+    /// Flows whose requests come without waiting for completions.
+    pub(crate) fn open_loops(&self) -> Vec<bool> {
+        self.host.flows.iter().map(|flow| flow.source.is_some() && !flow.closed_loop).collect()
+    }
+
     /// First requests of every flow.
     pub(crate) fn start_flows(&mut self) {
         let flows = self.host.flows.len() as u16;

@@ -3,6 +3,8 @@
 use flashlane_engine::{NONE, Time};
 
 use super::Observer;
+use super::series::recorder::Counters;
+use super::timeline::recorder::{Page, TimelineRecorder};
 use super::blame::account::{Account, Obstacle, Parts, Who};
 use super::blame::cause::Cause;
 use super::blame::log::State;
@@ -45,6 +47,7 @@ impl Ssd {
         let now = self.now.0;
         let command = self.flash.command_of(die);
         let channel = self.flash.place_of(die).channel;
+        self.show_command(channel, die, false);
         let Some(observer) = &mut self.observer else { return };
         let Some(account) = &mut observer.account else { return };
         let (mut pages, mut id) = (0, command.head);
@@ -79,6 +82,25 @@ impl Ssd {
         logs.dies[die as usize].push(until, last.0, last.1);
     }
 
+    /// Puts the command of a die on the timeline.
+    fn show_command(&mut self, channel: u32, die: u32, resumed: bool) {
+        let now = self.now.0;
+        let command = self.flash.command_of(die);
+        let Some(observer) = &mut self.observer else { return };
+        let pages = &mut observer.pages;
+        let Some(timeline) = TimelineRecorder::wanted(&mut observer.timeline, now) else { return };
+        pages.clear();
+        let mut id = command.head;
+        while id != NONE {
+            let tr = &self.transactions[id];
+            let Transaction { plane, flow, source, request, .. } = *tr;
+            pages.push(Page { plane, flow, source, request });
+            id = tr.sibling;
+        }
+        let times = (now, command.since.0, command.until.0);
+        timeline.command((channel, die), command.op, times, pages, resumed);
+    }
+
     /// A page of read data begins to cross the channel.
     #[cold]
     pub(crate) fn observe_transfer(&mut self, channel: u32, id: u32, duration: u64) {
@@ -88,6 +110,9 @@ impl Ssd {
         let die = self.flash.die_of(tr.plane);
         let more = self.flash.pages_left(die) > 1;
         let Some(observer) = &mut self.observer else { return };
+        if let Some(timeline) = TimelineRecorder::wanted(&mut observer.timeline, now) {
+            timeline.transfer(channel, (now, now + duration), flow, tr.request);
+        }
         let Some(account) = &mut observer.account else { return };
         if source != Source::Gc {
             account.note_queue(id, now, tr.chain.queue, Obstacle::Channel { channel });
@@ -107,6 +132,7 @@ impl Ssd {
     pub(crate) fn observe_resumption(&mut self, die: u32) {
         let now = self.now.0;
         let command = self.flash.command_of(die);
+        self.show_command(self.flash.place_of(die).channel, die, true);
         let Some(observer) = &mut self.observer else { return };
         let Some(account) = &mut observer.account else { return };
         let obstacle = Obstacle::Die { die, idle: Cause::Policy, culprit: account.device() };
@@ -221,19 +247,27 @@ impl Ssd {
         }
     }
 
-    /// The memory of the data cache, busy until `free`, begins an access now or then. It was asked for at
-    /// `asked`, or has waited for its turn.
+    /// The memory of the data cache, busy until `free`, began an access now or will then, which ends at `end`.
+    /// It was asked for at `asked`, or has waited for its turn.
     #[cold]
     pub(crate) fn observe_dram(
         &mut self,
         flow: u16,
-        free: Time,
+        (free, end): (Time, Time),
         asked: Option<Time>,
         done: Option<Event>,
     ) {
         let (now, free) = (self.now.0, free.0);
-        let Some(account) = self.account() else { return };
         let begins = now.max(free);
+        let Some(observer) = &mut self.observer else { return };
+        if let Some(timeline) = TimelineRecorder::wanted(&mut observer.timeline, now) {
+            let request = match done {
+                Some(Event::DramDone { request }) => request,
+                _ => NONE,
+            };
+            timeline.dram((begins, end.0), flow, request);
+        }
+        let Some(account) = &mut observer.account else { return };
         if free < now {
             account.logs.dram.push(free, 0, State::Idle);
         }
@@ -286,11 +320,54 @@ impl Ssd {
                 account.end_block(self.oldest_wait(account));
             }
         }
-        let result = observer.completed(&request, pages, now);
+        if let Some(timeline) = TimelineRecorder::wanted(&mut observer.timeline, now.0) {
+            timeline.request(id, &request, now.0);
+        }
+        let result = match &mut observer.records {
+            Some(records) => records.add(&request, pages, now),
+            None => Ok(()),
+        };
+        let result = result.and_then(|()| self.add_to_series(&mut observer, &request));
         self.observer = Some(observer);
         if let Err(error) = result {
             self.fail(error);
         }
+    }
+
+    /// Adds a request that is over to the windows over time.
+    fn add_to_series(&self, observer: &mut Observer, request: &Request) -> Result<(), Error> {
+        let now = self.now;
+        if let Some(alone) = observer.alone.as_mut().filter(|_| request.counted) {
+            alone.record(request.arrival, now);
+        }
+        let Some(series) = &mut observer.series else { return Ok(()) };
+        if series.wants_counters(now) {
+            series.read(now, self.counters(), &self.set_chips())?;
+        }
+        series.add(request, now);
+        Ok(())
+    }
+
+    /// What the device has done so far.
+    pub(super) fn counters(&self) -> Counters {
+        let free = self.ftl.blocks.planes.iter().map(|plane| u64::from(plane.free));
+        let flash = &self.flash.counters;
+        Counters {
+            free_blocks_min: free.clone().min().unwrap_or(0),
+            free_blocks: free.sum(),
+            user_programs: flash.user_programs,
+            gc_programs: flash.gc_programs,
+            mapping_programs: flash.mapping_programs,
+            erases: flash.erases,
+            channels: self.flash.channels.iter().map(|channel| channel.taken).sum(),
+            chips: self.flash.chips.iter().map(|chip| chip.busy).sum(),
+        }
+    }
+
+    /// Chips that each flow may write to, where sets of chips move.
+    pub(super) fn set_chips(&self) -> Vec<Option<u32>> {
+        let chips = |flow| self.ftl.sets.as_ref().map(|sets| sets.chips_of(flow));
+        (0..self.host.flows.len() as u16).map(chips).collect()
     }
 
     /// Waiting and working of a request that is over, told apart.
@@ -362,20 +439,5 @@ impl Ssd {
             oldest = oldest.min(tr.mark.0 - tr.chain.total());
         }
         oldest
-    }
-}
-
-impl Observer {
-    /// A request is back at the host.
-    fn completed(
-        &mut self,
-        request: &Request,
-        pages: u32,
-        now: Time,
-    ) -> Result<(), Error> {
-        match &mut self.records {
-            Some(records) => records.add(request, pages, now),
-            None => Ok(()),
-        }
     }
 }

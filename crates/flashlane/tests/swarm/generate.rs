@@ -20,7 +20,9 @@ use flashlane::isolation::{
     FewestReads, Isolation, PartitionBy, PartitionShares, PartitionedConfig, UpiConfig,
 };
 use flashlane::layout::Layout;
-use flashlane::observe::{Observe, RequestBatch, RequestSink};
+use flashlane::observe::{
+    Observe, RequestBatch, RequestSink, SeriesOptions, TimelineOptions,
+};
 use flashlane::scheduler::Scheduling;
 use flashlane::scheduler::policy::{
     FlinConfig, FlinScope, SprinklerConfig, SprinklerFairnessConfig,
@@ -155,10 +157,16 @@ pub(crate) fn case(seed: u64) -> Case {
 fn observe(draw: &mut Draw) -> (Observe, Option<Arc<Mutex<Records>>>) {
     let all = draw.chance(0.5);
     let mut chance = || all || draw.chance(0.3);
-    let (requests, blame) = (chance(), chance());
+    let (requests, blame, series, timeline) = (chance(), chance(), chance(), chance());
+    // Runs are short: small windows, of which there are soon too many.
+    let window = draw.chance(0.3).then(|| draw.scale(10 * MS, 1000 * MS));
+    let from = if draw.chance(0.5) { 0 } else { draw.scale(US, 10 * MS) };
+    let to = if draw.chance(0.5) { u64::MAX } else { from + draw.scale(US, 10 * MS) };
+    let span = TimelineOptions { from, to, slices_max: draw.scale(10, 100_000) as usize };
     let records = requests.then(|| Arc::new(Mutex::new(Records::default())));
     let sink = records.clone().map(|records| records as Arc<Mutex<dyn RequestSink>>);
-    (Observe { requests: sink, blame, ..Observe::default() }, records)
+    let series = series.then_some(SeriesOptions { window });
+    (Observe { requests: sink, blame, series, timeline: timeline.then_some(span) }, records)
 }
 
 /// Records of requests, kept.
