@@ -15,6 +15,7 @@ use crate::metrics::summary::FlowSummary;
 use crate::metrics::window::Window;
 use crate::metrics::windows::{self, Windows};
 use crate::metrics::{Interval, Summary};
+use crate::observe::{Blame, Observe, TimeSeries, Timeline};
 use crate::parallel::{self, Begun, Jobs};
 use crate::precondition;
 use crate::ssd::Ssd;
@@ -60,6 +61,8 @@ pub struct RunOptions {
     pub windows: Option<u64>,
     /// Placement, collection and wear without time.
     pub waf_only: bool,
+    /// What to watch beside what the summary says. Never changes a result.
+    pub observe: Observe,
 }
 
 impl Default for RunOptions {
@@ -75,6 +78,7 @@ impl Default for RunOptions {
             windows: None,
             until_steady: None,
             waf_only: false,
+            observe: Observe::default(),
         }
     }
 }
@@ -190,6 +194,12 @@ pub struct Details {
     pub read_distributions: Vec<Vec<(f64, f64)>>,
     /// Intervals of [`RunOptions::series_interval`] from the start of the run; empty without it.
     pub series: Vec<Vec<Interval>>,
+    /// Who made whom wait, with [`Observe::blame`].
+    pub blame: Option<Blame>,
+    /// The run in windows, with [`Observe::series`].
+    pub time_series: Option<TimeSeries>,
+    /// What the flash did, with [`Observe::timeline`].
+    pub timeline: Option<Timeline>,
 }
 
 /// Runs one scenario.
@@ -318,6 +328,7 @@ impl<'a> Runs<'a> {
             distributions: flows.iter().map(|f| f.response().distribution()).collect(),
             read_distributions: flows.iter().map(|f| f.read_response().distribution()).collect(),
             series: flows.iter().filter_map(|f| Some(f.series.as_ref()?.intervals())).collect(),
+            ..Details::default()
         };
         let over_time = flows.iter_mut().filter_map(|flow| flow.windows.take()).collect();
         let window = shared.recorder.window.clone();
