@@ -1,7 +1,9 @@
 //! Puts the page together.
 
 use flashlane::Error;
-use minijinja::{AutoEscape, Environment, context};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, Value, context};
 
 use crate::data::{RunData, island};
 use crate::view;
@@ -24,8 +26,8 @@ pub fn render(runs: &[RunData]) -> Result<String, Error> {
     let failed = |error: &dyn std::fmt::Display| Error::Output(format!("report: {error}"));
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.set_trim_blocks(true);
-    environment.set_lstrip_blocks(true);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
     environment.add_template("page", TEMPLATE).expect("the template is constant and tested");
     let template = environment.get_template("page").expect("it was added above");
     let page = context! {
@@ -34,7 +36,7 @@ pub fn render(runs: &[RunData]) -> Result<String, Error> {
         chart_library => CHART_LIBRARY,
         charts => CHARTS,
         data => island(runs).map_err(|error| failed(&error))?,
-        view => view::page(runs),
+        view => Value::from(Serde(view::page(runs))),
     };
     template.render(page).map_err(|error| failed(&error))
 }

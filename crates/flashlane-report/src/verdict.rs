@@ -87,8 +87,9 @@ pub(crate) fn of(summary: &Summary, blame: Option<&Blame>) -> Verdict {
         (None, None) => Verdict {
             sufferer: None,
             headline: format!("{} tenants share the drive.", summary.flows.len()),
-            cause: "How much they slow each other down: run with --alone; who does it: with --blame."
-                .to_owned(),
+            cause:
+                "How much they slow each other down: run with --alone; who does it: with --blame."
+                    .to_owned(),
         },
     }
 }
@@ -125,20 +126,24 @@ fn cause(flow: &FlowSummary, blame: Option<&Blame>) -> String {
     }
 }
 
+/// The share of the time of a flow's requests in which they wait for others, and for whom most.
+fn share_of_others<'a>(
+    flow: &'a FlowSummary,
+    blame: &Blame,
+) -> Option<(&'a FlowSummary, f64, Culprit)> {
+    let culprit = culprit_of(blame, &flow.name)?;
+    let row = blame.victims.iter().find(|row| row.flow == flow.name)?;
+    let others = row.cells.iter().filter(|cell| cell.culprit != flow.name);
+    let ps = others.map(|cell| cell.ps as f64).sum::<f64>();
+    Some((flow, ps / (row.end_to_end_ps as f64).max(1.0), culprit))
+}
+
 /// Without runs alone: who waits most for others, as a share of its time.
 fn by_blame(summary: &Summary, blame: &Blame) -> Verdict {
-    let share = |flow: &FlowSummary| {
-        let culprit = culprit_of(blame, &flow.name)?;
-        let row = blame.victims.iter().find(|row| row.flow == flow.name)?;
-        let by_others: f64 =
-            row.cells.iter().filter(|c| c.culprit != flow.name).map(|c| c.ps as f64).sum();
-        let time = flow.end_to_end_us.mean * flow.end_to_end_us.count as f64 * 1e6;
-        Some((flow, by_others / time.max(1.0), culprit))
-    };
     let worst = summary
         .flows
         .iter()
-        .filter_map(share)
+        .filter_map(|flow| share_of_others(flow, blame))
         .reduce(|worst, one| if one.1 > worst.1 { one } else { worst });
     match worst {
         Some((flow, share, culprit)) => Verdict {

@@ -11,11 +11,28 @@ use crate::verdict;
 const COLOURS: usize = 8;
 /// Figures of the summary table beside the name.
 const SUMMARY_HEADS: [&str; 11] = [
-    "tenant", "IOPS", "MB/s", "mean", "p50", "p90", "p99", "p99.9", "read mean", "write mean", "slowdown",
+    "tenant",
+    "IOPS",
+    "MB/s",
+    "mean",
+    "p50",
+    "p90",
+    "p99",
+    "p99.9",
+    "read mean",
+    "write mean",
+    "slowdown",
 ];
 /// Stages of the breakdown, in the order in which a request meets them.
 const STAGES: [&str; 9] = [
-    "submission", "transfer in", "firmware", "cache", "mapping", "flash queue", "flash bus", "flash array",
+    "submission",
+    "transfer in",
+    "firmware",
+    "cache",
+    "mapping",
+    "flash queue",
+    "flash bus",
+    "flash array",
     "transfer out",
 ];
 
@@ -237,7 +254,11 @@ fn run_view(run: &RunData) -> RunView {
         slowdown: flow.slowdown.map(number),
         mean: time(flow.response_time_us.mean),
         p99: time(flow.response_time_us.p99),
-        throughput: format!("{} IOPS, {} MB/s", number(flow.iops), number(flow.bandwidth_bytes_per_s / 1e6)),
+        throughput: format!(
+            "{} IOPS, {} MB/s",
+            number(flow.iops),
+            number(flow.bandwidth_bytes_per_s / 1e6)
+        ),
         culprit: chips(flow),
     });
     let flows = flows.collect();
@@ -294,7 +315,8 @@ fn fairness(summary: &Summary) -> Option<String> {
 
 fn summary_row(flow: &FlowSummary) -> Row<String> {
     let all = &flow.response_time_us;
-    let mean = |latency: &Latency| if latency.count == 0 { "–".to_owned() } else { time(latency.mean) };
+    let mean =
+        |latency: &Latency| if latency.count == 0 { "–".to_owned() } else { time(latency.mean) };
     let slowdown = flow.slowdown.map_or("–".to_owned(), number);
     Row {
         name: flow.name.clone(),
@@ -455,7 +477,11 @@ fn collection(runs: &[RunData]) -> Vec<Row<String>> {
         ("erases of a block, most", |s| s.flash.block_erases.max.to_string()),
         ("blocks moved to level wear", |s| s.flash.wear_leveling_moves.to_string()),
         ("translation pages read, programmed", |s| {
-            format!("{}, {}", number(s.flash.mapping_reads as f64), number(s.flash.mapping_programs as f64))
+            format!(
+                "{}, {}",
+                number(s.flash.mapping_reads as f64),
+                number(s.flash.mapping_programs as f64)
+            )
         }),
         ("programs, erases suspended", |s| {
             format!("{}, {}", s.flash.program_suspends, s.flash.erase_suspends)
