@@ -1,6 +1,7 @@
 //! Runs a scenario from configuration to summary.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::cache::Cache;
@@ -63,6 +64,8 @@ pub struct RunOptions {
     pub waf_only: bool,
     /// What to watch beside what the summary says. Never changes a result.
     pub observe: Observe,
+    /// Ends the simulation soon after it becomes true, with [`Error::Interrupted`].
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl Default for RunOptions {
@@ -79,6 +82,7 @@ impl Default for RunOptions {
             until_steady: None,
             waf_only: false,
             observe: Observe::default(),
+            stop: None,
         }
     }
 }
@@ -171,7 +175,7 @@ impl<'a> Prepared<'a> {
                 recorder.keep_windows(flow, Windows::new(length, by_arrival));
             }
         }
-        Ok(Ssd::new(
+        let ssd = Ssd::new(
             self.device,
             self.workload,
             self.layout.clone(),
@@ -180,7 +184,8 @@ impl<'a> Prepared<'a> {
             sources,
             recorder,
             self.options.check,
-        ))
+        );
+        Ok(ssd.with_stop(self.options.stop.clone()))
     }
 }
 
@@ -192,7 +197,7 @@ pub struct Details {
     pub distributions: Vec<Vec<(f64, f64)>>,
     /// The same of reads alone.
     pub read_distributions: Vec<Vec<(f64, f64)>>,
-    /// And of writes.
+    /// The same of writes alone.
     pub write_distributions: Vec<Vec<(f64, f64)>>,
     /// Intervals of [`RunOptions::series_interval`] from the start of the run; empty without it.
     pub series: Vec<Vec<Interval>>,
