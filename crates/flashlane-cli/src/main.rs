@@ -1,6 +1,7 @@
 //! The flashlane command.
 
 mod args;
+mod blame_table;
 mod check;
 mod demo;
 mod dry_run;
@@ -13,6 +14,7 @@ mod run;
 mod seeds;
 mod table;
 mod trace;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, ConvertedType, Encoding, Repetition, Type as Physical, ZstdLevel};
+use parquet::basic::{
+    Compression, ConvertedType, Encoding, Repetition, Type as Physical, ZstdLevel,
+};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};

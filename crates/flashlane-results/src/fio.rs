@@ -181,9 +181,9 @@ fn side(side: &Side<'_>) -> Value {
         let count = values.len().max(1) as f64;
         let mean = values.iter().sum::<f64>() / count;
         let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / count;
-        let (min, max) = values.iter().fold((f64::INFINITY, 0.0_f64), |(min, max), &value| {
-            (min.min(value), max.max(value))
-        });
+        let (min, max) = values
+            .iter()
+            .fold((f64::INFINITY, 0.0_f64), |(min, max), &value| (min.min(value), max.max(value)));
         (if values.is_empty() { 0.0 } else { min }, max, mean, variance.sqrt())
     };
     let kib: Vec<f64> = side.samples.bandwidth.iter().map(|rate| rate / 1024.0).collect();

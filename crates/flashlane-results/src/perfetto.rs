@@ -170,16 +170,20 @@ mod tests {
 
     #[test]
     fn every_slice_begins_and_ends_and_inner_ones_end_first() {
-        let slice = |track, start, end| {
-            Slice { track, start, end, name: "read", flow: 0, request: 3 }
-        };
+        let slice =
+            |track, start, end| Slice { track, start, end, name: "read", flow: 0, request: 3 };
         let timeline = Timeline {
             flows: vec!["one".into()],
             tracks: vec![
                 Track { name: "a".into(), parent: None },
                 Track { name: "b".into(), parent: Some(0) },
             ],
-            slices: vec![slice(0, 0, 9_000), slice(0, 0, 4_000), slice(0, 4_000, 9_000), slice(1, 1_000, 2_000)],
+            slices: vec![
+                slice(0, 0, 9_000),
+                slice(0, 0, 4_000),
+                slice(0, 4_000, 9_000),
+                slice(1, 1_000, 2_000),
+            ],
             ..Timeline::default()
         };
         // Packets: time, and whether a slice begins (1) or ends (2) on which track.
@@ -197,7 +201,16 @@ mod tests {
         }
         assert_eq!(
             found,
-            [(0, 1, 1), (0, 1, 1), (4, 2, 1), (4, 1, 1), (9, 2, 1), (9, 2, 1), (1, 1, 2), (2, 2, 2)]
+            [
+                (0, 1, 1),
+                (0, 1, 1),
+                (4, 2, 1),
+                (4, 1, 1),
+                (9, 2, 1),
+                (9, 2, 1),
+                (1, 1, 2),
+                (2, 2, 2)
+            ]
         );
     }
 

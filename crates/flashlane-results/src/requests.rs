@@ -51,7 +51,8 @@ impl RequestFile {
     /// # Errors
     /// Without a thread to write on.
     pub fn create(file: File, flows: &[String]) -> Result<Self, Error> {
-        let names: Vec<ByteArray> = flows.iter().map(|name| ByteArray::from(name.as_str())).collect();
+        let names: Vec<ByteArray> =
+            flows.iter().map(|name| ByteArray::from(name.as_str())).collect();
         let (batches, received) = sync_channel::<RequestBatch>(BATCHES_WAITING);
         let write = move || {
             let mut table = TableWriter::new(BufWriter::new(file), &COLUMNS, &[])?;
@@ -170,7 +171,10 @@ mod tests {
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
         assert_eq!(rows.len(), 8);
         let row = &rows[6];
-        assert_eq!((row.get_string(0).unwrap().as_str(), row.get_string(1).unwrap().as_str()), ("two", "trim"));
+        assert_eq!(
+            (row.get_string(0).unwrap().as_str(), row.get_string(1).unwrap().as_str()),
+            ("two", "trim")
+        );
         assert_eq!((row.get_long(2).unwrap(), row.get_bool(4).unwrap()), (1_000, true));
         let stages: i64 = (9..18).map(|column| row.get_long(column).unwrap()).sum();
         assert_eq!(stages, row.get_long(8).unwrap() - row.get_long(7).unwrap());

@@ -147,7 +147,10 @@ mod tests {
         };
         assert_eq!(field(0, "flow"), Field::Str("one".into()));
         assert_eq!(field(4, "flow"), Field::Str("two".into()));
-        assert_eq!((field(4, "requests"), field(4, "start_s")), (Field::Long(4), Field::Double(0.5)));
+        assert_eq!(
+            (field(4, "requests"), field(4, "start_s")),
+            (Field::Long(4), Field::Double(0.5))
+        );
         assert_eq!((field(3, "slowdown"), field(4, "slowdown")), (Field::Double(2.0), Field::Null));
         assert_eq!((field(5, "flow"), field(5, "erases")), (Field::Null, Field::Long(7)));
         assert_eq!((field(5, "requests"), field(0, "erases")), (Field::Null, Field::Null));

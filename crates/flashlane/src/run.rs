@@ -392,12 +392,7 @@ impl<'a> Runs<'a> {
     }
 
     /// One flow by itself over the same window.
-    fn alone(
-        &self,
-        job: usize,
-        together: &Together<'_>,
-        flow: usize,
-    ) -> Result<Alone, Error> {
+    fn alone(&self, job: usize, together: &Together<'_>, flow: usize) -> Result<Alone, Error> {
         let prepared = &together.prepared;
         let state = match &together.start {
             Some(start) => start.copy(),

@@ -88,7 +88,6 @@ impl Cache {
         &mut self.pools[at]
     }
 
-
     /// The slots of a flow's pool.
     #[inline]
     fn slots(&mut self, flow: u16) -> &mut Slots {

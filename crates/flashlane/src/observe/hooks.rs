@@ -3,11 +3,11 @@
 use flashlane_engine::{NONE, Time};
 
 use super::Observer;
-use super::series::recorder::Counters;
-use super::timeline::recorder::{Page, TimelineRecorder};
 use super::blame::account::{Account, Obstacle, Parts, Who};
 use super::blame::cause::Cause;
 use super::blame::log::State;
+use super::series::recorder::Counters;
+use super::timeline::recorder::{Page, TimelineRecorder};
 use crate::error::Error;
 use crate::event::Event;
 use crate::request::Request;

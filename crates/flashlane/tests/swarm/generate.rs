@@ -20,9 +20,7 @@ use flashlane::isolation::{
     FewestReads, Isolation, PartitionBy, PartitionShares, PartitionedConfig, UpiConfig,
 };
 use flashlane::layout::Layout;
-use flashlane::observe::{
-    Observe, RequestBatch, RequestSink, SeriesOptions, TimelineOptions,
-};
+use flashlane::observe::{Observe, RequestBatch, RequestSink, SeriesOptions, TimelineOptions};
 use flashlane::scheduler::Scheduling;
 use flashlane::scheduler::policy::{
     FlinConfig, FlinScope, SprinklerConfig, SprinklerFairnessConfig,

@@ -218,7 +218,6 @@ impl Account {
         self.logs.device
     }
 
-
     /// What is noted of a request.
     pub(crate) fn request(&mut self, id: u32) -> &mut RequestWaits {
         slot(&mut self.requests, id)

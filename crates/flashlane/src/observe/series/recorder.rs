@@ -202,8 +202,12 @@ impl SeriesRecorder {
         let sums = &mut self.windows[at].flows[flow];
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         match request.op {
-            RequestOp::Read => (sums.requests[0], sums.bytes[0]) = (sums.requests[0] + 1, sums.bytes[0] + bytes),
-            RequestOp::Write => (sums.requests[1], sums.bytes[1]) = (sums.requests[1] + 1, sums.bytes[1] + bytes),
+            RequestOp::Read => {
+                (sums.requests[0], sums.bytes[0]) = (sums.requests[0] + 1, sums.bytes[0] + bytes)
+            }
+            RequestOp::Write => {
+                (sums.requests[1], sums.bytes[1]) = (sums.requests[1] + 1, sums.bytes[1] + bytes)
+            }
             RequestOp::Trim | RequestOp::Flush => sums.requests[2] += 1,
         }
         let response = (now - request.enqueued).0;

@@ -121,7 +121,14 @@ impl TimelineRecorder {
         self.numbers[at]
     }
 
-    fn push(&mut self, line: Line, (start, end): (u64, u64), name: &'static str, flow: u16, request: u64) {
+    fn push(
+        &mut self,
+        line: Line,
+        (start, end): (u64, u64),
+        name: &'static str,
+        flow: u16,
+        request: u64,
+    ) {
         if end >= self.options.from && start < end {
             let slice = Slice { track: 0, start, end, name, flow, request };
             self.pieces.push(Piece { line, slice });
@@ -218,9 +225,8 @@ impl TimelineRecorder {
         // What was cut short may lie before the span now.
         let from = self.options.from;
         self.pieces.retain(|Piece { slice, .. }| slice.start < slice.end && slice.end >= from);
-        let key = |piece: &Piece| {
-            (piece.line, piece.slice.start, std::cmp::Reverse(piece.slice.end))
-        };
+        let key =
+            |piece: &Piece| (piece.line, piece.slice.start, std::cmp::Reverse(piece.slice.end));
         // Stable: a request before its stages where both take the same time.
         self.pieces.sort_by_key(key);
         let mut tracks = Tracks { geometry: self.geometry, made: Vec::new(), list: Vec::new() };
