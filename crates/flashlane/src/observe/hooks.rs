@@ -55,31 +55,39 @@ impl Ssd {
         while id != NONE {
             let tr = &self.transactions[id];
             if tr.source != Source::Gc {
-                account.note_queue(id, now, tr.chain.queue, obstacle);
+                account.note_queue(id, tr, now, obstacle);
             }
             pages += 1;
             id = tr.sibling;
         }
-        let logs = &mut account.logs;
         let (sent, until) = (command.since.0, command.until.0);
-        let mut last = (0, State::Idle);
+        let mut last = None;
         let mut index = 0;
         id = command.head;
         while id != NONE {
             // The pages of a command had die and channel one after the other, as far as blame goes.
             let tr = &self.transactions[id];
             let cause = Cause::of(tr.source, command.op);
+            let flow = account.culprit_of(tr);
+            let delay = account.delay(id, flow);
             let part = |end: u64| now + (end - now) / pages * index;
-            logs.channels[channel as usize].push(part(sent), tr.flow, State::Busy(Cause::Bus));
-            logs.dies[die as usize].push(part(until), tr.flow, State::Busy(cause));
-            if command.op == Op::Read {
-                last = (tr.flow, State::Holds(cause));
-            }
+            let logs = &mut account.logs;
+            logs.channels[channel as usize].push(part(sent), flow, State::Busy(Cause::Bus));
+            let log = &mut logs.dies[die as usize];
+            log.push_delayed(part(until), flow, State::Busy(cause), delay);
+            last = Some((flow, cause, delay));
             index += 1;
             id = tr.sibling;
         }
+        let logs = &mut account.logs;
         logs.channels[channel as usize].push(sent, 0, State::Idle);
-        logs.dies[die as usize].push(until, last.0, last.1);
+        let log = &mut logs.dies[die as usize];
+        match last.filter(|_| command.op == Op::Read) {
+            Some((flow, cause, delay)) => {
+                log.push_delayed(until, flow, State::Holds(cause), delay);
+            }
+            None => log.push(until, 0, State::Idle),
+        }
     }
 
     /// Puts the command of a die on the timeline.
@@ -106,25 +114,27 @@ impl Ssd {
     pub(crate) fn observe_transfer(&mut self, channel: u32, id: u32, duration: u64) {
         let now = self.now.0;
         let tr = &self.transactions[id];
-        let (flow, source) = (tr.flow, tr.source);
+        let source = tr.source;
         let die = self.flash.die_of(tr.plane);
         let more = self.flash.pages_left(die) > 1;
         let Some(observer) = &mut self.observer else { return };
         if let Some(timeline) = TimelineRecorder::wanted(&mut observer.timeline, now) {
-            timeline.transfer(channel, (now, now + duration), flow, tr.request);
+            timeline.transfer(channel, (now, now + duration), tr.flow, tr.request);
         }
         let Some(account) = &mut observer.account else { return };
         if source != Source::Gc {
-            account.note_queue(id, now, tr.chain.queue, Obstacle::Channel { channel });
+            account.note_queue(id, tr, now, Obstacle::Channel { channel });
         }
+        let flow = account.culprit_of(tr);
         let cause = Cause::of(source, Op::Read);
         let end = now + duration;
         let log = &mut account.logs.channels[channel as usize];
         log.push(now, flow, State::Busy(Cause::Bus));
         log.push(end, 0, State::Idle);
         let log = &mut account.logs.dies[die as usize];
-        log.push(now, flow, State::Busy(cause));
-        log.push(end, flow, if more { State::Holds(cause) } else { State::Idle });
+        let delay = log.last_delay();
+        log.push_delayed(now, flow, State::Busy(cause), delay);
+        log.push_delayed(end, flow, if more { State::Holds(cause) } else { State::Idle }, delay);
     }
 
     /// A suspended operation goes on.
@@ -140,13 +150,15 @@ impl Ssd {
         while id != NONE {
             let tr = &self.transactions[id];
             if tr.source != Source::Gc {
-                account.note_queue(id, now, tr.chain.queue, obstacle);
+                account.note_queue(id, tr, now, obstacle);
             }
             id = tr.sibling;
         }
         let first = &self.transactions[command.head];
+        let flow = account.culprit_of(first);
+        let delay = account.delay(command.head, flow);
         let log = &mut account.logs.dies[die as usize];
-        log.push(now, first.flow, State::Busy(Cause::of(first.source, command.op)));
+        log.push_delayed(now, flow, State::Busy(Cause::of(first.source, command.op)), delay);
         log.push(command.until.0, 0, State::Idle);
     }
 
@@ -177,6 +189,11 @@ impl Ssd {
     #[cold]
     pub(crate) fn observe_program(&mut self, id: u32) {
         let tr = &self.transactions[id];
+        let (plane, flow) = (tr.plane, tr.flow);
+        if let Some(account) = self.account() {
+            account.credits.wrote(plane, flow);
+        }
+        let tr = &self.transactions[id];
         if tr.source == Source::User {
             self.observe_part(id);
             return;
@@ -190,22 +207,48 @@ impl Ssd {
 
     /// A translation page is here: `waiters` go on. It is not needed any more.
     #[cold]
-    pub(crate) fn observe_translation(&mut self, page: &Transaction, id: u32, waiters: &[u32]) {
+    pub(crate) fn observe_translation(&mut self, id: u32, waiters: &[u32]) {
         let now = self.now.0;
         let Some(observer) = &mut self.observer else { return };
         let Some(account) = &mut observer.account else { return };
         for &waiter in waiters {
             let tr = &self.transactions[waiter];
-            let work = Obstacle::Known { culprit: page.flow, cause: Cause::Mapping };
-            account.note_other(waiter, tr.mark.0, now, id, work);
+            let culprit = account.evictor(tr.lpa, tr.flow);
+            let work = Obstacle::Known { culprit, cause: Cause::Mapping };
+            account.note_other(waiter, tr, (tr.mark.0, now), id, work);
         }
     }
 
-    /// A transaction of which nobody waits for the end is over.
+    /// A read of a translation page is over.
     #[cold]
     pub(crate) fn observe_end(&mut self, id: u32) {
         if let Some(account) = self.account() {
             account.forget(id);
+        }
+    }
+
+    /// A translation page of a flow is on flash.
+    #[cold]
+    pub(crate) fn observe_translation_program(&mut self, id: u32, tr: &Transaction) {
+        if let Some(account) = self.account() {
+            account.forget(id);
+            account.credits.wrote(tr.plane, tr.flow);
+        }
+    }
+
+    /// An entry of the cached mapping table made room for one of a flow.
+    #[cold]
+    pub(crate) fn observe_eviction(&mut self, lpa: u32, flow: u16) {
+        if let Some(account) = self.account() {
+            account.evicted(lpa, flow);
+        }
+    }
+
+    /// The collection of a block of a flow starts.
+    #[cold]
+    pub(crate) fn observe_job(&mut self, plane: u32, job: u32, owner: u16, valid: u32) {
+        if let Some(account) = self.account() {
+            account.credits.job_starts(plane, job, owner, valid);
         }
     }
 
@@ -214,13 +257,11 @@ impl Ssd {
     pub(crate) fn observe_die_wait(&mut self, id: u32, mark: u64, idle: Cause) {
         let now = self.now.0;
         let tr = &self.transactions[id];
-        if tr.source == Source::Gc {
-            return;
-        }
         let die = self.flash.die_of(tr.plane);
         let obstacle = Obstacle::Die { die, idle, culprit: tr.flow };
-        if let Some(account) = self.account() {
-            account.note_since(id, mark, now, obstacle);
+        let Some(observer) = &mut self.observer else { return };
+        if let Some(account) = observer.account.as_mut().filter(|_| tr.source != Source::Gc) {
+            account.note_since(id, tr, (mark, now), obstacle);
         }
     }
 
@@ -229,10 +270,10 @@ impl Ssd {
     pub(crate) fn observe_same_page(&mut self, id: u32) {
         let now = self.now.0;
         let tr = &self.transactions[id];
-        let (mark, culprit) = (tr.mark.0, tr.flow);
-        let obstacle = Obstacle::Known { culprit, cause: Cause::SamePage };
-        if let Some(account) = self.account() {
-            account.note_since(id, mark, now, obstacle);
+        let obstacle = Obstacle::Known { culprit: tr.flow, cause: Cause::SamePage };
+        let Some(observer) = &mut self.observer else { return };
+        if let Some(account) = &mut observer.account {
+            account.note_since(id, tr, (tr.mark.0, now), obstacle);
         }
     }
 
@@ -433,7 +474,7 @@ impl Ssd {
             if request.begun.0 > 0 {
                 oldest = oldest.min(request.begun.0);
             }
-            oldest = oldest.min(account.oldest_wait(id));
+            oldest = oldest.min(account.asked(id));
         }
         for (_, tr) in self.transactions.iter().filter(|(_, tr)| tr.source != Source::Gc) {
             oldest = oldest.min(tr.mark.0 - tr.chain.total());

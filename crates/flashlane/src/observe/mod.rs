@@ -78,6 +78,7 @@ impl Observer {
         observe: &Observe,
         device: &DeviceConfig,
         workload: &WorkloadConfig,
+        logical_pages: u64,
         open_loops: &[bool],
     ) -> Option<Box<Self>> {
         if observe.nothing() {
@@ -90,7 +91,7 @@ impl Observer {
         };
         let flows = workload.flows.len();
         Some(Box::new(Self {
-            account: observe.blame.then(|| Account::of(device, workload)),
+            account: observe.blame.then(|| Account::of(device, workload, logical_pages)),
             records: observe.requests.clone().map(Records::new),
             series: observe.series.map(series),
             timeline: observe.timeline.map(|span| TimelineRecorder::new(span, geometry, flows)),

@@ -318,8 +318,8 @@ impl Ssd {
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
         let (at, waiting) = table.take_waiting(tr.lpa);
         if self.observer.is_some() {
-            self.observe_translation(&tr, id, &waiting.reads);
-            self.observe_translation(&tr, id, &waiting.writes);
+            self.observe_translation(id, &waiting.reads);
+            self.observe_translation(id, &waiting.writes);
             self.observe_end(id);
         }
         // Reads first: somebody waits for them.
@@ -356,6 +356,9 @@ impl Ssd {
             return true;
         }
         let Some(victim) = cmt.evict() else { return false };
+        if self.observer.is_some() {
+            self.observe_eviction(victim.lpa, flow);
+        }
         if victim.dirty {
             self.write_back_page(victim.flow, victim.page);
         }

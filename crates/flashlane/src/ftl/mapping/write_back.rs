@@ -74,7 +74,7 @@ impl Ssd {
         let tr = self.transactions[id];
         self.transactions.remove(id);
         if self.observer.is_some() {
-            self.observe_end(id);
+            self.observe_translation_program(id, &tr);
         }
         self.recorder.flows[tr.flow as usize].other_programs += 1;
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");

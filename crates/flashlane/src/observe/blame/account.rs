@@ -4,10 +4,14 @@
 //! its critical path waited; when it is over they are looked up in the logs. Waits for places (see
 //! [`Places`]) are shared out in blocks of requests.
 
-use crate::config::{DeviceConfig, InterfaceKind, Sharing, WorkloadConfig};
+use flashlane_engine::{Table, Use};
+
+use crate::config::{DeviceConfig, InterfaceKind, MappingKind, Sharing, WorkloadConfig};
+use crate::transaction::{Source, Transaction};
 
 use super::cause::{CAUSES, Cause, DOCS};
-use super::log::{Log, State};
+use super::credit::Credits;
+use super::log::{Delay, Log, State};
 use super::place::Places;
 use super::weights::Weights;
 use super::{Blame, BlameCause, BlameCell, BlameVictim, DEVICE, SCHEMA};
@@ -34,10 +38,15 @@ pub(crate) enum Obstacle {
     Known { culprit: u16, cause: Cause },
 }
 
-/// The waits of a transaction.
+/// The waits of a transaction: those of translation pages as spans, since others wait for a part of them; those
+/// of all others as charges.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TransactionWaits {
     pub(crate) waits: Vec<Wait>,
+    /// Cells and times.
+    charges: Vec<(u32, u64)>,
+    /// End of the last wait.
+    last: u64,
     /// Time in the scheduler's queue, for the bus and suspended, as far as noted.
     pub(crate) queue_noted: u64,
 }
@@ -45,8 +54,8 @@ pub(crate) struct TransactionWaits {
 /// What is noted of a request until it is over.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestWaits {
-    /// Of the part of its device work that ended last.
-    pub(crate) waits: Vec<Wait>,
+    /// Of the part of its device work that ended last: cells and times.
+    charges: Vec<(u32, u64)>,
     /// It took the last place that its queue has in the device.
     pub(crate) at_limit: bool,
     /// The last access to the memory of the cache: asked for, and begun.
@@ -97,9 +106,10 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// Charges a wait to those who had what it waited for.
-    fn charge(&self, wait: &Wait, charges: &mut Weights) {
+    /// Charges a wait of a flow to those who had what it waited for.
+    fn charge(&self, victim: u16, wait: &Wait, charges: &mut Weights) {
         let Wait { from, to, obstacle } = *wait;
+        let asked = from;
         match obstacle {
             Obstacle::Known { culprit, cause } => charges.add(cell(culprit, cause), to - from),
             Obstacle::Channel { channel } => {
@@ -107,10 +117,15 @@ impl Logs {
             }
             Obstacle::Die { die, idle, culprit } => {
                 let channel = die / self.dies_per_channel;
-                self.dies[die as usize].walk(from, to, |from, to, flow, state| match state {
-                    State::Busy(cause) => charges.add(cell(flow, cause), to - from),
+                self.dies[die as usize].walk(from, to, |from, to, point| match point.state {
+                    State::Busy(cause) if point.flow == victim && point.delay.ps > 0 => {
+                        let own = cell(victim, cause);
+                        charge_own(own, &point.delay, asked, (from, to), charges);
+                    }
+                    State::Busy(cause) => charges.add(cell(point.flow, cause), to - from),
                     State::Holds(cause) => {
-                        self.charge_channel(channel, from, to, cell(flow, cause), charges);
+                        let holder = cell(point.flow, cause);
+                        self.charge_channel(channel, from, to, holder, charges);
                     }
                     State::Idle => {
                         self.charge_channel(channel, from, to, cell(culprit, idle), charges);
@@ -122,18 +137,43 @@ impl Logs {
 
     /// Charges a span to what the channel did; where it did nothing, to `idle`.
     fn charge_channel(&self, channel: u32, from: u64, to: u64, idle: u32, charges: &mut Weights) {
-        self.channels[channel as usize].walk(from, to, |from, to, flow, state| match state {
+        self.channels[channel as usize].walk(from, to, |from, to, point| match point.state {
             State::Idle => charges.add(idle, to - from),
-            State::Busy(cause) | State::Holds(cause) => charges.add(cell(flow, cause), to - from),
+            State::Busy(cause) | State::Holds(cause) => {
+                charges.add(cell(point.flow, cause), to - from);
+            }
         });
     }
 
     /// Charges a span to what the memory of the data cache did.
     fn charge_dram(&self, from: u64, to: u64, charges: &mut Weights) {
-        self.dram.walk(from, to, |from, to, flow, state| {
-            let culprit = if state == State::Idle { self.device } else { flow };
+        self.dram.walk(from, to, |from, to, point| {
+            let culprit = if point.state == State::Idle { self.device } else { point.flow };
             charges.add(cell(culprit, Cause::Dram), to - from);
         });
+    }
+}
+
+/// Charges a span in which a flow waited behind its own work, from `asked` on. What of it would have been over
+/// by then but for the delay of that work is charged to those who delayed it, in proportion.
+fn charge_own(
+    own: u32,
+    delay: &Delay,
+    asked: u64,
+    (from, to): (u64, u64),
+    charges: &mut Weights,
+) {
+    let sooner = from.saturating_sub(delay.ps).max(asked);
+    let rest = to.saturating_sub(delay.ps).saturating_sub(sooner);
+    let others = to - from - rest;
+    charges.add(own, rest);
+    let total: u128 = delay.by.iter().map(|&(_, ps)| u128::from(ps)).sum();
+    let (mut before, mut given) = (0, 0);
+    for &(cell, ps) in delay.by.iter().filter(|&&(_, ps)| ps > 0) {
+        before += u128::from(ps);
+        let until = (u128::from(others) * before / total) as u64;
+        charges.add(cell, until - given);
+        given = until;
     }
 }
 
@@ -150,6 +190,11 @@ struct Victim {
 pub(crate) struct Account {
     flows: usize,
     pub(crate) logs: Logs,
+    /// Whom collections are charged to.
+    pub(crate) credits: Credits,
+    /// Who pushed an entry out of the cached mapping table, by logical page: a flow plus one, 0 for nobody.
+    /// `None` without such a table.
+    evictors: Option<Table>,
     transactions: Vec<TransactionWaits>,
     requests: Vec<RequestWaits>,
     /// By victim and cell. Unit: picoseconds.
@@ -171,13 +216,24 @@ pub(crate) struct Account {
 
 impl Account {
     /// Nothing happened yet.
-    pub(crate) fn of(device: &DeviceConfig, workload: &WorkloadConfig) -> Self {
+    pub(crate) fn of(
+        device: &DeviceConfig,
+        workload: &WorkloadConfig,
+        logical_pages: u64,
+    ) -> Self {
         let flows = workload.flows.len();
         let pools = if device.cache.sharing == Sharing::Shared { 1 } else { flows };
         let queues = if device.interface.kind == InterfaceKind::Sata { 1 } else { flows };
         let flash = &device.flash;
         let dies_per_channel = flash.chips_per_channel * flash.dies_per_chip;
-        Self::new(flows, pools, queues, flash.channels, dies_per_channel)
+        let by_page = device.ftl.mapping.kind != MappingKind::Hybrid;
+        let planes = flash.channels * dies_per_channel * flash.planes_per_die;
+        let credits = Credits::new(flows, planes, flash.pages_per_block, by_page);
+        let evictors =
+            device.ftl.mapping.is_cached().then(|| Table::new(logical_pages as usize, Use::Sparse));
+        let mut made = Self::new(flows, pools, queues, flash.channels, dies_per_channel, credits);
+        made.evictors = evictors;
+        made
     }
 
     fn new(
@@ -186,6 +242,7 @@ impl Account {
         queues: usize,
         channels: u32,
         dies_per_channel: u32,
+        credits: Credits,
     ) -> Self {
         let cells = (flows + 1) * CAUSES;
         let places = Places::new(flows, cells);
@@ -198,6 +255,8 @@ impl Account {
                 dies_per_channel,
                 device: flows as u16,
             },
+            credits,
+            evictors: None,
             transactions: Vec::new(),
             requests: Vec::new(),
             matrix: vec![0; flows * cells],
@@ -223,43 +282,106 @@ impl Account {
         slot(&mut self.requests, id)
     }
 
-    /// A transaction waited in a queue, for the bus, or suspended: `waited` so far, all its stages of this
-    /// kind together.
-    pub(crate) fn note_queue(&mut self, id: u32, now: u64, waited: u64, obstacle: Obstacle) {
+    /// Whose work a transaction is, as far as blame goes.
+    pub(crate) fn culprit_of(&self, tr: &Transaction) -> u16 {
+        if tr.source == Source::Gc { self.credits.culprit(tr.tag, tr.flow) } else { tr.flow }
+    }
+
+    /// A flow pushed the entry of a page out of the cached mapping table.
+    pub(crate) fn evicted(&mut self, lpa: u32, flow: u16) {
+        if let Some(evictors) = &mut self.evictors {
+            evictors.set(lpa, u32::from(flow) + 1);
+        }
+    }
+
+    /// Whom a flow has to thank for a miss: who pushed the entry out, or nobody but itself.
+    pub(crate) fn evictor(&self, lpa: u32, flow: u16) -> u16 {
+        let known = self.evictors.as_ref().map_or(0, |evictors| evictors.get(lpa));
+        known.checked_sub(1).map_or(flow, |flow| flow as u16)
+    }
+
+    /// A transaction waited in a queue, for the bus, or suspended until now.
+    pub(crate) fn note_queue(&mut self, id: u32, tr: &Transaction, now: u64, obstacle: Obstacle) {
         let record = slot(&mut self.transactions, id);
-        let more = waited - record.queue_noted;
+        // All its waits of this kind so far, less those that are noted.
+        let more = tr.chain.queue - record.queue_noted;
         if more > 0 {
-            record.queue_noted = waited;
-            record.waits.push(Wait { from: now - more, to: now, obstacle });
+            record.queue_noted = tr.chain.queue;
+            self.note(id, tr, Wait { from: now - more, to: now, obstacle });
         }
     }
 
     /// A transaction waited from `mark`, or since its last wait that was noted.
-    pub(crate) fn note_since(&mut self, id: u32, mark: u64, now: u64, obstacle: Obstacle) {
-        let record = slot(&mut self.transactions, id);
-        let from = record.waits.last().map_or(mark, |wait| wait.to.max(mark));
+    pub(crate) fn note_since(
+        &mut self,
+        id: u32,
+        tr: &Transaction,
+        (mark, now): (u64, u64),
+        obstacle: Obstacle,
+    ) {
+        let from = slot(&mut self.transactions, id).last.max(mark);
         if from < now {
-            record.waits.push(Wait { from, to: now, obstacle });
+            self.note(id, tr, Wait { from, to: now, obstacle });
         }
     }
 
+    /// Notes a wait: a span for translation pages, charges for all others.
+    fn note(&mut self, id: u32, tr: &Transaction, wait: Wait) {
+        let record = slot(&mut self.transactions, id);
+        record.last = wait.to;
+        if tr.source == Source::Mapping {
+            record.waits.push(wait);
+        } else {
+            self.logs.charge(tr.flow, &wait, &mut self.charges);
+            record.charges.extend_from_slice(self.charges.list());
+            self.charges.clear();
+        }
+    }
+
+    /// How much others delayed a transaction so far.
+    pub(crate) fn delay(&mut self, id: u32, flow: u16) -> Delay {
+        let device = self.device();
+        let mut delay = Delay::default();
+        for &(cell, ps) in &slot(&mut self.transactions, id).charges {
+            let culprit = (cell / CAUSES as u32) as u16;
+            if culprit == flow || culprit == device {
+                continue;
+            }
+            delay.ps += ps;
+            let same = delay.by.iter().position(|&(other, known)| other == cell && known > 0);
+            let least = (0..3).min_by_key(|&at| delay.by[at].1).expect("three places");
+            match same {
+                Some(at) => delay.by[at].1 += ps,
+                None if ps > delay.by[least].1 => delay.by[least] = (cell, ps),
+                None => {}
+            }
+        }
+        delay
+    }
+
     /// `id` waited from `mark` on for `other`, which is done: for what that waited for, and for its work.
-    pub(crate) fn note_other(&mut self, id: u32, mark: u64, now: u64, other: u32, work: Obstacle) {
+    pub(crate) fn note_other(
+        &mut self,
+        id: u32,
+        tr: &Transaction,
+        (mark, now): (u64, u64),
+        other: u32,
+        work: Obstacle,
+    ) {
         let theirs = std::mem::take(&mut slot(&mut self.transactions, other).waits);
-        let ours = &mut slot(&mut self.transactions, id).waits;
         let mut from = mark;
         for wait in &theirs {
             let (start, end) = (wait.from.max(from), wait.to.min(now));
             if start < end {
                 if from < start {
-                    ours.push(Wait { from, to: start, obstacle: work });
+                    self.note(id, tr, Wait { from, to: start, obstacle: work });
                 }
-                ours.push(Wait { from: start, to: end, obstacle: wait.obstacle });
+                self.note(id, tr, Wait { from: start, to: end, obstacle: wait.obstacle });
                 from = end;
             }
         }
         if from < now {
-            ours.push(Wait { from, to: now, obstacle: work });
+            self.note(id, tr, Wait { from, to: now, obstacle: work });
         }
         slot(&mut self.transactions, other).waits = theirs;
     }
@@ -268,39 +390,38 @@ impl Account {
     pub(crate) fn append(&mut self, id: u32, other: u32) {
         let mut theirs = std::mem::take(slot(&mut self.transactions, other));
         let ours = slot(&mut self.transactions, id);
-        ours.waits.append(&mut theirs.waits);
+        ours.charges.append(&mut theirs.charges);
         ours.queue_noted += theirs.queue_noted;
-        theirs.queue_noted = 0;
+        ours.last = ours.last.max(theirs.last);
         *slot(&mut self.transactions, other) = theirs;
+        self.forget(other);
     }
 
     /// A transaction is over, and nothing noted of it matters any more.
     pub(crate) fn forget(&mut self, id: u32) {
         let record = slot(&mut self.transactions, id);
         record.waits.clear();
-        record.queue_noted = 0;
+        record.charges.clear();
+        (record.last, record.queue_noted) = (0, 0);
     }
 
     /// A transaction is over that ends the device work of a request, as far as it goes.
     pub(crate) fn part_ends(&mut self, request: u32, id: u32) {
         let record = slot(&mut self.transactions, id);
-        std::mem::swap(&mut slot(&mut self.requests, request).waits, &mut record.waits);
+        std::mem::swap(&mut slot(&mut self.requests, request).charges, &mut record.charges);
         self.forget(id);
     }
 
     /// A write-back of a flow is on flash: it took `life`, of which its flow is to blame for what was no
     /// wait. Its room in the pool is free.
     pub(crate) fn write_back_ends(&mut self, id: u32, flow: u16, pool: usize, life: u64) {
-        let record = std::mem::take(slot(&mut self.transactions, id));
-        for wait in &record.waits {
-            self.logs.charge(wait, &mut self.charges);
-        }
-        let waited = self.charges.total() as u64;
-        self.charges.add(cell(flow, Cause::CacheRoom), life - waited);
         let held = &mut self.rooms[pool].held;
-        self.charges.list().iter().for_each(|&(cell, ps)| held.add(cell, ps));
-        self.charges.clear();
-        *slot(&mut self.transactions, id) = record;
+        let mut waited = 0;
+        for &(cell, ps) in &slot(&mut self.transactions, id).charges {
+            held.add(cell, ps);
+            waited += ps;
+        }
+        held.add(cell(flow, Cause::CacheRoom), life - waited);
         self.forget(id);
     }
 
@@ -310,7 +431,7 @@ impl Account {
         let record = std::mem::take(slot(&mut self.requests, id));
         let charges = &mut self.charges;
         if parts.flash > 0 {
-            record.waits.iter().for_each(|wait| self.logs.charge(wait, charges));
+            record.charges.iter().for_each(|&(cell, ps)| charges.add(cell, ps));
         }
         let noted = charges.total();
         assert_eq!(noted, u128::from(parts.flash), "every wait of the critical path is noted");
@@ -349,9 +470,9 @@ impl Account {
         self.link.held.add(cell(flow, Cause::Link), parts.link_work);
         self.firmware.held.add(cell(flow, Cause::Firmware), parts.firmware_work);
         self.arbitration.held.add(cell(flow, Cause::Arbitration), parts.fetching);
-        let mut waits = record.waits;
-        waits.clear();
-        *slot(&mut self.requests, id) = RequestWaits { waits, ..RequestWaits::default() };
+        let mut charges = record.charges;
+        charges.clear();
+        *slot(&mut self.requests, id) = RequestWaits { charges, ..RequestWaits::default() };
         self.in_block += 1;
     }
 
@@ -411,11 +532,10 @@ impl Account {
         }
     }
 
-    /// The earliest time at which a wait of a request began that is not settled.
-    pub(crate) fn oldest_wait(&self, request: u32) -> u64 {
-        let Some(record) = self.requests.get(request as usize) else { return u64::MAX };
-        let dram = record.dram.map_or(u64::MAX, |(asked, _)| asked);
-        record.waits.iter().map(|wait| wait.from).fold(dram, u64::min)
+    /// When the memory of the data cache was asked for a request that is not over.
+    pub(crate) fn asked(&self, request: u32) -> u64 {
+        let dram = self.requests.get(request as usize).and_then(|record| record.dram);
+        dram.map_or(u64::MAX, |(asked, _)| asked)
     }
 
     /// Checks that nothing is charged that was no wait, and nothing left out.

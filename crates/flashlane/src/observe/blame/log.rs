@@ -15,11 +15,21 @@ pub(crate) enum State {
     Holds(Cause),
 }
 
+/// How much sooner a piece of work would have had its die but for others, and who these are: the largest
+/// cells, with their times. Unit: picoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Delay {
+    pub(crate) ps: u64,
+    pub(crate) by: [(u32, u64); 3],
+}
+
+/// What a resource does from a time on, for whom.
 #[derive(Clone, Copy, Debug)]
-struct Point {
+pub(crate) struct Point {
     at: u64,
-    flow: u16,
-    state: State,
+    pub(crate) flow: u16,
+    pub(crate) state: State,
+    pub(crate) delay: Delay,
 }
 
 /// The states of one resource in order of time. Unit of times: picoseconds.
@@ -31,29 +41,41 @@ pub(crate) struct Log {
 impl Log {
     /// From `at` on the resource does this; what was planned for later is void.
     pub(crate) fn push(&mut self, at: u64, flow: u16, state: State) {
+        self.push_delayed(at, flow, state, Delay::default());
+    }
+
+    /// The same for work that others delayed.
+    pub(crate) fn push_delayed(&mut self, at: u64, flow: u16, state: State, delay: Delay) {
         while self.points.back().is_some_and(|point| point.at >= at) {
             self.points.pop_back();
         }
-        self.points.push_back(Point { at, flow, state });
+        self.points.push_back(Point { at, flow, state, delay });
     }
 
-    /// Calls `visit` with start, end, flow and state of every piece of a span, in order of time.
-    pub(crate) fn walk(&self, from: u64, to: u64, mut visit: impl FnMut(u64, u64, u16, State)) {
+    /// By how much others delayed what the resource does at last.
+    pub(crate) fn last_delay(&self) -> Delay {
+        self.points.back().map_or(Delay::default(), |point| point.delay)
+    }
+
+    /// Calls `visit` with start and end of every piece of a span, in order of time, and what it is.
+    pub(crate) fn walk(&self, from: u64, to: u64, mut visit: impl FnMut(u64, u64, &Point)) {
         let next = self.points.partition_point(|point| point.at <= from);
         let mut current = match next.checked_sub(1) {
             Some(at) => self.points[at],
-            None => Point { at: from, flow: 0, state: State::Idle },
+            None => {
+                Point { at: from, flow: 0, state: State::Idle, delay: Delay::default() }
+            }
         };
         let mut start = from;
         for point in self.points.range(next..) {
             if point.at >= to {
                 break;
             }
-            visit(start, point.at, current.flow, current.state);
+            visit(start, point.at, &current);
             (start, current) = (point.at, *point);
         }
         if start < to {
-            visit(start, to, current.flow, current.state);
+            visit(start, to, &current);
         }
     }
 
@@ -70,7 +92,7 @@ mod tests {
 
     fn pieces(log: &Log, from: u64, to: u64) -> Vec<(u64, u64, u16, State)> {
         let mut found = Vec::new();
-        log.walk(from, to, |start, end, flow, state| found.push((start, end, flow, state)));
+        log.walk(from, to, |start, end, point| found.push((start, end, point.flow, point.state)));
         found
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod cause;
+mod credit;
 pub(crate) mod log;
 mod place;
 mod weights;
