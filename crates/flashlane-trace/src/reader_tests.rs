@@ -1,6 +1,7 @@
 //! Tests of the reader: policies, counts and errors.
 
 use super::*;
+use crate::units::TimeUnit;
 use crate::record::Op;
 use crate::test_support::{TempTrace, message, read};
 
@@ -128,7 +129,7 @@ fn a_file_in_which_no_line_is_accepted_is_an_error() {
 #[test]
 fn nothing_to_read_is_an_error() {
     for content in ["", "\n\n", "# only comments\n"] {
-        assert!(message(read(content, &mqsim())).contains("found no record"), "{content:?}");
+        assert!(message(read(content, &mqsim())).contains("found no request"), "{content:?}");
     }
     let missing = TraceReader::open("no/such/file", &mqsim());
     assert!(message(missing).starts_with("no/such/file: cannot open"));
@@ -157,7 +158,7 @@ fn header_lines_are_neither_records_nor_rejections() {
     let options = TraceOptions::new(Format::by_name(map).expect("a good map"));
     let content = "Time,Op,Offset,Length\n1,R,0,512\n1.000000000001,W,0,512\n";
     assert_eq!(times(content, &options), [0, 1]);
-    assert!(message(read("Time,Op\n", &options)).contains("found no record in 1 lines"));
+    assert!(message(read("Time,Op\n", &options)).contains("found no request in 1 lines"));
 }
 
 #[test]
