@@ -35,7 +35,7 @@ pub(crate) enum Command {
     Preset(PresetArgs),
     /// Every policy and the key that takes it.
     Policies,
-    /// Statistical clones of traces.
+    /// Traces: what they hold, other formats, statistical clones.
     Trace(TraceArgs),
     /// JSON schema of a file format.
     Schema(SchemaArgs),
@@ -203,6 +203,8 @@ pub(crate) enum TraceAction {
     /// Parameters of a clone, built in or fitted to a trace, as a file for `[flow.clone]`; or a synthetic
     /// trace drawn from them.
     Clone(CloneArgs),
+    /// The formats that can be read, and which of them can be written.
+    Formats,
 }
 
 /// Arguments of `trace clone`.
@@ -239,7 +241,7 @@ pub(crate) struct CloneArgs {
 /// How to read a trace; as the keys of `[flow.trace]`.
 #[derive(Debug, Args)]
 pub(crate) struct ReadingArgs {
-    /// Format: mqsim, disksim, ssdsim, msr, msps or columns; not needed where the file describes itself.
+    /// Format of the input (`flashlane trace formats`); not needed where the file describes itself.
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
     /// Column map, for example "t=1[us],op=3,off=4,len=5;sep=comma".
@@ -248,6 +250,13 @@ pub(crate) struct ReadingArgs {
     /// Unit of the time column, instead of the format's: s, ms, us, ns, ps.
     #[arg(long, value_name = "UNIT")]
     pub(crate) time_unit: Option<String>,
+    /// Unit of offsets and lengths, instead of the format's, where files come in several: B, KiB, sector.
+    #[arg(long, value_name = "UNIT")]
+    pub(crate) size_unit: Option<String>,
+    /// Event of a request that counts in blktrace and blkparse traces: Q (arrival, the default), D (sent to
+    /// the drive) or C (completed).
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) action: Option<String>,
     /// Only requests of these devices, separated by commas.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) devices: Option<Vec<u32>>,
