@@ -49,6 +49,7 @@ mod source;
 pub mod statistics;
 mod summary;
 mod units;
+mod write;
 
 pub use detect::detect;
 pub use error::TraceError;
@@ -61,6 +62,7 @@ pub use reject::{Reason, Rejected, RejectedLine};
 pub use source::Codec;
 pub use summary::{DeviceSummary, TraceSummary, summarise};
 pub use units::{SpaceUnit, Stamp, TimeUnit};
+pub use write::{OutputFormat, OutputInfo, RecordWriter};
 
 #[cfg(test)]
 mod test_support;

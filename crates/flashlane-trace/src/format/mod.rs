@@ -18,6 +18,7 @@ mod msps;
 mod msr;
 mod oracle_general;
 mod order;
+mod parquet;
 mod spc;
 mod ssdsim;
 mod systor;
@@ -244,6 +245,8 @@ formats! {
     Vscsi => vscsi,
     /// Binary records of libCacheSim's oracleGeneral: seconds, object, size, next access.
     OracleGeneral => oracle_general,
+    /// Parquet with columns of a trace.
+    Parquet => parquet,
     }
 }
 
@@ -374,7 +377,7 @@ mod tests {
         assert!(unknown.starts_with(
             "format `fio` is unknown; allowed: one of mqsim, disksim, ssdsim, msr, msps, "
         ));
-        assert!(unknown.ends_with(", oracle-general, columns:<map>"), "{unknown}");
+        assert!(unknown.ends_with(", parquet, columns:<map>"), "{unknown}");
         assert!(message(Format::by_name("csv:t=1")).starts_with("column map `t=1`"));
     }
 
