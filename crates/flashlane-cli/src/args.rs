@@ -284,6 +284,8 @@ pub(crate) enum SchemaOf {
     Workload,
     /// summary.json.
     Summary,
+    /// blame.json.
+    Blame,
     /// Files of clone parameters.
     Clone,
 }
