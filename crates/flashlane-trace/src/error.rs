@@ -81,7 +81,7 @@ pub enum TraceError {
     /// The file holds nothing but blank lines, comments, header lines and events that are no requests,
     /// or nothing at all.
     #[error(
-        "{}: found no request in {lines} {unit}s; allowed: a file with at least one",
+        "{}: found no record in {lines} {unit}s; allowed: a file with at least one",
         shown(path)
     )]
     Empty {

@@ -34,6 +34,7 @@
 //! and add one line to the table in `src/format/mod.rs`. The property tests and the name list
 //! follow.
 
+mod bare;
 mod cursor;
 mod detect;
 mod error;
@@ -51,6 +52,7 @@ mod summary;
 mod units;
 mod write;
 
+pub use bare::{BareColumns, Candidate};
 pub use detect::detect;
 pub use error::TraceError;
 pub use format::{ColumnMap, Format, FormatInfo, Separator};

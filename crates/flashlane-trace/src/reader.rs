@@ -170,6 +170,27 @@ impl TraceReader {
         &self.format
     }
 
+    /// The format and the units in which the file is read, for people.
+    #[must_use]
+    pub fn reading(&self) -> String {
+        let Reading { time_unit, size_unit, action } = self.reading;
+        let info = self.format.info();
+        let mut text = match &self.format {
+            Format::Columns(map) => format!("columns {map}"),
+            format => format.name().to_owned(),
+        };
+        if !info.fixed_clock {
+            text += &format!(", times in {time_unit}");
+        }
+        if info.size_unit.is_some() {
+            text += &format!(", sizes in {size_unit}");
+        }
+        if info.has_actions {
+            text += &format!(", events {}", action.letter());
+        }
+        text
+    }
+
     /// How the file is compressed.
     #[must_use]
     pub fn codec(&self) -> Codec {

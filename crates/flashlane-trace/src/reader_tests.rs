@@ -1,9 +1,9 @@
 //! Tests of the reader: policies, counts and errors.
 
 use super::*;
-use crate::units::TimeUnit;
 use crate::record::Op;
 use crate::test_support::{TempTrace, message, read};
+use crate::units::TimeUnit;
 
 fn mqsim() -> TraceOptions {
     TraceOptions::new(Format::Mqsim)
@@ -158,7 +158,7 @@ fn header_lines_are_neither_records_nor_rejections() {
     let options = TraceOptions::new(Format::by_name(map).expect("a good map"));
     let content = "Time,Op,Offset,Length\n1,R,0,512\n1.000000000001,W,0,512\n";
     assert_eq!(times(content, &options), [0, 1]);
-    assert!(message(read("Time,Op\n", &options)).contains("found no request in 1 lines"));
+    assert!(message(read("Time,Op\n", &options)).contains("found no record in 1 lines"));
 }
 
 #[test]

@@ -41,12 +41,7 @@ fn samples() -> Vec<Sample> {
         },
         sample("MSN-FS-30s-ms.zst", "disksim", 149_999, "msnfs_disk5_143s"),
         sample("caffeine_msr-cambridge1-sample.csv", "msr", 1_000, "msr_hm_0_1k"),
-        sample(
-            "caffeine_tencent_cloud_storage-sample.bz2",
-            "tencent",
-            50_000,
-            "tencent_cbs_50k",
-        ),
+        sample("caffeine_tencent_cloud_storage-sample.bz2", "tencent", 50_000, "tencent_cbs_50k"),
         sample("caffeine_systor17-traces-sample.csv.gz", "systor", 999, "systor17_traces_1k"),
         sample(
             "caffeine_systor17-additional-sample.csv.gz",
@@ -199,7 +194,9 @@ fn files_of_another_kind_are_refused() {
     ];
     for other in others {
         let Some(path) = present(&folder.join("orig"), other) else { continue };
-        for format in ["mqsim", "disksim", "ssdsim", "msr", "msps", "systor", "tencent", "spc", "fiu"] {
+        for format in
+            ["mqsim", "disksim", "ssdsim", "msr", "msps", "systor", "tencent", "spc", "fiu"]
+        {
             let error = summarise(&path, &options(format, None)).expect_err("not such a trace");
             assert_eq!(error.to_string().lines().count(), 1, "{error}");
         }

@@ -31,7 +31,8 @@ fn records(unit_ps: u64) -> impl Strategy<Value = Vec<Record>> {
 fn written(format: OutputFormat, codec: Codec, records: &[Record]) -> (NamedTempFile, Vec<Record>) {
     let mut file = NamedTempFile::new().expect("room for a small file");
     let mut writer = format.writer(file.as_file_mut(), codec, &[]).expect("a writer");
-    let kept = records.iter().filter(|record| writer.write(record).expect("room")).copied().collect();
+    let kept =
+        records.iter().filter(|record| writer.write(record).expect("room")).copied().collect();
     writer.finish().expect("room");
     (file, kept)
 }
@@ -106,7 +107,8 @@ proptest! {
 
 #[test]
 fn written_files_describe_themselves() {
-    let record = Record { time_ps: 0, op: Op::Read, offset_bytes: 1, length_bytes: 1000, device: 7 };
+    let record =
+        Record { time_ps: 0, op: Op::Read, offset_bytes: 1, length_bytes: 1000, device: 7 };
     for format in OutputFormat::ALL {
         let (file, _) = written(*format, Codec::Plain, &[record]);
         let found = flashlane_trace::detect(file.path()).expect("readable");

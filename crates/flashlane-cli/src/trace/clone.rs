@@ -7,13 +7,12 @@ use std::path::Path;
 use flashlane::Error;
 use flashlane::config::load;
 use flashlane::workload::clone::{self, CloneFile, CloneSource};
-use flashlane::workload::trace::open_reader;
 use flashlane::workload::{RequestOp, RequestSource};
 use flashlane_engine::Time;
 use flashlane_trace::statistics::{Meter, SideStatistics, TraceStatistics};
 
-use super::{STRIDE, trace_error};
-use crate::args::CloneArgs;
+use super::{STRIDE, reading, trace_error};
+use crate::args::{CloneArgs, ReadingArgs};
 use crate::execute::{STEPS, progress_bar};
 use crate::output::{OutFile, print};
 use crate::table::{Table, number};
@@ -115,7 +114,8 @@ fn parameters(source: &str, arguments: &CloneArgs) -> Result<(CloneFile, String)
 
 /// The statistics of a trace.
 fn measured(source: &str, arguments: &CloneArgs) -> Result<TraceStatistics, Error> {
-    let mut reader = open_reader(&super::config(source, &arguments.reading))?;
+    let from = arguments.format.clone().or_else(|| arguments.reading.from.clone());
+    let mut reader = reading::open(source, &ReadingArgs { from, ..arguments.reading.clone() })?;
     let mut meter = Meter::default();
     while let Some(record) = reader.next().map_err(trace_error)? {
         meter.add(&record);

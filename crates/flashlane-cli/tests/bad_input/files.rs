@@ -189,7 +189,7 @@ fn event_traces_that_cannot_be_replayed() {
     let cases = [
         (good.replace("0x1000", "4k"), &["t.csv: line 3: bad length in `DiskRead, 100"][..]),
         (good.replace("0x1,", "irp,"), &["t.csv: line 3: bad request pointer"]),
-        (good.replace("DiskRead,", "DiskRead;"), &["t.csv: found no request in 3 lines"]),
+        (good.replace("DiskRead,", "DiskRead;"), &["t.csv: found no record in 3 lines"]),
     ];
     let workload = "[[flow]]\nname = \"t\"\n[flow.trace]\npath = \"t.csv\"\n";
     for (event, says) in cases {

@@ -48,8 +48,13 @@ mod tests {
     fn a_line_describes_itself() {
         let text = "419,W,8192,16384,1577808144360767\n7,R,0,512,1577808144360769\n";
         let found = read(text, &TraceOptions::default()).expect("a trace");
-        let second =
-            Record { time_ps: 2_000_000, op: Op::Read, offset_bytes: 0, length_bytes: 512, device: 7 };
+        let second = Record {
+            time_ps: 2_000_000,
+            op: Op::Read,
+            offset_bytes: 0,
+            length_bytes: 512,
+            device: 7,
+        };
         assert_eq!((found[0].device, found[0].op, found[1]), (419, Op::Write, second));
     }
 

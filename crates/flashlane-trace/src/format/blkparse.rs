@@ -104,9 +104,8 @@ fn recognises(line: &[u8]) -> bool {
     let device = numbers_of_device(field()).is_some();
     let [cpu, sequence, time, pid, action] = [field(), field(), field(), field(), field()];
     let point = time.len().checked_sub(10);
-    let is_time = point.is_some_and(|at| {
-        time[at] == b'.' && is_number(&time[..at]) && is_number(&time[at + 1..])
-    });
+    let is_time = point
+        .is_some_and(|at| time[at] == b'.' && is_number(&time[..at]) && is_number(&time[at + 1..]));
     let is_action = (1..=2).contains(&action.len()) && action.iter().all(u8::is_ascii_alphabetic);
     device && is_time && is_action && [cpu, sequence, pid].into_iter().all(is_number)
 }
@@ -171,6 +170,6 @@ CPU3 (sda):
             assert_eq!(found, Err(reason), "{line}");
         }
         let none = message(read("a\nb\n", &TraceOptions::new(Format::Blkparse)));
-        assert!(none.contains("found no request in 2 lines"), "{none}");
+        assert!(none.contains("found no record in 2 lines"), "{none}");
     }
 }

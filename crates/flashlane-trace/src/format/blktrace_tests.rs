@@ -5,7 +5,14 @@ use crate::test_support::{TempTrace, message, read};
 use crate::{Format, Record, TraceOptions, TraceReader};
 
 /// A record in either version and byte order.
-fn record(layout: Layout, time_ns: u64, sector: u64, bytes: u32, action: u64, pdu: &[u8]) -> Vec<u8> {
+fn record(
+    layout: Layout,
+    time_ns: u64,
+    sector: u64,
+    bytes: u32,
+    action: u64,
+    pdu: &[u8],
+) -> Vec<u8> {
     let mut out = Vec::new();
     let mut put = |value: u64, size: usize| {
         let mut number = value.to_le_bytes()[..size].to_vec();
@@ -100,12 +107,18 @@ fn a_rewound_reader_reads_all_again() {
 fn damage_is_named_with_its_record() {
     let good = record(V7, 5, 8, 512, QUEUE_READ, b"");
     let cases = [
-        ([&good[..], &good[..20]].concat(), "record 2: found the end of the file after 20 bytes of 48"),
+        (
+            [&good[..], &good[..20]].concat(),
+            "record 2: found the end of the file after 20 bytes of 48",
+        ),
         ([&good[..], b"rubbish."].concat(), "record 2: found 0x62627572 as the start of a record"),
         ([&good[..], b"ru"].concat(), "record 2: found 0x00000000 as the start"),
         (record(V7, 5, 8, 512, QUEUE_READ, b"1234")[..50].to_vec(), "after 2 bytes of 4"),
-        (record(V7, 5, u64::MAX / 2, 512, QUEUE_READ, b""), "record 1: number too large in `sector"),
-        (record(V7, 5, 8, 512, 1 << 16 | 7, b""), "found no request in"),
+        (
+            record(V7, 5, u64::MAX / 2, 512, QUEUE_READ, b""),
+            "record 1: number too large in `sector",
+        ),
+        (record(V7, 5, 8, 512, 1 << 16 | 7, b""), "found no record in"),
     ];
     for (content, expected) in cases {
         let found = message(read(&content, &TraceOptions::new(Format::Blktrace)));

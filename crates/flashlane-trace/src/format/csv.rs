@@ -19,8 +19,7 @@ pub(super) const INFO: FormatInfo = FormatInfo {
 /// The comment that such a file starts with.
 pub(crate) const HEADER: &str = "# t_us,op(R/W),offset_bytes,size_bytes,device";
 
-const MAP: &str =
-    "t=1[us],op=2,off=3[B],len=4[B],dev=5;sep=comma;read=R;write=W;trim=T;flush=F";
+const MAP: &str = "t=1[us],op=2,off=3[B],len=4[B],dev=5;sep=comma;read=R;write=W;trim=T;flush=F";
 
 pub(super) fn parser(reading: &Reading) -> Columns {
     columns::fixed(MAP, reading)
@@ -40,6 +39,9 @@ mod tests {
         assert_eq!((found[1].time_ps, found[1].op, found[2].op), (1_500_001, Op::Flush, Op::Trim));
         let bare = TempTrace::new("0.000,R,0,512,0\n");
         assert_eq!(detect(bare.path()).expect("readable"), None);
-        assert_eq!(read("0,R,0,512,0\n", &TraceOptions::new(Format::Csv)).expect("a trace").len(), 1);
+        assert_eq!(
+            read("0,R,0,512,0\n", &TraceOptions::new(Format::Csv)).expect("a trace").len(),
+            1
+        );
     }
 }

@@ -5,8 +5,8 @@
 
 use super::FormatInfo;
 use super::five_columns::{Clock, FiveColumns};
-use crate::record::Op;
 use crate::options::Reading;
+use crate::record::Op;
 use crate::units::{SpaceUnit, TimeUnit};
 
 pub(super) const INFO: FormatInfo = FormatInfo {
@@ -32,8 +32,8 @@ fn operation(flags: u64) -> Option<Op> {
 mod tests {
     use super::super::LineParser;
     use super::*;
-    use crate::test_support::reading;
     use crate::reject::Reason;
+    use crate::test_support::reading;
 
     #[test]
     fn flags_and_decimal_milliseconds() {

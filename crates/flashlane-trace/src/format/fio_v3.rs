@@ -53,9 +53,9 @@ impl LineParser for FioV3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TraceOptions;
     use crate::record::Op;
     use crate::test_support::read;
-    use crate::TraceOptions;
 
     #[test]
     fn a_log_as_fio_writes_it() {

@@ -82,8 +82,8 @@ fn recognises(line: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_support::{read, reading};
     use crate::TraceOptions;
+    use crate::test_support::{read, reading};
 
     #[test]
     fn a_line_describes_itself_whatever_the_process_is_called() {

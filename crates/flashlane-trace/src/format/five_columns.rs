@@ -9,7 +9,6 @@ use crate::record::{Op, RawRecord};
 use crate::reject::Reason;
 use crate::units::TimeUnit;
 
-
 /// Shape of the time column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Clock {
@@ -72,7 +71,8 @@ impl FiveColumns {
             u128::from(whole) * u128::from(self.unit.picoseconds()) + u128::from(fraction_ps);
         let device = u32::try_from(device).ok()?;
         let op = (self.operation)(op)?;
-        let (offset_bytes, length_bytes) = range(op, lba, size, self.size_bytes, self.size_bytes).ok()?;
+        let (offset_bytes, length_bytes) =
+            range(op, lba, size, self.size_bytes, self.size_bytes).ok()?;
         Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device })
     }
 
@@ -94,7 +94,8 @@ impl FiveColumns {
         let length = number::decimal_or_hex(size).map_err(|f| f.reason(Reason::BadLength))?;
         let code = number::decimal_or_hex(op).map_err(|_| Reason::UnknownOp)?;
         let op = (self.operation)(code).ok_or(Reason::UnknownOp)?;
-        let (offset_bytes, length_bytes) = range(op, offset, length, self.size_bytes, self.size_bytes)?;
+        let (offset_bytes, length_bytes) =
+            range(op, offset, length, self.size_bytes, self.size_bytes)?;
         Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device })
     }
 }

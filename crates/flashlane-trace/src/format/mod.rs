@@ -162,7 +162,7 @@ macro_rules! formats {
 
         impl Format {
             /// All formats, the column map last.
-            pub const ALL: &[&FormatInfo] = 
+            pub const ALL: &[&FormatInfo] =
                 &[$(&$module::INFO,)* $(&$binary_module::INFO,)* &columns::INFO];
 
             /// All formats but the column map.
@@ -385,7 +385,8 @@ mod tests {
     fn every_example_is_a_line_of_its_format_and_of_no_other_that_is_recognised() {
         for format in Format::WITHOUT_MAP.iter().filter(|format| format.is_text()) {
             let info = format.info();
-            let Ok(Parser::Lines(mut parser)) = format.parser(&reading(info.time_unit), Path::new(""))
+            let Ok(Parser::Lines(mut parser)) =
+                format.parser(&reading(info.time_unit), Path::new(""))
             else {
                 panic!("{} is text", info.name)
             };

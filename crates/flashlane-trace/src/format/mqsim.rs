@@ -27,9 +27,9 @@ pub(super) fn parser(reading: &Reading) -> FiveColumns {
 mod tests {
     use super::super::LineParser;
     use super::*;
-    use crate::test_support::reading;
     use crate::record::{Op, RawRecord};
     use crate::reject::Reason;
+    use crate::test_support::reading;
 
     fn parse(line: &str) -> Result<Option<RawRecord>, Reason> {
         parser(&reading(TimeUnit::Nanoseconds)).parse(line.as_bytes())

@@ -1,13 +1,13 @@
 //! Tests of the MSPS format, on samples written by hand.
 
-use super::*;
 use super::super::order::WAITING_MAX;
-use crate::test_support::reading;
+use super::*;
 use crate::detect::detect;
 use crate::format::Format;
 use crate::options::TraceOptions;
 use crate::reader::TraceReader;
 use crate::record::Record;
+use crate::test_support::reading;
 use crate::test_support::{TempTrace, message, read};
 
 const HEADER: &str = "\
@@ -113,7 +113,7 @@ fn other_events_are_skipped_and_counted() {
         assert_eq!(reader.skipped_count(), 0);
     }
     let none = format!("{HEADER}CSwitch, 1, a ( 1), 2\n");
-    assert!(message(read(none, &options())).contains("found no request in 9 lines"));
+    assert!(message(read(none, &options())).contains("found no record in 9 lines"));
 }
 
 #[test]
@@ -144,7 +144,11 @@ fn bad_lines_give_their_reason() {
         ("DiskRead, 1, a, 1, 0x1, 0xffffffffffffffff, 0x200, 1, 0", Reason::TooLarge),
     ];
     for (line, reason) in cases {
-        assert_eq!(parser(&reading(TimeUnit::Microseconds)).parse(line.as_bytes()), Err(reason), "{line}");
+        assert_eq!(
+            parser(&reading(TimeUnit::Microseconds)).parse(line.as_bytes()),
+            Err(reason),
+            "{line}"
+        );
     }
 }
 

@@ -98,6 +98,6 @@ mod tests {
         assert!(cut.contains("record 2: found the end of the file after 23 bytes of 24"), "{cut}");
         let hashed = message(read(record(1, u64::MAX, 512), &options));
         assert!(hashed.contains("record 1: number too large in `object 18446744073709551615"));
-        assert!(message(read(b"", &options)).contains("found no request in"));
+        assert!(message(read(b"", &options)).contains("found no record in"));
     }
 }

@@ -227,11 +227,7 @@ impl Table {
         Ok(true)
     }
 
-    fn record(
-        &self,
-        row: usize,
-        names: &mut HashMap<Vec<u8>, u32>,
-    ) -> Result<RawRecord, Reason> {
+    fn record(&self, row: usize, names: &mut HashMap<Vec<u8>, u32>) -> Result<RawRecord, Reason> {
         let [time, op, offset, length] = &self.columns;
         let time_ps = time.time(row)?;
         let op = operation(&op.cells[row]).ok_or(Reason::UnknownOp)?;
@@ -273,9 +269,8 @@ impl Column {
         self.cells.clear();
         let (there, cells) = (self.there, &mut self.cells);
         let is_unsigned = self.is_unsigned;
-        let narrow = |n: i32| {
-            Cell::Integer(if is_unsigned { i64::from(n as u32) } else { i64::from(n) })
-        };
+        let narrow =
+            |n: i32| Cell::Integer(if is_unsigned { i64::from(n as u32) } else { i64::from(n) });
         match self.reader.as_mut().expect("a row group is open") {
             ColumnReader::Int32ColumnReader(reader) => decode(reader, there, count, narrow, cells)?,
             ColumnReader::Int64ColumnReader(reader) => {
@@ -331,8 +326,7 @@ fn decode<T: DataType>(
     let (mut values, mut levels) = (Vec::new(), Vec::new());
     let mut done = 0;
     while done < count {
-        let (rows, ..) =
-            reader.read_records(count - done, Some(&mut levels), None, &mut values)?;
+        let (rows, ..) = reader.read_records(count - done, Some(&mut levels), None, &mut values)?;
         if rows == 0 {
             break;
         }

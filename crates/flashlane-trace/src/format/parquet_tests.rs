@@ -34,9 +34,7 @@ fn file(schema: &str, times: &[f64]) -> Vec<u8> {
                 let names = texts(|row| if row % 2 == 0 { "a" } else { "b" });
                 column.typed::<ByteArrayType>().write_batch(&names, None, None)
             }
-            "length" => {
-                column.typed::<Int64Type>().write_batch(&lengths, Some(&levels), None)
-            }
+            "length" => column.typed::<Int64Type>().write_batch(&lengths, Some(&levels), None),
             "lba" => column.typed::<Int32Type>().write_batch(&vec![8; rows], None, None),
             "op" => {
                 let ops = texts(|row| ["Read", "W", "TRIM", "flush"][row % 4]);
@@ -68,8 +66,7 @@ fn columns_are_found_by_name_and_rows_come_in_order() {
     let mut reader = TraceReader::open(file.path(), &options).expect("a trace");
     let found: Vec<_> = reader.by_ref().map(|record| record.expect("a record")).collect();
     let brief: Vec<_> = found.iter().map(|r| (r.time_ps, r.op, r.device)).collect();
-    let expected =
-        [(0, Op::Flush, 1), (1_500_000, Op::Trim, 0), (3_000_000, Op::Read, 0)];
+    let expected = [(0, Op::Flush, 1), (1_500_000, Op::Trim, 0), (3_000_000, Op::Read, 0)];
     assert_eq!(brief, expected);
     assert_eq!((found[2].offset_bytes, found[2].length_bytes), (4096, 4096));
     let rejected = &reader.rejected().first()[0];
@@ -88,7 +85,10 @@ fn what_is_no_such_file_is_refused() {
     refused(&good[..good.len() - 9], "record 1: found ");
     refused(b"PAR1", "record 1: found ");
     refused(b"1 0 0 8 1\n", "record 1: found ");
-    refused(&file(&SCHEMA.replace("arrival_us", "when"), &[1.0, 2.0]), "no column called t_ps or t_ns");
+    refused(
+        &file(&SCHEMA.replace("arrival_us", "when"), &[1.0, 2.0]),
+        "no column called t_ps or t_ns",
+    );
     let packed = zstd::encode_all(&good[..], 1).expect("room");
     refused(&packed, "found a file that zstd compresses as a whole");
     refused(&file(SCHEMA, &[-1.0, 2.0]), "bad time in `-1, Read, 8, 4096`");

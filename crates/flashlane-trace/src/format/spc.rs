@@ -63,7 +63,8 @@ mod tests {
     #[test]
     fn only_a_decimal_time_is_recognised() {
         assert!(recognises(INFO.example.as_bytes()));
-        for line in ["0,1,512,W,5", "0,1,512,Write,5.0", "0.5,1,512,W,5.0", "0,1,512", "0,1,2,R,.5"] {
+        for line in ["0,1,512,W,5", "0,1,512,Write,5.0", "0.5,1,512,W,5.0", "0,1,512", "0,1,2,R,.5"]
+        {
             assert!(!recognises(line.as_bytes()), "{line}");
         }
         let bad = message(read("0,1,0,W,1.0\n", &TraceOptions::new(Format::Spc)));

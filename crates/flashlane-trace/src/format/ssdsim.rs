@@ -26,8 +26,8 @@ pub(super) fn parser(reading: &Reading) -> FiveColumns {
 mod tests {
     use super::super::LineParser;
     use super::*;
-    use crate::test_support::reading;
     use crate::record::Op;
+    use crate::test_support::reading;
 
     #[test]
     fn time_is_in_the_unit_that_was_asked_for() {

@@ -210,12 +210,22 @@ mod tests {
     #[test]
     fn damage_is_named_with_its_record() {
         let good = record(1, 0x28, 8, 512, 5);
-        let options = TraceOptions { max_rejected_fraction: 0.0, ..TraceOptions::new(Format::Vscsi) };
+        let options =
+            TraceOptions { max_rejected_fraction: 0.0, ..TraceOptions::new(Format::Vscsi) };
         let cases = [
-            ([&good[..], &good[..31]].concat(), "record 2: found the end of the file after 31 bytes of 32"),
+            (
+                [&good[..], &good[..31]].concat(),
+                "record 2: found the end of the file after 31 bytes of 32",
+            ),
             (b"short".to_vec(), "record 1: found neither version 1 nor 2"),
-            ([&good[..], &good[..], &[9; 32]].concat(), "record 3: found a record of another version"),
-            ([&good[..], &record(1, 0x28, 8, 0, 5)].concat(), "record 2: length 0 in `command 0x28"),
+            (
+                [&good[..], &good[..], &[9; 32]].concat(),
+                "record 3: found a record of another version",
+            ),
+            (
+                [&good[..], &record(1, 0x28, 8, 0, 5)].concat(),
+                "record 2: length 0 in `command 0x28",
+            ),
             ([&good[..], &record(1, 0x28, u64::MAX, 1, 5)].concat(), "record 2: number too large"),
         ];
         for (content, expected) in cases {

@@ -6,8 +6,7 @@ use super::{Compressor, OutputInfo, RecordWriter};
 use crate::format::CSV_HEADER;
 use crate::record::{Op, Record};
 
-pub(super) const INFO: OutputInfo =
-    OutputInfo { name: "csv", loses: "nothing", endings: &["csv"] };
+pub(super) const INFO: OutputInfo = OutputInfo { name: "csv", loses: "nothing", endings: &["csv"] };
 
 /// Picoseconds in a microsecond.
 const MICROSECOND_PS: u64 = 1_000_000;

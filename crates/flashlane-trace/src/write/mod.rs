@@ -87,7 +87,10 @@ impl OutputFormat {
             .and_then(|_| name.rsplit_once('.'))
             .map_or(name.as_str(), |(stem, _)| stem);
         let has = |ending: &&str| stem.ends_with(&format!(".{ending}"));
-        OutputFormat::ALL.iter().copied().find(|format| format.info().endings.iter().any(|e| has(e)))
+        OutputFormat::ALL
+            .iter()
+            .copied()
+            .find(|format| format.info().endings.iter().any(|e| has(e)))
     }
 
     /// A writer to `out`, which is compressed by `codec`. Fio's logs call device n `files[n]`; without a name there it
@@ -103,7 +106,8 @@ impl OutputFormat {
     ) -> io::Result<Box<dyn RecordWriter + 'a>> {
         if self == OutputFormat::Parquet {
             if codec != Codec::Plain {
-                let message = "Parquet is compressed inside; allowed: a name without another ending";
+                let message =
+                    "Parquet is compressed inside; allowed: a name without another ending";
                 return Err(io::Error::other(message));
             }
             return Ok(Box::new(parquet::ParquetWriter::new(out)?));
