@@ -61,8 +61,7 @@ pub struct EventQueue<E> {
     times: [u64; LANES],
     sequences: [u64; LANES],
     sequence: u64,
-    now: Time,
-    /// Key of the last event that left.
+    /// Key of the last event that left; its time is the clock.
     last: Key,
 }
 
@@ -82,7 +81,6 @@ impl<E: Laned> EventQueue<E> {
             times: std::array::from_fn(|lane| never(lane).time),
             sequences: [0; LANES],
             sequence: 0,
-            now: Time::ZERO,
             last: Key { time: 0, sequence: 0 },
         }
     }
@@ -91,7 +89,7 @@ impl<E: Laned> EventQueue<E> {
     #[inline]
     #[must_use]
     pub fn now(&self) -> Time {
-        self.now
+        Time(self.last.time)
     }
 
     /// Number of pending events.
@@ -132,7 +130,7 @@ impl<E: Laned> EventQueue<E> {
     /// the queue.
     #[inline(always)]
     pub fn schedule_at(&mut self, time: Time, Sequence(sequence): Sequence, event: E) {
-        assert!(time >= self.now, "an event may not be scheduled in the past");
+        assert!(time.0 >= self.last.time, "an event may not be scheduled in the past");
         assert!(time.0 < END, "simulated time ends after 213 days");
         let lane = event.lane();
         let entry = Entry { key: Key { time: time.0, sequence }, event };
@@ -178,13 +176,21 @@ impl<E: Laned> EventQueue<E> {
         if time >= END {
             return None;
         }
+        debug_assert!(time >= self.last.time, "time runs back");
         self.last = Key { time, sequence: self.sequences[lane % LANES] };
-        let (event, next) =
-            if lane == UNORDERED { self.heap.pop() } else { self.lanes[lane].pop() };
-        self.set_head(lane, next.unwrap_or(never(lane)));
-        debug_assert!(time >= self.now.0, "time runs back");
-        self.now = Time(time);
-        Some((self.now, event))
+        let event = if lane == UNORDERED {
+            let (event, next) = self.heap.pop();
+            self.set_head(lane, next.unwrap_or(never(lane)));
+            event
+        } else {
+            let (event, next) = self.lanes[lane].pop();
+            match next {
+                Some(key) => self.set_head(lane, key),
+                None => self.times[lane] = never(lane).time,
+            }
+            event
+        };
+        Some((Time(time), event))
     }
 }
 

@@ -154,6 +154,13 @@ impl Transaction {
     }
 }
 
+impl Default for Transaction {
+    /// What a free place of the pool holds.
+    fn default() -> Self {
+        Self::new(Source::User, Op::Read, 0, 0, Time::ZERO)
+    }
+}
+
 impl Linked for Transaction {
     #[inline]
     fn links(&mut self) -> (&mut u32, &mut u32) {

@@ -110,8 +110,8 @@ impl Ssd {
     pub(crate) fn read_pages(&mut self, id: u32) {
         let flow = self.requests[id].flow;
         let cached = self.cache.modes[flow as usize] != CacheMode::Off;
-        for index in 0..self.page_count(id) {
-            let mut part = self.page_part(id, index);
+        let mut parts = self.page_parts(id);
+        while let Some(mut part) = parts.next(self.page_sectors.get()) {
             if cached {
                 let (slot, held) = self.cache.slots(flow).lookup(part.lpa);
                 let hit = held & part.mask;
@@ -127,16 +127,20 @@ impl Ssd {
                 }
                 record.cache_misses += 1;
             }
-            self.read_flash(id, &part);
+            self.read_flash(id, flow, &part);
         }
         self.access_dram(id);
     }
 
     /// The access to the pieces put together, which a request waits for.
+    #[inline]
     fn access_dram(&mut self, id: u32) {
-        if self.cache.pieces.is_empty() {
-            return;
+        if !self.cache.pieces.is_empty() {
+            self.access_pieces(id);
         }
+    }
+
+    fn access_pieces(&mut self, id: u32) {
         self.requests[id].pending += 1;
         let pieces = std::mem::take(&mut self.cache.pieces);
         let flow = self.requests[id].flow;
@@ -186,7 +190,7 @@ impl Ssd {
     /// A DRAM access of a request is over.
     pub(crate) fn on_dram_done(&mut self, id: u32) {
         let chain = self.cache_chain(id);
-        self.part_done(id, chain);
+        self.part_done(id, &chain);
     }
 
     /// Pages of a write: into the cache as far as there is room, or straight to flash.
@@ -313,7 +317,7 @@ impl Ssd {
         self.cache.flushes[flow as usize].ended(tr.flush_epoch, &mut over);
         for request in over {
             let chain = self.cache_chain(request);
-            self.part_done(request, chain);
+            self.part_done(request, &chain);
         }
         while let Some(&id) = self.cache.pool(flow).waiting.front() {
             if !self.accept_pages(id) {
@@ -321,7 +325,7 @@ impl Ssd {
             }
             self.cache.pool(flow).waiting.pop_front();
             let chain = self.cache_chain(id);
-            self.part_done(id, chain);
+            self.part_done(id, &chain);
             if self.flash.scans_at_once() {
                 self.dispatch_offered();
             }
@@ -329,10 +333,14 @@ impl Ssd {
     }
 
     /// Read data passes on its way up: it stays in the cache for flows that fill it on reads.
+    #[inline]
     pub(crate) fn fill_cache(&mut self, flow: u16, lpa: u32, mask: u64) {
-        if !self.cache.fills_on_read(flow) {
-            return;
+        if self.cache.fills_on_read(flow) {
+            self.fill_slot(flow, lpa, mask);
         }
+    }
+
+    fn fill_slot(&mut self, flow: u16, lpa: u32, mask: u64) {
         let slots = self.cache.slots(flow);
         if !slots.contains(lpa) && !slots.has_room() {
             let Some(evicted) = self.evict(flow, NONE) else { return };

@@ -39,7 +39,7 @@ impl Ssd {
         }
         self.flash.dies[die as usize].registers = moved;
         if !self.program_registers(die) {
-            self.offer(self.flash.chip_of(die));
+            self.offer_at(self.flash.place_of(die));
         }
         true
     }
@@ -77,7 +77,7 @@ impl Ssd {
         (state.head, state.registers) = (together, later);
         state.op = Op::Program;
         self.flash.set_state(die, DieState::Copyback);
-        let channel = self.flash.channel_of(self.flash.chip_of(die));
+        let channel = self.flash.place_of(die).channel;
         if self.channel_busy(channel) {
             self.flash.channels[channel as usize].copybacks.push_back(die);
             self.await_channel(channel);

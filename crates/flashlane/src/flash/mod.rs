@@ -59,6 +59,7 @@ pub(crate) struct Suspended {
 /// A die.
 #[derive(Clone, Debug)]
 pub(crate) struct Die {
+    place: DiePlace,
     pub(crate) state: DieState,
     /// First transaction of the running command, linked by `sibling`.
     head: u32,
@@ -73,8 +74,6 @@ pub(crate) struct Die {
     until: Time,
     /// End of the command cycles, start of the array operation.
     since: Time,
-    /// The accounts of the chip know that the array operation started.
-    counted: bool,
     /// Array time of the operation without interruptions.
     whole: u64,
     /// From then on the operation may be interrupted.
@@ -90,6 +89,15 @@ impl Die {
         let sensed = self.op == Op::Read && self.until <= now;
         self.state == DieState::Array && self.since <= now && !sensed
     }
+}
+
+/// A command for a die: its first transaction, the sectors of its largest page, and its pages.
+#[derive(Clone, Copy, Debug)]
+struct Command {
+    op: Op,
+    head: u32,
+    sectors: u32,
+    pages: u64,
 }
 
 /// Counters of the flash. Units: pages, unless named otherwise.
@@ -143,7 +151,19 @@ impl Flash {
         geometry: Geometry,
         flows: usize,
     ) -> Self {
-        let die = Die {
+        let place_of = |die: u32| {
+            let chip = die / geometry.dies_per_chip;
+            let channel = chip / geometry.chips_per_channel;
+            DiePlace {
+                die,
+                die_in_chip: die % geometry.dies_per_chip,
+                chip,
+                chip_in_channel: chip % geometry.chips_per_channel,
+                channel,
+            }
+        };
+        let die = |die: u32| Die {
+            place: place_of(die),
             state: DieState::Idle,
             head: NONE,
             op: Op::Read,
@@ -152,7 +172,6 @@ impl Flash {
             sectors: 0,
             until: Time::ZERO,
             since: Time::ZERO,
-            counted: true,
             whole: 0,
             interruptible: Time::ZERO,
             suspended: None,
@@ -161,7 +180,7 @@ impl Flash {
         Self {
             timing: FlashTiming::new(config, compat),
             channels: vec![Channel::new(); geometry.channels as usize],
-            dies: vec![die; geometry.dies() as usize],
+            dies: (0..geometry.dies()).map(die).collect(),
             idle: vec![u32::MAX; geometry.chips() as usize],
             chips: vec![ChipAccount::default(); geometry.chips() as usize],
             counters: FlashCounters::default(),
@@ -228,27 +247,13 @@ impl Flash {
     /// Chip and channel of a die.
     #[inline(always)]
     pub(crate) fn place_of(&self, die: u32) -> DiePlace {
-        let chip = self.chip_of(die);
-        let channel = self.channel_of(chip);
-        DiePlace {
-            die,
-            die_in_chip: die - chip * self.dies_per_chip.get(),
-            chip,
-            chip_in_channel: chip - channel * self.chips_per_channel.get(),
-            channel,
-        }
+        self.dies[die as usize].place
     }
 
     /// Chip of a die.
     #[inline]
     pub(crate) fn chip_of(&self, die: u32) -> u32 {
-        self.dies_per_chip.divide(die)
-    }
-
-    /// Channel of a chip.
-    #[inline]
-    pub(crate) fn channel_of(&self, chip: u32) -> u32 {
-        self.chips_per_channel.divide(chip)
+        self.place_of(die).chip
     }
 
     /// Dies of a chip.
@@ -273,11 +278,11 @@ impl Flash {
     /// A die does something else now.
     #[inline(always)]
     fn set_state(&mut self, die: u32, state: DieState) {
-        let DiePlace { die_in_chip, chip, .. } = self.place_of(die);
-        let bit = 1 << die_in_chip;
-        let idle = &mut self.idle[chip as usize];
+        let die = &mut self.dies[die as usize];
+        let bit = 1 << die.place.die_in_chip;
+        let idle = &mut self.idle[die.place.chip as usize];
         *idle = if state == DieState::Idle { *idle | bit } else { *idle & !bit };
-        self.dies[die as usize].state = state;
+        die.state = state;
     }
 
     /// Operations that the dies run or have suspended, for audits.
@@ -345,15 +350,44 @@ impl Ssd {
                 }
             }
         }
-        let place = self.flash.place_of(die);
-        let others = self.flash.idle[place.chip as usize] | 1 << place.die_in_chip;
-        let kind = usize::from(planes > 1) + 2 * usize::from(others != u32::MAX);
-        self.flash.counters.commands[op as usize][kind] += 1;
+        let command = Command { op, head, sectors, pages: planes };
+        self.start_command(die, command, bus, settle);
+    }
+
+    /// Sends a command of one page to a die that is idle. The channel must be free.
+    #[inline(always)]
+    pub(crate) fn issue_page(&mut self, die: u32, id: u32) {
+        let now = self.now;
+        let tr = &mut self.transactions[id];
+        let waited = tr.lap(now);
+        tr.chain.queue += waited;
+        tr.sibling = NONE;
+        tr.place = Place::Die;
+        let (op, sectors) = (tr.op, tr.sectors());
+        let mut bus = self.flash.timing.command(op, 1);
+        if op == Op::Program {
+            bus += self.flash.timing.data(tr.moved_sectors());
+            if !self.ftl.in_place {
+                let block = self.ftl.blocks.block_of(tr.ppa);
+                self.ftl.blocks.block_mut(block).issued += 1;
+            }
+        }
+        self.start_command(die, Command { op, head: id, sectors, pages: 1 }, bus, 0);
+    }
+
+    /// A die takes a command. Units: picoseconds.
+    #[inline(always)]
+    fn start_command(&mut self, die: u32, command: Command, bus: u64, settle: u64) {
+        let Command { op, head, sectors, pages } = command;
         let state = &mut self.flash.dies[die as usize];
+        let place = state.place;
         assert_eq!(state.state, DieState::Idle, "a die runs one operation at a time");
         state.head = head;
         state.op = op;
         state.sectors = sectors;
+        let others = self.flash.idle[place.chip as usize] | 1 << place.die_in_chip;
+        let kind = usize::from(pages > 1) + 2 * usize::from(others != u32::MAX);
+        self.flash.counters.commands[op as usize][kind] += 1;
         self.send_command(die, bus, settle);
     }
 
@@ -362,9 +396,10 @@ impl Ssd {
     #[inline(always)]
     fn send_command(&mut self, die: u32, bus: u64, settle: u64) {
         let sent = self.now + Time(bus);
-        let channel = self.flash.channel_of(self.flash.chip_of(die));
+        let channel = self.flash.place_of(die).channel;
         let place = self.queue.reserve();
         self.flash.set_state(die, DieState::Array);
+        self.flash.starts(die);
         let state = &mut self.flash.dies[die as usize];
         let page = match state.op {
             Op::Erase => 0,
@@ -372,7 +407,6 @@ impl Ssd {
         };
         state.whole = self.flash.timing.array(state.op, page, state.sectors);
         state.since = sent;
-        state.counted = false;
         state.interruptible = sent;
         state.until = sent + Time(settle + state.whole);
         let (until, epoch, op) = (state.until, state.epoch, state.op);
@@ -404,8 +438,7 @@ impl Ssd {
             return;
         }
         assert_eq!(state.state, DieState::Array, "an array operation ends once");
-        let (op, head, since) = (state.op, state.head, state.since);
-        let channel = self.flash.channel_of(self.flash.chip_of(die));
+        let (op, head, since, channel) = (state.op, state.head, state.since, state.place.channel);
         if op == Op::Read {
             if !self.copy_back(die) {
                 self.read_done(die, now);
@@ -432,7 +465,7 @@ impl Ssd {
             // A command may carry pages of several sources.
             let source = tr.source;
             self.count_operation(source, op);
-            self.transaction_done(id);
+            self.change_done(id);
             if self.flash.scan_at_once {
                 self.dispatch_offered();
             }
@@ -443,14 +476,13 @@ impl Ssd {
             return;
         }
         self.resume(die);
-        self.offer(self.flash.chip_of(die));
+        self.offer_at(self.flash.place_of(die));
     }
 
     /// Queues the pages of an array read that ended at `end` for the channel.
     fn read_done(&mut self, die: u32, end: Time) {
         self.flash.die_stops(die, end, &self.transactions);
-        let channel = self.flash.channel_of(self.flash.chip_of(die));
-        let Die { head, since, .. } = self.flash.dies[die as usize];
+        let Die { head, since, place, .. } = self.flash.dies[die as usize];
         let class = match self.transactions[head].source {
             Source::Mapping => 0,
             Source::User | Source::Cache => 1,
@@ -464,8 +496,8 @@ impl Ssd {
             let next = tr.sibling;
             tr.sibling = NONE;
             pages += 1;
-            let waiting = &mut self.flash.channels[channel as usize].waiting[class];
-            waiting.push_back(id, &mut self.transactions);
+            let channel = &mut self.flash.channels[place.channel as usize];
+            channel.push_data(class, id, &mut self.transactions);
             id = next;
         }
         let state = &mut self.flash.dies[die as usize];
