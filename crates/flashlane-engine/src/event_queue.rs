@@ -10,6 +10,8 @@
 mod heap;
 mod ring;
 
+use std::cmp::Ordering;
+
 use crate::time::Time;
 use heap::Heap;
 use ring::Ring;
@@ -29,10 +31,48 @@ pub trait Laned: Copy {
 pub struct Sequence(u64);
 
 /// Place of an event in the order: time, then sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
     time: u64,
     sequence: u64,
+}
+
+impl Key {
+    /// One number of the same order: compared in two steps without a branch.
+    #[inline]
+    fn rank(self) -> u128 {
+        u128::from(self.time) << 64 | u128::from(self.sequence)
+    }
+}
+
+impl PartialOrd for Key {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+    #[inline]
+    fn lt(&self, other: &Self) -> bool {
+        self.rank() < other.rank()
+    }
+    #[inline]
+    fn le(&self, other: &Self) -> bool {
+        self.rank() <= other.rank()
+    }
+    #[inline]
+    fn gt(&self, other: &Self) -> bool {
+        self.rank() > other.rank()
+    }
+    #[inline]
+    fn ge(&self, other: &Self) -> bool {
+        self.rank() >= other.rank()
+    }
+}
+
+impl Ord for Key {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -102,9 +102,16 @@ impl List {
     #[inline]
     pub fn pop_front<T: Linked>(&mut self, slab: &mut Slab<T>) -> u32 {
         let id = self.head;
-        if id != NONE {
-            self.remove(id, slab);
+        if id == NONE {
+            return NONE;
         }
+        self.head = slab[id].next();
+        if self.head == NONE {
+            self.tail = NONE;
+        } else {
+            *slab[self.head].links().0 = NONE;
+        }
+        self.len -= 1;
         id
     }
 }

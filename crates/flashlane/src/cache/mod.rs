@@ -284,7 +284,7 @@ impl Ssd {
         let id = self.new_transaction(Source::Cache, Op::Program, owner, lpa);
         let epoch = self.cache.flushes[owner as usize].started();
         let tr = &mut self.transactions[id];
-        tr.mask = slot.mask & mask;
+        tr.set_mask(slot.mask & mask);
         tr.tag = slot.version;
         tr.flush_epoch = epoch;
         let sectors = u64::from(tr.sectors());
@@ -311,7 +311,7 @@ impl Ssd {
     pub(crate) fn write_back_done(&mut self, tr: &Transaction) {
         let (flow, drop) = (tr.flow, self.cache.drops_written);
         let pool = self.cache.pool(flow);
-        pool.in_flight -= u64::from(tr.mask.count_ones());
+        pool.in_flight -= u64::from(tr.sectors());
         pool.slots.end_write_back(tr.lpa, tr.tag, drop);
         let mut over = Vec::new();
         self.cache.flushes[flow as usize].ended(tr.flush_epoch, &mut over);
@@ -367,8 +367,8 @@ impl Ssd {
         let found = self.transactions.iter().filter(|(_, tr)| waits(tr));
         for id in found.map(|(id, _)| id).collect::<Vec<u32>>() {
             let tr = &mut self.transactions[id];
-            let trimmed = u64::from((tr.mask & mask).count_ones());
-            tr.mask &= !mask;
+            let trimmed = u64::from((tr.mask() & mask).count_ones());
+            tr.set_mask(tr.mask() & !mask);
             self.cache.pool(flow).in_flight -= trimmed;
         }
     }
@@ -391,7 +391,7 @@ impl Ssd {
         for (_, tr) in self.transactions.iter() {
             if tr.source == Source::Cache && tr.op == Op::Program {
                 let pool = usize::from(tr.flow) % under_way.len();
-                under_way[pool] += u64::from(tr.mask.count_ones());
+                under_way[pool] += u64::from(tr.sectors());
             }
         }
         for (pool, under_way) in self.cache.pools.iter().zip(under_way) {

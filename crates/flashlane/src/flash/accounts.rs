@@ -19,14 +19,15 @@ pub(crate) struct ChipAccount {
     pub(crate) by_source: [u64; 3],
 }
 
-impl Flash {
-    /// An array operation of a die starts when its command is over.
+impl ChipAccount {
+    /// An array operation of a die of the chip starts when its command is over.
     #[inline]
-    pub(super) fn starts(&mut self, die: u32) {
-        let place = self.place_of(die);
-        self.chips[place.chip as usize].starting |= 1 << place.die_in_chip;
+    pub(super) fn starts(&mut self, die_in_chip: u32) {
+        self.starting |= 1 << die_in_chip;
     }
+}
 
+impl Flash {
     /// Counts the dies of a chip, from `first` on, whose array operations have started by `now`.
     #[inline(always)]
     fn count_starts(&mut self, chip: u32, first: u32, now: Time) {

@@ -99,7 +99,7 @@ impl Channel {
     }
 
     /// A read of a die ends in the array at `at`, and keeps `place` among the events.
-    #[inline]
+    #[inline(always)]
     pub(super) fn sense(&mut self, at: Time, place: Sequence, die: u32) {
         self.sensing.push_back(Sensing { at, place, die, scheduled: false });
         let mut new = self.sensing.len() - 1;

@@ -91,13 +91,20 @@ impl Die {
     }
 }
 
-/// A command for a die: its first transaction, the sectors of its largest page, and its pages.
+/// A command for a die.
 #[derive(Clone, Copy, Debug)]
 struct Command {
     op: Op,
+    /// Its first transaction, linked by `sibling`.
     head: u32,
+    /// Sectors of its largest page.
     sectors: u32,
+    /// Place of its first page in the block.
+    page: u32,
+    /// How many pages it has.
     pages: u64,
+    /// What the die did before.
+    after: DieState,
 }
 
 /// Counters of the flash. Units: pages, unless named otherwise.
@@ -350,13 +357,15 @@ impl Ssd {
                 }
             }
         }
-        let command = Command { op, head, sectors, pages: planes };
-        self.start_command(die, command, bus, settle);
+        let page = self.ftl.blocks.page_of(self.transactions[head].ppa);
+        let command = Command { op, head, sectors, page, pages: planes, after: DieState::Idle };
+        self.send_command(die, command, bus, settle, false);
     }
 
-    /// Sends a command of one page to a die that is idle. The channel must be free.
+    /// Sends a command of one page to a die that is idle. The channel must be free. `lone`: nothing else
+    /// waits for it.
     #[inline(always)]
-    pub(crate) fn issue_page(&mut self, die: u32, id: u32) {
+    pub(crate) fn issue_page(&mut self, die: u32, id: u32, lone: bool) {
         let now = self.now;
         let tr = &mut self.transactions[id];
         let waited = tr.lap(now);
@@ -372,58 +381,52 @@ impl Ssd {
                 self.ftl.blocks.block_mut(block).issued += 1;
             }
         }
-        self.start_command(die, Command { op, head: id, sectors, pages: 1 }, bus, 0);
-    }
-
-    /// A die takes a command. Units: picoseconds.
-    #[inline(always)]
-    fn start_command(&mut self, die: u32, command: Command, bus: u64, settle: u64) {
-        let Command { op, head, sectors, pages } = command;
-        let state = &mut self.flash.dies[die as usize];
-        let place = state.place;
-        assert_eq!(state.state, DieState::Idle, "a die runs one operation at a time");
-        state.head = head;
-        state.op = op;
-        state.sectors = sectors;
-        let others = self.flash.idle[place.chip as usize] | 1 << place.die_in_chip;
-        let kind = usize::from(pages > 1) + 2 * usize::from(others != u32::MAX);
-        self.flash.counters.commands[op as usize][kind] += 1;
-        self.send_command(die, bus, settle);
+        let page = self.ftl.blocks.page_of(tr.ppa);
+        let command = Command { op, head: id, sectors, page, pages: 1, after: DieState::Idle };
+        self.send_command(die, command, bus, 0, lone);
     }
 
     /// Takes the channel for a command, and the array of the die for its work after that. The die takes
-    /// the command only after `settle`. Units: picoseconds.
+    /// the command only after `settle`. Units: picoseconds. `lone`: no queued work waits for the channel.
     #[inline(always)]
-    fn send_command(&mut self, die: u32, bus: u64, settle: u64) {
+    fn send_command(&mut self, die: u32, command: Command, bus: u64, settle: u64, lone: bool) {
+        let Command { op, head, sectors, page, pages, after } = command;
         let sent = self.now + Time(bus);
-        let channel = self.flash.place_of(die).channel;
         let place = self.queue.reserve();
-        self.flash.set_state(die, DieState::Array);
-        self.flash.starts(die);
-        let state = &mut self.flash.dies[die as usize];
-        let page = match state.op {
-            Op::Erase => 0,
-            _ => self.ftl.blocks.page_of(self.transactions[state.head].ppa),
-        };
-        state.whole = self.flash.timing.array(state.op, page, state.sectors);
+        let flash = &mut self.flash;
+        let state = &mut flash.dies[die as usize];
+        assert_eq!(state.state, after, "a die runs one operation at a time");
+        let DiePlace { chip, channel, die_in_chip, .. } = state.place;
+        state.state = DieState::Array;
+        state.head = head;
+        state.op = op;
+        state.sectors = sectors;
+        state.whole = flash.timing.array(op, page, sectors);
         state.since = sent;
         state.interruptible = sent;
         state.until = sent + Time(settle + state.whole);
-        let (until, epoch, op) = (state.until, state.epoch, state.op);
-        let state = &mut self.flash.channels[channel as usize];
+        let (until, epoch) = (state.until, state.epoch);
+        let idle = &mut flash.idle[chip as usize];
+        let others = *idle | 1 << die_in_chip;
+        *idle &= !(1 << die_in_chip);
+        let beside = after == DieState::Idle && others != u32::MAX;
+        flash.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
+        flash.chips[chip as usize].starts(die_in_chip);
+        let state = &mut flash.channels[channel as usize];
         assert!(!state.busy, "a channel moves one thing at a time");
         state.busy = true;
         state.taken += bus;
         state.until = sent;
         state.unawaited = Some(place);
-        let awaited = state.has_work() || self.channel_is_wanted(channel);
+        let senses = op == Op::Read && !flash.copyback;
+        let has_work = state.has_work();
         let place = self.queue.reserve();
-        if op == Op::Read && !self.flash.copyback {
-            self.flash.channels[channel as usize].sense(until, place, die);
+        if senses {
+            state.sense(until, place, die);
         } else {
             self.queue.schedule_at(until, place, Event::ArrayDone { die, epoch });
         }
-        if awaited {
+        if has_work || !lone && self.channel_is_wanted(channel) {
             self.await_channel(channel);
         } else {
             self.await_sensing(channel);

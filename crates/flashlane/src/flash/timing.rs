@@ -162,7 +162,7 @@ impl FlashTiming {
     }
 
     /// Array time of an operation on `sectors` sectors of page `page` of a block.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn array(&self, op: Op, page: u32, sectors: u32) -> u64 {
         if let Some([read, write]) = &self.in_place {
             return if op == Op::Read { read } else { write }[sectors as usize];

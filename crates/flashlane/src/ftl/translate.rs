@@ -100,7 +100,7 @@ impl Ssd {
         let tr = &self.transactions[id];
         let lpa = tr.lpa;
         let ppa = self.ftl.pages.ppa(lpa);
-        let (flow, mask) = (tr.flow, tr.mask);
+        let (flow, mask) = (tr.flow, tr.mask());
         let mut written = if ppa == NONE { 0 } else { self.ftl.pages.mask(lpa) & mask };
         if written != mask && ppa != NONE && self.ftl.unwritten_reads_allocate {
             // The sectors that nobody wrote count as there from now on.
@@ -114,7 +114,9 @@ impl Ssd {
             let tr = &mut self.transactions[id];
             tr.ppa = ppa;
             tr.plane = plane;
-            tr.mask = written;
+            if written != mask {
+                tr.set_mask(written);
+            }
             if let Some(sets) = &mut self.ftl.sets
                 && !tr.merging
             {
@@ -177,7 +179,7 @@ impl Ssd {
         if tr.merging {
             self.merge_read_over(id);
         } else {
-            self.fill_cache(tr.flow, tr.lpa, tr.mask);
+            self.fill_cache(tr.flow, tr.lpa, tr.mask());
             self.user_read_over(id);
         }
     }
@@ -227,7 +229,7 @@ impl Ssd {
         let tr = &mut self.transactions[id];
         let waited = tr.lap(now);
         tr.chain.mapping += waited;
-        let (lpa, mask, flow, source) = (tr.lpa, tr.mask, tr.flow, tr.source);
+        let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);
         if self.ftl.merging.get(lpa).is_some() {
             self.transactions[id].place = Place::MergeQueue;
             self.ftl.merge_queue.push(id);
@@ -245,7 +247,7 @@ impl Ssd {
         let tr = &mut self.transactions[read];
         tr.merging = true;
         tr.dependent = id;
-        tr.mask = missing;
+        tr.set_mask(missing);
         self.resolve_read(read);
     }
 
@@ -267,7 +269,7 @@ impl Ssd {
         let now = self.now;
         let (flow, lpa, mask, source) = {
             let tr = &self.transactions[id];
-            (tr.flow, tr.lpa, tr.mask, tr.source)
+            (tr.flow, tr.lpa, tr.mask(), tr.source)
         };
         let (plane, stream) = if source == Source::Mapping {
             let table = self.ftl.mapping.as_ref().expect("translation pages exist");
@@ -335,7 +337,8 @@ impl Ssd {
     /// The read of the sectors of a page that a write does not bring, for which the write waits in its
     /// queue; `NONE` if there are none. It holds the old block from now on.
     fn old_part(&mut self, write: u32) -> u32 {
-        let Transaction { lpa, mask, flow, source, .. } = self.transactions[write];
+        let tr = &self.transactions[write];
+        let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);
         let old = self.ftl.pages.ppa(lpa);
         let missing = if old == NONE { 0 } else { self.ftl.pages.mask(lpa) & !mask };
         if missing == 0 {
@@ -348,7 +351,7 @@ impl Ssd {
         let tr = &mut self.transactions[id];
         tr.merging = true;
         tr.dependent = write;
-        tr.mask = missing;
+        tr.set_mask(missing);
         tr.ppa = old;
         tr.plane = self.ftl.blocks.plane_of(block);
         tr.holds_block = true;
@@ -452,7 +455,7 @@ impl Ssd {
     pub(crate) fn write_through(&mut self, id: u32, part: &PagePart) {
         let flow = self.requests[id].flow;
         let tr = self.new_transaction(Source::User, Op::Program, flow, part.lpa);
-        self.transactions[tr].mask = part.mask;
+        self.transactions[tr].set_mask(part.mask);
         self.transactions[tr].request = id;
         self.requests[id].pending += 1;
         self.translate(tr);
@@ -464,7 +467,7 @@ impl Ssd {
         let class = self.ftl.classes[flow as usize];
         let mut tr = Transaction::new(Source::User, Op::Read, flow, class, self.now);
         tr.lpa = part.lpa;
-        tr.mask = part.mask;
+        tr.set_mask(part.mask);
         tr.request = id;
         let tr = self.transactions.insert(tr);
         self.requests[id].pending += 1;

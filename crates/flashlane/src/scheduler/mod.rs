@@ -216,7 +216,9 @@ impl Ssd {
         let tr = &self.transactions[id];
         let flow = tr.flow;
         let place = self.flash.place_of(self.flash.die_of(tr.plane));
-        self.with_policy(false, |policy, view| policy.enqueue(place.die, id, view));
+        if !self.scheduler.policy.push(place.die, id, &mut self.transactions) {
+            self.with_policy(false, |policy, view| policy.enqueue(place.die, id, view));
+        }
         self.scheduler.entered(place, flow);
         self.offer_at(place);
     }
@@ -253,7 +255,7 @@ impl Ssd {
         let next = place.chip_in_channel + 1;
         let chips = self.geometry.chips_per_channel;
         scheduler.turn[place.channel as usize] = if next == chips { 0 } else { next };
-        self.issue_page(place.die, id);
+        self.issue_page(place.die, id, true);
     }
 
     /// A chip or its queue changed: its channel is looked at when the current event is over, or when
@@ -478,13 +480,17 @@ impl Ssd {
     /// Sends what the policy formed, and settles what it found pointless.
     fn send_formed(&mut self, die: u32, formed: bool, interrupt: bool) {
         if formed {
+            let place = self.flash.place_of(die);
             for at in 0..self.batch.len() {
-                self.left_queue(self.batch[at]);
+                self.left_queue(place, self.batch[at]);
             }
-            self.issue(die, interrupt);
+            match self.batch[..] {
+                [id] if !interrupt => self.issue_page(die, id, false),
+                _ => self.issue(die, interrupt),
+            }
         }
         while let Some(id) = self.cancelled.pop() {
-            self.left_queue(id);
+            self.left_queue(self.flash.place_of(die), id);
             assert_eq!(self.transactions[id].source, Source::Gc, "only migrations are cancelled");
             self.migration_cancelled(id);
         }
@@ -519,9 +525,8 @@ impl Ssd {
 
     /// Keeps the accounts of a transaction that left its queue.
     #[inline]
-    fn left_queue(&mut self, id: u32) {
+    fn left_queue(&mut self, place: DiePlace, id: u32) {
         let tr = &self.transactions[id];
-        let place = self.flash.place_of(self.flash.die_of(tr.plane));
         if tr.op == Op::Erase {
             self.ftl.unerased[place.chip as usize] -= 1;
         }

@@ -173,7 +173,7 @@ impl Ssd {
             tr.ppa = ppa;
             tr.plane = plane;
             tr.tag = job;
-            tr.mask = mask;
+            tr.set_mask(mask);
             self.schedule(id);
         }
         assert_eq!(found, valid, "valid counter and page table agree on block {block}");

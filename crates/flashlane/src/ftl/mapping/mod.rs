@@ -307,7 +307,7 @@ impl Ssd {
         let tr = &mut self.transactions[id];
         tr.ppa = ppa;
         tr.plane = plane;
-        tr.mask = mask;
+        tr.set_mask(mask);
         tr.dependent = dependent;
         tr.merging = dependent != NONE;
         self.read_physical(id);
