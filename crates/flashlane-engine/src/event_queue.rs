@@ -17,7 +17,7 @@ use heap::Heap;
 use ring::Ring;
 
 /// Lanes of a queue: this many less one for kinds of event, and the heap.
-pub const LANES: usize = 4;
+pub const LANES: usize = 5;
 /// The lane of events that come in no order: the heap.
 pub const UNORDERED: usize = LANES - 1;
 /// A kind of event that is scheduled almost in order of time shares a lane with its like.
@@ -212,12 +212,12 @@ impl<E: Laned> EventQueue<E> {
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let head = |lane: usize| (self.times[lane], lane);
         let pair = |lane: usize| self.earlier(head(lane), head(lane + 1));
-        let (time, lane) = self.earlier(pair(0), pair(2));
+        let (time, lane) = self.earlier(self.earlier(pair(0), pair(2)), head(UNORDERED));
         if time >= END {
             return None;
         }
         debug_assert!(time >= self.last.time, "time runs back");
-        self.last = Key { time, sequence: self.sequences[lane % LANES] };
+        self.last = Key { time, sequence: self.sequences[lane] };
         let event = if lane == UNORDERED {
             let (event, next) = self.heap.pop();
             self.set_head(lane, next.unwrap_or(never(lane)));

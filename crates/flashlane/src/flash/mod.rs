@@ -47,6 +47,25 @@ pub(crate) struct DiePlace {
     pub(crate) channel: u32,
 }
 
+/// What the dies of a chip do, a bit each.
+#[derive(Clone, Copy, Debug)]
+struct DieSets {
+    /// Nothing.
+    idle: u32,
+    /// The array programs or erases.
+    changing: u32,
+}
+
+impl DieSets {
+    /// A die of the chip does something else now.
+    #[inline(always)]
+    fn note(&mut self, die_in_chip: u32, idle: bool, changing: bool) {
+        let others = !(1 << die_in_chip);
+        self.idle = self.idle & others | u32::from(idle) << die_in_chip;
+        self.changing = self.changing & others | u32::from(changing) << die_in_chip;
+    }
+}
+
 /// An operation that was interrupted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Suspended {
@@ -131,8 +150,8 @@ pub(crate) struct Flash {
     pub(crate) timing: FlashTiming,
     pub(crate) channels: Vec<Channel>,
     pub(crate) dies: Vec<Die>,
-    /// Bit per die of a chip: it does nothing.
-    idle: Vec<u32>,
+    /// What the dies of each chip do.
+    sets: Vec<DieSets>,
     pub(crate) chips: Vec<ChipAccount>,
     pub(crate) counters: FlashCounters,
     /// Array time by flow and source, as in [`ChipAccount`]. Unit: picoseconds.
@@ -188,7 +207,7 @@ impl Flash {
             timing: FlashTiming::new(config, compat),
             channels: vec![Channel::new(); geometry.channels as usize],
             dies: (0..geometry.dies()).map(die).collect(),
-            idle: vec![u32::MAX; geometry.chips() as usize],
+            sets: vec![DieSets { idle: u32::MAX, changing: 0 }; geometry.chips() as usize],
             chips: vec![ChipAccount::default(); geometry.chips() as usize],
             counters: FlashCounters::default(),
             by_flow: vec![[0; 3]; flows],
@@ -273,23 +292,29 @@ impl Flash {
     /// True if no die of the chip does anything.
     #[inline]
     pub(crate) fn chip_idle(&self, chip: u32) -> bool {
-        self.idle[chip as usize] == u32::MAX
+        self.idle_dies(chip) == u32::MAX
     }
 
     /// The dies of a chip that do nothing, a bit each.
     #[inline]
     pub(crate) fn idle_dies(&self, chip: u32) -> u32 {
-        self.idle[chip as usize]
+        self.sets[chip as usize].idle
+    }
+
+    /// The dies of a chip whose array programs or erases, a bit each.
+    #[inline]
+    pub(crate) fn changing_dies(&self, chip: u32) -> u32 {
+        self.sets[chip as usize].changing
     }
 
     /// A die does something else now.
     #[inline(always)]
     fn set_state(&mut self, die: u32, state: DieState) {
         let die = &mut self.dies[die as usize];
-        let bit = 1 << die.place.die_in_chip;
-        let idle = &mut self.idle[die.place.chip as usize];
-        *idle = if state == DieState::Idle { *idle | bit } else { *idle & !bit };
         die.state = state;
+        let changing = state == DieState::Array && die.op != Op::Read;
+        let sets = &mut self.sets[die.place.chip as usize];
+        sets.note(die.place.die_in_chip, state == DieState::Idle, changing);
     }
 
     /// Operations that the dies run or have suspended, for audits.
@@ -406,9 +431,9 @@ impl Ssd {
         state.interruptible = sent;
         state.until = sent + Time(settle + state.whole);
         let (until, epoch) = (state.until, state.epoch);
-        let idle = &mut flash.idle[chip as usize];
-        let others = *idle | 1 << die_in_chip;
-        *idle &= !(1 << die_in_chip);
+        let sets = &mut flash.sets[chip as usize];
+        let others = sets.idle | 1 << die_in_chip;
+        sets.note(die_in_chip, false, op != Op::Read);
         let beside = after == DieState::Idle && others != u32::MAX;
         flash.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
         flash.chips[chip as usize].starts(die_in_chip);

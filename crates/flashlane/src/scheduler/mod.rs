@@ -275,7 +275,9 @@ impl Ssd {
     #[inline]
     fn wants_channel(&self, chip: u32) -> bool {
         let waiting = self.scheduler.waiting_dies[chip as usize];
-        waiting & self.flash.idle_dies(chip) != 0 || self.scheduler.may_suspend && waiting != 0
+        let interruptible =
+            if self.scheduler.may_suspend { self.flash.changing_dies(chip) } else { 0 };
+        waiting & (self.flash.idle_dies(chip) | interruptible) != 0
     }
 
     /// The same for all chips of a channel.
@@ -432,7 +434,7 @@ impl Ssd {
             free &= !(1 << (die - first));
         }
         self.scheduler.may_suspend
-            && bits(waiting & !self.flash.idle_dies(chip))
+            && bits(waiting & self.flash.changing_dies(chip))
                 .any(|die| self.serve_die(first + die, urgent))
     }
 

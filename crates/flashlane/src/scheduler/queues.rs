@@ -353,7 +353,7 @@ impl Queues {
         second: Option<Kind>,
         view: &mut View<'_>,
     ) -> bool {
-        if !self.lead(die, first, view) {
+        if self.is_empty(die, first) || !self.lead(die, first, view) {
             return false;
         }
         if view.planes_per_die > 1 {

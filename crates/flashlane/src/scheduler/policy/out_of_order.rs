@@ -91,9 +91,7 @@ impl Policy for OutOfOrder {
         if !view.hold_writes && self.queues.form_starving(die, view) {
             return true;
         }
-        Self::plan(view).iter().any(|&(first, second)| {
-            !self.queues.is_empty(die, first) && self.queues.form(die, first, second, view)
-        })
+        Self::plan(view).iter().any(|&(first, second)| self.queues.form(die, first, second, view))
     }
 
     fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
