@@ -275,6 +275,8 @@ pub(crate) enum SchemaOf {
     Workload,
     /// summary.json.
     Summary,
+    /// blame.json.
+    Blame,
     /// Files of clone parameters.
     Clone,
 }

@@ -61,6 +61,7 @@ pub(crate) fn schema(of: SchemaOf) -> Result<(), Error> {
         SchemaOf::Device => schema::device(),
         SchemaOf::Workload => schema::workload(),
         SchemaOf::Summary => schema::summary(),
+        SchemaOf::Blame => schema::blame(),
         SchemaOf::Clone => schema::clone_parameters(),
     }))
 }

@@ -73,6 +73,7 @@ fn options(arguments: &RunArgs) -> RunOptions {
         series_interval: None,
         windows: arguments.windows.map(|span| span.0),
         waf_only: arguments.waf_only,
+        ..RunOptions::default()
     }
 }
 

@@ -74,7 +74,9 @@ fn policies_are_listed_with_key_and_source() {
 
 #[test]
 fn schemas_are_json_and_describe_every_key() {
-    for (of, key) in [("device", "flash"), ("workload", "flow"), ("summary", "flows")] {
+    for (of, key) in
+        [("device", "flash"), ("workload", "flow"), ("summary", "flows"), ("blame", "victims")]
+    {
         let schema: serde_json::Value =
             serde_json::from_str(&stdout(&["schema", of])).expect("JSON");
         assert!(schema["properties"][key].is_object(), "{of}");

@@ -33,6 +33,9 @@ pub enum Error {
     /// The simulated device could not finish the work. Exit status 3.
     #[error("{0}")]
     Stuck(String),
+    /// The caller asked for the end of the run ([`crate::RunOptions::stop`]). Exit status 1.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl Error {
@@ -47,6 +50,7 @@ impl Error {
         match self {
             Self::Config(_) | Self::Trace(_) | Self::Output(_) => 2,
             Self::Stuck(_) => 3,
+            Self::Interrupted => 1,
         }
     }
 }

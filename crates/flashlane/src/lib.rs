@@ -21,6 +21,7 @@ pub mod workload; // 1 // 8
 // What they share, and the loop over it all.
 mod audit;
 mod event;
+pub mod observe;
 mod parallel;
 pub mod precondition;
 mod request;

@@ -1,6 +1,7 @@
 //! Runs a scenario from configuration to summary.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::cache::Cache;
@@ -15,6 +16,7 @@ use crate::metrics::summary::FlowSummary;
 use crate::metrics::window::Window;
 use crate::metrics::windows::{self, Windows};
 use crate::metrics::{Interval, Summary};
+use crate::observe::{Blame, Observe, TimeSeries, Timeline};
 use crate::parallel::{self, Begun, Jobs};
 use crate::precondition;
 use crate::ssd::Ssd;
@@ -60,6 +62,10 @@ pub struct RunOptions {
     pub windows: Option<u64>,
     /// Placement, collection and wear without time.
     pub waf_only: bool,
+    /// What to watch beside what the summary says. Never changes a result.
+    pub observe: Observe,
+    /// Ends the simulation soon after it becomes true, with [`Error::Interrupted`].
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl Default for RunOptions {
@@ -75,6 +81,8 @@ impl Default for RunOptions {
             windows: None,
             until_steady: None,
             waf_only: false,
+            observe: Observe::default(),
+            stop: None,
         }
     }
 }
@@ -167,7 +175,7 @@ impl<'a> Prepared<'a> {
                 recorder.keep_windows(flow, Windows::new(length, by_arrival));
             }
         }
-        Ok(Ssd::new(
+        let ssd = Ssd::new(
             self.device,
             self.workload,
             self.layout.clone(),
@@ -176,7 +184,8 @@ impl<'a> Prepared<'a> {
             sources,
             recorder,
             self.options.check,
-        ))
+        );
+        Ok(ssd.with_stop(self.options.stop.clone()))
     }
 }
 
@@ -188,8 +197,16 @@ pub struct Details {
     pub distributions: Vec<Vec<(f64, f64)>>,
     /// The same of reads alone.
     pub read_distributions: Vec<Vec<(f64, f64)>>,
+    /// The same of writes alone.
+    pub write_distributions: Vec<Vec<(f64, f64)>>,
     /// Intervals of [`RunOptions::series_interval`] from the start of the run; empty without it.
     pub series: Vec<Vec<Interval>>,
+    /// Who made whom wait, with [`Observe::blame`].
+    pub blame: Option<Blame>,
+    /// The run in windows, with [`Observe::series`].
+    pub time_series: Option<TimeSeries>,
+    /// What the flash did, with [`Observe::timeline`].
+    pub timeline: Option<Timeline>,
 }
 
 /// Runs one scenario.
@@ -317,7 +334,9 @@ impl<'a> Runs<'a> {
         let details = Details {
             distributions: flows.iter().map(|f| f.response().distribution()).collect(),
             read_distributions: flows.iter().map(|f| f.read_response().distribution()).collect(),
+            write_distributions: flows.iter().map(|f| f.write_response().distribution()).collect(),
             series: flows.iter().filter_map(|f| Some(f.series.as_ref()?.intervals())).collect(),
+            ..Details::default()
         };
         let over_time = flows.iter_mut().filter_map(|flow| flow.windows.take()).collect();
         let window = shared.recorder.window.clone();

@@ -4,6 +4,9 @@
 //! completions come back as events. A stage never holds a reference to another stage: each stage
 //! adds methods to [`Ssd`] in its own folder.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use flashlane_engine::{Divisor, EventQueue, Slab, Time};
 
 use crate::cache::Cache;
@@ -57,6 +60,8 @@ pub(crate) struct Ssd {
     /// Sectors of a page.
     pub(crate) page_sectors: Divisor,
     check: bool,
+    /// Set from outside: the run ends at the next look around.
+    stop: Option<Arc<AtomicBool>>,
     failure: Option<Error>,
 }
 
@@ -101,8 +106,14 @@ impl Ssd {
             looked_at: (Time::ZERO, 0),
             page_sectors: Divisor::new(geometry.sectors_per_page),
             check,
+            stop: None,
             failure: None,
         }
+    }
+
+    /// The same system, which ends with an error soon after `stop` becomes true.
+    pub(crate) fn with_stop(self, stop: Option<Arc<AtomicBool>>) -> Self {
+        Self { stop, ..self }
     }
 
     /// Runs until nothing is left to do.
@@ -146,6 +157,9 @@ impl Ssd {
         let audit_interval = AUDIT_INTERVAL_MIN.max(self.geometry.pages() / 8);
         if events.is_multiple_of(PROGRESS_INTERVAL) {
             progress(self.progress());
+            if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err(Error::Interrupted);
+            }
             self.check_starvation()?;
             if self.now > self.looked_at.0 {
                 self.looked_at = (self.now, events);

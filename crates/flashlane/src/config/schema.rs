@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::preset::Preset;
 use super::{DeviceConfig, WorkloadConfig};
 use crate::metrics::Summary;
+use crate::observe::Blame;
 use crate::workload::clone::CloneFile;
 
 /// Schema of a device file, `base` included.
@@ -45,6 +46,12 @@ pub fn clone_parameters() -> Value {
 #[must_use]
 pub fn summary() -> Value {
     schema_for!(Summary).to_value()
+}
+
+/// Schema of `blame.json`.
+#[must_use]
+pub fn blame() -> Value {
+    schema_for!(Blame).to_value()
 }
 
 #[cfg(test)]

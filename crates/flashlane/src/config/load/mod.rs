@@ -149,6 +149,16 @@ pub fn workload_from_toml(
     finish_workload(source::parse(text, file)?, overrides, None, Vec::new())
 }
 
+/// Finds the traces and parameter files of a workload from TOML: relative to `folder` or, if not there, to
+/// the current folder.
+///
+/// # Errors
+/// As [`device`], for files that do not exist or cannot be read.
+pub fn resolve_paths(loaded: &mut Loaded<WorkloadConfig>, folder: &Path) -> Result<(), Error> {
+    let problems = find_traces(loaded, folder);
+    if problems.is_empty() { Ok(()) } else { Err(Error::Config(problems)) }
+}
+
 /// What kind of configuration a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

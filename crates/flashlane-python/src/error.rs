@@ -1,0 +1,38 @@
+//! Errors of the simulator as exceptions of `flashlane.errors`, one to one.
+
+use flashlane::Error;
+use pyo3::prelude::*;
+
+/// The exception for an error.
+pub(crate) fn raise(error: &Error) -> PyErr {
+    Python::attach(|py| made(py, error).unwrap_or_else(|failure| failure))
+}
+
+fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let module = py.import("flashlane.errors")?;
+    let text = error.to_string();
+    let exception = match error {
+        Error::Config(problems) => {
+            let pairs: Vec<(&str, &str)> =
+                problems.iter().map(|one| (one.place.as_str(), one.message.as_str())).collect();
+            module.getattr("ConfigError")?.call1((text, pairs))?
+        }
+        Error::Trace(_) => module.getattr("TraceError")?.call1((text,))?,
+        Error::Output(_) => module.getattr("OutputError")?.call1((text,))?,
+        Error::Stuck(_) => module.getattr("StuckError")?.call1((text,))?,
+        _ => module.getattr("Error")?.call1((text,))?,
+    };
+    Ok(PyErr::from_value(exception))
+}
+
+/// For `map_err`.
+pub(crate) trait OrRaise<T> {
+    /// The value, or the exception.
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for Result<T, Error> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| raise(&error))
+    }
+}

@@ -1,0 +1,164 @@
+// Draws the line charts of the page from the numbers that it carries.
+"use strict";
+(() => {
+  const runs = JSON.parse(document.getElementById("flashlane-data").textContent).runs;
+  const COLOURS = 8;
+  const DASHES = [[], [8, 5], [2, 4], [12, 4, 2, 4]];
+  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const flowColour = (flow) => css(`--flow-${flow % COLOURS}`);
+  // Beyond the colours, and between runs, lines differ by their dashes.
+  const dash = (run, flow) => DASHES[(run + Math.floor(flow / COLOURS)) % DASHES.length];
+
+  const short = (value) => {
+    if (value === null || value === undefined) return "–";
+    const size = Math.abs(value);
+    if (size >= 1e9) return `${+(value / 1e9).toPrecision(3)}G`;
+    if (size >= 1e6) return `${+(value / 1e6).toPrecision(3)}M`;
+    if (size >= 1e4) return `${+(value / 1e3).toPrecision(3)}k`;
+    return `${+value.toPrecision(3)}`;
+  };
+  const micros = (us) => {
+    if (us === null || us === undefined) return "–";
+    if (us >= 1e6) return `${+(us / 1e6).toPrecision(3)} s`;
+    if (us >= 1e3) return `${+(us / 1e3).toPrecision(3)} ms`;
+    return `${+us.toPrecision(3)} µs`;
+  };
+  const percentile = (slower) => {
+    if (slower === null || slower === undefined) return "–";
+    const share = 100 * (1 - slower);
+    const digits = slower >= 0.01 ? 2 : Math.min(7, Math.ceil(-Math.log10(slower)));
+    return `p${+share.toFixed(digits)}`;
+  };
+  const axis = (label, values, size) => ({
+    label, values, size, labelSize: 22, labelFont: "13px sans-serif", font: "12px sans-serif",
+    stroke: css("--soft"), grid: { stroke: css("--line"), width: 1 }, ticks: { stroke: css("--line"), width: 1 },
+  });
+  const powersOfTen = (u, splits) => splits.map((v) => (Math.abs(Math.log10(v) % 1) < 1e-9 ? v : null));
+
+  const charts = [];
+  const place = (host, options, data) => {
+    const box = { width: Math.max(280, host.clientWidth), height: options.height };
+    host.replaceChildren();
+    const chart = new uPlot({ ...options, ...box }, data, host);
+    host.dataset.drawn = String(chart.series.length - 1);
+    charts.push({ host, chart });
+    return chart;
+  };
+
+  // --- Latency distribution -------------------------------------------------------------------
+  const latencyHost = document.querySelector("#chart-latency .plot");
+  const drawLatency = () => {
+    const op = document.getElementById("latency-op").value;
+    const tail = document.getElementById("latency-shape").value === "tail";
+    const tables = [];
+    const series = [{ label: "response time", value: (u, v) => micros(v) }];
+    runs.forEach((run, r) => {
+      for (const curve of run.curves) {
+        if (curve.op !== op || curve.us.length === 0) continue;
+        const name = run.summary.flows[curve.flow].name;
+        tables.push([curve.us, tail ? curve.slower : curve.slower.map((s) => 1 - s)]);
+        series.push({
+          label: runs.length > 1 ? `${name}, ${run.label}` : name,
+          stroke: flowColour(curve.flow), width: 2, dash: dash(r, curve.flow), spanGaps: true, points: { show: false },
+          value: (u, v) => (tail ? percentile(v) : v === null ? "–" : `${(100 * v).toFixed(2)} %`),
+        });
+      }
+    });
+    if (tables.length === 0) {
+      latencyHost.replaceChildren(document.createTextNode("No such requests."));
+      latencyHost.dataset.drawn = "0";
+      return;
+    }
+    place(latencyHost, {
+      height: 380,
+      scales: { x: { time: false, distr: 3 }, y: tail ? { distr: 3, dir: -1 } : { range: [0, 1] } },
+      axes: [
+        axis("response time", (u, s) => powersOfTen(u, s).map((v) => (v === null ? null : micros(v))), 44),
+        axis(tail ? "percentile" : "share at or below",
+          (u, s) => (tail ? powersOfTen(u, s).map((v) => (v === null ? null : percentile(v))) : s.map((v) => `${Math.round(100 * v)} %`)), 74),
+      ],
+      series,
+      cursor: { drag: { x: true, y: false } },
+    }, uPlot.join(tables));
+  };
+
+  // --- Over time ------------------------------------------------------------------------------
+  const SERIES = [
+    ["mean_us", "Mean response time", micros], ["p99_us", "99th percentile", micros],
+    ["slowdown", "Slowdown", (v) => (v === null || v === undefined ? "–" : `${short(v)}×`)],
+    ["iops", "Requests per second", short], ["bytes_per_s", "Bytes per second", short],
+    ["queue", "Requests in submission queue and device", short], ["chips", "Chips that the tenant may write to", short],
+    ["write_amplification", "Write amplification", short], ["free_blocks", "Free blocks", short],
+    ["gc_pages_per_s", "Pages moved by collection per second", short], ["busy", "Share of chips at work", short],
+  ];
+  const grid = document.getElementById("series-grid");
+  const drawSeries = () => {
+    const chosen = document.getElementById("series-run");
+    const index = chosen ? Number(chosen.value) : 0;
+    const run = runs[index];
+    grid.replaceChildren();
+    if (!run.series) {
+      grid.append("This run has no time series.");
+      return;
+    }
+    const sync = uPlot.sync("time");
+    for (const [name, title, format] of SERIES) {
+      const columns = run.series.columns.filter((c) => c.name === name && c.values.some((v) => v !== null));
+      if (columns.length === 0) continue;
+      const figure = document.createElement("figure");
+      figure.className = "chart";
+      figure.dataset.chart = `series-${name}`;
+      const head = document.createElement("h3");
+      head.textContent = title;
+      const plot = document.createElement("div");
+      plot.className = "plot";
+      plot.setAttribute("role", "img");
+      plot.setAttribute("aria-label", `${title} over time`);
+      figure.append(head, plot);
+      grid.append(figure);
+      place(plot, {
+        height: 210,
+        scales: { x: { time: false }, y: { range: (u, min, max) => [Math.min(0, min ?? 0), (max || 1) * 1.05] } },
+        axes: [axis("", (u, s) => s.map((v) => `${+v.toPrecision(6)} s`), 32), axis("", (u, s) => s.map(format), 68)],
+        series: [{ label: "time", value: (u, v) => (v === null ? "–" : `${+v.toPrecision(5)} s`) },
+          ...columns.map((c) => ({
+            label: c.flow === null ? "drive" : run.summary.flows[c.flow].name,
+            stroke: c.flow === null ? css("--ink") : flowColour(c.flow), dash: dash(0, c.flow ?? 0),
+            width: 1.6, spanGaps: false, points: { show: run.series.end_s.length < 3 }, value: (u, v) => format(v),
+          }))],
+        cursor: { sync: { key: sync.key }, drag: { x: true, y: false } },
+      }, [run.series.end_s, ...columns.map((c) => c.values)]);
+    }
+  };
+
+  // --- The page -------------------------------------------------------------------------------
+  const draw = () => {
+    charts.splice(0).forEach(({ chart }) => chart.destroy());
+    drawLatency();
+    if (grid) drawSeries();
+    document.documentElement.dataset.charts = String(charts.length);
+  };
+  for (const id of ["latency-op", "latency-shape", "series-run"]) {
+    document.getElementById(id)?.addEventListener("change", draw);
+  }
+  document.getElementById("latency-reset").addEventListener("click", draw);
+  document.getElementById("series-reset")?.addEventListener("click", draw);
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    for (const { host, chart } of charts) chart.setSize({ width: Math.max(280, host.clientWidth), height: chart.height });
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  // Paper is white.
+  addEventListener("beforeprint", () => {
+    document.documentElement.dataset.theme = "light";
+    document.querySelectorAll("details").forEach((d) => { d.open = true; });
+    draw();
+  });
+  addEventListener("afterprint", () => {
+    delete document.documentElement.dataset.theme;
+    draw();
+  });
+  draw();
+})();

@@ -1,0 +1,250 @@
+//! What a page carries of a run.
+
+use flashlane::Details;
+use flashlane::metrics::{Latency, Summary};
+use flashlane::observe::{Blame, DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
+use serde::{Deserialize, Serialize};
+
+/// Points of a curve, at most: what a screen can show.
+const CURVE_POINTS: usize = 400;
+/// Shares of requests that are slower, below which a curve ends.
+const TAIL_MIN: f64 = 1e-7;
+/// Windows of a time series, at most.
+const WINDOWS: usize = 600;
+/// Before and after the numbers in a page.
+const OPENING: &str = "<script type=\"application/json\" id=\"flashlane-data\">";
+const CLOSING: &str = "</script>";
+
+/// A run as a page shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunData {
+    /// What the reader calls it.
+    pub label: String,
+    /// The command that repeats it; empty where there is none.
+    pub command: String,
+    /// Device and workload with every key, as TOML.
+    pub configuration: String,
+    /// Its summary.
+    pub summary: Summary,
+    /// Distributions of response times: all, reads, writes of each flow.
+    pub curves: Vec<Curve>,
+    /// Windows over time, where they were asked for.
+    pub series: Option<SeriesData>,
+    /// Who kept whom waiting, where it was asked for.
+    pub blame: Option<Blame>,
+}
+
+/// Distribution of the response times of a flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// Index of the flow.
+    pub flow: usize,
+    /// `all`, `read` or `write`.
+    pub op: String,
+    /// Latencies, rising. Unit: microseconds.
+    pub us: Vec<f64>,
+    /// Share of requests that take longer, falling. Range: above 0, to 1.
+    pub slower: Vec<f64>,
+}
+
+/// Windows over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeriesData {
+    /// End of each window, from the start of the run. Unit: seconds.
+    pub end_s: Vec<f64>,
+    /// What was measured in them.
+    pub columns: Vec<SeriesColumn>,
+}
+
+/// One figure over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeriesColumn {
+    /// Which one, for example `p99_us`.
+    pub name: String,
+    /// Index of the flow; none for the device.
+    pub flow: Option<usize>,
+    /// One value a window; null where there is none.
+    pub values: Vec<Option<f64>>,
+}
+
+impl RunData {
+    /// What a page shows of a run. `configuration`: device and workload as TOML.
+    #[must_use]
+    pub fn new(
+        label: &str,
+        command: &str,
+        configuration: &str,
+        summary: &Summary,
+        details: &Details,
+    ) -> Self {
+        let kinds = [
+            ("all", &details.distributions),
+            ("read", &details.read_distributions),
+            ("write", &details.write_distributions),
+        ];
+        let curves = kinds.into_iter().flat_map(|(op, flows)| {
+            flows.iter().enumerate().map(move |(flow, points)| Curve::new(flow, op, points))
+        });
+        Self {
+            label: label.to_owned(),
+            command: command.to_owned(),
+            configuration: configuration.to_owned(),
+            summary: summary.clone(),
+            curves: curves.collect(),
+            series: details.time_series.as_ref().map(SeriesData::new),
+            blame: details.blame.clone(),
+        }
+    }
+
+    /// A run of which only the summary is known: percentiles make its curves.
+    #[must_use]
+    pub fn from_summary(label: &str, summary: Summary) -> Self {
+        let curves = summary.flows.iter().enumerate().flat_map(|(flow, one)| {
+            let kinds = [
+                ("all", &one.response_time_us),
+                ("read", &one.read_response_time_us),
+                ("write", &one.write_response_time_us),
+            ];
+            kinds.map(|(op, latency)| Curve::from_percentiles(flow, op, latency))
+        });
+        Self {
+            label: label.to_owned(),
+            command: String::new(),
+            configuration: String::new(),
+            curves: curves.collect(),
+            summary,
+            series: None,
+            blame: None,
+        }
+    }
+
+    /// The runs that a page made by [`crate::render`] carries.
+    ///
+    /// # Errors
+    /// In words: what is not as it should be.
+    pub fn from_page(page: &str) -> Result<Vec<Self>, String> {
+        let island = page
+            .split_once(OPENING)
+            .and_then(|(_, rest)| rest.split_once(CLOSING))
+            .ok_or("is not a report of flashlane: it carries no data")?;
+        #[derive(Deserialize)]
+        struct Island {
+            runs: Vec<RunData>,
+        }
+        serde_json::from_str::<Island>(island.0)
+            .map(|island| island.runs)
+            .map_err(|error| format!("its data cannot be read: {error}"))
+    }
+}
+
+/// The numbers of a page as JSON that cannot end the element it stands in.
+pub(crate) fn island(runs: &[RunData]) -> serde_json::Result<String> {
+    #[derive(Serialize)]
+    struct Island<'a> {
+        runs: &'a [RunData],
+    }
+    Ok(serde_json::to_string(&Island { runs })?.replace('<', "\\u003c"))
+}
+
+/// Four significant digits: what a chart can show.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+impl Curve {
+    /// From latencies and the share of requests at or below each, rising.
+    fn new(flow: usize, op: &str, points: &[(f64, f64)]) -> Self {
+        let mut curve = Self { flow, op: op.to_owned(), us: Vec::new(), slower: Vec::new() };
+        // The first point is that of the fastest request: no request is faster.
+        let mut above = 1.0_f64;
+        // Steps that are equally wide on an axis with a stretched tail.
+        let step = TAIL_MIN.ln().abs() / CURVE_POINTS as f64;
+        let mut next = f64::INFINITY;
+        for (index, &(us, share)) in points.iter().enumerate() {
+            let last = index + 1 == points.len();
+            let (x, y) = (above.ln(), above);
+            if (x <= next || last) && y >= TAIL_MIN {
+                curve.us.push(rounded(us));
+                curve.slower.push(rounded(y));
+                next = x - if above > 0.5 { step / 4.0 } else { step };
+            }
+            above = (1.0 - share).max(0.0);
+        }
+        curve
+    }
+
+    fn from_percentiles(flow: usize, op: &str, latency: &Latency) -> Self {
+        let points = [
+            (latency.min, 1.0),
+            (latency.p50, 0.5),
+            (latency.p90, 0.1),
+            (latency.p95, 0.05),
+            (latency.p99, 0.01),
+            (latency.p99_9, 1e-3),
+            (latency.p99_99, 1e-4),
+        ];
+        let points = if latency.count == 0 { &points[..0] } else { &points[..] };
+        let (us, slower) = points.iter().copied().unzip();
+        Self { flow, op: op.to_owned(), us, slower }
+    }
+}
+
+impl SeriesData {
+    /// From a time series; several windows together where there are more than a screen can show.
+    fn new(series: &TimeSeries) -> Self {
+        let stride = series.windows.len().div_ceil(WINDOWS).max(1);
+        let groups: Vec<&[SeriesWindow]> = series.windows.chunks(stride).collect();
+        let mut columns = Vec::new();
+        for flow in 0..series.flows.len() {
+            let mut add = |name: &str, figure: &dyn Fn(&FlowPoint) -> (Option<f64>, f64)| {
+                let values = groups.iter().map(|group| {
+                    mean(group.iter().map(|window| (figure(&window.flows[flow]), window)))
+                });
+                columns.push(SeriesColumn {
+                    name: name.to_owned(),
+                    flow: Some(flow),
+                    values: values.collect(),
+                });
+            };
+            let requests = |point: &FlowPoint| point.requests as f64;
+            add("mean_us", &|p| (p.response_mean_us, requests(p)));
+            add("p99_us", &|p| (p.response_p99_us, requests(p)));
+            add("slowdown", &|p| (p.slowdown, requests(p)));
+            add("iops", &|p| (Some(p.read_iops + p.write_iops), 0.0));
+            add("bytes_per_s", &|p| (Some(p.read_bytes_per_s + p.write_bytes_per_s), 0.0));
+            add("queue", &|p| (Some(p.waiting_requests + p.device_requests), 0.0));
+            add("chips", &|p| (p.set_chips.map(f64::from), 0.0));
+        }
+        let mut device = |name: &str, figure: &dyn Fn(&DevicePoint, f64) -> Option<f64>| {
+            let values = groups.iter().map(|group| {
+                mean(group.iter().map(|window| {
+                    ((figure(&window.device, window.end_s - window.start_s), 0.0), window)
+                }))
+            });
+            columns.push(SeriesColumn {
+                name: name.to_owned(),
+                flow: None,
+                values: values.collect(),
+            });
+        };
+        device("write_amplification", &|p, _| p.write_amplification);
+        device("free_blocks", &|p, _| Some(p.free_blocks as f64));
+        device("gc_pages_per_s", &|p, s| (s > 0.0).then(|| p.gc_programs as f64 / s));
+        device("busy", &|p, _| Some(p.chips_busy));
+        let end_s = groups.iter().map(|group| rounded(group[group.len() - 1].end_s));
+        Self { end_s: end_s.collect(), columns }
+    }
+}
+
+/// Mean of values with their weights, by length of the window where the weight is 0.
+fn mean<'a>(values: impl Iterator<Item = ((Option<f64>, f64), &'a SeriesWindow)>) -> Option<f64> {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for ((value, weight), window) in values {
+        let weight = if weight > 0.0 { weight } else { (window.end_s - window.start_s).max(1e-12) };
+        if let Some(value) = value {
+            sum += value * weight;
+            weights += weight;
+        }
+    }
+    (weights > 0.0).then(|| rounded(sum / weights))
+}

@@ -1,0 +1,12 @@
+//! Results as one HTML page that needs nothing else: no network, no other file.
+//!
+//! The page carries its numbers as JSON, from which its charts are drawn and from which
+//! [`RunData::from_page`] gets them back: several pages make one that compares them.
+
+mod data;
+mod page;
+mod verdict;
+mod view;
+
+pub use data::{Curve, RunData, SeriesColumn, SeriesData};
+pub use page::render;

@@ -1,0 +1,42 @@
+//! Puts the page together.
+
+use flashlane::Error;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, Value, context};
+
+use crate::data::{RunData, island};
+use crate::view;
+
+const TEMPLATE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const CHARTS: &str = include_str!("charts.js");
+const CHART_LIBRARY: &str = include_str!("../vendor/uPlot/uPlot.iife.min.js");
+const CHART_STYLE: &str = include_str!("../vendor/uPlot/uPlot.min.css");
+
+/// The page of one run, or of several side by side.
+///
+/// # Errors
+/// [`Error::Output`] for numbers that JSON has no room for.
+///
+/// # Panics
+/// Without a run.
+pub fn render(runs: &[RunData]) -> Result<String, Error> {
+    assert!(!runs.is_empty(), "a page is about a run");
+    let failed = |error: &dyn std::fmt::Display| Error::Output(format!("report: {error}"));
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
+    environment.add_template("page", TEMPLATE).expect("the template is constant and tested");
+    let template = environment.get_template("page").expect("it was added above");
+    let page = context! {
+        style => STYLE,
+        chart_style => CHART_STYLE,
+        chart_library => CHART_LIBRARY,
+        charts => CHARTS,
+        data => island(runs).map_err(|error| failed(&error))?,
+        view => Value::from(Serde(view::page(runs))),
+    };
+    template.render(page).map_err(|error| failed(&error))
+}
