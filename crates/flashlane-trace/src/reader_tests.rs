@@ -3,6 +3,7 @@
 use super::*;
 use crate::record::Op;
 use crate::test_support::{TempTrace, message, read};
+use crate::units::TimeUnit;
 
 fn mqsim() -> TraceOptions {
     TraceOptions::new(Format::Mqsim)

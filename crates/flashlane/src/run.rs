@@ -334,8 +334,7 @@ impl<'a> Runs<'a> {
         shared.recorder.watch = options.until_steady.map(|rule| Box::new(Watch::new(rule)));
         let open_loops = shared.open_loops();
         let pages = shared.layout.logical_pages;
-        shared.observer =
-            Observer::new(&options.observe, device, workload, pages, &open_loops);
+        shared.observer = Observer::new(&options.observe, device, workload, pages, &open_loops);
         shared.run(&|share| (self.progress)(job, share / runs as f64))?;
         let mut observed = shared.observed(workload)?;
         shared.recorder.settle();

@@ -463,7 +463,7 @@ impl Ssd {
                 transfer_out: link.completion_work(read.then_some(sectors)),
             },
         };
-        work.firmware = self.interface.firmware_time(op);
+        work.firmware = self.interface.firmware_time_of(op);
         work
     }
 

@@ -156,13 +156,7 @@ impl Logs {
 
 /// Charges a span in which a flow waited behind its own work, from `asked` on. What of it would have been over
 /// by then but for the delay of that work is charged to those who delayed it, in proportion.
-fn charge_own(
-    own: u32,
-    delay: &Delay,
-    asked: u64,
-    (from, to): (u64, u64),
-    charges: &mut Weights,
-) {
+fn charge_own(own: u32, delay: &Delay, asked: u64, (from, to): (u64, u64), charges: &mut Weights) {
     let sooner = from.saturating_sub(delay.ps).max(asked);
     let rest = to.saturating_sub(delay.ps).saturating_sub(sooner);
     let others = to - from - rest;
@@ -216,11 +210,7 @@ pub(crate) struct Account {
 
 impl Account {
     /// Nothing happened yet.
-    pub(crate) fn of(
-        device: &DeviceConfig,
-        workload: &WorkloadConfig,
-        logical_pages: u64,
-    ) -> Self {
+    pub(crate) fn of(device: &DeviceConfig, workload: &WorkloadConfig, logical_pages: u64) -> Self {
         let flows = workload.flows.len();
         let pools = if device.cache.sharing == Sharing::Shared { 1 } else { flows };
         let queues = if device.interface.kind == InterfaceKind::Sata { 1 } else { flows };

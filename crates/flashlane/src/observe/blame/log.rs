@@ -62,9 +62,7 @@ impl Log {
         let next = self.points.partition_point(|point| point.at <= from);
         let mut current = match next.checked_sub(1) {
             Some(at) => self.points[at],
-            None => {
-                Point { at: from, flow: 0, state: State::Idle, delay: Delay::default() }
-            }
+            None => Point { at: from, flow: 0, state: State::Idle, delay: Delay::default() },
         };
         let mut start = from;
         for point in self.points.range(next..) {
