@@ -183,6 +183,8 @@ struct Victim {
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     flows: usize,
+    /// Flows whose requests come whether or not earlier ones are over.
+    open_loops: Vec<bool>,
     pub(crate) logs: Logs,
     /// Whom collections are charged to.
     pub(crate) credits: Credits,
@@ -210,7 +212,12 @@ pub(crate) struct Account {
 
 impl Account {
     /// Nothing happened yet.
-    pub(crate) fn of(device: &DeviceConfig, workload: &WorkloadConfig, logical_pages: u64) -> Self {
+    pub(crate) fn of(
+        device: &DeviceConfig,
+        workload: &WorkloadConfig,
+        logical_pages: u64,
+        open_loops: &[bool],
+    ) -> Self {
         let flows = workload.flows.len();
         let pools = if device.cache.sharing == Sharing::Shared { 1 } else { flows };
         let queues = if device.interface.kind == InterfaceKind::Sata { 1 } else { flows };
@@ -223,6 +230,7 @@ impl Account {
             device.ftl.mapping.is_cached().then(|| Table::new(logical_pages as usize, Use::Sparse));
         let mut made = Self::new(flows, pools, queues, flash.channels, dies_per_channel, credits);
         made.evictors = evictors;
+        made.open_loops = open_loops.to_vec();
         made
     }
 
@@ -238,6 +246,7 @@ impl Account {
         let places = Places::new(flows, cells);
         Self {
             flows,
+            open_loops: vec![false; flows],
             logs: Logs {
                 dies: vec![Log::default(); (channels * dies_per_channel) as usize],
                 channels: vec![Log::default(); channels as usize],
@@ -328,13 +337,15 @@ impl Account {
         }
     }
 
-    /// How much others delayed a transaction so far.
+    /// How much others delayed a transaction so far. In a closed loop, where its requests would not have come as
+    /// they did without that, only if it waited for others longer than for its own flow.
     pub(crate) fn delay(&mut self, id: u32, flow: u16) -> Delay {
         let device = self.device();
-        let mut delay = Delay::default();
+        let (mut delay, mut own) = (Delay::default(), 0);
         for &(cell, ps) in &slot(&mut self.transactions, id).charges {
             let culprit = (cell / CAUSES as u32) as u16;
             if culprit == flow || culprit == device {
+                own += ps;
                 continue;
             }
             delay.ps += ps;
@@ -346,7 +357,8 @@ impl Account {
                 None => {}
             }
         }
-        delay
+        let counts = delay.ps > own || self.open_loops[flow as usize];
+        if counts { delay } else { Delay::default() }
     }
 
     /// `id` waited from `mark` on for `other`, which is done: for what that waited for, and for its work.
