@@ -35,6 +35,7 @@
 //! follow.
 
 mod ahead;
+mod bare;
 mod cursor;
 mod detect;
 mod error;
@@ -42,6 +43,7 @@ mod format;
 mod lines;
 mod number;
 mod options;
+mod place;
 mod reader;
 mod record;
 mod reject;
@@ -49,17 +51,21 @@ mod source;
 pub mod statistics;
 mod summary;
 mod units;
+mod write;
 
+pub use bare::{BareColumns, Candidate};
 pub use detect::detect;
 pub use error::TraceError;
 pub use format::{ColumnMap, Format, FormatInfo, Separator};
-pub use options::{OnDecreasing, TraceOptions};
+pub use options::{Action, OnDecreasing, TraceOptions};
+pub use place::{Place, Unit};
 pub use reader::TraceReader;
 pub use record::{Op, Record};
 pub use reject::{Reason, Rejected, RejectedLine};
 pub use source::Codec;
 pub use summary::{DeviceSummary, TraceSummary, summarise};
 pub use units::{SpaceUnit, Stamp, TimeUnit};
+pub use write::{OutputFormat, OutputInfo, RecordWriter};
 
 #[cfg(test)]
 mod test_support;
