@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn bytes_come_whole_and_in_order() {
-        let all: Vec<u8> = (0..3_000_000_u32).map(|i| (i * 31 >> 3) as u8).collect();
+        let all: Vec<u8> = (0..3_000_000_u32).map(|i| ((i * 31) >> 3) as u8).collect();
         let mut read = Vec::new();
         Ahead::start(io::Cursor::new(all.clone())).unwrap().read_to_end(&mut read).unwrap();
         assert_eq!(read, all);
