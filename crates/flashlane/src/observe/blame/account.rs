@@ -188,8 +188,8 @@ pub(crate) struct Account {
     pub(crate) logs: Logs,
     /// Whom collections are charged to.
     pub(crate) credits: Credits,
-    /// Who pushed an entry out of the cached mapping table, by logical page: a flow plus one, 0 for nobody.
-    /// `None` without such a table.
+    /// Who pushed an entry out of the cached mapping table, a byte for each logical page: a flow plus one (there
+    /// are 64 at most), 0 for nobody. `None` without such a table.
     evictors: Option<Table>,
     transactions: Vec<TransactionWaits>,
     requests: Vec<RequestWaits>,
@@ -226,8 +226,11 @@ impl Account {
         let by_page = device.ftl.mapping.kind != MappingKind::Hybrid;
         let planes = flash.channels * dies_per_channel * flash.planes_per_die;
         let credits = Credits::new(flows, planes, flash.pages_per_block, by_page);
-        let evictors =
-            device.ftl.mapping.is_cached().then(|| Table::new(logical_pages as usize, Use::Sparse));
+        let evictors = device
+            .ftl
+            .mapping
+            .is_cached()
+            .then(|| Table::new(logical_pages.div_ceil(4) as usize, Use::Sparse));
         let mut made = Self::new(flows, pools, queues, flash.channels, dies_per_channel, credits);
         made.evictors = evictors;
         made.open_loops = open_loops.to_vec();
@@ -289,13 +292,16 @@ impl Account {
     /// A flow pushed the entry of a page out of the cached mapping table.
     pub(crate) fn evicted(&mut self, lpa: u32, flow: u16) {
         if let Some(evictors) = &mut self.evictors {
-            evictors.set(lpa, u32::from(flow) + 1);
+            let (word, shift) = (lpa / 4, lpa % 4 * 8);
+            let others = evictors.get(word) & !(0xff << shift);
+            evictors.set(word, others | (u32::from(flow) + 1) << shift);
         }
     }
 
     /// Whom a flow has to thank for a miss: who pushed the entry out, or nobody but itself.
     pub(crate) fn evictor(&self, lpa: u32, flow: u16) -> u16 {
-        let known = self.evictors.as_ref().map_or(0, |evictors| evictors.get(lpa));
+        let Some(evictors) = &self.evictors else { return flow };
+        let known = evictors.get(lpa / 4) >> (lpa % 4 * 8) & 0xff;
         known.checked_sub(1).map_or(flow, |flow| flow as u16)
     }
 
