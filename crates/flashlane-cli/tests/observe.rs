@@ -129,6 +129,11 @@ fn output_that_cannot_be_written_leaves_nothing() {
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("requests.parquet: is a folder"), "{stderr}");
     assert_eq!(names(&folder.path().join("out")), ["requests.parquet"]);
+    for option in ["--requests", "--timeline", "--series-window=1ms"] {
+        let output = run(folder.path(), &[option]);
+        assert_eq!(output.status.code(), Some(2), "{option} wants --out");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("--out <DIR>"), "{option}");
+    }
     std::fs::write(folder.path().join("file"), "").expect("written");
     let output = run(folder.path(), &["--requests", "--out", "file/out"]);
     assert_eq!(output.status.code(), Some(2));
