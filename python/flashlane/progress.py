@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Literal
 
-#: What ``progress`` takes: a function that is told the share that is done (0 to 1), ``True`` for a bar of tqdm
-#: or, without it, of rich, or the name of one of them.
+from flashlane.optional import needed
+
+#: What ``progress`` takes: a function that is told the share that is done (0 to 1), ``True`` for a bar of
+#: tqdm or, without it, of rich, or the name of one of them.
 Progress = Callable[[float], object] | bool | Literal["tqdm", "rich"] | None
 
 
@@ -31,8 +33,7 @@ def _has_tqdm() -> bool:
 
 
 def _tqdm(label: str) -> Iterator[Callable[[float], object]]:
-    from tqdm.auto import tqdm
-
+    tqdm = needed("tqdm.auto", "bar").tqdm
     form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
     with tqdm(total=1.0, desc=label, bar_format=form) as bar:
 
@@ -43,8 +44,6 @@ def _tqdm(label: str) -> Iterator[Callable[[float], object]]:
 
 
 def _rich(label: str) -> Iterator[Callable[[float], object]]:
-    from rich.progress import Progress as Bar
-
-    with Bar() as bar:
-        task: Any = bar.add_task(label, total=1.0)
+    with needed("rich.progress", "bar").Progress() as bar:
+        task = bar.add_task(label, total=1.0)
         yield lambda share: bar.update(task, completed=share)

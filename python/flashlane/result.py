@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashlane import _flashlane
-from flashlane._flashlane import Device, Outcome, Table
+from flashlane._flashlane import Device, Table
 from flashlane.errors import OutputError
+from flashlane.optional import needed
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+    from flashlane._flashlane import Outcome
     from flashlane.workload import Workload
 
 
@@ -207,17 +207,15 @@ class Result:
         """Make the report: one HTML page that needs nothing else. Writes it if ``path`` is given."""
         return compare(self, path=path)
 
-    def plot_latency(self, op: str = "all", ax: Axes | None = None) -> Axes:
+    def plot_latency(self, op: str = "all", ax: Any = None) -> Any:
         """Draw percentiles of the response time with a stretched tail. Needs matplotlib.
 
         Args:
             op: ``all``, ``read`` or ``write``.
             ax: where to draw; a new figure without it.
         """
-        import pyarrow as pa
-        from matplotlib import pyplot as plt
-
-        axes: Axes = plt.subplots()[1] if ax is None else ax
+        pa, plt = needed("pyarrow", "pandas"), needed("matplotlib.pyplot", "plot")
+        axes = plt.subplots()[1] if ax is None else ax
         columns = pa.table(self.histograms).to_pydict()
         points: dict[str, tuple[list[float], list[float]]] = {}
         steps = zip(*(columns[name] for name in columns), strict=True)
@@ -233,11 +231,10 @@ class Result:
         axes.legend()
         return axes
 
-    def plot_breakdown(self, ax: Axes | None = None) -> Axes:
+    def plot_breakdown(self, ax: Any = None) -> Any:
         """Draw where the time goes: mean of each stage, a bar a flow. Needs matplotlib."""
-        from matplotlib import pyplot as plt
-
-        axes: Axes = plt.subplots()[1] if ax is None else ax
+        plt = needed("matplotlib.pyplot", "plot")
+        axes = plt.subplots()[1] if ax is None else ax
         names = [flow["name"] for flow in self.flows]
         left = [0.0] * len(names)
         for stage in self.flows[0]["breakdown_us"]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from flashlane._flashlane import Device, __version__
 from flashlane.errors import ConfigError
+from flashlane.optional import needed
 from flashlane.progress import Progress, shown
 from flashlane.result import Result, unchanging, write_whole
 from flashlane.run import simulate
@@ -73,9 +74,7 @@ class Sweep(Sequence[dict[str, Any]]):
 
     def to_pandas(self) -> Any:
         """:meth:`rows` as a pandas DataFrame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows())
+        return needed("pandas", "pandas").DataFrame(self.rows())
 
     def __repr__(self) -> str:
         """How many points, and how many failed."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from os import PathLike, fspath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flashlane import _flashlane
-from flashlane._flashlane import Reading, Table
+from flashlane._flashlane import Table
 from flashlane.progress import Progress, shown
+
+if TYPE_CHECKING:
+    from flashlane._flashlane import Reading
 
 
 def _reading(path: str | PathLike[str], keys: dict[str, Any]) -> Reading:
@@ -111,7 +114,7 @@ def clone_trace(
     """Give the parameters of a clone.
 
     Args:
-        source: a built-in clone (:func:`clone_names`), a file of parameters, or a trace that one is fitted to.
+        source: a built-in clone (:func:`clone_names`), a file of parameters, or a trace to fit one to.
         name: name of the fitted clone. Default: the file's, up to the first dot.
         progress: called with the share that is done; ``True`` for a bar.
         reading: how to read the trace, as :func:`read_trace` takes it.

@@ -106,7 +106,9 @@ class Workload:
                 )
             self._native = scenarios[0]
             return
-        keys = dict(flows) if isinstance(flows, dict) else {"flow": [f.to_dict() for f in flows]}
+        keys: dict[str, Any] = (
+            dict(flows) if isinstance(flows, dict) else {"flow": [flow.to_dict() for flow in flows]}
+        )
         if name is not None:
             keys["name"] = name
         if window is not None:

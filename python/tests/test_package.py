@@ -21,7 +21,12 @@ def test_the_snippet_of_the_readme_runs_word_for_word(tmp_path: Path) -> None:
     assert snippets, "the README shows Python"
     for snippet in snippets:
         done = subprocess.run(
-            [sys.executable, "-c", snippet], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
+            [sys.executable, "-c", snippet],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.strip(), "it prints something"

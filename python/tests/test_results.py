@@ -87,7 +87,9 @@ def test_blame_sums_to_the_waiting(result: fl.Result) -> None:
     for victim in result.blame["victims"]:
         assert sum(cell["ps"] for cell in victim["cells"]) == victim["waiting_ps"]
     matrix = result.waiting()
-    assert matrix["light"]["heavy"] > matrix["light"]["light"], "the heavy flow is what the light one waits for"
+    assert matrix["light"]["heavy"] > matrix["light"]["light"], (
+        "the heavy flow is what the light one waits for"
+    )
     with pytest.raises(ValueError, match="blame=True"):
         fl.simulate(result.device, result.workload).waiting()
 

@@ -63,7 +63,9 @@ def test_progress_rises_to_one_and_its_errors_end_the_run(device: fl.Device, wor
 
 
 @pytest.mark.parametrize("bar", ["tqdm", "rich", True])
-def test_bars_work(device: fl.Device, workload: fl.Workload, bar: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_bars_work(
+    device: fl.Device, workload: fl.Workload, bar: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     fl.simulate(device, workload, label="my run", progress=bar)  # type: ignore[arg-type]
     said = "".join(capfd.readouterr())
     assert "my run" in said

@@ -17,9 +17,9 @@ POINTS = 100
 SCRIPT = """
 import json, sys
 import flashlane as fl
-device = {"base": "fast18", "flash": {"channels": 2, "chips_per_channel": 2, "blocks_per_plane": 128}}
-work = [fl.Flow("a", queue_depth=1, read_ratio=0.9, requests=2000),
-        fl.Flow("b", queue_depth=8, read_ratio=0.5, requests=2000)]
+device = {"base": "fast18", "flash": {"channels": 1, "chips_per_channel": 2, "blocks_per_plane": 128, "pages_per_block": 32}}
+work = [fl.Flow("a", queue_depth=1, read_ratio=0.9, requests=200),
+        fl.Flow("b", queue_depth=8, read_ratio=0.5, requests=200)]
 grid = {"scheduler": ["fcfs", "out-of-order", "read-priority", "sprinkler"],
         "flow.b.synthetic.queue_depth": [1, 2, 4, 8, 16], "seed": [1, 2, 3, 4, 5]}
 done = fl.sweep(device, work, grid, folder=sys.argv[1], alone=True)
@@ -76,7 +76,9 @@ def test_jobs_change_nothing(device: fl.Device, workload: fl.Workload) -> None:
     assert fl.sweep(device, workload, grid, jobs=1).rows() == fl.sweep(device, workload, grid, jobs=3).rows()
 
 
-def test_other_input_does_not_take_what_is_kept(device: fl.Device, workload: fl.Workload, tmp_path: Path) -> None:
+def test_other_input_does_not_take_what_is_kept(
+    device: fl.Device, workload: fl.Workload, tmp_path: Path
+) -> None:
     fl.sweep(device, workload, {"seed": [1]}, folder=tmp_path)
     deeper = workload.replace(set={"flow.heavy.synthetic.queue_depth": 2})
     done = fl.sweep(device, deeper, {"seed": [1]}, folder=tmp_path)

@@ -22,9 +22,9 @@ def test_a_trace_becomes_a_table(tmp_path: Path) -> None:
 def test_a_trace_that_is_refused_names_file_and_rule(tmp_path: Path) -> None:
     path = tmp_path / "bare.trace"
     path.write_text("1000 0 8 16 1\n3000 0 64 8 0\n")
-    with pytest.raises((fl.TraceError, fl.ConfigError), match="bare.trace"):
+    with pytest.raises((fl.TraceError, fl.ConfigError), match=r"bare\.trace"):
         fl.read_trace(path)
-    with pytest.raises((fl.TraceError, fl.ConfigError), match="none.trace"):
+    with pytest.raises((fl.TraceError, fl.ConfigError), match=r"none\.trace"):
         fl.read_trace(tmp_path / "none.trace", format="mqsim")
 
 
@@ -48,8 +48,12 @@ def test_a_fit_keeps_the_share_of_reads(tmp_path: Path) -> None:
     table = pl.DataFrame(fl.clone_trace("tpcc").generate(3000))
     reads = (table["op"].cast(pl.String) == "read").mean()
     path = tmp_path / "t.csv"
-    rows = zip(table["time_ps"], table["op"].cast(pl.String), table["offset_bytes"], table["bytes"], strict=True)
+    rows = zip(
+        table["time_ps"], table["op"].cast(pl.String), table["offset_bytes"], table["bytes"], strict=True
+    )
     path.write_text("".join(f"{t // 10**6},{'R' if op == 'read' else 'W'},{o},{b}\n" for t, op, o, b in rows))
-    fitted = fl.clone_trace(path, format="columns", columns="t=1[us],op=2,off=3[B],len=4[B];sep=comma;read=R;write=W")
+    fitted = fl.clone_trace(
+        path, format="columns", columns="t=1[us],op=2,off=3[B],len=4[B];sep=comma;read=R;write=W"
+    )
     again = pl.DataFrame(fitted.generate(3000))
     assert (again["op"].cast(pl.String) == "read").mean() == pytest.approx(reads, abs=0.05)

@@ -10,7 +10,6 @@ mod values;
 
 use pyo3::prelude::*;
 
-
 /// Native part of flashlane.
 #[pymodule]
 fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {

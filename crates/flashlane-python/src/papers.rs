@@ -12,7 +12,8 @@ use crate::simulate::{detached, json};
 
 /// Papers, and the names, figures and subjects of their experiments.
 #[pyfunction]
-pub(crate) fn papers() -> Vec<(&'static str, &'static str, Vec<(&'static str, &'static str, &'static str)>)> {
+pub(crate) fn papers()
+-> Vec<(&'static str, &'static str, Vec<(&'static str, &'static str, &'static str)>)> {
     let experiments = |of: &[Experiment]| of.iter().map(|e| (e.name, e.figure, e.about)).collect();
     PAPERS.iter().map(|paper| (paper.name, paper.title, experiments(paper.experiments))).collect()
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arrow_array::RecordBatch;
+use flashlane::config::CompatConfig;
 use flashlane::config::units::Span;
 use flashlane::config::validate;
 use flashlane::metrics::Summary;
@@ -56,7 +57,9 @@ pub(crate) fn detached<T: Send + 'static>(
     let thread = std::thread::Builder::new()
         .name("flashlane".to_owned())
         .spawn(move || drop(sender.send(work(&theirs))))
-        .map_err(|error| PyRuntimeError::new_err(format!("no thread for the simulation: {error}")))?;
+        .map_err(|error| {
+            PyRuntimeError::new_err(format!("no thread for the simulation: {error}"))
+        })?;
     // A receiver may only be waited for by one thread: this one, with or without the lock.
     let receiver = Mutex::new(receiver);
     let wait = |receiver: &Mutex<Receiver<Result<T, Error>>>| {
@@ -80,9 +83,10 @@ pub(crate) fn detached<T: Send + 'static>(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 let said = thread.join().err().and_then(|panic| {
-                    panic.downcast_ref::<String>().cloned().or_else(|| {
-                        panic.downcast_ref::<&str>().map(|text| (*text).to_owned())
-                    })
+                    panic
+                        .downcast_ref::<String>()
+                        .cloned()
+                        .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
                 });
                 let said = said.unwrap_or_else(|| "the thread ended".to_owned());
                 return Err(PyRuntimeError::new_err(format!("internal fault: {said}")));
@@ -107,7 +111,8 @@ impl RequestSink for Collector {
 
 /// A time such as `"10ms"`, or for a warm-up a number of requests.
 fn span(text: &str, what: &str) -> PyResult<u64> {
-    let span = text.parse::<Span>().map_err(|error| raise(&Error::config(what, error.to_string())))?;
+    let span =
+        text.parse::<Span>().map_err(|error| raise(&Error::config(what, error.to_string())))?;
     Ok(span.0)
 }
 
@@ -164,7 +169,7 @@ pub(crate) fn simulate<'py>(
         waf_only,
         threads,
         observe,
-        compat: None,
+        compat: (device.loaded.config.compat == CompatConfig::mqsim()).then(|| "mqsim".to_owned()),
         ..RunOptions::default()
     };
     let (one, other) = (device.loaded.clone(), workload.loaded.clone());

@@ -6,12 +6,13 @@ use arrow_array::builder::{StringDictionaryBuilder, UInt64Builder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::UInt8Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, UInt32Array,
+    UInt64Array,
 };
 use arrow_schema::{ArrowError, SchemaRef};
+use flashlane::Details;
 use flashlane::observe::{RequestBatch, TimeSeries};
 use flashlane::workload::RequestOp;
-use flashlane::Details;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyTuple};

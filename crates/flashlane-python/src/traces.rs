@@ -55,11 +55,7 @@ impl Reading {
 }
 
 /// Goes through a trace.
-fn each(
-    config: &TraceConfig,
-    watch: &Watch,
-    mut take: impl FnMut(&Record),
-) -> Result<u64, Error> {
+fn each(config: &TraceConfig, watch: &Watch, mut take: impl FnMut(&Record)) -> Result<u64, Error> {
     let mut reader = open_reader(config)?;
     let mut count = 0_u64;
     while let Some(record) = reader.next().map_err(|error| Error::Trace(error.to_string()))? {
