@@ -71,20 +71,6 @@ def test_bars_work(
     assert "my run" in said
 
 
-def test_a_device_that_cannot_finish_says_so() -> None:
-    full = fl.Device(
-        {
-            "base": "fast18",
-            "flash": {"channels": 1, "chips_per_channel": 1, "blocks_per_plane": 64},
-            "ftl": {"over_provisioning": 0.3, "gc": {"victim": "none"}},
-        }
-    )
-    writer = [fl.Flow("writer", queue_depth=8, read_ratio=0.0, size="64KiB", requests=100_000)]
-    with pytest.raises((fl.StuckError, fl.ConfigError)) as caught:
-        fl.simulate(full, writer)
-    assert "writer" in str(caught.value) or "gc" in str(caught.value)
-
-
 def test_waf_only_counts_pages(device: fl.Device) -> None:
     writer = [fl.Flow("writer", queue_depth=8, read_ratio=0.0, requests=20_000)]
     result = fl.simulate(device, writer, waf_only=True)

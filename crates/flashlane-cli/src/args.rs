@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Run the experiments of a paper and print its numbers beside ours.
     Reproduce(ReproduceArgs),
+    /// Results of several runs side by side.
+    Compare(CompareArgs),
     /// Check device and workload files without running them.
     Check(CheckArgs),
     /// Devices that ship with the program.
@@ -161,6 +163,21 @@ pub(crate) struct ReproduceArgs {
     /// No progress bar.
     #[arg(long)]
     pub(crate) quiet: bool,
+}
+
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Folders that `run --out` wrote, or files in them: a report.html or a summary.json.
+    #[arg(value_name = "RESULT", num_args = 2.., required = true)]
+    pub(crate) results: Vec<PathBuf>,
+    /// Page to write with everything side by side, whole or not at all. Distributions, time series and blame
+    /// are taken from the report.html of each run.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+    /// What goes to standard output: nothing (the table goes to standard error), or one JSON object per line.
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_text_or_json)]
+    pub(crate) format: Format,
 }
 
 /// Arguments of `check`.
@@ -342,6 +359,14 @@ fn parse_format(text: &str) -> Result<Format, String> {
             Err("not available in this version; allowed: text, json, mqsim-xml".to_owned())
         }
         _ => Err("allowed: text, json, mqsim-xml".to_owned()),
+    }
+}
+
+fn parse_text_or_json(text: &str) -> Result<Format, String> {
+    match text {
+        "text" => Ok(Format::Text),
+        "json" => Ok(Format::Json),
+        _ => Err("allowed: text, json".to_owned()),
     }
 }
 

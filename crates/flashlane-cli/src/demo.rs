@@ -60,7 +60,7 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
     }
     if common.format == Format::Text || !common.quiet {
         let summaries: Vec<_> = outcomes.iter().map(|outcome| &outcome.summary).collect();
-        note(table::side_by_side(&summaries).trim_end());
+        note(table::side_by_side(&SCHEDULERS, &summaries).trim_end());
     }
     if common.format == Format::Json {
         for outcome in &outcomes {

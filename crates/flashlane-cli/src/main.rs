@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod compare;
 mod demo;
 mod dry_run;
 mod execute;
@@ -39,6 +40,7 @@ fn dispatch(command: &Command) -> Result<(), Error> {
         Command::Run(arguments) => run::run(arguments),
         Command::Demo(arguments) => demo::demo(arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
+        Command::Compare(arguments) => compare::compare(arguments),
         Command::Check(arguments) => check::check(&arguments.files),
         Command::Preset(arguments) => list::preset(arguments),
         Command::Policies => list::policies(),
