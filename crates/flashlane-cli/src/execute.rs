@@ -118,3 +118,14 @@ pub(crate) fn progress_bar(length: u64, label: &str, quiet: bool) -> ProgressBar
     bar.set_message(label.to_owned());
     bar
 }
+
+/// Progress through something of unknown length: a count of requests.
+pub(crate) fn spinner(label: &str, quiet: bool) -> ProgressBar {
+    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(None, target);
+    let style = ProgressStyle::with_template("{spinner} {msg}: {human_pos} requests, {per_sec}")
+        .expect("the template is constant");
+    bar.set_style(style);
+    bar.set_message(label.to_owned());
+    bar
+}

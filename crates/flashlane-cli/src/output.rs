@@ -114,6 +114,11 @@ impl OutFile {
         content(&mut self.file).map_err(|error| refuse(&self.path, "cannot be written", &error))
     }
 
+    /// The file, for writers of their own.
+    pub(crate) fn file(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
     /// Makes it durable under its name.
     pub(crate) fn keep(self) -> Result<(), Error> {
         let Self { path, file } = self;

@@ -106,7 +106,7 @@ fn what_is_wrong_is_refused_with_file_and_key_and_leaves_nothing() {
             vec!["found 1 reads and writes, allowed: at least"],
         ),
         (clone(&["bare.trace"]), vec!["name the format"]),
-        (clone(&["bare.trace", "--format", "msq"]), vec!["format `msq` is unknown"]),
+        (clone(&["bare.trace", "--from", "msq"]), vec!["format `msq` is unknown"]),
         (clone(&["tpcc", "--generate", "0"]), vec!["--generate"]),
         (clone(&["tpcc", "--generate", "5", "--time-scale", "0"]), vec!["--time-scale: found 0"]),
         (clone(&["tpcc", "--out", "no/such/o.toml"]), vec!["no/such/o.toml: cannot be written"]),

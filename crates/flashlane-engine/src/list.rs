@@ -48,7 +48,7 @@ impl List {
 
     /// Appends a value.
     #[inline]
-    pub fn push_back<T: Linked + Clone>(&mut self, id: u32, slab: &mut Slab<T>) {
+    pub fn push_back<T: Linked>(&mut self, id: u32, slab: &mut Slab<T>) {
         let tail = self.tail;
         let (previous, next) = slab[id].links();
         *previous = tail;
@@ -64,7 +64,7 @@ impl List {
 
     /// Puts a value before all others.
     #[inline]
-    pub fn push_front<T: Linked + Clone>(&mut self, id: u32, slab: &mut Slab<T>) {
+    pub fn push_front<T: Linked>(&mut self, id: u32, slab: &mut Slab<T>) {
         let head = self.head;
         let (previous, next) = slab[id].links();
         *previous = NONE;
@@ -80,7 +80,7 @@ impl List {
 
     /// Takes a value out, wherever it is.
     #[inline]
-    pub fn remove<T: Linked + Clone>(&mut self, id: u32, slab: &mut Slab<T>) {
+    pub fn remove<T: Linked>(&mut self, id: u32, slab: &mut Slab<T>) {
         let (previous, next) = slab[id].links();
         let (previous, next) = (*previous, *next);
         if previous == NONE {
@@ -100,11 +100,18 @@ impl List {
 
     /// Takes the oldest value, or returns [`NONE`].
     #[inline]
-    pub fn pop_front<T: Linked + Clone>(&mut self, slab: &mut Slab<T>) -> u32 {
+    pub fn pop_front<T: Linked>(&mut self, slab: &mut Slab<T>) -> u32 {
         let id = self.head;
-        if id != NONE {
-            self.remove(id, slab);
+        if id == NONE {
+            return NONE;
         }
+        self.head = slab[id].next();
+        if self.head == NONE {
+            self.tail = NONE;
+        } else {
+            *slab[self.head].links().0 = NONE;
+        }
+        self.len -= 1;
         id
     }
 }
@@ -113,7 +120,7 @@ impl List {
 mod tests {
     use super::*;
 
-    #[derive(Clone)]
+    #[derive(Clone, Default)]
     struct Node(u32, u32);
 
     impl Linked for Node {

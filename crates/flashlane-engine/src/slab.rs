@@ -10,38 +10,49 @@ pub const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug, Default)]
 pub struct Slab<T> {
     values: Vec<T>,
-    live: Vec<bool>,
     free: Vec<u32>,
+    /// Which values live, in builds that check the use of handles.
+    #[cfg(debug_assertions)]
+    live: Vec<bool>,
 }
 
-impl<T: Clone> Slab<T> {
+impl<T: Clone + Default> Slab<T> {
     /// An empty pool.
     #[must_use]
     pub fn new() -> Self {
-        Self { values: Vec::new(), live: Vec::new(), free: Vec::new() }
+        Self::default()
     }
 
     /// Stores a value and returns its handle.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, value: T) -> u32 {
-        if let Some(id) = self.free.pop() {
-            self.values[id as usize] = value;
+        let id = self.free.pop().unwrap_or_else(|| self.grow());
+        self.values[id as usize] = value;
+        #[cfg(debug_assertions)]
+        {
             self.live[id as usize] = true;
-            return id;
         }
-        let id = self.values.len() as u32;
-        assert!(id < NONE, "a slab holds fewer than 2^32 - 1 values");
-        self.values.push(value);
-        self.live.push(true);
         id
     }
 
+    /// Makes one more place.
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let id = self.values.len() as u32;
+        assert!(id < NONE, "a slab holds fewer than 2^32 - 1 values");
+        self.values.push(T::default());
+        #[cfg(debug_assertions)]
+        self.live.push(false);
+        id
+    }
+}
+
+impl<T> Slab<T> {
     /// Frees the place of a handle.
     #[inline]
     pub fn remove(&mut self, id: u32) {
-        let live = &mut self.live[id as usize];
-        assert!(*live, "a value is removed once");
-        *live = false;
+        #[cfg(debug_assertions)]
+        assert!(std::mem::replace(&mut self.live[id as usize], false), "a value is removed once");
         self.free.push(id);
     }
 
@@ -59,11 +70,12 @@ impl<T: Clone> Slab<T> {
 
     /// Live handles and values, in order of handle.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        self.values
-            .iter()
-            .enumerate()
-            .filter(|&(id, _)| self.live[id])
-            .map(|(id, value)| (id as u32, value))
+        let mut live = vec![true; self.values.len()];
+        for &id in &self.free {
+            live[id as usize] = false;
+        }
+        let all = self.values.iter().zip(0..);
+        all.zip(live).filter(|&(_, live)| live).map(|((value, id), _)| (id, value))
     }
 }
 
@@ -71,7 +83,8 @@ impl<T> Index<u32> for Slab<T> {
     type Output = T;
     #[inline]
     fn index(&self, id: u32) -> &T {
-        debug_assert!(self.live[id as usize], "a handle is used while its value lives");
+        #[cfg(debug_assertions)]
+        assert!(self.live[id as usize], "a handle is used while its value lives");
         &self.values[id as usize]
     }
 }
@@ -79,7 +92,8 @@ impl<T> Index<u32> for Slab<T> {
 impl<T> IndexMut<u32> for Slab<T> {
     #[inline]
     fn index_mut(&mut self, id: u32) -> &mut T {
-        debug_assert!(self.live[id as usize], "a handle is used while its value lives");
+        #[cfg(debug_assertions)]
+        assert!(self.live[id as usize], "a handle is used while its value lives");
         &mut self.values[id as usize]
     }
 }
@@ -101,6 +115,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(debug_assertions)]
     #[should_panic(expected = "once")]
     fn double_removal_is_caught() {
         let mut slab = Slab::new();

@@ -3,28 +3,35 @@
 use std::path::Path;
 
 use crate::error::TraceError;
-use crate::format::Format;
+use crate::format::{CSV_HEADER, Format, HEAD_BYTES};
 use crate::lines::{LineReader, holds_no_record, trim};
+use crate::place::Unit;
 use crate::reject::excerpt;
 
-/// Tells the format of a file, if its first line with content can only belong to one.
+/// Tells the format of a file, if its start can only belong to one.
 ///
-/// That is so for MSR Cambridge traces: seven columns of which the fourth is `Read` or `Write`; and for
-/// those of Microsoft production servers: `BeginHeader`, or an event like `DiskRead`. A file of five bare columns is `None`: it may be MQSim, DiskSim or SSDSim, with different clocks. A file
+/// Binary formats have a magic number or codes at known places in their first two records. A text is told by
+/// its first line with content: a header, a version, or columns that no other format has in those places. A file of five bare columns is `None`: it may be MQSim, DiskSim or SSDSim, with different clocks. A file
 /// may also describe its columns itself: a comment above its first record that says `# columns:` and then
 /// the text of a [`ColumnMap`](crate::ColumnMap).
 ///
 /// # Errors
 /// Those of opening and decompressing the file; a description of columns that is none.
 pub fn detect(path: impl AsRef<Path>) -> Result<Option<Format>, TraceError> {
-    first_line(path.as_ref())?.format()
+    match head(path.as_ref())? {
+        Head::Binary(format) => Ok(Some(format)),
+        Head::Text(head) => head.format(),
+    }
 }
 
 /// As [`detect`], but a file that does not tell its format is [`TraceError::Ambiguous`].
 pub(crate) fn detect_or_fail(path: &Path) -> Result<Format, TraceError> {
-    let head = first_line(path)?;
+    let head = match head(path)? {
+        Head::Binary(format) => return Ok(format),
+        Head::Text(head) => head,
+    };
     if head.line == 0 {
-        return Err(TraceError::Empty { path: path.to_owned(), lines: 0 });
+        return Err(TraceError::Empty { path: path.to_owned(), unit: Unit::Line, lines: 0 });
     }
     head.format()?.ok_or_else(|| TraceError::Ambiguous {
         path: path.to_owned(),
@@ -38,28 +45,40 @@ pub(crate) fn detect_or_fail(path: &Path) -> Result<Format, TraceError> {
 const COLUMNS: &[u8] = b"# columns:";
 
 /// What the start of a file says.
+enum Head {
+    Binary(Format),
+    Text(TextHead),
+}
+
+/// What the start of a text says.
 #[derive(Debug, Default)]
-struct Head {
+struct TextHead {
     /// The text behind the first `# columns:`.
     columns: Option<Vec<u8>>,
+    /// The comment that names the columns of our own layout.
+    is_csv: bool,
     /// Number of the first line that is neither blank nor a comment; 0 if there is none.
     line: u64,
     /// That line.
     text: Vec<u8>,
 }
 
-impl Head {
+impl TextHead {
     fn format(&self) -> Result<Option<Format>, TraceError> {
         match &self.columns {
             Some(map) => Ok(Some(Format::Columns(String::from_utf8_lossy(map).parse()?))),
+            None if self.is_csv => Ok(Some(Format::Csv)),
             None => Ok(Format::recognise(&self.text)),
         }
     }
 }
 
-fn first_line(path: &Path) -> Result<Head, TraceError> {
+fn head(path: &Path) -> Result<Head, TraceError> {
     let mut lines = LineReader::open(path)?;
-    let mut head = Head::default();
+    if let Some(format) = Format::recognise_binary(lines.peek(HEAD_BYTES)?) {
+        return Ok(Head::Binary(format));
+    }
+    let mut head = TextHead::default();
     while let Some(line) = lines.next()? {
         if !holds_no_record(line.bytes) {
             head.line = line.number;
@@ -69,8 +88,9 @@ fn first_line(path: &Path) -> Result<Head, TraceError> {
         if let Some(map) = trim(line.bytes).strip_prefix(COLUMNS) {
             head.columns.get_or_insert_with(|| trim(map).to_vec());
         }
+        head.is_csv |= trim(line.bytes) == CSV_HEADER.as_bytes();
     }
-    Ok(head)
+    Ok(Head::Text(head))
 }
 
 #[cfg(test)]
@@ -111,14 +131,12 @@ mod tests {
         assert_eq!(detect(TempTrace::new(content).path()).expect("readable"), None);
         let message = message(read(content, &TraceOptions::default()));
         assert!(message.contains("line 1: found `938513000 4 264719034 16 0`"), "{message}");
-        assert!(
-            message.contains("name the format, one of mqsim, disksim, ssdsim, msr, msps, columns")
-        );
+        assert!(message.contains("name the format, one of mqsim, disksim, ssdsim, msr, msps, "));
     }
 
     #[test]
     fn a_file_without_content_is_empty() {
-        assert!(message(read("# only\n\n", &TraceOptions::default())).contains("found no record"));
+        assert!(message(read("# only\n\n", &TraceOptions::default())).contains("found no request"));
         assert_eq!(detect(TempTrace::new("").path()).expect("readable"), None);
     }
 }

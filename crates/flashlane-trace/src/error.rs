@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::place::{Place, Unit};
 use crate::reject::RejectedLine;
 use crate::source::Codec;
 use crate::units::Stamp;
@@ -32,18 +33,18 @@ pub enum TraceError {
         path: PathBuf,
     },
     /// The operating system failed to deliver more of the file.
-    #[error("{}: line {line}: cannot read on: {source}; allowed: a readable file", shown(path))]
+    #[error("{}: {place}: cannot read on: {source}; allowed: a readable file", shown(path))]
     Io {
         /// The file.
         path: PathBuf,
-        /// The line that could not be completed.
-        line: u64,
+        /// The line or record that could not be completed.
+        place: Place,
         /// What the operating system said.
         source: io::Error,
     },
     /// A compressed file ends before its data does.
     #[error(
-        "{}: line {line}: the {codec} data ends early, after {bytes} bytes of text ({source}); \
+        "{}: {place}: the {codec} data ends early, after {bytes} bytes of content ({source}); \
          allowed: a complete {codec} file",
         shown(path)
     )]
@@ -52,8 +53,8 @@ pub enum TraceError {
         path: PathBuf,
         /// How it is compressed.
         codec: Codec,
-        /// The line that could not be completed.
-        line: u64,
+        /// The line or record that could not be completed.
+        place: Place,
         /// Decompressed bytes before the break.
         bytes: u64,
         /// What the decompressor said.
@@ -61,7 +62,7 @@ pub enum TraceError {
     },
     /// A compressed file cannot be decompressed.
     #[error(
-        "{}: line {line}: the {codec} data is damaged, after {bytes} bytes of text ({source}); \
+        "{}: {place}: the {codec} data is damaged, after {bytes} bytes of content ({source}); \
          allowed: a valid {codec} file",
         shown(path)
     )]
@@ -70,20 +71,54 @@ pub enum TraceError {
         path: PathBuf,
         /// How it is compressed.
         codec: Codec,
-        /// The line that could not be completed.
-        line: u64,
+        /// The line or record that could not be completed.
+        place: Place,
         /// Decompressed bytes before the fault.
         bytes: u64,
         /// What the decompressor said.
         source: io::Error,
     },
-    /// The file holds nothing but blank lines, comments and header lines, or nothing at all.
-    #[error("{}: found no record in {lines} lines; allowed: a file with at least one", shown(path))]
+    /// The file holds nothing but blank lines, comments, header lines and events that are no requests,
+    /// or nothing at all.
+    #[error(
+        "{}: found no record in {lines} {unit}s; allowed: a file with at least one",
+        shown(path)
+    )]
     Empty {
         /// The file.
         path: PathBuf,
-        /// Lines of the file.
+        /// What the file is made of.
+        unit: Unit,
+        /// Lines or records of the file.
         lines: u64,
+    },
+    /// A binary file ends within a record.
+    #[error(
+        "{}: {place}: found the end of the file after {found} bytes of {wanted}; \
+         allowed: whole records",
+        shown(path)
+    )]
+    CutShort {
+        /// The file.
+        path: PathBuf,
+        /// The record that is not whole.
+        place: Place,
+        /// Bytes that are there.
+        found: u64,
+        /// Bytes that the record has.
+        wanted: u64,
+    },
+    /// A binary file holds what its format cannot hold, so that nothing behind it can be read either.
+    #[error("{}: {place}: found {found}; allowed: {allowed}", shown(path))]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The record.
+        place: Place,
+        /// What it holds.
+        found: String,
+        /// What it may hold.
+        allowed: &'static str,
     },
     /// A text format holds bytes that are not text.
     #[error(
@@ -116,9 +151,10 @@ pub enum TraceError {
     },
     /// Not one line could be read as a record.
     #[error(
-        "{}: {first}; found no record in {lines} lines; a line of the format looks like \
-         `{example}`",
-        shown(path)
+        "{}: {first}; found no record in {lines} {}s; a {} of the format looks like `{example}`",
+        shown(path),
+        first.unit,
+        first.unit
     )]
     NothingAccepted {
         /// The file.
@@ -127,13 +163,15 @@ pub enum TraceError {
         lines: u64,
         /// The first of them.
         first: Box<RejectedLine>,
-        /// A line of the format, or the column map.
+        /// A line of the format, the column map, or the layout of a binary record.
         example: String,
     },
     /// More lines were rejected than the options allow.
     #[error(
-        "{}: {first}; found {rejected} of {lines} lines rejected; allowed: a fraction of {allowed}",
-        shown(path)
+        "{}: {first}; found {rejected} of {lines} {}s rejected; allowed: a fraction of \
+         {allowed}",
+        shown(path),
+        first.unit
     )]
     TooManyRejected {
         /// The file.
@@ -149,15 +187,15 @@ pub enum TraceError {
     },
     /// A record is earlier than the one before it.
     #[error(
-        "{}: line {line}: found time {found} after {previous}; allowed: times that do not decrease \
+        "{}: {place}: found time {found} after {previous}; allowed: times that do not decrease \
          (or on_decreasing set to clamp or count)",
         shown(path)
     )]
     Decreasing {
         /// The file.
         path: PathBuf,
-        /// The line of the earlier record.
-        line: u64,
+        /// Where the earlier record is.
+        place: Place,
         /// Its time.
         found: Box<Stamp>,
         /// The time before it.

@@ -34,6 +34,7 @@
 //! and add one line to the table in `src/format/mod.rs`. The property tests and the name list
 //! follow.
 
+mod bare;
 mod cursor;
 mod detect;
 mod error;
@@ -41,6 +42,7 @@ mod format;
 mod lines;
 mod number;
 mod options;
+mod place;
 mod reader;
 mod record;
 mod reject;
@@ -48,17 +50,21 @@ mod source;
 pub mod statistics;
 mod summary;
 mod units;
+mod write;
 
+pub use bare::{BareColumns, Candidate};
 pub use detect::detect;
 pub use error::TraceError;
 pub use format::{ColumnMap, Format, FormatInfo, Separator};
-pub use options::{OnDecreasing, TraceOptions};
+pub use options::{Action, OnDecreasing, TraceOptions};
+pub use place::{Place, Unit};
 pub use reader::TraceReader;
 pub use record::{Op, Record};
 pub use reject::{Reason, Rejected, RejectedLine};
 pub use source::Codec;
 pub use summary::{DeviceSummary, TraceSummary, summarise};
 pub use units::{SpaceUnit, Stamp, TimeUnit};
+pub use write::{OutputFormat, OutputInfo, RecordWriter};
 
 #[cfg(test)]
 mod test_support;

@@ -1,9 +1,10 @@
-//! Lines of a file, out of one buffer that is reused.
+//! Lines, or binary records, of a file, out of one buffer that is reused.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::error::TraceError;
+use crate::place::{Place, Unit};
 use crate::source::{self, Bytes, Codec};
 
 /// Longest line that is read. Unit: bytes. The longest record of any known format is far below
@@ -27,16 +28,18 @@ pub(crate) struct Line<'a> {
     pub(crate) suspect: bool,
 }
 
-/// Reads a file line by line.
+/// Reads a file line by line, or record by record.
 pub(crate) struct LineReader {
     path: PathBuf,
     codec: Codec,
+    /// What is counted in `line`.
+    unit: Unit,
     source: Bytes,
     buffer: Box<[u8]>,
     /// Unread bytes are `buffer[start..end]`.
     start: usize,
     end: usize,
-    /// Lines given out so far.
+    /// Lines or records given out so far.
     line: u64,
     /// Bytes of text received so far.
     received_bytes: u64,
@@ -54,6 +57,7 @@ impl LineReader {
         LineReader {
             path: path.to_owned(),
             codec,
+            unit: Unit::Line,
             source,
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             start: 0,
@@ -73,9 +77,84 @@ impl LineReader {
         self.codec
     }
 
-    /// Lines given out so far.
+    /// Lines, or records, given out so far.
     pub(crate) fn line_count(&self) -> u64 {
         self.line
+    }
+
+    /// From now on records are counted.
+    pub(crate) fn count_records(&mut self) {
+        self.unit = Unit::Record;
+        self.line = 0;
+    }
+
+    /// What is counted.
+    pub(crate) fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// The line or record that was given out last.
+    pub(crate) fn place(&self) -> Place {
+        Place { unit: self.unit, number: self.line }
+    }
+
+    /// Says that another record begins here, one that is not read by [`LineReader::record`].
+    #[inline]
+    pub(crate) fn begin_record(&mut self) {
+        self.line += 1;
+    }
+
+    /// The next bytes, `count` of them or all that are left, without stepping over them.
+    pub(crate) fn peek(&mut self, count: usize) -> Result<&[u8], TraceError> {
+        assert!(count <= LINE_LIMIT_BYTES, "{count} bytes at once");
+        while self.end - self.start < count && !self.at_end {
+            self.refill()?;
+        }
+        let end = self.end.min(self.start + count);
+        Ok(&self.buffer[self.start..end])
+    }
+
+    /// The next record, which has `count` bytes; `None` at the end of the file.
+    #[inline]
+    pub(crate) fn record(&mut self, count: usize) -> Result<Option<&[u8]>, TraceError> {
+        let mut there = self.end - self.start;
+        if there < count {
+            there = self.peek(count)?.len();
+            if there == 0 {
+                return Ok(None);
+            }
+        }
+        self.line += 1;
+        if there < count {
+            return Err(self.cut_short(there as u64, count as u64));
+        }
+        self.start += count;
+        Ok(Some(&self.buffer[self.start - count..self.start]))
+    }
+
+    /// Steps over the next `count` bytes, which must be there.
+    pub(crate) fn skip(&mut self, count: u64) -> Result<(), TraceError> {
+        let mut left = count;
+        while left > 0 {
+            let found = self.peek(left.min(LINE_LIMIT_BYTES as u64) as usize)?.len();
+            if found == 0 {
+                return Err(self.cut_short(count - left, count));
+            }
+            self.start += found;
+            left -= found as u64;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn cut_short(&self, found: u64, wanted: u64) -> TraceError {
+        TraceError::CutShort { path: self.path.clone(), place: self.place(), found, wanted }
+    }
+
+    /// An error about the record that was given out last.
+    #[cold]
+    pub(crate) fn malformed(&self, found: String, allowed: &'static str) -> TraceError {
+        TraceError::Malformed { path: self.path.clone(), place: self.place(), found, allowed }
     }
 
     /// The next line, or `None` at the end of the file. The last line needs no line end.
@@ -142,13 +221,14 @@ impl LineReader {
     #[cold]
     fn read_fault(&self, source: io::Error) -> TraceError {
         let (path, codec) = (self.path.clone(), self.codec);
-        let (line, bytes) = (self.line + 1, self.received_bytes);
+        let place = Place { unit: self.unit, number: self.line + 1 };
+        let bytes = self.received_bytes;
         if codec == Codec::Plain {
-            TraceError::Io { path, line, source }
+            TraceError::Io { path, place, source }
         } else if source.kind() == ErrorKind::UnexpectedEof {
-            TraceError::Truncated { path, codec, line, bytes, source }
+            TraceError::Truncated { path, codec, place, bytes, source }
         } else {
-            TraceError::Damaged { path, codec, line, bytes, source }
+            TraceError::Damaged { path, codec, place, bytes, source }
         }
     }
 }

@@ -99,6 +99,17 @@ pub(crate) fn device(bytes: &[u8]) -> Result<u32, Reason> {
     u32::try_from(number).map_err(|_| Reason::TooLarge)
 }
 
+/// Joins the numbers of a Linux device as blktrace does: the minor one has 20 bits.
+pub(crate) fn linux_device(major: &[u8], minor: &[u8]) -> Result<u32, Reason> {
+    const MINOR_BITS: u32 = 20;
+    let number = |field| decimal(field).map_err(|fault| fault.reason(Reason::BadDevice));
+    let (major, minor) = (number(major)?, number(minor)?);
+    if major >= 1 << (32 - MINOR_BITS) || minor >= 1 << MINOR_BITS {
+        return Err(Reason::TooLarge);
+    }
+    Ok((major << MINOR_BITS | minor) as u32)
+}
+
 /// Reads an integer time. Returns picoseconds.
 #[inline]
 pub(crate) fn integer_time(bytes: &[u8], unit: TimeUnit) -> Result<u128, Reason> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::TraceError;
 use crate::format::Format;
-use crate::units::TimeUnit;
+use crate::units::{SpaceUnit, TimeUnit};
 
 /// How to read a trace file.
 ///
@@ -26,6 +26,12 @@ pub struct TraceOptions {
     /// Unit of the time column instead of the one of the format. Formats with a fixed clock (MSR)
     /// refuse it.
     pub time_unit: Option<TimeUnit>,
+    /// Unit of the offset and length columns instead of the one of the format. Only formats whose files
+    /// come in several units take it: those of five bare columns, and oracleGeneral for its offsets.
+    pub size_unit: Option<SpaceUnit>,
+    /// Which event of a request counts, in traces that have several of each (blktrace, blkparse). Default:
+    /// [`Action::Queue`], its arrival.
+    pub action: Action,
     /// End the stream after this many records. Range: 1 and up. Lines after it are not looked at,
     /// so they do not count for [`TraceOptions::max_rejected_fraction`] either.
     pub limit: Option<u64>,
@@ -44,6 +50,48 @@ pub struct TraceOptions {
     /// readers of different devices of one file stay in step. Without rebasing, a clock that counts
     /// from 1601 or 1970 exceeds `u64` picoseconds, and every line is rejected.
     pub rebase: bool,
+}
+
+/// Events of a request in the block layer of Linux.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// `Q`: it arrives.
+    #[default]
+    Queue,
+    /// `D`: it is sent to the drive, after merging and scheduling.
+    Issue,
+    /// `C`: the drive has completed it.
+    Complete,
+}
+
+impl Action {
+    /// The letter by which blkparse calls it.
+    #[must_use]
+    pub fn letter(self) -> char {
+        match self {
+            Action::Queue => 'Q',
+            Action::Issue => 'D',
+            Action::Complete => 'C',
+        }
+    }
+
+    /// The action with this letter.
+    #[must_use]
+    pub fn by_letter(letter: &str) -> Option<Action> {
+        let all = [Action::Queue, Action::Issue, Action::Complete];
+        all.into_iter().find(|action| letter.chars().eq([action.letter()]))
+    }
+}
+
+/// What a parser is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    /// Unit of the time column.
+    pub(crate) time_unit: TimeUnit,
+    /// Unit of the offsets (and lengths) where the format leaves it open.
+    pub(crate) size_unit: SpaceUnit,
+    /// The event that counts.
+    pub(crate) action: Action,
 }
 
 /// What to do with a record that is earlier than the one before it.
@@ -89,6 +137,8 @@ impl Default for TraceOptions {
         TraceOptions {
             format: None,
             time_unit: None,
+            size_unit: None,
+            action: Action::default(),
             limit: None,
             devices: None,
             max_rejected_fraction: 0.01,

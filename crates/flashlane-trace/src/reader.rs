@@ -5,30 +5,33 @@ use std::path::Path;
 
 use crate::detect::detect_or_fail;
 use crate::error::TraceError;
-use crate::format::{Format, LineParser};
+use crate::format::{Entry, Format, LineParser, Parser, RecordParser};
 use crate::lines::{LineReader, holds_no_record, trim_end};
-use crate::options::{OnDecreasing, TraceOptions};
+use crate::options::{OnDecreasing, Reading, TraceOptions};
 use crate::record::{RawRecord, Record};
 use crate::reject::{Reason, Rejected};
 use crate::source::Codec;
-use crate::units::{Stamp, TimeUnit};
+use crate::units::Stamp;
 
 /// Reads the records of one trace file in the order of the file.
 ///
 /// Memory stays bounded: one buffer of 256 KiB and the decompressor. After the end and after an
 /// error the reader gives no more records until [`TraceReader::rewind`].
 pub struct TraceReader {
+    wanted: Wanted,
+    format: Format,
+    reading: Reading,
+    header_lines: u64,
+    lines: LineReader,
+    parser: Parser,
+    state: Pass,
+}
+
+/// What is wanted of the records.
+struct Wanted {
     options: TraceOptions,
     /// Sorted. `None`: all devices.
     devices: Option<Vec<u32>>,
-    format: Format,
-    unit: TimeUnit,
-    header_lines: u64,
-    lines: LineReader,
-    parser: Box<dyn LineParser>,
-    /// The parser hands out records later than their lines.
-    reorders: bool,
-    state: Pass,
 }
 
 /// State of one pass over the file.
@@ -43,6 +46,13 @@ struct Pass {
     /// Time of the latest delivered record on the clock of the file.
     previous_ps: u128,
     finished: bool,
+}
+
+/// What comes next.
+enum Next {
+    Record(Record),
+    End,
+    Decreasing(u128),
 }
 
 /// What a line amounts to.
@@ -68,23 +78,28 @@ impl TraceReader {
             Some(format) => format.clone(),
             None => detect_or_fail(path)?,
         };
-        let unit = format.time_unit(options.time_unit, path)?;
+        let reading = format.reading(options, path)?;
         let mut devices = options.devices.clone();
         if let Some(devices) = &mut devices {
             devices.sort_unstable();
         }
-        let parser = format.parser(unit);
-        Ok(TraceReader {
-            options: options.clone(),
-            devices,
-            unit,
+        let mut reader = TraceReader {
+            wanted: Wanted { options: options.clone(), devices },
             header_lines: format.header_lines(),
-            reorders: parser.reorders(),
-            parser,
+            parser: format.parser(&reading, path)?,
+            reading,
             lines,
             format,
             state: Pass::default(),
-        })
+        };
+        reader.count_what_there_is();
+        Ok(reader)
+    }
+
+    fn count_what_there_is(&mut self) {
+        if !self.format.is_text() {
+            self.lines.count_records();
+        }
     }
 
     /// The next record, or `None` at the end of the file or at [`TraceOptions::limit`].
@@ -113,7 +128,8 @@ impl TraceReader {
     /// Those of opening the file.
     pub fn rewind(&mut self) -> Result<(), TraceError> {
         self.lines = LineReader::open(self.lines.path())?;
-        self.parser = self.format.parser(self.unit);
+        self.parser = self.format.parser(&self.reading, self.lines.path())?;
+        self.count_what_there_is();
         self.state = Pass::default();
         Ok(())
     }
@@ -142,7 +158,7 @@ impl TraceReader {
         self.state.delivered
     }
 
-    /// Number of the line that was read last; 0 before the first.
+    /// Number of the line, or of the binary record, that was read last; 0 before the first.
     #[must_use]
     pub fn line(&self) -> u64 {
         self.lines.line_count()
@@ -152,6 +168,27 @@ impl TraceReader {
     #[must_use]
     pub fn format(&self) -> &Format {
         &self.format
+    }
+
+    /// The format and the units in which the file is read, for people.
+    #[must_use]
+    pub fn reading(&self) -> String {
+        let Reading { time_unit, size_unit, action } = self.reading;
+        let info = self.format.info();
+        let mut text = match &self.format {
+            Format::Columns(map) => format!("columns {map}"),
+            format => format.name().to_owned(),
+        };
+        if !info.fixed_clock {
+            text += &format!(", times in {time_unit}");
+        }
+        if info.size_unit.is_some() {
+            text += &format!(", sizes in {size_unit}");
+        }
+        if info.has_actions {
+            text += &format!(", events {}", action.letter());
+        }
+        text
     }
 
     /// How the file is compressed.
@@ -167,62 +204,20 @@ impl TraceReader {
     }
 
     fn advance(&mut self) -> Result<Option<Record>, TraceError> {
-        if self.options.limit.is_some_and(|limit| self.state.delivered >= limit) {
+        if self.wanted.options.limit.is_some_and(|limit| self.state.delivered >= limit) {
             return self.finish();
         }
-        loop {
-            if self.reorders
-                && let Some(raw) = self.parser.ready(false)
-                && let Some(record) = self.admit_late(raw)?
-            {
-                return Ok(Some(record));
+        let TraceReader { wanted, format, header_lines, lines, parser, state, .. } = self;
+        let next = match parser {
+            Parser::Lines(parser) => {
+                next_of_lines(parser.as_mut(), lines, (format, *header_lines), state, wanted)?
             }
-            let Some(line) = self.lines.next()? else { break };
-            if line.number <= self.header_lines {
-                continue;
-            }
-            if line.suspect && line.bytes.contains(&0) {
-                return Err(binary(&self.lines, &self.format, 0));
-            }
-            let text = trim_end(line.bytes);
-            if holds_no_record(text) {
-                continue;
-            }
-            let outcome = match self.parser.parse(text) {
-                Ok(Some(raw)) => self.state.admit(raw, &self.options, self.devices.as_deref()),
-                Ok(None) => Outcome::Passed,
-                Err(reason) => Outcome::Rejected(reason),
-            };
-            match outcome {
-                Outcome::Delivered(record) => return Ok(Some(record)),
-                Outcome::Passed => {}
-                Outcome::Rejected(reason) => match not_text(text) {
-                    Some(byte) => return Err(binary(&self.lines, &self.format, byte)),
-                    None => self.state.rejected.add(line.number, reason, text),
-                },
-                Outcome::Decreasing(found) => return Err(self.decreasing(found)),
-            }
-        }
-        while self.reorders
-            && let Some(raw) = self.parser.ready(true)
-        {
-            if let Some(record) = self.admit_late(raw)? {
-                return Ok(Some(record));
-            }
-        }
-        self.finish()
-    }
-
-    /// Admits a record whose line was read before.
-    fn admit_late(&mut self, raw: RawRecord) -> Result<Option<Record>, TraceError> {
-        match self.state.admit(raw, &self.options, self.devices.as_deref()) {
-            Outcome::Delivered(record) => Ok(Some(record)),
-            Outcome::Passed => Ok(None),
-            Outcome::Rejected(reason) => {
-                self.state.rejected.add(self.lines.line_count(), reason, b"an earlier line");
-                Ok(None)
-            }
-            Outcome::Decreasing(found) => Err(self.decreasing(found)),
+            Parser::Records(parser) => next_of_records(parser.as_mut(), lines, state, wanted)?,
+        };
+        match next {
+            Next::Record(record) => Ok(Some(record)),
+            Next::End => self.finish(),
+            Next::Decreasing(found) => Err(self.decreasing(found)),
         }
     }
 
@@ -232,7 +227,8 @@ impl TraceReader {
         let (accepted, rejected) = (self.state.accepted, self.state.rejected.count());
         let Some(first) = self.state.rejected.first().first().cloned().map(Box::new) else {
             if accepted == 0 {
-                return Err(TraceError::Empty { path, lines: self.lines.line_count() });
+                let (unit, lines) = (self.lines.unit(), self.lines.line_count());
+                return Err(TraceError::Empty { path, unit, lines });
             }
             return self.finish_selection();
         };
@@ -241,7 +237,7 @@ impl TraceReader {
             let example = self.format.example();
             return Err(TraceError::NothingAccepted { path, lines, first, example });
         }
-        let allowed = self.options.max_rejected_fraction;
+        let allowed = self.wanted.options.max_rejected_fraction;
         if rejected as f64 > allowed * lines as f64 {
             return Err(TraceError::TooManyRejected { path, rejected, lines, allowed, first });
         }
@@ -249,7 +245,7 @@ impl TraceReader {
     }
 
     fn finish_selection(&self) -> Result<Option<Record>, TraceError> {
-        match &self.devices {
+        match &self.wanted.devices {
             Some(devices) if self.state.delivered == 0 => {
                 let shown: Vec<String> = devices.iter().take(8).map(u32::to_string).collect();
                 let more = if devices.len() > shown.len() { ", ..." } else { "" };
@@ -265,25 +261,108 @@ impl TraceReader {
 
     #[cold]
     fn decreasing(&self, found: u128) -> TraceError {
-        let stamp = |ps| Box::new(Stamp { ps, unit: self.unit });
+        let stamp = |ps| Box::new(Stamp { ps, unit: self.reading.time_unit });
         TraceError::Decreasing {
             path: self.lines.path().to_owned(),
-            line: self.lines.line_count(),
+            place: self.lines.place(),
             found: stamp(found),
             previous: stamp(self.state.previous_ps),
         }
     }
 }
 
+/// The next record of a text.
+fn next_of_lines(
+    parser: &mut dyn LineParser,
+    lines: &mut LineReader,
+    (format, header_lines): (&Format, u64),
+    state: &mut Pass,
+    wanted: &Wanted,
+) -> Result<Next, TraceError> {
+    let reorders = parser.reorders();
+    loop {
+        if reorders
+            && let Some(raw) = parser.ready(false)
+            && let Some(next) = state.admit_late(raw, lines, wanted)
+        {
+            return Ok(next);
+        }
+        let Some(line) = lines.next()? else { break };
+        if line.number <= header_lines {
+            continue;
+        }
+        if line.suspect && line.bytes.contains(&0) {
+            return Err(binary(lines, format, 0));
+        }
+        let text = trim_end(line.bytes);
+        if holds_no_record(text) {
+            continue;
+        }
+        let outcome = match parser.parse(text) {
+            Ok(Some(raw)) => state.admit(raw, wanted),
+            Ok(None) => Outcome::Passed,
+            Err(reason) => Outcome::Rejected(reason),
+        };
+        match outcome {
+            Outcome::Delivered(record) => return Ok(Next::Record(record)),
+            Outcome::Passed => {}
+            Outcome::Rejected(reason) => match not_text(text) {
+                Some(byte) => return Err(binary(lines, format, byte)),
+                None => state.rejected.add(line.number, reason, text),
+            },
+            Outcome::Decreasing(found) => return Ok(Next::Decreasing(found)),
+        }
+    }
+    while reorders && let Some(raw) = parser.ready(true) {
+        if let Some(next) = state.admit_late(raw, lines, wanted) {
+            return Ok(next);
+        }
+    }
+    Ok(Next::End)
+}
+
+/// The next record of a binary file.
+fn next_of_records(
+    parser: &mut dyn RecordParser,
+    lines: &mut LineReader,
+    state: &mut Pass,
+    wanted: &Wanted,
+) -> Result<Next, TraceError> {
+    while let Some(entry) = parser.next(lines)? {
+        let outcome = match entry {
+            Entry::Request(raw) => state.admit(raw, wanted),
+            Entry::Rejected(reason) => Outcome::Rejected(reason),
+        };
+        match outcome {
+            Outcome::Delivered(record) => return Ok(Next::Record(record)),
+            Outcome::Passed => {}
+            Outcome::Rejected(reason) => {
+                state.rejected.add_record(lines.line_count(), reason, || parser.shown());
+            }
+            Outcome::Decreasing(found) => return Ok(Next::Decreasing(found)),
+        }
+    }
+    Ok(Next::End)
+}
+
 impl Pass {
+    /// Admits a record whose line was read before. `None`: it is not delivered.
+    fn admit_late(&mut self, raw: RawRecord, lines: &LineReader, wanted: &Wanted) -> Option<Next> {
+        match self.admit(raw, wanted) {
+            Outcome::Delivered(record) => Some(Next::Record(record)),
+            Outcome::Passed => None,
+            Outcome::Rejected(reason) => {
+                self.rejected.add(lines.line_count(), reason, b"an earlier line");
+                None
+            }
+            Outcome::Decreasing(found) => Some(Next::Decreasing(found)),
+        }
+    }
+
     /// Rebases, selects and orders a record.
     #[inline]
-    fn admit(
-        &mut self,
-        raw: RawRecord,
-        options: &TraceOptions,
-        devices: Option<&[u32]>,
-    ) -> Outcome {
+    fn admit(&mut self, raw: RawRecord, wanted: &Wanted) -> Outcome {
+        let Wanted { options, devices } = wanted;
         let base = match self.base_ps {
             Some(base) => base,
             None if options.rebase => raw.time_ps,
@@ -298,7 +377,7 @@ impl Pass {
             self.previous_ps = base;
         }
         self.accepted += 1;
-        if devices.is_some_and(|devices| devices.binary_search(&raw.device).is_err()) {
+        if devices.as_ref().is_some_and(|devices| devices.binary_search(&raw.device).is_err()) {
             return Outcome::Passed;
         }
         let time_ps = if raw.time_ps >= self.previous_ps {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::place::Unit;
+
 /// Why a line was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -80,10 +82,12 @@ impl fmt::Display for Reason {
     }
 }
 
-/// One rejected line.
+/// One rejected line or record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedLine {
-    /// Line number in the decompressed file. Range: 1 and up.
+    /// Line or record.
+    pub unit: Unit,
+    /// Number of the line or record in the decompressed file. Range: 1 and up.
     pub line: u64,
     /// Why it was rejected.
     pub reason: Reason,
@@ -95,7 +99,8 @@ impl fmt::Display for RejectedLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "line {}: {} in `{}`; allowed: {}",
+            "{} {}: {} in `{}`; allowed: {}",
+            self.unit,
             self.line,
             self.reason,
             self.excerpt,
@@ -146,7 +151,17 @@ impl Rejected {
     pub(crate) fn add(&mut self, line: u64, reason: Reason, text: &[u8]) {
         self.counts[reason as usize] += 1;
         if self.first.len() < Rejected::KEPT {
-            self.first.push(RejectedLine { line, reason, excerpt: excerpt(text) });
+            let unit = Unit::Line;
+            self.first.push(RejectedLine { unit, line, reason, excerpt: excerpt(text) });
+        }
+    }
+
+    /// As [`Rejected::add`] for a record; `shown` says what it holds.
+    pub(crate) fn add_record(&mut self, line: u64, reason: Reason, shown: impl Fn() -> String) {
+        self.counts[reason as usize] += 1;
+        if self.first.len() < Rejected::KEPT {
+            let excerpt = excerpt(shown().as_bytes());
+            self.first.push(RejectedLine { unit: Unit::Record, line, reason, excerpt });
         }
     }
 }

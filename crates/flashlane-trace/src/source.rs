@@ -44,6 +44,16 @@ const COMPRESSED_BUFFER_BYTES: usize = 64 * 1024;
 const XZ_MEMORY_LIMIT_BYTES: u64 = 512 * 1024 * 1024;
 
 impl Codec {
+    /// The codec that the ending of a file name stands for: `.gz`, `.zst`, `.xz` or `.bz2`. For files to be written;
+    /// files to be read tell it by themselves.
+    #[must_use]
+    pub fn by_file_name(name: &str) -> Option<Codec> {
+        let endings =
+            [("gz", Codec::Gzip), ("zst", Codec::Zstd), ("xz", Codec::Xz), ("bz2", Codec::Bzip2)];
+        let (_, ending) = name.rsplit_once('.')?;
+        endings.into_iter().find(|(own, _)| ending.eq_ignore_ascii_case(own)).map(|found| found.1)
+    }
+
     /// The codec whose files start with `head`.
     fn of(head: &[u8]) -> Codec {
         match head {

@@ -7,9 +7,10 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 
 use crate::error::TraceError;
-use crate::options::TraceOptions;
+use crate::options::{Action, Reading, TraceOptions};
 use crate::reader::TraceReader;
 use crate::record::Record;
+use crate::units::{SpaceUnit, TimeUnit};
 
 /// A trace file that disappears with the test.
 pub(crate) struct TempTrace(NamedTempFile);
@@ -40,4 +41,9 @@ pub(crate) fn message<T: Debug>(result: Result<T, TraceError>) -> String {
     let message = result.expect_err("an error was expected").to_string();
     assert_eq!(message.lines().count(), 1, "{message}");
     message
+}
+
+/// What a parser is told: sectors, and the time unit.
+pub(crate) fn reading(time_unit: TimeUnit) -> Reading {
+    Reading { time_unit, size_unit: SpaceUnit::Sectors, action: Action::Queue }
 }

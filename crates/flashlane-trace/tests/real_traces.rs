@@ -8,11 +8,9 @@ use flashlane_trace::{
     summarise,
 };
 
-const TENCENT_BLOCK: &str = "columns:t=1[s],off=2[sector],len=3[sector],op=4,dev=5;read=0;write=1";
 const TENCENT_CUT: &str = "columns:t=1[ms],op=3,len=4,off=5;read=1;write=0";
 const MSR_CUT: &str = "columns:t=1[ms],dev=2,off=3,len=4,op=5;sep=space;read=1;write=0";
-const SYSTOR: &str = "columns:t=1[s],op=3,dev=4,off=5,len=6;read=R;write=W;header=1";
-const NORMALISED: &str = "columns:t=1[us],op=2,off=3[B],len=4[B],dev=5;sep=comma;read=R;write=W";
+const NORMALISED: &str = "csv";
 
 /// A file as it was found, its format, its number of requests, and the same requests normalised.
 struct Sample {
@@ -43,14 +41,15 @@ fn samples() -> Vec<Sample> {
         },
         sample("MSN-FS-30s-ms.zst", "disksim", 149_999, "msnfs_disk5_143s"),
         sample("caffeine_msr-cambridge1-sample.csv", "msr", 1_000, "msr_hm_0_1k"),
+        sample("caffeine_tencent_cloud_storage-sample.bz2", "tencent", 50_000, "tencent_cbs_50k"),
+        sample("caffeine_systor17-traces-sample.csv.gz", "systor", 999, "systor17_traces_1k"),
         sample(
-            "caffeine_tencent_cloud_storage-sample.bz2",
-            TENCENT_BLOCK,
-            50_000,
-            "tencent_cbs_50k",
+            "caffeine_systor17-additional-sample.csv.gz",
+            "systor",
+            999,
+            "systor17_additional_1k",
         ),
-        sample("caffeine_systor17-traces-sample.csv.gz", SYSTOR, 999, "systor17_traces_1k"),
-        sample("caffeine_systor17-additional-sample.csv.gz", SYSTOR, 999, "systor17_additional_1k"),
+        sample("libCacheSim_cloudPhysicsIO.vscsi.zst", "vscsi", 113_872, "cloudphysics_vm"),
         tencent_cut("most_rand_iops.537"),
         tencent_cut("most_size_thpt.222"),
         tencent_cut("rw_60_40.490"),
@@ -170,12 +169,18 @@ fn times_that_step_back_are_found() {
 }
 
 #[test]
-fn only_the_msr_file_describes_itself() {
+fn only_some_files_describe_themselves() {
     let Some(folder) = traces() else { return };
     for sample in samples() {
         let Some(path) = present(&folder.join("orig"), sample.original) else { continue };
         let found = detect(&path).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(found, (sample.format == "msr").then_some(Format::Msr), "{}", sample.original);
+        let expected = match sample.format {
+            "msr" => Some(Format::Msr),
+            "systor" => Some(Format::Systor),
+            "vscsi" => Some(Format::Vscsi),
+            _ => None,
+        };
+        assert_eq!(found, expected, "{}", sample.original);
     }
 }
 
@@ -183,14 +188,15 @@ fn only_the_msr_file_describes_itself() {
 fn files_of_another_kind_are_refused() {
     let Some(folder) = traces() else { return };
     let others = [
-        "libCacheSim_cloudPhysicsIO.vscsi.zst",
         "BlockTraceFeatures_cloudphysics_rd.csv.zst",
         "BlockTraceFeatures_cloudphysics_block.csv.zst",
         "SZU_prn_0_addr_only.csv.zst",
     ];
     for other in others {
         let Some(path) = present(&folder.join("orig"), other) else { continue };
-        for format in ["mqsim", "disksim", "ssdsim", "msr", "msps", TENCENT_CUT, MSR_CUT, SYSTOR] {
+        for format in
+            ["mqsim", "disksim", "ssdsim", "msr", "msps", "systor", "tencent", "spc", "fiu"]
+        {
             let error = summarise(&path, &options(format, None)).expect_err("not such a trace");
             assert_eq!(error.to_string().lines().count(), 1, "{error}");
         }

@@ -46,12 +46,13 @@ impl Laned for Event {
     #[inline]
     fn lane(&self) -> usize {
         match self {
-            // Microseconds ahead at most.
+            // A command on the link or on a channel.
             Self::Doorbell { .. }
             | Self::WriteEntry { .. }
             | Self::Begin { .. }
-            | Self::ChannelFree { .. }
-            | Self::Completion { .. } => 0,
+            | Self::ChannelFree { .. } => 0,
+            // Data on the link.
+            Self::Completion { .. } => 3,
             // A page on the bus.
             Self::DataSent { .. } => 1,
             // A page in the array, or in the queue of the DRAM.

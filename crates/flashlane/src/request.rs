@@ -36,7 +36,7 @@ impl Chain {
 }
 
 /// A host request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Request {
     pub(crate) flow: u16,
     pub(crate) op: RequestOp,

@@ -51,10 +51,10 @@ pub(crate) struct Ssd {
     pub(crate) batch: Vec<u32>,
     /// Migrations that turned out pointless while a command was formed.
     pub(crate) cancelled: Vec<u32>,
-    /// Events handled.
-    pub(crate) events: u64,
-    /// After so many of them it is time to look around.
+    /// After so many events it is time to look around.
     next_look: u64,
+    /// Events until then, at least one.
+    until_look: u64,
     /// The last time at which a look saw a later time than before, and the events up to then.
     looked_at: (Time, u64),
     /// Sectors of a page.
@@ -101,8 +101,8 @@ impl Ssd {
             layout,
             batch: Vec::new(),
             cancelled: Vec::new(),
-            events: 0,
             next_look: 1,
+            until_look: 1,
             looked_at: (Time::ZERO, 0),
             page_sectors: Divisor::new(geometry.sectors_per_page),
             check,
@@ -128,8 +128,8 @@ impl Ssd {
             let before = std::mem::replace(&mut self.now, now);
             self.handle(event, before);
             self.dispatch_offered();
-            self.events += 1;
-            if self.events >= self.next_look {
+            self.until_look -= 1;
+            if self.until_look == 0 {
                 self.look_around(progress)?;
             }
         }
@@ -152,27 +152,34 @@ impl Ssd {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
+        let events = self.next_look;
         // An audit looks at every page: large devices have theirs less often.
         let audit_interval = AUDIT_INTERVAL_MIN.max(self.geometry.pages() / 8);
-        if self.events.is_multiple_of(PROGRESS_INTERVAL) {
+        if events.is_multiple_of(PROGRESS_INTERVAL) {
             progress(self.progress());
             if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(Error::Interrupted);
             }
             self.check_starvation()?;
             if self.now > self.looked_at.0 {
-                self.looked_at = (self.now, self.events);
-            } else if self.events - self.looked_at.1 > EVENTS_PER_INSTANT_MAX {
+                self.looked_at = (self.now, events);
+            } else if events - self.looked_at.1 > EVENTS_PER_INSTANT_MAX {
                 return Err(self.stuck("the model makes no progress in time"));
             }
         }
-        if self.check && self.events.is_multiple_of(audit_interval) {
+        if self.check && events.is_multiple_of(audit_interval) {
             self.audit();
         }
-        let next = |interval: u64| (self.events / interval + 1) * interval;
+        let next = |interval: u64| (events / interval + 1) * interval;
         let audit = if self.check { next(audit_interval) } else { u64::MAX };
         self.next_look = next(PROGRESS_INTERVAL).min(audit);
+        self.until_look = self.next_look - events;
         Ok(())
+    }
+
+    /// Events handled.
+    pub(crate) fn events(&self) -> u64 {
+        self.next_look - self.until_look
     }
 
     /// The map of the device: every trigger and what it sets in motion. `before`: the time of the last
@@ -203,7 +210,8 @@ impl Ssd {
     /// Ends the run with an error at the end of the current event.
     pub(crate) fn fail(&mut self, error: Error) {
         self.failure.get_or_insert(error);
-        self.next_look = 0;
+        self.next_look -= self.until_look - 1;
+        self.until_look = 1;
     }
 
     /// Free planes below the threshold start collecting at once.

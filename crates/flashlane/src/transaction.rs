@@ -72,8 +72,8 @@ pub(crate) struct Transaction {
     pub(crate) tag: u32,
     /// Write-backs: flushes of the flow before it.
     pub(crate) flush_epoch: u32,
-    /// Sectors of the page that are read or written.
-    pub(crate) mask: u64,
+    /// Sectors of the page that are read or written, a bit each.
+    mask: u64,
     /// The last change of stage.
     pub(crate) mark: Time,
     /// Stages so far; they sum to the time since it was created.
@@ -90,6 +90,8 @@ pub(crate) struct Transaction {
     pub(crate) holds_block: bool,
     /// A queued write that waits for the read of the old part of its page.
     pub(crate) blocked: bool,
+    /// Number of the sectors in `mask`.
+    sectors: u8,
     /// Sectors of old data that a partial write is completed with.
     pub(crate) merged_sectors: u8,
 }
@@ -121,6 +123,7 @@ impl Transaction {
             merging: false,
             holds_block: false,
             blocked: false,
+            sectors: 0,
             merged_sectors: 0,
         }
     }
@@ -141,16 +144,36 @@ impl Transaction {
         self.mark = end;
     }
 
-    /// Sectors of the page that are read or written.
+    /// Sectors of the page that are read or written, a bit each.
+    #[inline]
+    pub(crate) fn mask(&self) -> u64 {
+        self.mask
+    }
+
+    /// Reads or writes these sectors of the page, a bit each.
+    #[inline]
+    pub(crate) fn set_mask(&mut self, mask: u64) {
+        self.mask = mask;
+        self.sectors = mask.count_ones() as u8;
+    }
+
+    /// Number of the sectors of the page that are read or written.
     #[inline]
     pub(crate) fn sectors(&self) -> u32 {
-        self.mask.count_ones()
+        u32::from(self.sectors)
     }
 
     /// Sectors that cross the channel.
     #[inline]
     pub(crate) fn moved_sectors(&self) -> u32 {
         self.sectors() + u32::from(self.merged_sectors)
+    }
+}
+
+impl Default for Transaction {
+    /// What a free place of the pool holds.
+    fn default() -> Self {
+        Self::new(Source::User, Op::Read, 0, 0, Time::ZERO)
     }
 }
 

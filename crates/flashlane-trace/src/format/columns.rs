@@ -6,6 +6,7 @@ use super::{FormatInfo, LineParser};
 use crate::cursor::Cursor;
 use crate::lines::trim;
 use crate::number;
+use crate::options::Reading;
 use crate::record::{Op, RawRecord};
 use crate::reject::Reason;
 use crate::units::TimeUnit;
@@ -16,7 +17,7 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     example: "t=1[us],op=3,off=4[B],len=5[B],dev=2;sep=comma;read=R;write=W",
     time_unit: TimeUnit::Microseconds,
     fixed_clock: false,
-    recognises: |_| false,
+    ..FormatInfo::PLAIN
 };
 
 /// Places of the five values in [`Fields`], and of a column that nobody wants.
@@ -68,6 +69,11 @@ pub(super) fn parser(map: &ColumnMap, unit: TimeUnit) -> Columns {
         codes,
         short_codes,
     }
+}
+
+/// The parser of a format that is nothing but a map; the time unit may be another.
+pub(super) fn fixed(map: &str, reading: &Reading) -> Columns {
+    parser(&map.parse().expect("the maps of formats are good"), reading.time_unit)
 }
 
 fn codes(codes: &Codes) -> Vec<(Vec<u8>, Op)> {

@@ -5,8 +5,9 @@
 
 use super::FormatInfo;
 use super::five_columns::{Clock, FiveColumns};
+use crate::options::Reading;
 use crate::record::Op;
-use crate::units::TimeUnit;
+use crate::units::{SpaceUnit, TimeUnit};
 
 pub(super) const INFO: FormatInfo = FormatInfo {
     name: "disksim",
@@ -14,11 +15,12 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     example: "0.221 5 162947904 16 1",
     time_unit: TimeUnit::Milliseconds,
     fixed_clock: false,
-    recognises: |_| false,
+    size_unit: Some(SpaceUnit::Sectors),
+    ..FormatInfo::PLAIN
 };
 
-pub(super) fn parser(unit: TimeUnit) -> FiveColumns {
-    FiveColumns { unit, clock: Clock::Decimal, operation }
+pub(super) fn parser(reading: &Reading) -> FiveColumns {
+    FiveColumns::new(reading, Clock::Decimal, operation)
 }
 
 /// Bit 0 is the direction; the other bits (asynchronous, time-critical) do not matter here.
@@ -31,10 +33,11 @@ mod tests {
     use super::super::LineParser;
     use super::*;
     use crate::reject::Reason;
+    use crate::test_support::reading;
 
     #[test]
     fn flags_and_decimal_milliseconds() {
-        let mut parser = parser(TimeUnit::Milliseconds);
+        let mut parser = parser(&reading(TimeUnit::Milliseconds));
         let mut parse = |line: &str| parser.parse(line.as_bytes());
         let record = parse("143068.077 5 175985024 16 1").expect("a good line").expect("a request");
         assert_eq!(record.time_ps, 143_068_077_000_000);
@@ -47,6 +50,6 @@ mod tests {
     }
 
     fn parser_op(line: &str) -> Option<Op> {
-        parser(TimeUnit::Milliseconds).parse(line.as_bytes()).ok().flatten().map(|r| r.op)
+        parser(&reading(TimeUnit::Milliseconds)).parse(line.as_bytes()).ok().flatten().map(|r| r.op)
     }
 }

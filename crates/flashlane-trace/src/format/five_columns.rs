@@ -4,12 +4,10 @@
 use super::LineParser;
 use crate::cursor::Cursor;
 use crate::number;
+use crate::options::Reading;
 use crate::record::{Op, RawRecord};
 use crate::reject::Reason;
 use crate::units::TimeUnit;
-
-/// Unit of the lba and size columns. Unit: bytes.
-const SECTOR_BYTES: u64 = 512;
 
 /// Shape of the time column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +20,12 @@ pub(super) enum Clock {
 
 /// Parser of five columns, with the things in which the formats differ.
 pub(super) struct FiveColumns {
-    pub(super) unit: TimeUnit,
-    pub(super) clock: Clock,
+    unit: TimeUnit,
+    /// Unit of the lba and size columns. Unit: bytes.
+    size_bytes: u64,
+    clock: Clock,
     /// Meaning of the last column.
-    pub(super) operation: fn(u64) -> Option<Op>,
+    operation: fn(u64) -> Option<Op>,
 }
 
 impl LineParser for FiveColumns {
@@ -39,6 +39,15 @@ impl LineParser for FiveColumns {
 }
 
 impl FiveColumns {
+    pub(super) fn new(
+        reading: &Reading,
+        clock: Clock,
+        operation: fn(u64) -> Option<Op>,
+    ) -> FiveColumns {
+        let size_bytes = reading.size_unit.bytes();
+        FiveColumns { unit: reading.time_unit, size_bytes, clock, operation }
+    }
+
     /// Reads a line of the usual shape: plain decimal numbers with one space between them.
     /// Invariant: what this reads, [`FiveColumns::careful`] reads as the same record.
     #[inline]
@@ -62,7 +71,8 @@ impl FiveColumns {
             u128::from(whole) * u128::from(self.unit.picoseconds()) + u128::from(fraction_ps);
         let device = u32::try_from(device).ok()?;
         let op = (self.operation)(op)?;
-        let (offset_bytes, length_bytes) = range(op, lba, size, SECTOR_BYTES, SECTOR_BYTES).ok()?;
+        let (offset_bytes, length_bytes) =
+            range(op, lba, size, self.size_bytes, self.size_bytes).ok()?;
         Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device })
     }
 
@@ -84,7 +94,8 @@ impl FiveColumns {
         let length = number::decimal_or_hex(size).map_err(|f| f.reason(Reason::BadLength))?;
         let code = number::decimal_or_hex(op).map_err(|_| Reason::UnknownOp)?;
         let op = (self.operation)(code).ok_or(Reason::UnknownOp)?;
-        let (offset_bytes, length_bytes) = range(op, offset, length, SECTOR_BYTES, SECTOR_BYTES)?;
+        let (offset_bytes, length_bytes) =
+            range(op, offset, length, self.size_bytes, self.size_bytes)?;
         Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device })
     }
 }
@@ -135,6 +146,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::test_support::reading;
 
     #[test]
     fn fields_are_separated_by_any_blanks() {
@@ -158,7 +170,7 @@ mod tests {
     }
 
     fn parser(clock: Clock, unit: TimeUnit) -> FiveColumns {
-        FiveColumns { unit, clock, operation: write_0_read_1 }
+        FiveColumns::new(&reading(unit), clock, write_0_read_1)
     }
 
     #[test]

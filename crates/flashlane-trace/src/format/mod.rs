@@ -1,22 +1,44 @@
 //! The formats: one file each, one line each in the table below.
 
+mod alibaba;
+mod blk_event;
+mod blkparse;
+mod blktrace;
 mod column_map;
 mod columns;
+mod csv;
 mod disksim;
+mod fio_log;
+mod fio_v2;
+mod fio_v3;
+mod fiu;
 mod five_columns;
 mod mqsim;
 mod msps;
 mod msr;
+mod oracle_general;
+mod order;
+mod parquet;
+mod spc;
 mod ssdsim;
+mod systor;
+mod tencent;
+mod vscsi;
 
 pub use column_map::{ColumnMap, Separator};
+pub(crate) use csv::HEADER as CSV_HEADER;
 
 use std::path::Path;
 
 use crate::error::TraceError;
+use crate::lines::LineReader;
+use crate::options::{Action, Reading, TraceOptions};
 use crate::record::RawRecord;
 use crate::reject::Reason;
-use crate::units::TimeUnit;
+use crate::units::{SpaceUnit, TimeUnit};
+
+/// Bytes at the start of a file by which binary formats are told.
+pub(crate) const HEAD_BYTES: usize = 128;
 
 /// What there is to know about a format without a file at hand.
 #[derive(Debug)]
@@ -25,14 +47,34 @@ pub struct FormatInfo {
     pub name: &'static str,
     /// Layout in one sentence.
     pub description: &'static str,
-    /// One line of such a file.
+    /// One line of such a file, or what a binary record holds.
     pub example: &'static str,
     /// Unit of the time column where the options name none. For the column map: unused.
     pub time_unit: TimeUnit,
     /// The clock is part of the format: another time unit is refused.
     pub fixed_clock: bool,
-    /// Says whether a line can only belong to this format. Most formats do not describe themselves.
+    /// Unit of the offsets (and of the lengths of five bare columns) where the options name none; `None`: the
+    /// unit is part of the format.
+    pub size_unit: Option<SpaceUnit>,
+    /// Its records have several events, of which [`TraceOptions::action`] chooses one.
+    pub has_actions: bool,
+    /// Says whether a line (of a binary format: the first 128 bytes) can only belong to this format. Some formats do
+    /// not describe themselves.
     pub(crate) recognises: fn(&[u8]) -> bool,
+}
+
+impl FormatInfo {
+    /// What most formats have in common.
+    const PLAIN: FormatInfo = FormatInfo {
+        name: "",
+        description: "",
+        example: "",
+        time_unit: TimeUnit::Nanoseconds,
+        fixed_clock: true,
+        size_unit: None,
+        has_actions: false,
+        recognises: |_| false,
+    };
 }
 
 /// Turns lines of one format into records. May keep state from line to line.
@@ -59,44 +101,112 @@ pub(crate) trait LineParser: Send {
     }
 }
 
+/// What a binary record amounts to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// A request.
+    Request(RawRecord),
+    /// A record of the format that cannot be a request.
+    Rejected(Reason),
+}
+
+/// Turns binary records into requests.
+pub(crate) trait RecordParser: Send {
+    /// Reads on up to the next request or rejected record; `None` at the end of the file. Counts every record.
+    ///
+    /// # Errors
+    /// Those of reading; a record behind which nothing can be read.
+    fn next(&mut self, input: &mut LineReader) -> Result<Option<Entry>, TraceError>;
+
+    /// What the record that was just rejected holds.
+    fn shown(&self) -> String;
+
+    /// Records so far that belong to the format but are no requests.
+    fn skipped(&self) -> u64 {
+        0
+    }
+}
+
+/// The parser of a file.
+pub(crate) enum Parser {
+    /// Of lines.
+    Lines(Box<dyn LineParser>),
+    /// Of binary records.
+    Records(Box<dyn RecordParser>),
+}
+
+impl Parser {
+    /// As the parser's own.
+    pub(crate) fn skipped(&self) -> u64 {
+        match self {
+            Parser::Lines(parser) => parser.skipped(),
+            Parser::Records(parser) => parser.skipped(),
+        }
+    }
+}
+
 macro_rules! formats {
-    ($($(#[$doc:meta])* $variant:ident => $module:ident,)*) => {
+    (
+        text { $($(#[$doc:meta])* $variant:ident => $module:ident,)* }
+        binary { $($(#[$binary_doc:meta])* $binary:ident => $binary_module:ident,)* }
+    ) => {
         /// Layout of a trace file.
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Format {
             $($(#[$doc])* $variant,)*
+            $($(#[$binary_doc])* $binary,)*
             /// Any text with one request per line, described by a [`ColumnMap`].
             Columns(ColumnMap),
         }
 
         impl Format {
             /// All formats, the column map last.
-            pub const ALL: &[&FormatInfo] = &[$(&$module::INFO,)* &columns::INFO];
+            pub const ALL: &[&FormatInfo] =
+                &[$(&$module::INFO,)* $(&$binary_module::INFO,)* &columns::INFO];
 
-            const WITHOUT_MAP: &[Format] = &[$(Format::$variant,)*];
+            /// All formats but the column map.
+            pub(crate) const WITHOUT_MAP: &[Format] =
+                &[$(Format::$variant,)* $(Format::$binary,)*];
 
             /// Name, layout and example of the format.
             #[must_use]
             pub fn info(&self) -> &'static FormatInfo {
                 match self {
                     $(Format::$variant => &$module::INFO,)*
+                    $(Format::$binary => &$binary_module::INFO,)*
                     Format::Columns(_) => &columns::INFO,
                 }
             }
 
-            /// A parser for lines whose time column is in `unit`.
-            pub(crate) fn parser(&self, unit: TimeUnit) -> Box<dyn LineParser> {
-                match self {
-                    $(Format::$variant => Box::new($module::parser(unit)),)*
-                    Format::Columns(map) => Box::new(columns::parser(map, unit)),
-                }
+            /// Whether the file is text.
+            #[must_use]
+            pub fn is_text(&self) -> bool {
+                !matches!(self, $(Format::$binary)|*)
+            }
+
+            /// A parser of the file at `path`.
+            pub(crate) fn parser(
+                &self,
+                reading: &Reading,
+                path: &Path,
+            ) -> Result<Parser, TraceError> {
+                Ok(match self {
+                    $(Format::$variant => Parser::Lines(Box::new($module::parser(reading))),)*
+                    $(Format::$binary => {
+                        Parser::Records(Box::new($binary_module::parser(reading, path)?))
+                    })*
+                    Format::Columns(map) => {
+                        Parser::Lines(Box::new(columns::parser(map, reading.time_unit)))
+                    }
+                })
             }
         }
     };
 }
 
 formats! {
+    text {
     /// `time device lba size type`: integer ns, 512-byte sectors, type 0 = write, 1 = read (MQSim).
     Mqsim => mqsim,
     /// `time device lba size flags`: decimal ms, 512-byte sectors, bit 0 of the flags = read
@@ -109,6 +219,35 @@ formats! {
     /// `DiskRead|DiskWrite,time,process,thread,irp,offset,size,elapsed,disk`: text of Windows ETW
     /// (Microsoft production servers).
     Msps => msps,
+    /// `asu,lba,size,opcode,timestamp`: 512-byte blocks, bytes, r or w, seconds (UMass, SPC).
+    Spc => spc,
+    /// What blkparse prints: `maj,min cpu seq sec.nsec pid action rwbs sector + nblocks [process]`.
+    Blkparse => blkparse,
+    /// fio's iolog, version 2: `file action offset length`, and waits.
+    FioV2 => fio_v2,
+    /// fio's iolog, version 3: `us file action offset length`.
+    FioV3 => fio_v3,
+    /// `device,R|W,offset,length,timestamp`: bytes, microseconds since 1970 (Alibaba 2020).
+    Alibaba => alibaba,
+    /// `timestamp,offset,size,type,volume`: seconds since 1970, 512-byte sectors, 0 = read, 1 = write (Tencent CBS).
+    Tencent => tencent,
+    /// `Timestamp,Response,IOType,LUN,Offset,Size`: seconds since 1970, R or W, bytes (SYSTOR'17).
+    Systor => systor,
+    /// `ts pid process lba size W|R major minor md5`: ns, 512-byte blocks (FIU, IODedup).
+    Fiu => fiu,
+    /// `t_us,op(R/W),offset_bytes,size_bytes,device`: what `trace convert` writes.
+    Csv => csv,
+    }
+    binary {
+    /// Binary records of blktrace, versions 7 and 8; the files of all CPUs, or one stream.
+    Blktrace => blktrace,
+    /// Binary records of VMware's vscsiStats, versions 1 and 2 (CloudPhysics).
+    Vscsi => vscsi,
+    /// Binary records of libCacheSim's oracleGeneral: seconds, object, size, next access.
+    OracleGeneral => oracle_general,
+    /// Parquet with columns of a trace.
+    Parquet => parquet,
+    }
 }
 
 /// What may precede the text of a column map in [`Format::by_name`].
@@ -143,9 +282,44 @@ impl Format {
         format!("{}, {}<map>", names.join(", "), MAP_PREFIXES[0])
     }
 
-    /// The format that a line can only belong to, if there is one.
+    /// The text format that a line can only belong to, if there is one.
     pub(crate) fn recognise(line: &[u8]) -> Option<Format> {
-        Format::WITHOUT_MAP.iter().find(|format| (format.info().recognises)(line)).cloned()
+        let mut formats = Format::WITHOUT_MAP.iter().filter(|format| format.is_text());
+        formats.find(|format| (format.info().recognises)(line)).cloned()
+    }
+
+    /// The binary format that the first bytes of a file can only belong to, if there is one.
+    pub(crate) fn recognise_binary(head: &[u8]) -> Option<Format> {
+        let mut formats = Format::WITHOUT_MAP.iter().filter(|format| !format.is_text());
+        formats.find(|format| (format.info().recognises)(head)).cloned()
+    }
+
+    /// What the options tell the parser.
+    ///
+    /// # Errors
+    /// [`TraceError::Option`] for what does not suit the format.
+    pub(crate) fn reading(
+        &self,
+        options: &TraceOptions,
+        path: &Path,
+    ) -> Result<Reading, TraceError> {
+        let refuse = |option, found: String, allowed| {
+            Err(TraceError::Option { path: path.to_owned(), option, found, allowed })
+        };
+        let (info, name) = (self.info(), self.name());
+        let size_unit = match (options.size_unit, info.size_unit) {
+            (Some(unit), None) => {
+                let allowed = "no unit, because the unit is part of this format";
+                return refuse("size_unit", format!("{unit} for the format {name}"), allowed);
+            }
+            (unit, own) => unit.or(own).unwrap_or(SpaceUnit::Bytes),
+        };
+        if options.action != Action::default() && !info.has_actions {
+            let found = format!("{} for the format {name}", options.action.letter());
+            return refuse("action", found, "none, because requests have one event in this format");
+        }
+        let time_unit = self.time_unit(options.time_unit, path)?;
+        Ok(Reading { time_unit, size_unit, action: options.action })
     }
 
     /// Unit of the time column: of the options, else of the format.
@@ -190,7 +364,7 @@ impl Format {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_support::message;
+    use crate::test_support::{message, reading};
 
     #[test]
     fn names_lead_back_to_their_format() {
@@ -199,23 +373,30 @@ mod tests {
         }
         let mapped = Format::by_name("columns:t=1[us],op=2,off=3,len=4").expect("a good map");
         assert_eq!(mapped.name(), "columns");
-        assert_eq!(
-            message(Format::by_name("fio")),
-            "format `fio` is unknown; allowed: one of mqsim, disksim, ssdsim, msr, msps, columns:<map>"
-        );
+        let unknown = message(Format::by_name("fio"));
+        assert!(unknown.starts_with(
+            "format `fio` is unknown; allowed: one of mqsim, disksim, ssdsim, msr, msps, "
+        ));
+        assert!(unknown.ends_with(", parquet, columns:<map>"), "{unknown}");
         assert!(message(Format::by_name("csv:t=1")).starts_with("column map `t=1`"));
     }
 
     #[test]
-    fn every_example_is_a_line_of_its_format() {
-        for format in Format::WITHOUT_MAP {
+    fn every_example_is_a_line_of_its_format_and_of_no_other_that_is_recognised() {
+        for format in Format::WITHOUT_MAP.iter().filter(|format| format.is_text()) {
             let info = format.info();
-            let mut parser = format.parser(info.time_unit);
+            let Ok(Parser::Lines(mut parser)) =
+                format.parser(&reading(info.time_unit), Path::new(""))
+            else {
+                panic!("{} is text", info.name)
+            };
             let mut record = parser.parse(info.example.as_bytes());
             if parser.reorders() && record == Ok(None) {
                 record = Ok(parser.ready(true));
             }
             assert!(matches!(record, Ok(Some(_))), "{}: {record:?}", info.name);
+            let recognised = Format::recognise(info.example.as_bytes());
+            assert!(recognised.is_none() || recognised.as_ref() == Some(format), "{recognised:?}");
         }
         let map: ColumnMap = columns::INFO.example.parse().expect("the example is a map");
         assert_eq!(map.to_string().parse::<ColumnMap>().expect("canonical text"), map);

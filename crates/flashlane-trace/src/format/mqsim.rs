@@ -6,7 +6,8 @@
 
 use super::FormatInfo;
 use super::five_columns::{Clock, FiveColumns, write_0_read_1};
-use crate::units::TimeUnit;
+use crate::options::Reading;
+use crate::units::{SpaceUnit, TimeUnit};
 
 pub(super) const INFO: FormatInfo = FormatInfo {
     name: "mqsim",
@@ -14,11 +15,12 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     example: "938513000 4 264719034 16 0",
     time_unit: TimeUnit::Nanoseconds,
     fixed_clock: false,
-    recognises: |_| false,
+    size_unit: Some(SpaceUnit::Sectors),
+    ..FormatInfo::PLAIN
 };
 
-pub(super) fn parser(unit: TimeUnit) -> FiveColumns {
-    FiveColumns { unit, clock: Clock::Integer, operation: write_0_read_1 }
+pub(super) fn parser(reading: &Reading) -> FiveColumns {
+    FiveColumns::new(reading, Clock::Integer, write_0_read_1)
 }
 
 #[cfg(test)]
@@ -27,9 +29,10 @@ mod tests {
     use super::*;
     use crate::record::{Op, RawRecord};
     use crate::reject::Reason;
+    use crate::test_support::reading;
 
     fn parse(line: &str) -> Result<Option<RawRecord>, Reason> {
-        parser(TimeUnit::Nanoseconds).parse(line.as_bytes())
+        parser(&reading(TimeUnit::Nanoseconds)).parse(line.as_bytes())
     }
 
     #[test]

@@ -8,18 +8,17 @@
 //! A `DiskRead`, `DiskWrite` or `DiskFlush` line is written when the request **completes**. The arrival
 //! is the time of its `...Init` line, found by the pointer of its request packet (IRP), where there
 //! is one; else the time of completion less the elapsed time, at the earliest 0. Completions are not in the
-//! order of arrivals, so that records wait in a buffer of [`WAITING_MAX`] and leave it by arrival. Events
+//! order of arrivals, so that records wait in a buffer of 65,536 and leave it by arrival. Events
 //! of other kinds are skipped and counted.
-
-mod order;
 
 use std::collections::HashMap;
 
-use self::order::ByArrival;
 use super::five_columns::range;
+use super::order::ByArrival;
 use super::{FormatInfo, LineParser};
 use crate::lines::trim;
 use crate::number;
+use crate::options::Reading;
 use crate::record::{Op, RawRecord};
 use crate::reject::Reason;
 use crate::units::TimeUnit;
@@ -29,12 +28,10 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     description: "Windows ETW: DiskRead|DiskWrite,us,process,thread,irp,offset,size,elapsed us,disk",
     example: "DiskRead, 79251, server.exe ( 1234), 2160, 0xfffffa80, 0x21b7c000, 0x1000, 812, 3",
     time_unit: TimeUnit::Microseconds,
-    fixed_clock: true,
     recognises,
+    ..FormatInfo::PLAIN
 };
 
-/// Records that wait for an earlier arrival. At 64 bytes each they take 4 MiB.
-const WAITING_MAX: usize = 65_536;
 /// Started requests that wait for their completion; further ones count from their elapsed time.
 const STARTED_MAX: usize = 65_536;
 
@@ -75,9 +72,9 @@ pub(super) struct Msps {
     skipped: u64,
 }
 
-pub(super) fn parser(unit: TimeUnit) -> Msps {
+pub(super) fn parser(reading: &Reading) -> Msps {
     Msps {
-        unit,
+        unit: reading.time_unit,
         in_header: false,
         layouts: [Some(TRANSFER), Some(TRANSFER), Some(FLUSH)],
         starts: [Some(START); 3],
@@ -118,7 +115,7 @@ impl LineParser for Msps {
     }
 
     fn ready(&mut self, ended: bool) -> Option<RawRecord> {
-        if ended || self.waiting.len() > WAITING_MAX { self.waiting.pop() } else { None }
+        self.waiting.ready(ended)
     }
 
     fn skipped(&self) -> u64 {

@@ -1,11 +1,13 @@
 //! Tests of the MSPS format, on samples written by hand.
 
+use super::super::order::WAITING_MAX;
 use super::*;
 use crate::detect::detect;
 use crate::format::Format;
 use crate::options::TraceOptions;
 use crate::reader::TraceReader;
 use crate::record::Record;
+use crate::test_support::reading;
 use crate::test_support::{TempTrace, message, read};
 
 const HEADER: &str = "\
@@ -142,7 +144,11 @@ fn bad_lines_give_their_reason() {
         ("DiskRead, 1, a, 1, 0x1, 0xffffffffffffffff, 0x200, 1, 0", Reason::TooLarge),
     ];
     for (line, reason) in cases {
-        assert_eq!(parser(TimeUnit::Microseconds).parse(line.as_bytes()), Err(reason), "{line}");
+        assert_eq!(
+            parser(&reading(TimeUnit::Microseconds)).parse(line.as_bytes()),
+            Err(reason),
+            "{line}"
+        );
     }
 }
 

@@ -10,6 +10,7 @@ use super::{FormatInfo, LineParser};
 use crate::cursor::Cursor;
 use crate::lines::trim;
 use crate::number;
+use crate::options::Reading;
 use crate::record::{Op, RawRecord};
 use crate::reject::Reason;
 use crate::units::TimeUnit;
@@ -19,16 +20,16 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     description: "filetime,host,disk,Read|Write,offset,size,response: 100 ns since 1601, bytes",
     example: "128166385295514663,hm,0,Write,9056014336,2048,2833",
     time_unit: TimeUnit::Filetime,
-    fixed_clock: true,
     recognises,
+    ..FormatInfo::PLAIN
 };
 
 pub(super) struct Msr {
     unit: TimeUnit,
 }
 
-pub(super) fn parser(unit: TimeUnit) -> Msr {
-    Msr { unit }
+pub(super) fn parser(reading: &Reading) -> Msr {
+    Msr { unit: reading.time_unit }
 }
 
 impl LineParser for Msr {
@@ -113,9 +114,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::test_support::reading;
 
     fn parse(line: &str) -> Result<Option<RawRecord>, Reason> {
-        parser(TimeUnit::Filetime).parse(line.as_bytes())
+        parser(&reading(TimeUnit::Filetime)).parse(line.as_bytes())
     }
 
     #[test]
@@ -162,7 +164,7 @@ mod tests {
 
     #[test]
     fn usual_lines_go_the_quick_way() {
-        assert!(parser(TimeUnit::Filetime).quick(INFO.example.as_bytes()).is_some());
+        assert!(parser(&reading(TimeUnit::Filetime)).quick(INFO.example.as_bytes()).is_some());
     }
 
     proptest! {
@@ -175,7 +177,7 @@ mod tests {
                 "[0-9]{0,21},[0-9]{1,12},?[0-9,]{0,2}",
             ),
         ) {
-            let parser = parser(TimeUnit::Filetime);
+            let parser = parser(&reading(TimeUnit::Filetime));
             if let Some(record) = parser.quick(line.as_bytes()) {
                 prop_assert_eq!(parser.careful(line.as_bytes()), Ok(record));
             }

@@ -5,7 +5,8 @@
 
 use super::FormatInfo;
 use super::five_columns::{Clock, FiveColumns, write_0_read_1};
-use crate::units::TimeUnit;
+use crate::options::Reading;
+use crate::units::{SpaceUnit, TimeUnit};
 
 pub(super) const INFO: FormatInfo = FormatInfo {
     name: "ssdsim",
@@ -13,11 +14,12 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     example: "26214000 0 303574 7 0",
     time_unit: TimeUnit::Nanoseconds,
     fixed_clock: false,
-    recognises: |_| false,
+    size_unit: Some(SpaceUnit::Sectors),
+    ..FormatInfo::PLAIN
 };
 
-pub(super) fn parser(unit: TimeUnit) -> FiveColumns {
-    FiveColumns { unit, clock: Clock::Integer, operation: write_0_read_1 }
+pub(super) fn parser(reading: &Reading) -> FiveColumns {
+    FiveColumns::new(reading, Clock::Integer, write_0_read_1)
 }
 
 #[cfg(test)]
@@ -25,10 +27,11 @@ mod tests {
     use super::super::LineParser;
     use super::*;
     use crate::record::Op;
+    use crate::test_support::reading;
 
     #[test]
     fn time_is_in_the_unit_that_was_asked_for() {
-        let mut parser = parser(TimeUnit::Microseconds);
+        let mut parser = parser(&reading(TimeUnit::Microseconds));
         let record =
             parser.parse(b"979 0 287641400 128 1").expect("a good line").expect("a request");
         assert_eq!(record.time_ps, 979_000_000);

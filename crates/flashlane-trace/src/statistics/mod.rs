@@ -5,12 +5,14 @@
 
 mod arrivals;
 mod popularity;
+mod profile;
 mod space;
 
 use std::collections::BTreeMap;
 
 pub use self::arrivals::Dispersion;
 pub use self::popularity::{Places, Popularity};
+pub use self::profile::Profile;
 
 use self::arrivals::Arrivals;
 use self::space::Space;

@@ -8,6 +8,9 @@ use crate::record::Record;
 
 /// Page of the footprint. Unit: bytes.
 const PAGE_BYTES: u64 = 4096;
+/// What counts of the length of a request, as in the simulator; so that memory and time have bounds whatever a file says.
+/// Unit: bytes.
+const LENGTH_BYTES_MAX: u64 = 16 << 20;
 /// Requests whose ends may be continued.
 const RECENT: usize = 32;
 
@@ -69,7 +72,9 @@ impl Space {
         self.recent[(self.requests % RECENT as u64) as usize] = Some((device, end));
         self.requests += 1;
         self.aligned += u64::from(is_aligned(start) && is_aligned(end));
-        for page in start / PAGE_BYTES..=(end.max(start + 1) - 1) / PAGE_BYTES {
+        let last = end.max(start.saturating_add(1)) - 1;
+        let last = last.min(start.saturating_add(LENGTH_BYTES_MAX - 1));
+        for page in start / PAGE_BYTES..=last / PAGE_BYTES {
             let accesses = &mut self.pages.entry((device, page)).or_default()[at];
             side.accesses += 1;
             side.revisits += u64::from(*accesses > 0);

@@ -110,8 +110,8 @@ impl Ssd {
     pub(crate) fn read_pages(&mut self, id: u32) {
         let flow = self.requests[id].flow;
         let cached = self.cache.modes[flow as usize] != CacheMode::Off;
-        for index in 0..self.page_count(id) {
-            let mut part = self.page_part(id, index);
+        let mut parts = self.page_parts(id);
+        while let Some(mut part) = parts.next(self.page_sectors.get()) {
             if cached {
                 let (slot, held) = self.cache.slots(flow).lookup(part.lpa);
                 let hit = held & part.mask;
@@ -127,16 +127,20 @@ impl Ssd {
                 }
                 record.cache_misses += 1;
             }
-            self.read_flash(id, &part);
+            self.read_flash(id, flow, &part);
         }
         self.access_dram(id);
     }
 
     /// The access to the pieces put together, which a request waits for.
+    #[inline]
     fn access_dram(&mut self, id: u32) {
-        if self.cache.pieces.is_empty() {
-            return;
+        if !self.cache.pieces.is_empty() {
+            self.access_pieces(id);
         }
+    }
+
+    fn access_pieces(&mut self, id: u32) {
         self.requests[id].pending += 1;
         let pieces = std::mem::take(&mut self.cache.pieces);
         let flow = self.requests[id].flow;
@@ -186,7 +190,7 @@ impl Ssd {
     /// A DRAM access of a request is over.
     pub(crate) fn on_dram_done(&mut self, id: u32) {
         let chain = self.cache_chain(id);
-        self.part_done(id, chain);
+        self.part_done(id, &chain);
     }
 
     /// Pages of a write: into the cache as far as there is room, or straight to flash.
@@ -280,7 +284,7 @@ impl Ssd {
         let id = self.new_transaction(Source::Cache, Op::Program, owner, lpa);
         let epoch = self.cache.flushes[owner as usize].started();
         let tr = &mut self.transactions[id];
-        tr.mask = slot.mask & mask;
+        tr.set_mask(slot.mask & mask);
         tr.tag = slot.version;
         tr.flush_epoch = epoch;
         let sectors = u64::from(tr.sectors());
@@ -307,13 +311,13 @@ impl Ssd {
     pub(crate) fn write_back_done(&mut self, tr: &Transaction) {
         let (flow, drop) = (tr.flow, self.cache.drops_written);
         let pool = self.cache.pool(flow);
-        pool.in_flight -= u64::from(tr.mask.count_ones());
+        pool.in_flight -= u64::from(tr.sectors());
         pool.slots.end_write_back(tr.lpa, tr.tag, drop);
         let mut over = Vec::new();
         self.cache.flushes[flow as usize].ended(tr.flush_epoch, &mut over);
         for request in over {
             let chain = self.cache_chain(request);
-            self.part_done(request, chain);
+            self.part_done(request, &chain);
         }
         while let Some(&id) = self.cache.pool(flow).waiting.front() {
             if !self.accept_pages(id) {
@@ -321,7 +325,7 @@ impl Ssd {
             }
             self.cache.pool(flow).waiting.pop_front();
             let chain = self.cache_chain(id);
-            self.part_done(id, chain);
+            self.part_done(id, &chain);
             if self.flash.scans_at_once() {
                 self.dispatch_offered();
             }
@@ -329,10 +333,14 @@ impl Ssd {
     }
 
     /// Read data passes on its way up: it stays in the cache for flows that fill it on reads.
+    #[inline]
     pub(crate) fn fill_cache(&mut self, flow: u16, lpa: u32, mask: u64) {
-        if !self.cache.fills_on_read(flow) {
-            return;
+        if self.cache.fills_on_read(flow) {
+            self.fill_slot(flow, lpa, mask);
         }
+    }
+
+    fn fill_slot(&mut self, flow: u16, lpa: u32, mask: u64) {
         let slots = self.cache.slots(flow);
         if !slots.contains(lpa) && !slots.has_room() {
             let Some(evicted) = self.evict(flow, NONE) else { return };
@@ -359,8 +367,8 @@ impl Ssd {
         let found = self.transactions.iter().filter(|(_, tr)| waits(tr));
         for id in found.map(|(id, _)| id).collect::<Vec<u32>>() {
             let tr = &mut self.transactions[id];
-            let trimmed = u64::from((tr.mask & mask).count_ones());
-            tr.mask &= !mask;
+            let trimmed = u64::from((tr.mask() & mask).count_ones());
+            tr.set_mask(tr.mask() & !mask);
             self.cache.pool(flow).in_flight -= trimmed;
         }
     }
@@ -383,7 +391,7 @@ impl Ssd {
         for (_, tr) in self.transactions.iter() {
             if tr.source == Source::Cache && tr.op == Op::Program {
                 let pool = usize::from(tr.flow) % under_way.len();
-                under_way[pool] += u64::from(tr.mask.count_ones());
+                under_way[pool] += u64::from(tr.sectors());
             }
         }
         for (pool, under_way) in self.cache.pools.iter().zip(under_way) {

@@ -271,8 +271,8 @@ pub struct NormalSizeConfig {
 pub struct TraceConfig {
     /// The file, relative to the workload file. Plain, gz, zst, xz or bz2.
     pub path: PathBuf,
-    /// Format by name (`flashlane trace formats`): `mqsim`, `disksim`, `ssdsim`, `msr`, `msps`, `columns`.
-    /// May be absent where the file describes itself.
+    /// Format by name (`flashlane trace formats`; `docs/traces.md`). May be absent where the file describes
+    /// itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
     /// Column map, with `format = "columns"`, for example `"t=1[us],op=3,off=4,len=5;sep=comma"`.
@@ -281,6 +281,14 @@ pub struct TraceConfig {
     /// Unit of the time column, instead of the format's: `s`, `ms`, `us`, `ns`, `ps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<String>,
+    /// Unit of offsets and lengths, instead of the format's, where files come in several: `B`, `KiB`,
+    /// `sector`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_unit: Option<String>,
+    /// Event of a request that counts in traces of Linux' block layer: `Q` (arrival, the default), `D` (sent
+    /// to the drive), `C` (completed).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
     /// Arrival times are multiplied by this: 0.5 replays twice as fast. Range: above 0.
     #[serde(default = "one")]
     pub time_scale: f64,

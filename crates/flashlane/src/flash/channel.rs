@@ -5,12 +5,12 @@
 
 use std::collections::VecDeque;
 
-use flashlane_engine::{List, NONE, Sequence, Time};
+use flashlane_engine::{List, NONE, Sequence, Slab, Time};
 
 use super::DieState;
 use crate::event::Event;
 use crate::ssd::Ssd;
-use crate::transaction::Op;
+use crate::transaction::{Op, Transaction};
 
 /// The end of a read in the array, of which the channel has not taken notice.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,9 @@ pub(crate) struct Channel {
     /// The read data on the bus, or `NONE`.
     moving: u32,
     /// Read data that waits: mapping, user, collection.
-    pub(super) waiting: [List; 3],
+    waiting: [List; 3],
+    /// Pages of it.
+    pages_waiting: u32,
     /// Dies with pages to program out of their registers.
     pub(super) copybacks: VecDeque<u32>,
     /// Pages of read data moved since the scheduler last had the choice of all commands.
@@ -57,6 +59,7 @@ impl Channel {
             sensing: VecDeque::new(),
             moving: NONE,
             waiting: [List::default(); 3],
+            pages_waiting: 0,
             copybacks: VecDeque::new(),
             moved: 0,
             taken: 0,
@@ -66,7 +69,27 @@ impl Channel {
     /// Read data waits.
     #[inline]
     fn data_waits(&self) -> bool {
-        self.waiting.iter().any(|list| !list.is_empty())
+        self.pages_waiting > 0
+    }
+
+    /// A page of read data waits; the lower its class, the earlier it goes.
+    #[inline]
+    pub(super) fn push_data(
+        &mut self,
+        class: usize,
+        id: u32,
+        transactions: &mut Slab<Transaction>,
+    ) {
+        self.pages_waiting += 1;
+        self.waiting[class].push_back(id, transactions);
+    }
+
+    /// Takes the page of read data that goes next, or returns `NONE`.
+    #[inline]
+    fn pop_data(&mut self, transactions: &mut Slab<Transaction>) -> u32 {
+        let Some(list) = self.waiting.iter_mut().find(|list| !list.is_empty()) else { return NONE };
+        self.pages_waiting -= 1;
+        list.pop_front(transactions)
     }
 
     /// Read data or a program without data waits.
@@ -76,6 +99,7 @@ impl Channel {
     }
 
     /// A read of a die ends in the array at `at`, and keeps `place` among the events.
+    #[inline(always)]
     pub(super) fn sense(&mut self, at: Time, place: Sequence, die: u32) {
         self.sensing.push_back(Sensing { at, place, die, scheduled: false });
         let mut new = self.sensing.len() - 1;
@@ -112,7 +136,7 @@ impl Ssd {
     }
 
     /// Nothing else will have the channel look at the first read to end: it has to be an event.
-    #[inline]
+    #[inline(always)]
     pub(super) fn await_sensing(&mut self, channel: u32) {
         if let Some(first) = self.flash.channels[channel as usize].sensing.front_mut()
             && !first.scheduled
@@ -154,12 +178,11 @@ impl Ssd {
     /// Starts the next transfer of read data on a free channel; false if none waits.
     pub(super) fn move_data(&mut self, channel: u32) -> bool {
         let state = &mut self.flash.channels[channel as usize];
-        let Some(list) = state.waiting.iter_mut().find(|list| !list.is_empty()) else {
-            return false;
-        };
-        let id = list.pop_front(&mut self.transactions);
-        self.start_transfer(channel, id);
-        true
+        let id = state.pop_data(&mut self.transactions);
+        if id != NONE {
+            self.start_transfer(channel, id);
+        }
+        id != NONE
     }
 
     /// Starts the transfer of a page of read data on a free channel.
@@ -190,7 +213,7 @@ impl Ssd {
         let die = self.flash.die_of(tr.plane);
         let source = tr.source;
         self.count_operation(source, Op::Read);
-        self.transaction_done(id);
+        self.read_over(id, source);
         let state = &mut self.flash.dies[die as usize];
         state.data_left -= 1;
         if state.data_left == 0 {

@@ -8,7 +8,7 @@
 
 use flashlane_engine::NONE;
 
-use super::{DieState, Op};
+use super::{Command, Die, DieState, Op};
 use crate::ssd::Ssd;
 use crate::transaction::Source;
 
@@ -39,7 +39,7 @@ impl Ssd {
         }
         self.flash.dies[die as usize].registers = moved;
         if !self.program_registers(die) {
-            self.offer(self.flash.chip_of(die));
+            self.offer_at(self.flash.place_of(die));
         }
         true
     }
@@ -77,7 +77,7 @@ impl Ssd {
         (state.head, state.registers) = (together, later);
         state.op = Op::Program;
         self.flash.set_state(die, DieState::Copyback);
-        let channel = self.flash.channel_of(self.flash.chip_of(die));
+        let channel = self.flash.place_of(die).channel;
         if self.channel_busy(channel) {
             self.flash.channels[channel as usize].copybacks.push_back(die);
             self.await_channel(channel);
@@ -104,8 +104,10 @@ impl Ssd {
         }
         let bus = self.flash.timing.command(Op::Program, planes);
         self.flash.counters.copybacks += planes;
-        let kind = usize::from(planes > 1);
-        self.flash.counters.commands[Op::Program as usize][kind] += 1;
-        self.send_command(die, bus, 0);
+        let Die { head, op, sectors, .. } = self.flash.dies[die as usize];
+        let page = self.ftl.blocks.page_of(self.transactions[head].ppa);
+        let after = DieState::Copyback;
+        let command = Command { op, head, sectors, page, pages: planes, after };
+        self.send_command(die, command, bus, 0, false);
     }
 }

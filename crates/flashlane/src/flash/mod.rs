@@ -47,6 +47,25 @@ pub(crate) struct DiePlace {
     pub(crate) channel: u32,
 }
 
+/// What the dies of a chip do, a bit each.
+#[derive(Clone, Copy, Debug)]
+struct DieSets {
+    /// Nothing.
+    idle: u32,
+    /// The array programs or erases.
+    changing: u32,
+}
+
+impl DieSets {
+    /// A die of the chip does something else now.
+    #[inline(always)]
+    fn note(&mut self, die_in_chip: u32, idle: bool, changing: bool) {
+        let others = !(1 << die_in_chip);
+        self.idle = self.idle & others | u32::from(idle) << die_in_chip;
+        self.changing = self.changing & others | u32::from(changing) << die_in_chip;
+    }
+}
+
 /// An operation that was interrupted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Suspended {
@@ -59,6 +78,7 @@ pub(crate) struct Suspended {
 /// A die.
 #[derive(Clone, Debug)]
 pub(crate) struct Die {
+    place: DiePlace,
     pub(crate) state: DieState,
     /// First transaction of the running command, linked by `sibling`.
     head: u32,
@@ -73,8 +93,6 @@ pub(crate) struct Die {
     until: Time,
     /// End of the command cycles, start of the array operation.
     since: Time,
-    /// The accounts of the chip know that the array operation started.
-    counted: bool,
     /// Array time of the operation without interruptions.
     whole: u64,
     /// From then on the operation may be interrupted.
@@ -90,6 +108,22 @@ impl Die {
         let sensed = self.op == Op::Read && self.until <= now;
         self.state == DieState::Array && self.since <= now && !sensed
     }
+}
+
+/// A command for a die.
+#[derive(Clone, Copy, Debug)]
+struct Command {
+    op: Op,
+    /// Its first transaction, linked by `sibling`.
+    head: u32,
+    /// Sectors of its largest page.
+    sectors: u32,
+    /// Place of its first page in the block.
+    page: u32,
+    /// How many pages it has.
+    pages: u64,
+    /// What the die did before.
+    after: DieState,
 }
 
 /// Counters of the flash. Units: pages, unless named otherwise.
@@ -116,8 +150,8 @@ pub(crate) struct Flash {
     pub(crate) timing: FlashTiming,
     pub(crate) channels: Vec<Channel>,
     pub(crate) dies: Vec<Die>,
-    /// Bit per die of a chip: it does nothing.
-    idle: Vec<u32>,
+    /// What the dies of each chip do.
+    sets: Vec<DieSets>,
     pub(crate) chips: Vec<ChipAccount>,
     pub(crate) counters: FlashCounters,
     /// Array time by flow and source, as in [`ChipAccount`]. Unit: picoseconds.
@@ -143,7 +177,19 @@ impl Flash {
         geometry: Geometry,
         flows: usize,
     ) -> Self {
-        let die = Die {
+        let place_of = |die: u32| {
+            let chip = die / geometry.dies_per_chip;
+            let channel = chip / geometry.chips_per_channel;
+            DiePlace {
+                die,
+                die_in_chip: die % geometry.dies_per_chip,
+                chip,
+                chip_in_channel: chip % geometry.chips_per_channel,
+                channel,
+            }
+        };
+        let die = |die: u32| Die {
+            place: place_of(die),
             state: DieState::Idle,
             head: NONE,
             op: Op::Read,
@@ -152,7 +198,6 @@ impl Flash {
             sectors: 0,
             until: Time::ZERO,
             since: Time::ZERO,
-            counted: true,
             whole: 0,
             interruptible: Time::ZERO,
             suspended: None,
@@ -161,8 +206,8 @@ impl Flash {
         Self {
             timing: FlashTiming::new(config, compat),
             channels: vec![Channel::new(); geometry.channels as usize],
-            dies: vec![die; geometry.dies() as usize],
-            idle: vec![u32::MAX; geometry.chips() as usize],
+            dies: (0..geometry.dies()).map(die).collect(),
+            sets: vec![DieSets { idle: u32::MAX, changing: 0 }; geometry.chips() as usize],
             chips: vec![ChipAccount::default(); geometry.chips() as usize],
             counters: FlashCounters::default(),
             by_flow: vec![[0; 3]; flows],
@@ -228,27 +273,13 @@ impl Flash {
     /// Chip and channel of a die.
     #[inline(always)]
     pub(crate) fn place_of(&self, die: u32) -> DiePlace {
-        let chip = self.chip_of(die);
-        let channel = self.channel_of(chip);
-        DiePlace {
-            die,
-            die_in_chip: die - chip * self.dies_per_chip.get(),
-            chip,
-            chip_in_channel: chip - channel * self.chips_per_channel.get(),
-            channel,
-        }
+        self.dies[die as usize].place
     }
 
     /// Chip of a die.
     #[inline]
     pub(crate) fn chip_of(&self, die: u32) -> u32 {
-        self.dies_per_chip.divide(die)
-    }
-
-    /// Channel of a chip.
-    #[inline]
-    pub(crate) fn channel_of(&self, chip: u32) -> u32 {
-        self.chips_per_channel.divide(chip)
+        self.place_of(die).chip
     }
 
     /// Dies of a chip.
@@ -261,23 +292,29 @@ impl Flash {
     /// True if no die of the chip does anything.
     #[inline]
     pub(crate) fn chip_idle(&self, chip: u32) -> bool {
-        self.idle[chip as usize] == u32::MAX
+        self.idle_dies(chip) == u32::MAX
     }
 
     /// The dies of a chip that do nothing, a bit each.
     #[inline]
     pub(crate) fn idle_dies(&self, chip: u32) -> u32 {
-        self.idle[chip as usize]
+        self.sets[chip as usize].idle
+    }
+
+    /// The dies of a chip whose array programs or erases, a bit each.
+    #[inline]
+    pub(crate) fn changing_dies(&self, chip: u32) -> u32 {
+        self.sets[chip as usize].changing
     }
 
     /// A die does something else now.
     #[inline(always)]
     fn set_state(&mut self, die: u32, state: DieState) {
-        let DiePlace { die_in_chip, chip, .. } = self.place_of(die);
-        let bit = 1 << die_in_chip;
-        let idle = &mut self.idle[chip as usize];
-        *idle = if state == DieState::Idle { *idle | bit } else { *idle & !bit };
-        self.dies[die as usize].state = state;
+        let die = &mut self.dies[die as usize];
+        die.state = state;
+        let changing = state == DieState::Array && die.op != Op::Read;
+        let sets = &mut self.sets[die.place.chip as usize];
+        sets.note(die.place.die_in_chip, state == DieState::Idle, changing);
     }
 
     /// Operations that the dies run or have suspended, for audits.
@@ -345,51 +382,76 @@ impl Ssd {
                 }
             }
         }
-        let place = self.flash.place_of(die);
-        let others = self.flash.idle[place.chip as usize] | 1 << place.die_in_chip;
-        let kind = usize::from(planes > 1) + 2 * usize::from(others != u32::MAX);
-        self.flash.counters.commands[op as usize][kind] += 1;
-        let state = &mut self.flash.dies[die as usize];
-        assert_eq!(state.state, DieState::Idle, "a die runs one operation at a time");
-        state.head = head;
-        state.op = op;
-        state.sectors = sectors;
-        self.send_command(die, bus, settle);
+        let page = self.ftl.blocks.page_of(self.transactions[head].ppa);
+        let command = Command { op, head, sectors, page, pages: planes, after: DieState::Idle };
+        self.send_command(die, command, bus, settle, false);
+    }
+
+    /// Sends a command of one page to a die that is idle. The channel must be free. `lone`: nothing else
+    /// waits for it.
+    #[inline(always)]
+    pub(crate) fn issue_page(&mut self, die: u32, id: u32, lone: bool) {
+        let now = self.now;
+        let tr = &mut self.transactions[id];
+        let waited = tr.lap(now);
+        tr.chain.queue += waited;
+        tr.sibling = NONE;
+        tr.place = Place::Die;
+        let (op, sectors) = (tr.op, tr.sectors());
+        let mut bus = self.flash.timing.command(op, 1);
+        if op == Op::Program {
+            bus += self.flash.timing.data(tr.moved_sectors());
+            if !self.ftl.in_place {
+                let block = self.ftl.blocks.block_of(tr.ppa);
+                self.ftl.blocks.block_mut(block).issued += 1;
+            }
+        }
+        let page = self.ftl.blocks.page_of(tr.ppa);
+        let command = Command { op, head: id, sectors, page, pages: 1, after: DieState::Idle };
+        self.send_command(die, command, bus, 0, lone);
     }
 
     /// Takes the channel for a command, and the array of the die for its work after that. The die takes
-    /// the command only after `settle`. Units: picoseconds.
+    /// the command only after `settle`. Units: picoseconds. `lone`: no queued work waits for the channel.
     #[inline(always)]
-    fn send_command(&mut self, die: u32, bus: u64, settle: u64) {
+    fn send_command(&mut self, die: u32, command: Command, bus: u64, settle: u64, lone: bool) {
+        let Command { op, head, sectors, page, pages, after } = command;
         let sent = self.now + Time(bus);
-        let channel = self.flash.channel_of(self.flash.chip_of(die));
         let place = self.queue.reserve();
-        self.flash.set_state(die, DieState::Array);
-        let state = &mut self.flash.dies[die as usize];
-        let page = match state.op {
-            Op::Erase => 0,
-            _ => self.ftl.blocks.page_of(self.transactions[state.head].ppa),
-        };
-        state.whole = self.flash.timing.array(state.op, page, state.sectors);
+        let flash = &mut self.flash;
+        let state = &mut flash.dies[die as usize];
+        assert_eq!(state.state, after, "a die runs one operation at a time");
+        let DiePlace { chip, channel, die_in_chip, .. } = state.place;
+        state.state = DieState::Array;
+        state.head = head;
+        state.op = op;
+        state.sectors = sectors;
+        state.whole = flash.timing.array(op, page, sectors);
         state.since = sent;
-        state.counted = false;
         state.interruptible = sent;
         state.until = sent + Time(settle + state.whole);
-        let (until, epoch, op) = (state.until, state.epoch, state.op);
-        let state = &mut self.flash.channels[channel as usize];
+        let (until, epoch) = (state.until, state.epoch);
+        let sets = &mut flash.sets[chip as usize];
+        let others = sets.idle | 1 << die_in_chip;
+        sets.note(die_in_chip, false, op != Op::Read);
+        let beside = after == DieState::Idle && others != u32::MAX;
+        flash.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
+        flash.chips[chip as usize].starts(die_in_chip);
+        let state = &mut flash.channels[channel as usize];
         assert!(!state.busy, "a channel moves one thing at a time");
         state.busy = true;
         state.taken += bus;
         state.until = sent;
         state.unawaited = Some(place);
-        let awaited = state.has_work() || self.channel_is_wanted(channel);
+        let senses = op == Op::Read && !flash.copyback;
+        let has_work = state.has_work();
         let place = self.queue.reserve();
-        if op == Op::Read && !self.flash.copyback {
-            self.flash.channels[channel as usize].sense(until, place, die);
+        if senses {
+            state.sense(until, place, die);
         } else {
             self.queue.schedule_at(until, place, Event::ArrayDone { die, epoch });
         }
-        if awaited {
+        if has_work || !lone && self.channel_is_wanted(channel) {
             self.await_channel(channel);
         } else {
             self.await_sensing(channel);
@@ -404,8 +466,7 @@ impl Ssd {
             return;
         }
         assert_eq!(state.state, DieState::Array, "an array operation ends once");
-        let (op, head, since) = (state.op, state.head, state.since);
-        let channel = self.flash.channel_of(self.flash.chip_of(die));
+        let (op, head, since, channel) = (state.op, state.head, state.since, state.place.channel);
         if op == Op::Read {
             if !self.copy_back(die) {
                 self.read_done(die, now);
@@ -432,7 +493,7 @@ impl Ssd {
             // A command may carry pages of several sources.
             let source = tr.source;
             self.count_operation(source, op);
-            self.transaction_done(id);
+            self.change_done(id);
             if self.flash.scan_at_once {
                 self.dispatch_offered();
             }
@@ -443,14 +504,13 @@ impl Ssd {
             return;
         }
         self.resume(die);
-        self.offer(self.flash.chip_of(die));
+        self.offer_at(self.flash.place_of(die));
     }
 
     /// Queues the pages of an array read that ended at `end` for the channel.
     fn read_done(&mut self, die: u32, end: Time) {
         self.flash.die_stops(die, end, &self.transactions);
-        let channel = self.flash.channel_of(self.flash.chip_of(die));
-        let Die { head, since, .. } = self.flash.dies[die as usize];
+        let Die { head, since, place, .. } = self.flash.dies[die as usize];
         let class = match self.transactions[head].source {
             Source::Mapping => 0,
             Source::User | Source::Cache => 1,
@@ -464,8 +524,8 @@ impl Ssd {
             let next = tr.sibling;
             tr.sibling = NONE;
             pages += 1;
-            let waiting = &mut self.flash.channels[channel as usize].waiting[class];
-            waiting.push_back(id, &mut self.transactions);
+            let channel = &mut self.flash.channels[place.channel as usize];
+            channel.push_data(class, id, &mut self.transactions);
             id = next;
         }
         let state = &mut self.flash.dies[die as usize];

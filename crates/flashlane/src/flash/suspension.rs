@@ -3,7 +3,7 @@
 
 use flashlane_engine::{NONE, Time};
 
-use super::{DieState, Flash, Suspended};
+use super::{DiePlace, DieState, Flash, Suspended};
 use crate::event::Event;
 use crate::ssd::Ssd;
 use crate::transaction::Op;
@@ -40,7 +40,7 @@ impl Ssd {
     /// Interrupts the running operation of a die; returns how long the die needs to settle.
     pub(super) fn suspend(&mut self, die: u32) -> u64 {
         let now = self.now;
-        let channel = self.flash.channel_of(self.flash.chip_of(die));
+        let channel = self.flash.place_of(die).channel;
         self.look_at_sensing(channel);
         self.flash.die_stops(die, now, &self.transactions);
         let state = &mut self.flash.dies[die as usize];
@@ -70,19 +70,27 @@ impl Ssd {
     }
 
     /// Continues the suspended operation of a die that became idle, if there is one.
+    #[inline]
     pub(super) fn resume(&mut self, die: u32) {
+        if self.flash.dies[die as usize].suspended.is_some() {
+            self.resume_suspended(die);
+        }
+    }
+
+    fn resume_suspended(&mut self, die: u32) {
         let now = self.now;
         let state = &mut self.flash.dies[die as usize];
-        let Some(suspended) = state.suspended.take() else { return };
+        let suspended = state.suspended.take().expect("something is suspended");
         state.head = suspended.head;
         state.op = suspended.op;
         state.until = now + Time(suspended.left);
         state.since = now;
-        state.counted = false;
         state.whole = suspended.whole;
         state.interruptible = now + Time(suspended.whole / PROGRESS_PART);
         let (until, epoch, mut id) = (state.until, state.epoch, state.head);
         self.flash.set_state(die, DieState::Array);
+        let DiePlace { chip, die_in_chip, .. } = self.flash.place_of(die);
+        self.flash.chips[chip as usize].starts(die_in_chip);
         while id != NONE {
             let tr = &mut self.transactions[id];
             let waited = tr.lap(now);

@@ -45,6 +45,26 @@ const NV_DDR3: Cycles = Cycles { adl: ns(150), wpsth: ns(25), ..NV_DDR2 };
 /// From ready/busy to the controller's notice of the end of a read.
 const READY_DELAY: u64 = ns(20);
 
+impl Cycles {
+    /// Bus time of command and address cycles for `planes` planes. Unit: picoseconds.
+    fn command(self, op: Op, planes: u64) -> u64 {
+        let Self { cs, wc, wb, rr, adl, cals, wpst, wpsth, dbsy } = self;
+        let more = planes.saturating_sub(1);
+        match op {
+            Op::Read => cs + 6 * wc + wb + rr + more * (6 * wc + dbsy),
+            Op::Program => {
+                cs + 6 * wc
+                    + adl
+                    + wpst
+                    + wpsth
+                    + wb
+                    + more * (5 * wc + adl + wpst + cals + wb + dbsy)
+            }
+            Op::Erase => cs + 4 * wc + wb + more * (dbsy + 4 * wc + wb),
+        }
+    }
+}
+
 /// All latencies of a device, looked up by index.
 #[derive(Clone, Debug)]
 pub(crate) struct FlashTiming {
@@ -60,9 +80,8 @@ pub(crate) struct FlashTiming {
     erase: u64,
     /// Memory written in place: array time of a read and of a write by number of sectors.
     in_place: Option<[Vec<u64>; 2]>,
-    cycles: Cycles,
-    /// Takes the place of the cycles of a page.
-    command_time: Option<u64>,
+    /// Bus time of commands and addresses by operation and number of planes, `0..=planes_per_die`.
+    commands: [Vec<u64>; 3],
     /// Command of a suspension.
     pub(crate) suspend_command: u64,
     /// From the suspend command until the die takes another one.
@@ -117,8 +136,13 @@ impl FlashTiming {
                     accesses(flash.program_time[0], flash.write_unit, 0),
                 ]
             }),
-            cycles,
-            command_time: flash.command_time.map(|time| time.0),
+            commands: [Op::Read, Op::Program, Op::Erase].map(|op| {
+                let time = |planes: u64| match flash.command_time {
+                    Some(time) => planes * time.0,
+                    None => cycles.command(op, planes),
+                };
+                (0..=u64::from(flash.planes_per_die)).map(time).collect()
+            }),
             suspend_command: flash.command_time.map_or(cycles.cs + 3 * cycles.wc, |time| time.0),
             suspend_program: flash.suspend.program_time.0,
             suspend_erase: flash.suspend.erase_time.0,
@@ -128,23 +152,7 @@ impl FlashTiming {
     /// Bus time of command and address cycles for `planes` planes.
     #[inline]
     pub(crate) fn command(&self, op: Op, planes: u64) -> u64 {
-        if let Some(time) = self.command_time {
-            return planes * time;
-        }
-        let Cycles { cs, wc, wb, rr, adl, cals, wpst, wpsth, dbsy } = self.cycles;
-        let more = planes - 1;
-        match op {
-            Op::Read => cs + 6 * wc + wb + rr + more * (6 * wc + dbsy),
-            Op::Program => {
-                cs + 6 * wc
-                    + adl
-                    + wpst
-                    + wpsth
-                    + wb
-                    + more * (5 * wc + adl + wpst + cals + wb + dbsy)
-            }
-            Op::Erase => cs + 4 * wc + wb + more * (dbsy + 4 * wc + wb),
-        }
+        self.commands[op as usize][planes as usize]
     }
 
     /// Bus time of `sectors` sectors of data, either direction.
@@ -154,7 +162,7 @@ impl FlashTiming {
     }
 
     /// Array time of an operation on `sectors` sectors of page `page` of a block.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn array(&self, op: Op, page: u32, sectors: u32) -> u64 {
         if let Some([read, write]) = &self.in_place {
             return if op == Op::Read { read } else { write }[sectors as usize];

@@ -260,18 +260,27 @@ impl Ftl {
 }
 
 impl Ssd {
-    /// A transaction is over the bus or out of the array: what waited for it goes on.
-    pub(crate) fn transaction_done(&mut self, id: u32) {
+    /// A program or an erase is out of the array: what waited for it goes on.
+    pub(crate) fn change_done(&mut self, id: u32) {
         let (source, op) = (self.transactions[id].source, self.transactions[id].op);
         self.tell_policy(id);
         match (source, op) {
-            (Source::User | Source::Cache, Op::Read) => self.user_read_done(id),
+            (_, Op::Read) => unreachable!("reads end with their data"),
             (Source::User | Source::Cache, Op::Program) => self.user_program_done(id),
-            (Source::Gc, Op::Read) => self.migration_read_done(id),
             (Source::Gc, Op::Program) => self.migration_program_done(id),
-            (Source::Mapping, Op::Read) => self.mapping_read_done(id),
             (Source::Mapping, Op::Program) => self.mapping_program_done(id),
             (_, Op::Erase) => self.erase_done(id),
+        }
+    }
+
+    /// Read data is over the bus: what waited for it goes on.
+    #[inline(always)]
+    pub(crate) fn read_over(&mut self, id: u32, source: Source) {
+        self.tell_policy(id);
+        match source {
+            Source::User | Source::Cache => self.user_read_done(id),
+            Source::Gc => self.migration_read_done(id),
+            Source::Mapping => self.mapping_read_done(id),
         }
     }
 
@@ -323,6 +332,7 @@ impl Ssd {
 
     /// A read takes hold of its block, so that it is not erased underneath, and goes to the
     /// scheduler as soon as its page is programmed.
+    #[inline]
     fn read_physical(&mut self, id: u32) {
         let now = self.now;
         let ordered = self.ftl.ordered;
@@ -346,6 +356,7 @@ impl Ssd {
     }
 
     /// A read lets go of its block; a collected block may have waited for that.
+    #[inline]
     fn release_block(&mut self, id: u32) {
         let tr = &mut self.transactions[id];
         if !std::mem::take(&mut tr.holds_block) {
@@ -354,9 +365,15 @@ impl Ssd {
         let block_id = self.ftl.blocks.block_of(tr.ppa);
         let block = self.ftl.blocks.block_mut(block_id);
         block.reads -= 1;
-        if block.reads > 0 {
-            return;
+        if block.reads == 0 && (block.state == BlockState::Collected || self.ftl.collection_is_free)
+        {
+            self.last_read_left(block_id);
         }
+    }
+
+    /// Nobody reads a block any more that is collected, or might be.
+    fn last_read_left(&mut self, block_id: u32) {
+        let block = self.ftl.blocks.block(block_id);
         if block.state == BlockState::Collected {
             self.erase_if_empty(block_id);
         } else if self.ftl.collection_is_free {

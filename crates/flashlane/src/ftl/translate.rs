@@ -13,7 +13,43 @@ pub(crate) struct PagePart {
     pub(crate) mask: u64,
 }
 
+/// The pages of a request, one after the other.
+pub(crate) struct PageParts {
+    lpa: u32,
+    /// First sector in the next page.
+    start: u32,
+    /// Sectors from there on.
+    left: u32,
+}
+
+impl PageParts {
+    /// The next page of so many sectors; `None` after the last one.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, page_sectors: u32) -> Option<PagePart> {
+        if self.left == 0 {
+            return None;
+        }
+        let count = self.left.min(page_sectors - self.start);
+        let mask = (u64::MAX >> (u64::BITS - count)) << self.start;
+        let part = PagePart { lpa: self.lpa, mask };
+        self.lpa += 1;
+        self.start = 0;
+        self.left -= count;
+        Some(part)
+    }
+}
+
 impl Ssd {
+    /// The pages that a request touches.
+    #[inline(always)]
+    pub(crate) fn page_parts(&self, id: u32) -> PageParts {
+        let request = &self.requests[id];
+        let page = self.page_sectors.divide_long(request.sector);
+        let start = (request.sector - page * u64::from(self.page_sectors.get())) as u32;
+        let first = self.layout.flows[request.flow as usize].first_lpa;
+        PageParts { lpa: (first + page) as u32, start, left: request.sectors }
+    }
+
     /// Number of pages that a request touches.
     #[inline]
     pub(crate) fn page_count(&self, id: u32) -> u32 {
@@ -59,12 +95,12 @@ impl Ssd {
     }
 
     /// Finds the physical page of a read.
-    #[inline(always)]
+    #[inline]
     fn resolve_read(&mut self, id: u32) {
         let tr = &self.transactions[id];
         let lpa = tr.lpa;
         let ppa = self.ftl.pages.ppa(lpa);
-        let (flow, mask) = (tr.flow, tr.mask);
+        let (flow, mask) = (tr.flow, tr.mask());
         let mut written = if ppa == NONE { 0 } else { self.ftl.pages.mask(lpa) & mask };
         if written != mask && ppa != NONE && self.ftl.unwritten_reads_allocate {
             // The sectors that nobody wrote count as there from now on.
@@ -78,7 +114,9 @@ impl Ssd {
             let tr = &mut self.transactions[id];
             tr.ppa = ppa;
             tr.plane = plane;
-            tr.mask = written;
+            if written != mask {
+                tr.set_mask(written);
+            }
             if let Some(sets) = &mut self.ftl.sets
                 && !tr.merging
             {
@@ -100,13 +138,18 @@ impl Ssd {
             tr.chain.mapping += waited;
             self.schedule(id);
         } else {
-            self.ftl.zero_fill_reads += 1;
-            let now = self.now;
-            let tr = &mut self.transactions[id];
-            let waited = tr.lap(now);
-            tr.chain.mapping += waited;
-            self.user_read_over(id);
+            self.fill_with_zeros(id);
         }
+    }
+
+    /// A read of what nobody wrote is over as soon as that is known.
+    fn fill_with_zeros(&mut self, id: u32) {
+        self.ftl.zero_fill_reads += 1;
+        let now = self.now;
+        let tr = &mut self.transactions[id];
+        let waited = tr.lap(now);
+        tr.chain.mapping += waited;
+        self.user_read_over(id);
     }
 
     /// Gives a never-written page, or more sectors of one, a place without a program, as the released
@@ -128,6 +171,7 @@ impl Ssd {
     }
 
     /// Read data of a host page, or of the old part of a partial write, is in the controller.
+    #[inline(always)]
     pub(super) fn user_read_done(&mut self, id: u32) {
         self.release_block(id);
         let tr = &self.transactions[id];
@@ -135,18 +179,19 @@ impl Ssd {
         if tr.merging {
             self.merge_read_over(id);
         } else {
-            self.fill_cache(tr.flow, tr.lpa, tr.mask);
+            self.fill_cache(tr.flow, tr.lpa, tr.mask());
             self.user_read_over(id);
         }
     }
 
     /// A read transaction ends; its request goes on.
+    #[inline(always)]
     fn user_read_over(&mut self, id: u32) {
         let tr = &self.transactions[id];
         assert!(!tr.merging, "merge reads are of written pages");
         let (request, chain) = (tr.request, tr.chain);
         self.transactions.remove(id);
-        self.part_done(request, chain);
+        self.end_part(request, &chain);
     }
 
     /// Old data of a partial write is here: the write can be placed.
@@ -184,7 +229,7 @@ impl Ssd {
         let tr = &mut self.transactions[id];
         let waited = tr.lap(now);
         tr.chain.mapping += waited;
-        let (lpa, mask, flow, source) = (tr.lpa, tr.mask, tr.flow, tr.source);
+        let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);
         if self.ftl.merging.get(lpa).is_some() {
             self.transactions[id].place = Place::MergeQueue;
             self.ftl.merge_queue.push(id);
@@ -202,7 +247,7 @@ impl Ssd {
         let tr = &mut self.transactions[read];
         tr.merging = true;
         tr.dependent = id;
-        tr.mask = missing;
+        tr.set_mask(missing);
         self.resolve_read(read);
     }
 
@@ -224,7 +269,7 @@ impl Ssd {
         let now = self.now;
         let (flow, lpa, mask, source) = {
             let tr = &self.transactions[id];
-            (tr.flow, tr.lpa, tr.mask, tr.source)
+            (tr.flow, tr.lpa, tr.mask(), tr.source)
         };
         let (plane, stream) = if source == Source::Mapping {
             let table = self.ftl.mapping.as_ref().expect("translation pages exist");
@@ -292,7 +337,8 @@ impl Ssd {
     /// The read of the sectors of a page that a write does not bring, for which the write waits in its
     /// queue; `NONE` if there are none. It holds the old block from now on.
     fn old_part(&mut self, write: u32) -> u32 {
-        let Transaction { lpa, mask, flow, source, .. } = self.transactions[write];
+        let tr = &self.transactions[write];
+        let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);
         let old = self.ftl.pages.ppa(lpa);
         let missing = if old == NONE { 0 } else { self.ftl.pages.mask(lpa) & !mask };
         if missing == 0 {
@@ -305,7 +351,7 @@ impl Ssd {
         let tr = &mut self.transactions[id];
         tr.merging = true;
         tr.dependent = write;
-        tr.mask = missing;
+        tr.set_mask(missing);
         tr.ppa = old;
         tr.plane = self.ftl.blocks.plane_of(block);
         tr.holds_block = true;
@@ -377,7 +423,7 @@ impl Ssd {
         if tr.source == Source::Cache {
             self.write_back_done(&tr);
         } else {
-            self.part_done(tr.request, tr.chain);
+            self.part_done(tr.request, &tr.chain);
         }
     }
 
@@ -409,20 +455,25 @@ impl Ssd {
     pub(crate) fn write_through(&mut self, id: u32, part: &PagePart) {
         let flow = self.requests[id].flow;
         let tr = self.new_transaction(Source::User, Op::Program, flow, part.lpa);
-        self.transactions[tr].mask = part.mask;
+        self.transactions[tr].set_mask(part.mask);
         self.transactions[tr].request = id;
         self.requests[id].pending += 1;
         self.translate(tr);
     }
 
     /// Reads one page, or the part of it that the cache does not have, from flash.
-    pub(crate) fn read_flash(&mut self, id: u32, part: &PagePart) {
-        let flow = self.requests[id].flow;
-        let tr = self.new_transaction(Source::User, Op::Read, flow, part.lpa);
-        self.transactions[tr].mask = part.mask;
-        self.transactions[tr].request = id;
+    #[inline(always)]
+    pub(crate) fn read_flash(&mut self, id: u32, flow: u16, part: &PagePart) {
+        let class = self.ftl.classes[flow as usize];
+        let mut tr = Transaction::new(Source::User, Op::Read, flow, class, self.now);
+        tr.lpa = part.lpa;
+        tr.set_mask(part.mask);
+        tr.request = id;
+        let tr = self.transactions.insert(tr);
         self.requests[id].pending += 1;
-        self.translate(tr);
+        if self.knows_mapping(tr) {
+            self.resolve_read(tr);
+        }
     }
 
     /// A chain that spent all its time in the cache.

@@ -154,6 +154,12 @@ impl Link {
         self.answered
     }
 
+    /// Some request went behind a completion.
+    #[inline]
+    pub(crate) fn any_postponed(&self) -> bool {
+        !self.postponed.is_empty()
+    }
+
     /// The oldest request that went behind a completion which the host has seen: the host request, and the
     /// earliest end of the answer.
     #[inline]

@@ -244,6 +244,7 @@ impl Ssd {
     }
 
     /// Writes an entry and rings the doorbell.
+    #[inline(always)]
     fn enqueue(&mut self, id: u32) {
         let now = self.now;
         let request = &mut self.requests[id];

@@ -45,11 +45,16 @@ impl Interface {
         }
     }
 
+    /// Firmware time of a command. Unit: picoseconds.
+    #[inline]
+    fn firmware_time_of(&self, op: RequestOp) -> u64 {
+        if op == RequestOp::Write { self.write_firmware_time } else { self.firmware_time }
+    }
+
     /// The earliest end of the firmware time of a command that is due at `ready` or later.
     #[inline]
     fn firmware_at_least(&self, ready: Time, op: RequestOp) -> Time {
-        let time =
-            if op == RequestOp::Write { self.write_firmware_time } else { self.firmware_time };
+        let time = self.firmware_time_of(op);
         if time == 0 {
             return ready;
         }
@@ -60,8 +65,7 @@ impl Interface {
     /// A command is due at `ready`; returns when its firmware time is over.
     #[inline]
     fn firmware(&mut self, ready: Time, op: RequestOp) -> Time {
-        let time =
-            if op == RequestOp::Write { self.write_firmware_time } else { self.firmware_time };
+        let time = self.firmware_time_of(op);
         if time == 0 {
             return ready;
         }
@@ -93,19 +97,30 @@ impl Ssd {
             RequestOp::Trim => self.trim_pages(id),
             RequestOp::Flush => self.flush(id),
         }
-        self.part_done(id, Chain::default());
+        let request = &mut self.requests[id];
+        if request.pending > 1 {
+            request.pending -= 1;
+        } else {
+            self.part_done(id, &Chain::default());
+        }
         self.fetch();
     }
 
     /// One part of the device work of a request is done; the chain that ends last counts.
-    pub(crate) fn part_done(&mut self, id: u32, chain: Chain) {
+    pub(crate) fn part_done(&mut self, id: u32, chain: &Chain) {
+        self.end_part(id, chain);
+    }
+
+    /// The same as a part of the caller.
+    #[inline(always)]
+    pub(crate) fn end_part(&mut self, id: u32, chain: &Chain) {
         let now = self.now;
         let request = &mut self.requests[id];
         assert!(request.pending > 0, "a part ends once");
         request.pending -= 1;
         let span = (now - request.begun).0;
         if chain.total() == span {
-            request.chain = chain;
+            request.chain = *chain;
         }
         if request.pending == 0 {
             assert_eq!(request.chain.total(), span, "the last part spans the device work");

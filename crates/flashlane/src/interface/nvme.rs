@@ -48,7 +48,7 @@ pub(crate) struct Nvme {
     /// Submission entries in host memory, oldest first, by flow.
     pub(crate) submission: Vec<VecDeque<u32>>,
     arbiter: Box<dyn Arbiter>,
-    /// Queues that may be fetched from, as the arbiter knows them; a bit each.
+    /// Queues that may be fetched from, a bit each.
     ready: u64,
     queue_fetch_size: u32,
     fetch_ahead: u32,
@@ -90,10 +90,7 @@ impl Nvme {
     fn update(&mut self, flow: usize) {
         let queue = &self.queues[flow];
         let ready = queue.announced > 0 && queue.in_device < self.queue_fetch_size;
-        if ready != (self.ready >> flow & 1 == 1) {
-            self.ready ^= 1 << flow;
-            self.arbiter.ready(flow, ready);
-        }
+        self.ready = self.ready & !(1 << flow) | u64::from(ready) << flow;
     }
 
     /// Commands of a flow inside the device, for messages.
@@ -130,7 +127,7 @@ impl Ssd {
             && self.interface.nvme.before_firmware < self.interface.nvme.fetch_ahead
         {
             let nvme = &mut self.interface.nvme;
-            let flow = nvme.arbiter.next().expect("a queue is ready");
+            let flow = nvme.arbiter.next(nvme.ready).expect("a queue is ready");
             let queue = &mut nvme.queues[flow];
             queue.announced -= 1;
             queue.in_device += 1;
@@ -155,7 +152,7 @@ impl Ssd {
     }
 
     /// What was asked for is here at `earliest` or later: then it is looked at.
-    #[inline]
+    #[inline(always)]
     fn expect(&mut self, id: u32, earliest: Time) {
         let request = &self.requests[id];
         let (place, op) = (request.place, request.op);
@@ -170,6 +167,12 @@ impl Ssd {
     /// The host has seen a completion: so much for the requests for host memory behind it.
     #[inline]
     pub(crate) fn expect_postponed(&mut self) {
+        if self.host.link.any_postponed() {
+            self.expect_all_postponed();
+        }
+    }
+
+    fn expect_all_postponed(&mut self) {
         while let Some((id, earliest)) = self.host.link.next_postponed(self.now) {
             self.expect(id, earliest);
         }
@@ -251,7 +254,7 @@ impl Ssd {
         let queue = &mut self.interface.nvme.queues[flow];
         queue.settle(now);
         if queue.unacknowledged < places {
-            self.interface.nvme.queues[flow].unacknowledged += 1;
+            queue.unacknowledged += 1;
             self.send_completion(id);
         } else {
             queue.held.push_back(id);
@@ -262,6 +265,7 @@ impl Ssd {
     }
 
     /// Sends the data of a read over the PCIe link.
+    #[inline]
     pub(super) fn send_read_data(&mut self, id: u32) {
         let request = &self.requests[id];
         if request.op == RequestOp::Read {
@@ -271,12 +275,14 @@ impl Ssd {
     }
 
     /// Sends a completion entry over the PCIe link.
+    #[inline(always)]
     pub(super) fn send_completion(&mut self, id: u32) {
         let seen = self.host.link.send_completion(self.now);
         self.queue.schedule(seen, Event::Completion { request: id });
     }
 
     /// The host consumed a completion entry; its doorbell arrives at `at`.
+    #[inline]
     pub(crate) fn completion_acknowledged(&mut self, flow: u16, at: Time) {
         let queue = &mut self.interface.nvme.queues[flow as usize];
         queue.acknowledgements.push_back(at);

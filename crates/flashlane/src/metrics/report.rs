@@ -39,7 +39,7 @@ pub(crate) fn summarise(
         window_end_s: closed.as_s(),
         wall_s: 0.0,
         precondition_wall_s: 0.0,
-        events: ssd.events,
+        events: ssd.events(),
         requests_per_wall_s: 0.0,
         peak_rss_bytes: 0,
         requests_generated: ssd.host.flows.iter().map(|f| f.generated).sum(),

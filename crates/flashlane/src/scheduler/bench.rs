@@ -102,7 +102,7 @@ impl Bench {
         let Work { source, op, flow, plane } = work;
         let mut tr = Transaction::new(source, op, flow, flow as u8, self.now);
         tr.plane = plane;
-        tr.mask = self.pages.full_mask();
+        tr.set_mask(self.pages.full_mask());
         tr.lpa = self.next_lpa;
         self.next_lpa += 1;
         tr.ppa = match op {

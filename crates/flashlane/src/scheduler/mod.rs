@@ -74,6 +74,8 @@ pub(crate) struct Scheduler {
     turn: Vec<u32>,
     /// Channels to look at when the current event is over; a bit each.
     offered: u64,
+    /// There is something to do when the current event is over.
+    due: bool,
     /// The only transaction that became ready in the current event, which is in no queue yet; `NONE` before
     /// there is one, `SEVERAL` when there were more.
     lone: u32,
@@ -108,6 +110,7 @@ impl Scheduler {
             waiting: vec![0; geometry.dies() as usize],
             turn: vec![0; geometry.channels as usize],
             offered: 0,
+            due: true,
             lone: no_lone,
             no_lone,
             chips: vec![QueueAccount::default(); geometry.chips() as usize],
@@ -184,16 +187,17 @@ impl Ssd {
     }
 
     /// A transaction is ready for the flash.
+    #[inline]
     pub(crate) fn schedule(&mut self, id: u32) {
         let now = self.now;
         let tr = &mut self.transactions[id];
         debug_assert_eq!(tr.mark, now, "the time in the queue begins");
         tr.place = Place::Queue;
+        self.scheduler.due = true;
         if self.scheduler.lone == NONE {
             self.scheduler.lone = id;
         } else {
             self.queue_lone();
-            self.scheduler.lone = SEVERAL;
             self.enter_queue(id);
         }
     }
@@ -212,9 +216,11 @@ impl Ssd {
         let tr = &self.transactions[id];
         let flow = tr.flow;
         let place = self.flash.place_of(self.flash.die_of(tr.plane));
-        self.with_policy(false, |policy, view| policy.enqueue(place.die, id, view));
+        if !self.scheduler.policy.push(place.die, id, &mut self.transactions) {
+            self.with_policy(false, |policy, view| policy.enqueue(place.die, id, view));
+        }
         self.scheduler.entered(place, flow);
-        self.offer(place.chip);
+        self.offer_at(place);
     }
 
     /// A single transaction became ready. If it is the only one for its channel, and channel and die have
@@ -249,18 +255,17 @@ impl Ssd {
         let next = place.chip_in_channel + 1;
         let chips = self.geometry.chips_per_channel;
         scheduler.turn[place.channel as usize] = if next == chips { 0 } else { next };
-        self.batch.clear();
-        self.batch.push(id);
-        self.issue(place.die, false);
+        self.issue_page(place.die, id, true);
     }
 
     /// A chip or its queue changed: its channel is looked at when the current event is over, or when
     /// the command on its bus is.
     #[inline]
-    pub(crate) fn offer(&mut self, chip: u32) {
-        let channel = self.flash.channel_of(chip);
+    pub(crate) fn offer_at(&mut self, place: DiePlace) {
+        let DiePlace { chip, channel, .. } = place;
         if !self.channel_busy(channel) {
             self.scheduler.offered |= 1 << channel;
+            self.scheduler.due = true;
         } else if self.wants_channel(chip) {
             self.await_channel(channel);
         }
@@ -270,7 +275,9 @@ impl Ssd {
     #[inline]
     fn wants_channel(&self, chip: u32) -> bool {
         let waiting = self.scheduler.waiting_dies[chip as usize];
-        waiting & self.flash.idle_dies(chip) != 0 || self.scheduler.may_suspend && waiting != 0
+        let interruptible =
+            if self.scheduler.may_suspend { self.flash.changing_dies(chip) } else { 0 };
+        waiting & (self.flash.idle_dies(chip) | interruptible) != 0
     }
 
     /// The same for all chips of a channel.
@@ -290,8 +297,7 @@ impl Ssd {
     /// Looks at all channels that were offered work.
     #[inline(always)]
     pub(crate) fn dispatch_offered(&mut self) {
-        let scheduler = &self.scheduler;
-        if scheduler.lone != scheduler.no_lone || scheduler.offered != 0 || scheduler.holds_back {
+        if self.scheduler.due {
             self.dispatch_all();
         }
     }
@@ -309,6 +315,8 @@ impl Ssd {
         if self.scheduler.holds_back {
             self.set_alarm();
         }
+        let scheduler = &mut self.scheduler;
+        scheduler.due = scheduler.holds_back || scheduler.lone != scheduler.no_lone;
     }
 
     /// Has the policy woken when it wants. An alarm that comes too early is set again then; one for
@@ -338,10 +346,12 @@ impl Ssd {
         self.with_policy(false, |policy, view| policy.woken(view));
         for (channel, &pending) in (0..).zip(&self.scheduler.pending) {
             self.scheduler.offered |= u64::from(pending != 0) << channel;
+            self.scheduler.due = true;
         }
     }
 
     /// Issues at most one command on a channel, if it is free.
+    #[inline]
     pub(crate) fn dispatch(&mut self, channel: u32) {
         if !self.channel_busy(channel) {
             self.visit_chips(channel, Self::serve);
@@ -424,7 +434,7 @@ impl Ssd {
             free &= !(1 << (die - first));
         }
         self.scheduler.may_suspend
-            && bits(waiting & !self.flash.idle_dies(chip))
+            && bits(waiting & self.flash.changing_dies(chip))
                 .any(|die| self.serve_die(first + die, urgent))
     }
 
@@ -472,13 +482,17 @@ impl Ssd {
     /// Sends what the policy formed, and settles what it found pointless.
     fn send_formed(&mut self, die: u32, formed: bool, interrupt: bool) {
         if formed {
+            let place = self.flash.place_of(die);
             for at in 0..self.batch.len() {
-                self.left_queue(self.batch[at]);
+                self.left_queue(place, self.batch[at]);
             }
-            self.issue(die, interrupt);
+            match self.batch[..] {
+                [id] if !interrupt => self.issue_page(die, id, false),
+                _ => self.issue(die, interrupt),
+            }
         }
         while let Some(id) = self.cancelled.pop() {
-            self.left_queue(id);
+            self.left_queue(self.flash.place_of(die), id);
             assert_eq!(self.transactions[id].source, Source::Gc, "only migrations are cancelled");
             self.migration_cancelled(id);
         }
@@ -490,7 +504,7 @@ impl Ssd {
         tr.blocked = false;
         let die = self.flash.die_of(tr.plane);
         self.scheduler.policy.unblocked(die);
-        self.offer(self.flash.chip_of(die));
+        self.offer_at(self.flash.place_of(die));
     }
 
     /// Checks the state of the policy.
@@ -513,9 +527,8 @@ impl Ssd {
 
     /// Keeps the accounts of a transaction that left its queue.
     #[inline]
-    fn left_queue(&mut self, id: u32) {
+    fn left_queue(&mut self, place: DiePlace, id: u32) {
         let tr = &self.transactions[id];
-        let place = self.flash.place_of(self.flash.die_of(tr.plane));
         if tr.op == Op::Erase {
             self.ftl.unerased[place.chip as usize] -= 1;
         }

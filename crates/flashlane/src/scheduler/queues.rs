@@ -270,7 +270,7 @@ impl Queues {
     }
 
     /// Appends a transaction.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, die: u32, kind: Kind, id: u32, slab: &mut Slab<Transaction>) {
         let at = place(die, kind);
         let plane = slab[id].plane;
@@ -353,7 +353,7 @@ impl Queues {
         second: Option<Kind>,
         view: &mut View<'_>,
     ) -> bool {
-        if !self.lead(die, first, view) {
+        if self.is_empty(die, first) || !self.lead(die, first, view) {
             return false;
         }
         if view.planes_per_die > 1 {
@@ -478,20 +478,37 @@ impl Queues {
 
     /// Adds partners of a kind to the command being formed.
     fn join(&mut self, die: u32, kind: Kind, view: &mut View<'_>) {
+        let mut id = self.front(die, kind);
+        if id == NONE {
+            return;
+        }
         // Collection of one plane alone fills a list with pages that cannot go together.
         let only = self.only_plane[place(die, kind)];
         if only != NONE && view.batch.iter().any(|&id| view.transactions[id].plane == only) {
             return;
         }
-        let mut id = self.front(die, kind);
+        let leader = &view.transactions[view.batch[0]];
+        let (op, plane) = (leader.op, leader.plane);
+        let page = view.blocks.page_of(leader.ppa);
         for _ in 0..PARTNER_SCAN {
-            if id == NONE || view.batch.len() as u32 == view.planes_per_die {
-                return;
-            }
-            let next = flashlane_engine::Linked::next(&view.transactions[id]);
-            if view.joins(id) && !view.is_stale(id) {
+            let tr = &view.transactions[id];
+            let next = flashlane_engine::Linked::next(tr);
+            // The plane decides most cases and costs least.
+            if tr.plane != plane
+                && tr.op == op
+                && (op == Op::Erase || view.blocks.page_of(tr.ppa) == page)
+                && view.batch[1..].iter().all(|&id| view.transactions[id].plane != tr.plane)
+                && view.is_ready(tr)
+                && !view.is_stale(id)
+            {
                 self.remove(die, kind, id, view.transactions);
                 view.batch.push(id);
+                if view.batch.len() as u32 == view.planes_per_die {
+                    return;
+                }
+            }
+            if next == NONE {
+                return;
             }
             id = next;
         }

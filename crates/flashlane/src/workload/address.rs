@@ -119,7 +119,7 @@ impl AddressDraw {
 
     /// A uniform aligned start between `from` (aligned) and `to`, such that the request ends at `to`
     /// or before; the last start that fits into the space where it cannot.
-    #[inline]
+    #[inline(always)]
     fn within(&mut self, from: u64, to: u64, sectors: u64, rng: &mut Rng) -> u64 {
         let room = (to - from).saturating_sub(sectors);
         if room != self.slots.0 {

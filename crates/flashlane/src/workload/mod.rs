@@ -21,9 +21,10 @@ use flashlane_engine::Time;
 use crate::error::Error;
 
 /// What a request asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RequestOp {
     /// Read data.
+    #[default]
     Read,
     /// Write data.
     Write,

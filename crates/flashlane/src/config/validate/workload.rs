@@ -11,6 +11,10 @@ use crate::workload::clone;
 
 /// Units that `time_unit` of a trace takes.
 const TIME_UNITS: &[&str] = &["s", "ms", "us", "ns", "ps"];
+/// Units that `size_unit` of a trace takes.
+const SIZE_UNITS: &[&str] = &["B", "KiB", "sector"];
+/// Events that `action` of a trace takes.
+const ACTIONS: &[&str] = &["Q", "D", "C"];
 /// Longest and shortest day of a clone. Unit: picoseconds.
 const DAY_PS: u64 = 24 * 3600 * 1_000_000_000_000;
 const DAY_PS_MIN: u64 = 24 * 1_000_000_000_000;
@@ -90,6 +94,12 @@ fn check_trace(rules: &mut Rules, key: &str, trace: &TraceConfig) {
     check_format(rules, key, trace);
     if let Some(unit) = &trace.time_unit {
         one_of(rules, &format!("{key}.time_unit"), unit, TIME_UNITS);
+    }
+    if let Some(unit) = &trace.size_unit {
+        one_of(rules, &format!("{key}.size_unit"), unit, SIZE_UNITS);
+    }
+    if let Some(action) = &trace.action {
+        one_of(rules, &format!("{key}.action"), action, ACTIONS);
     }
     rules.factor(format!("{key}.time_scale"), trace.time_scale);
     if let Some(depth) = trace.queue_depth {

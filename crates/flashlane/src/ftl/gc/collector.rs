@@ -9,7 +9,7 @@ use crate::ssd::Ssd;
 use crate::transaction::{Op, Source, Transaction};
 
 /// A block being emptied.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Job {
     block: u32,
     /// Migrations that are not done.
@@ -26,9 +26,10 @@ const FEW_BLOCKS: u32 = 10;
 const RELEASED_JOBS_MAX: u32 = 10;
 
 /// Why a block is emptied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum JobKind {
     /// To have free blocks.
+    #[default]
     Collection,
     /// To have its block erased as often as others.
     Wear,
@@ -172,7 +173,7 @@ impl Ssd {
             tr.ppa = ppa;
             tr.plane = plane;
             tr.tag = job;
-            tr.mask = mask;
+            tr.set_mask(mask);
             self.schedule(id);
         }
         assert_eq!(found, valid, "valid counter and page table agree on block {block}");

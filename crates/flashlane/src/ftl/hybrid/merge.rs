@@ -140,7 +140,8 @@ impl Ssd {
         let id = self.new_transaction(Source::Gc, Op::Read, merge.flow, lpa);
         let mask = self.ftl.pages.full_mask();
         let tr = &mut self.transactions[id];
-        (tr.ppa, tr.plane, tr.mask) = (self.ftl.pages.ppa(lpa), plane, mask);
+        (tr.ppa, tr.plane) = (self.ftl.pages.ppa(lpa), plane);
+        tr.set_mask(mask);
         self.read_physical(id);
         false
     }

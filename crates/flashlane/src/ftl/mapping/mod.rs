@@ -236,29 +236,41 @@ impl Ssd {
     /// Looks up the mapping of a transaction's logical page; the transaction goes on now or when
     /// its translation page has arrived.
     pub(crate) fn translate(&mut self, id: u32) {
+        if self.knows_mapping(id) {
+            self.translated(id);
+        }
+    }
+
+    /// True if the mapping is at hand; else the transaction goes on by itself.
+    #[inline(always)]
+    pub(super) fn knows_mapping(&mut self, id: u32) -> bool {
         if self.ftl.in_place {
             self.access_in_place(id);
-            return;
+            return false;
         }
+        if self.ftl.mapping.is_some() {
+            return self.look_up_entry(id);
+        }
+        let flow = self.transactions[id].flow;
+        self.recorder.flows[flow as usize].cmt_hits += 1;
+        true
+    }
+
+    /// The same where entries are cached.
+    fn look_up_entry(&mut self, id: u32) -> bool {
         let Transaction { flow, lpa, op, .. } = self.transactions[id];
         let record = &mut self.recorder.flows[flow as usize];
-        let Some(table) = &mut self.ftl.mapping else {
-            record.cmt_hits += 1;
-            self.translated(id);
-            return;
-        };
+        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
         if table.cmt(flow).touch(lpa) {
             record.cmt_hits += 1;
-            self.translated(id);
-            return;
+            return true;
         }
         record.cmt_misses += 1;
         let page = table.page_of(flow, lpa);
         let known = table.on_flash(page) == NONE || table.departing.get(page).is_some();
         if known {
             self.cache_entry(flow, lpa, page, false);
-            self.translated(id);
-            return;
+            return true;
         }
         let reserves = table.rules.reserves;
         let reading = table.reading.get(page);
@@ -273,6 +285,7 @@ impl Ssd {
         if reading.is_none() {
             self.read_translation_page(flow, page, NONE);
         }
+        false
     }
 
     /// Takes a place in the cache for an entry whose translation page is being read.
@@ -294,7 +307,7 @@ impl Ssd {
         let tr = &mut self.transactions[id];
         tr.ppa = ppa;
         tr.plane = plane;
-        tr.mask = mask;
+        tr.set_mask(mask);
         tr.dependent = dependent;
         tr.merging = dependent != NONE;
         self.read_physical(id);

@@ -40,7 +40,7 @@ impl Ssd {
         let exists = table.on_flash(page) != NONE;
         let write = self.new_transaction(Source::Mapping, Op::Program, flow, page);
         let mask = self.ftl.pages.full_mask();
-        self.transactions[write].mask = mask;
+        self.transactions[write].set_mask(mask);
         if exists {
             self.transactions[write].place = Place::Merge;
             self.read_translation_page(flow, page, write);
@@ -103,7 +103,7 @@ impl Ssd {
         if table.on_flash(page) != NONE {
             let read = self.read_translation_page(flow, page, NONE);
             self.transactions[read].merging = true;
-            self.transactions[read].mask = sectors;
+            self.transactions[read].set_mask(sectors);
         }
         let table = self.ftl.mapping.as_ref().expect("translation pages exist");
         let plane = self.ftl.allocator.translation_plane(flow, table.index_in_flow(flow, page));

@@ -25,38 +25,23 @@ impl PolicyDoc for RoundRobinConfig {
     const SOURCE: &'static str = "NVMe base specification, round robin arbitration";
 }
 
-/// A rotating pointer over a set of ready queues; the queue at the pointer has `left` commands of its
+/// A rotating pointer over sets of ready queues; the queue at the pointer has `left` commands of its
 /// burst to go.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ring {
-    ready: u64,
     turn: u32,
     left: u32,
 }
 
 impl Ring {
-    /// Adds a queue to the set or takes it out.
-    pub(super) fn set(&mut self, queue: usize, ready: bool) {
-        if ready {
-            self.ready |= 1 << queue;
-        } else {
-            self.ready &= !(1 << queue);
-        }
-    }
-
-    /// True if no queue is ready.
-    pub(super) fn is_empty(&self) -> bool {
-        self.ready == 0
-    }
-
     /// The next queue in turn, `burst` times each.
-    pub(super) fn next(&mut self, burst: u32) -> Option<usize> {
-        if self.ready == 0 {
+    pub(super) fn next(&mut self, ready: u64, burst: u32) -> Option<usize> {
+        if ready == 0 {
             return None;
         }
-        if self.left == 0 || self.ready >> self.turn & 1 == 0 {
-            let after = self.ready & (u64::MAX << self.turn << 1);
-            let from = if after == 0 { self.ready } else { after };
+        if self.left == 0 || ready >> self.turn & 1 == 0 {
+            let after = ready & (u64::MAX << self.turn << 1);
+            let from = if after == 0 { ready } else { after };
             self.turn = from.trailing_zeros();
             self.left = burst;
         }
@@ -79,12 +64,8 @@ impl RoundRobin {
 }
 
 impl Arbiter for RoundRobin {
-    fn ready(&mut self, queue: usize, ready: bool) {
-        self.ring.set(queue, ready);
-    }
-
-    fn next(&mut self) -> Option<usize> {
-        self.ring.next(self.burst)
+    fn next(&mut self, ready: u64) -> Option<usize> {
+        self.ring.next(ready, self.burst)
     }
 }
 
@@ -95,10 +76,8 @@ mod tests {
     #[test]
     fn bursts_rotate() {
         let mut policy = RoundRobin::new(&RoundRobinConfig { burst: 2 });
-        for queue in [0, 5, 63] {
-            policy.ready(queue, true);
-        }
-        let order: Vec<usize> = (0..8).filter_map(|_| policy.next()).collect();
+        let ready = 1 << 0 | 1 << 5 | 1 << 63;
+        let order: Vec<usize> = (0..8).filter_map(|_| policy.next(ready)).collect();
         assert_eq!(order, [0, 0, 5, 5, 63, 63, 0, 0]);
     }
 }

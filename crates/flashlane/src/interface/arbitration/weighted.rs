@@ -36,7 +36,8 @@ impl PolicyDoc for WeightedConfig {
 
 /// The policy.
 pub(super) struct Weighted {
-    classes: Vec<u8>,
+    /// Queues of each class, a bit each.
+    classes: [u64; 4],
     rings: [Ring; 4],
     weights: [u32; 3],
     credits: [u32; 3],
@@ -46,8 +47,12 @@ pub(super) struct Weighted {
 impl Weighted {
     pub(super) fn new(config: &WeightedConfig, classes: &[u8]) -> Self {
         let weights = [config.high, config.medium, config.low];
+        let of_class = |class: u8| {
+            let queues = classes.iter().zip(0..).filter(|&(&c, _)| c == class);
+            queues.fold(0, |set, (_, queue)| set | 1_u64 << queue)
+        };
         Self {
-            classes: classes.to_vec(),
+            classes: [0, 1, 2, 3].map(of_class),
             rings: [Ring::default(); 4],
             weights,
             credits: weights,
@@ -57,8 +62,8 @@ impl Weighted {
 
     /// The weighted class whose turn it is: the highest that is ready and has credit; a new round
     /// starts when no ready class has any.
-    fn class(&mut self) -> Option<usize> {
-        let ready = |c: &usize| !self.rings[c + 1].is_empty();
+    fn class(&mut self, ready: u64) -> Option<usize> {
+        let ready = |c: &usize| ready & self.classes[c + 1] != 0;
         let first = (0..3).find(ready)?;
         let with_credit = (0..3).filter(ready).find(|&c| self.credits[c] > 0);
         Some(with_credit.unwrap_or_else(|| {
@@ -69,17 +74,13 @@ impl Weighted {
 }
 
 impl Arbiter for Weighted {
-    fn ready(&mut self, queue: usize, ready: bool) {
-        self.rings[self.classes[queue] as usize].set(queue, ready);
-    }
-
-    fn next(&mut self) -> Option<usize> {
-        if let Some(queue) = self.rings[0].next(self.burst) {
+    fn next(&mut self, ready: u64) -> Option<usize> {
+        if let Some(queue) = self.rings[0].next(ready & self.classes[0], self.burst) {
             return Some(queue);
         }
-        let class = self.class()?;
+        let class = self.class(ready)?;
         self.credits[class] -= 1;
-        self.rings[class + 1].next(self.burst)
+        self.rings[class + 1].next(ready & self.classes[class + 1], self.burst)
     }
 }
 
@@ -90,15 +91,11 @@ mod tests {
     #[test]
     fn urgent_is_strict_and_the_rest_is_weighted() {
         let mut policy = Weighted::new(&WeightedConfig::default(), &[1, 2, 3, 0]);
-        for queue in 0..3 {
-            policy.ready(queue, true);
-        }
         let mut served = [0; 4];
         for _ in 0..700 {
-            served[policy.next().unwrap()] += 1;
+            served[policy.next(0b0111).unwrap()] += 1;
         }
         assert_eq!(served, [400, 200, 100, 0]);
-        policy.ready(3, true);
-        assert_eq!((0..5).filter_map(|_| policy.next()).collect::<Vec<_>>(), [3; 5]);
+        assert_eq!((0..5).filter_map(|_| policy.next(0b1111)).collect::<Vec<_>>(), [3; 5]);
     }
 }

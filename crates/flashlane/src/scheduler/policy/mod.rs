@@ -18,7 +18,7 @@ pub use read_priority::ReadPriorityConfig;
 pub use sprinkler::SprinklerConfig;
 pub use sprinkler_fairness::SprinklerFairnessConfig;
 
-use flashlane_engine::Time;
+use flashlane_engine::{Slab, Time};
 
 use super::queues::View;
 use crate::metrics::summary::SchedulerOverhead;
@@ -157,8 +157,19 @@ impl AnyPolicy {
         !matches!(self, Self::Other(_))
     }
 
-    /// A transaction was served that would have entered an empty queue to leave it at once.
+    /// Queues a transaction where that needs no view of the device; else false.
     #[inline]
+    pub(crate) fn push(&mut self, die: u32, id: u32, transactions: &mut Slab<Transaction>) -> bool {
+        match self {
+            Self::OutOfOrder(policy) => policy.push(die, id, transactions),
+            Self::PriorityOutOfOrder(policy) => policy.push(die, id, transactions),
+            Self::Other(_) => return false,
+        }
+        true
+    }
+
+    /// A transaction was served that would have entered an empty queue to leave it at once.
+    #[inline(always)]
     pub(crate) fn passed(&mut self, die: u32, tr: &Transaction, now: Time) {
         match self {
             Self::OutOfOrder(policy) => policy.passed(die, now),

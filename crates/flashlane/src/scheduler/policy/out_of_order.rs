@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_engine::Time;
+use flashlane_engine::{Slab, Time};
 
 use super::Policy;
 use crate::config::policy::PolicyDoc;
 use crate::scheduler::queues::{Kind, Queues, View};
+use crate::transaction::Transaction;
 
 /// Parameters (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +57,13 @@ impl OutOfOrder {
         Self { queues: Queues::new(dies) }
     }
 
+    /// Queues a transaction.
+    #[inline]
+    pub(super) fn push(&mut self, die: u32, id: u32, transactions: &mut Slab<Transaction>) {
+        let kind = Kind::with_class(&transactions[id], ANY);
+        self.queues.push(die, kind, id, transactions);
+    }
+
     /// A transaction was served past its queue.
     #[inline]
     pub(super) fn passed(&mut self, die: u32, now: Time) {
@@ -75,8 +83,7 @@ impl OutOfOrder {
 impl Policy for OutOfOrder {
     #[inline]
     fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
-        let kind = Kind::with_class(&view.transactions[id], ANY);
-        self.queues.push(die, kind, id, view.transactions);
+        self.push(die, id, view.transactions);
     }
 
     #[inline]
@@ -84,9 +91,7 @@ impl Policy for OutOfOrder {
         if !view.hold_writes && self.queues.form_starving(die, view) {
             return true;
         }
-        Self::plan(view).iter().any(|&(first, second)| {
-            !self.queues.is_empty(die, first) && self.queues.form(die, first, second, view)
-        })
+        Self::plan(view).iter().any(|&(first, second)| self.queues.form(die, first, second, view))
     }
 
     fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {

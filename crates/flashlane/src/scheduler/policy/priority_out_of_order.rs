@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::{NONE, Slab, Time};
 
 use super::Policy;
 use crate::config::policy::PolicyDoc;
@@ -111,6 +111,13 @@ impl PriorityOutOfOrder {
         }
     }
 
+    /// Queues a transaction.
+    #[inline]
+    pub(super) fn push(&mut self, die: u32, id: u32, transactions: &mut Slab<Transaction>) {
+        let kind = Kind::of(&transactions[id]);
+        self.queues.push(die, kind, id, transactions);
+    }
+
     /// A transaction was served past its queue.
     #[inline]
     pub(super) fn passed(&mut self, die: u32, tr: &Transaction, now: Time) {
@@ -131,8 +138,7 @@ impl PriorityOutOfOrder {
 impl Policy for PriorityOutOfOrder {
     #[inline]
     fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
-        let kind = Kind::of(&view.transactions[id]);
-        self.queues.push(die, kind, id, view.transactions);
+        self.push(die, id, view.transactions);
     }
 
     fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {

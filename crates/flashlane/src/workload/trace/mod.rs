@@ -5,7 +5,8 @@ mod scan;
 
 use flashlane_engine::Time;
 use flashlane_trace::{
-    Format, OnDecreasing, Op, Record, TimeUnit, TraceError, TraceOptions, TraceReader,
+    Action, Format, OnDecreasing, Op, Record, SpaceUnit, TimeUnit, TraceError, TraceOptions,
+    TraceReader,
 };
 
 use self::place::{Placed, Placer};
@@ -77,16 +78,22 @@ pub fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
         (Some(name), None) => Some(Format::by_name(name).map_err(trace_error)?),
         (None, None) => None,
     };
-    let time_unit = match config.time_unit.as_deref() {
-        Some(name) => Some(TimeUnit::by_name(name).ok_or_else(|| {
-            let message = format!("{name:?} is no unit; allowed: s, ms, us, ns, ps");
-            Error::config("trace.time_unit", message)
-        })?),
-        None => None,
-    };
+    let action = named("action", config.action.as_deref(), Action::by_letter, "Q, D, C")?;
     let options = TraceOptions {
         format,
-        time_unit,
+        time_unit: named(
+            "time_unit",
+            config.time_unit.as_deref(),
+            TimeUnit::by_name,
+            "s, ms, us, ns, ps",
+        )?,
+        size_unit: named(
+            "size_unit",
+            config.size_unit.as_deref(),
+            SpaceUnit::by_name,
+            "B, KiB, sector",
+        )?,
+        action: action.unwrap_or_default(),
         limit: config.limit,
         devices: config.devices.clone(),
         on_decreasing: match config.decreasing_times {
@@ -96,6 +103,21 @@ pub fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
         ..TraceOptions::default()
     };
     TraceReader::open(&config.path, &options).map_err(trace_error)
+}
+
+/// What a key names, if it is there.
+fn named<T>(
+    key: &str,
+    name: Option<&str>,
+    by_name: fn(&str) -> Option<T>,
+    allowed: &str,
+) -> Result<Option<T>, Error> {
+    let Some(name) = name else { return Ok(None) };
+    let found = by_name(name).ok_or_else(|| {
+        let message = format!("{name:?} is unknown; allowed: {allowed}");
+        Error::config(format!("trace.{key}"), message)
+    })?;
+    Ok(Some(found))
 }
 
 impl TraceSource {

@@ -93,7 +93,7 @@ impl Unit0 {
 
     fn arrive(&mut self, source: Source, op: Op, flow: u16, ppa: u32) -> u32 {
         let mut tr = Transaction::new(source, op, flow, 3, Time(self.now * US));
-        tr.mask = self.state.pages.full_mask();
+        tr.set_mask(self.state.pages.full_mask());
         (tr.lpa, tr.ppa, tr.plane) = (ppa, ppa, 0);
         let id = self.transactions.insert(tr);
         self.with(|flin, view| flin.enqueue(0, id, view));

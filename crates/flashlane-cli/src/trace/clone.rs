@@ -5,27 +5,23 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use flashlane::Error;
-use flashlane::config::units::ByteSize;
-use flashlane::config::{DecreasingTimes, OutOfRange, TraceConfig, load};
+use flashlane::config::load;
 use flashlane::workload::clone::{self, CloneFile, CloneSource};
-use flashlane::workload::trace::open_reader;
 use flashlane::workload::{RequestOp, RequestSource};
 use flashlane_engine::Time;
 use flashlane_trace::statistics::{Meter, SideStatistics, TraceStatistics};
 
-use crate::args::{CloneArgs, TraceAction, TraceArgs};
+use super::{STRIDE, reading, trace_error};
+use crate::args::{CloneArgs, ReadingArgs};
 use crate::execute::{STEPS, progress_bar};
 use crate::output::{OutFile, print};
 use crate::table::{Table, number};
 
 /// Columns of a synthetic trace; a reader takes them from the comment that says so.
 const COLUMNS: &str = "t=1[us],op=2,off=3[B],len=4[B];sep=comma;read=R;write=W";
-/// Requests between two steps of the progress bar.
-const STRIDE: u64 = 65_536;
 
-/// Runs one of the actions on traces.
-pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Error> {
-    let TraceAction::Clone(arguments) = &arguments.action;
+/// Prints or writes parameters, or a synthetic trace.
+pub(super) fn clone(arguments: &CloneArgs) -> Result<(), Error> {
     let Some(source) = arguments.source.as_deref().filter(|_| !arguments.list) else {
         return list();
     };
@@ -118,27 +114,10 @@ fn parameters(source: &str, arguments: &CloneArgs) -> Result<(CloneFile, String)
 
 /// The statistics of a trace.
 fn measured(source: &str, arguments: &CloneArgs) -> Result<TraceStatistics, Error> {
-    let reading = &arguments.reading;
-    let mut reader = open_reader(&TraceConfig {
-        path: source.into(),
-        format: reading.format.clone(),
-        columns: reading.columns.clone(),
-        time_unit: reading.time_unit.clone(),
-        time_scale: 1.0,
-        queue_depth: None,
-        out_of_range: OutOfRange::default(),
-        offset: ByteSize(0),
-        devices: reading.devices.clone(),
-        device_stride: None,
-        decreasing_times: match reading.delay {
-            true => DecreasingTimes::Delay,
-            false => DecreasingTimes::Refuse,
-        },
-        repeat: 1,
-        limit: reading.limit,
-    })?;
+    let from = arguments.format.clone().or_else(|| arguments.reading.from.clone());
+    let mut reader = reading::open(source, &ReadingArgs { from, ..arguments.reading.clone() })?;
     let mut meter = Meter::default();
-    while let Some(record) = reader.next().map_err(|error| Error::Trace(error.to_string()))? {
+    while let Some(record) = reader.next().map_err(trace_error)? {
         meter.add(&record);
     }
     Ok(meter.finish())

@@ -5,6 +5,9 @@ use std::collections::BinaryHeap;
 
 use crate::record::RawRecord;
 
+/// Records that wait for an earlier arrival. At 64 bytes each they take 4 MiB.
+pub(super) const WAITING_MAX: usize = 65_536;
+
 /// Records that leave by arrival; those of one arrival in the order in which they came.
 #[derive(Default)]
 pub(super) struct ByArrival {
@@ -19,17 +22,16 @@ struct Waiting {
 }
 
 impl ByArrival {
-    pub(super) fn len(&self) -> usize {
-        self.heap.len()
-    }
-
     pub(super) fn push(&mut self, record: RawRecord) {
         self.heap.push(Reverse(Waiting { order: (record.time_ps, self.came), record }));
         self.came += 1;
     }
 
-    /// The earliest.
-    pub(super) fn pop(&mut self) -> Option<RawRecord> {
+    /// The earliest, if as many wait as may, or if no more come.
+    pub(super) fn ready(&mut self, ended: bool) -> Option<RawRecord> {
+        if !ended && self.heap.len() <= WAITING_MAX {
+            return None;
+        }
         self.heap.pop().map(|Reverse(waiting)| waiting.record)
     }
 }

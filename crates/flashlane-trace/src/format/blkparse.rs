@@ -1,0 +1,175 @@
+//! Text that blkparse prints.
+//!
+//! Source: blkparse(1), default output format: `maj,min cpu sequence seconds.nanoseconds pid action rwbs
+//! sector + blocks [process]`, blocks of 512 bytes; the summary by CPU that follows. Of the events of a request one counts
+//! ([`Action`]), by default `Q`, its arrival; all others, and the summary, are skipped and counted. Events of several
+//! CPUs are nearly in order: records wait in a buffer of 65,536 and leave it by time. The device is major * 2^20 + minor,
+//! as in blktrace.
+
+use super::blk_event::{SECTOR_BYTES, operation};
+use super::five_columns::{next_field, range};
+use super::order::ByArrival;
+use super::{FormatInfo, LineParser};
+use crate::number;
+use crate::options::{Action, Reading};
+use crate::record::RawRecord;
+use crate::reject::Reason;
+use crate::units::TimeUnit;
+
+pub(super) const INFO: FormatInfo = FormatInfo {
+    name: "blkparse",
+    description: "maj,min cpu seq s.ns pid action rwbs sector + blocks [process]: 512-byte blocks",
+    example: "259,1    1        1     0.000000000   103  Q   R 133576 + 32 [fio]",
+    time_unit: TimeUnit::Seconds,
+    has_actions: true,
+    recognises,
+    ..FormatInfo::PLAIN
+};
+
+pub(super) struct Blkparse {
+    unit: TimeUnit,
+    action: Action,
+    waiting: ByArrival,
+    skipped: u64,
+}
+
+pub(super) fn parser(reading: &Reading) -> Blkparse {
+    let Reading { time_unit: unit, action, .. } = *reading;
+    Blkparse { unit, action, waiting: ByArrival::default(), skipped: 0 }
+}
+
+impl LineParser for Blkparse {
+    fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason> {
+        match event(line, self.unit, self.action)? {
+            Some(record) => self.waiting.push(record),
+            None => self.skipped += 1,
+        }
+        Ok(None)
+    }
+
+    fn reorders(&self) -> bool {
+        true
+    }
+
+    fn ready(&mut self, ended: bool) -> Option<RawRecord> {
+        self.waiting.ready(ended)
+    }
+
+    fn skipped(&self) -> u64 {
+        self.skipped
+    }
+}
+
+/// `major,minor`, which every event starts with and nothing else does.
+fn numbers_of_device(field: &[u8]) -> Option<(&[u8], &[u8])> {
+    let comma = field.iter().position(|byte| *byte == b',')?;
+    let (major, minor) = (&field[..comma], &field[comma + 1..]);
+    let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    (is_number(major) && is_number(minor)).then_some((major, minor))
+}
+
+/// The request of an event of this action; `None` for anything else.
+fn event(line: &[u8], unit: TimeUnit, wanted: Action) -> Result<Option<RawRecord>, Reason> {
+    let mut rest = line;
+    let mut field = || next_field(&mut rest);
+    let Some((major, minor)) = field().and_then(numbers_of_device) else { return Ok(None) };
+    let mut more = || field().ok_or(Reason::FieldCount);
+    let [_cpu, _sequence, time, _pid, action] = [more()?, more()?, more()?, more()?, more()?];
+    if action != [wanted.letter() as u8] {
+        return Ok(None);
+    }
+    let rwbs = more()?;
+    let (sector, plus, blocks) = (field(), field(), field());
+    let has_data = plus == Some(b"+");
+    let Some(op) = operation(rwbs, has_data) else { return Ok(None) };
+    let time_ps = number::fractional_time(time, unit)?;
+    let device = number::linux_device(major, minor)?;
+    let (offset, length) = match (sector, blocks) {
+        (Some(sector), Some(blocks)) if has_data => (
+            number::decimal(sector).map_err(|fault| fault.reason(Reason::BadOffset))?,
+            number::decimal(blocks).map_err(|fault| fault.reason(Reason::BadLength))?,
+        ),
+        _ if has_data => return Err(Reason::FieldCount),
+        _ => (0, 0),
+    };
+    let (offset_bytes, length_bytes) = range(op, offset, length, SECTOR_BYTES, SECTOR_BYTES)?;
+    Ok(Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device }))
+}
+
+/// An event: device, three numbers of which one is a time with nine decimals, process, action.
+fn recognises(line: &[u8]) -> bool {
+    let mut rest = line;
+    let mut field = || next_field(&mut rest).unwrap_or_default();
+    let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let device = numbers_of_device(field()).is_some();
+    let [cpu, sequence, time, pid, action] = [field(), field(), field(), field(), field()];
+    let point = time.len().checked_sub(10);
+    let is_time = point
+        .is_some_and(|at| time[at] == b'.' && is_number(&time[..at]) && is_number(&time[at + 1..]));
+    let is_action = (1..=2).contains(&action.len()) && action.iter().all(u8::is_ascii_alphabetic);
+    device && is_time && is_action && [cpu, sequence, pid].into_iter().all(is_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Op;
+    use crate::test_support::{TempTrace, message, read};
+    use crate::{Format, TraceOptions, TraceReader};
+
+    const TEXT: &str = "  8,0    3        1     0.000000000   697  Q   W 223490 + 8 [kjournald]
+  8,0    3        2     0.000001829   697  G   W 223490 + 8 [kjournald]
+  8,0    1        3     0.000004000   697  Q FWS [kjournald]
+  8,0    1        4     0.000003000   697  Q  RA 8 + 16 [a b]
+  8,0    3        5     0.000005500   697  D   W 223490 + 8 [kjournald]
+  8,16   3        5     0.000006000   697  Q  DS 0 + 2048 [fstrim]
+  8,0    3        5     0.000006500   697  P   N [kjournald]
+  8,0    3        6     0.000009000   697  C   W 223490 + 8 [0]
+CPU3 (sda):
+ Reads Queued:         578,     7288KiB\t Writes Queued:         617,     7548KiB
+";
+
+    fn brief(options: &TraceOptions) -> Vec<(u64, Op, u64)> {
+        let records = read(TEXT, options).expect("a trace");
+        records.iter().map(|r| (r.time_ps / 1_000_000, r.op, r.length_bytes)).collect()
+    }
+
+    #[test]
+    fn arrivals_come_in_order_and_the_rest_is_counted() {
+        let expected =
+            [(0, Op::Write, 4096), (3, Op::Read, 8192), (4, Op::Flush, 0), (6, Op::Trim, 1 << 20)];
+        assert_eq!(brief(&TraceOptions::default()), expected);
+        let file = TempTrace::new(TEXT);
+        let mut reader = TraceReader::open(file.path(), &TraceOptions::default()).expect("a trace");
+        let last = reader.by_ref().last().expect("a record").expect("a record");
+        assert_eq!(last.device, 8 << 20 | 16);
+        assert_eq!((reader.skipped_count(), reader.rejected().count()), (6, 0));
+    }
+
+    #[test]
+    fn another_action_may_count() {
+        for (action, time) in [(Action::Issue, 5), (Action::Complete, 9)] {
+            let options = TraceOptions { action, rebase: false, ..TraceOptions::default() };
+            assert_eq!(brief(&options), [(time, Op::Write, 4096)]);
+        }
+    }
+
+    #[test]
+    fn bad_events_give_their_reason() {
+        let cases = [
+            ("8,0 1 1 0.0", Reason::FieldCount),
+            ("8,0 1 1 x 1 Q R 0 + 8", Reason::BadTime),
+            ("8,0 1 1 0.0 1 Q R x + 8", Reason::BadOffset),
+            ("8,0 1 1 0.0 1 Q R 0 + x", Reason::BadLength),
+            ("8,0 1 1 0.0 1 Q R 0 +", Reason::FieldCount),
+            ("8,0 1 1 0.0 1 Q R 0 + 0", Reason::ZeroLength),
+            ("4096,0 1 1 0.0 1 Q R 0 + 8", Reason::TooLarge),
+        ];
+        for (line, reason) in cases {
+            let found = event(line.as_bytes(), TimeUnit::Seconds, Action::Queue);
+            assert_eq!(found, Err(reason), "{line}");
+        }
+        let none = message(read("a\nb\n", &TraceOptions::new(Format::Blkparse)));
+        assert!(none.contains("found no record in 2 lines"), "{none}");
+    }
+}

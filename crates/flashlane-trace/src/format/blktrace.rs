@@ -1,0 +1,271 @@
+//! Binary traces of blktrace.
+//!
+//! Source: blktrace's `blktrace_api.h` (version 7) and the version 8 of `struct blk_io_trace2` posted to the Linux kernel list in
+//! 2025. Each record says its version and byte order by its magic number `0x65617400 | version`:
+//!
+//! | field | version 7: offset, bytes | version 8 |
+//! | --- | --- | --- |
+//! | magic, sequence, time (ns), sector (512 B), bytes | 0, 4, 8, 16, 24 | the same |
+//! | action | 28, 4 | 32, 8 |
+//! | process, device, cpu, error, length of the payload | 32, 36, 40, 44, 46 | 28, 40, 44, 48, 50 |
+//! | payload | 48 | 64 |
+//!
+//! blktrace writes a file for each CPU, `NAME.blktrace.0` and so on: naming any of them reads all that are there,
+//! merged by time. A single stream, as `blktrace -o -` and `blkparse -d` write it, has any other name. Of the events of a request one
+//! counts ([`Action`]), by default `Q`, its arrival; others, notes and passed-through commands are skipped and
+//! counted. Records wait in a buffer of 65,536 and leave it by time.
+
+use std::path::{Path, PathBuf};
+
+use super::blk_event::{SECTOR_BYTES, operation_of};
+use super::order::ByArrival;
+use super::{Entry, FormatInfo, RecordParser};
+use crate::error::TraceError;
+use crate::lines::LineReader;
+use crate::options::{Action, Reading};
+use crate::record::{Op, RawRecord};
+use crate::reject::Reason;
+use crate::units::TimeUnit;
+
+pub(super) const INFO: FormatInfo = FormatInfo {
+    name: "blktrace",
+    description: "binary records of blktrace, versions 7 and 8; the files of all CPUs, or one stream",
+    example: "magic 0x65617407, sequence, time in ns, sector, bytes, action, pid, device, cpu",
+    has_actions: true,
+    recognises: |head| head.first_chunk().is_some_and(|magic| Layout::of(*magic).is_some()),
+    ..FormatInfo::PLAIN
+};
+
+/// Highest number of a CPU that is looked for.
+const CPUS_MAX: u32 = 4096;
+/// What may stand where a record begins.
+const MAGIC: &str = "0x65617407 or 0x65617408 (blktrace, version 7 or 8), in either byte order";
+/// Bits of an action that say what happened; the categories lie above.
+const HAPPENED: u64 = 0xff;
+/// Place of the categories in an action.
+const CATEGORIES_SHIFT: u32 = 16;
+
+/// Shape of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    is_version_8: bool,
+    is_big_endian: bool,
+}
+
+impl Layout {
+    fn of(magic: [u8; 4]) -> Option<Layout> {
+        let version = |number: u32| match number {
+            0x6561_7407 => Some(false),
+            0x6561_7408 => Some(true),
+            _ => None,
+        };
+        let of = |is_big_endian| move |is_version_8| Layout { is_version_8, is_big_endian };
+        let little = version(u32::from_le_bytes(magic)).map(of(false));
+        little.or_else(|| version(u32::from_be_bytes(magic)).map(of(true)))
+    }
+
+    fn bytes(self) -> usize {
+        if self.is_version_8 { 64 } else { 48 }
+    }
+
+    /// The number of `N` bytes at an offset.
+    fn number<const N: usize>(self, record: &[u8], at: usize) -> u64 {
+        let mut wide = [0; 8];
+        wide[..N].copy_from_slice(&record[at..at + N]);
+        if self.is_big_endian {
+            wide[..N].reverse();
+        }
+        u64::from_le_bytes(wide)
+    }
+}
+
+/// What matters of an event.
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    time_ns: u64,
+    sector: u64,
+    bytes: u64,
+    action: u64,
+    device: u32,
+    payload: u64,
+}
+
+impl Event {
+    fn of(record: &[u8], layout: Layout) -> Event {
+        let (action, device, payload) = if layout.is_version_8 {
+            let action = layout.number::<8>(record, 32);
+            (action, layout.number::<4>(record, 40), layout.number::<2>(record, 50))
+        } else {
+            let action = layout.number::<4>(record, 28);
+            (action, layout.number::<4>(record, 36), layout.number::<2>(record, 46))
+        };
+        Event {
+            time_ns: layout.number::<8>(record, 8),
+            sector: layout.number::<8>(record, 16),
+            bytes: layout.number::<4>(record, 24),
+            action,
+            device: device as u32,
+            payload,
+        }
+    }
+
+    /// The request, if the event is the wanted one.
+    fn request(&self, wanted: Action) -> Result<Option<RawRecord>, Reason> {
+        let code = match wanted {
+            Action::Queue => 1,
+            Action::Issue => 7,
+            Action::Complete => 8,
+        };
+        if self.action & HAPPENED != code {
+            return Ok(None);
+        }
+        let Some(op) = operation_of(self.action >> CATEGORIES_SHIFT, self.bytes > 0) else {
+            return Ok(None);
+        };
+        let offset_bytes = match op {
+            Op::Flush => 0,
+            _ => self.sector.checked_mul(SECTOR_BYTES).ok_or(Reason::TooLarge)?,
+        };
+        offset_bytes.checked_add(self.bytes).ok_or(Reason::TooLarge)?;
+        let time_ps = u128::from(self.time_ns) * u128::from(TimeUnit::Nanoseconds.picoseconds());
+        let (length_bytes, device) = (self.bytes, self.device);
+        Ok(Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device }))
+    }
+}
+
+/// The request that a file has next.
+#[derive(Clone, Copy, Debug)]
+enum Pending {
+    Unread,
+    Request(RawRecord),
+    Ended,
+}
+
+pub(super) struct Blktrace {
+    action: Action,
+    /// Files of the other CPUs.
+    others: Vec<LineReader>,
+    /// Of the first file, then of the others.
+    pending: Vec<Pending>,
+    waiting: ByArrival,
+    skipped: u64,
+    rejected: Option<Event>,
+}
+
+pub(super) fn parser(reading: &Reading, path: &Path) -> Result<Blktrace, TraceError> {
+    let mut others = Vec::new();
+    for path in other_cpus(path) {
+        let mut file = LineReader::open(&path)?;
+        file.count_records();
+        others.push(file);
+    }
+    Ok(Blktrace {
+        action: reading.action,
+        pending: vec![Pending::Unread; others.len() + 1],
+        others,
+        waiting: ByArrival::default(),
+        skipped: 0,
+        rejected: None,
+    })
+}
+
+/// The files of the other CPUs beside `NAME.blktrace.N`; none of a file of another name.
+fn other_cpus(path: &Path) -> Vec<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let Some((stem, own)) = name.rsplit_once(".blktrace.") else { return Vec::new() };
+    let Ok(own) = own.parse::<u32>() else { return Vec::new() };
+    let others = (0..CPUS_MAX).filter(|cpu| *cpu != own);
+    others
+        .map(|cpu| path.with_file_name(format!("{stem}.blktrace.{cpu}")))
+        .filter(|path| path.is_file())
+        .collect()
+}
+
+impl RecordParser for Blktrace {
+    fn next(&mut self, input: &mut LineReader) -> Result<Option<Entry>, TraceError> {
+        loop {
+            if let Some(record) = self.waiting.ready(false) {
+                return Ok(Some(Entry::Request(record)));
+            }
+            for index in 0..self.pending.len() {
+                if matches!(self.pending[index], Pending::Unread)
+                    && let Err(reason) = self.read(index, input)?
+                {
+                    return Ok(Some(Entry::Rejected(reason)));
+                }
+            }
+            let request = |(index, pending): (usize, &Pending)| match pending {
+                Pending::Request(record) => Some((index, *record)),
+                _ => None,
+            };
+            let requests = self.pending.iter().enumerate().filter_map(request);
+            let Some((index, record)) = requests.min_by_key(|(_, record)| record.time_ps) else {
+                return Ok(self.waiting.ready(true).map(Entry::Request));
+            };
+            self.pending[index] = Pending::Unread;
+            self.waiting.push(record);
+        }
+    }
+
+    fn shown(&self) -> String {
+        self.rejected.map_or_else(String::new, |event| {
+            format!("sector {} bytes {} action {:#x}", event.sector, event.bytes, event.action)
+        })
+    }
+
+    fn skipped(&self) -> u64 {
+        self.skipped
+    }
+}
+
+impl Blktrace {
+    /// Reads a file up to its next request. The inner error: the record that cannot be one.
+    fn read(
+        &mut self,
+        index: usize,
+        first: &mut LineReader,
+    ) -> Result<Result<(), Reason>, TraceError> {
+        let file = match index.checked_sub(1) {
+            None => first,
+            Some(other) => &mut self.others[other],
+        };
+        loop {
+            let Some(event) = next_event(file)? else {
+                self.pending[index] = Pending::Ended;
+                return Ok(Ok(()));
+            };
+            match event.request(self.action) {
+                Ok(Some(record)) => {
+                    self.pending[index] = Pending::Request(record);
+                    return Ok(Ok(()));
+                }
+                Ok(None) => self.skipped += 1,
+                Err(reason) => {
+                    self.rejected = Some(event);
+                    return Ok(Err(reason));
+                }
+            }
+        }
+    }
+}
+
+fn next_event(file: &mut LineReader) -> Result<Option<Event>, TraceError> {
+    let magic = match *file.peek(4)? {
+        [] => return Ok(None),
+        [a, b, c, d, ..] => [a, b, c, d],
+        _ => [0; 4],
+    };
+    let Some(layout) = Layout::of(magic) else {
+        file.begin_record();
+        let found = u32::from_le_bytes(magic);
+        return Err(file.malformed(format!("{found:#010x} as the start of a record"), MAGIC));
+    };
+    let Some(record) = file.record(layout.bytes())? else { return Ok(None) };
+    let event = Event::of(record, layout);
+    file.skip(event.payload)?;
+    Ok(Some(event))
+}
+
+#[cfg(test)]
+#[path = "blktrace_tests.rs"]
+mod tests;

@@ -1,0 +1,115 @@
+//! Traces of Florida International University (IODedup).
+//!
+//! Source: Koller and Rangaswami, I/O Deduplication, FAST 2010; SNIA IOTTA 391: `ts pid process lba size W|R major minor md5`, separated
+//! by blanks; the time in nanoseconds, address and size in 512-byte blocks. The device is major * 2^20 + minor, as in
+//! blktrace. Names of processes may hold blanks, so that all columns behind them count from the end of the
+//! line. The digest of the content is not read.
+
+use super::five_columns::range;
+use super::{FormatInfo, LineParser};
+use crate::number;
+use crate::options::Reading;
+use crate::record::{Op, RawRecord};
+use crate::reject::Reason;
+use crate::units::TimeUnit;
+
+pub(super) const INFO: FormatInfo = FormatInfo {
+    name: "fiu",
+    description: "ts pid process lba size W|R major minor md5: ns, 512-byte blocks",
+    example: "89966550126 4253 nfsd 508955144 8 W 6 0 3fc0bf4e6ba8a4ac0d2ab1dbc1a9c8a7",
+    time_unit: TimeUnit::Nanoseconds,
+    fixed_clock: false,
+    recognises,
+    ..FormatInfo::PLAIN
+};
+
+/// Bytes of a block.
+const BLOCK_BYTES: u64 = 512;
+/// Digits of the digest.
+const DIGEST_DIGITS: usize = 32;
+
+pub(super) struct Fiu {
+    unit: TimeUnit,
+}
+
+pub(super) fn parser(reading: &Reading) -> Fiu {
+    Fiu { unit: reading.time_unit }
+}
+
+/// The columns that matter: time, address, size, operation, major, minor, digest.
+fn columns(line: &[u8]) -> Option<[&[u8]; 7]> {
+    let mut fields = line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|f| !f.is_empty());
+    let time = fields.next()?;
+    let _pid = fields.next()?;
+    let (digest, minor, major) = (fields.next_back()?, fields.next_back()?, fields.next_back()?);
+    let (op, size, lba) = (fields.next_back()?, fields.next_back()?, fields.next_back()?);
+    let _process = fields.next()?;
+    Some([time, lba, size, op, major, minor, digest])
+}
+
+fn operation(field: &[u8]) -> Option<Op> {
+    match field {
+        b"R" | b"r" => Some(Op::Read),
+        b"W" | b"w" => Some(Op::Write),
+        _ => None,
+    }
+}
+
+impl LineParser for Fiu {
+    fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason> {
+        let [time, lba, size, op, major, minor, _] = columns(line).ok_or(Reason::FieldCount)?;
+        let time_ps = number::integer_time(time, self.unit)?;
+        let lba = number::decimal(lba).map_err(|fault| fault.reason(Reason::BadOffset))?;
+        let size = number::decimal(size).map_err(|fault| fault.reason(Reason::BadLength))?;
+        let op = operation(op).ok_or(Reason::UnknownOp)?;
+        let device = number::linux_device(major, minor)?;
+        let (offset_bytes, length_bytes) = range(op, lba, size, BLOCK_BYTES, BLOCK_BYTES)?;
+        Ok(Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device }))
+    }
+}
+
+/// Nine columns or more, with `R` or `W` four from the end and a digest at the end: no other format looks like this.
+fn recognises(line: &[u8]) -> bool {
+    columns(line).is_some_and(|[time, lba, size, op, major, minor, digest]| {
+        let numbers = [time, lba, size, major, minor];
+        operation(op).is_some()
+            && numbers.into_iter().all(|field| field.iter().all(u8::is_ascii_digit))
+            && digest.len() == DIGEST_DIGITS
+            && digest.iter().all(u8::is_ascii_hexdigit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TraceOptions;
+    use crate::test_support::{read, reading};
+
+    #[test]
+    fn a_line_describes_itself_whatever_the_process_is_called() {
+        let digest = "0123456789abcdef0123456789ABCDEF";
+        let text = format!("5 1 nfsd 8 16 R 6 3 {digest}\n7 1 a b 7 9 0 8 W 6 0 {digest}\n");
+        let found = read(&text, &TraceOptions::default()).expect("a trace");
+        assert_eq!((found[0].offset_bytes, found[0].length_bytes), (4096, 8192));
+        assert_eq!((found[0].device, found[0].op), (6 << 20 | 3, Op::Read));
+        assert_eq!((found[1].time_ps, found[1].offset_bytes, found[1].op), (2_000, 0, Op::Write));
+    }
+
+    #[test]
+    fn bad_lines_give_their_reason() {
+        let cases = [
+            ("1 2 p 0 8 W 6 0", Reason::FieldCount),
+            ("x 2 p 0 8 W 6 0 d", Reason::BadTime),
+            ("1 2 p x 8 W 6 0 d", Reason::BadOffset),
+            ("1 2 p 0 x W 6 0 d", Reason::BadLength),
+            ("1 2 p 0 8 X 6 0 d", Reason::UnknownOp),
+            ("1 2 p 0 8 W x 0 d", Reason::BadDevice),
+            ("1 2 p 0 8 W 4096 0 d", Reason::TooLarge),
+            ("1 2 p 0 0 W 6 0 d", Reason::ZeroLength),
+        ];
+        let mut parser = parser(&reading(TimeUnit::Nanoseconds));
+        for (line, reason) in cases {
+            assert_eq!(parser.parse(line.as_bytes()), Err(reason), "{line}");
+        }
+    }
+}

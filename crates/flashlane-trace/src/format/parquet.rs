@@ -1,0 +1,371 @@
+//! Parquet files with a row for each request: our own, those of pandas and polars.
+//!
+//! Columns are told by their names, whatever their order; others are ignored:
+//!
+//! | what | names | types |
+//! | --- | --- | --- |
+//! | time | `t_ps`, `t_ns`, `t_us`, or `arrival_ps`, `arrival_ns`, `arrival_us` | integer or float |
+//! | operation | `op` | text: read, write, trim or flush, or its first letter, in either case |
+//! | offset | `offset`, `offset_bytes` (bytes), `lba` (512-byte sectors) | integer |
+//! | length | `length`, `length_bytes`, `bytes`, `size` (bytes) | integer |
+//! | device | `device`, `flow`, `stream`; may be absent | integer, or text that is numbered from 0 as it appears |
+//!
+//! Rows may be out of order, as in the `requests.parquet` of a run: they wait in a buffer of 65,536 and leave it
+//! by time. Pages may be compressed by Zstandard or Snappy. A row with a missing value is rejected.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use parquet::basic::LogicalType;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::SchemaDescriptor;
+
+use super::five_columns::range;
+use super::order::ByArrival;
+use super::{Entry, FormatInfo, RecordParser};
+use crate::error::TraceError;
+use crate::lines::LineReader;
+use crate::options::Reading;
+use crate::record::{Op, RawRecord};
+use crate::reject::Reason;
+use crate::source::Codec;
+
+pub(super) const INFO: FormatInfo = FormatInfo {
+    name: "parquet",
+    description: "Parquet: columns t_ns, op, offset, length and perhaps device, by name",
+    example: "t_ns, op (read, write, trim, flush), offset, length, device",
+    recognises: |head| head.starts_with(b"PAR1"),
+    ..FormatInfo::PLAIN
+};
+
+/// Rows that are decoded at a time.
+const BATCH: usize = 4096;
+/// Most names of devices.
+const NAMES_MAX: usize = 65_536;
+
+/// Names of a column and its unit: picoseconds, or bytes.
+type Names = &'static [(&'static str, u64)];
+
+const TIME: Names = &[
+    ("t_ps", 1),
+    ("t_ns", 1_000),
+    ("t_us", 1_000_000),
+    ("arrival_ps", 1),
+    ("arrival_ns", 1_000),
+    ("arrival_us", 1_000_000),
+];
+const OP: Names = &[("op", 1)];
+const OFFSET: Names = &[("offset", 1), ("offset_bytes", 1), ("lba", 512)];
+const LENGTH: Names = &[("length", 1), ("length_bytes", 1), ("bytes", 1), ("size", 1)];
+const DEVICE: Names = &[("device", 1), ("flow", 1), ("stream", 1)];
+
+/// A column of the file.
+struct Column {
+    index: usize,
+    unit: u64,
+    is_unsigned: bool,
+    /// Definition level of a value that is there.
+    there: i16,
+    /// Of the row group at hand.
+    reader: Option<ColumnReader>,
+    /// Values of the rows at hand.
+    cells: Vec<Cell>,
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+enum Cell {
+    Missing,
+    Integer(i64),
+    Float(f64),
+    Text(ByteArray),
+}
+
+/// An open file.
+struct Table {
+    reader: SerializedFileReader<File>,
+    columns: [Column; 4],
+    device: Option<Column>,
+    /// The row group that is read next, and the rows that the one before it still has.
+    group: usize,
+    left: usize,
+    /// Rows at hand, and the next of them.
+    rows: usize,
+    next: usize,
+}
+
+pub(super) struct Parquet {
+    path: PathBuf,
+    /// Opened when the first record is wanted.
+    table: Option<Table>,
+    waiting: ByArrival,
+    /// Names of devices. Never iterated over.
+    names: HashMap<Vec<u8>, u32>,
+    rejected: String,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the parsers of binary formats are made alike")]
+pub(super) fn parser(_: &Reading, path: &Path) -> Result<Parquet, TraceError> {
+    Ok(Parquet {
+        path: path.to_owned(),
+        table: None,
+        waiting: ByArrival::default(),
+        names: HashMap::new(),
+        rejected: String::new(),
+    })
+}
+
+impl RecordParser for Parquet {
+    fn next(&mut self, input: &mut LineReader) -> Result<Option<Entry>, TraceError> {
+        loop {
+            if let Some(record) = self.waiting.ready(false) {
+                return Ok(Some(Entry::Request(record)));
+            }
+            match self.read(input)? {
+                None => return Ok(self.waiting.ready(true).map(Entry::Request)),
+                Some(Ok(record)) => self.waiting.push(record),
+                Some(Err(reason)) => return Ok(Some(Entry::Rejected(reason))),
+            }
+        }
+    }
+
+    fn shown(&self) -> String {
+        self.rejected.clone()
+    }
+}
+
+impl Parquet {
+    /// The next row.
+    fn read(
+        &mut self,
+        input: &mut LineReader,
+    ) -> Result<Option<Result<RawRecord, Reason>>, TraceError> {
+        const ALLOWED: &str = "a Parquet file with columns of a trace, as docs/traces.md says";
+        if self.table.is_none() {
+            if input.codec() != Codec::Plain {
+                input.begin_record();
+                let found = format!("a file that {} compresses as a whole", input.codec());
+                return Err(input.malformed(found, "Parquet, which is compressed inside"));
+            }
+            let table = Table::open(&self.path).map_err(|error| {
+                input.begin_record();
+                input.malformed(told(&error), ALLOWED)
+            })?;
+            self.table = Some(table);
+        }
+        let Some(table) = &mut self.table else { unreachable!("it was opened") };
+        if table.next == table.rows
+            && !table.refill().map_err(|error| input.malformed(told(&error), ALLOWED))?
+        {
+            return Ok(None);
+        }
+        input.begin_record();
+        let row = table.next;
+        table.next += 1;
+        let found = table.record(row, &mut self.names);
+        if found.is_err() {
+            let cells = table.columns.iter().map(|column| column.cells[row].shown());
+            self.rejected = cells.collect::<Vec<_>>().join(", ");
+        }
+        Ok(Some(found))
+    }
+}
+
+/// What Parquet says, on one line.
+fn told(error: &ParquetError) -> String {
+    crate::reject::excerpt(error.to_string().as_bytes())
+}
+
+impl Cell {
+    fn shown(&self) -> String {
+        match self {
+            Cell::Missing => "nothing".to_owned(),
+            Cell::Integer(number) => number.to_string(),
+            Cell::Float(number) => number.to_string(),
+            Cell::Text(text) => String::from_utf8_lossy(text.data()).into_owned(),
+        }
+    }
+}
+
+impl Table {
+    fn open(path: &Path) -> Result<Table, ParquetError> {
+        let reader = SerializedFileReader::new(File::open(path)?)?;
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let needed = |names: Names| {
+            column(schema, names)?.ok_or_else(|| {
+                let names: Vec<&str> = names.iter().map(|name| name.0).collect();
+                ParquetError::General(format!("no column called {}", names.join(" or ")))
+            })
+        };
+        let columns = [needed(TIME)?, needed(OP)?, needed(OFFSET)?, needed(LENGTH)?];
+        let device = column(schema, DEVICE)?;
+        Ok(Table { columns, device, reader, group: 0, left: 0, rows: 0, next: 0 })
+    }
+
+    /// Decodes more rows. False at the end of the file.
+    fn refill(&mut self) -> Result<bool, ParquetError> {
+        while self.left == 0 {
+            if self.group == self.reader.num_row_groups() {
+                return Ok(false);
+            }
+            let group = self.reader.get_row_group(self.group)?;
+            for column in self.columns.iter_mut().chain(&mut self.device) {
+                column.reader = Some(group.get_column_reader(column.index)?);
+            }
+            self.left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            self.group += 1;
+        }
+        (self.rows, self.next) = (self.left.min(BATCH), 0);
+        self.left -= self.rows;
+        for column in self.columns.iter_mut().chain(&mut self.device) {
+            column.fill(self.rows)?;
+        }
+        Ok(true)
+    }
+
+    fn record(&self, row: usize, names: &mut HashMap<Vec<u8>, u32>) -> Result<RawRecord, Reason> {
+        let [time, op, offset, length] = &self.columns;
+        let time_ps = time.time(row)?;
+        let op = operation(&op.cells[row]).ok_or(Reason::UnknownOp)?;
+        let device = match self.device.as_ref().map(|column| (column, &column.cells[row])) {
+            None => 0,
+            Some((_, Cell::Text(name))) => number_of(name.data(), names)?,
+            Some((column, _)) => u32::try_from(column.integer(row, Reason::BadDevice)?)
+                .map_err(|_| Reason::TooLarge)?,
+        };
+        let (at, bytes) =
+            (offset.integer(row, Reason::BadOffset)?, length.integer(row, Reason::BadLength)?);
+        let (offset_bytes, length_bytes) = range(op, at, bytes, offset.unit, length.unit)?;
+        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device })
+    }
+}
+
+/// The column with one of the names.
+fn column(schema: &SchemaDescriptor, names: Names) -> Result<Option<Column>, ParquetError> {
+    let named = |name: &str| (0..schema.num_columns()).find(|at| schema.column(*at).name() == name);
+    let Some((index, unit)) = names.iter().find_map(|(name, unit)| Some((named(name)?, *unit)))
+    else {
+        return Ok(None);
+    };
+    let descriptor = schema.column(index);
+    if descriptor.max_rep_level() > 0 {
+        return Err(ParquetError::General(format!("column {} holds lists", descriptor.name())));
+    }
+    let is_unsigned = matches!(
+        descriptor.logical_type_ref(),
+        Some(LogicalType::Integer(integer)) if !integer.is_signed
+    );
+    let there = descriptor.max_def_level();
+    Ok(Some(Column { index, unit, is_unsigned, there, reader: None, cells: Vec::new() }))
+}
+
+impl Column {
+    /// Decodes so many values.
+    fn fill(&mut self, count: usize) -> Result<(), ParquetError> {
+        self.cells.clear();
+        let (there, cells) = (self.there, &mut self.cells);
+        let is_unsigned = self.is_unsigned;
+        let narrow =
+            |n: i32| Cell::Integer(if is_unsigned { i64::from(n as u32) } else { i64::from(n) });
+        match self.reader.as_mut().expect("a row group is open") {
+            ColumnReader::Int32ColumnReader(reader) => decode(reader, there, count, narrow, cells)?,
+            ColumnReader::Int64ColumnReader(reader) => {
+                decode(reader, there, count, Cell::Integer, cells)?;
+            }
+            ColumnReader::FloatColumnReader(reader) => {
+                decode(reader, there, count, |n| Cell::Float(n.into()), cells)?;
+            }
+            ColumnReader::DoubleColumnReader(reader) => {
+                decode(reader, there, count, Cell::Float, cells)?;
+            }
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                decode(reader, there, count, Cell::Text, cells)?;
+            }
+            _ => {
+                let message = "a column that is neither number nor text".to_owned();
+                return Err(ParquetError::General(message));
+            }
+        }
+        if cells.len() < count {
+            return Err(ParquetError::General("a column that ends early".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn integer(&self, row: usize, reason: Reason) -> Result<u64, Reason> {
+        match self.cells[row] {
+            Cell::Integer(number) if self.is_unsigned => Ok(number as u64),
+            Cell::Integer(number) => u64::try_from(number).map_err(|_| reason),
+            _ => Err(reason),
+        }
+    }
+
+    /// Unit: picoseconds.
+    fn time(&self, row: usize) -> Result<u128, Reason> {
+        match self.cells[row] {
+            Cell::Float(number) if (0.0..1e30).contains(&number) => {
+                Ok((number * self.unit as f64).round() as u128)
+            }
+            _ => Ok(u128::from(self.integer(row, Reason::BadTime)?) * u128::from(self.unit)),
+        }
+    }
+}
+
+/// Appends so many values of a column; fewer where it ends.
+fn decode<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    there: i16,
+    count: usize,
+    cell: impl Fn(T::T) -> Cell,
+    cells: &mut Vec<Cell>,
+) -> Result<(), ParquetError> {
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    let mut done = 0;
+    while done < count {
+        let (rows, ..) = reader.read_records(count - done, Some(&mut levels), None, &mut values)?;
+        if rows == 0 {
+            break;
+        }
+        done += rows;
+    }
+    if there == 0 {
+        cells.extend(values.into_iter().map(cell));
+        return Ok(());
+    }
+    let mut values = values.into_iter().map(cell);
+    let of_level = |level| if level == there { values.next() } else { None };
+    cells.extend(levels.into_iter().map(of_level).map(|cell| cell.unwrap_or(Cell::Missing)));
+    Ok(())
+}
+
+fn operation(cell: &Cell) -> Option<Op> {
+    let Cell::Text(text) = cell else { return None };
+    let is = |word: &str| {
+        let text = text.data();
+        text.eq_ignore_ascii_case(word.as_bytes())
+            || text.eq_ignore_ascii_case(&word.as_bytes()[..1])
+    };
+    let ops = [("read", Op::Read), ("write", Op::Write), ("trim", Op::Trim), ("flush", Op::Flush)];
+    ops.into_iter().find(|(word, _)| is(word)).map(|(_, op)| op)
+}
+
+/// The number of a name.
+fn number_of(name: &[u8], names: &mut HashMap<Vec<u8>, u32>) -> Result<u32, Reason> {
+    if let Some(number) = names.get(name) {
+        return Ok(*number);
+    }
+    let number = names.len();
+    if number == NAMES_MAX {
+        return Err(Reason::BadDevice);
+    }
+    names.insert(name.to_vec(), number as u32);
+    Ok(number as u32)
+}
+
+#[cfg(test)]
+#[path = "parquet_tests.rs"]
+mod tests;

@@ -1,0 +1,87 @@
+//! Traces of SYSTOR'17: virtual desktops.
+//!
+//! Source: SNIA IOTTA 4964 (Lee et al., SYSTOR 2017): header `Timestamp,Response,IOType,LUN,Offset,Size`; the
+//! timestamp in decimal seconds since 1970, the response time in seconds (measured on the traced system, not read), `R`, `W` or nothing, offset and size in
+//! bytes. Lines without a type are other commands: they are skipped and counted. Lines are only
+//! nearly in order, so records wait in a buffer of 65,536 and leave it by time.
+
+use super::columns::{self, Columns};
+use super::order::ByArrival;
+use super::{FormatInfo, LineParser};
+use crate::options::Reading;
+use crate::record::RawRecord;
+use crate::reject::Reason;
+use crate::units::TimeUnit;
+
+pub(super) const INFO: FormatInfo = FormatInfo {
+    name: "systor",
+    description: "Timestamp,Response,IOType,LUN,Offset,Size: decimal s since 1970, R|W, bytes",
+    example: "1455591804.310701000,0.006475000,R,0,203468398592,32768",
+    time_unit: TimeUnit::Seconds,
+    recognises: |line| line == HEADER,
+    ..FormatInfo::PLAIN
+};
+
+const HEADER: &[u8] = b"Timestamp,Response,IOType,LUN,Offset,Size";
+const MAP: &str = "t=1[s],op=3,off=5[B],len=6[B],dev=4;sep=comma;read=R;write=W";
+
+pub(super) struct Systor {
+    columns: Columns,
+    waiting: ByArrival,
+    skipped: u64,
+}
+
+pub(super) fn parser(reading: &Reading) -> Systor {
+    let columns = columns::fixed(MAP, reading);
+    Systor { columns, waiting: ByArrival::default(), skipped: 0 }
+}
+
+impl LineParser for Systor {
+    fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason> {
+        match self.columns.parse(line) {
+            Ok(Some(record)) => self.waiting.push(record),
+            Err(Reason::UnknownOp) if has_no_type(line) => self.skipped += 1,
+            Err(_) if line == HEADER => {}
+            Err(reason) => return Err(reason),
+            Ok(None) => {}
+        }
+        Ok(None)
+    }
+
+    fn reorders(&self) -> bool {
+        true
+    }
+
+    fn ready(&mut self, ended: bool) -> Option<RawRecord> {
+        self.waiting.ready(ended)
+    }
+
+    fn skipped(&self) -> u64 {
+        self.skipped
+    }
+}
+
+fn has_no_type(line: &[u8]) -> bool {
+    line.split(|byte| *byte == b',').nth(2).is_some_and(<[u8]>::is_empty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_support::{TempTrace, message, read};
+    use crate::{Format, TraceOptions, TraceReader};
+
+    #[test]
+    fn the_header_tells_the_format_and_lines_come_in_order() {
+        let text = "Timestamp,Response,IOType,LUN,Offset,Size\n\
+            5.000002000,0.1,R,0,0,512\n5.000001000,0.1,W,3,8,8\n5.000003000,0.1,,0,0,0\n";
+        let file = TempTrace::new(text);
+        let mut reader = TraceReader::open(file.path(), &TraceOptions::default()).expect("a trace");
+        let found: Vec<_> = reader.by_ref().map(|record| record.expect("a record")).collect();
+        assert_eq!((found[0].time_ps, found[0].device, found[1].time_ps), (0, 3, 1_000_000));
+        assert_eq!((reader.skipped_count(), reader.rejected().count()), (1, 0));
+        let named = TraceOptions::new(Format::Systor);
+        assert_eq!(read(INFO.example, &named).expect("no header is needed").len(), 1);
+        assert!(message(read("1.0,0.1,X,0,0,512\n", &named)).contains("line 1: unknown operation"));
+    }
+}
