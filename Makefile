@@ -1,6 +1,6 @@
 # The commands of the project. Everything goes through cargo; nothing is installed.
 
-.PHONY: help demo test lint bench bench-check bench-record docs
+.PHONY: help demo test test-rust test-python lint bench bench-check bench-record docs site
 
 help:
 	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
@@ -14,13 +14,21 @@ demo:
 	cargo build --release -q -p flashlane-cli
 	./target/release/flashlane demo --out out/demo
 
-test:
+# Python first: what it builds, the other tests use.
+test: test-python test-rust
+
+test-rust:
 	cargo test --workspace -- --quiet
 
-lint:
+# Everything that these tests need goes to target/python.
+test-python:
+	./scripts/python-env.sh
+	./target/python/bin/python -m pytest
+
+lint: target/python/bin/ruff
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	@if [ -n "$$(git ls-files '*.py')" ]; then ruff check . && ruff format --check .; fi
+	./target/python/bin/ruff check python && ./target/python/bin/ruff format --check python
 
 # For example: make bench BENCH='--requests 1000000 gc-writes'
 bench:
@@ -35,3 +43,10 @@ bench-record:
 
 docs:
 	UPDATE_DOCS=1 cargo test -p flashlane --test docs
+
+target/python/bin/ruff:
+	./scripts/python-env.sh
+
+# The documentation as a site, in out/site.
+site: target/python/bin/ruff
+	./target/python/bin/mkdocs build --strict --quiet --site-dir out/site

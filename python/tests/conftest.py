@@ -8,7 +8,7 @@ import flashlane as fl
 
 SMALL = {
     "base": "fast18",
-    "flash": {"channels": 1, "chips_per_channel": 2, "blocks_per_plane": 128, "pages_per_block": 32},
+    "flash": {"channels": 1, "chips_per_channel": 2, "blocks_per_plane": 160, "pages_per_block": 32},
 }
 
 

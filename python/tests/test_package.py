@@ -33,10 +33,10 @@ def test_the_snippet_of_the_readme_runs_word_for_word(tmp_path: Path) -> None:
 
 
 def test_types_are_strict() -> None:
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / "target" / "mypy")]
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / "target" / "mypy"), "-p", "flashlane"],
-        cwd=ROOT / "python", capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [*command, "-p", "flashlane"], cwd=ROOT / "python", capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout
 
 

@@ -17,7 +17,8 @@ POINTS = 100
 SCRIPT = """
 import json, sys
 import flashlane as fl
-device = {"base": "fast18", "flash": {"channels": 1, "chips_per_channel": 2, "blocks_per_plane": 128, "pages_per_block": 32}}
+flash = {"channels": 1, "chips_per_channel": 2, "blocks_per_plane": 160, "pages_per_block": 32}
+device = {"base": "fast18", "flash": flash}
 work = [fl.Flow("a", queue_depth=1, read_ratio=0.9, requests=200),
         fl.Flow("b", queue_depth=8, read_ratio=0.5, requests=200)]
 grid = {"scheduler": ["fcfs", "out-of-order", "read-priority", "sprinkler"],
