@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_file_without_content_is_empty() {
-        assert!(message(read("# only\n\n", &TraceOptions::default())).contains("found no request"));
+        assert!(message(read("# only\n\n", &TraceOptions::default())).contains("found no record"));
         assert_eq!(detect(TempTrace::new("").path()).expect("readable"), None);
     }
 }

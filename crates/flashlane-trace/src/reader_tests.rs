@@ -129,7 +129,7 @@ fn a_file_in_which_no_line_is_accepted_is_an_error() {
 #[test]
 fn nothing_to_read_is_an_error() {
     for content in ["", "\n\n", "# only comments\n"] {
-        assert!(message(read(content, &mqsim())).contains("found no request"), "{content:?}");
+        assert!(message(read(content, &mqsim())).contains("found no record"), "{content:?}");
     }
     let missing = TraceReader::open("no/such/file", &mqsim());
     assert!(message(missing).starts_with("no/such/file: cannot open"));
