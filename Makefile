@@ -1,6 +1,6 @@
-# The commands of the project. Everything goes through cargo; nothing is installed.
+# The commands of the project.
 
-.PHONY: help demo test test-rust test-python lint bench bench-check bench-record docs site
+.PHONY: help demo test test-rust test-python lint bench bench-check bench-record docs site screenshots
 
 help:
 	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
@@ -9,6 +9,7 @@ help:
 	@echo 'make bench   speed of whole runs; see docs/performance.md (bench-check: instructions per request against'
 	@echo '             the committed ones; bench-record: measures all and keeps it in benches/)'
 	@echo 'make docs    write docs/configuration.md anew from the schema'
+	@echo 'make site    the documentation as a site, in out/site'
 
 demo:
 	cargo build --release -q -p flashlane-cli
@@ -28,7 +29,7 @@ test-python:
 lint: target/python/bin/ruff
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	./target/python/bin/ruff check python && ./target/python/bin/ruff format --check python
+	./target/python/bin/ruff check python scripts && ./target/python/bin/ruff format --check python scripts
 
 # For example: make bench BENCH='--requests 1000000 gc-writes'
 bench:
@@ -46,6 +47,10 @@ docs:
 
 target/python/bin/ruff:
 	./scripts/python-env.sh
+
+# The pictures of the README.
+screenshots: target/python/bin/ruff
+	./target/python/bin/python scripts/screenshots.py
 
 # The documentation as a site, in out/site.
 site: target/python/bin/ruff

@@ -21,5 +21,4 @@ if [ "$(cat "$env/wanted" 2>/dev/null)" != "$wanted" ]; then
     echo "$wanted" > "$env/wanted"
 fi
 # The `test` profile: the same compiled crates as those of `cargo test`.
-VIRTUAL_ENV="$PWD/$env" "$env/bin/maturin" develop --quiet --skip-install --profile test 2>/dev/null ||
-    VIRTUAL_ENV="$PWD/$env" "$env/bin/maturin" develop --profile test
+VIRTUAL_ENV="$PWD/$env" "$env/bin/maturin" develop --quiet --profile test
