@@ -2,15 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashlane::Warmup;
 use flashlane::config::load::Overrides;
 use flashlane::config::units::{ByteSize, Span};
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
 
-/// Options of later versions: asked for by name, refused by name.
-const NOT_YET: &[&str] = &["--requests", "--timeline", "--blame", "--report"];
+use crate::watch::WatchArgs;
 
 /// Simulates SSDs that several tenants share.
 #[derive(Debug, Parser)]
@@ -108,11 +106,13 @@ pub(crate) struct CommonArgs {
     /// Audit the state of the model during the run (slow).
     #[arg(long)]
     pub(crate) check: bool,
-    /// Folder for summary.json; made if it does not exist.
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
+    /// Folder for summary.json and other result files; made if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// What goes to standard output: nothing (tables go to standard error), one JSON object per
-    /// line, or results under MQSim's tags.
+    /// line, an object as fio prints it for every scenario, or results under MQSim's tags.
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_format)]
     pub(crate) format: Format,
     /// No progress bar, no warnings; with `--format json` no table either.
@@ -410,6 +410,8 @@ pub(crate) enum Format {
     Text,
     /// One summary per line.
     Json,
+    /// An object for each scenario, with the keys of fio 3.
+    FioJson,
     /// Results under MQSim's tags, one document per scenario: to files of MQSim's names with `--out`,
     /// else to standard output.
     MqsimXml,
@@ -442,10 +444,8 @@ fn parse_format(text: &str) -> Result<Format, String> {
         "text" => Ok(Format::Text),
         "json" => Ok(Format::Json),
         "mqsim-xml" => Ok(Format::MqsimXml),
-        "fio-json" => {
-            Err("not available in this version; allowed: text, json, mqsim-xml".to_owned())
-        }
-        _ => Err("allowed: text, json, mqsim-xml".to_owned()),
+        "fio-json" => Ok(Format::FioJson),
+        _ => Err("allowed: text, json, fio-json, mqsim-xml".to_owned()),
     }
 }
 
@@ -473,7 +473,7 @@ fn parse_round(text: &str) -> Result<Round, String> {
     }
 }
 
-fn parse_window(text: &str) -> Result<Span, String> {
+pub(crate) fn parse_window(text: &str) -> Result<Span, String> {
     match text.parse::<Span>() {
         Ok(span) if span.0 > 0 => Ok(span),
         Ok(_) => Err("allowed: above 0".to_owned()),
@@ -497,15 +497,6 @@ pub(crate) fn parse() -> Result<Command, u8> {
         Ok(cli) => return Ok(cli.command),
         Err(error) => error,
     };
-    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(name))) =
-        (error.kind(), error.get(ContextKind::InvalidArg))
-    {
-        let name = name.split('=').next().unwrap_or(name);
-        if NOT_YET.contains(&name) {
-            crate::output::note(&format!("error: {name}: not available in this version"));
-            return Err(2);
-        }
-    }
     let _ = error.print();
     Err(u8::try_from(error.exit_code()).unwrap_or(2))
 }

@@ -1,6 +1,6 @@
 //! `flashlane demo`: two tenants on one drive, under two schedulers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::validate;
@@ -9,7 +9,8 @@ use flashlane::{Error, RunOptions};
 use crate::args::{DemoArgs, Format};
 use crate::execute::{Scenario, execute};
 use crate::output::{OutFolder, note, print};
-use crate::table;
+use crate::watch::Watched;
+use crate::{blame_table, report, table};
 
 /// The schedulers that the demonstration compares.
 const SCHEDULERS: [&str; 2] = ["fcfs", "out-of-order"];
@@ -19,11 +20,11 @@ const WORKLOAD: &str = include_str!("../demo/workload.toml");
 /// Runs the built-in scenario under both schedulers and shows them side by side.
 pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
     let common = &arguments.common;
-    if common.format == Format::MqsimXml {
-        return Err(Error::config("--format", "found mqsim-xml, allowed: text, json"));
+    if !matches!(common.format, Format::Text | Format::Json) {
+        return Err(Error::config("--format", "with demo, allowed: text, json"));
     }
     let workload = load::workload_from_toml(WORKLOAD, "demo workload", &Overrides::default())?;
-    let folder = common.out.as_deref().map(OutFolder::prepare).transpose()?;
+    let mut folder = common.out.as_deref().map(OutFolder::prepare).transpose()?;
     let mut devices = Vec::new();
     for scheduler in SCHEDULERS {
         let overrides = Overrides { scheduler: Some(scheduler.to_owned()), ..Overrides::default() };
@@ -33,30 +34,46 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
     }
     let options =
         RunOptions { seed: common.seed, alone: true, check: common.check, ..RunOptions::default() };
-    let scenarios: Vec<Scenario<'_>> = devices
-        .iter()
-        .map(|device| Scenario {
+    // Both schedulers on one page.
+    let mut watch = common.watch;
+    watch.report |= folder.is_some();
+    let (mut scenarios, mut watched) = (Vec::new(), Vec::new());
+    for (scheduler, device) in SCHEDULERS.iter().zip(&devices) {
+        let (folder, path) = (folder.as_mut(), Path::new(scheduler));
+        let (observe, files) = Watched::prepare(&watch, false, folder, path, &workload.config)?;
+        watched.push(files);
+        scenarios.push(Scenario {
             device: &device.config,
             workload: &workload.config,
-            options: options.clone(),
+            options: RunOptions { observe, ..options.clone() },
             seeds: None,
-        })
-        .collect();
+        });
+    }
     let outcomes = execute(&scenarios, usize::from(common.threads), "simulating", common.quiet)?;
     if common.format == Format::Text || !common.quiet {
         for outcome in &outcomes {
             note(table::report(&outcome.summary, None).trim_end());
+            if let Some(blame) = &outcome.details.blame {
+                note(blame_table::blame(blame).trim_end());
+            }
             note("");
         }
     }
     if let Some(folder) = folder {
-        let mut files = Vec::new();
-        for (scheduler, outcome) in SCHEDULERS.iter().zip(&outcomes) {
-            for (name, text) in outcome.files()? {
-                files.push((PathBuf::from(scheduler).join(name), text));
-            }
+        let (mut files, mut runs) = (Vec::new(), Vec::new());
+        for ((scheduler, device), outcome) in SCHEDULERS.iter().zip(&devices).zip(&outcomes) {
+            let mut run = report::data(outcome, &device.config, &workload.config)?;
+            (*scheduler).clone_into(&mut run.label);
+            runs.push(run);
         }
-        folder.write(&files)?;
+        files.push((PathBuf::from("report.html"), report::page(&runs)?));
+        for ((scheduler, outcome), watched) in SCHEDULERS.iter().zip(&outcomes).zip(watched) {
+            for (name, text) in outcome.files()? {
+                files.push((PathBuf::from(scheduler).join(name), text.into()));
+            }
+            files.extend(watched.files(&watch, &outcome.details)?);
+        }
+        folder.write(files)?;
     }
     if common.format == Format::Text || !common.quiet {
         let summaries: Vec<_> = outcomes.iter().map(|outcome| &outcome.summary).collect();

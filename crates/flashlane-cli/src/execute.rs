@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flashlane::config::{DeviceConfig, WorkloadConfig};
 use flashlane::metrics::Summary;
-use flashlane::{Error, RunOptions, Simulation, simulate_all};
+use flashlane::{Details, Error, RunOptions, Simulation, simulate_all};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
@@ -28,6 +28,8 @@ pub(crate) struct Scenario<'a> {
 pub(crate) struct Outcome {
     /// Of the first seed.
     pub(crate) summary: Summary,
+    /// The same: what a summary has no room for.
+    pub(crate) details: Details,
     /// Over all seeds, with `--seeds`.
     pub(crate) estimates: Option<Estimates>,
 }
@@ -97,13 +99,19 @@ pub(crate) fn execute(
     };
     let results = simulate_all(&simulations, threads, &progress);
     bar.finish_and_clear();
-    let mut summaries = results.into_iter().map(|result| result.map(|(summary, _)| summary));
+    let mut results = results.into_iter();
     let outcome = |scenario: &Scenario<'_>| {
         let count = seeds(scenario) as usize;
-        let summaries = summaries.by_ref().take(count).collect::<Result<Vec<_>, _>>()?;
+        let mut first = None;
+        let mut summaries = Vec::new();
+        for result in results.by_ref().take(count) {
+            let (summary, details) = result?;
+            first.get_or_insert(details);
+            summaries.push(summary);
+        }
         let estimates = scenario.seeds.map(|_| seeds::estimate(&summaries));
         let summary = summaries.into_iter().next().expect("at least one seed");
-        Ok(Outcome { summary, estimates })
+        Ok(Outcome { summary, details: first.expect("at least one seed"), estimates })
     };
     scenarios.iter().map(outcome).collect()
 }

@@ -1,6 +1,7 @@
 //! The flashlane command.
 
 mod args;
+mod blame_table;
 mod check;
 mod compare;
 mod demo;
@@ -9,11 +10,13 @@ mod execute;
 mod fault;
 mod list;
 mod output;
+mod report;
 mod reproduce;
 mod run;
 mod seeds;
 mod table;
 mod trace;
+mod watch;
 
 use std::process::ExitCode;
 

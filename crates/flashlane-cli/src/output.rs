@@ -34,6 +34,21 @@ fn refuse(path: &Path, what: &str, error: &std::io::Error) -> Error {
     Error::Output(format!("{}: {what}: {error}", path.display()))
 }
 
+/// What becomes a file.
+#[derive(Debug)]
+pub(crate) enum Content {
+    Text(String),
+    Bytes(Vec<u8>),
+    /// Written already, under a name for the time being.
+    Staged(NamedTempFile),
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
 /// A folder for results. Folders that it made disappear again unless something is written.
 #[derive(Debug)]
 pub(crate) struct OutFolder {
@@ -66,17 +81,37 @@ impl OutFolder {
         Ok(())
     }
 
+    /// Starts a file that is long in the making. It disappears unless it is written with the others.
+    pub(crate) fn stage(&mut self, path: &Path) -> Result<NamedTempFile, Error> {
+        let path = self.root.join(path);
+        let folder = path.parent().unwrap_or(&self.root).to_owned();
+        self.make(&folder)?;
+        stage(&folder, &path, b"")
+    }
+
     /// Writes all files, or none if one of them cannot be written. Paths are below the folder.
-    pub(crate) fn write(mut self, files: &[(PathBuf, String)]) -> Result<(), Error> {
+    pub(crate) fn write(
+        mut self,
+        files: impl IntoIterator<Item = (PathBuf, Content)>,
+    ) -> Result<(), Error> {
         let mut staged = Vec::new();
-        for (path, text) in files {
+        for (path, content) in files {
             let path = self.root.join(path);
             let folder = path.parent().unwrap_or(&self.root).to_owned();
             self.make(&folder)?;
             if path.is_dir() {
                 return Err(Error::Output(format!("{}: is a folder", path.display())));
             }
-            staged.push((stage(&folder, &path, text.as_bytes())?, path));
+            let file = match content {
+                Content::Text(text) => stage(&folder, &path, text.as_bytes())?,
+                Content::Bytes(bytes) => stage(&folder, &path, &bytes)?,
+                Content::Staged(file) => {
+                    let sync = file.as_file().sync_all();
+                    sync.map_err(|error| refuse(&path, "cannot be written", &error))?;
+                    file
+                }
+            };
+            staged.push((file, path));
         }
         self.keep = true;
         for (file, path) in staged {

@@ -1,6 +1,4 @@
-//! `run --report`: a page about each scenario.
-
-use std::path::PathBuf;
+//! `report.html`: a page about a scenario.
 
 use flashlane::Error;
 use flashlane::config::{DeviceConfig, WorkloadConfig};
@@ -8,6 +6,7 @@ use flashlane_report::{RunData, render};
 use serde::Serialize;
 
 use crate::execute::Outcome;
+use crate::output::Content;
 
 /// Device and workload as a page shows them.
 #[derive(Serialize)]
@@ -16,20 +15,23 @@ struct Resolved<'a> {
     workload: &'a WorkloadConfig,
 }
 
-/// The page of a scenario: its name and its text.
-pub(crate) fn file(
+/// What a page shows of a scenario.
+pub(crate) fn data(
     outcome: &Outcome,
     device: &DeviceConfig,
     workload: &WorkloadConfig,
-) -> Result<(PathBuf, String), Error> {
+) -> Result<RunData, Error> {
     let resolved = toml::to_string(&Resolved { device, workload }).map_err(|error| {
         Error::Output(format!("resolved configuration cannot be written as TOML: {error}"))
     })?;
     let names: Vec<&str> = workload.flows.iter().map(|flow| flow.name.as_str()).collect();
     let label = if workload.name.is_empty() { names.join(", ") } else { workload.name.clone() };
-    let (summary, details) = (&outcome.summary, &outcome.details);
-    let data = RunData::new(&label, &command(), &resolved, summary, details);
-    Ok((PathBuf::from("report.html"), render(&[data])?))
+    Ok(RunData::new(&label, &command(), &resolved, &outcome.summary, &outcome.details))
+}
+
+/// The page of one run or several.
+pub(crate) fn page(runs: &[RunData]) -> Result<Content, Error> {
+    Ok(render(runs)?.into())
 }
 
 /// The command line, quoted for a shell where that is needed.

@@ -81,7 +81,7 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
     if let Some(folder) = folder {
         files.push((PathBuf::from("sources.csv"), sources.csv()));
         files.push((PathBuf::from("results.json"), pretty(&to_json(&rows)?)));
-        folder.write(&files)?;
+        folder.write(files.into_iter().map(|(path, text)| (path, text.into())))?;
     }
     Ok(())
 }

@@ -6,17 +6,24 @@ use flashlane::config::load::{self, Loaded};
 use flashlane::config::{DeviceConfig, WorkloadConfig, validate};
 use flashlane::metrics::mqsim_results;
 use flashlane::{Error, Problem, RunOptions};
+use flashlane_results::fio;
 
 use crate::args::{CommonArgs, Format, RunArgs};
-use crate::execute::{Outcome, Scenario, execute};
-use crate::output::{OutFolder, note, print};
-use crate::{dry_run, table};
+use crate::execute::{Outcome, Scenario, execute, pretty};
+use crate::output::{Content, OutFolder, note, print};
+use crate::watch::Watched;
+use crate::{blame_table, dry_run, report, table};
 
 /// Loads, checks, runs, reports.
 pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
-    if arguments.waf_only && arguments.common.format == Format::MqsimXml {
+    if arguments.waf_only && !matches!(arguments.common.format, Format::Text | Format::Json) {
         let message = "allowed: text, json; with --waf-only there are no times to write";
-        return Err(Error::config("--format mqsim-xml", message));
+        return Err(Error::config("--format", message));
+    }
+    let watch = &arguments.common.watch;
+    if arguments.seeds.is_some() && watch.any() {
+        let message = "found, allowed: not given; one run is watched, choose it with --seed";
+        return Err(Error::config("--seeds", message));
     }
     let overrides = arguments.overrides();
     let device = load::device(&arguments.device, &overrides);
@@ -29,16 +36,22 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     if arguments.dry_run {
         return dry_run::dry_run(&device.config, &workloads, arguments.common.format);
     }
-    let folder = arguments.common.out.as_deref().map(OutFolder::prepare).transpose()?;
-    let scenarios: Vec<Scenario<'_>> = workloads
-        .iter()
-        .map(|workload| Scenario {
+    let mut folder = arguments.common.out.as_deref().map(OutFolder::prepare).transpose()?;
+    let (mut scenarios, mut watched) = (Vec::new(), Vec::new());
+    for (index, workload) in workloads.iter().enumerate() {
+        let path = PathBuf::from(scenario_name(index, workloads.len()).unwrap_or_default());
+        // The samples of fio are windows over time.
+        let series = arguments.common.format == Format::FioJson;
+        let (observe, files) =
+            Watched::prepare(watch, series, folder.as_mut(), &path, &workload.config)?;
+        watched.push(files);
+        scenarios.push(Scenario {
             device: &device.config,
             workload: &workload.config,
-            options: options(arguments),
+            options: RunOptions { observe, ..options(arguments) },
             seeds: arguments.seeds,
-        })
-        .collect();
+        });
+    }
     let common = &arguments.common;
     let outcomes = execute(&scenarios, usize::from(common.threads), "simulating", common.quiet)?;
     let mut documents = Vec::new();
@@ -50,14 +63,25 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     let to_files = folder.is_some();
     if let Some(folder) = folder {
         let mut files = files(&outcomes)?;
-        files.extend(
-            documents.iter().enumerate().map(|(index, document)| {
-                (mqsim_file(&arguments.workload, index), document.clone())
-            }),
-        );
-        folder.write(&files)?;
+        for ((watched, outcome), workload) in watched.into_iter().zip(&outcomes).zip(&workloads) {
+            if watch.report {
+                let run = report::data(outcome, &device.config, &workload.config)?;
+                files.push((watched.folder().join("report.html"), report::page(&[run])?));
+            }
+            files.extend(watched.files(watch, &outcome.details)?);
+        }
+        files.extend(documents.iter().enumerate().map(|(index, document)| {
+            (mqsim_file(&arguments.workload, index), document.clone().into())
+        }));
+        folder.write(files)?;
     }
     show(&outcomes, &arguments.common)?;
+    if arguments.common.format == Format::FioJson {
+        for (outcome, workload) in outcomes.iter().zip(&workloads) {
+            let document = fio::json(&outcome.summary, &outcome.details, &workload.config);
+            print(&pretty(&document))?;
+        }
+    }
     if to_files { Ok(()) } else { print(&documents.concat()) }
 }
 
@@ -137,12 +161,12 @@ fn mqsim_file(workload: &Path, index: usize) -> PathBuf {
     PathBuf::from(format!("{stem}_scenario_{}.xml", index + 1))
 }
 
-fn files(outcomes: &[Outcome]) -> Result<Vec<(PathBuf, String)>, Error> {
+fn files(outcomes: &[Outcome]) -> Result<Vec<(PathBuf, Content)>, Error> {
     let mut files = Vec::new();
     for (index, outcome) in outcomes.iter().enumerate() {
         let folder = PathBuf::from(scenario_name(index, outcomes.len()).unwrap_or_default());
         for (name, text) in outcome.files()? {
-            files.push((folder.join(name), text));
+            files.push((folder.join(name), text.into()));
         }
     }
     Ok(files)
@@ -155,6 +179,9 @@ fn show(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
                 note(&name);
             }
             note(table::report(&outcome.summary, outcome.estimates.as_ref()).trim_end());
+            if let Some(blame) = &outcome.details.blame {
+                note(blame_table::blame(blame).trim_end());
+            }
         }
     }
     if common.format == Format::Json {

@@ -16,7 +16,7 @@ use crate::metrics::summary::FlowSummary;
 use crate::metrics::window::Window;
 use crate::metrics::windows::{self, Windows};
 use crate::metrics::{Interval, Summary};
-use crate::observe::{Blame, Observe, TimeSeries, Timeline};
+use crate::observe::{self, Blame, Observe, Observed, Observer, TimeSeries, Timeline};
 use crate::parallel::{self, Begun, Jobs};
 use crate::precondition;
 use crate::ssd::Ssd;
@@ -283,8 +283,18 @@ struct Together<'a> {
     over_time: Vec<Windows>,
     summary: Summary,
     details: Details,
+    /// What slowdowns over time are made of.
+    observed: Observed,
     /// Runs done, this one included.
     done: AtomicUsize,
+}
+
+/// What a flow by itself came to.
+struct Alone {
+    summary: FlowSummary,
+    /// Its end-to-end times by windows, if they are asked for, and by those of the time series.
+    windows: Option<Windows>,
+    observed: Option<Windows>,
 }
 
 impl Together<'_> {
@@ -322,7 +332,11 @@ impl<'a> Runs<'a> {
         };
         let mut shared = prepared.build(state, window, |_| true)?;
         shared.recorder.watch = options.until_steady.map(|rule| Box::new(Watch::new(rule)));
+        let open_loops = shared.open_loops();
+        let pages = shared.layout.logical_pages;
+        shared.observer = Observer::new(&options.observe, device, workload, pages, &open_loops);
         shared.run(&|share| (self.progress)(job, share / runs as f64))?;
+        let mut observed = shared.observed(workload)?;
         shared.recorder.settle();
         let wall_s = begun.elapsed().as_secs_f64();
 
@@ -336,19 +350,25 @@ impl<'a> Runs<'a> {
             read_distributions: flows.iter().map(|f| f.read_response().distribution()).collect(),
             write_distributions: flows.iter().map(|f| f.write_response().distribution()).collect(),
             series: flows.iter().filter_map(|f| Some(f.series.as_ref()?.intervals())).collect(),
-            ..Details::default()
+            blame: observed.blame.take(),
+            time_series: observed.time_series.take(),
+            timeline: observed.timeline.take(),
         };
         let over_time = flows.iter_mut().filter_map(|flow| flow.windows.take()).collect();
         let window = shared.recorder.window.clone();
         let done = AtomicUsize::new(1);
-        let together = Together { prepared, start, window, over_time, summary, details, done };
+        let together =
+            Together { prepared, start, window, over_time, summary, details, observed, done };
         if alone {
             return Ok(Begun::Parts(together, workload.flows.len()));
         }
-        let Together { over_time, mut summary, details, .. } = together;
+        let Together { over_time, mut summary, mut details, observed, .. } = together;
         if options.alone {
             report::alone_is_shared(&mut summary);
             finish_alone(&mut summary, options, &over_time, &over_time);
+            if let Some(series) = &mut details.time_series {
+                observe::fill_ones(series, &observed.slowed);
+            }
         }
         self.over(job, &mut summary);
         Ok(Begun::Over(Ok((summary, details))))
@@ -372,13 +392,8 @@ impl<'a> Runs<'a> {
         Ok(Ok((summary, Details::default())))
     }
 
-    /// One flow by itself over the same window, with its end-to-end times by windows if they are asked for.
-    fn alone(
-        &self,
-        job: usize,
-        together: &Together<'_>,
-        flow: usize,
-    ) -> Result<(FlowSummary, Option<Windows>), Error> {
+    /// One flow by itself over the same window.
+    fn alone(&self, job: usize, together: &Together<'_>, flow: usize) -> Result<Alone, Error> {
         let prepared = &together.prepared;
         let state = match &together.start {
             Some(start) => start.copy(),
@@ -386,11 +401,16 @@ impl<'a> Runs<'a> {
         };
         let window = Window::fixed(&together.window);
         let mut ssd = prepared.build(state, window, |f| f == flow)?;
+        if together.details.time_series.is_some() {
+            let open_loop = ssd.open_loops()[flow];
+            ssd.observer = Some(Observer::alone(together.observed.series_window, open_loop));
+        }
         ssd.run(&|_| {})?;
         let done = together.done.fetch_add(1, Ordering::Relaxed) + 1;
         (self.progress)(job, done as f64 / together.runs() as f64);
         let windows = ssd.recorder.flows[flow].windows.take();
-        Ok((report::flow_alone(&ssd, prepared.workload, flow), windows))
+        let observed = ssd.observer.take().and_then(|observer| observer.into_alone());
+        Ok(Alone { summary: report::flow_alone(&ssd, prepared.workload, flow), windows, observed })
     }
 
     fn over(&self, job: usize, summary: &mut Summary) {
@@ -401,7 +421,7 @@ impl<'a> Runs<'a> {
 
 impl<'a> Jobs for Runs<'a> {
     type Shared = Together<'a>;
-    type Part = Result<(FlowSummary, Option<Windows>), Error>;
+    type Part = Result<Alone, Error>;
     type Result = Outcome;
 
     fn begin(&self, job: usize) -> Begun<Self::Shared, Self::Result> {
@@ -413,12 +433,16 @@ impl<'a> Jobs for Runs<'a> {
     }
 
     fn end(&self, job: usize, shared: Self::Shared, flows: Vec<Self::Part>) -> Self::Result {
-        let Together { prepared, over_time, mut summary, details, .. } = shared;
-        let mut alone_over_time = Vec::new();
+        let Together { prepared, over_time, mut summary, mut details, observed, .. } = shared;
+        let (mut alone_over_time, mut alone_series) = (Vec::new(), Vec::new());
         for (flow, alone) in summary.flows.iter_mut().zip(flows) {
-            let (alone, windows) = alone?;
-            report::slowdowns(flow, &alone);
-            alone_over_time.extend(windows);
+            let alone = alone?;
+            report::slowdowns(flow, &alone.summary);
+            alone_over_time.extend(alone.windows);
+            alone_series.extend(alone.observed);
+        }
+        if let Some(series) = &mut details.time_series {
+            observe::fill_slowdowns(series, &observed.slowed, &alone_series);
         }
         finish_alone(&mut summary, prepared.options, &over_time, &alone_over_time);
         self.over(job, &mut summary);

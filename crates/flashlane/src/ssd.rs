@@ -19,6 +19,7 @@ use crate::host::Host;
 use crate::interface::Interface;
 use crate::layout::{Geometry, Layout};
 use crate::metrics::recorder::Recorder;
+use crate::observe::Observer;
 use crate::request::Request;
 use crate::scheduler::Scheduler;
 use crate::transaction::Transaction;
@@ -47,6 +48,8 @@ pub(crate) struct Ssd {
     pub(crate) scheduler: Scheduler,
     pub(crate) flash: Flash,
     pub(crate) recorder: Recorder,
+    /// Watches the run, if anything is to be kept beside the summary.
+    pub(crate) observer: Option<Box<Observer>>,
     /// The command being formed.
     pub(crate) batch: Vec<u32>,
     /// Migrations that turned out pointless while a command was formed.
@@ -98,6 +101,7 @@ impl Ssd {
                 workload.flows.len(),
             ),
             recorder,
+            observer: None,
             layout,
             batch: Vec::new(),
             cancelled: Vec::new(),

@@ -278,7 +278,8 @@ fn the_configuration_page_is_up_to_date() {
 #[test]
 fn the_page_on_policies_quotes_the_source() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = std::fs::read_to_string(root.join("../../docs/adding-a-policy.md")).expect("the page");
+    let page =
+        std::fs::read_to_string(root.join("../../docs/adding-a-policy.md")).expect("the page");
     let source = |file: &str| {
         std::fs::read_to_string(root.join("src/scheduler/policy").join(file)).expect("the source")
     };

@@ -17,7 +17,8 @@ use flashlane::config::{CacheMode, MappingKind, OnEnd, Technology};
 use flashlane::isolation::Isolation;
 use flashlane::metrics::Summary;
 use flashlane::metrics::summary::{BreakdownSummary, Latency};
-use flashlane::{RunOptions, Warmup, simulate};
+use flashlane::observe::{Observe, RequestBatch};
+use flashlane::{Details, RunOptions, Warmup, simulate, simulate_in_detail};
 use generate::{Case, case};
 
 /// Wall time after which a run counts as endless.
@@ -58,9 +59,11 @@ fn run(seed: u64) -> Outcome {
     let start = Instant::now();
     let progress = |_: f64| assert!(start.elapsed() < ENDLESS, "the run takes for ever");
     let result = catch_unwind(AssertUnwindSafe(|| {
-        let summary = simulate(&case.device, &case.workload, &case.options, &progress)
-            .unwrap_or_else(|error| panic!("{error}"));
+        let (summary, details) =
+            simulate_in_detail(&case.device, &case.workload, &case.options, &progress)
+                .unwrap_or_else(|error| panic!("{error}"));
         check(&case, &summary);
+        check_observed(&case, &summary, &details);
         if !UNTIMED_TOO_LONG.contains(&seed) {
             run_untimed(&case, &summary, &progress);
         }
@@ -79,7 +82,9 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
         other => other,
     };
     let base = case.options.clone();
-    let options = RunOptions { waf_only: true, alone: false, windows: None, warmup, ..base };
+    let observe = Observe::default();
+    let options =
+        RunOptions { waf_only: true, alone: false, windows: None, warmup, observe, ..base };
     let device = &case.device;
     let compat = &device.compat;
     let refused = matches!(device.isolation, Isolation::Upi(_))
@@ -181,6 +186,108 @@ fn check(case: &Case, summary: &Summary) {
         && synthetic.duration.is_none()
     {
         assert_eq!(Some(summary.requests_generated), synthetic.requests, "a pass is complete");
+    }
+}
+
+/// What was watched agrees with the summary.
+fn check_observed(case: &Case, summary: &Summary, details: &Details) {
+    let observe = &case.options.observe;
+    check_records(case, summary);
+    check_series(case, summary, details);
+    check_timeline(case, details);
+    assert_eq!(details.blame.is_some(), observe.blame);
+    let Some(blame) = &details.blame else { return };
+    for (victim, flow) in blame.victims.iter().zip(&summary.flows) {
+        assert_eq!(victim.requests, flow.end_to_end_us.count, "counted requests of {}", flow.name);
+        let cells: u64 = victim.cells.iter().map(|cell| cell.ps).sum();
+        assert_eq!(cells, victim.waiting_ps, "cells of {} sum to its waiting", flow.name);
+        assert_eq!(victim.waiting_ps + victim.service_ps, victim.end_to_end_ps);
+        let whole = flow.end_to_end_us.mean * flow.end_to_end_us.count as f64 * 1e6;
+        let difference = (victim.end_to_end_ps as f64 - whole).abs();
+        assert!(difference <= 1e-6 * whole + 1.0, "{whole} ps end to end: {victim:?}");
+    }
+}
+
+fn check_series(case: &Case, summary: &Summary, details: &Details) {
+    assert_eq!(details.time_series.is_some(), case.options.observe.series.is_some());
+    let Some(series) = &details.time_series else { return };
+    assert!(series.windows.is_sorted_by(|a, b| a.end_s <= b.start_s));
+    let points = || series.windows.iter().flat_map(|window| &window.flows);
+    let completed: u64 = points().map(|point| point.requests).sum();
+    assert_eq!(completed, summary.requests_completed, "every request is in one window");
+    let programs: u64 = series.windows.iter().map(|window| window.device.user_programs).sum();
+    assert_eq!(programs, summary.flash.user_programs, "every program is in one window");
+    if !case.options.alone {
+        assert!(points().all(|point| point.slowdown.is_none()));
+    }
+    for point in points() {
+        assert_eq!(point.requests > 0, point.response_mean_us.is_some());
+        assert!(point.response_p50_us <= point.response_p99_us);
+        assert!(point.waiting_requests >= 0.0 && point.device_requests >= 0.0);
+    }
+}
+
+/// Slices of a track lie inside one another or apart, and none works for what nobody asked for.
+fn check_timeline(case: &Case, details: &Details) {
+    let options = &case.options.observe.timeline;
+    assert_eq!(details.timeline.is_some(), options.is_some());
+    let (Some(timeline), Some(options)) = (&details.timeline, options) else { return };
+    for (at, track) in timeline.tracks.iter().enumerate() {
+        assert!(track.parent.is_none_or(|parent| (parent as usize) < at), "parents come first");
+    }
+    let mut open: Vec<(u64, u64)> = Vec::new();
+    let mut track = None;
+    for slice in &timeline.slices {
+        if track != Some(slice.track) {
+            assert!(track < Some(slice.track), "in the order of the tracks");
+            (track, open) = (Some(slice.track), Vec::new());
+        }
+        assert!(slice.start < slice.end && slice.end >= options.from, "{slice:?}");
+        while open.last().is_some_and(|&(_, end)| end <= slice.start) {
+            open.pop();
+        }
+        if let Some(&(start, end)) = open.last() {
+            assert!(start <= slice.start && slice.end <= end, "{slice:?} inside {start} to {end}");
+        }
+        open.push((slice.start, slice.end));
+        assert!(usize::from(slice.flow) < timeline.flows.len());
+    }
+}
+
+fn check_records(case: &Case, summary: &Summary) {
+    let Some(records) = &case.records else { return };
+    let batches = std::mem::take(&mut records.lock().expect("the run is over").0);
+    let rows: usize = batches.iter().map(RequestBatch::len).sum();
+    assert_eq!(rows as u64, summary.requests_completed, "a row for every request");
+    let mut counted = vec![(0, 0.0); summary.flows.len()];
+    let mut last = 0;
+    for batch in &batches {
+        for row in 0..batch.len() {
+            let stages = batch.submission_ps[row]
+                + batch.transfer_in_ps[row]
+                + batch.firmware_ps[row]
+                + batch.cache_ps[row]
+                + batch.mapping_ps[row]
+                + batch.flash_queue_ps[row]
+                + batch.flash_bus_ps[row]
+                + batch.flash_array_ps[row]
+                + batch.transfer_out_ps[row];
+            let response = batch.complete_ps[row] - batch.submit_ps[row];
+            assert_eq!(stages, response, "stages of row {row}");
+            assert!(batch.arrival_ps[row] <= batch.submit_ps[row]);
+            assert!(last <= batch.complete_ps[row], "in the order of completion");
+            last = batch.complete_ps[row];
+            if batch.counted[row] {
+                let (count, sum) = &mut counted[usize::from(batch.flow[row])];
+                *count += 1;
+                *sum += response as f64;
+            }
+        }
+    }
+    for ((count, sum), flow) in counted.into_iter().zip(&summary.flows) {
+        assert_eq!(count, flow.response_time_us.count);
+        let mean = flow.response_time_us.mean * 1e6 * count as f64;
+        assert!((sum - mean).abs() <= 1e-6 * mean, "response times of {}", flow.name);
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) struct Started {
     /// The next flow may have its turn.
     pub(crate) next: Time,
     pub(crate) done: Option<Event>,
+    pub(crate) flow: u16,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +88,11 @@ impl Dram {
         }
     }
 
+    /// When the data of all accesses that have begun is over.
+    pub(crate) fn free_at(&self) -> Time {
+        self.free_at
+    }
+
     /// True where flows take turns.
     pub(crate) fn takes_turns(&self) -> bool {
         !self.queues.is_empty()
@@ -119,7 +125,7 @@ impl Dram {
         let mut pieces = job.pieces;
         pieces.clear();
         self.spare.push(pieces);
-        Some(Started { end, next, done: job.done })
+        Some(Started { end, next, done: job.done, flow: flow as u16 })
     }
 
     /// The access that began last lets the next one in.

@@ -159,10 +159,17 @@ impl Ssd {
     /// Starts or queues an access on behalf of a flow; returns the list of pieces, emptied.
     fn use_dram(&mut self, flow: u16, mut pieces: Vec<Piece>, done: Option<Event>) -> Vec<Piece> {
         if self.cache.dram.takes_turns() {
+            if self.observer.is_some() {
+                self.observe_dram_queue(done);
+            }
             self.cache.dram.push(flow, &pieces, done);
             self.serve_dram();
         } else {
+            let free = self.cache.dram.free_at();
             let end = self.cache.dram.access(self.now, &pieces);
+            if self.observer.is_some() {
+                self.observe_dram(flow, (free, end), Some(self.now), done);
+            }
             if let Some(event) = done {
                 self.queue.schedule(end, event);
             }
@@ -173,7 +180,11 @@ impl Ssd {
 
     /// Starts the next access of a memory that serves flows in turn.
     fn serve_dram(&mut self) {
+        let free = self.cache.dram.free_at();
         if let Some(started) = self.cache.dram.start(self.now) {
+            if self.observer.is_some() {
+                self.observe_dram(started.flow, (free, started.end), None, started.done);
+            }
             if let Some(event) = started.done {
                 self.queue.schedule(started.end, event);
             }

@@ -200,6 +200,9 @@ impl Ssd {
         state.moving = id;
         state.taken += duration;
         self.queue.schedule(now + Time(duration), Event::DataSent { channel: channel as u16 });
+        if self.observer.is_some() {
+            self.observe_transfer(channel, id, duration);
+        }
     }
 
     /// Read data is in the controller.

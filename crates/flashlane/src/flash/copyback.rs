@@ -39,6 +39,9 @@ impl Ssd {
         }
         self.flash.dies[die as usize].registers = moved;
         if !self.program_registers(die) {
+            if self.observer.is_some() {
+                self.observe_idle(die);
+            }
             self.offer_at(self.flash.place_of(die));
         }
         true

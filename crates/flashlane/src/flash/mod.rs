@@ -75,6 +75,17 @@ pub(crate) struct Suspended {
     whole: u64,
 }
 
+/// What a die does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Running {
+    /// First transaction, linked by `sibling`.
+    pub(crate) head: u32,
+    pub(crate) op: Op,
+    /// Start and end of the array operation.
+    pub(crate) since: Time,
+    pub(crate) until: Time,
+}
+
 /// A die.
 #[derive(Clone, Debug)]
 pub(crate) struct Die {
@@ -219,6 +230,17 @@ impl Flash {
             data_first: compat.data_before_commands,
             scan_at_once: compat.scan_at_once,
         }
+    }
+
+    /// The command that a die got last or goes on with.
+    pub(crate) fn command_of(&self, die: u32) -> Running {
+        let Die { head, op, since, until, .. } = self.dies[die as usize];
+        Running { head, op, since, until }
+    }
+
+    /// Pages of read data that a die still holds.
+    pub(crate) fn pages_left(&self, die: u32) -> u32 {
+        self.dies[die as usize].data_left
     }
 
     /// The first transaction of the command that a die runs in its array.
@@ -455,6 +477,9 @@ impl Ssd {
             self.await_channel(channel);
         } else {
             self.await_sensing(channel);
+        }
+        if self.observer.is_some() {
+            self.observe_command(die);
         }
     }
 

@@ -98,5 +98,8 @@ impl Ssd {
             id = tr.sibling;
         }
         self.queue.schedule(until, Event::ArrayDone { die, epoch });
+        if self.observer.is_some() {
+            self.observe_resumption(die);
+        }
     }
 }

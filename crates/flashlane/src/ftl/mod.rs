@@ -23,6 +23,7 @@ use crate::config::validate::{data_limits, plane_limits};
 use crate::config::{DeviceConfig, GcConfig, MappingKind, Technology, UnwrittenRead};
 use crate::isolation::MovingSets;
 use crate::layout::Layout;
+use crate::observe::Cause;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source};
 use allocation::{Allocation, Allocator};
@@ -317,6 +318,9 @@ impl Ssd {
             let id = self.ftl.unprogrammed[at];
             if self.ftl.blocks.block_of(self.transactions[id].ppa) == block {
                 self.ftl.unprogrammed.remove(at);
+                if self.observer.is_some() {
+                    self.observe_die_wait(id, self.transactions[id].mark.0, Cause::SamePage);
+                }
                 self.read_physical(id);
                 // It may have gone to the end of the list again.
                 if self.ftl.unprogrammed.last() == Some(&id) {

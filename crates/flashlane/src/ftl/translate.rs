@@ -3,6 +3,7 @@
 use flashlane_engine::NONE;
 
 use super::blocks::Stream;
+use crate::observe::Cause;
 use crate::request::Chain;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
@@ -189,6 +190,10 @@ impl Ssd {
     fn user_read_over(&mut self, id: u32) {
         let tr = &self.transactions[id];
         assert!(!tr.merging, "merge reads are of written pages");
+        if self.observer.is_some() {
+            self.observe_part(id);
+        }
+        let tr = &self.transactions[id];
         let (request, chain) = (tr.request, tr.chain);
         self.transactions.remove(id);
         self.end_part(request, &chain);
@@ -199,6 +204,11 @@ impl Ssd {
         let now = self.now;
         let read = self.transactions[id];
         self.transactions.remove(id);
+        let write = &mut self.transactions[read.dependent];
+        if self.observer.is_some() {
+            let blocked = write.blocked;
+            self.observe_merged(read.dependent, id, blocked);
+        }
         let write = &mut self.transactions[read.dependent];
         if write.blocked {
             self.unblock(read.dependent);
@@ -219,6 +229,9 @@ impl Ssd {
             let found = queue.iter().position(|&id| self.transactions[id].lpa == lpa);
             let Some(at) = found else { return };
             let id = queue.remove(at);
+            if self.observer.is_some() {
+                self.observe_same_page(id);
+            }
             self.resolve_write(id);
         }
     }
@@ -305,6 +318,9 @@ impl Ssd {
         tr.chain.mapping += waited;
         tr.ppa = ppa;
         tr.plane = plane;
+        if waited > 0 && self.observer.is_some() {
+            self.observe_die_wait(id, now.0 - waited, Cause::FreeBlock);
+        }
         let mut merge = NONE;
         if source == Source::Mapping {
             self.bind_translation_page(lpa, ppa);
@@ -415,6 +431,9 @@ impl Ssd {
     pub(super) fn user_program_done(&mut self, id: u32) {
         if !self.ftl.in_place {
             self.page_programmed(id);
+        }
+        if self.observer.is_some() {
+            self.observe_program(id);
         }
         let tr = self.transactions[id];
         self.recorder.transaction_done(&tr);

@@ -195,6 +195,18 @@ impl Link {
         Some((arrives, request))
     }
 
+    /// Time on the link of what it takes to get a command, and the data of a write of so many sectors. Unit:
+    /// picoseconds.
+    pub(crate) fn fetch_work(&self, written: Option<u32>) -> u64 {
+        let data = written.map_or(0, |sectors| self.read_request + self.sectors(sectors));
+        self.read_request + self.submission + data
+    }
+
+    /// Time on the link of a completion, and of the data of a read of so many sectors. Unit: picoseconds.
+    pub(crate) fn completion_work(&self, read: Option<u32>) -> u64 {
+        read.map_or(0, |sectors| self.sectors(sectors)) + self.completion_entry
+    }
+
     /// Time on the link of a message with the data of so many sectors. Unit: picoseconds.
     #[inline]
     pub(crate) fn sectors(&self, sectors: u32) -> u64 {

@@ -89,6 +89,11 @@ impl Host {
 }
 
 impl Ssd {
+    /// Flows whose requests come without waiting for completions.
+    pub(crate) fn open_loops(&self) -> Vec<bool> {
+        self.host.flows.iter().map(|flow| flow.source.is_some() && !flow.closed_loop).collect()
+    }
+
     /// First requests of every flow.
     pub(crate) fn start_flows(&mut self) {
         let flows = self.host.flows.len() as u16;
@@ -288,6 +293,9 @@ impl Ssd {
         let request = &self.requests[id];
         let flow = request.flow;
         self.recorder.request_completed(request, now);
+        if self.observer.is_some() {
+            self.observe_completion(id);
+        }
         self.requests.remove(id);
         let host = &mut self.host.flows[flow as usize];
         host.completed += 1;

@@ -47,7 +47,7 @@ impl Interface {
 
     /// Firmware time of a command. Unit: picoseconds.
     #[inline]
-    fn firmware_time_of(&self, op: RequestOp) -> u64 {
+    pub(crate) fn firmware_time_of(&self, op: RequestOp) -> u64 {
         if op == RequestOp::Write { self.write_firmware_time } else { self.firmware_time }
     }
 

@@ -98,6 +98,11 @@ impl Nvme {
         self.queues[flow].in_device
     }
 
+    /// A flow has as many commands in the device as it may.
+    pub(crate) fn is_full(&self, flow: u16) -> bool {
+        self.queues[flow as usize].in_device == self.queue_fetch_size
+    }
+
     /// Firmware is done with a command of the flow.
     #[inline]
     pub(super) fn begun(&mut self, flow: u16) {
@@ -134,6 +139,9 @@ impl Ssd {
             nvme.before_firmware += 1;
             nvme.update(flow);
             let id = nvme.submission[flow].pop_front().expect("announced entries exist");
+            if self.observer.is_some() {
+                self.observe_fetch(id);
+            }
             self.fetch_entry(id);
         }
     }
@@ -302,6 +310,9 @@ impl Ssd {
                 return;
             };
             self.interface.nvme.queues[flow as usize].unacknowledged += 1;
+            if self.observer.is_some() {
+                self.observe_held(id);
+            }
             self.send_completion(id);
         }
     }

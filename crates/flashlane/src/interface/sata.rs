@@ -14,8 +14,9 @@ use flashlane_engine::Time;
 
 use crate::config::{CompatConfig, InterfaceConfig};
 use crate::event::Event;
-use crate::host::link::Lane;
+use crate::host::link::{Lane, Link};
 use crate::layout::SECTOR_BYTES;
+use crate::observe::HostWork;
 use crate::ssd::Ssd;
 use crate::workload::RequestOp;
 
@@ -108,6 +109,27 @@ impl Sata {
         let activations = frames.saturating_sub(1);
         let headers = DMA_SETUP + activations * DMA_ACTIVATE + frames * DATA_HEADER;
         self.frames(1 + frames + activations, headers + bytes)
+    }
+
+    /// What a request works outside of cache, flash and firmware.
+    pub(crate) fn work(&self, op: RequestOp, sectors: u32, link: &Link) -> HostWork {
+        let (write, read) = (op == RequestOp::Write, op == RequestOp::Read);
+        let bytes = u64::from(sectors) * SECTOR_BYTES;
+        let mut work = HostWork { host: self.adapter_time, ..HostWork::default() };
+        if self.over_pcie {
+            work.submission = link.doorbell;
+            work.transfer_in = link.fetch_work(write.then_some(sectors));
+            work.transfer_out = link.completion_work(read.then_some(sectors));
+        } else {
+            work.transfer_in = self.frames(1, REGISTER);
+            if write {
+                work.transfer_in += self.frames(1, REGISTER) + self.write_data(bytes);
+            }
+            let data = if read { self.read_data(bytes) } else { 0 };
+            work.transfer_out = data + self.frames(1, SET_DEVICE_BITS);
+        }
+        work.transfer_out += self.adapter_time;
+        work
     }
 
     /// Checks what must hold between two events; `outstanding` requests are in the system.

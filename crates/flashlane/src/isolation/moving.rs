@@ -30,6 +30,9 @@ pub(crate) trait MovingSets: Send {
     /// stay, or must for want of room, and else one with room at once.
     fn plane_of_copy(&mut self, flow: u16, plane: u32, blocks: &Blocks) -> u32;
 
+    /// Chips that the flow may write to.
+    fn chips_of(&self, flow: u16) -> u32;
+
     /// The flow may write to the plane.
     fn may_write(&self, flow: u16, plane: u32) -> bool;
 

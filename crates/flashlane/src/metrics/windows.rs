@@ -35,7 +35,7 @@ impl Windows {
     }
 
     /// Requests of a window and their mean. Unit: microseconds.
-    fn of(&self, index: u64) -> (u64, Option<f64>) {
+    pub(crate) fn of(&self, index: u64) -> (u64, Option<f64>) {
         let (count, sum) = self.sums.get(&index).copied().unwrap_or_default();
         (count, (count > 0).then(|| sum as f64 / count as f64 / 1e6))
     }

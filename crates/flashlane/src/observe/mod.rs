@@ -7,12 +7,27 @@ pub mod requests;
 pub mod series;
 pub mod timeline;
 
+mod hooks;
+
 use std::sync::{Arc, Mutex};
+
+use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::error::Error;
+use crate::layout::Geometry;
+use crate::metrics::windows::Windows;
+use crate::ssd::Ssd;
+use blame::account::{Account, RequestWaits};
+pub(crate) use blame::cause::Cause;
+pub(crate) use hooks::HostWork;
+use requests::Records;
+use series::recorder::SeriesRecorder;
+pub(crate) use series::recorder::{fill_ones, fill_slowdowns};
+use timeline::recorder::{Page, TimelineRecorder};
 
 pub use blame::{Blame, BlameCause, BlameCell, BlameVictim};
 pub use requests::{RequestBatch, RequestSink};
 pub use series::{DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
-pub use timeline::{Timeline, TimelineOptions};
+pub use timeline::{Slice, Timeline, TimelineOptions, Track};
 
 /// What to watch during a run, beside what the summary says. Of a simulation with runs alone, the run of
 /// all flows together is watched.
@@ -42,4 +57,103 @@ impl Observe {
     pub fn nothing(&self) -> bool {
         self.requests.is_none() && self.series.is_none() && !self.blame && self.timeline.is_none()
     }
+}
+
+/// What is kept during a run that is watched.
+#[derive(Debug)]
+pub(crate) struct Observer {
+    account: Option<Account>,
+    records: Option<Records>,
+    series: Option<SeriesRecorder>,
+    timeline: Option<TimelineRecorder>,
+    /// Of a flow alone: its end-to-end times by windows of the series of all flows.
+    alone: Option<Windows>,
+    /// The pages of the command that is being looked at.
+    pages: Vec<Page>,
+}
+
+impl Observer {
+    /// `None` if nothing is watched.
+    pub(crate) fn new(
+        observe: &Observe,
+        device: &DeviceConfig,
+        workload: &WorkloadConfig,
+        logical_pages: u64,
+        open_loops: &[bool],
+    ) -> Option<Box<Self>> {
+        if observe.nothing() {
+            return None;
+        }
+        let geometry = Geometry::new(&device.flash);
+        let series = |series: SeriesOptions| {
+            let (channels, chips) = (geometry.channels, geometry.chips());
+            SeriesRecorder::new(series.window, open_loops.to_vec(), channels, chips)
+        };
+        let flows = workload.flows.len();
+        Some(Box::new(Self {
+            account: observe.blame.then(|| Account::of(device, workload, logical_pages)),
+            records: observe.requests.clone().map(Records::new),
+            series: observe.series.map(series),
+            timeline: observe.timeline.map(|span| TimelineRecorder::new(span, geometry, flows)),
+            alone: None,
+            pages: Vec::new(),
+        }))
+    }
+
+    /// Of a flow alone, keeps what the slowdowns of a series want. `length` of its windows in picoseconds.
+    pub(crate) fn alone(length: u64, open_loop: bool) -> Box<Self> {
+        Box::new(Self {
+            account: None,
+            records: None,
+            series: None,
+            timeline: None,
+            alone: Some(Windows::new(length, open_loop)),
+            pages: Vec::new(),
+        })
+    }
+
+    /// What it kept.
+    pub(crate) fn into_alone(self) -> Option<Windows> {
+        self.alone
+    }
+}
+
+impl Ssd {
+    /// The run is over: what was watched.
+    ///
+    /// # Errors
+    /// Of the sink of request records.
+    pub(crate) fn observed(&mut self, workload: &WorkloadConfig) -> Result<Observed, Error> {
+        let mut observed = Observed::default();
+        let Some(mut observer) = self.observer.take() else { return Ok(observed) };
+        let names: Vec<String> = workload.flows.iter().map(|flow| flow.name.clone()).collect();
+        if let Some(account) = &mut observer.account {
+            account.end_block(self.now.0);
+            account.audit();
+            observed.blame = Some(account.report(&names));
+        }
+        if let Some(records) = &mut observer.records {
+            records.end()?;
+        }
+        if let Some(series) = observer.series {
+            observed.series_window = series.window();
+            observed.slowed = series.slowed();
+            let (counters, chips) = (self.counters(), self.set_chips());
+            observed.time_series = Some(series.finish(self.now, counters, &chips, names.clone()));
+        }
+        observed.timeline = observer.timeline.map(|timeline| timeline.finish(self.now.0, names));
+        Ok(observed)
+    }
+}
+
+/// What was watched.
+#[derive(Debug, Default)]
+pub(crate) struct Observed {
+    pub(crate) blame: Option<Blame>,
+    pub(crate) time_series: Option<TimeSeries>,
+    pub(crate) timeline: Option<Timeline>,
+    /// Length of the windows of the series. Unit: picoseconds.
+    pub(crate) series_window: u64,
+    /// Mean end-to-end times of its windows and flows, which slowdowns are made of. Unit: microseconds.
+    pub(crate) slowed: Vec<Vec<Option<f64>>>,
 }

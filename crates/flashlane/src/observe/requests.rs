@@ -1,8 +1,13 @@
 //! Records of requests: one row each, handed out in batches of columns.
 
 use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+
+use flashlane_engine::Time;
 
 use crate::error::Error;
+use crate::layout::SECTOR_BYTES;
+use crate::request::{Chain, Request};
 use crate::workload::RequestOp;
 
 /// Rows of a batch; the last one of a run may have fewer.
@@ -70,5 +75,55 @@ impl RequestBatch {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.flow.is_empty()
+    }
+}
+
+/// Collects the records of a run.
+#[derive(Debug)]
+pub(crate) struct Records {
+    batch: RequestBatch,
+    sink: Arc<Mutex<dyn RequestSink>>,
+}
+
+impl Records {
+    pub(crate) fn new(sink: Arc<Mutex<dyn RequestSink>>) -> Self {
+        Self { batch: RequestBatch::default(), sink }
+    }
+
+    /// A request of so many pages is back at the host.
+    pub(crate) fn add(&mut self, request: &Request, pages: u32, now: Time) -> Result<(), Error> {
+        let Chain { cache, mapping, queue, bus, array } = request.chain;
+        let batch = &mut self.batch;
+        batch.flow.push(request.flow);
+        batch.op.push(request.op);
+        batch.offset_bytes.push(request.sector * SECTOR_BYTES);
+        batch.bytes.push(u64::from(request.sectors) * SECTOR_BYTES);
+        batch.counted.push(request.counted);
+        batch.pages.push(pages);
+        batch.arrival_ps.push(request.arrival.0);
+        batch.submit_ps.push(request.enqueued.0);
+        batch.complete_ps.push(now.0);
+        batch.submission_ps.push((request.fetched - request.enqueued).0);
+        batch.transfer_in_ps.push((request.received - request.fetched).0);
+        batch.firmware_ps.push((request.begun - request.received).0);
+        batch.cache_ps.push(cache);
+        batch.mapping_ps.push(mapping);
+        batch.flash_queue_ps.push(queue);
+        batch.flash_bus_ps.push(bus);
+        batch.flash_array_ps.push(array);
+        batch.transfer_out_ps.push((now - request.served).0);
+        if batch.len() == BATCH_ROWS { self.hand_out() } else { Ok(()) }
+    }
+
+    /// The run is over: the last batch.
+    pub(crate) fn end(&mut self) -> Result<(), Error> {
+        if self.batch.is_empty() { Ok(()) } else { self.hand_out() }
+    }
+
+    fn hand_out(&mut self) -> Result<(), Error> {
+        let batch = std::mem::take(&mut self.batch);
+        // A sink that panicked has ended the program or its own thread; this one goes on with it.
+        let mut sink = self.sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        sink.batch(batch)
     }
 }

@@ -62,6 +62,11 @@ pub(crate) fn refuse(device: &DeviceConfig, options: &RunOptions) -> Vec<Problem
         "found, allowed: not given; intervals are of time",
     );
     refuse(
+        !options.observe.nothing(),
+        "--requests, --blame, --timeline, --series-window",
+        "found, allowed: not given; they are about time",
+    );
+    refuse(
         matches!(options.warmup, Warmup::Time(_)),
         "--warmup",
         "found a time, allowed: a number of requests",

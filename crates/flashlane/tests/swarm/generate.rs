@@ -1,6 +1,8 @@
 //! Random configurations that validation should accept: every knob of the device and of synthetic
 //! flows, small sizes first, because that is where room runs out.
 
+use std::sync::{Arc, Mutex};
+
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 use flashlane::config::validate::{gc_reserve, plane_budget, validate};
@@ -18,12 +20,13 @@ use flashlane::isolation::{
     FewestReads, Isolation, PartitionBy, PartitionShares, PartitionedConfig, UpiConfig,
 };
 use flashlane::layout::Layout;
+use flashlane::observe::{Observe, RequestBatch, RequestSink, SeriesOptions, TimelineOptions};
 use flashlane::scheduler::Scheduling;
 use flashlane::scheduler::policy::{
     FlinConfig, FlinScope, SprinklerConfig, SprinklerFairnessConfig,
 };
 use flashlane::workload::clone;
-use flashlane::{RunOptions, Warmup};
+use flashlane::{Error, RunOptions, Warmup};
 use flashlane_engine::Rng;
 
 const KIB: u64 = 1 << 10;
@@ -38,6 +41,8 @@ pub(crate) struct Case {
     pub(crate) device: DeviceConfig,
     pub(crate) workload: WorkloadConfig,
     pub(crate) options: RunOptions,
+    /// Where records of requests go, if they are kept.
+    pub(crate) records: Option<Arc<Mutex<Records>>>,
 }
 
 /// Random choices.
@@ -131,16 +136,46 @@ pub(crate) fn case(seed: u64) -> Case {
     };
     let seed = draw.between(0, 1000);
     let alone = draw.chance(0.1);
+    let windows = alone.then(|| draw.scale(US, 10 * MS));
+    let (observe, records) = observe(&mut draw);
     let options = RunOptions {
         seed,
         alone,
-        windows: alone.then(|| draw.scale(US, 10 * MS)),
+        windows,
         check: true,
         threads: 1,
         warmup,
+        observe,
         ..RunOptions::default()
     };
-    Case { device, workload, options }
+    Case { device, workload, options, records }
+}
+
+/// What is watched: often everything. And where the records of requests go, if they are kept.
+fn observe(draw: &mut Draw) -> (Observe, Option<Arc<Mutex<Records>>>) {
+    let all = draw.chance(0.5);
+    let mut chance = || all || draw.chance(0.3);
+    let (requests, blame, series, timeline) = (chance(), chance(), chance(), chance());
+    // Runs are short: small windows, of which there are soon too many.
+    let window = draw.chance(0.3).then(|| draw.scale(10 * MS, 1000 * MS));
+    let from = if draw.chance(0.5) { 0 } else { draw.scale(US, 10 * MS) };
+    let to = if draw.chance(0.5) { u64::MAX } else { from + draw.scale(US, 10 * MS) };
+    let span = TimelineOptions { from, to, slices_max: draw.scale(10, 100_000) as usize };
+    let records = requests.then(|| Arc::new(Mutex::new(Records::default())));
+    let sink = records.clone().map(|records| records as Arc<Mutex<dyn RequestSink>>);
+    let series = series.then_some(SeriesOptions { window });
+    (Observe { requests: sink, blame, series, timeline: timeline.then_some(span) }, records)
+}
+
+/// Records of requests, kept.
+#[derive(Debug, Default)]
+pub(crate) struct Records(pub(crate) Vec<RequestBatch>);
+
+impl RequestSink for Records {
+    fn batch(&mut self, batch: RequestBatch) -> Result<(), Error> {
+        self.0.push(batch);
+        Ok(())
+    }
 }
 
 fn geometry(draw: &mut Draw, device: &mut DeviceConfig) {

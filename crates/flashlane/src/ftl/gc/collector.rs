@@ -158,6 +158,9 @@ impl Ssd {
         state.state = BlockState::Collected;
         let (flow, valid) = (state.flow, u32::from(state.valid));
         let job = self.ftl.jobs.insert(Job { block, moves: valid, erasing: false, kind });
+        if self.observer.is_some() {
+            self.observe_job(plane, job, flow, valid);
+        }
         self.ftl.gc_moves += u64::from(valid);
         let first = self.ftl.blocks.first_page(block);
         let mut found = 0;

@@ -23,6 +23,7 @@ struct Entry {
 /// What was evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Evicted {
+    pub(crate) lpa: u32,
     pub(crate) page: u32,
     pub(crate) flow: u16,
     pub(crate) dirty: bool,
@@ -205,7 +206,7 @@ impl Cmt {
         self.unlink(at);
         self.index.remove(entry.lpa);
         self.free.push(at);
-        Some(Evicted { page: entry.page, flow: entry.flow, dirty: entry.dirty })
+        Some(Evicted { lpa: entry.lpa, page: entry.page, flow: entry.flow, dirty: entry.dirty })
     }
 
     /// Logical pages of the changed entries of a translation page are added to `lpas`.
@@ -328,7 +329,7 @@ mod tests {
             cmt.insert(lpa, lpa / 2, 1, true);
         }
         let first = cmt.evict().unwrap();
-        assert_eq!(first, Evicted { page: 0, flow: 1, dirty: true });
+        assert_eq!(first, Evicted { lpa: 0, page: 0, flow: 1, dirty: true });
         cmt.clean_page(0);
         assert!(!cmt.evict().unwrap().dirty, "cleaned together with the first");
         assert!(cmt.evict().unwrap().dirty, "another page");

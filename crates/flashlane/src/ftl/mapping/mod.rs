@@ -320,6 +320,9 @@ impl Ssd {
         let tr = self.transactions[id];
         self.transactions.remove(id);
         if tr.merging {
+            if self.observer.is_some() {
+                self.observe_end(id);
+            }
             if tr.dependent != NONE {
                 self.place_write(tr.dependent);
             }
@@ -327,6 +330,11 @@ impl Ssd {
         }
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
         let (at, waiting) = table.take_waiting(tr.lpa);
+        if self.observer.is_some() {
+            self.observe_translation(id, &waiting.reads);
+            self.observe_translation(id, &waiting.writes);
+            self.observe_end(id);
+        }
         // Reads first: somebody waits for them.
         for &waiter in waiting.reads.iter().chain(&waiting.writes) {
             let (flow, lpa) = (self.transactions[waiter].flow, self.transactions[waiter].lpa);
@@ -361,6 +369,9 @@ impl Ssd {
             return true;
         }
         let Some(victim) = cmt.evict() else { return false };
+        if self.observer.is_some() {
+            self.observe_eviction(victim.lpa, flow);
+        }
         if victim.dirty {
             self.write_back_page(victim.flow, victim.page);
         }

@@ -264,6 +264,10 @@ impl MovingSets for Upi {
         }
     }
 
+    fn chips_of(&self, flow: u16) -> u32 {
+        self.sets.size(usize::from(flow)) as u32
+    }
+
     fn summary(&self, blocks: &Blocks) -> IsolationSummary {
         let mut away_pages = vec![0; self.writes.len()];
         for plane in 0..self.geometry.planes() {

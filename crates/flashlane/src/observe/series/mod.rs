@@ -1,5 +1,8 @@
 //! The run in windows of time: throughput, latencies, queues, free blocks, utilisation.
 
+mod histogram;
+pub(crate) mod recorder;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +81,8 @@ pub struct DevicePoint {
     pub erases: u64,
     /// All pages programmed over those for hosts; null without these.
     pub write_amplification: Option<f64>,
-    /// Share of the window in which a channel is in use, mean of all channels. Range: 0 to 1.
+    /// Share of the window in which a channel is in use, mean of all channels. Uses count when they begin, so that
+    /// short windows may show more than 1.
     pub channels_busy: f64,
     /// Share of the window in which a chip has a die at work, mean of all chips. Operations count when they
     /// end, so that short windows may show more than 1.

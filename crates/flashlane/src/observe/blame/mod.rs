@@ -1,5 +1,12 @@
 //! Who made whom wait: `blame.json`, schema `flashlane.blame/1`.
 
+pub(crate) mod account;
+pub(crate) mod cause;
+mod credit;
+pub(crate) mod log;
+mod place;
+mod weights;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

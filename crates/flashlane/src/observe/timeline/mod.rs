@@ -1,4 +1,6 @@
-//! Every command on channels and dies in a span of the run, for trace viewers.
+//! What hosts, data cache, channels and dies did in a span of the run, for trace viewers.
+
+pub(crate) mod recorder;
 
 /// What to put on the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,20 +13,28 @@ pub struct TimelineOptions {
     pub slices_max: usize,
 }
 
-/// Slices of a span of the run.
+impl Default for TimelineOptions {
+    /// The start of the run, as far as 200,000 slices go.
+    fn default() -> Self {
+        Self { from: 0, to: u64::MAX, slices_max: 200_000 }
+    }
+}
+
+/// Slices of a span of the run. A slice belongs to the timeline if some of it lies in the span.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timeline {
     /// Start of the span. Unit: picoseconds.
     pub from: u64,
-    /// End of the span, or the time at which there were enough slices. Unit: picoseconds.
+    /// End of the span, of the run, or the time at which there were enough slices. Unit: picoseconds.
     pub to: u64,
-    /// It ended early.
+    /// It ended before its span and the run because there were enough slices.
     pub truncated: bool,
     /// Names of the flows, in the order of the workload.
     pub flows: Vec<String>,
-    /// What slices lie on; parents before their children.
+    /// What slices lie on; parents before their children, and none that is empty together with its children.
     pub tracks: Vec<Track>,
-    /// In order of their start on each track.
+    /// By track, then by start; those that start together, the longest first. Slices of one track either lie
+    /// inside one another or have nothing in common.
     pub slices: Vec<Slice>,
 }
 
@@ -50,6 +60,7 @@ pub struct Slice {
     pub name: &'static str,
     /// Whose work it is, by its place in the workload.
     pub flow: u16,
-    /// Number of the request that it works for, from 1 in the order of arrival; 0 for none.
+    /// Number of the request that it works for, from 1 in the order in which they first show; 0 for none, and
+    /// for the stages inside a request.
     pub request: u64,
 }

@@ -1,0 +1,256 @@
+//! `--requests`, `--blame`, `--timeline`, `--series-window` and `--format fio-json`: what they write, read by
+//! others where these are there.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const WORKLOAD: &str = r#"
+[[flow]]
+name = "reader"
+[flow.synthetic]
+queue_depth = 2
+read_ratio = 1.0
+requests = 300
+[[flow]]
+name = "writer"
+[flow.synthetic]
+queue_depth = 8
+read_ratio = 0.3
+requests = 300
+"#;
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    std::fs::write(folder.path().join("w.toml"), WORKLOAD).expect("written");
+    folder
+}
+
+fn run(folder: &Path, more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flashlane"))
+        .current_dir(folder)
+        .args(["run", "--device", "tiny", "--workload", "w.toml", "--check"])
+        .args(more)
+        .output()
+        .expect("the command starts")
+}
+
+fn succeeds(folder: &Path, more: &[&str]) -> (String, String) {
+    let output = run(folder, more);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    (stdout, stderr)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Runs a script where Python has what it imports; false, with a message, where not. `PYTHON` names another
+/// interpreter.
+fn python(folder: &Path, imports: &str, script: &str) -> bool {
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let run = |text: &str| Command::new(&python).current_dir(folder).args(["-c", text]).output();
+    if !run(imports).is_ok_and(|output| output.status.success()) {
+        println!("skipped: no Python that can `{imports}`");
+        return false;
+    }
+    let output = run(&format!("{imports}\n{script}")).expect("it started before");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    true
+}
+
+#[test]
+fn every_file_is_written_and_nothing_else() {
+    let folder = folder();
+    let out = folder.path().join("out");
+    let all = ["--requests", "--blame", "--timeline", "--out", "out"];
+    let (stdout, stderr) = succeeds(folder.path(), &all);
+    assert_eq!(stdout, "");
+    assert!(stderr.contains("who makes whom wait"), "{stderr}");
+    assert_eq!(
+        names(&out),
+        [
+            "blame.json",
+            "requests.parquet",
+            "summary.json",
+            "timeline.pftrace",
+            "timeseries.parquet"
+        ]
+    );
+    for name in ["requests.parquet", "timeseries.parquet"] {
+        let bytes = std::fs::read(out.join(name)).expect("written");
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{name}");
+    }
+    let blame = std::fs::read_to_string(out.join("blame.json")).expect("written");
+    let blame: Value = serde_json::from_str(&blame).expect("JSON");
+    assert_eq!(blame["schema"], "flashlane.blame/1");
+    for victim in blame["victims"].as_array().expect("victims") {
+        let cells = victim["cells"].as_array().expect("cells");
+        let sum: u64 = cells.iter().map(|cell| cell["ps"].as_u64().expect("a number")).sum();
+        assert_eq!(Some(sum), victim["waiting_ps"].as_u64(), "rows sum exactly");
+        assert!(sum > 0);
+    }
+    // Only what is asked for.
+    let (_, stderr) = succeeds(folder.path(), &["--series-window", "1ms", "--out", "less"]);
+    assert!(!stderr.contains("who makes whom wait"));
+    assert_eq!(names(&folder.path().join("less")), ["summary.json", "timeseries.parquet"]);
+    let (_, stderr) = succeeds(folder.path(), &["--blame"]);
+    assert!(stderr.contains("who makes whom wait"), "without --out there is the table");
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes() {
+    let folder = folder();
+    for out in ["one", "two"] {
+        let all = ["--requests", "--blame", "--timeline=0..1ms", "--out", out];
+        succeeds(folder.path(), &all);
+    }
+    for name in ["blame.json", "requests.parquet", "timeline.pftrace", "timeseries.parquet"] {
+        let read = |out: &str| std::fs::read(folder.path().join(out).join(name)).expect("written");
+        assert!(read("one") == read("two"), "{name}");
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written_leaves_nothing() {
+    let folder = folder();
+    std::fs::create_dir_all(folder.path().join("out/requests.parquet")).expect("made");
+    let output = run(folder.path(), &["--requests", "--blame", "--out", "out"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("requests.parquet: is a folder"), "{stderr}");
+    assert_eq!(names(&folder.path().join("out")), ["requests.parquet"]);
+    std::fs::write(folder.path().join("file"), "").expect("written");
+    let output = run(folder.path(), &["--requests", "--out", "file/out"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn others_read_the_parquet_files() {
+    let folder = folder();
+    succeeds(folder.path(), &["--requests", "--alone", "--out", "out"]);
+    let script = r#"
+requests = pq.read_table("out/requests.parquet")
+assert requests.num_rows > 500, requests
+rows = requests.to_pylist()
+stages = [name for name in requests.column_names if name.endswith("_ps")][3:]
+assert len(stages) == 9, stages
+for row in rows:
+    assert sum(row[stage] for stage in stages) == row["complete_ps"] - row["submit_ps"], row
+summary = json.load(open("out/summary.json"))
+for flow in summary["flows"]:
+    counted = [r for r in rows if r["flow"] == flow["name"] and r["counted"]]
+    mean = sum(r["complete_ps"] - r["submit_ps"] for r in counted) / len(counted) / 1e6
+    assert abs(mean / flow["response_time_us"]["mean"] - 1) < 1e-9, (mean, flow)
+series = pq.read_table("out/timeseries.parquet").to_pylist()
+assert sum(r["requests"] for r in series if r["flow"]) == len(rows)
+assert all(r["free_blocks"] > 0 for r in series if r["flow"] is None)
+assert any(r["slowdown"] for r in series if r["flow"])
+"#;
+    python(folder.path(), "import json, pyarrow.parquet as pq", script);
+}
+
+#[test]
+fn others_read_the_timeline() {
+    let folder = folder();
+    succeeds(folder.path(), &["--timeline", "--out", "out"]);
+    let script = r#"
+trace = Trace()
+trace.ParseFromString(open("out/timeline.pftrace", "rb").read())
+tracks, names, open_slices, flows, last = {}, {}, {}, {}, {}
+for packet in trace.packet:
+    if packet.HasField("track_descriptor"):
+        track = packet.track_descriptor
+        assert not track.parent_uuid or track.parent_uuid in tracks, track
+        tracks[track.uuid] = track.name
+    for name in packet.interned_data.event_names:
+        names[name.iid] = name.name
+    if packet.HasField("track_event"):
+        event = packet.track_event
+        stack = open_slices.setdefault(event.track_uuid, [])
+        assert packet.timestamp >= last.get(event.track_uuid, 0), "time never steps back on a track"
+        last[event.track_uuid] = packet.timestamp
+        if event.type == event.TYPE_SLICE_BEGIN:
+            assert event.track_uuid in tracks and event.name_iid in names
+            stack.append(names[event.name_iid])
+            for flow in event.flow_ids:
+                flows.setdefault(flow, []).append(names[event.name_iid])
+        else:
+            assert event.type == event.TYPE_SLICE_END
+            stack.pop()
+assert not any(open_slices.values()), "every slice ends"
+assert {"hosts", "channels", "channel 0", "die 0"} <= set(tracks.values()), tracks
+assert any(len(found) > 2 and "reader: read request" in found for found in flows.values()), flows
+"#;
+    let imports = "from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace";
+    python(folder.path(), imports, script);
+}
+
+/// Paths of all keys of an object, lists by their first entry.
+fn keys(value: &Value, path: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let path = format!("{path}/{key}");
+                found.insert(path.clone());
+                keys(value, &path, found);
+            }
+        }
+        Value::Array(list) => list.iter().take(1).for_each(|value| keys(value, path, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn fio_json_has_the_keys_of_fio() {
+    let folder = folder();
+    let (stdout, _) = succeeds(folder.path(), &["--format", "fio-json", "--quiet"]);
+    let ours: Value = serde_json::from_str(&stdout).expect("one object");
+    let job = &ours["jobs"][1];
+    assert_eq!((&job["jobname"], &job["job options"]["rw"]), (&"writer".into(), &"randrw".into()));
+    let read = &job["read"];
+    let of = |value: &Value| value.as_f64().expect("a number");
+    assert_eq!(of(&read["total_ios"]), of(&read["clat_ns"]["N"]));
+    let percentiles = read["clat_ns"]["percentile"].as_object().expect("percentiles");
+    let values: Vec<f64> = percentiles.values().map(of).collect();
+    assert!(values.is_sorted() && percentiles.len() == 17, "{percentiles:?}");
+    assert!(of(&read["clat_ns"]["min"]) <= values[0] * 1.002);
+    assert!((of(&read["bw_bytes"]) / of(&read["iops"]) / 4096.0 - 1.0).abs() < 1.0);
+    let levels: f64 = ["latency_ns", "latency_us", "latency_ms"]
+        .iter()
+        .flat_map(|unit| job[unit].as_object().expect("a histogram").values())
+        .map(of)
+        .sum();
+    assert!((levels - 100.0).abs() < 1e-6, "{levels} % of all requests");
+    let fio = Command::new("fio")
+        .current_dir(folder.path())
+        .args(["--name=job", "--ioengine=null", "--size=1m", "--bs=4k", "--rw=randrw"])
+        .arg("--output-format=json")
+        .output();
+    let Ok(fio) = fio else {
+        println!("skipped: no fio to compare with");
+        return;
+    };
+    let theirs: Value = serde_json::from_slice(&fio.stdout).expect("fio writes JSON");
+    let (mut expected, mut found) = (BTreeSet::new(), BTreeSet::new());
+    keys(&theirs, "", &mut expected);
+    keys(&ours, "", &mut found);
+    let job_ours = |path: &&String| {
+        !path.starts_with("/global options/")
+            && !path.starts_with("/jobs/job options/")
+            && !path.starts_with("/disk_util")
+            // Percentiles are there where there are requests: the first flow only reads.
+            && !path.starts_with("/jobs/write/clat_ns/percentile")
+    };
+    let missing: Vec<&String> = expected.difference(&found).filter(job_ours).collect();
+    assert!(missing.is_empty(), "keys of fio that are missing: {missing:?}");
+}

@@ -1,0 +1,10 @@
+//! Files that a run leaves beside `summary.json`, for other programs: Parquet, fio's JSON, Perfetto traces.
+//! They are made of what [`flashlane::observe`] watched; nothing here knows how it came about.
+
+mod columns;
+pub mod fio;
+pub mod perfetto;
+pub mod requests;
+pub mod series;
+
+pub use requests::RequestFile;

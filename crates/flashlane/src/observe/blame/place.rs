@@ -1,0 +1,71 @@
+//! Waits for places that earlier work holds: slots of a queue, commands that may be in the device, room in
+//! the data cache.
+//!
+//! Nobody can say whose work one such place waited for: each was held by somebody who waited himself. So the
+//! waits of a block of requests are shared out in proportion to what the holders of the places did in that
+//! block: what they waited for is charged to whom they waited for, what they worked to themselves.
+
+use super::weights::Weights;
+
+/// Waits of one flow for places. Unit: picoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waits {
+    counted: u128,
+    all: u128,
+}
+
+/// Places of one kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    /// What their holders did.
+    pub(crate) held: Weights,
+    /// By flow.
+    waits: Vec<Waits>,
+    waited: bool,
+}
+
+impl Places {
+    pub(crate) fn new(flows: usize, cells: usize) -> Self {
+        Self { held: Weights::new(cells), waits: vec![Waits::default(); flows], waited: false }
+    }
+
+    /// A request of the flow waited for a place.
+    pub(crate) fn wait(&mut self, flow: u16, ps: u64, counted: bool) {
+        if ps == 0 {
+            return;
+        }
+        let waits = &mut self.waits[flow as usize];
+        waits.all += u128::from(ps);
+        waits.counted += if counted { u128::from(ps) } else { 0 };
+        self.waited = true;
+    }
+
+    /// Waits that are not shared out yet, of counted requests of a flow.
+    pub(crate) fn owed(&self, flow: usize) -> u128 {
+        self.waits[flow].counted
+    }
+
+    /// Ends a block: shares out its waits. `charge` gets the flow, the cell, the time of counted requests and
+    /// of all. Without holders a flow waited for itself, in the cell that `own` names.
+    pub(crate) fn share_out(
+        &mut self,
+        own: impl Fn(u16) -> u32,
+        mut charge: impl FnMut(u16, u32, u128, u128),
+    ) {
+        if self.waited {
+            for (flow, waits) in (0_u16..).zip(&mut self.waits) {
+                let Waits { counted, all } = std::mem::take(waits);
+                if all == 0 {
+                    continue;
+                }
+                let shared = self.held.share_out(counted, |cell, ps| charge(flow, cell, ps, 0))
+                    && self.held.share_out(all, |cell, ps| charge(flow, cell, 0, ps));
+                if !shared {
+                    charge(flow, own(flow), counted, all);
+                }
+            }
+            self.waited = false;
+        }
+        self.held.clear();
+    }
+}

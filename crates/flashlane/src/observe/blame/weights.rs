@@ -1,0 +1,84 @@
+//! Sums by cell, and times shared out in proportion to them.
+
+/// Sums by cell. A cell is a culprit and a cause, as one number. Unit: picoseconds.
+#[derive(Clone, Debug)]
+pub(crate) struct Weights {
+    /// Place in the list by cell, plus one; 0 for none.
+    place: Vec<u32>,
+    list: Vec<(u32, u64)>,
+}
+
+impl Weights {
+    /// All zero.
+    pub(crate) fn new(cells: usize) -> Self {
+        Self { place: vec![0; cells], list: Vec::new() }
+    }
+
+    /// Adds to a cell.
+    pub(crate) fn add(&mut self, cell: u32, ps: u64) {
+        if ps == 0 {
+            return;
+        }
+        let place = &mut self.place[cell as usize];
+        if *place == 0 {
+            self.list.push((cell, ps));
+            *place = self.list.len() as u32;
+        } else {
+            self.list[*place as usize - 1].1 += ps;
+        }
+    }
+
+    /// Cells and sums, in the order in which they came.
+    pub(crate) fn list(&self) -> &[(u32, u64)] {
+        &self.list
+    }
+
+    /// Sum of all cells.
+    pub(crate) fn total(&self) -> u128 {
+        self.list.iter().map(|&(_, ps)| u128::from(ps)).sum()
+    }
+
+    /// All zero again.
+    pub(crate) fn clear(&mut self) {
+        for &(cell, _) in &self.list {
+            self.place[cell as usize] = 0;
+        }
+        self.list.clear();
+    }
+
+    /// Shares a time out among the cells in proportion to their sums; the parts sum to it exactly. False
+    /// where all are zero.
+    pub(crate) fn share_out(&self, time: u128, mut give: impl FnMut(u32, u128)) -> bool {
+        let total = self.total();
+        let (mut before, mut given) = (0_u128, 0);
+        for &(cell, ps) in &self.list {
+            before += u128::from(ps);
+            // Times of a block of requests: far below the square root of 2^128 each.
+            let until = time * before / total;
+            give(cell, until - given);
+            given = until;
+        }
+        total > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_in_proportion_and_sum_exactly() {
+        let mut weights = Weights::new(8);
+        assert!(!weights.share_out(5, |_, _| panic!("no cells")));
+        for (cell, ps) in [(3, 10), (7, 0), (1, 20), (3, 5)] {
+            weights.add(cell, ps);
+        }
+        assert_eq!((weights.list(), weights.total()), (&[(3, 15), (1, 20)][..], 35));
+        let mut parts = Vec::new();
+        assert!(weights.share_out(100, |cell, part| parts.push((cell, part))));
+        assert_eq!(parts, [(3, 42), (1, 58)]);
+        weights.clear();
+        weights.add(3, 1);
+        assert_eq!(weights.list(), [(3, 1)]);
+    }
+}

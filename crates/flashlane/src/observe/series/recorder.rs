@@ -1,0 +1,405 @@
+//! Collects a time series while windows grow: pairs of them are merged when there are too many.
+
+use super::{DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
+use crate::error::Error;
+use crate::layout::SECTOR_BYTES;
+use crate::metrics::windows::Windows;
+use crate::request::Request;
+use crate::workload::RequestOp;
+use flashlane_engine::Time;
+
+use super::histogram::Histogram;
+
+/// Length of the windows at the start. Unit: picoseconds.
+const FIRST_WINDOW: u64 = 1_000_000_000;
+/// Windows at most, where their length is free.
+const WINDOWS_MAX: usize = 2_048;
+/// Windows at most, where it is given.
+const FIXED_WINDOWS_MAX: usize = 1 << 16;
+
+/// Readings of the device since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) free_blocks_min: u64,
+    pub(crate) free_blocks: u64,
+    pub(crate) user_programs: u64,
+    pub(crate) gc_programs: u64,
+    pub(crate) mapping_programs: u64,
+    pub(crate) erases: u64,
+    /// Time that all channels were taken, and that all chips were busy. Unit: picoseconds.
+    pub(crate) channels: u64,
+    pub(crate) chips: u64,
+}
+
+/// Sums of a flow in a window.
+#[derive(Clone, Debug, Default)]
+struct FlowSums {
+    /// Reads, writes, others.
+    requests: [u64; 3],
+    /// Read, written.
+    bytes: [u64; 2],
+    /// Unit: picoseconds.
+    response: u128,
+    end_to_end: u128,
+    responses: Histogram,
+    /// Requests times picoseconds.
+    waiting: u128,
+    device: u128,
+    /// Counted requests for the slowdown, and their end-to-end times in picoseconds.
+    slowed: (u64, u128),
+    set_chips: Option<u32>,
+}
+
+impl FlowSums {
+    fn add(&mut self, later: &Self) {
+        for (sum, more) in self.requests.iter_mut().zip(later.requests) {
+            *sum += more;
+        }
+        for (sum, more) in self.bytes.iter_mut().zip(later.bytes) {
+            *sum += more;
+        }
+        self.response += later.response;
+        self.end_to_end += later.end_to_end;
+        self.responses.add(&later.responses);
+        self.waiting += later.waiting;
+        self.device += later.device;
+        self.slowed.0 += later.slowed.0;
+        self.slowed.1 += later.slowed.1;
+        self.set_chips = later.set_chips.or(self.set_chips);
+    }
+
+    fn point(&self, span_s: f64) -> FlowPoint {
+        let requests: u64 = self.requests.iter().sum();
+        let mean = |sum: u128| (requests > 0).then(|| sum as f64 / requests as f64 / 1e6);
+        let rate = |count: u64| count as f64 / span_s;
+        let level = |area: u128| area as f64 / 1e12 / span_s;
+        FlowPoint {
+            requests,
+            read_iops: rate(self.requests[0]),
+            write_iops: rate(self.requests[1]),
+            read_bytes_per_s: rate(self.bytes[0]),
+            write_bytes_per_s: rate(self.bytes[1]),
+            response_mean_us: mean(self.response),
+            response_p50_us: self.responses.quantile_us(0.5),
+            response_p99_us: self.responses.quantile_us(0.99),
+            end_to_end_mean_us: mean(self.end_to_end),
+            slowdown: None,
+            waiting_requests: level(self.waiting),
+            device_requests: level(self.device),
+            set_chips: self.set_chips,
+        }
+    }
+}
+
+/// One window.
+#[derive(Clone, Debug)]
+struct Sums {
+    flows: Vec<FlowSums>,
+    /// The device at its end, once that is over.
+    counters: Option<Counters>,
+}
+
+/// Collects the series of a run.
+#[derive(Debug)]
+pub(crate) struct SeriesRecorder {
+    /// Unit: picoseconds.
+    window: u64,
+    fixed: bool,
+    windows: Vec<Sums>,
+    /// Requests of the flow belong to the window of their arrival, as far as slowdowns go.
+    by_arrival: Vec<bool>,
+    /// Channels and chips of the drive.
+    channels: u32,
+    chips: u32,
+}
+
+impl SeriesRecorder {
+    /// `window` in picoseconds, if it is given.
+    pub(crate) fn new(
+        window: Option<u64>,
+        by_arrival: Vec<bool>,
+        channels: u32,
+        chips: u32,
+    ) -> Self {
+        Self {
+            window: window.unwrap_or(FIRST_WINDOW),
+            fixed: window.is_some(),
+            windows: Vec::new(),
+            by_arrival,
+            channels,
+            chips,
+        }
+    }
+
+    /// Length of a window so far. Unit: picoseconds.
+    pub(crate) fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// Windows are over at `now` that the device was not read for.
+    pub(crate) fn wants_counters(&self, now: Time) -> bool {
+        now.0 / self.window >= self.windows.len() as u64
+    }
+
+    /// What the device has done when windows are over; `set_chips` by flow, where sets of chips move. Opens
+    /// the window of `now`.
+    ///
+    /// # Errors
+    /// With more windows of a given length than memory is meant for.
+    pub(crate) fn read(
+        &mut self,
+        now: Time,
+        counters: Counters,
+        set_chips: &[Option<u32>],
+    ) -> Result<(), Error> {
+        let last = (now.0 / self.window) as usize;
+        if self.fixed && last >= FIXED_WINDOWS_MAX {
+            let message = format!("allowed: at most {FIXED_WINDOWS_MAX} windows, the run has more");
+            return Err(Error::config("--series-window", message));
+        }
+        self.close(counters, set_chips);
+        while self.windows.len() <= last {
+            self.close(counters, set_chips);
+            let flows = vec![FlowSums::default(); self.by_arrival.len()];
+            self.windows.push(Sums { flows, counters: None });
+        }
+        while !self.fixed && self.windows.len() > WINDOWS_MAX {
+            self.merge_pairs();
+        }
+        Ok(())
+    }
+
+    /// The last window is over.
+    fn close(&mut self, counters: Counters, set_chips: &[Option<u32>]) {
+        let Some(window) = self.windows.last_mut() else { return };
+        window.counters = Some(counters);
+        for (flow, &chips) in window.flows.iter_mut().zip(set_chips) {
+            flow.set_chips = chips;
+            flow.responses.pack();
+        }
+    }
+
+    fn merge_pairs(&mut self) {
+        self.window *= 2;
+        let count = self.windows.len().div_ceil(2);
+        for index in 0..count {
+            let mut merged = self.windows[2 * index].clone();
+            if let Some(later) = self.windows.get(2 * index + 1) {
+                for (flow, more) in merged.flows.iter_mut().zip(&later.flows) {
+                    flow.add(more);
+                }
+                merged.counters = later.counters;
+            }
+            self.windows[index] = merged;
+        }
+        self.windows.truncate(count);
+    }
+
+    /// A request is back at the host; its window is open.
+    pub(crate) fn add(&mut self, request: &Request, now: Time) {
+        let flow = usize::from(request.flow);
+        let at = (now.0 / self.window) as usize;
+        let sums = &mut self.windows[at].flows[flow];
+        let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+        match request.op {
+            RequestOp::Read => {
+                (sums.requests[0], sums.bytes[0]) = (sums.requests[0] + 1, sums.bytes[0] + bytes)
+            }
+            RequestOp::Write => {
+                (sums.requests[1], sums.bytes[1]) = (sums.requests[1] + 1, sums.bytes[1] + bytes)
+            }
+            RequestOp::Trim | RequestOp::Flush => sums.requests[2] += 1,
+        }
+        let response = (now - request.enqueued).0;
+        let whole = u128::from((now - request.arrival).0);
+        sums.response += u128::from(response);
+        sums.end_to_end += whole;
+        sums.responses.record(response / 1_000);
+        if request.counted {
+            let at = if self.by_arrival[flow] { request.arrival } else { now };
+            let slowed = &mut self.windows[(at.0 / self.window) as usize].flows[flow].slowed;
+            (slowed.0, slowed.1) = (slowed.0 + 1, slowed.1 + whole);
+        }
+        self.spread(flow, request.arrival, request.fetched, |sums| &mut sums.waiting);
+        self.spread(flow, request.fetched, now, |sums| &mut sums.device);
+    }
+
+    /// Adds a span of time to the windows that it lies in.
+    fn spread(
+        &mut self,
+        flow: usize,
+        from: Time,
+        to: Time,
+        sum: impl Fn(&mut FlowSums) -> &mut u128,
+    ) {
+        let (mut at, mut from) = ((from.0 / self.window) as usize, from.0);
+        while from < to.0 {
+            let end = to.0.min((at as u64 + 1) * self.window);
+            *sum(&mut self.windows[at].flows[flow]) += u128::from(end - from);
+            (at, from) = (at + 1, end);
+        }
+    }
+
+    /// The series of a run that ended at `end`, with the last reading of the device.
+    pub(crate) fn finish(
+        mut self,
+        end: Time,
+        counters: Counters,
+        set_chips: &[Option<u32>],
+        names: Vec<String>,
+    ) -> TimeSeries {
+        self.close(counters, set_chips);
+        let mut before = Counters::default();
+        let mut windows = Vec::with_capacity(self.windows.len());
+        for (index, sums) in (0_u64..).zip(&self.windows) {
+            let start = Time(index * self.window);
+            // A last window in which nothing takes any time still has a length.
+            let end = Time((start.0 + self.window).min(end.0.max(start.0 + 1)));
+            let span_s = (end - start).as_s();
+            let after = sums.counters.unwrap_or(counters);
+            windows.push(SeriesWindow {
+                start_s: start.as_s(),
+                end_s: end.as_s(),
+                flows: sums.flows.iter().map(|flow| flow.point(span_s)).collect(),
+                device: self.device_point(before, after, span_s),
+            });
+            before = after;
+        }
+        TimeSeries { window_s: Time(self.window).as_s(), flows: names, windows }
+    }
+
+    fn device_point(&self, before: Counters, after: Counters, span_s: f64) -> DevicePoint {
+        let user_programs = after.user_programs - before.user_programs;
+        let gc_programs = after.gc_programs - before.gc_programs;
+        let mapping_programs = after.mapping_programs - before.mapping_programs;
+        let programs = user_programs + gc_programs + mapping_programs;
+        let share = |busy: u64, count: u32| Time(busy).as_s() / span_s / f64::from(count);
+        DevicePoint {
+            free_blocks_min: after.free_blocks_min,
+            free_blocks: after.free_blocks,
+            user_programs,
+            gc_programs,
+            mapping_programs,
+            erases: after.erases - before.erases,
+            write_amplification: (user_programs > 0)
+                .then(|| programs as f64 / user_programs as f64),
+            channels_busy: share(after.channels - before.channels, self.channels),
+            chips_busy: share(after.chips - before.chips, self.chips),
+        }
+    }
+
+    /// Mean end-to-end times of counted requests, for slowdowns. Unit: microseconds.
+    pub(crate) fn slowed(&self) -> Vec<Vec<Option<f64>>> {
+        let mean = |flow: &FlowSums| {
+            let (count, sum) = flow.slowed;
+            (count > 0).then(|| sum as f64 / count as f64 / 1e6)
+        };
+        self.windows.iter().map(|window| window.flows.iter().map(mean).collect()).collect()
+    }
+}
+
+/// Fills in the slowdowns of a series, from mean end-to-end times by window and flow and from the same flows
+/// alone.
+pub(crate) fn fill_slowdowns(
+    series: &mut TimeSeries,
+    shared: &[Vec<Option<f64>>],
+    alone: &[Windows],
+) {
+    for (index, (window, shared)) in (0_u64..).zip(series.windows.iter_mut().zip(shared)) {
+        for (flow, point) in window.flows.iter_mut().enumerate() {
+            let alone = alone[flow].of(index).1;
+            point.slowdown = shared[flow].zip(alone).map(|(shared, alone)| shared / alone);
+        }
+    }
+}
+
+/// The same where the only flow is alone.
+pub(crate) fn fill_ones(series: &mut TimeSeries, shared: &[Vec<Option<f64>>]) {
+    for (window, shared) in series.windows.iter_mut().zip(shared) {
+        for (point, mean) in window.flows.iter_mut().zip(shared) {
+            point.slowdown = mean.map(|_| 1.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Chain;
+
+    fn request(arrival_us: u64, fetched_us: u64) -> Request {
+        Request {
+            flow: 0,
+            op: RequestOp::Read,
+            counted: true,
+            sector: 0,
+            sectors: 8,
+            arrival: Time::from_us(arrival_us),
+            enqueued: Time::from_us(arrival_us),
+            fetched: Time::from_us(fetched_us),
+            received: Time::from_us(fetched_us),
+            begun: Time::from_us(fetched_us),
+            place: flashlane_engine::Sequence::default(),
+            served: Time::from_us(fetched_us),
+            pending: 0,
+            next_page: 0,
+            chain: Chain::default(),
+        }
+    }
+
+    fn add(recorder: &mut SeriesRecorder, request: &Request, now: Time, programs: u64) {
+        if recorder.wants_counters(now) {
+            let counters = Counters { user_programs: programs, ..Counters::default() };
+            recorder.read(now, counters, &[None]).expect("few windows");
+        }
+        recorder.add(request, now);
+    }
+
+    #[test]
+    fn windows_hold_what_completes_in_them_and_share_what_lasts() {
+        let mut recorder = SeriesRecorder::new(Some(10_000_000), vec![false], 1, 1);
+        add(&mut recorder, &request(0, 4), Time::from_us(8), 0);
+        add(&mut recorder, &request(5, 15), Time::from_us(35), 7);
+        let end = Counters { user_programs: 9, gc_programs: 2, ..Counters::default() };
+        let series = recorder.finish(Time::from_us(35), end, &[Some(3)], vec!["a".into()]);
+        let of = |f: fn(&FlowPoint) -> f64| -> Vec<f64> {
+            series.windows.iter().map(|w| f(&w.flows[0])).collect()
+        };
+        assert_eq!(of(|f| f.requests as f64), [1.0, 0.0, 0.0, 1.0]);
+        let close = |found: Vec<f64>, expected: [f64; 4]| {
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+            }
+        };
+        close(of(|f| f.waiting_requests), [0.9, 0.5, 0.0, 0.0]);
+        close(of(|f| f.device_requests), [0.4, 0.5, 1.0, 1.0]);
+        close(of(|f| f.response_mean_us.unwrap_or(0.0)), [8.0, 0.0, 0.0, 30.0]);
+        let programs: Vec<u64> = series.windows.iter().map(|w| w.device.user_programs).collect();
+        assert_eq!(programs, [7, 0, 0, 2], "read when the next request completes");
+        assert_eq!(series.windows[3].device.write_amplification, Some(2.0));
+        assert_eq!(series.windows[3].flows[0].set_chips, Some(3));
+        assert!((series.windows[3].end_s - 35e-6).abs() < 1e-12, "the last window is short");
+    }
+
+    #[test]
+    fn merged_windows_are_those_of_twice_the_length() {
+        let mut fine = SeriesRecorder::new(Some(10_000_000), vec![true], 1, 1);
+        let mut coarse = SeriesRecorder::new(Some(20_000_000), vec![true], 1, 1);
+        for step in 1..50 {
+            let now = Time::from_us(9 * step);
+            let request = request(9 * step / 2, 6 * step);
+            add(&mut fine, &request, now, step);
+            add(&mut coarse, &request, now, step);
+        }
+        fine.merge_pairs();
+        let end = Time::from_us(500);
+        let slowed = (fine.slowed(), coarse.slowed());
+        assert_eq!(slowed.0, slowed.1);
+        let [fine, coarse] = [fine, coarse]
+            .map(|series| series.finish(end, Counters::default(), &[None], vec!["a".into()]));
+        let flows = |series: &TimeSeries| -> Vec<FlowPoint> {
+            series.windows.iter().map(|window| window.flows[0]).collect()
+        };
+        assert_eq!(flows(&fine), flows(&coarse));
+    }
+}

@@ -1,0 +1,257 @@
+//! What is watched during a run: it changes nothing, and the blame of two flows agrees with what they do to
+//! each other.
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+
+use common::Scenario;
+use flashlane::metrics::Summary;
+use flashlane::observe::{
+    Blame, Observe, RequestBatch, RequestSink, SeriesOptions, TimelineOptions,
+};
+use flashlane::{Details, Error, simulate_in_detail};
+
+/// Four channels of two chips, one die of two planes each.
+const DRIVE: &str = r#"
+name = "observed"
+[cache]
+capacity = "1MiB"
+[ftl]
+over_provisioning = "28%"
+[flash]
+technology = "slc"
+channels = 4
+chips_per_channel = 2
+dies_per_chip = 1
+planes_per_die = 2
+blocks_per_plane = 64
+pages_per_block = 32
+page_size = "4KiB"
+channel_rate = "800MT/s"
+read_time = ["50us"]
+program_time = ["500us"]
+erase_time = "3ms"
+"#;
+
+/// A closed loop of 4 KiB requests.
+fn flow(name: &str, depth: u32, read_ratio: f64, cache: &str) -> String {
+    format!(
+        r#"
+[[flow]]
+name = "{name}"
+cache = "{cache}"
+[flow.synthetic]
+queue_depth = {depth}
+read_ratio = {read_ratio}
+size = "4KiB"
+align = "4KiB"
+requests = 8000
+"#
+    )
+}
+
+fn two(first: &str, second: &str) -> Scenario {
+    Scenario::new(DRIVE, &format!("{first}{second}"))
+}
+
+fn detailed(scenario: &Scenario) -> (Summary, Details) {
+    let (device, workload) = scenario.load();
+    simulate_in_detail(&device, &workload, &scenario.options, &|_| {})
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The summary with runs alone, and who is to blame.
+fn blamed(scenario: &Scenario) -> (Summary, Blame) {
+    let mut scenario = scenario.clone();
+    scenario.options.alone = true;
+    scenario.options.observe.blame = true;
+    let (summary, details) = detailed(&scenario);
+    (summary, details.blame.expect("it was asked for"))
+}
+
+/// Of a flow: end-to-end time shared less alone, and what the other flow is blamed for, both in us a request.
+fn difference_and_blame(found: &(Summary, Blame), victim: usize) -> (f64, f64) {
+    let (summary, blame) = found;
+    let flow = &summary.flows[victim];
+    let alone = flow.alone_end_to_end_us.expect("it ran alone");
+    let row = &blame.victims[victim];
+    let other = &blame.flows[1 - victim];
+    let us = row.by_culprit(other) as f64 / row.requests as f64 / 1e6;
+    (flow.end_to_end_us.mean - alone, us)
+}
+
+fn ratio(found: &(Summary, Blame), victim: usize) -> f64 {
+    let (difference, blame) = difference_and_blame(found, victim);
+    blame / difference
+}
+
+#[test]
+fn readers_blame_each_other_for_what_they_do() {
+    for scheduler in ["out-of-order", "fcfs", "sprinkler"] {
+        let flows = two(&flow("shy", 2, 1.0, "off"), &flow("greedy", 64, 1.0, "off"));
+        let found = blamed(&flows.set("scheduler", format!("\"{scheduler}\"")));
+        for victim in [0, 1] {
+            let ratio = ratio(&found, victim);
+            assert!((0.9..1.1).contains(&ratio), "{scheduler}, victim {victim}: {ratio}");
+        }
+        let row = &found.1.victims[0];
+        assert_eq!(
+            (row.cells[0].culprit.as_str(), row.cells[0].cause.as_str()),
+            ("greedy", "read")
+        );
+    }
+}
+
+#[test]
+fn a_reader_blames_a_writer_for_its_collections() {
+    let flows = two(&flow("reader", 8, 1.0, "off"), &flow("writer", 8, 0.0, "off"));
+    let found = blamed(&flows.set("scheduler", "\"fcfs\""));
+    let ratio = ratio(&found, 0);
+    assert!((0.9..1.1).contains(&ratio), "{ratio}");
+    let row = &found.1.victims[0];
+    let of = |cause: &str| -> u64 {
+        let cells = row.cells.iter().filter(|cell| cell.cause == cause);
+        cells.map(|cell| if cell.culprit == "writer" { cell.ps } else { 0 }).sum()
+    };
+    assert!(of("gc") > of("program") && of("program") > 0 && of("erase") > 0, "{row:?}");
+    // Blocks of the reader are collected too, for the sake of the writer.
+    let own_gc = row.cells.iter().any(|cell| cell.culprit == "reader" && cell.cause == "gc");
+    let written = row.cells.iter().filter(|cell| cell.cause == "gc").map(|cell| cell.ps);
+    let share = of("gc") as f64 / written.sum::<u64>() as f64;
+    assert!(!own_gc || share > 0.98, "{share} of the copies are the writer's");
+}
+
+#[test]
+fn room_in_the_cache_is_charged_to_those_who_fill_it() {
+    let found = blamed(&two(&flow("shy", 2, 0.0, "write"), &flow("greedy", 32, 0.0, "write")));
+    let ratio = ratio(&found, 0);
+    assert!((0.9..1.1).contains(&ratio), "{ratio}");
+    // Where each has a cache of its own, nobody waits for the other's room.
+    let own = two(&flow("shy", 2, 0.0, "write"), &flow("greedy", 32, 0.0, "write"))
+        .set("cache.sharing", "\"equal-partitioning\"");
+    let (_, blame) = difference_and_blame(&blamed(&own), 0);
+    let (_, shared) = difference_and_blame(&found, 0);
+    assert!(blame < 0.7 * shared, "{blame} us with caches of their own, {shared} us without");
+}
+
+#[test]
+fn misses_in_the_mapping_table_are_charged_to_those_who_push_entries_out() {
+    let base = two(&flow("shy", 2, 1.0, "off"), &flow("greedy", 32, 1.0, "off")).set(
+        "flow.shy.synthetic.address",
+        "{ hot-cold = { hot_region = \"5%\", hot_traffic = \"100%\" } }",
+    );
+    let mapping = |scenario: &Scenario| {
+        let (_, blame) = blamed(scenario);
+        let row = &blame.victims[0];
+        let of = |culprit: &str| -> u64 {
+            let found = |cell: &&flashlane::observe::BlameCell| {
+                cell.cause == "mapping" && cell.culprit == culprit
+            };
+            row.cells.iter().filter(found).map(|cell| cell.ps).sum()
+        };
+        (of("shy") / row.requests, of("greedy") / row.requests)
+    };
+    let small = base.set("ftl.mapping.cmt_capacity", "\"16KiB\"");
+    let (own, greedy) = mapping(&small);
+    assert!(greedy > 10 * own.max(1), "shared: {own} ps own, {greedy} ps of the other");
+    let (_, ample) = mapping(&base);
+    assert!(ample * 10 < greedy, "with room for all entries: {ample} ps");
+}
+
+#[test]
+fn limits_and_policies_have_causes_of_their_own() {
+    let causes = |scenario: &Scenario, victim: usize| -> Vec<(String, String)> {
+        let (_, blame) = blamed(scenario);
+        let cells = blame.victims[victim].cells.iter();
+        cells.map(|cell| (cell.culprit.clone(), cell.cause.clone())).collect()
+    };
+    let has = |found: &[(String, String)], culprit: &str, cause: &str| {
+        found.iter().any(|cell| cell == &(culprit.to_owned(), cause.to_owned()))
+    };
+    let flows = two(&flow("one", 8, 1.0, "off"), &flow("two", 64, 0.5, "off"));
+    let wide = causes(&flows, 0);
+    assert!(!has(&wide, "one", "fetch-limit") && !has(&wide, "device", "policy"), "{wide:?}");
+    let narrow = causes(&flows.set("interface.queue_fetch_size", 4), 0);
+    assert!(has(&narrow, "one", "fetch-limit"), "{narrow:?}");
+    let budgets = causes(&flows.set("scheduler", "\"sprinkler-fairness\""), 1);
+    assert!(has(&budgets, "device", "policy"), "{budgets:?}");
+    let short = causes(&flows.set("interface.queue_depth", 4), 0);
+    assert!(has(&short, "one", "host-queue"), "{short:?}");
+    let still = flows.set("flash.suspend", "{ program = false, erase = false }");
+    assert!(has(&causes(&still, 0), "two", "program"));
+}
+
+/// Takes batches and keeps them.
+#[derive(Debug, Default)]
+struct Kept(Vec<RequestBatch>);
+
+impl RequestSink for Kept {
+    fn batch(&mut self, batch: RequestBatch) -> Result<(), Error> {
+        self.0.push(batch);
+        Ok(())
+    }
+}
+
+/// A disk that is full from the start.
+#[derive(Debug)]
+struct Full;
+
+impl RequestSink for Full {
+    fn batch(&mut self, _: RequestBatch) -> Result<(), Error> {
+        Err(Error::Output("requests.parquet: no space left".into()))
+    }
+}
+
+#[test]
+fn watching_changes_nothing() {
+    let mut scenario = two(&flow("one", 8, 0.7, "write"), &flow("two", 16, 0.5, "off"));
+    scenario.options.alone = true;
+    let timeless = |mut summary: Summary| {
+        summary.wall_s = 0.0;
+        summary.precondition_wall_s = 0.0;
+        summary.requests_per_wall_s = 0.0;
+        summary.peak_rss_bytes = 0;
+        summary
+    };
+    let (plain, details) = detailed(&scenario);
+    assert!(details.blame.is_none() && details.timeline.is_none() && details.time_series.is_none());
+    let kept = Arc::new(Mutex::new(Kept::default()));
+    scenario.options.observe = Observe {
+        requests: Some(kept.clone()),
+        series: Some(SeriesOptions::default()),
+        blame: true,
+        timeline: Some(TimelineOptions::default()),
+    };
+    let (watched, details) = detailed(&scenario);
+    assert_eq!(timeless(plain), timeless(watched.clone()));
+    let rows: usize = kept.lock().unwrap().0.iter().map(RequestBatch::len).sum();
+    assert_eq!(rows as u64, watched.requests_completed);
+    // Slowdowns over time average to the slowdown of the run.
+    let series = details.time_series.expect("it was asked for");
+    for (index, flow) in watched.flows.iter().enumerate() {
+        let points = series.windows.iter().map(|window| &window.flows[index]);
+        let with = points.filter_map(|point| Some((point.slowdown?, point.requests as f64)));
+        let (sum, weight) =
+            with.fold((0.0, 0.0), |(sum, weight), (s, w)| (sum + s * w, weight + w));
+        let (mean, whole) = (sum / weight, flow.slowdown.expect("it ran alone"));
+        assert!((mean / whole - 1.0).abs() < 0.25, "{}: {mean} over time, {whole}", flow.name);
+    }
+    let timeline = details.timeline.expect("it was asked for");
+    let named = |name: &str| timeline.slices.iter().any(|slice| slice.name == name);
+    for name in ["read", "write-back", "gc program", "erase", "read request", "firmware", "access"]
+    {
+        assert!(named(name), "{name} is on the timeline");
+    }
+    let linked = timeline.slices.iter().filter(|slice| slice.request == 1).count();
+    assert!(linked >= 2, "a request and its commands have one number");
+}
+
+#[test]
+fn a_sink_that_fails_ends_the_run() {
+    let mut scenario = Scenario::new(DRIVE, &flow("one", 8, 1.0, "off"));
+    scenario.options.observe.requests = Some(Arc::new(Mutex::new(Full)));
+    let (device, workload) = scenario.load();
+    let error = simulate_in_detail(&device, &workload, &scenario.options, &|_| {}).unwrap_err();
+    assert!(error.to_string().contains("no space left"), "{error}");
+}
