@@ -110,6 +110,7 @@ def test_interactions_work(browser: Any, four: fl.Result, tmp_path: Path) -> Non
     page.select_option("#latency-op", "all")
     page.select_option("#latency-shape", "cdf")
     page.select_option("#latency-shape", "tail")
+    page.locator("#chart-latency").scroll_into_view_if_needed()
     box = page.locator("#chart-latency .u-over").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] / 2)
     values = page.locator("#chart-latency .u-legend .u-value").all_inner_texts()
