@@ -16,9 +16,14 @@ use crate::{blame_table, dry_run, report, table};
 
 /// Loads, checks, runs, reports.
 pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
-    if arguments.waf_only && !matches!(arguments.common.format, Format::Text | Format::Json) {
+    let wants_time = match arguments.common.format {
+        Format::Text | Format::Json => None,
+        Format::FioJson => Some("--format fio-json"),
+        Format::MqsimXml => Some("--format mqsim-xml"),
+    };
+    if let Some(format) = wants_time.filter(|_| arguments.waf_only) {
         let message = "allowed: text, json; with --waf-only there are no times to write";
-        return Err(Error::config("--format", message));
+        return Err(Error::config(format, message));
     }
     let watch = &arguments.common.watch;
     if arguments.seeds.is_some() && watch.any() {

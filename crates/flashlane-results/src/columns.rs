@@ -25,8 +25,10 @@ pub(crate) enum Kind {
     OptionalNumber,
     /// True or false.
     Flag,
-    /// Few different names, of which some are missing.
+    /// Few different names, none missing.
     Name,
+    /// Few different names, of which some are missing.
+    OptionalName,
 }
 
 /// Name and kind of a column.
@@ -39,7 +41,8 @@ pub(crate) enum Values {
     OptionalInteger(Vec<Option<i64>>),
     OptionalNumber(Vec<Option<f64>>),
     Flag(Vec<bool>),
-    Name(Vec<Option<ByteArray>>),
+    Name(Vec<ByteArray>),
+    OptionalName(Vec<Option<ByteArray>>),
 }
 
 impl Values {
@@ -85,7 +88,8 @@ impl<W: Write + Send> TableWriter<W> {
                 Kind::OptionalInteger => (Physical::INT64, Repetition::OPTIONAL),
                 Kind::OptionalNumber => (Physical::DOUBLE, Repetition::OPTIONAL),
                 Kind::Flag => (Physical::BOOLEAN, Repetition::REQUIRED),
-                Kind::Name => (Physical::BYTE_ARRAY, Repetition::OPTIONAL),
+                Kind::Name => (Physical::BYTE_ARRAY, Repetition::REQUIRED),
+                Kind::OptionalName => (Physical::BYTE_ARRAY, Repetition::OPTIONAL),
             };
             let mut field =
                 Type::primitive_type_builder(name, physical).with_repetition(repetition);
@@ -94,7 +98,7 @@ impl<W: Write + Send> TableWriter<W> {
                 Kind::Time => properties
                     .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED)
                     .set_column_compression(path(), Compression::UNCOMPRESSED),
-                Kind::Name => {
+                Kind::Name | Kind::OptionalName => {
                     field = field.with_converted_type(ConvertedType::UTF8);
                     properties.set_column_dictionary_enabled(path(), true)
                 }
@@ -128,6 +132,9 @@ impl<W: Write + Send> TableWriter<W> {
                     writer.typed::<BoolType>().write_batch(values, None, None)?;
                 }
                 Values::Name(values) => {
+                    writer.typed::<ByteArrayType>().write_batch(values, None, None)?;
+                }
+                Values::OptionalName(values) => {
                     let (values, levels) = present(values);
                     writer.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None)?;
                 }

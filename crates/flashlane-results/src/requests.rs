@@ -20,7 +20,7 @@ const BATCHES_WAITING: usize = 4;
 const COLUMNS: [Column; 18] = [
     ("flow", Kind::Name),
     ("op", Kind::Name),
-    ("offset_bytes", Kind::Integer),
+    ("offset_bytes", Kind::Time),
     ("bytes", Kind::Integer),
     ("counted", Kind::Flag),
     ("pages", Kind::Integer),
@@ -105,10 +105,10 @@ fn values(batch: &RequestBatch, names: &[ByteArray]) -> [Values; 18] {
         RequestOp::Trim => ops[2].clone(),
         RequestOp::Flush => ops[3].clone(),
     };
-    let flow = |&flow: &u16| Some(names[flow as usize].clone());
+    let flow = |&flow: &u16| names[flow as usize].clone();
     [
         Values::Name(batch.flow.iter().map(flow).collect()),
-        Values::Name(batch.op.iter().map(|one| Some(op(one))).collect()),
+        Values::Name(batch.op.iter().map(op).collect()),
         Values::of(&batch.offset_bytes),
         Values::of(&batch.bytes),
         Values::Flag(batch.counted.clone()),

@@ -15,7 +15,7 @@ const COUNT: Kind = Kind::OptionalInteger;
 const COLUMNS: [Column; 25] = [
     ("start_s", REAL),
     ("end_s", REAL),
-    ("flow", Kind::Name),
+    ("flow", Kind::OptionalName),
     ("requests", COUNT),
     ("read_iops", REAL),
     ("write_iops", REAL),
@@ -89,7 +89,7 @@ fn write(series: &TimeSeries) -> Result<Vec<u8>, ParquetError> {
     table.group(&[
         real(&|row| Some(row.window.start_s)),
         real(&|row| Some(row.window.end_s)),
-        Values::Name(rows.iter().map(name).collect()),
+        Values::OptionalName(rows.iter().map(name).collect()),
         count(&|row| row.flow.map(|(_, point)| point.requests)),
         of_flow(&|point| Some(point.read_iops)),
         of_flow(&|point| Some(point.write_iops)),

@@ -8,6 +8,7 @@ use flashlane::config::validate::validate;
 use flashlane::config::{DeviceConfig, WorkloadConfig};
 use flashlane::layout::Layout;
 use flashlane::metrics::Summary;
+use flashlane::observe::{Observe, RequestBatch};
 use flashlane::workload::{self, Planned};
 use flashlane::{RunOptions, Simulation, simulate, simulate_all};
 use flashlane_engine::Time;
@@ -57,6 +58,15 @@ fn a_run_repeats_itself() {
         if validate(&case.device, &case.workload).is_empty() {
             let once = run(&case.device, &case.workload, &case.options);
             let twice = run(&case.device, &case.workload, &case.options);
+            // Whatever is watched changes nothing.
+            let unwatched = RunOptions { observe: Observe::default(), ..case.options.clone() };
+            let plain = run(&case.device, &case.workload, &unwatched);
+            assert!(once == plain, "seed {seed} differs where nothing is watched");
+            if let Some(records) = &case.records {
+                let batches = &records.lock().expect("the runs are over").0;
+                let rows: usize = batches.iter().map(RequestBatch::len).sum();
+                assert_eq!(rows as u64, 2 * once.requests_completed, "both runs were watched");
+            }
             assert_eq!(once, twice, "seed {seed}");
             compared += 1;
         }

@@ -188,12 +188,11 @@ impl Ssd {
     /// A read transaction ends; its request goes on.
     #[inline(always)]
     fn user_read_over(&mut self, id: u32) {
-        let tr = &self.transactions[id];
-        assert!(!tr.merging, "merge reads are of written pages");
         if self.observer.is_some() {
             self.observe_part(id);
         }
         let tr = &self.transactions[id];
+        assert!(!tr.merging, "merge reads are of written pages");
         let (request, chain) = (tr.request, tr.chain);
         self.transactions.remove(id);
         self.end_part(request, &chain);

@@ -91,7 +91,9 @@ impl Observer {
         };
         let flows = workload.flows.len();
         Some(Box::new(Self {
-            account: observe.blame.then(|| Account::of(device, workload, logical_pages)),
+            account: observe
+                .blame
+                .then(|| Account::of(device, workload, logical_pages, open_loops)),
             records: observe.requests.clone().map(Records::new),
             series: observe.series.map(series),
             timeline: observe.timeline.map(|span| TimelineRecorder::new(span, geometry, flows)),

@@ -183,11 +183,13 @@ struct Victim {
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     flows: usize,
+    /// Flows whose requests come whether or not earlier ones are over.
+    open_loops: Vec<bool>,
     pub(crate) logs: Logs,
     /// Whom collections are charged to.
     pub(crate) credits: Credits,
-    /// Who pushed an entry out of the cached mapping table, by logical page: a flow plus one, 0 for nobody.
-    /// `None` without such a table.
+    /// Who pushed an entry out of the cached mapping table, a byte for each logical page: a flow plus one (there
+    /// are 64 at most), 0 for nobody. `None` without such a table.
     evictors: Option<Table>,
     transactions: Vec<TransactionWaits>,
     requests: Vec<RequestWaits>,
@@ -210,7 +212,12 @@ pub(crate) struct Account {
 
 impl Account {
     /// Nothing happened yet.
-    pub(crate) fn of(device: &DeviceConfig, workload: &WorkloadConfig, logical_pages: u64) -> Self {
+    pub(crate) fn of(
+        device: &DeviceConfig,
+        workload: &WorkloadConfig,
+        logical_pages: u64,
+        open_loops: &[bool],
+    ) -> Self {
         let flows = workload.flows.len();
         let pools = if device.cache.sharing == Sharing::Shared { 1 } else { flows };
         let queues = if device.interface.kind == InterfaceKind::Sata { 1 } else { flows };
@@ -219,10 +226,14 @@ impl Account {
         let by_page = device.ftl.mapping.kind != MappingKind::Hybrid;
         let planes = flash.channels * dies_per_channel * flash.planes_per_die;
         let credits = Credits::new(flows, planes, flash.pages_per_block, by_page);
-        let evictors =
-            device.ftl.mapping.is_cached().then(|| Table::new(logical_pages as usize, Use::Sparse));
+        let evictors = device
+            .ftl
+            .mapping
+            .is_cached()
+            .then(|| Table::new(logical_pages.div_ceil(4) as usize, Use::Sparse));
         let mut made = Self::new(flows, pools, queues, flash.channels, dies_per_channel, credits);
         made.evictors = evictors;
+        made.open_loops = open_loops.to_vec();
         made
     }
 
@@ -238,6 +249,7 @@ impl Account {
         let places = Places::new(flows, cells);
         Self {
             flows,
+            open_loops: vec![false; flows],
             logs: Logs {
                 dies: vec![Log::default(); (channels * dies_per_channel) as usize],
                 channels: vec![Log::default(); channels as usize],
@@ -280,13 +292,16 @@ impl Account {
     /// A flow pushed the entry of a page out of the cached mapping table.
     pub(crate) fn evicted(&mut self, lpa: u32, flow: u16) {
         if let Some(evictors) = &mut self.evictors {
-            evictors.set(lpa, u32::from(flow) + 1);
+            let (word, shift) = (lpa / 4, lpa % 4 * 8);
+            let others = evictors.get(word) & !(0xff << shift);
+            evictors.set(word, others | (u32::from(flow) + 1) << shift);
         }
     }
 
     /// Whom a flow has to thank for a miss: who pushed the entry out, or nobody but itself.
     pub(crate) fn evictor(&self, lpa: u32, flow: u16) -> u16 {
-        let known = self.evictors.as_ref().map_or(0, |evictors| evictors.get(lpa));
+        let Some(evictors) = &self.evictors else { return flow };
+        let known = evictors.get(lpa / 4) >> (lpa % 4 * 8) & 0xff;
         known.checked_sub(1).map_or(flow, |flow| flow as u16)
     }
 
@@ -328,13 +343,15 @@ impl Account {
         }
     }
 
-    /// How much others delayed a transaction so far.
+    /// How much others delayed a transaction so far. In a closed loop, where its requests would not have come as
+    /// they did without that, only if it waited for others longer than for its own flow.
     pub(crate) fn delay(&mut self, id: u32, flow: u16) -> Delay {
         let device = self.device();
-        let mut delay = Delay::default();
+        let (mut delay, mut own) = (Delay::default(), 0);
         for &(cell, ps) in &slot(&mut self.transactions, id).charges {
             let culprit = (cell / CAUSES as u32) as u16;
             if culprit == flow || culprit == device {
+                own += ps;
                 continue;
             }
             delay.ps += ps;
@@ -346,7 +363,8 @@ impl Account {
                 None => {}
             }
         }
-        delay
+        let counts = delay.ps > own || self.open_loops[flow as usize];
+        if counts { delay } else { Delay::default() }
     }
 
     /// `id` waited from `mark` on for `other`, which is done: for what that waited for, and for its work.
