@@ -1,6 +1,6 @@
 # The commands of the project. Everything goes through cargo; nothing is installed.
 
-.PHONY: help demo test lint bench bench-check bench-record docs
+.PHONY: help demo test lint bench bench-check bench-record docs fuzz
 
 help:
 	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
@@ -8,6 +8,7 @@ help:
 	@echo 'make lint    formatting and lints, warnings refused'
 	@echo 'make bench   speed of whole runs; see docs/performance.md (bench-check: instructions per request against'
 	@echo '             the committed ones; bench-record: measures all and keeps it in benches/)'
+	@echo 'make fuzz    coverage-guided fuzzing of all parsers, FUZZ_SECONDS=600 for each target'
 	@echo 'make docs    write docs/configuration.md anew from the schema'
 
 demo:
@@ -15,6 +16,7 @@ demo:
 	./target/release/flashlane demo --out out/demo
 
 test:
+	@scripts/install-test-tools.sh
 	cargo test --workspace -- --quiet
 
 lint:
@@ -35,3 +37,7 @@ bench-record:
 
 docs:
 	UPDATE_DOCS=1 cargo test -p flashlane --test docs
+
+# For example: make fuzz FUZZ_SECONDS=60 FUZZ_TARGETS="fio_jobs mqsim_xml"
+fuzz:
+	FUZZ_SECONDS="$(FUZZ_SECONDS)" FUZZ_TARGETS="$(FUZZ_TARGETS)" scripts/fuzz.sh

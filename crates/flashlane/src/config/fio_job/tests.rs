@@ -161,7 +161,10 @@ fn everything_unknown_or_out_of_range_is_refused_with_its_line() {
         ),
         ("[a]\nstonewall", "job.fio:2: unknown key `stonewall`; allowed: rw, "),
         ("[a\nrw=read", "job.fio:1: found \"[a\", allowed: [global] or [NAME]"),
-        ("[a]\nrw=trimwrite", "job.fio:2: rw: found \"trimwrite\"; allowed: read, write, trim"),
+        (
+            "[a]\nrw=trimwrite",
+            "job.fio:2: rw: found \"trimwrite\"; did you mean `trim`? allowed: read, write",
+        ),
         ("[a]\nrw=randreed", "did you mean `randread`?"),
         ("[a]\nbs=4kib", "job.fio:2: bs: found \"4kib\", allowed: bytes, such as 4096"),
         ("[a]\nrw=rw\nbs=4k,8k", "the same for all operations"),
