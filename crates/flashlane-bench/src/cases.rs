@@ -231,7 +231,7 @@ pub(crate) const CASES: &[Case] = &[
         workload: overwriter,
         most: None,
         waf_only: true,
-        count: None,
+        count: Some(Count { requests: 20_000, sets: FEW_PAGES }),
     },
     Case {
         name: "precondition-64gb",

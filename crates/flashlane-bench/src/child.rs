@@ -118,6 +118,12 @@ pub(crate) fn run_small(case: &Case, requests: u64) -> Result<u64, String> {
         .map_err(|error| error.to_string())
 }
 
+/// Simulates a workload on the drive of a case with some keys set.
+pub(crate) fn run_with(case: &Case, flows: &str, sets: &[String]) -> Result<Summary, String> {
+    let (device, workload) = loaded(case, flows, sets)?;
+    simulate(&device, &workload, &options(case), &|_| {}).map_err(|error| error.to_string())
+}
+
 fn options(case: &Case) -> RunOptions {
     RunOptions { waf_only: case.waf_only, ..RunOptions::default() }
 }
@@ -128,25 +134,33 @@ pub(crate) fn configurations(
     requests: u64,
     sets: &[&str],
 ) -> Result<(DeviceConfig, WorkloadConfig), String> {
+    let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+    loaded(case, &(case.workload)(requests), &sets)
+}
+
+/// The drive of a case with some keys set, and a workload, checked.
+pub(crate) fn loaded(
+    case: &Case,
+    flows: &str,
+    sets: &[String],
+) -> Result<(DeviceConfig, WorkloadConfig), String> {
     let text = |error: flashlane::Error| format!("{}: {error}", case.name);
     let none = Overrides::default();
-    let sets = sets.iter().map(ToString::to_string).collect();
-    let overrides = Overrides { sets, ..Overrides::default() };
+    let overrides = Overrides { sets: sets.to_vec(), ..Overrides::default() };
     let device = load::device_from_toml(case.device, "bench device", &overrides).map_err(text)?;
-    let flows = (case.workload)(requests);
-    let workload = load::workload_from_toml(&flows, "bench workload", &none).map_err(text)?;
+    let workload = load::workload_from_toml(flows, "bench workload", &none).map_err(text)?;
     validate::check_pair(&device, &workload).map_err(text)?;
     Ok((device.config, workload.config))
 }
 
 /// Time of this process on the processor. The simulation has one thread, so that of the first one is all.
-fn cpu_time() -> Option<Duration> {
+pub(crate) fn cpu_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
     Some(Duration::from_nanos(text.split_whitespace().next()?.parse().ok()?))
 }
 
 /// Time on the processor since an earlier look; zero where the system does not tell.
-fn cpu_since(before: Option<Duration>) -> Duration {
+pub(crate) fn cpu_since(before: Option<Duration>) -> Duration {
     cpu_time().zip(before).map_or(Duration::ZERO, |(now, before)| now - before)
 }
 

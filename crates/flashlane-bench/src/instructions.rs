@@ -81,7 +81,8 @@ pub(crate) fn count(tool: Tool, names: &[String]) -> Result<Counts, String> {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(&(case, requests)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = count_run(tool, case, requests);
+                    let arguments = ["small".into(), case.name.into(), requests.to_string()];
+                    let result = count_run(tool, case.name, &arguments);
                     results.lock().expect("no panic").insert((case.name, requests), result);
                 }
             });
@@ -100,20 +101,22 @@ pub(crate) fn count(tool: Tool, names: &[String]) -> Result<Counts, String> {
     Ok(Counts { tool, instructions_per_request })
 }
 
-/// Requests and instructions of one run.
-fn count_run(tool: Tool, case: &Case, requests: u64) -> Result<(u64, u64), String> {
+/// Requests and instructions of one run of this program, which says its requests first.
+pub(crate) fn count_run(
+    tool: Tool,
+    name: &str,
+    arguments: &[String],
+) -> Result<(u64, u64), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let output = tool
-        .command()
-        .arg(program)
-        .args(["small", case.name, &requests.to_string()])
-        .output()
-        .map_err(|error| error.to_string())?;
+    let mut command = tool.command();
+    let output =
+        command.arg(program).args(arguments).output().map_err(|error| error.to_string())?;
     let said = String::from_utf8_lossy(&output.stderr);
-    let done = String::from_utf8_lossy(&output.stdout).trim().parse();
+    let answer = String::from_utf8_lossy(&output.stdout);
+    let done = answer.split_whitespace().next().and_then(|word| word.parse().ok());
     match (done, tool.counted(&said)) {
-        (Ok(done), Some(instructions)) if output.status.success() => Ok((done, instructions)),
-        _ => Err(format!("{}: {} {said}", case.name, output.status)),
+        (Some(done), Some(instructions)) if output.status.success() => Ok((done, instructions)),
+        _ => Err(format!("{name}: {} {said}", output.status)),
     }
 }
 

@@ -4,6 +4,8 @@
 //! flashlane-bench [--requests N] [--runs N] [--record] [NAME…]   whole runs, a process each
 //! flashlane-bench instructions [--record] [NAME…]                instructions per request
 //! flashlane-bench check                                          the same, against the committed counts
+//! flashlane-bench traces                                         records per second of each trace format
+//! flashlane-bench scale [flows|chips|depth|requests…]            cost of a request as the problem grows
 //! ```
 
 mod allocations;
@@ -13,7 +15,9 @@ mod child;
 mod instructions;
 mod measure;
 mod record;
+mod scale;
 mod table;
+mod traces;
 mod workloads;
 
 use std::process::ExitCode;
@@ -31,6 +35,9 @@ fn main() -> ExitCode {
         Some("small") => run_small(&arguments[1..]),
         Some("instructions") => Options::new(&arguments[1..]).and_then(|options| count(&options)),
         Some("check") => check(),
+        Some("traces") => traces::traces(),
+        Some("scale") => scale::scale(&arguments[1..]),
+        Some("point") => run_point(&arguments[1..]),
         _ => Options::new(&arguments).and_then(|options| bench(&options)),
     };
     match done {
@@ -97,6 +104,15 @@ fn run_child(arguments: &[String]) -> Result<(), String> {
 fn run_small(arguments: &[String]) -> Result<(), String> {
     let (case, requests) = child_arguments(arguments)?;
     println!("{}", child::run_small(case, requests)?);
+    Ok(())
+}
+
+fn run_point(arguments: &[String]) -> Result<(), String> {
+    let [axis, value, requests] = arguments else {
+        return Err("an axis, a value and a number of requests are wanted".to_owned());
+    };
+    let (value, requests) = (number("value", Some(value))?, number("requests", Some(requests))?);
+    println!("{}", scale::run_point(axis, value, requests)?);
     Ok(())
 }
 

@@ -22,6 +22,12 @@ pub(crate) fn readers(first: (u32, u64), second: (u32, u64)) -> String {
     flow("first", REPEAT, "off", &reads(first)) + &flow("second", STOP, "off", &reads(second))
 }
 
+/// Closed loops of random reads of one depth, which have so many requests in all.
+pub(crate) fn several(flows: u64, depth: u64, requests: u64) -> String {
+    let kind = synthetic(depth as u32, 1.0, "8KiB", "8KiB", requests / flows);
+    (0..flows).map(|reader| flow(&format!("reader-{reader}"), STOP, "off", &kind)).collect()
+}
+
 /// MQSim's two default flows: half of the space each, half of a page a request.
 pub(crate) fn writers(requests: u64) -> String {
     let writes = |depth| synthetic(depth, 0.0, "4KiB", "8KiB", requests) + "\nworking_set = 0.5";

@@ -34,6 +34,7 @@
 //! and add one line to the table in `src/format/mod.rs`. The property tests and the name list
 //! follow.
 
+mod ahead;
 mod bare;
 mod cursor;
 mod detect;

@@ -15,7 +15,8 @@ use crate::units::Stamp;
 
 /// Reads the records of one trace file in the order of the file.
 ///
-/// Memory stays bounded: one buffer of 256 KiB and the decompressor. After the end and after an
+/// Memory stays bounded: one buffer of 256 KiB, for compressed files four more, and the decompressor,
+/// which has a thread of its own. After the end and after an
 /// error the reader gives no more records until [`TraceReader::rewind`].
 pub struct TraceReader {
     wanted: Wanted,

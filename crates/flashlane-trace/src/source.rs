@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 
+use crate::ahead::Ahead;
 use crate::error::TraceError;
 
 /// How a file is compressed. Told by its first bytes, never by its name.
@@ -94,17 +95,18 @@ fn decompressor<R: Read + Send + 'static>(codec: Codec, whole: R) -> io::Result<
         return Ok(Box::new(whole));
     }
     let buffered = BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, whole);
-    Ok(match codec {
-        Codec::Plain => Box::new(buffered),
-        Codec::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered)),
-        Codec::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(buffered)?),
+    // Decompression takes longer than reading the lines: it has a thread of its own.
+    Ok(Box::new(match codec {
+        Codec::Plain => unreachable!("what is plain needs nothing"),
+        Codec::Gzip => Ahead::start(flate2::bufread::MultiGzDecoder::new(buffered))?,
+        Codec::Zstd => Ahead::start(zstd::stream::read::Decoder::with_buffer(buffered)?)?,
         Codec::Xz => {
             let flags = xz2::stream::CONCATENATED;
             let stream = xz2::stream::Stream::new_stream_decoder(XZ_MEMORY_LIMIT_BYTES, flags)?;
-            Box::new(xz2::bufread::XzDecoder::new_stream(buffered, stream))
+            Ahead::start(xz2::bufread::XzDecoder::new_stream(buffered, stream))?
         }
-        Codec::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(buffered)),
-    })
+        Codec::Bzip2 => Ahead::start(bzip2::bufread::MultiBzDecoder::new(buffered))?,
+    }))
 }
 
 #[cfg(test)]

@@ -37,11 +37,6 @@ fn keep_panics() {
     }));
 }
 
-/// Seeds whose run without time is too long: the one flow that writes gets a page on flash every few seconds
-/// of its clock, and the three that read start over until it is through. With time it is quicker; why the two
-/// differ there is not known.
-const UNTIMED_TOO_LONG: [u64; 1] = [17];
-
 /// What came of a seed.
 enum Outcome {
     Refused(String),
@@ -61,9 +56,7 @@ fn run(seed: u64) -> Outcome {
         let summary = simulate(&case.device, &case.workload, &case.options, &progress)
             .unwrap_or_else(|error| panic!("{error}"));
         check(&case, &summary);
-        if !UNTIMED_TOO_LONG.contains(&seed) {
-            run_untimed(&case, &summary, &progress);
-        }
+        run_untimed(&case, &summary, &progress);
         summary.requests_completed
     }));
     match result {

@@ -13,7 +13,7 @@ const PARTNER_SCAN: u32 = 64;
 
 /// Strict priorities could keep a transaction waiting for ever. Once it has waited so long, a die
 /// serves the oldest one first, at most once in such a span.
-const STARVING: Time = Time::from_ms(100);
+pub(crate) const STARVING: Time = Time::from_ms(100);
 
 /// Kinds of queue of a die. User queues have one list per NVMe class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

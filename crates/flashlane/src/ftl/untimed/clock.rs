@@ -6,6 +6,7 @@
 use crate::config::DeviceConfig;
 use crate::config::units::Span;
 use crate::layout::Geometry;
+use crate::scheduler::queues::STARVING;
 
 /// A request that the controller answers by itself. Unit: picoseconds.
 pub(crate) const ANSWER: u64 = 5_000_000;
@@ -59,6 +60,8 @@ struct Last {
 pub(super) struct Dies {
     /// When each die has done all of its work. Unit: picoseconds.
     pub(super) free_at: Vec<u64>,
+    /// When each die has done the reads that it was given. Unit: picoseconds.
+    reads_until: Vec<u64>,
     last: Vec<Last>,
     die_of_plane: Vec<u32>,
     planes_per_die: u32,
@@ -79,6 +82,7 @@ impl Dies {
         let die_of = |plane| plane / geometry.planes_per_die;
         Self {
             free_at: vec![0; geometry.dies() as usize],
+            reads_until: vec![0; geometry.dies() as usize],
             last: vec![Last::default(); geometry.dies() as usize],
             die_of_plane: (0..geometry.planes()).map(die_of).collect(),
             planes_per_die: geometry.planes_per_die,
@@ -86,8 +90,7 @@ impl Dies {
             times: Times::new(device),
             collection_in_order: in_order || !device.ftl.gc.preemptible,
             erases_last: !matches!(scheduler, "host-first"),
-            moves_join: std::env::var("NOJOIN").is_err()
-                && geometry.planes_per_die > 1
+            moves_join: geometry.planes_per_die > 1
                 && !matches!(scheduler, "host-first")
                 && !device.ftl.gc.copyback,
         }
@@ -141,12 +144,64 @@ impl Dies {
         (end, false)
     }
 
-    /// The same for a read, which waits for the operation under way and not for those behind it.
+    /// The same for a read, which waits for the operation under way and for the reads before it, not for the
+    /// operations behind that. These wait for reads no longer than in the timed drive.
     #[inline]
     pub(super) fn read(&mut self, die: u32, at: u64) -> u64 {
         let Times { read, program, .. } = self.times;
-        let start = self.free_at[die as usize].max(at);
-        self.free_at[die as usize] = start + read;
-        start.min(at + program / 2) + read
+        let (free_at, reads_until) =
+            (&mut self.free_at[die as usize], &mut self.reads_until[die as usize]);
+        let behind_all = (*free_at).max(at);
+        let end = behind_all.min(at + program / 2).max(*reads_until) + read;
+        *reads_until = end;
+        if behind_all - at < STARVING.0 {
+            *free_at = behind_all + read;
+        }
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+
+    /// One die that reads for 1 ms and programs for 4 ms.
+    fn die() -> Dies {
+        Dies {
+            free_at: vec![0],
+            reads_until: vec![0],
+            last: vec![Last::default()],
+            die_of_plane: vec![0],
+            planes_per_die: 1,
+            dies_per_chip: 1,
+            times: Times { read: MS, program: 4 * MS, gc_read: 0, gc_program: 0, erase: 0 },
+            collection_in_order: false,
+            erases_last: true,
+            moves_join: false,
+        }
+    }
+
+    #[test]
+    fn reads_wait_for_the_operation_under_way_and_for_each_other() {
+        let mut dies = die();
+        for _ in 0..5 {
+            dies.program(0, 0, 0, 0);
+        }
+        let ends = [(); 4].map(|()| dies.read(0, 0) / MS);
+        assert_eq!(ends, [3, 4, 5, 6], "past the programs that wait");
+        assert_eq!(dies.free_at[0], 24 * MS, "which are late by as much");
+    }
+
+    #[test]
+    fn reads_hold_a_program_up_for_a_while_only() {
+        let mut dies = die();
+        for _ in 0..1_000 {
+            dies.read(0, 0);
+        }
+        let (end, _) = dies.program(0, 0, 0, 0);
+        assert_eq!(end, STARVING.0 + 4 * MS);
+        assert_eq!(dies.read(0, 0), 1_001 * MS, "behind all reads");
     }
 }

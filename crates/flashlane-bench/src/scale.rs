@@ -1,0 +1,167 @@
+//! How the cost of a request grows with the problem: random 8 KiB reads of an empty drive, on which one thing
+//! grows and the rest stays.
+
+use std::process::Command;
+
+use crate::cases;
+use crate::child;
+use crate::instructions::{Tool, count_run};
+use crate::workloads::{readers, several};
+
+/// Requests of the shorter of two counted runs, at least; the longer one has twice as many.
+const COUNTED: u64 = 20_000;
+/// The same of timed runs.
+const TIMED: u64 = 200_000;
+/// Most requests of a run that are counted.
+const COUNTED_MAX: u64 = 1_000_000;
+/// Requests outstanding where their number stays.
+const DEPTH: u64 = 64;
+/// Blocks and pages that keep thousands of chips small.
+const FEW_BLOCKS: [&str; 2] = ["flash.blocks_per_plane=64", "flash.pages_per_block=64"];
+
+/// What grows, and to what.
+const AXES: [(&str, &[u64]); 4] = [
+    ("flows", &[1, 4, 16, 64]),
+    ("chips", &[1, 32, 256, 1024, 4096]),
+    ("depth", &[1, 64, 1024, 65_535]),
+    ("requests", &[10_000, 100_000, 1_000_000, 10_000_000]),
+];
+
+/// One place on an axis.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    axis: &'static str,
+    value: u64,
+}
+
+/// What a run took.
+struct Cost {
+    requests: u64,
+    cpu_s: f64,
+    peak_rss_bytes: u64,
+}
+
+impl Point {
+    fn named(axis: &str, value: u64) -> Result<Self, String> {
+        let known = AXES.iter().find(|(name, values)| *name == axis && values.contains(&value));
+        let &(axis, _) = known.ok_or(format!("{axis} {value}: no such point"))?;
+        Ok(Self { axis, value })
+    }
+
+    /// Keys of the drive.
+    fn sets(self) -> Vec<String> {
+        let mut sets = Vec::new();
+        match self.axis {
+            "chips" => {
+                // As many channels as chips on each, or twice as many chips.
+                let channels = 1 << (self.value.ilog2() / 2);
+                sets.push(format!("flash.channels={channels}"));
+                sets.push(format!("flash.chips_per_channel={}", self.value / channels));
+                sets.extend(FEW_BLOCKS.map(str::to_owned));
+            }
+            "depth" => {
+                sets.push(format!("interface.queue_depth={}", self.value + 1));
+                sets.push(format!("interface.queue_fetch_size={}", self.value));
+            }
+            _ => {}
+        }
+        sets
+    }
+
+    /// Flows of so many requests in all.
+    fn workload(self, requests: u64) -> String {
+        match self.axis {
+            "flows" => several(self.value, DEPTH / self.value, requests),
+            "chips" => several(1, DEPTH, requests),
+            "depth" => several(1, self.value, requests),
+            _ => readers((2, requests / 2), (2, requests / 2)),
+        }
+    }
+
+    /// Requests of a shorter run, which has at least so many.
+    fn requests(self, least: u64) -> u64 {
+        match self.axis {
+            "depth" => least.max(4 * self.value),
+            "requests" => self.value,
+            _ => least,
+        }
+    }
+}
+
+/// The child's side: one run. Gives requests, processor time (unit: seconds) and peak memory (unit: bytes).
+pub(crate) fn run_point(axis: &str, value: u64, requests: u64) -> Result<String, String> {
+    let point = Point::named(axis, value)?;
+    let case = cases::find("backend-2-2").expect("the case exists");
+    let summary = child::run_with(case, &point.workload(requests), &point.sets())?;
+    let cpu_s = child::cpu_time().map_or(f64::NAN, |cpu| cpu.as_secs_f64());
+    Ok(format!("{} {cpu_s} {}", summary.requests_completed, summary.peak_rss_bytes))
+}
+
+fn arguments(point: Point, requests: u64) -> [String; 4] {
+    ["point".into(), point.axis.into(), point.value.to_string(), requests.to_string()]
+}
+
+/// Runs a point in a process of its own.
+fn cost(point: Point, requests: u64) -> Result<Cost, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new(program)
+        .args(arguments(point, requests))
+        .output()
+        .map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let mut words = said.split_whitespace();
+    let mut word = || words.next().and_then(|word| word.parse::<f64>().ok());
+    match (word(), word(), word()) {
+        (Some(requests), Some(cpu_s), Some(rss)) => {
+            Ok(Cost { requests: requests as u64, cpu_s, peak_rss_bytes: rss as u64 })
+        }
+        _ => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
+}
+
+/// Measures every point of the axes named, or of all, and prints a table.
+pub(crate) fn scale(names: &[String]) -> Result<(), String> {
+    let tool = Tool::found();
+    println!("random 8 KiB reads    instructions/request  ns/request  peak MiB");
+    for (axis, values) in AXES {
+        if !names.is_empty() && !names.iter().any(|name| name == axis) {
+            continue;
+        }
+        for &value in values {
+            let point = Point { axis, value };
+            let requests = point.requests(COUNTED);
+            let counted = match tool {
+                Some(tool) if requests <= COUNTED_MAX => {
+                    let (few, short) = count_run(tool, axis, &arguments(point, requests))?;
+                    let (many, long) = count_run(tool, axis, &arguments(point, 2 * requests))?;
+                    format!("{:.0}", (long - short) as f64 / (many - few) as f64)
+                }
+                _ => "-".to_owned(),
+            };
+            let (short, long) =
+                (cost(point, point.requests(TIMED))?, cost(point, 2 * point.requests(TIMED))?);
+            let ns = (long.cpu_s - short.cpu_s) * 1e9 / (long.requests - short.requests) as f64;
+            let mib = short.peak_rss_bytes as f64 / 1_048_576.0;
+            println!("{axis:<10} {value:>10} {counted:>20} {ns:>11.0} {mib:>9.1}");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_point_is_a_valid_scenario() {
+        let case = cases::find("backend-2-2").unwrap();
+        for (axis, values) in AXES {
+            for &value in values {
+                let point = Point::named(axis, value).unwrap();
+                let sets = point.sets();
+                child::loaded(case, &point.workload(1_000_000), &sets).unwrap();
+            }
+        }
+        assert!(Point::named("chips", 3).is_err());
+    }
+}
