@@ -128,7 +128,7 @@ impl Jobs {
         let increment = reader.size("offset_increment").unwrap_or(0);
         let priority = priority(&mut reader);
         let source = match reader.has("read_iolog") {
-            true => Source::Trace(trace(&mut reader)),
+            true => Source::Trace(trace(&mut reader).map(Box::new)),
             false => Source::Synthetic(Box::new(synthetic(&mut reader))),
         };
         if reader.section.entries.keys().any(|key| matches!(*key, "direct" | "buffered")) {
@@ -147,7 +147,7 @@ impl Jobs {
             };
             let mut flow = flow(name, priority);
             match &source {
-                Source::Trace(trace) => flow.trace.clone_from(trace),
+                Source::Trace(trace) => flow.trace = trace.as_deref().cloned(),
                 Source::Synthetic(synthetic) => {
                     let mut synthetic = (**synthetic).clone();
                     if copy > 0 {
@@ -200,7 +200,7 @@ impl Jobs {
 }
 
 enum Source {
-    Trace(Option<TraceConfig>),
+    Trace(Option<Box<TraceConfig>>),
     Synthetic(Box<SyntheticConfig>),
 }
 
