@@ -212,7 +212,7 @@ fn write_requests(
         let (offset, length) = (request.sector * 512, request.sectors * 512);
         writeln!(out, "{us}.{ps:06},{op},{offset},{length}")?;
         written += 1;
-        if written.is_multiple_of(STRIDE) {
+        if written % STRIDE == 0 {
             bar.set_position(written);
         }
     }
