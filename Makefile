@@ -1,4 +1,4 @@
-# The commands of the project. Everything goes through cargo; nothing is installed.
+# The commands of the project. Everything goes through cargo; nothing is installed but what scripts/install-test-tools.sh says.
 
 .PHONY: help demo test lint bench bench-check bench-record docs fuzz
 
