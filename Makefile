@@ -1,6 +1,6 @@
 # The commands of the project.
 
-.PHONY: help demo test test-rust test-python lint bench bench-check bench-record docs site screenshots
+.PHONY: help demo test test-rust test-python lint bench bench-check bench-record docs site screenshots fuzz
 
 help:
 	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
@@ -8,6 +8,7 @@ help:
 	@echo 'make lint    formatting and lints, warnings refused'
 	@echo 'make bench   speed of whole runs; see docs/performance.md (bench-check: instructions per request against'
 	@echo '             the committed ones; bench-record: measures all and keeps it in benches/)'
+	@echo 'make fuzz    coverage-guided fuzzing of all parsers, FUZZ_SECONDS=600 for each target'
 	@echo 'make docs    write docs/configuration.md anew from the schema'
 	@echo 'make site    the documentation as a site, in out/site'
 
@@ -19,6 +20,7 @@ demo:
 test: test-python test-rust
 
 test-rust:
+	@scripts/install-test-tools.sh
 	cargo test --workspace -- --quiet
 
 # Everything that these tests need goes to target/python.
@@ -55,3 +57,6 @@ screenshots: target/python/bin/ruff
 # The documentation as a site, in out/site.
 site: target/python/bin/ruff
 	./target/python/bin/mkdocs build --strict --quiet --site-dir out/site
+
+fuzz:
+	FUZZ_SECONDS="$(FUZZ_SECONDS)" FUZZ_TARGETS="$(FUZZ_TARGETS)" scripts/fuzz.sh
