@@ -1,6 +1,6 @@
-# The commands of the project. Everything goes through cargo; nothing is installed.
+# The commands of the project.
 
-.PHONY: help demo test lint bench bench-check bench-record docs
+.PHONY: help demo test test-rust test-python lint bench bench-check bench-record docs site screenshots fuzz
 
 help:
 	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
@@ -8,19 +8,30 @@ help:
 	@echo 'make lint    formatting and lints, warnings refused'
 	@echo 'make bench   speed of whole runs; see docs/performance.md (bench-check: instructions per request against'
 	@echo '             the committed ones; bench-record: measures all and keeps it in benches/)'
+	@echo 'make fuzz    coverage-guided fuzzing of all parsers, FUZZ_SECONDS=600 for each target'
 	@echo 'make docs    write docs/configuration.md anew from the schema'
+	@echo 'make site    the documentation as a site, in out/site'
 
 demo:
 	cargo build --release -q -p flashlane-cli
 	./target/release/flashlane demo --out out/demo
 
-test:
+# Python first: what it builds, the other tests use.
+test: test-python test-rust
+
+test-rust:
+	@scripts/install-test-tools.sh
 	cargo test --workspace -- --quiet
 
-lint:
+# Everything that these tests need goes to target/python.
+test-python:
+	./scripts/python-env.sh
+	./target/python/bin/python -m pytest
+
+lint: target/python/bin/ruff
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	@if [ -n "$$(git ls-files '*.py')" ]; then ruff check . && ruff format --check .; fi
+	./target/python/bin/ruff check python scripts && ./target/python/bin/ruff format --check python scripts
 
 # For example: make bench BENCH='--requests 1000000 gc-writes'
 bench:
@@ -35,3 +46,17 @@ bench-record:
 
 docs:
 	UPDATE_DOCS=1 cargo test -p flashlane --test docs
+
+target/python/bin/ruff:
+	./scripts/python-env.sh
+
+# The pictures of the README.
+screenshots: target/python/bin/ruff
+	./target/python/bin/python scripts/screenshots.py
+
+# The documentation as a site, in out/site.
+site: target/python/bin/ruff
+	./target/python/bin/mkdocs build --strict --quiet --site-dir out/site
+
+fuzz:
+	FUZZ_SECONDS="$(FUZZ_SECONDS)" FUZZ_TARGETS="$(FUZZ_TARGETS)" scripts/fuzz.sh

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashlane::Warmup;
 use flashlane::config::load::Overrides;
@@ -10,9 +9,6 @@ use flashlane::config::units::{ByteSize, Span};
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
 
 use crate::watch::WatchArgs;
-
-/// Options of later versions: asked for by name, refused by name.
-const NOT_YET: &[&str] = &["--report"];
 
 /// Simulates SSDs that several tenants share.
 #[derive(Debug, Parser)]
@@ -31,6 +27,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Run the experiments of a paper and print its numbers beside ours.
     Reproduce(ReproduceArgs),
+    /// Results of several runs side by side.
+    Compare(CompareArgs),
     /// Check device and workload files without running them.
     Check(CheckArgs),
     /// Devices that ship with the program.
@@ -165,6 +163,21 @@ pub(crate) struct ReproduceArgs {
     /// No progress bar.
     #[arg(long)]
     pub(crate) quiet: bool,
+}
+
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Folders that `run --out` wrote, or files in them: a report.html or a summary.json.
+    #[arg(value_name = "RESULT", num_args = 2.., required = true)]
+    pub(crate) results: Vec<PathBuf>,
+    /// Page to write with everything side by side, whole or not at all. Distributions, time series and blame
+    /// are taken from the report.html of each run.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+    /// What goes to standard output: nothing (the table goes to standard error), or one JSON object per line.
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_text_or_json)]
+    pub(crate) format: Format,
 }
 
 /// Arguments of `check`.
@@ -436,6 +449,14 @@ fn parse_format(text: &str) -> Result<Format, String> {
     }
 }
 
+fn parse_text_or_json(text: &str) -> Result<Format, String> {
+    match text {
+        "text" => Ok(Format::Text),
+        "json" => Ok(Format::Json),
+        _ => Err("allowed: text, json".to_owned()),
+    }
+}
+
 fn parse_inspect_format(text: &str) -> Result<Format, String> {
     match text {
         "text" => Ok(Format::Text),
@@ -476,15 +497,6 @@ pub(crate) fn parse() -> Result<Command, u8> {
         Ok(cli) => return Ok(cli.command),
         Err(error) => error,
     };
-    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(name))) =
-        (error.kind(), error.get(ContextKind::InvalidArg))
-    {
-        let name = name.split('=').next().unwrap_or(name);
-        if NOT_YET.contains(&name) {
-            crate::output::note(&format!("error: {name}: not available in this version"));
-            return Err(2);
-        }
-    }
     let _ = error.print();
     Err(u8::try_from(error.exit_code()).unwrap_or(2))
 }

@@ -10,7 +10,7 @@ use crate::args::{DemoArgs, Format};
 use crate::execute::{Scenario, execute};
 use crate::output::{OutFolder, note, print};
 use crate::watch::Watched;
-use crate::{blame_table, table};
+use crate::{blame_table, report, table};
 
 /// The schedulers that the demonstration compares.
 const SCHEDULERS: [&str; 2] = ["fcfs", "out-of-order"];
@@ -34,11 +34,13 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
     }
     let options =
         RunOptions { seed: common.seed, alone: true, check: common.check, ..RunOptions::default() };
+    // Both schedulers on one page.
+    let mut watch = common.watch;
+    watch.report |= folder.is_some();
     let (mut scenarios, mut watched) = (Vec::new(), Vec::new());
     for (scheduler, device) in SCHEDULERS.iter().zip(&devices) {
         let (folder, path) = (folder.as_mut(), Path::new(scheduler));
-        let (observe, files) =
-            Watched::prepare(&common.watch, false, folder, path, &workload.config)?;
+        let (observe, files) = Watched::prepare(&watch, false, folder, path, &workload.config)?;
         watched.push(files);
         scenarios.push(Scenario {
             device: &device.config,
@@ -58,18 +60,24 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
         }
     }
     if let Some(folder) = folder {
-        let mut files = Vec::new();
+        let (mut files, mut runs) = (Vec::new(), Vec::new());
+        for ((scheduler, device), outcome) in SCHEDULERS.iter().zip(&devices).zip(&outcomes) {
+            let mut run = report::data(outcome, &device.config, &workload.config)?;
+            (*scheduler).clone_into(&mut run.label);
+            runs.push(run);
+        }
+        files.push((PathBuf::from("report.html"), report::page(&runs)?));
         for ((scheduler, outcome), watched) in SCHEDULERS.iter().zip(&outcomes).zip(watched) {
             for (name, text) in outcome.files()? {
                 files.push((PathBuf::from(scheduler).join(name), text.into()));
             }
-            files.extend(watched.files(&common.watch, &outcome.details)?);
+            files.extend(watched.files(&watch, &outcome.details)?);
         }
         folder.write(files)?;
     }
     if common.format == Format::Text || !common.quiet {
         let summaries: Vec<_> = outcomes.iter().map(|outcome| &outcome.summary).collect();
-        note(table::side_by_side(&summaries).trim_end());
+        note(table::side_by_side(&SCHEDULERS, &summaries).trim_end());
     }
     if common.format == Format::Json {
         for outcome in &outcomes {

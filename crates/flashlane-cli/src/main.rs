@@ -3,12 +3,14 @@
 mod args;
 mod blame_table;
 mod check;
+mod compare;
 mod demo;
 mod dry_run;
 mod execute;
 mod fault;
 mod list;
 mod output;
+mod report;
 mod reproduce;
 mod run;
 mod seeds;
@@ -41,6 +43,7 @@ fn dispatch(command: &Command) -> Result<(), Error> {
         Command::Run(arguments) => run::run(arguments),
         Command::Demo(arguments) => demo::demo(arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
+        Command::Compare(arguments) => compare::compare(arguments),
         Command::Check(arguments) => check::check(&arguments.files),
         Command::Preset(arguments) => list::preset(arguments),
         Command::Policies => list::policies(),

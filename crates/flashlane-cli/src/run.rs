@@ -12,7 +12,7 @@ use crate::args::{CommonArgs, Format, RunArgs};
 use crate::execute::{Outcome, Scenario, execute, pretty};
 use crate::output::{Content, OutFolder, note, print};
 use crate::watch::Watched;
-use crate::{blame_table, dry_run, table};
+use crate::{blame_table, dry_run, report, table};
 
 /// Loads, checks, runs, reports.
 pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
@@ -68,7 +68,11 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     let to_files = folder.is_some();
     if let Some(folder) = folder {
         let mut files = files(&outcomes)?;
-        for (watched, outcome) in watched.into_iter().zip(&outcomes) {
+        for ((watched, outcome), workload) in watched.into_iter().zip(&outcomes).zip(&workloads) {
+            if watch.report {
+                let run = report::data(outcome, &device.config, &workload.config)?;
+                files.push((watched.folder().join("report.html"), report::page(&[run])?));
+            }
             files.extend(watched.files(watch, &outcome.details)?);
         }
         files.extend(documents.iter().enumerate().map(|(index, document)| {

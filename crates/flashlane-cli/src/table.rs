@@ -375,30 +375,33 @@ fn flash(summary: &Summary) -> String {
 }
 
 /// The same tenants under several schedulers.
-pub(crate) fn side_by_side(summaries: &[&Summary]) -> String {
+pub(crate) fn side_by_side(labels: &[&str], summaries: &[&Summary]) -> String {
     let mut header = vec!["side by side"];
-    header.extend(summaries.iter().map(|summary| summary.scheduler.as_str()));
+    header.extend(labels);
     let mut table = Table::new(&header);
-    let flow_count = summaries.first().map_or(0, |summary| summary.flows.len());
-    for flow in 0..flow_count {
-        let name = &summaries[0].flows[flow].name;
-        let mut add = |what: &str, value: &dyn Fn(&Summary) -> Option<f64>| {
-            let mut row = vec![format!("{name}: {what}")];
-            row.extend(summaries.iter().map(|summary| maybe(value(summary))));
-            table.row(row);
-        };
-        add("mean response, us", &|s| Some(s.flows[flow].response_time_us.mean));
-        add("p99 response, us", &|s| Some(s.flows[flow].response_time_us.p99));
-        add("slowdown", &|s| s.flows[flow].slowdown);
-    }
-    let mut add = |what: &str, value: &dyn Fn(&Summary) -> Option<f64>| {
-        let mut row = vec![what.to_owned()];
-        row.extend(summaries.iter().map(|summary| maybe(value(summary))));
-        table.row(row);
+    let mut add = |what: String, value: &dyn Fn(&Summary) -> Option<f64>| {
+        let values: Vec<Option<f64>> = summaries.iter().map(|summary| value(summary)).collect();
+        if values.iter().any(Option::is_some) {
+            table.row([what].into_iter().chain(values.into_iter().map(maybe)).collect());
+        }
     };
-    add("fairness (1 is fair)", &|s| s.fairness.fairness);
-    add("largest slowdown", &|s| s.fairness.max_slowdown);
-    add("weighted speedup", &|s| s.fairness.weighted_speedup);
+    let mut names: Vec<&str> = Vec::new();
+    for flow in summaries.iter().flat_map(|summary| &summary.flows) {
+        if !names.contains(&flow.name.as_str()) {
+            names.push(&flow.name);
+        }
+    }
+    for name in names {
+        let of = |s: &Summary| s.flows.iter().position(|flow| flow.name == name);
+        add(format!("{name}: mean response, us"), &|s| Some(s.flows[of(s)?].response_time_us.mean));
+        add(format!("{name}: p99 response, us"), &|s| Some(s.flows[of(s)?].response_time_us.p99));
+        add(format!("{name}: IOPS"), &|s| Some(s.flows[of(s)?].iops));
+        add(format!("{name}: slowdown"), &|s| s.flows[of(s)?].slowdown);
+    }
+    add("fairness (1 is fair)".to_owned(), &|s| s.fairness.fairness);
+    add("largest slowdown".to_owned(), &|s| s.fairness.max_slowdown);
+    add("weighted speedup".to_owned(), &|s| s.fairness.weighted_speedup);
+    add("write amplification".to_owned(), &|s| Some(s.flash.write_amplification));
     table.render()
 }
 

@@ -33,6 +33,10 @@ pub(crate) struct WatchArgs {
     /// any other way, it is written with windows that grow with the run.
     #[arg(long, value_name = "TIME", value_parser = crate::args::parse_window, requires = "out")]
     series_window: Option<Span>,
+    /// Write report.html, one page that needs nothing else: who suffers and who causes it, latencies, the run
+    /// over time, chips and channels. Keeps blame and time series as well.
+    #[arg(long, requires = "out")]
+    pub(crate) report: bool,
 }
 
 /// Slices of a timeline whose span is given.
@@ -59,7 +63,11 @@ fn parse_span(text: &str) -> Result<TimelineOptions, String> {
 impl WatchArgs {
     /// Something is watched.
     pub(crate) fn any(&self) -> bool {
-        self.requests || self.blame || self.timeline.is_some() || self.series_window.is_some()
+        self.requests
+            || self.blame
+            || self.timeline.is_some()
+            || self.series_window.is_some()
+            || self.report
     }
 }
 
@@ -100,10 +108,15 @@ impl Watched {
         let observe = Observe {
             requests: sink,
             series: wants_series.then_some(SeriesOptions { window }),
-            blame: arguments.blame,
+            blame: arguments.blame || arguments.report,
             timeline: arguments.timeline,
         };
         Ok((observe, watched))
+    }
+
+    /// Where its files go, below the folder for results.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The files of a scenario that is over.

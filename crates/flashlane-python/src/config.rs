@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use flashlane::Error;
 use flashlane::config::bounds::Capacity;
 use flashlane::config::load::{self, Loaded, Overrides};
-use flashlane::config::{DeviceConfig, WorkloadConfig, preset};
+use flashlane::config::{DeviceConfig, WorkloadConfig, preset, validate};
 use flashlane::layout::Layout;
-use flashlane::Error;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -48,6 +48,14 @@ pub(crate) struct Device {
     pub(crate) loaded: Loaded<DeviceConfig>,
 }
 
+impl Device {
+    fn checked(loaded: Result<Loaded<DeviceConfig>, Error>) -> PyResult<Self> {
+        let loaded = loaded.or_raise()?;
+        validate::check_device(&loaded).or_raise()?;
+        Ok(Self { loaded })
+    }
+}
+
 #[pymethods]
 impl Device {
     #[new]
@@ -81,14 +89,13 @@ impl Device {
                 }
             },
         };
-        Ok(Self { loaded: loaded.or_raise()? })
+        Self::checked(loaded)
     }
 
     /// A device from the text of a TOML file.
     #[staticmethod]
     fn from_toml(text: &str) -> PyResult<Self> {
-        let loaded = load::device_from_toml(text, "Device", &Overrides::default());
-        Ok(Self { loaded: loaded.or_raise()? })
+        Self::checked(load::device_from_toml(text, "Device", &Overrides::default()))
     }
 
     /// Names of the devices that ship with the package.
@@ -112,8 +119,7 @@ impl Device {
             compat_mqsim: compat_is_mqsim(compat)?,
             sets: sets(set)?,
         };
-        let loaded = load::device_from_toml(&self.to_toml()?, "Device", &overrides);
-        Ok(Self { loaded: loaded.or_raise()? })
+        Self::checked(load::device_from_toml(&self.to_toml()?, "Device", &overrides))
     }
 
     /// Every key, as TOML.
@@ -194,6 +200,13 @@ pub(crate) struct Workload {
     pub(crate) loaded: Loaded<WorkloadConfig>,
 }
 
+impl Workload {
+    fn checked(loaded: Loaded<WorkloadConfig>) -> PyResult<Self> {
+        validate::check_workload(&loaded).or_raise()?;
+        Ok(Self { loaded })
+    }
+}
+
 #[pymethods]
 impl Workload {
     /// From the text of a TOML file. Paths are relative to `folder`.
@@ -208,7 +221,7 @@ impl Workload {
         let mut loaded = load::workload_from_toml(text, "Workload", &overrides).or_raise()?;
         let folder = folder.unwrap_or_default();
         load::resolve_paths(&mut loaded, &folder).or_raise()?;
-        Ok(Self { loaded })
+        Self::checked(loaded)
     }
 
     /// From nested dictionaries with the keys of a workload file.
@@ -224,7 +237,7 @@ impl Workload {
     fn from_file(path: PathBuf, set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Self>> {
         let overrides = Overrides { sets: sets(set)?, ..Overrides::default() };
         let loaded = load::workloads(Path::new(&path), &overrides).or_raise()?;
-        Ok(loaded.into_iter().map(|loaded| Self { loaded }).collect())
+        loaded.into_iter().map(Self::checked).collect()
     }
 
     /// Every key, as TOML.
@@ -260,7 +273,8 @@ impl Workload {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        let made = slf.py().import("flashlane._flashlane")?.getattr("_Workload")?.getattr("from_toml")?;
+        let made =
+            slf.py().import("flashlane._flashlane")?.getattr("_Workload")?.getattr("from_toml")?;
         let arguments = PyTuple::new(slf.py(), [slf.get().to_toml()?])?;
         PyTuple::new(slf.py(), [made, arguments.into_any()])
     }

@@ -48,9 +48,9 @@ pub(crate) fn table(dict: &Bound<'_, PyDict>, place: &str) -> PyResult<toml::Tab
         if value.is_none() {
             continue;
         }
-        let key: String = key.extract().map_err(|_| {
-            PyTypeError::new_err(format!("{place}: keys are text, found {key}"))
-        })?;
+        let key: String = key
+            .extract()
+            .map_err(|_| PyTypeError::new_err(format!("{place}: keys are text, found {key}")))?;
         let below = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
         table.insert(key, to_toml(&value, &below)?);
     }

@@ -35,6 +35,16 @@
   });
   const powersOfTen = (u, splits) => splits.map((v) => (Math.abs(Math.log10(v) % 1) < 1e-9 ? v : null));
 
+  // Curves have points of their own: the one of each that is nearest to the pointer.
+  const nearest = (u, curve, index) => {
+    const values = u.data[curve];
+    for (let step = 0; step < values.length; step += 1) {
+      if (values[index - step] !== null && values[index - step] !== undefined) return index - step;
+      if (values[index + step] !== null && values[index + step] !== undefined) return index + step;
+    }
+    return index;
+  };
+
   const charts = [];
   const place = (host, options, data) => {
     const box = { width: Math.max(280, host.clientWidth), height: options.height };
@@ -78,7 +88,7 @@
           (u, s) => (tail ? powersOfTen(u, s).map((v) => (v === null ? null : percentile(v))) : s.map((v) => `${Math.round(100 * v)} %`)), 74),
       ],
       series,
-      cursor: { drag: { x: true, y: false } },
+      cursor: { drag: { x: true, y: false }, dataIdx: nearest },
     }, uPlot.join(tables));
   };
 

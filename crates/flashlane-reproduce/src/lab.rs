@@ -1,8 +1,8 @@
 //! Runs the simulations of an experiment on all cores.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::units::Span;
@@ -94,6 +94,8 @@ pub struct Lab<'a> {
     pub smoke: bool,
     /// The user's own traces; the others are clones.
     pub trace_folder: TraceFolder,
+    /// Ends the current experiment soon after it becomes true, with [`Error::Interrupted`].
+    pub stop: Option<Arc<AtomicBool>>,
     origins: Mutex<BTreeSet<Origin>>,
     threads: usize,
     progress: &'a (dyn Fn(f64) + Sync),
@@ -109,6 +111,7 @@ impl<'a> Lab<'a> {
             seed: 1,
             smoke: false,
             trace_folder: TraceFolder::default(),
+            stop: None,
             origins: Mutex::default(),
             threads,
             progress,
@@ -158,7 +161,11 @@ impl<'a> Lab<'a> {
             .iter()
             .flat_map(|job| {
                 let seeds = self.seed..self.seed + seeds;
-                seeds.map(|seed| RunOptions { seed, ..job.options.clone() })
+                seeds.map(|seed| RunOptions {
+                    seed,
+                    stop: self.stop.clone(),
+                    ..job.options.clone()
+                })
             })
             .collect();
         let per_job = |index: usize| &jobs[index / seeds as usize];

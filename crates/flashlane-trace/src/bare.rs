@@ -70,7 +70,7 @@ impl BareColumns {
         let is_time = parts.next().as_ref().is_some_and(is_number)
             && parts.next().as_ref().is_none_or(is_number);
         let has_decimals = time.contains(&b'.');
-        (fields.len() == 5 && is_time && rest.iter().all(|field| is_number(field)))
+        (fields.len() == 5 && is_time && rest.iter().all(is_number))
             .then_some(BareColumns { has_commas, has_decimals })
     }
 

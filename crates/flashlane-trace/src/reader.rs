@@ -25,6 +25,8 @@ pub struct TraceReader {
     header_lines: u64,
     lines: LineReader,
     parser: Parser,
+    /// The parser hands out records later than their lines.
+    reorders: bool,
     state: Pass,
 }
 
@@ -47,6 +49,14 @@ struct Pass {
     /// Time of the latest delivered record on the clock of the file.
     previous_ps: u128,
     finished: bool,
+}
+
+/// What the lines of a text are of.
+struct Text<'a> {
+    format: &'a Format,
+    header_lines: u64,
+    /// The parser hands out records later than their lines.
+    reorders: bool,
 }
 
 /// What comes next.
@@ -88,18 +98,21 @@ impl TraceReader {
             wanted: Wanted { options: options.clone(), devices },
             header_lines: format.header_lines(),
             parser: format.parser(&reading, path)?,
+            reorders: false,
             reading,
             lines,
             format,
             state: Pass::default(),
         };
-        reader.count_what_there_is();
+        reader.begin();
         Ok(reader)
     }
 
-    fn count_what_there_is(&mut self) {
-        if !self.format.is_text() {
-            self.lines.count_records();
+    /// Prepares for a pass.
+    fn begin(&mut self) {
+        match &self.parser {
+            Parser::Lines(parser) => self.reorders = parser.reorders(),
+            Parser::Records(_) => self.lines.count_records(),
         }
     }
 
@@ -130,7 +143,7 @@ impl TraceReader {
     pub fn rewind(&mut self) -> Result<(), TraceError> {
         self.lines = LineReader::open(self.lines.path())?;
         self.parser = self.format.parser(&self.reading, self.lines.path())?;
-        self.count_what_there_is();
+        self.begin();
         self.state = Pass::default();
         Ok(())
     }
@@ -208,10 +221,11 @@ impl TraceReader {
         if self.wanted.options.limit.is_some_and(|limit| self.state.delivered >= limit) {
             return self.finish();
         }
-        let TraceReader { wanted, format, header_lines, lines, parser, state, .. } = self;
+        let TraceReader { wanted, format, header_lines, lines, parser, reorders, state, .. } = self;
         let next = match parser {
             Parser::Lines(parser) => {
-                next_of_lines(parser.as_mut(), lines, (format, *header_lines), state, wanted)?
+                let about = Text { format, header_lines: *header_lines, reorders: *reorders };
+                next_of_lines(parser.as_mut(), lines, &about, state, wanted)?
             }
             Parser::Records(parser) => next_of_records(parser.as_mut(), lines, state, wanted)?,
         };
@@ -276,11 +290,11 @@ impl TraceReader {
 fn next_of_lines(
     parser: &mut dyn LineParser,
     lines: &mut LineReader,
-    (format, header_lines): (&Format, u64),
+    text: &Text<'_>,
     state: &mut Pass,
     wanted: &Wanted,
 ) -> Result<Next, TraceError> {
-    let reorders = parser.reorders();
+    let Text { format, header_lines, reorders } = *text;
     loop {
         if reorders
             && let Some(raw) = parser.ready(false)

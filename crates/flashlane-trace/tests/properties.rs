@@ -292,6 +292,13 @@ fn contents() -> impl Strategy<Value = Vec<u8>> {
         b"BZh91AY&SY",
         b"\xef\xbb\xbf",
         b"\xff\xfe1\0",
+        b"\x07tae",
+        b"eat\x08",
+        b"PAR1",
+        b"\x01\0\0\0\0\x02\0\0\x01\0\0\0\x28\0\0\x01",
+        b"\x2a\0\0\x02",
+        b"fio version 3 iolog\n",
+        b"fio version 2 iolog\n",
     ]);
     let noise = vec(any::<u8>(), 0..400);
     let traceish = vec(select(b"0019x.,- \t\n\r\nRWead#\"".to_vec()), 0..400);
@@ -306,6 +313,14 @@ fn contents() -> impl Strategy<Value = Vec<u8>> {
         "Read",
         "DiskRead",
         "DiskReadInit",
+        "8,0",
+        "Q",
+        "+",
+        "r",
+        "wait",
+        "read",
+        "add",
+        "0123456789abcdef0123456789abcdef",
         "BeginHeader",
         "EndHeader",
         "hm",

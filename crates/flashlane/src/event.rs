@@ -40,6 +40,8 @@ pub(crate) enum Event {
     CompletionRoom { flow: u16 },
     /// The time has come at which the scheduling policy wants to be woken, unless it wants that no more.
     Alarm,
+    /// A closed-loop flow has paused long enough for another request.
+    Thought { flow: u16 },
 }
 
 impl Laned for Event {

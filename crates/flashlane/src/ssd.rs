@@ -192,6 +192,7 @@ impl Ssd {
     fn handle(&mut self, event: Event, before: Time) {
         match event {
             Event::Arrival { flow } => self.on_arrival(flow),
+            Event::Thought { flow } => self.on_thought(flow),
             Event::Doorbell { flow } => self.on_doorbell(flow),
             Event::WriteEntry { request } => self.on_write_entry(request),
             Event::AdapterSubmitted { request } => self.on_adapter_submitted(request),

@@ -273,3 +273,24 @@ fn the_configuration_page_is_up_to_date() {
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(found == text, "docs/configuration.md is out of date; run `make docs`");
 }
+
+/// Every block of Rust in the page stands like this in a file that it speaks of.
+#[test]
+fn the_page_on_policies_quotes_the_source() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page =
+        std::fs::read_to_string(root.join("../../docs/adding-a-policy.md")).expect("the page");
+    let source = |file: &str| {
+        std::fs::read_to_string(root.join("src/scheduler/policy").join(file)).expect("the source")
+    };
+    let sources = [source("host_first.rs"), source("mod.rs")];
+    let blocks: Vec<&str> = page
+        .split("```rust\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().expect("blocks end"))
+        .collect();
+    assert!(blocks.len() >= 6, "the page shows how");
+    for block in blocks {
+        assert!(sources.iter().any(|source| source.contains(block)), "not in the source:\n{block}");
+    }
+}

@@ -132,3 +132,17 @@ fn sata_cannot_tell_flows_apart() {
     let nvme = |s: &Scenario| s.set("interface.kind", "nvme").run();
     assert_ne!(means(&nvme(&plain)), means(&nvme(&apart)));
 }
+
+#[test]
+fn a_flow_pauses_before_its_next_request() {
+    let base = one(1, 1.0, "4KiB", 2000);
+    let busy = base.run();
+    let pausing = base.set("flow.one.synthetic.think_time", "\"300us\"").run();
+    // The drive is as fast as before; the flow asks less often.
+    let response = busy.flows[0].response_time_us.mean;
+    assert_eq!(pausing.flows[0].response_time_us.mean, response);
+    let expected = 1e6 / (response + 300.0);
+    let found = pausing.flows[0].iops;
+    assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
+    assert!(busy.flows[0].iops > 5.0 * found);
+}

@@ -207,3 +207,32 @@ proptest! {
         prop_assert_ne!(&requests, &take(&mut source(&text, sectors, seed, 1), 300, Time::ZERO));
     }
 }
+
+#[test]
+fn a_region_bounds_every_address_and_the_footprint() {
+    let text = "queue_depth = 1\nsize = '8KiB'\nregion_start = '1MiB'\nregion = '64KiB'\n";
+    for address in ["'uniform'", "'streaming'", "{ zipf = { theta = 1.0 } }"] {
+        let mut source = source(&format!("{text}address = {address}"), 1 << 20, 3, 0);
+        let requests = take(&mut source, 2_000, Time::ZERO);
+        let first = requests.iter().map(|p| p.sector).min();
+        let last = requests.iter().map(|p| p.sector + u64::from(p.sectors)).max();
+        assert_eq!((first, last), (Some(2048), Some(2048 + 128)), "{address}");
+        let Footprint::Pages(pages) = source.footprint() else { panic!("{address}: pages") };
+        assert_eq!(pages.iter().collect::<Vec<_>>(), (128..136).collect::<Vec<_>>());
+    }
+    let whole = source("queue_depth = 1\nregion = '1MiB'", 1 << 20, 3, 0);
+    assert_eq!(whole.footprint(), Footprint::Prefix { sectors: 2048 });
+    let rest = source("queue_depth = 1\nregion_start = '511MiB'", 1 << 20, 3, 0);
+    let Footprint::Pages(pages) = rest.footprint() else { panic!("pages") };
+    assert_eq!(pages.count(), 128);
+}
+
+#[test]
+fn a_flow_may_have_a_seed_of_its_own() {
+    let with = |seed: &str, run: u64| {
+        take(&mut source(&format!("queue_depth = 1\n{seed}"), 1 << 20, run, 0), 50, Time::ZERO)
+    };
+    assert_eq!(with("seed = 5", 1), with("seed = 5", 2), "the seed of the run does not matter");
+    assert_eq!(with("seed = 5", 1), with("", 5));
+    assert_ne!(with("seed = 5", 1), with("seed = 6", 1));
+}

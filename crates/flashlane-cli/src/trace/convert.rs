@@ -47,7 +47,7 @@ pub(super) fn convert(arguments: &ConvertArgs) -> Result<(), Error> {
                 false => left_out += 1,
             }
         }
-        if reader.delivered_count() % STRIDE == 0 {
+        if reader.delivered_count().is_multiple_of(STRIDE) {
             bar.set_position(reader.delivered_count());
         }
     }

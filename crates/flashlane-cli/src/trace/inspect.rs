@@ -87,7 +87,7 @@ impl Inspection {
                 device.requests += 1;
                 device.end_bytes = device.end_bytes.max(record.end_bytes());
             }
-            if reader.delivered_count() % STRIDE == 0 {
+            if reader.delivered_count().is_multiple_of(STRIDE) {
                 bar.set_position(reader.delivered_count());
             }
         }

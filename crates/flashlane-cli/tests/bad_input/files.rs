@@ -14,7 +14,7 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["--device", "d.toml/inside"], &["d.toml/inside", "cannot be read"]),
     (&["--device", "d.toml", "--workload", "nowhere.toml"], &["nowhere.toml", "no such file"]),
     (&["--device", "d.toml", "--workload", "empty.toml"], &["empty.toml", "is empty"]),
-    (&["--device", "d.toml", "--workload", "job.fio"], &["job.fio", "not available"]),
+    (&["--device", "d.toml", "--workload", "job.fio"], &["job.fio: found no job"]),
     (&["--device", "d.toml", "--scheduler", "fcfz"], &["--scheduler fcfz", "`fcfs`?"]),
     (&["--device", "d.toml", "--isolation", "unifeid"], &["--isolation", "`unified`?"]),
     (&["--device", "d.toml", "--compat", "ssdsim"], &["--compat", "mqsim"]),
@@ -47,7 +47,7 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["--device", "d.toml", "--blame", "--seeds", "2"], &["--seeds", "one run is watched"]),
     (&["--device", "d.toml", "--blame", "--waf-only"], &["--blame", "they are about time"]),
     (&["--device", "d.toml", "--format", "fio-json", "--waf-only"], &["--format", "text, json"]),
-    (&["--device", "d.toml", "--report"], &["--report", "not available in this version"]),
+    (&["--device", "d.toml", "--report"], &["--report", "--out"]),
     (&["--device", "d.toml", "--sheduler", "fcfs"], &["--sheduler", "--scheduler"]),
     (&[], &["--device"]),
 ];

@@ -53,6 +53,41 @@ const RULES: &[Case] = &[
     ),
     case("queue_depth = 4", "queue_depth = 0", &["flow[0].synthetic.queue_depth", "1 to 65535"]),
     case("queue_depth = 4", "queue_depth = 65536", &["queue_depth", "1 to 65535"]),
+    case(
+        "read_ratio = 0.5",
+        "region = \"700B\"",
+        &["w.toml:8: flow[0].synthetic.region", "found 700B", "multiples of 512B"],
+    ),
+    case(
+        "read_ratio = 0.5",
+        "region_start = \"4KiB\"\nworking_set = 0.5",
+        &["w.toml:8: flow[0].synthetic.region_start", "beside working_set"],
+    ),
+    case(
+        "read_ratio = 0.5",
+        "region = \"1TiB\"",
+        &["w.toml:8: flow[0].synthetic.region", "found 1TiB", "logical space from 0B on"],
+    ),
+    case(
+        "read_ratio = 0.5",
+        "region_start = \"1TiB\"",
+        &[
+            "w.toml:8: flow[0].synthetic.region_start",
+            "found 1TiB",
+            "below the flow's logical space",
+        ],
+    ),
+    case(
+        "read_ratio = 0.5",
+        "think_time = \"0s\"",
+        &["w.toml:8: flow[0].synthetic.think_time", "1ps to"],
+    ),
+    case(
+        "queue_depth = 4",
+        "iops = 5.0\nthink_time = \"1us\"",
+        &["flow[0].synthetic.think_time", "without queue_depth"],
+    ),
+    case("read_ratio = 0.5", "seed = -1", &["w.toml:8: flow[0].synthetic.seed", "0 or more"]),
     case("read_ratio = 0.5", "read_ratio = 1.5", &["w.toml:8", "found 1.5", "0 to 1"]),
     case("read_ratio = 0.5", "trim_ratio = -0.1", &["trim_ratio", "found -0.1", "0 to 1"]),
     case(

@@ -86,11 +86,8 @@ impl OutputFormat {
         let stem = Codec::by_file_name(&name)
             .and_then(|_| name.rsplit_once('.'))
             .map_or(name.as_str(), |(stem, _)| stem);
-        let has = |ending: &&str| stem.ends_with(&format!(".{ending}"));
-        OutputFormat::ALL
-            .iter()
-            .copied()
-            .find(|format| format.info().endings.iter().any(|e| has(e)))
+        let has = |ending: &&'static str| stem.ends_with(&format!(".{ending}"));
+        OutputFormat::ALL.iter().copied().find(|format| format.info().endings.iter().any(has))
     }
 
     /// A writer to `out`, which is compressed by `codec`. Fio's logs call device n `files[n]`; without a name there it

@@ -2,6 +2,7 @@
 
 pub mod bounds;
 pub mod device;
+pub mod fio_job;
 pub mod load;
 pub mod mqsim_xml;
 pub mod policy;

@@ -151,6 +151,18 @@ pub struct SyntheticConfig {
     /// Share of the flow's logical space, from its start, that requests touch. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub working_set: Option<Ratio>,
+    /// Size of the part of the flow's logical space that requests touch, instead of `working_set`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region: Option<ByteSize>,
+    /// Where that part starts, from the start of the flow's logical space. Default: 0B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region_start: Option<ByteSize>,
+    /// Closed loop: pause between the completion of a request and the next one in its place. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think_time: Option<Span>,
+    /// Seed of the flow's own draws, instead of the run's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// End of the pass after so many requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,

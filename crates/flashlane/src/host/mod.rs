@@ -24,8 +24,10 @@ const STARVATION: Time = Time::from_s(20);
 /// The host's side of a flow.
 pub(crate) struct HostFlow {
     pub(crate) source: Option<Box<dyn RequestSource>>,
-    /// A completion makes the next request.
+    /// A completion makes the next request at once.
     closed_loop: bool,
+    /// A completion makes the next request after this time; 0 in flows that do not pause.
+    think_time: Time,
     /// Requests that wait for room in the submission queue.
     backlog: VecDeque<u32>,
     /// Open loop: the next request.
@@ -67,7 +69,10 @@ impl Host {
             .map(|(flow, source)| HostFlow {
                 passed: source.as_ref().is_none_or(|s| s.endless()),
                 stopped: source.is_none(),
-                closed_loop: source.as_ref().is_some_and(|s| s.closed_loop().is_some()),
+                closed_loop: source
+                    .as_ref()
+                    .is_some_and(|s| s.closed_loop().is_some() && s.think_time() == Time::ZERO),
+                think_time: source.as_ref().map_or(Time::ZERO, |source| source.think_time()),
                 source,
                 backlog: VecDeque::new(),
                 planned: None,
@@ -306,9 +311,17 @@ impl Ssd {
     /// A request of the flow is over: a closed loop generates the next one.
     #[inline(always)]
     pub(crate) fn next_in_loop(&mut self, flow: u16) {
-        if self.host.flows[flow as usize].closed_loop {
+        let host = &self.host.flows[flow as usize];
+        if host.closed_loop {
             self.generate(flow);
+        } else if host.think_time > Time::ZERO {
+            self.queue.schedule(self.now + host.think_time, Event::Thought { flow });
         }
+    }
+
+    /// The pause after a completion is over.
+    pub(crate) fn on_thought(&mut self, flow: u16) {
+        self.generate(flow);
     }
 
     /// Share of the work that is done, as far as it is known.

@@ -137,6 +137,11 @@ impl AddressDraw {
         start
     }
 
+    /// Everything below this may be touched. Unit: sectors.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit
+    }
+
     /// What the draws touch.
     pub(crate) fn footprint(&self, space_sectors: u64) -> Footprint {
         match &self.shape {

@@ -77,6 +77,11 @@ pub trait RequestSource: Send {
     /// `Some(queue depth)` for a closed loop, `None` for arrivals by the clock.
     fn closed_loop(&self) -> Option<u32>;
 
+    /// Closed loop: the pause between the completion of a request and the next one in its place.
+    fn think_time(&self) -> Time {
+        Time::ZERO
+    }
+
     /// True if a pass never ends; the flow then loads the device for as long as others run.
     fn endless(&self) -> bool {
         false

@@ -3,10 +3,11 @@
 use flashlane_engine::{Rng, Time};
 
 use super::address::{AddressDraw, share_of};
-use super::footprint::Footprint;
+use super::footprint::{Footprint, PageSet};
 use super::pace::{Clock, Gap, PassEnd};
 use super::size::SizeDraw;
 use super::{Planned, RequestOp, RequestSource};
+use crate::config::units::ByteSize;
 use crate::config::{Arrivals, SyntheticConfig};
 use crate::error::Error;
 use crate::layout::{FlowSpace, SECTOR_BYTES};
@@ -26,6 +27,11 @@ pub struct SyntheticSource {
     pace: Pace,
     end: PassEnd,
     space_sectors: u64,
+    /// Start of the region that addresses count from. Unit: sectors.
+    first_sector: u64,
+    sectors_per_page: u64,
+    /// Pause between a completion and the next request.
+    think_time: Time,
 }
 
 #[derive(Clone, Debug)]
@@ -54,9 +60,9 @@ impl SyntheticSource {
         seed: u64,
         flow: u64,
     ) -> Self {
+        let seed = config.seed.unwrap_or(seed);
         let stream = |part: &str| Rng::stream(seed, part, flow);
-        let limit =
-            config.working_set.map_or(space.sectors, |share| share_of(space.sectors, share.0));
+        let (first_sector, limit) = region(config, space.sectors);
         let align = config.align.map_or(ALIGN_DEFAULT.min(page_bytes), |align| align.0);
         let align = align.div_ceil(SECTOR_BYTES).max(1);
         let size = SizeDraw::new(&config.size);
@@ -76,14 +82,36 @@ impl SyntheticSource {
             size_rng: stream("workload.size"),
             end: PassEnd::new(config.requests, config.duration.map(|span| span.0)),
             space_sectors: space.sectors,
+            first_sector,
+            sectors_per_page: (page_bytes / SECTOR_BYTES).max(1),
+            think_time: Time(config.think_time.map_or(0, |span| span.0)),
         }
     }
 
     /// The part of the space that the requests touch.
     #[must_use]
     pub fn footprint(&self) -> Footprint {
-        self.address.footprint(self.space_sectors)
+        if self.first_sector == 0 {
+            return self.address.footprint(self.space_sectors);
+        }
+        let mut pages = PageSet::new(self.space_sectors.div_ceil(self.sectors_per_page));
+        let last = self.first_sector + self.address.limit() - 1;
+        pages.insert_range(self.first_sector / self.sectors_per_page, last / self.sectors_per_page);
+        Footprint::Pages(pages)
     }
+}
+
+/// The part of a flow's space that requests touch: its first sector and its size. Unit: sectors.
+fn region(config: &SyntheticConfig, space: u64) -> (u64, u64) {
+    let sectors = |size: ByteSize| size.0 / SECTOR_BYTES;
+    let first = config.region_start.map_or(0, sectors).min(space.saturating_sub(1));
+    let room = space - first;
+    let limit = match (config.region, config.working_set) {
+        (Some(region), _) => sectors(region).min(room),
+        (None, Some(share)) => share_of(space, share.0).min(room),
+        (None, None) => room,
+    };
+    (first, limit)
 }
 
 impl OpDraw {
@@ -151,6 +179,7 @@ impl RequestSource for SyntheticSource {
         }
         let sectors = self.size.draw(&mut self.size_rng);
         let (sector, sectors) = self.address.draw(sectors, arrival, &mut self.address_rng);
+        let sector = self.first_sector + sector;
         Ok(Some(Planned { arrival, op, sector, sectors: sectors as u32 }))
     }
 
@@ -158,6 +187,10 @@ impl RequestSource for SyntheticSource {
         self.end.restart(now);
         self.pace.restart(now);
         Ok(())
+    }
+
+    fn think_time(&self) -> Time {
+        self.think_time
     }
 
     fn endless(&self) -> bool {

@@ -129,6 +129,7 @@ pub(crate) fn case(seed: u64) -> Case {
         device.ftl.over_provisioning = Ratio((ratio * 1.2 + 0.01).min(10.0));
     }
     requests(&mut draw, &device, &mut workload);
+    regions(seed, &device, &mut workload);
     let warmup = match draw.between(0, 7) {
         0 => Warmup::Time(draw.scale(US, MS)),
         1 => Warmup::Requests(draw.scale(1, 100)),
@@ -647,6 +648,37 @@ fn make_room(draw: &mut Draw, device: &mut DeviceConfig, workload: &WorkloadConf
     if draw.chance(0.5) {
         let ratio = device.ftl.over_provisioning.0;
         device.ftl.over_provisioning = Ratio((ratio * 1.1 + 0.5 * draw.0.unit()).min(10.0));
+    }
+}
+
+/// Regions, pauses and seeds of synthetic flows. Drawn apart, so that three of four seeds are what they were before there
+/// were any.
+fn regions(seed: u64, device: &DeviceConfig, workload: &mut WorkloadConfig) {
+    let mut draw = Draw(Rng::stream(seed, "swarm.regions", 0));
+    if !draw.chance(0.25) {
+        return;
+    }
+    let layout = Layout::new(device, workload);
+    for (flow, space) in workload.flows.iter_mut().zip(&layout.flows) {
+        let Some(synthetic) = &mut flow.synthetic else { continue };
+        if synthetic.queue_depth.is_some() && draw.chance(0.5) {
+            synthetic.think_time = Some(Span(draw.scale(100 * NS, 200 * US)));
+        }
+        synthetic.seed = draw.chance(0.3).then(|| draw.between(0, 9));
+        let largest = match &synthetic.size {
+            SizeConfig::Fixed(size) => size.0,
+            SizeConfig::Normal { normal } => normal.mean.0,
+            SizeConfig::Discrete { discrete } => {
+                discrete.iter().map(|point| point.0.0).max().unwrap_or(512)
+            }
+        };
+        let least = largest.max(synthetic.align.map_or(4096, |align| align.0)).div_ceil(512);
+        if synthetic.working_set.is_none() && least < space.sectors && draw.chance(0.6) {
+            let start = draw.between(0, space.sectors - least);
+            synthetic.region_start = Some(ByteSize(512 * start));
+            let region = draw.between(least, space.sectors - start);
+            synthetic.region = draw.chance(0.7).then_some(ByteSize(512 * region));
+        }
     }
 }
 

@@ -28,7 +28,9 @@ pub use source::{MAX_FILE_BYTES, read_text};
 
 use self::draft::Draft;
 use super::preset::Preset;
-use super::{CompatConfig, DeviceConfig, MqsimFlowConfig, WorkloadConfig, mqsim_xml as mqsim};
+use super::{
+    CompatConfig, DeviceConfig, MqsimFlowConfig, WorkloadConfig, fio_job, mqsim_xml as mqsim,
+};
 use crate::error::{Error, Problem};
 use crate::workload::clone;
 
@@ -109,18 +111,20 @@ pub fn device_from_toml(
     finish_device(draft, overrides, None, Vec::new())
 }
 
-/// Loads the scenarios of a workload file: one from TOML, one or more from MQSim XML.
+/// Loads the scenarios of a workload file: one from TOML or from a fio job file, one or more from MQSim XML.
 ///
 /// # Errors
 /// As [`device`]; a trace file that does not exist.
 pub fn workloads(path: &Path, overrides: &Overrides) -> Result<Vec<Loaded<WorkloadConfig>>, Error> {
     let file = path.display().to_string();
-    if path.extension().is_some_and(|extension| extension == "fio") {
-        return Err(Error::config(file, "fio job files are not available in this version"));
-    }
     let text = read_text(path)?;
     let mut loaded = Vec::new();
-    if is_xml(path, &text) {
+    if is_fio_job(path) {
+        let (config, places, warnings) = fio_job::parse(path, &text)?;
+        let mut draft = draft_of(&config, &file, overrides)?;
+        draft.places = places;
+        loaded.push(finish_workload(draft, overrides, Some(config), warnings)?);
+    } else if is_xml(path, &text) {
         let (scenarios, warnings) = mqsim::load_scenarios(path)?;
         for config in scenarios {
             let draft = draft_of(&config, &file, overrides)?;
@@ -173,6 +177,9 @@ pub enum Kind {
 /// # Errors
 /// A file that cannot be read or parsed.
 pub fn kind_of(path: &Path) -> Result<Kind, Error> {
+    if is_fio_job(path) {
+        return Ok(Kind::Workload);
+    }
     let text = read_text(path)?;
     if is_xml(path, &text) {
         let device = text.contains("<Execution_Parameter_Set");
@@ -199,6 +206,11 @@ fn base_preset(base: &Value) -> Result<&'static Preset, String> {
     })?;
     Preset::by_name(name)
         .ok_or_else(|| format!("no preset `{name}`; {}", hint::allowed(name, &Preset::names())))
+}
+
+/// fio's job files are told by their name.
+fn is_fio_job(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fio"))
 }
 
 fn is_xml(path: &Path, text: &str) -> bool {

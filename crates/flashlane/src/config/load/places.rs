@@ -74,7 +74,7 @@ impl Places {
     }
 
     /// Notes that `key` and everything below it now comes from `place`.
-    pub(super) fn set(&mut self, key: &str, place: &str) {
+    pub(in crate::config) fn set(&mut self, key: &str, place: &str) {
         self.keys.retain(|path, _| !is_below(path, key));
         self.keys.insert(key.to_owned(), place.to_owned());
     }

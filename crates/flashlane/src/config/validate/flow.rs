@@ -2,7 +2,7 @@
 
 use super::rules::Rules;
 use super::workload::check_stop;
-use super::{BANDWIDTH, MAX_REQUEST_BYTES, OUTSTANDING};
+use super::{BANDWIDTH, MAX_REQUEST_BYTES, MAX_SPAN_PS, OUTSTANDING};
 use crate::config::units::ByteSize;
 use crate::config::{
     AddressConfig, CacheConfig, CacheMechanism, CacheMode, DeviceConfig, FlowConfig,
@@ -51,9 +51,28 @@ pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConf
             format!("found {share}, allowed: above 0, up to 1 (100%)")
         });
     }
+    check_region(rules, key, flow);
+    if let Some(think) = flow.think_time {
+        rules.span(format!("{key}.think_time"), think, &(1..=MAX_SPAN_PS));
+        rules.require(flow.queue_depth.is_some(), format!("{key}.think_time"), || {
+            "found without queue_depth, allowed: in closed loops only".to_owned()
+        });
+    }
     check_address(rules, &format!("{key}.address"), &flow.address);
     check_size(rules, &format!("{key}.size"), &flow.size);
     check_stop(rules, key, flow.requests, flow.duration.map(|span| span.0));
+}
+
+fn check_region(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
+    for (name, size, least) in
+        [("region", flow.region, SECTOR_BYTES), ("region_start", flow.region_start, 0)]
+    {
+        let Some(size) = size else { continue };
+        rules.sectors(&format!("{key}.{name}"), size, least..=1 << 60);
+        rules.require(flow.working_set.is_none(), format!("{key}.{name}"), || {
+            "found beside working_set, allowed: one of them".to_owned()
+        });
+    }
 }
 
 /// A simple cache keeps nothing that was read.
@@ -148,8 +167,19 @@ fn check_space(rules: &mut Rules, key: &str, flow: &FlowConfig, bytes: u64) {
     };
     if let Some(synthetic) = &flow.synthetic {
         let share = synthetic.working_set.map_or(1.0, |share| share.0);
-        let room = (bytes as f64 * share) as u64 / SECTOR_BYTES * SECTOR_BYTES;
+        let whole = (bytes as f64 * share) as u64 / SECTOR_BYTES * SECTOR_BYTES;
         let key = format!("{key}.synthetic");
+        let start = synthetic.region_start.map_or(0, |start| start.0);
+        rules.require(start < whole, format!("{key}.region_start"), || {
+            let whole = ByteSize(whole);
+            format!("found {}, allowed: below the flow's logical space of {whole}", ByteSize(start))
+        });
+        let left = whole.saturating_sub(start);
+        let room = synthetic.region.map_or(left, |region| region.0);
+        rules.require(room <= left, format!("{key}.region"), || {
+            let (room, left, start) = (ByteSize(room), ByteSize(left), ByteSize(start));
+            format!("found {room}, allowed: up to {left}, the flow's logical space from {start} on")
+        });
         let align = synthetic.align.unwrap_or(DEFAULT_ALIGN).0;
         refuse(rules, format!("{key}.align"), "unit of alignment", align, room);
         let (size_key, largest) = match &synthetic.size {

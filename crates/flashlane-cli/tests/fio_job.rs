@@ -1,0 +1,95 @@
+//! fio job files as workloads of `run` and `check`.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn flashlane(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flashlane"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("it starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+const RUN: [&str; 7] = ["run", "--device", "tiny", "--format", "json", "--workload", "job.fio"];
+
+fn summary(folder: &Path, job: &str, more: &[&str]) -> Value {
+    std::fs::write(folder.join("job.fio"), job).expect("room");
+    let run = flashlane(folder, &[&RUN[..], more].concat());
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    serde_json::from_str(&text(&run.stdout)).expect("JSON")
+}
+
+#[test]
+fn jobs_run_as_flows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let job =
+        "[global]\nbs=4k\nsize=256k\n[reader]\nrw=randread\niodepth=4\n[writer]\nrw=write\nbs=8k\n";
+    let found = summary(folder.path(), job, &["--quiet", "--check"]);
+    assert_eq!(found["flows"][0]["name"], "reader");
+    let counted =
+        |flow: usize, op: &str| found["flows"][flow]["requests"][op].as_u64().expect("it");
+    assert!(counted(0, "read") > 0 && counted(0, "write") == 0);
+    assert!(counted(1, "write") > 0 && counted(1, "read") == 0);
+    let alone = summary(folder.path(), "[one]\nbs=4k\nsize=256k\n", &["--quiet"]);
+    assert_eq!(alone["requests_completed"], 64);
+    // Keys of a flow go on top, by the name of its job.
+    let deeper = ["--quiet", "--set", "flow.one.synthetic.requests=5"];
+    assert_eq!(
+        summary(folder.path(), "[one]\nbs=4k\nsize=256k\n", &deeper)["requests_completed"],
+        5
+    );
+}
+
+#[test]
+fn a_log_that_was_converted_is_replayed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rows: String =
+        (0..50).map(|n| format!("{}.000,R,{},4096,0\n", n * 100, n * 4096)).collect();
+    let header = "# t_us,op(R/W),offset_bytes,size_bytes,device\n";
+    std::fs::write(folder.path().join("a.csv"), format!("{header}{rows}")).expect("room");
+    let run = flashlane(folder.path(), &["trace", "convert", "a.csv", "a.iolog"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let found = summary(folder.path(), "[replay]\nread_iolog=a.iolog\n", &["--quiet"]);
+    assert_eq!(found["requests_completed"], 50);
+    assert_eq!(found["flows"][0]["requests"]["read"], 50);
+}
+
+#[test]
+fn what_is_assumed_is_warned_of_and_what_is_wrong_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |job: &str| std::fs::write(folder.path().join("job.fio"), job).expect("room");
+    write("[a]\nrw=randread\niodepth=8\nioengine=psync\nnumber_ios=10\n");
+    let run = flashlane(folder.path(), &RUN);
+    assert!(
+        text(&run.stderr)
+            .contains("warning: job.fio:3: iodepth: has no effect with ioengine=psync")
+    );
+    let check = flashlane(folder.path(), &["check", "job.fio"]);
+    assert!(text(&check.stdout).contains("job.fio: OK (workload, 1 scenario(s), 1 flow(s))"));
+    for (job, expected) in [
+        (
+            "[a]\nrwmixreed=70\nsize=1m\n",
+            "job.fio:2: unknown key `rwmixreed`; did you mean `rwmixread`?",
+        ),
+        ("[a]\nsize=1g\n", "job.fio:2: flow[0].synthetic.region: found 1GiB, allowed: up to"),
+        ("[a]\nbs=100m\nnumber_ios=1\n", "job.fio:2: flow[0].synthetic.size: found 100MiB"),
+        ("[a]\nread_iolog=none.log\n", "job.fio:2: flow[0].trace.path: no such file: none.log"),
+        ("[a]\nnumber_ios=1\n[a]\nnumber_ios=1\n", "job.fio:3: flow[1].name: found \"a\""),
+        ("what is this", "job.fio:1: unknown key `what is this`"),
+    ] {
+        write(job);
+        for arguments in [&RUN[..], &["check", "job.fio", "tiny"]] {
+            let run = flashlane(folder.path(), arguments);
+            let message = text(&run.stderr);
+            assert_eq!(run.status.code(), Some(2), "{arguments:?}: {job}: {message}");
+            assert!(message.contains(expected), "{arguments:?}: {expected}: {message}");
+        }
+    }
+}

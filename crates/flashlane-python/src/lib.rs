@@ -1,0 +1,30 @@
+//! The native part of the Python package `flashlane`; what users see of it is in `python/flashlane`.
+
+mod config;
+mod error;
+mod papers;
+mod simulate;
+mod table;
+mod traces;
+mod values;
+
+use pyo3::prelude::*;
+
+/// Native part of flashlane.
+#[pymodule]
+fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<config::Device>()?;
+    module.add_class::<config::Workload>()?;
+    module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(config::capacity, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::report, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::without_wall_times, module)?)?;
+    module.add_function(wrap_pyfunction!(traces::read_trace, module)?)?;
+    module.add_function(wrap_pyfunction!(traces::clone_parameters, module)?)?;
+    module.add_function(wrap_pyfunction!(traces::clone_names, module)?)?;
+    module.add_function(wrap_pyfunction!(traces::generate, module)?)?;
+    module.add_function(wrap_pyfunction!(papers::papers, module)?)?;
+    module.add_function(wrap_pyfunction!(papers::reproduce, module)?)
+}

@@ -1,0 +1,75 @@
+//! `flashlane.reproduce`: the experiments of the papers.
+
+use std::sync::Arc;
+
+use flashlane::Error;
+use flashlane::config::load::allowed;
+use flashlane_reproduce::{Experiment, Lab, PAPERS, Row, TraceFolder};
+use pyo3::prelude::*;
+
+use crate::error::OrRaise;
+use crate::simulate::{detached, json};
+
+/// Papers, and the names, figures and subjects of their experiments.
+#[pyfunction]
+pub(crate) fn papers()
+-> Vec<(&'static str, &'static str, Vec<(&'static str, &'static str, &'static str)>)> {
+    let experiments = |of: &[Experiment]| of.iter().map(|e| (e.name, e.figure, e.about)).collect();
+    PAPERS.iter().map(|paper| (paper.name, paper.title, experiments(paper.experiments))).collect()
+}
+
+fn chosen(paper: &str, experiments: &[String]) -> Result<Vec<&'static Experiment>, Error> {
+    let names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
+    let found = |name: &str, names: &[&str]| format!("found `{name}`; {}", allowed(name, names));
+    let of = PAPERS
+        .iter()
+        .find(|one| one.name == paper)
+        .ok_or_else(|| Error::config("reproduce", found(paper, &names)))?;
+    if experiments.is_empty() {
+        return Ok(of.experiments.iter().collect());
+    }
+    let names: Vec<&str> = of.experiments.iter().map(|e| e.name).collect();
+    experiments
+        .iter()
+        .map(|name| {
+            let one = of.experiments.iter().find(|e| e.name == *name);
+            one.ok_or_else(|| Error::config(format!("reproduce {paper}"), found(name, &names)))
+        })
+        .collect()
+}
+
+/// Rows of `results.json` as JSON.
+#[pyfunction]
+#[pyo3(signature = (paper, experiments, *, full, smoke, seed, threads, traces, progress))]
+#[expect(clippy::too_many_arguments, reason = "keywords of flashlane.reproduce")]
+pub(crate) fn reproduce(
+    py: Python<'_>,
+    paper: &str,
+    experiments: Vec<String>,
+    full: bool,
+    smoke: bool,
+    seed: u64,
+    threads: usize,
+    traces: Option<std::path::PathBuf>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let experiments = chosen(paper, &experiments).or_raise()?;
+    let folder = traces.as_deref().map(TraceFolder::open).transpose().or_raise()?;
+    let rows = detached(py, progress, move |watch| {
+        let mut rows: Vec<Row> = Vec::new();
+        let count = experiments.len() as f64;
+        for (index, experiment) in experiments.into_iter().enumerate() {
+            let note = |share: f64| watch.note((index as f64 + share) / count);
+            let mut lab = Lab::new(threads, &note);
+            (lab.full, lab.smoke, lab.seed) = (full, smoke, seed);
+            if smoke {
+                lab.seeds = 1;
+            }
+            lab.stop = Some(Arc::clone(&watch.stop));
+            lab.trace_folder = folder.clone().unwrap_or_default();
+            rows.extend((experiment.run)(&lab)?.rows);
+        }
+        Ok(rows)
+    })?;
+    json(&rows)
+}

@@ -1,0 +1,234 @@
+//! Runs on threads of their own, so that Python stays responsive: Ctrl-C ends a run at once.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arrow_array::RecordBatch;
+use flashlane::config::CompatConfig;
+use flashlane::config::units::Span;
+use flashlane::config::validate;
+use flashlane::metrics::Summary;
+use flashlane::observe::{Observe, RequestBatch, RequestSink, SeriesOptions};
+use flashlane::{Error, RunOptions, Warmup, simulate_in_detail};
+use flashlane_report::RunData;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::config::{Device, Workload};
+use crate::error::{OrRaise, raise};
+use crate::table::{self, Table};
+
+/// Time between two looks at Python's signals.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What a simulation tells its caller while it runs.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    /// Share that is done, as the bits of an `f64`.
+    share: AtomicU64,
+    /// Asks it to end.
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+impl Watch {
+    /// Notes the share that is done. Range: 0 to 1.
+    pub(crate) fn note(&self, share: f64) {
+        self.share.store(share.to_bits(), Ordering::Relaxed);
+    }
+
+    fn share(&self) -> f64 {
+        f64::from_bits(self.share.load(Ordering::Relaxed))
+    }
+}
+
+/// Does work on a thread of its own without the interpreter's lock. An exception in `progress`, or a signal,
+/// asks the work to end and is raised at once.
+pub(crate) fn detached<T: Send + 'static>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Watch) -> Result<T, Error> + Send + 'static,
+) -> PyResult<T> {
+    let watch = Arc::new(Watch::default());
+    let (sender, receiver) = channel();
+    let theirs = Arc::clone(&watch);
+    let thread = std::thread::Builder::new()
+        .name("flashlane".to_owned())
+        .spawn(move || drop(sender.send(work(&theirs))))
+        .map_err(|error| {
+            PyRuntimeError::new_err(format!("no thread for the simulation: {error}"))
+        })?;
+    // A receiver may only be waited for by one thread: this one, with or without the lock.
+    let receiver = Mutex::new(receiver);
+    let wait = |receiver: &Mutex<Receiver<Result<T, Error>>>| {
+        receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK)
+    };
+    let mut told = -1.0;
+    loop {
+        let outcome = py.detach(|| wait(&receiver));
+        let share = if outcome.is_ok() { 1.0 } else { watch.share() };
+        let heard = py.check_signals().and_then(|()| match progress {
+            Some(progress) if share != told => progress.call1((share,)).map(drop),
+            _ => Ok(()),
+        });
+        told = share;
+        if let Err(exception) = heard {
+            watch.stop.store(true, Ordering::Relaxed);
+            return Err(exception);
+        }
+        match outcome {
+            Ok(result) => return result.or_raise(),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                let said = thread.join().err().and_then(|panic| {
+                    panic
+                        .downcast_ref::<String>()
+                        .cloned()
+                        .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+                });
+                let said = said.unwrap_or_else(|| "the thread ended".to_owned());
+                return Err(PyRuntimeError::new_err(format!("internal fault: {said}")));
+            }
+        }
+    }
+}
+
+/// Keeps records of requests as Arrow batches.
+#[derive(Debug)]
+struct Collector {
+    flows: Vec<String>,
+    batches: Vec<RecordBatch>,
+}
+
+impl RequestSink for Collector {
+    fn batch(&mut self, batch: RequestBatch) -> Result<(), Error> {
+        self.batches.push(table::requests(batch, &self.flows));
+        Ok(())
+    }
+}
+
+/// A time such as `"10ms"`, or for a warm-up a number of requests.
+fn span(text: &str, what: &str) -> PyResult<u64> {
+    let span =
+        text.parse::<Span>().map_err(|error| raise(&Error::config(what, error.to_string())))?;
+    Ok(span.0)
+}
+
+fn warmup(value: Option<&Bound<'_, PyAny>>) -> PyResult<Warmup> {
+    let Some(value) = value else { return Ok(Warmup::None) };
+    if let Ok(count) = value.extract::<u64>() {
+        return Ok(Warmup::Requests(count));
+    }
+    Ok(Warmup::Time(span(&value.extract::<String>()?, "warmup")?))
+}
+
+/// True, false, or the length of a window.
+fn series(value: &Bound<'_, PyAny>) -> PyResult<Option<SeriesOptions>> {
+    if let Ok(wanted) = value.extract::<bool>() {
+        return Ok(wanted.then(SeriesOptions::default));
+    }
+    Ok(Some(SeriesOptions { window: Some(span(&value.extract::<String>()?, "timeseries")?) }))
+}
+
+/// What a run leaves: texts and tables, for `flashlane.Result`.
+#[pyfunction]
+#[pyo3(signature = (device, workload, *, seed, alone, check, warmup, windows, requests, timeseries, blame,
+    waf_only, threads, label, progress))]
+#[expect(clippy::too_many_arguments, reason = "keywords of flashlane.simulate")]
+pub(crate) fn simulate<'py>(
+    py: Python<'py>,
+    device: &Device,
+    workload: &Workload,
+    seed: u64,
+    alone: bool,
+    check: bool,
+    warmup: Option<&Bound<'py, PyAny>>,
+    windows: Option<&str>,
+    requests: bool,
+    timeseries: Option<&Bound<'py, PyAny>>,
+    blame: bool,
+    waf_only: bool,
+    threads: usize,
+    label: &str,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let flows: Vec<String> =
+        workload.loaded.config.flows.iter().map(|flow| flow.name.clone()).collect();
+    let collector = Arc::new(Mutex::new(Collector { flows: flows.clone(), batches: Vec::new() }));
+    let sink: Arc<Mutex<dyn RequestSink>> = collector.clone();
+    let series = timeseries.map(series).transpose()?.flatten();
+    let observe = Observe { requests: requests.then_some(sink), series, blame, timeline: None };
+    let options = RunOptions {
+        seed,
+        alone,
+        check,
+        warmup: self::warmup(warmup)?,
+        windows: windows.map(|text| span(text, "windows")).transpose()?,
+        waf_only,
+        threads,
+        observe,
+        compat: (device.loaded.config.compat == CompatConfig::mqsim()).then(|| "mqsim".to_owned()),
+        ..RunOptions::default()
+    };
+    let (one, other) = (device.loaded.clone(), workload.loaded.clone());
+    let (summary, details) = detached(py, progress, move |watch| {
+        validate::check_pair(&one, &other)?;
+        let options = RunOptions { stop: Some(Arc::clone(&watch.stop)), ..options };
+        simulate_in_detail(&one.config, &other.config, &options, &|share| watch.note(share))
+    })?;
+    let configuration = format!(
+        "# device\n{}\n# workload\n{}",
+        device.to_toml()?.trim_end(),
+        workload.to_toml()?.trim_end()
+    );
+    let data = RunData::new(label, "", &configuration, &summary, &details);
+    let result = PyDict::new(py);
+    result.set_item("summary", json(&summary)?)?;
+    result.set_item("report", json(&data)?)?;
+    result.set_item("histograms", Py::new(py, table::histograms(&flows, &details))?)?;
+    let rows = requests.then(|| {
+        let mut collector = collector.lock().unwrap_or_else(PoisonError::into_inner);
+        let batches = std::mem::take(&mut collector.batches);
+        Table::of_batches(table::request_schema(), batches)
+    });
+    result.set_item("requests", rows.map(|rows| Py::new(py, rows)).transpose()?)?;
+    let series = details.time_series.as_ref().map(table::time_series);
+    result.set_item("timeseries", series.map(|table| Py::new(py, table)).transpose()?)?;
+    let blame = details.blame.as_ref().map(json).transpose()?;
+    result.set_item("blame", blame)?;
+    Ok(result)
+}
+
+/// A value as JSON text.
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| Error::Output(format!("JSON: {error}"))).or_raise()
+}
+
+/// The page of runs, each the `report` text of one.
+#[pyfunction]
+pub(crate) fn report(runs: Vec<String>) -> PyResult<String> {
+    let runs: Vec<RunData> = runs
+        .iter()
+        .map(|text| serde_json::from_str(text))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Error::Output(format!("report: {error}")))
+        .or_raise()?;
+    flashlane_report::render(&runs).or_raise()
+}
+
+/// The figures of a run that do not differ from machine to machine.
+#[pyfunction]
+pub(crate) fn without_wall_times(summary: &str) -> PyResult<String> {
+    let mut summary: Summary = serde_json::from_str(summary)
+        .map_err(|error| Error::Output(format!("summary: {error}")))
+        .or_raise()?;
+    (summary.wall_s, summary.precondition_wall_s) = (0.0, 0.0);
+    (summary.requests_per_wall_s, summary.peak_rss_bytes) = (0.0, 0);
+    if let Some(waf_only) = &mut summary.waf_only {
+        waf_only.page_writes_per_wall_s = 0.0;
+        waf_only.host_page_writes_per_wall_s = 0.0;
+    }
+    json(&summary)
+}

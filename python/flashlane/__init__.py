@@ -1,0 +1,48 @@
+"""Who slows whom down on a shared SSD, why, and which device policy fixes it.
+
+>>> import flashlane as fl
+>>> work = fl.Workload([
+...     fl.Flow("reader", queue_depth=1, read_ratio=1.0, duration="50ms"),
+...     fl.Flow("writer", queue_depth=16, read_ratio=0.0, size="64KiB", duration="50ms"),
+... ])
+>>> result = fl.simulate(fl.Device("fast18"), work, alone=True)  # doctest: +SKIP
+>>> result  # doctest: +SKIP
+
+Units are in the names: ``_us`` microseconds, ``_ps`` picoseconds, ``_s`` seconds of simulated time.
+"""
+
+from flashlane import errors
+from flashlane._flashlane import Device, Table, __version__
+from flashlane.errors import ConfigError, Error, OutputError, StuckError, TraceError
+from flashlane.papers import papers, reproduce
+from flashlane.result import FlowResult, Result, compare
+from flashlane.run import simulate
+from flashlane.sweeps import Sweep, sweep
+from flashlane.traces import Clone, clone_names, clone_trace, read_trace
+from flashlane.workload import Flow, Workload
+
+__all__ = [
+    "Clone",
+    "ConfigError",
+    "Device",
+    "Error",
+    "Flow",
+    "FlowResult",
+    "OutputError",
+    "Result",
+    "StuckError",
+    "Sweep",
+    "Table",
+    "TraceError",
+    "Workload",
+    "__version__",
+    "clone_names",
+    "clone_trace",
+    "compare",
+    "errors",
+    "papers",
+    "read_trace",
+    "reproduce",
+    "simulate",
+    "sweep",
+]

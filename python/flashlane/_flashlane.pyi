@@ -1,0 +1,162 @@
+from collections.abc import Callable
+from os import PathLike
+from typing import Any, TypedDict, final
+
+__version__: str
+
+@final
+class Device:
+    """A drive: every key resolved and checked.
+
+    Args:
+        source: name of a preset (see :meth:`presets`; ``"flin"`` without one), path of a TOML file or of an
+            MQSim ``ssdconfig.xml``, or a dict with the keys of a device file.
+        scheduler: scheduling policy instead of the device's, for example ``"flin"``.
+        isolation: isolation policy instead of the device's: ``"unified"``, ``"partitioned"``, ``"upi"``.
+        compat: ``"mqsim"`` for the arithmetic of the released MQSim.
+        set: keys to change, for example ``{"ftl.gc.victim": "greedy", "flash.channels": 4}``.
+
+    Raises:
+        flashlane.errors.ConfigError: with the place, what was found and what is allowed.
+    """
+
+    def __init__(
+        self,
+        source: str | PathLike[str] | dict[str, Any] | None = None,
+        *,
+        scheduler: str | None = None,
+        isolation: str | None = None,
+        compat: str | None = None,
+        set: dict[str, Any] | None = None,
+    ) -> None: ...
+    @staticmethod
+    def from_toml(text: str) -> Device:
+        """A device from the text of a TOML file."""
+    @staticmethod
+    def presets() -> list[str]:
+        """Names of the devices that ship with the package."""
+    def replace(
+        self,
+        *,
+        scheduler: str | None = None,
+        isolation: str | None = None,
+        compat: str | None = None,
+        set: dict[str, Any] | None = None,
+    ) -> Device:
+        """The same device with some keys changed."""
+    def to_toml(self) -> str:
+        """Every key, as TOML."""
+    def to_dict(self) -> dict[str, Any]:
+        """Every key, as nested dictionaries."""
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+    @property
+    def scheduler(self) -> str:
+        """Name of the scheduling policy."""
+    @property
+    def isolation(self) -> str:
+        """Name of the isolation policy."""
+    @property
+    def warnings(self) -> list[str]:
+        """What was ignored or assumed."""
+
+class _Workload:
+    @staticmethod
+    def from_toml(
+        text: str,
+        set: dict[str, Any] | None = None,
+        folder: str | PathLike[str] | None = None,
+    ) -> _Workload: ...
+    @staticmethod
+    def from_dict(keys: dict[str, Any], set: dict[str, Any] | None = None) -> _Workload: ...
+    @staticmethod
+    def from_file(path: str | PathLike[str], set: dict[str, Any] | None = None) -> list[_Workload]: ...
+    def to_toml(self) -> str: ...
+    def to_dict(self) -> dict[str, Any]: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def flows(self) -> list[str]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+
+@final
+class Table:
+    """Named columns of equal length in Arrow's memory layout.
+
+    Every library that reads Arrow takes it without a copy: ``pyarrow.table(t)``,
+    ``polars.DataFrame(t)``, ``pandas.DataFrame.from_arrow(t)``, ``duckdb``.
+    """
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns; those of times and sizes end in their unit."""
+    @property
+    def num_rows(self) -> int:
+        """Rows."""
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Arrow's PyCapsule interface."""
+    @staticmethod
+    def _from_ipc(data: bytes) -> Table: ...
+
+class Outcome(TypedDict):
+    """What a run leaves: JSON texts and tables."""
+
+    summary: str
+    report: str
+    histograms: Table
+    requests: Table | None
+    timeseries: Table | None
+    blame: str | None
+
+class Reading(TypedDict):
+    """How to read a trace."""
+
+    path: str
+    format: str | None
+    columns: str | None
+    time_unit: str | None
+    devices: list[int] | None
+    limit: int | None
+    delay: bool
+
+def capacity(device: Device, workload: _Workload) -> dict[str, float]: ...
+def simulate(
+    device: Device,
+    workload: _Workload,
+    *,
+    seed: int,
+    alone: bool,
+    check: bool,
+    warmup: str | int | None,
+    windows: str | None,
+    requests: bool,
+    timeseries: bool | str | None,
+    blame: bool,
+    waf_only: bool,
+    threads: int,
+    label: str,
+    progress: Callable[[float], object] | None,
+) -> Outcome: ...
+def report(runs: list[str]) -> str: ...
+def without_wall_times(summary: str) -> str: ...
+def read_trace(reading: Reading) -> tuple[Table, int]: ...
+def clone_parameters(
+    reading: Reading, name: str | None, progress: Callable[[float], object] | None
+) -> str: ...
+def clone_names() -> list[str]: ...
+def generate(parameters: str, requests: int, time_scale: float, seed: int | None) -> Table: ...
+def papers() -> list[tuple[str, str, list[tuple[str, str, str]]]]: ...
+def reproduce(
+    paper: str,
+    experiments: list[str],
+    *,
+    full: bool,
+    smoke: bool,
+    seed: int,
+    threads: int,
+    traces: str | PathLike[str] | None,
+    progress: Callable[[float], object] | None,
+) -> str: ...

@@ -1,0 +1,37 @@
+"""What can go wrong. Each kind has one exception, as each has one exit status of the command."""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """Any error of the simulator."""
+
+
+class ConfigError(Error, ValueError):
+    """The configuration is refused.
+
+    Attributes:
+        problems: pairs of place (file and line, or key) and message (what was found, what is
+            allowed), one for each problem.
+    """
+
+    def __init__(self, message: str, problems: list[tuple[str, str]] | None = None) -> None:
+        """Keep the message and its problems."""
+        super().__init__(message)
+        self.problems = problems or []
+
+    def __reduce__(self) -> tuple[type[ConfigError], tuple[str, list[tuple[str, str]]]]:
+        """Pickle with the problems."""
+        return (type(self), (str(self), self.problems))
+
+
+class TraceError(Error, ValueError):
+    """A trace is refused."""
+
+
+class OutputError(Error, OSError):
+    """An output cannot be written."""
+
+
+class StuckError(Error, RuntimeError):
+    """The simulated device could not finish the work; the message says which requests and why."""

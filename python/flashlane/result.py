@@ -1,0 +1,295 @@
+"""What came out of a run."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flashlane import _flashlane
+from flashlane._flashlane import Device, Table
+from flashlane.errors import OutputError
+from flashlane.optional import needed
+
+if TYPE_CHECKING:
+    from flashlane._flashlane import Outcome
+    from flashlane.workload import Workload
+
+
+class FlowResult(Mapping[str, Any]):
+    """One flow of a result: a mapping with the keys of ``flows[]`` in summary.json, also as attributes."""
+
+    def __init__(self, summary: dict[str, Any]) -> None:
+        """Wrap an element of ``flows``."""
+        self._summary = summary
+
+    def __getitem__(self, key: str) -> Any:
+        """Value of a key of summary.json."""
+        return self._summary[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """Keys."""
+        return iter(self._summary)
+
+    def __len__(self) -> int:
+        """Number of keys."""
+        return len(self._summary)
+
+    def __getattr__(self, name: str) -> Any:
+        """Value of a key of summary.json."""
+        if name.startswith("_") or name not in self._summary:
+            raise AttributeError(f"a flow has no {name!r}; it has {', '.join(self._summary)}")
+        return self._summary[name]
+
+    @property
+    def mean_us(self) -> float:
+        """Mean response time. Unit: microseconds."""
+        return float(self["response_time_us"]["mean"])
+
+    @property
+    def p99_us(self) -> float:
+        """99th percentile of the response time. Unit: microseconds."""
+        return float(self["response_time_us"]["p99"])
+
+    def __repr__(self) -> str:
+        """The figures that people ask for first."""
+        slow = "" if self["slowdown"] is None else f", slowdown {self['slowdown']:.2f}"
+        return (
+            f"FlowResult({self['name']!r}: {self['iops']:.0f} IOPS, mean {self.mean_us:.1f} us, "
+            f"p99 {self.p99_us:.1f} us{slow})"
+        )
+
+
+class Result:
+    """What came out of a run: the summary, tables, a page. Pickles whole.
+
+    Attributes:
+        device: the drive.
+        workload: the tenants.
+        label: name of the run.
+        summary: summary.json as nested dictionaries (docs/results.md; ``flashlane schema summary``).
+        histograms: distributions of response times; columns ``flow``, ``op`` (``all``, ``read``, ``write``),
+            ``response_us`` (rising) and ``share_at_or_below`` (0 to 1), one row a step.
+        requests: one row a request in the order of completion, or None; times in picoseconds from the start
+            of the run; the nine stages sum to ``complete_ps - submit_ps``.
+        timeseries: one row a window and flow, and one a window with an empty ``flow`` for the drive; or None.
+        blame: blame.json as nested dictionaries: who kept whom waiting; or None.
+    """
+
+    def __init__(self, outcome: Outcome, *, device: Device, workload: Workload, label: str) -> None:
+        """Keep what the native part gives."""
+        self._outcome = outcome
+        self.device = device
+        self.workload = workload
+        self.label = label
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """summary.json as nested dictionaries."""
+        value: dict[str, Any] = json.loads(self._outcome["summary"])
+        return value
+
+    @cached_property
+    def blame(self) -> dict[str, Any] | None:
+        """blame.json as nested dictionaries."""
+        text = self._outcome["blame"]
+        return None if text is None else json.loads(text)
+
+    @property
+    def histograms(self) -> Table:
+        """Distributions of response times."""
+        return self._outcome["histograms"]
+
+    @property
+    def requests(self) -> Table | None:
+        """One row a request."""
+        return self._outcome["requests"]
+
+    @property
+    def timeseries(self) -> Table | None:
+        """One row a window and flow."""
+        return self._outcome["timeseries"]
+
+    @property
+    def flows(self) -> list[FlowResult]:
+        """The flows, in the order of the workload."""
+        return [FlowResult(flow) for flow in self.summary["flows"]]
+
+    def __getitem__(self, flow: str | int) -> FlowResult:
+        """A flow by its name or number."""
+        if isinstance(flow, int):
+            return self.flows[flow]
+        for one in self.flows:
+            if one["name"] == flow:
+                return one
+        names = ", ".join(repr(one["name"]) for one in self.flows)
+        raise KeyError(f"no flow {flow!r}; there are {names}")
+
+    @property
+    def fairness(self) -> float | None:
+        """Smallest slowdown over largest; None without ``alone``."""
+        value: float | None = self.summary["fairness"]["fairness"]
+        return value
+
+    @property
+    def write_amplification(self) -> float:
+        """All page programs over those for the host."""
+        return float(self.summary["flash"]["write_amplification"])
+
+    def waiting(self) -> dict[str, dict[str, float]]:
+        """Who kept whom waiting: seconds by victim and culprit. Needs ``blame=True``."""
+        if self.blame is None:
+            raise ValueError("this run kept no blame: simulate(..., blame=True)")
+        matrix: dict[str, dict[str, float]] = {}
+        for victim in self.blame["victims"]:
+            row = matrix.setdefault(victim["flow"], dict.fromkeys(self.blame["flows"], 0.0))
+            for cell in victim["cells"]:
+                row[cell["culprit"]] = row.get(cell["culprit"], 0.0) + cell["ps"] / 1e12
+        return matrix
+
+    def _rows(self) -> list[list[str]]:
+        rows = []
+        for flow in self.flows:
+            times = flow["response_time_us"]
+            slow = flow["slowdown"]
+            figures = (times["mean"], times["p50"], times["p99"], times["p99_9"])
+            rows.append(
+                [
+                    str(flow["name"]),
+                    f"{flow['iops']:.0f}",
+                    f"{flow['bandwidth_bytes_per_s'] / 1e6:.1f}",
+                    *(f"{value:.1f}" for value in figures),
+                    "-" if slow is None else f"{slow:.2f}",
+                ]
+            )
+        return rows
+
+    _HEADS = ("flow", "IOPS", "MB/s", "mean us", "p50", "p99", "p99.9", "slowdown")
+
+    def _title(self) -> str:
+        s = self.summary
+        return (
+            f"{s['device']}, scheduler {s['scheduler']}, isolation {s['isolation']}, seed {s['seed']}: "
+            f"{s['simulated_s']:.3f} s simulated"
+        )
+
+    def __repr__(self) -> str:
+        """The summary as a table."""
+        rows = [list(self._HEADS), *self._rows()]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(self._HEADS))]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if column == 0 else cell.rjust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in rows
+        ]
+        fair = "" if self.fairness is None else f"\nfairness {self.fairness:.3f}"
+        return f"{self._title()}\n" + "\n".join(lines) + fair
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in self._HEADS)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._rows()
+        )
+        fair = "" if self.fairness is None else f"<p>fairness {self.fairness:.3f}</p>"
+        title = html.escape(self._title())
+        return f"<p>{title}</p><table><tr>{head}</tr>{body}</table>{fair}"
+
+    def report(self, path: str | PathLike[str] | None = None) -> str:
+        """Make the report: one HTML page that needs nothing else. Writes it if ``path`` is given."""
+        return compare(self, path=path)
+
+    def plot_latency(self, op: str = "all", ax: Any = None) -> Any:
+        """Draw percentiles of the response time with a stretched tail. Needs matplotlib.
+
+        Args:
+            op: ``all``, ``read`` or ``write``.
+            ax: where to draw; a new figure without it.
+        """
+        pa, plt = needed("pyarrow", "pandas"), needed("matplotlib.pyplot", "plot")
+        axes = plt.subplots()[1] if ax is None else ax
+        columns = pa.table(self.histograms).to_pydict()
+        points: dict[str, tuple[list[float], list[float]]] = {}
+        steps = zip(*(columns[name] for name in columns), strict=True)
+        for flow, kind, us, share in steps:
+            if kind == op and share < 1.0:
+                xs, ys = points.setdefault(flow, ([], []))
+                xs.append(us)
+                ys.append(1.0 - share)
+        for flow, (xs, ys) in points.items():
+            axes.plot(xs, ys, label=flow, drawstyle="steps-post")
+        axes.set(xscale="log", yscale="log", xlabel="response time, us", ylabel="share that is slower")
+        axes.grid(True, alpha=0.3)
+        axes.legend()
+        return axes
+
+    def plot_breakdown(self, ax: Any = None) -> Any:
+        """Draw where the time goes: mean of each stage, a bar a flow. Needs matplotlib."""
+        plt = needed("matplotlib.pyplot", "plot")
+        axes = plt.subplots()[1] if ax is None else ax
+        names = [flow["name"] for flow in self.flows]
+        left = [0.0] * len(names)
+        for stage in self.flows[0]["breakdown_us"]:
+            values = [float(flow["breakdown_us"][stage]) for flow in self.flows]
+            axes.barh(names, values, left=left, label=stage)
+            left = [a + b for a, b in zip(left, values, strict=True)]
+        axes.set_xlabel("mean response time, us")
+        axes.legend(fontsize="small")
+        return axes
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but what is derived."""
+        return {
+            "_outcome": dict(self._outcome),
+            "device": self.device.to_toml(),
+            "workload": self.workload.to_toml(),
+            "label": self.label,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """From what was pickled."""
+        from flashlane.workload import Workload
+
+        self._outcome = state["_outcome"]
+        self.device = Device.from_toml(state["device"])
+        self.workload = Workload.from_toml(state["workload"])
+        self.label = state["label"]
+
+
+def compare(*results: Result, path: str | PathLike[str] | None = None) -> str:
+    """Make a page with several results side by side. Writes it if ``path`` is given, whole or not at all."""
+    page = _flashlane.report([result._outcome["report"] for result in results])
+    if path is not None:
+        write_whole(Path(path), page)
+    return page
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=".flashlane-", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(name, 0o666 & ~umask)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def unchanging(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Summaries without the figures that differ from run to run."""
+    return [json.loads(_flashlane.without_wall_times(r._outcome["summary"])) for r in results]

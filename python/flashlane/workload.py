@@ -1,0 +1,170 @@
+"""What the tenants do."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from flashlane import _flashlane
+
+#: Keys of a flow that say where its requests come from; all others of ``Flow`` belong to the flow.
+_FLOW_KEYS = frozenset(["priority", "cache", "channels", "chips", "dies", "planes", "occupancy", "on_end"])
+
+
+class Flow:
+    """One tenant: a queue pair, a share of the drive, a source of requests.
+
+    Without ``trace`` or ``clone`` its requests are drawn from distributions: the keys are those of
+    ``[flow.synthetic]``, and exactly one of ``queue_depth``, ``iops`` and ``bandwidth`` is given.
+
+    Args:
+        name: name in reports; unique.
+        trace: path of a trace to replay; the other keys are then those of ``[flow.trace]``.
+        clone: name of a built-in clone (``flashlane.clone_names()``), path of a file of parameters, or a
+            ``flashlane.Clone``; the other keys are then those of ``[flow.clone]``.
+        keys: keys of the flow (``priority``, ``cache``, ``channels``, ``chips``, ``dies``, ``planes``,
+            ``occupancy``, ``on_end``) and of its source (``read_ratio``, ``size``, ``duration``,
+            ``requests``, ``time_scale``, …). Sizes and times are text with a unit: ``"4KiB"``, ``"10ms"``.
+            Every key is in docs/configuration.md.
+
+    Examples:
+        >>> Flow("reader", queue_depth=4, read_ratio=1.0, duration="100ms")
+        Flow('reader', synthetic={'queue_depth': 4, 'read_ratio': 1.0, 'duration': '100ms'})
+        >>> Flow("oltp", clone="tpcc", time_scale=0.5, duration="1s", priority="high")
+        Flow('oltp', priority='high', clone={'of': 'tpcc', 'time_scale': 0.5, 'duration': '1s'})
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        trace: str | PathLike[str] | None = None,
+        clone: str | PathLike[str] | None = None,
+        **keys: Any,
+    ) -> None:
+        """Sort the keys into those of the flow and those of its source."""
+        if trace is not None and clone is not None:
+            raise TypeError(f"Flow {name!r}: found both `trace` and `clone`, allowed: one of them")
+        self.name = name
+        own = {key: value for key, value in keys.items() if key in _FLOW_KEYS}
+        source = {key: value for key, value in keys.items() if key not in _FLOW_KEYS}
+        if trace is not None:
+            own["trace"] = {"path": fspath(trace), **source}
+        elif clone is not None:
+            own["clone"] = {"of": fspath(clone), **source}
+        else:
+            own["synthetic"] = source
+        #: The keys as in a workload file, without the name.
+        self.keys: dict[str, Any] = own
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys as in a workload file."""
+        return {"name": self.name, **self.keys}
+
+    def __repr__(self) -> str:
+        """As it is made."""
+        return f"Flow({', '.join([repr(self.name), *(f'{k}={v!r}' for k, v in self.keys.items())])})"
+
+    def __eq__(self, other: object) -> bool:
+        """Flows with the same keys are equal."""
+        return isinstance(other, Flow) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Workload:
+    """The flows that share a drive.
+
+    Args:
+        flows: :class:`Flow` objects, or the path of a workload file (TOML, MQSim XML with one scenario, fio
+            job), or a dict with the keys of a workload file.
+        name: name in reports.
+        window: ``"steady"`` (requests that arrive while every flow loads the drive count) or
+            ``"whole-run"``.
+        set: keys to change, for example ``{"flow.reader.synthetic.queue_depth": 8}``.
+
+    Raises:
+        flashlane.errors.ConfigError: with the place, what was found and what is allowed.
+    """
+
+    def __init__(
+        self,
+        flows: list[Flow] | tuple[Flow, ...] | str | PathLike[str] | dict[str, Any],
+        *,
+        name: str | None = None,
+        window: str | None = None,
+        set: dict[str, Any] | None = None,
+    ) -> None:
+        """Resolve and check."""
+        if isinstance(flows, (str, PathLike)):
+            scenarios = _flashlane._Workload.from_file(flows, set)
+            if len(scenarios) != 1:
+                raise ValueError(
+                    f"{fspath(flows)}: found {len(scenarios)} scenarios, allowed: one; "
+                    "Workload.scenarios() takes several"
+                )
+            self._native = scenarios[0]
+            return
+        keys: dict[str, Any] = (
+            dict(flows) if isinstance(flows, dict) else {"flow": [flow.to_dict() for flow in flows]}
+        )
+        if name is not None:
+            keys["name"] = name
+        if window is not None:
+            keys["window"] = window
+        self._native = _flashlane._Workload.from_dict(keys, set)
+
+    @classmethod
+    def _of(cls, native: _flashlane._Workload) -> Workload:
+        workload = cls.__new__(cls)
+        workload._native = native
+        return workload
+
+    @classmethod
+    def from_toml(cls, text: str, *, folder: str | PathLike[str] | None = None) -> Workload:
+        """A workload from the text of a TOML file; ``folder`` is where its paths start."""
+        return cls._of(_flashlane._Workload.from_toml(text, None, folder))
+
+    @classmethod
+    def scenarios(cls, path: str | PathLike[str], *, set: dict[str, Any] | None = None) -> list[Workload]:
+        """Every scenario of a workload file."""
+        return [cls._of(native) for native in _flashlane._Workload.from_file(Path(path), set)]
+
+    def replace(self, *, set: dict[str, Any]) -> Workload:
+        """The same workload with some keys changed."""
+        return self._of(_flashlane._Workload.from_toml(self.to_toml(), set))
+
+    def to_toml(self) -> str:
+        """Every key, as TOML."""
+        return self._native.to_toml()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every key, as nested dictionaries."""
+        return self._native.to_dict()
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        return self._native.name
+
+    @property
+    def flows(self) -> list[str]:
+        """Names of the flows."""
+        return self._native.flows
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was ignored or assumed."""
+        return self._native.warnings
+
+    def __repr__(self) -> str:
+        """Name and flows."""
+        name = f"{self.name!r}: " if self.name else ""
+        return f"Workload({name}{', '.join(self.flows)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Workloads with the same keys are equal."""
+        return isinstance(other, Workload) and self._native == other._native
+
+    __hash__ = None  # type: ignore[assignment]

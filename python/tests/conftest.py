@@ -1,0 +1,33 @@
+"""Small drives and tenants that run in a moment."""
+
+from __future__ import annotations
+
+import pytest
+
+import flashlane as fl
+
+SMALL = {
+    "base": "fast18",
+    "flash": {"channels": 1, "chips_per_channel": 2, "blocks_per_plane": 160, "pages_per_block": 32},
+}
+
+
+@pytest.fixture(scope="session")
+def device() -> fl.Device:
+    return fl.Device(SMALL)
+
+
+@pytest.fixture(scope="session")
+def workload() -> fl.Workload:
+    return fl.Workload(
+        [
+            fl.Flow("light", queue_depth=1, read_ratio=1.0, requests=200),
+            fl.Flow("heavy", queue_depth=16, read_ratio=0.5, requests=2000),
+        ],
+        name="pair",
+    )
+
+
+@pytest.fixture(scope="session")
+def result(device: fl.Device, workload: fl.Workload) -> fl.Result:
+    return fl.simulate(device, workload, alone=True, requests=True, timeseries=True, blame=True)

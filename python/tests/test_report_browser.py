@@ -1,0 +1,174 @@
+"""The report in a real browser: no error, every chart drawn, interactions work."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import flashlane as fl
+
+ROOT = Path(__file__).resolve().parents[2]
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = subprocess.run(
+        [ROOT / "scripts" / "browser.sh"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    if not path:
+        pytest.skip("no Chromium here, and none could be installed")
+    with sync_api.sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def four(device: fl.Device) -> fl.Result:
+    tenants = [
+        fl.Flow("latency", queue_depth=1, read_ratio=1.0, duration="100ms"),
+        fl.Flow("mixed", queue_depth=4, read_ratio=0.7, duration="100ms"),
+        fl.Flow("scan", queue_depth=8, read_ratio=1.0, size="64KiB", address="streaming", duration="100ms"),
+        fl.Flow("writer", queue_depth=16, read_ratio=0.0, duration="100ms"),
+    ]
+    return fl.simulate(
+        device, fl.Workload(tenants, name="four tenants"), alone=True, timeseries=True, blame=True
+    )
+
+
+def _open(browser: Any, path: Path, **options: Any) -> tuple[Any, list[str]]:
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, offline=True, **options)
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda r: said.append(r.url) if not r.url.startswith(("file:", "data:")) else None)
+    page.goto(path.as_uri())
+    return page, said
+
+
+def _painted(page: Any, selector: str) -> int:
+    """Different colours in the canvas of a chart: axes alone have few."""
+    return page.evaluate(
+        """(selector) => {
+            const canvas = document.querySelector(selector + ' canvas');
+            const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+            const colours = new Set();
+            for (let i = 0; i < data.length; i += 4)
+                if (data[i + 3] > 200) colours.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+            return colours.size;
+        }""",
+        selector,
+    )
+
+
+def test_every_chart_is_drawn_without_an_error(browser: Any, four: fl.Result, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    page_text = four.report(path)
+    assert len(page_text.encode()) < 3_000_000
+    page, said = _open(browser, path)
+    charts = page.locator("[data-chart]")
+    kinds = {charts.nth(index).get_attribute("data-chart") for index in range(charts.count())}
+    assert {"latency", "breakdown", "blame", "chips", "queues", "series-mean_us", "series-iops"} <= kinds
+    drawn = page.locator("[data-drawn]")
+    assert drawn.count() >= 6
+    for index in range(drawn.count()):
+        assert int(drawn.nth(index).get_attribute("data-drawn")) >= 1
+    assert _painted(page, "#chart-latency") > 20
+    assert page.locator("#chart-latency .plot").get_attribute("data-drawn") == "4"
+    assert said == []
+
+
+def test_the_first_screen_names_who_suffers_and_who_causes_it(
+    browser: Any, four: fl.Result, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    four.report(path)
+    page, _ = _open(browser, path)
+    worst = max(four.flows, key=lambda flow: flow.slowdown)
+    waiting = four.waiting()[worst.name]
+    culprit = max((name for name in waiting if name != worst.name), key=lambda name: waiting[name])
+    headline, cause = page.locator(".headline").first, page.locator(".cause").first
+    assert headline.inner_text().startswith(worst.name)
+    assert cause.inner_text().startswith(culprit)
+    for element in (headline, cause, page.locator(".cards").first):
+        box = element.bounding_box()
+        assert box["y"] + box["height"] <= 800, "it is on the first screen"
+
+
+def test_interactions_work(browser: Any, four: fl.Result, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    four.report(path)
+    page, said = _open(browser, path)
+    page.select_option("#latency-op", "write")
+    assert page.locator("#chart-latency .plot").get_attribute("data-drawn") == "2", "two tenants write"
+    page.select_option("#latency-op", "all")
+    page.select_option("#latency-shape", "cdf")
+    page.select_option("#latency-shape", "tail")
+    page.locator("#chart-latency").scroll_into_view_if_needed()
+    box = page.locator("#chart-latency .u-over").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] / 2)
+    values = page.locator("#chart-latency .u-legend .u-value").all_inner_texts()
+    assert any("p" in value for value in values), "the legend reads the curves under the pointer"
+    before = page.locator("#chart-latency canvas").first.evaluate("c => c.toDataURL()")
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] / 2, steps=5)
+    page.mouse.up()
+    zoomed = page.locator("#chart-latency canvas").first.evaluate("c => c.toDataURL()")
+    assert zoomed != before, "a drag zooms"
+    page.click("#latency-reset")
+    assert page.locator("#chart-latency canvas").first.evaluate("c => c.toDataURL()") != zoomed
+    page.locator("#chart-latency .u-legend .u-series").nth(1).click()
+    page.locator("summary").first.click()
+    assert page.locator("details").first.evaluate("d => d.open")
+    assert said == []
+
+
+def test_dark_print_and_narrow_screens(browser: Any, four: fl.Result, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    four.report(path)
+    page, said = _open(browser, path, color_scheme="dark")
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == "rgb(20, 22, 26)"
+    page.emulate_media(media="print", color_scheme="light")
+    assert page.pdf()[:4] == b"%PDF"
+    page.emulate_media(media="screen")
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.wait_for_timeout(200)
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 2, "no sideways scrolling of the page"
+    assert said == []
+
+
+def test_it_can_be_read_without_seeing_it(browser: Any, four: fl.Result, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    four.report(path)
+    page, _ = _open(browser, path)
+    assert page.evaluate("document.documentElement.lang") == "en"
+    assert page.title()
+    plots = page.locator("[role=img]")
+    for index in range(plots.count()):
+        assert plots.nth(index).get_attribute("aria-label"), "every picture says what it shows"
+    for name in ("select", "button"):
+        for index in range(page.locator(name).count()):
+            element = page.locator(name).nth(index)
+            assert element.evaluate("e => (e.labels && e.labels.length) || e.textContent.trim()"), name
+    assert page.locator("th:not([scope]):not(.u-legend th)").count() == 0, "cells know their headings"
+    assert page.locator("h1").count() == 1
+
+
+def test_several_runs_side_by_side(browser: Any, four: fl.Result, device: fl.Device, tmp_path: Path) -> None:
+    other = fl.simulate(device.replace(scheduler="fcfs"), four.workload, alone=True, label="fcfs")
+    path = tmp_path / "both.html"
+    fl.compare(four, other, path=path)
+    page, said = _open(browser, path)
+    assert page.locator("#comparison tbody tr").count() > 10
+    assert page.locator("#chart-latency .plot").get_attribute("data-drawn") == "8"
+    page.select_option("#series-run", "1")
+    assert "no time series" in page.locator("#series-grid").inner_text()
+    assert said == []

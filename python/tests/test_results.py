@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import flashlane as fl
+
+STAGES = [
+    "submission_ps", "transfer_in_ps", "firmware_ps", "cache_ps", "mapping_ps", "flash_queue_ps",
+    "flash_bus_ps", "flash_array_ps", "transfer_out_ps",
+]  # fmt: skip
+
+
+def test_the_summary_is_that_of_the_command(result: fl.Result) -> None:
+    assert result.summary["schema"] == "flashlane.summary/1"
+    assert [flow.name for flow in result.flows] == ["light", "heavy"]
+    assert result["heavy"].requests["read"] > 0
+    assert result[0].slowdown > 1.0
+    assert result.fairness == pytest.approx(result["heavy"].slowdown / result["light"].slowdown)
+    with pytest.raises(KeyError, match="light"):
+        result["lihgt"]
+    with pytest.raises(AttributeError, match="slowdown"):
+        _ = result[0].slowdwon
+
+
+def test_it_shows_itself(result: fl.Result) -> None:
+    text = repr(result)
+    assert "light" in text and "slowdown" in text and "fairness" in text
+    assert "<table>" in result._repr_html_()
+    assert "IOPS" in repr(result[0])
+
+
+def test_requests_have_all_stages_and_sum_up(result: fl.Result) -> None:
+    assert result.requests is not None
+    frame = pl.DataFrame(result.requests)
+    assert len(frame) == result.summary["requests_completed"] == len(result.requests)
+    sums = frame.select(pl.sum_horizontal(STAGES).alias("sum"), pl.col("complete_ps") - pl.col("submit_ps"))
+    assert (sums["sum"] == sums["complete_ps"]).all()
+    assert frame["complete_ps"].is_sorted()
+    counted = frame.filter(pl.col("counted") & (pl.col("flow") == "light"))
+    mean = (counted["complete_ps"] - counted["submit_ps"]).mean() / 1e6
+    assert mean == pytest.approx(result["light"].mean_us, rel=1e-9)
+
+
+def test_tables_reach_every_library_without_a_copy(result: fl.Result) -> None:
+    assert result.requests is not None
+    table = pa.table(result.requests)
+    assert table.num_rows == len(result.requests)
+    again = pa.table(result.requests)
+    address = table.column("complete_ps").chunk(0).buffers()[1].address
+    assert again.column("complete_ps").chunk(0).buffers()[1].address == address, "the same memory"
+    pandas = pd.DataFrame.from_arrow(result.requests)
+    assert list(pandas.columns) == result.requests.column_names
+    assert set(pandas["flow"].astype(str)) == {"light", "heavy"}
+    assert "rows" in repr(result.requests)
+
+
+def test_time_series_have_a_row_for_each_flow_and_the_drive(result: fl.Result) -> None:
+    assert result.timeseries is not None
+    frame = pl.DataFrame(result.timeseries)
+    windows = frame["end_s"].n_unique()
+    assert len(frame) == 3 * windows
+    drive = frame.filter(pl.col("flow").is_null())
+    assert drive["chips_busy"].max() > 0.0
+    assert drive["requests"].is_null().all()
+    done = frame.filter(pl.col("flow") == "heavy")["requests"].sum()
+    assert 0 < done <= result.summary["requests_completed"]
+
+
+def test_histograms_rise_to_one(result: fl.Result) -> None:
+    frame = pl.DataFrame(result.histograms).filter((pl.col("flow") == "heavy") & (pl.col("op") == "read"))
+    assert frame["response_us"].is_sorted()
+    assert frame["share_at_or_below"].is_sorted()
+    assert frame["share_at_or_below"][-1] == 1.0
+    median = frame.filter(pl.col("share_at_or_below") >= 0.5)["response_us"][0]
+    assert median == pytest.approx(result["heavy"].read_response_time_us["p50"], rel=0.002)
+
+
+def test_blame_sums_to_the_waiting(result: fl.Result) -> None:
+    assert result.blame is not None
+    for victim in result.blame["victims"]:
+        assert sum(cell["ps"] for cell in victim["cells"]) == victim["waiting_ps"]
+    matrix = result.waiting()
+    assert matrix["light"]["heavy"] > matrix["light"]["light"], (
+        "the heavy flow is what the light one waits for"
+    )
+    with pytest.raises(ValueError, match="blame=True"):
+        fl.simulate(result.device, result.workload).waiting()
+
+
+def test_a_result_pickles(result: fl.Result) -> None:
+    again: fl.Result = pickle.loads(pickle.dumps(result))
+    assert again.summary == result.summary
+    assert again.requests is not None and result.requests is not None
+    assert pa.table(again.requests).equals(pa.table(result.requests))
+    assert again.report() == result.report()
+
+
+def test_same_seed_same_result_and_threads_change_nothing(device: fl.Device, workload: fl.Workload) -> None:
+    from flashlane.result import unchanging
+
+    runs = [fl.simulate(device, workload, alone=True, threads=threads) for threads in (1, 2)]
+    first, second = unchanging(runs)
+    assert json.dumps(first) == json.dumps(second)
+    third = unchanging([fl.simulate(device, workload, alone=True, seed=2)])[0]
+    assert third != first
+
+
+def test_a_report_is_one_page(result: fl.Result, tmp_path: Path) -> None:
+    page = result.report(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+    assert page.startswith("<!DOCTYPE html>")
+    both = fl.compare(result, result)
+    assert 'id="comparison"' in both
+    with pytest.raises(fl.OutputError, match="cannot be written"):
+        result.report(tmp_path / "no" / "such" / "folder.html")
+
+
+def test_plots_draw_every_flow(result: fl.Result) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    assert len(result.plot_latency().lines) == 2
+    assert len(result.plot_breakdown().patches) == 2 * 9

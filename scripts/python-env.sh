@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Makes target/python: a Python environment with the package, built like the other tests, and what its tests
+# need. Does nothing that is done already.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+env=target/python
+python=${PYTHON:-python3}
+
+if [ ! -x "$env/bin/python" ]; then
+    mkdir -p target
+    "$python" -m venv "$env" 2>/dev/null || {
+        # Debian keeps venv in a package of its own.
+        rm -rf "$env"
+        { apt-get update && apt-get install -y python3-venv; } >/dev/null
+        "$python" -m venv "$env"
+    }
+fi
+wanted=$(sha256sum pyproject.toml scripts/python-requirements.txt | sha256sum)
+if [ "$(cat "$env/wanted" 2>/dev/null)" != "$wanted" ]; then
+    "$env/bin/pip" install --quiet --disable-pip-version-check -r scripts/python-requirements.txt
+    echo "$wanted" > "$env/wanted"
+fi
+# The `test` profile: the same compiled crates as those of `cargo test`.
+VIRTUAL_ENV="$PWD/$env" "$env/bin/maturin" develop --quiet --profile test
