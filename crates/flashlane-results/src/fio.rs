@@ -123,8 +123,8 @@ fn options(job: &Job<'_>) -> Value {
     set("rw", rw.to_owned());
     let (count, bytes) =
         (requests.read + requests.write, job.flow.bytes.read + job.flow.bytes.write);
-    if count > 0 {
-        set("bs", (bytes / count).to_string());
+    if let Some(size) = bytes.checked_div(count) {
+        set("bs", size.to_string());
         if rw == "randrw" {
             let share = 100.0 * requests.read as f64 / count as f64;
             set("rwmixread", format!("{share:.0}"));

@@ -88,11 +88,9 @@ fn failed(error: &dyn std::error::Error) -> Error {
 
 impl RequestSink for RequestFile {
     fn batch(&mut self, batch: RequestBatch) -> Result<(), Error> {
-        match self.batches.as_ref().map(|batches| batches.send(batch)) {
-            Some(Ok(())) => Ok(()),
-            // The writer has given up, and says why.
-            _ => self.finish(),
-        }
+        let sent = self.batches.as_ref().is_some_and(|batches| batches.send(batch).is_ok());
+        // A writer that takes no more has given up, and says why.
+        if sent { Ok(()) } else { self.finish() }
     }
 }
 
