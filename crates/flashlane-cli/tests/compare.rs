@@ -96,3 +96,22 @@ fn what_is_no_result_is_refused_by_name() {
     assert!(said.contains("cannot be written"), "{said}");
     assert!(refused(&["compare", &good]).contains("RESULT"));
 }
+
+#[test]
+fn a_report_goes_to_the_folder_of_results_and_is_compared_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = run(folder.path(), "fcfs", &["--report"]);
+    let text = std::fs::read_to_string(format!("{out}/report.html")).expect("the page is there");
+    assert!(text.contains("light suffers most"), "who suffers");
+    assert!(text.contains("heavy causes"), "who causes it");
+    assert!(text.contains("--scheduler fcfs"), "the command that repeats it");
+    assert!(text.contains("queue_depth"), "the configuration");
+    let page = folder.path().join("both.html").to_string_lossy().into_owned();
+    succeeds(&["compare", &out, &out, "--report", &page]);
+    let both = std::fs::read_to_string(page).expect("the page is there");
+    assert!(both.contains("fcfs (1)") && both.contains("fcfs (2)"), "runs are told apart");
+    assert!(both.contains("data-chart=\"blame\""), "blame comes along");
+    let workload = folder.path().join("pair.toml").to_string_lossy().into_owned();
+    let said = refused(&["run", "--device", "tiny", "--workload", &workload, "--report"]);
+    assert!(said.contains("--out"), "{said}");
+}
