@@ -47,7 +47,6 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["--device", "d.toml", "--blame", "--seeds", "2"], &["--seeds", "one run is watched"]),
     (&["--device", "d.toml", "--blame", "--waf-only"], &["--blame", "they are about time"]),
     (&["--device", "d.toml", "--format", "fio-json", "--waf-only"], &["--format", "text, json"]),
-    (&["--device", "d.toml", "--report"], &["--report", "--out"]),
     (&["--device", "d.toml", "--sheduler", "fcfs"], &["--sheduler", "--scheduler"]),
     (&[], &["--device"]),
 ];
