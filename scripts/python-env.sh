@@ -20,5 +20,5 @@ if [ "$(cat "$env/wanted" 2>/dev/null)" != "$wanted" ]; then
     "$env/bin/pip" install --quiet --disable-pip-version-check -r scripts/python-requirements.txt
     echo "$wanted" > "$env/wanted"
 fi
-# The `test` profile: the same compiled crates as those of `cargo test`.
-VIRTUAL_ENV="$PWD/$env" "$env/bin/maturin" develop --quiet --profile test
+# The profile of the tests: the same compiled crates as those of `cargo test`.
+VIRTUAL_ENV="$PWD/$env" "$env/bin/maturin" develop --quiet --profile dev
