@@ -395,8 +395,9 @@ mod tests {
         let end = Time::from_us(500);
         let slowed = (fine.slowed(), coarse.slowed());
         assert_eq!(slowed.0, slowed.1);
-        let [fine, coarse] = [fine, coarse]
-            .map(|series| series.finish(end, Counters::default(), &[None], vec!["a".into()]));
+        let last = Counters { user_programs: 50, ..Counters::default() };
+        let [fine, coarse] =
+            [fine, coarse].map(|series| series.finish(end, last, &[None], vec!["a".into()]));
         let flows = |series: &TimeSeries| -> Vec<FlowPoint> {
             series.windows.iter().map(|window| window.flows[0]).collect()
         };
