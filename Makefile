@@ -23,15 +23,15 @@ test-rust:
 	@scripts/install-test-tools.sh
 	cargo test --workspace -- --quiet
 
-# Everything that these tests need goes to target/python.
+# Everything that these tests need goes to target/python-env.
 test-python:
 	./scripts/python-env.sh
-	./target/python/bin/python -m pytest
+	./target/python-env/bin/python -m pytest
 
-lint: target/python/bin/ruff
+lint: target/python-env/bin/ruff
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	./target/python/bin/ruff check python scripts && ./target/python/bin/ruff format --check python scripts
+	./target/python-env/bin/ruff check python scripts && ./target/python-env/bin/ruff format --check python scripts
 
 # For example: make bench BENCH='--requests 1000000 gc-writes'
 bench:
@@ -47,16 +47,16 @@ bench-record:
 docs:
 	UPDATE_DOCS=1 cargo test -p flashlane --test docs
 
-target/python/bin/ruff:
+target/python-env/bin/ruff:
 	./scripts/python-env.sh
 
 # The pictures of the README.
-screenshots: target/python/bin/ruff
-	./target/python/bin/python scripts/screenshots.py
+screenshots: target/python-env/bin/ruff
+	./target/python-env/bin/python scripts/screenshots.py
 
 # The documentation as a site, in out/site.
-site: target/python/bin/ruff
-	./target/python/bin/mkdocs build --strict --quiet --site-dir out/site
+site: target/python-env/bin/ruff
+	./target/python-env/bin/mkdocs build --strict --quiet --site-dir out/site
 
 fuzz:
 	FUZZ_SECONDS="$(FUZZ_SECONDS)" FUZZ_TARGETS="$(FUZZ_TARGETS)" scripts/fuzz.sh

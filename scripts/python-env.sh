@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes target/python: a Python environment with the package, built like the other tests, and what its tests
+# Makes target/python-env: a Python environment with the package, built like the other tests, and what its tests
 # need. Does nothing that is done already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-env=target/python
+env=target/python-env
 python=${PYTHON:-python3}
 
 if [ ! -x "$env/bin/python" ]; then
