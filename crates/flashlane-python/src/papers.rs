@@ -10,10 +10,12 @@ use pyo3::prelude::*;
 use crate::error::OrRaise;
 use crate::simulate::{detached, json};
 
-/// Papers, and the names, figures and subjects of their experiments.
+/// Name, figure and subject of an experiment.
+type About = (&'static str, &'static str, &'static str);
+
+/// Papers: names, titles and experiments.
 #[pyfunction]
-pub(crate) fn papers()
--> Vec<(&'static str, &'static str, Vec<(&'static str, &'static str, &'static str)>)> {
+pub(crate) fn papers() -> Vec<(&'static str, &'static str, Vec<About>)> {
     let experiments = |of: &[Experiment]| of.iter().map(|e| (e.name, e.figure, e.about)).collect();
     PAPERS.iter().map(|paper| (paper.name, paper.title, experiments(paper.experiments))).collect()
 }
