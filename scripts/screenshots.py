@@ -47,8 +47,6 @@ def main() -> None:
         view.goto(page.as_uri())
         view.screenshot(path=pictures / "report.png")
         view.locator("#latency").screenshot(path=pictures / "report-latency.png")
-        view.emulate_media(color_scheme="dark")
-        view.locator("#time").screenshot(path=pictures / "report-time.png")
         chromium.close()
 
 

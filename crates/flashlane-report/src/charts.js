@@ -99,7 +99,7 @@
     ["iops", "Requests per second", short], ["bytes_per_s", "Bytes per second", short],
     ["queue", "Requests in submission queue and device", short], ["chips", "Chips that the tenant may write to", short],
     ["write_amplification", "Write amplification", short], ["free_blocks", "Free blocks", short],
-    ["gc_pages_per_s", "Pages moved by collection per second", short], ["busy", "Share of chips at work", short],
+    ["gc_pages_per_s", "Pages moved by collection per second", short], ["busy", "Share of chips at work (operations count when they end)", short],
   ];
   const grid = document.getElementById("series-grid");
   const drawSeries = () => {

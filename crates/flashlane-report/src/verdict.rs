@@ -118,7 +118,7 @@ fn cause(flow: &FlowSummary, blame: Option<&Blame>) -> String {
     };
     match culprit_of(blame, &flow.name) {
         Some(Culprit { name, share, cause }) => format!(
-            "{name} causes {:.0} % of its waiting, mostly by {}.",
+            "{name} causes {:.0} % of its waiting, most of that by {}.",
             share * 100.0,
             crate::view::cause(&cause)
         ),
@@ -154,7 +154,7 @@ fn by_blame(summary: &Summary, blame: &Blame) -> Verdict {
                 share * 100.0
             ),
             cause: format!(
-                "{} causes {:.0} % of its waiting, mostly by {}.",
+                "{} causes {:.0} % of its waiting, most of that by {}.",
                 culprit.name,
                 culprit.share * 100.0,
                 crate::view::cause(&culprit.cause)

@@ -67,9 +67,12 @@ fn percent(share: f64) -> String {
     if value != 0.0 && value < 0.95 { format!("{value:.1} %") } else { format!("{value:.0} %") }
 }
 
-/// A cause in words: its name without underscores.
+/// A cause in words.
 pub(crate) fn cause(name: &str) -> String {
-    name.replace('_', " ")
+    match name {
+        "read" | "program" | "erase" => format!("{name}s"),
+        _ => name.replace('_', " "),
+    }
 }
 
 /// The whole page.
