@@ -3,47 +3,19 @@
 use std::path::PathBuf;
 
 use flashlane::Error;
-use flashlane::config::load::allowed;
-use flashlane_reproduce::{
-    Cell, Experiment, Findings, Lab, Origin, PAPERS, Paper, Row, TraceFolder,
-};
+use flashlane_reproduce::{Cell, Experiment, Findings, Lab, Origin, Row, TraceFolder, chosen};
 
 use crate::args::ReproduceArgs;
 use crate::execute::{STEPS, pretty, progress_bar, to_json};
 use crate::output::{OutFolder, note, print};
 use crate::table::{Table, maybe, number};
 
-/// What was asked for and what there is.
-fn found(name: &str, names: &[&str]) -> String {
-    format!("found `{name}`; {}", allowed(name, names))
-}
-
-/// Names a paper and its experiments, or refuses what was asked for.
-fn chosen(arguments: &ReproduceArgs) -> Result<(&'static Paper, Vec<&'static Experiment>), Error> {
-    let names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
-    let paper = PAPERS
-        .iter()
-        .find(|paper| paper.name == arguments.paper)
-        .ok_or_else(|| Error::config("reproduce", found(&arguments.paper, &names)))?;
-    let names: Vec<&str> = paper.experiments.iter().map(|e| e.name).collect();
-    let find = |name: &String| {
-        let one = paper.experiments.iter().find(|e| e.name == *name);
-        one.ok_or_else(|| Error::config(format!("reproduce {}", paper.name), found(name, &names)))
-    };
-    let experiments = if arguments.experiments.is_empty() {
-        paper.experiments.iter().collect()
-    } else {
-        arguments.experiments.iter().map(find).collect::<Result<_, _>>()?
-    };
-    Ok((paper, experiments))
-}
-
 /// Runs experiments one after the other, each on all cores.
 pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
     if arguments.experiments == ["list"] {
         return list(arguments);
     }
-    let (paper, experiments) = chosen(arguments)?;
+    let (paper, experiments) = chosen(&arguments.paper, &arguments.experiments)?;
     let traces = arguments.traces.as_deref().map(TraceFolder::open).transpose()?;
     let folder = arguments.out.as_deref().map(OutFolder::prepare).transpose()?;
     let mut files = Vec::new();
@@ -129,8 +101,7 @@ fn source_row(experiment: &Experiment, origin: &Origin) -> Vec<Cell> {
 }
 
 fn list(arguments: &ReproduceArgs) -> Result<(), Error> {
-    let all = ReproduceArgs { experiments: Vec::new(), out: None, ..arguments.clone() };
-    let (_, experiments) = chosen(&all)?;
+    let (_, experiments) = chosen(&arguments.paper, &[])?;
     for experiment in experiments {
         print(&format!(
             "{:<14} {:<14} {}\n",

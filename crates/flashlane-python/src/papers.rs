@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use flashlane::Error;
-use flashlane::config::load::allowed;
-use flashlane_reproduce::{Experiment, Lab, PAPERS, Row, TraceFolder};
+use flashlane_reproduce::{Experiment, Lab, PAPERS, Row, TraceFolder, chosen};
 use pyo3::prelude::*;
 
 use crate::error::OrRaise;
@@ -18,26 +16,6 @@ type About = (&'static str, &'static str, &'static str);
 pub(crate) fn papers() -> Vec<(&'static str, &'static str, Vec<About>)> {
     let experiments = |of: &[Experiment]| of.iter().map(|e| (e.name, e.figure, e.about)).collect();
     PAPERS.iter().map(|paper| (paper.name, paper.title, experiments(paper.experiments))).collect()
-}
-
-fn chosen(paper: &str, experiments: &[String]) -> Result<Vec<&'static Experiment>, Error> {
-    let names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
-    let found = |name: &str, names: &[&str]| format!("found `{name}`; {}", allowed(name, names));
-    let of = PAPERS
-        .iter()
-        .find(|one| one.name == paper)
-        .ok_or_else(|| Error::config("reproduce", found(paper, &names)))?;
-    if experiments.is_empty() {
-        return Ok(of.experiments.iter().collect());
-    }
-    let names: Vec<&str> = of.experiments.iter().map(|e| e.name).collect();
-    experiments
-        .iter()
-        .map(|name| {
-            let one = of.experiments.iter().find(|e| e.name == *name);
-            one.ok_or_else(|| Error::config(format!("reproduce {paper}"), found(name, &names)))
-        })
-        .collect()
 }
 
 /// Rows of `results.json` as JSON.
@@ -55,7 +33,7 @@ pub(crate) fn reproduce(
     traces: Option<std::path::PathBuf>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let experiments = chosen(paper, &experiments).or_raise()?;
+    let (_, experiments) = chosen(paper, &experiments).or_raise()?;
     let folder = traces.as_deref().map(TraceFolder::open).transpose().or_raise()?;
     let rows = detached(py, progress, move |watch| {
         let mut rows: Vec<Row> = Vec::new();

@@ -19,6 +19,7 @@ pub use table::{Cell, Table};
 pub use trace_folder::{Origin, TraceFolder};
 
 use flashlane::Error;
+use flashlane::config::load::allowed;
 
 /// One figure of a paper.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +47,31 @@ pub struct Paper {
 
 /// Every paper that can be reproduced.
 pub const PAPERS: &[Paper] = &[fast18::PAPER, flin::PAPER, upi::PAPER];
+
+/// A paper by its name, and those of its experiments that are named; all without a name.
+///
+/// # Errors
+/// A name that there is not, with those that there are.
+pub fn chosen(
+    paper: &str,
+    experiments: &[String],
+) -> Result<(&'static Paper, Vec<&'static Experiment>), Error> {
+    let found = |name: &str, names: &[&str]| format!("found `{name}`; {}", allowed(name, names));
+    let names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
+    let paper = PAPERS
+        .iter()
+        .find(|one| one.name == paper)
+        .ok_or_else(|| Error::config("reproduce", found(paper, &names)))?;
+    if experiments.is_empty() {
+        return Ok((paper, paper.experiments.iter().collect()));
+    }
+    let names: Vec<&str> = paper.experiments.iter().map(|e| e.name).collect();
+    let find = |name: &String| {
+        let one = paper.experiments.iter().find(|e| e.name == *name);
+        one.ok_or_else(|| Error::config(format!("reproduce {}", paper.name), found(name, &names)))
+    };
+    Ok((paper, experiments.iter().map(find).collect::<Result<_, _>>()?))
+}
 
 /// What came out of an experiment.
 #[derive(Clone, Debug, Default)]
