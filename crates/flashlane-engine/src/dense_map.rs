@@ -1,13 +1,20 @@
 //! A map from `u32` to `u32` in one flat table, the same on every machine.
 
+use crate::table::{Table, Use};
+
+/// Tables from here on have large pages of memory: an entry is anywhere in them. Unit: bytes.
+const LARGE_MIN: usize = 1 << 21;
+
 /// Open addressing with linear probing and backward-shift deletion. Keys below `u32::MAX`.
 ///
 /// Used where only few of very many numbers have an entry (cached pages, cached mappings). Its
 /// order is never observed: there is no iterator.
 #[derive(Clone, Debug)]
 pub struct DenseMap {
-    /// Key + 1 and value; key 0 is an empty place.
-    table: Vec<(u32, u32)>,
+    /// For each place a key + 1 and a value; key 0 is an empty place.
+    table: Table,
+    /// Places, a power of two.
+    places: usize,
     len: usize,
 }
 
@@ -17,31 +24,60 @@ impl Default for DenseMap {
     }
 }
 
+/// So many empty places.
+fn empty(places: usize) -> Table {
+    let large = places * 2 * size_of::<u32>() >= LARGE_MIN;
+    Table::new(places * 2, if large { Use::Filled } else { Use::Sparse })
+}
+
 impl DenseMap {
     /// A map with room for `capacity` entries before it grows.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         let places = (capacity * 2).next_power_of_two().max(8);
-        Self { table: vec![(0, 0); places], len: 0 }
+        Self { table: empty(places), places, len: 0 }
     }
 
     #[inline]
     fn place(&self, key: u32) -> usize {
         let hash = u64::from(key).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (hash >> 32) as usize & (self.table.len() - 1)
+        (hash >> 32) as usize & (self.places - 1)
+    }
+
+    /// Key + 1 of a place.
+    #[inline]
+    fn key(&self, at: usize) -> u32 {
+        self.table.get(2 * at as u32)
+    }
+
+    #[inline]
+    fn value(&self, at: usize) -> u32 {
+        self.table.get(2 * at as u32 + 1)
+    }
+
+    #[inline]
+    fn set(&mut self, at: usize, key: u32, value: u32) {
+        self.table.set(2 * at as u32, key);
+        self.table.set(2 * at as u32 + 1, value);
     }
 
     #[inline]
     fn find(&self, key: u32) -> Result<usize, usize> {
-        let mask = self.table.len() - 1;
+        let mask = self.places - 1;
         let mut at = self.place(key);
         loop {
-            match self.table[at].0 {
+            match self.key(at) {
                 0 => return Err(at),
                 found if found == key + 1 => return Ok(at),
                 _ => at = (at + 1) & mask,
             }
         }
+    }
+
+    /// Asks for the entry of a key, which is needed soon.
+    #[inline]
+    pub fn prefetch(&self, key: u32) {
+        self.table.prefetch(2 * self.place(key) as u32);
     }
 
     /// Number of entries.
@@ -59,7 +95,7 @@ impl DenseMap {
     /// Memory of the table. Unit: bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.table.len() * size_of::<(u32, u32)>()
+        self.table.bytes()
     }
 
     /// The value of a key.
@@ -69,61 +105,69 @@ impl DenseMap {
         if self.len == 0 {
             return None;
         }
-        self.find(key).ok().map(|at| self.table[at].1)
+        self.find(key).ok().map(|at| self.value(at))
     }
 
     /// Sets the value of a key; returns the one before.
     pub fn insert(&mut self, key: u32, value: u32) -> Option<u32> {
-        if self.len * 2 >= self.table.len() {
+        if self.len * 2 >= self.places {
             self.grow();
         }
         match self.find(key) {
-            Ok(at) => Some(std::mem::replace(&mut self.table[at].1, value)),
+            Ok(at) => {
+                let before = self.value(at);
+                self.set(at, key + 1, value);
+                Some(before)
+            }
             Err(at) => {
-                self.table[at] = (key + 1, value);
+                self.set(at, key + 1, value);
                 self.len += 1;
                 None
             }
         }
     }
 
+    #[cold]
     fn grow(&mut self) {
-        let places = self.table.len() * 2;
-        let old = std::mem::replace(&mut self.table, vec![(0, 0); places]);
-        for (key, value) in old {
+        let mut larger = Self { table: empty(self.places * 2), places: self.places * 2, len: 0 };
+        for at in 0..self.places {
+            let key = self.key(at);
             if key != 0 {
-                let at = self.find(key - 1).expect_err("keys are unique");
-                self.table[at] = (key, value);
+                let place = larger.find(key - 1).expect_err("keys are unique");
+                larger.set(place, key, self.value(at));
             }
         }
+        larger.len = self.len;
+        *self = larger;
     }
 
     /// Removes every entry and keeps the memory.
     pub fn clear(&mut self) {
-        self.table.fill((0, 0));
+        self.table.row_mut(0, 2 * self.places as u32).fill([0; 4]);
         self.len = 0;
     }
 
     /// Removes a key; returns its value.
     pub fn remove(&mut self, key: u32) -> Option<u32> {
         let mut hole = self.find(key).ok()?;
-        let value = self.table[hole].1;
-        let mask = self.table.len() - 1;
+        let value = self.value(hole);
+        let mask = self.places - 1;
         let mut at = hole;
         loop {
             at = (at + 1) & mask;
-            let (found, _) = self.table[at];
+            let found = self.key(at);
             if found == 0 {
                 break;
             }
             // Move an entry back unless that would put it before its own place.
             let home = self.place(found - 1);
             if (at.wrapping_sub(home) & mask) >= (at.wrapping_sub(hole) & mask) {
-                self.table[hole] = self.table[at];
+                let moved = self.value(at);
+                self.set(hole, found, moved);
                 hole = at;
             }
         }
-        self.table[hole] = (0, 0);
+        self.set(hole, 0, 0);
         self.len -= 1;
         Some(value)
     }

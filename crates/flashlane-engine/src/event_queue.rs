@@ -11,6 +11,7 @@ mod heap;
 mod ring;
 
 use std::cmp::Ordering;
+use std::hint::select_unpredictable;
 
 use crate::time::Time;
 use heap::Heap;
@@ -116,7 +117,7 @@ impl<E: Laned> EventQueue<E> {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            lanes: std::array::from_fn(|_| Ring::new()),
+            lanes: std::array::from_fn(|lane| Ring::new(never(lane))),
             heap: Heap::new(),
             times: std::array::from_fn(|lane| never(lane).time),
             sequences: [0; LANES],
@@ -176,9 +177,12 @@ impl<E: Laned> EventQueue<E> {
         let entry = Entry { key: Key { time: time.0, sequence }, event };
         if lane == UNORDERED || !self.lanes[lane].append(entry) {
             self.insert(lane, entry);
-        } else if self.times[lane] >= END {
-            self.set_head(lane, entry.key);
+            return;
         }
+        // The only event of its lane is its head. How often that is so cannot be foretold.
+        let (first, other) = (self.times[lane], self.sequences[lane]);
+        self.times[lane] = first.min(time.0);
+        self.sequences[lane] = select_unpredictable(first >= END, sequence, other);
     }
 
     /// Puts an event before others of its lane, or into the heap.
@@ -204,7 +208,8 @@ impl<E: Laned> EventQueue<E> {
         if a.0 == b.0 {
             return if self.sequences[b.1] < self.sequences[a.1] { b } else { a };
         }
-        if b.0 < a.0 { b } else { a }
+        let first = b.0 < a.0;
+        (select_unpredictable(first, b.0, a.0), select_unpredictable(first, b.1, a.1))
     }
 
     /// Takes the earliest event and moves the clock to its time.
@@ -218,18 +223,13 @@ impl<E: Laned> EventQueue<E> {
         }
         debug_assert!(time >= self.last.time, "time runs back");
         self.last = Key { time, sequence: self.sequences[lane] };
-        let event = if lane == UNORDERED {
+        let (event, next) = if lane == UNORDERED {
             let (event, next) = self.heap.pop();
-            self.set_head(lane, next.unwrap_or(never(lane)));
-            event
+            (event, next.unwrap_or(never(lane)))
         } else {
-            let (event, next) = self.lanes[lane].pop();
-            match next {
-                Some(key) => self.set_head(lane, key),
-                None => self.times[lane] = never(lane).time,
-            }
-            event
+            self.lanes[lane].pop()
         };
+        self.set_head(lane, next);
         Some((Time(time), event))
     }
 }

@@ -12,13 +12,15 @@ const WIDTH: usize = size_of::<u32>();
 /// Smallest table that copies share. Unit: bytes.
 const SHARED_MIN: usize = 1 << 16;
 
+/// Largest table that has large pages of memory although it is written here and there. Unit: bytes.
+const LARGE_PAGES_MAX: usize = 1 << 24;
+
 /// What is to become of a table. Decides about its memory, never about its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// It is written here and there.
+    /// It is written here and there. Large pages of memory would only fill it, unless the table is small.
     Sparse,
-    /// Most of it is about to be written: large pages of memory pay where the system has them. In a table that
-    /// is written here and there they would only fill the memory.
+    /// Most of it is about to be written: large pages of memory pay where the system has them.
     Filled,
     /// It is frozen and copied later.
     Copied,
@@ -49,7 +51,7 @@ impl Table {
             Some((file, memory)) => (memory, Some(file)),
             None => (MmapMut::map_anon(bytes).expect("there is memory for the tables"), None),
         };
-        if purpose != Use::Sparse {
+        if purpose != Use::Sparse || bytes <= LARGE_PAGES_MAX {
             memory::prefer_large_pages(&memory);
         }
         Self { memory, file }

@@ -13,10 +13,11 @@ pub(crate) struct Chain {
     pub(crate) mapping: u64,
     /// Waiting in the scheduler and for the bus, suspended time.
     pub(crate) queue: u64,
-    /// On the bus.
-    pub(crate) bus: u64,
     /// In the array.
     pub(crate) array: u64,
+    // Last: a copy in steps of two words waits for a word that was written just before, and that is the bus.
+    /// On the bus.
+    pub(crate) bus: u64,
 }
 
 impl Chain {

@@ -115,7 +115,7 @@ impl<'a> Prepared<'a> {
         let mut state = if runs_alone(workload, options) {
             FtlState::to_be_frozen(device, &layout)
         } else {
-            FtlState::new(device, &layout)
+            FtlState::new(device, &layout, workload.requests_at_least())
         };
         let mut cache = Cache::new(device, workload, layout.geometry);
         // Memory that is written in place keeps no trace of what was written before.
@@ -319,7 +319,9 @@ impl<'a> Runs<'a> {
         let (state, start) = match (alone, prepared.is_new()) {
             (false, _) => (state, None),
             // A copy of a new empty drive would only cost memory.
-            (true, true) => (FtlState::new(device, &prepared.layout), None),
+            (true, true) => {
+                (FtlState::new(device, &prepared.layout, workload.requests_at_least()), None)
+            }
             (true, false) => {
                 let start = state.freeze();
                 (start.copy(), Some(start))
@@ -397,7 +399,10 @@ impl<'a> Runs<'a> {
         let prepared = &together.prepared;
         let state = match &together.start {
             Some(start) => start.copy(),
-            None => FtlState::new(prepared.device, &prepared.layout),
+            None => {
+                let requests = prepared.workload.requests_at_least();
+                FtlState::new(prepared.device, &prepared.layout, requests)
+            }
         };
         let window = Window::fixed(&together.window);
         let mut ssd = prepared.build(state, window, |f| f == flow)?;

@@ -290,6 +290,8 @@ impl Ssd {
     /// Makes the write-back of the sectors in `mask` that the cache holds of a page of `owner`; it
     /// counts as on its way from now on.
     fn write_back(&mut self, owner: u16, lpa: u32, mask: u64) -> u32 {
+        // It is placed when its data is out of the memory.
+        self.prefetch_page(owner, lpa);
         let slot = self.cache.slots(owner).start_write_back(lpa);
         assert_eq!(slot.flow, owner, "a page is written back under its owner");
         let id = self.new_transaction(Source::Cache, Op::Program, owner, lpa);

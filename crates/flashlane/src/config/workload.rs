@@ -22,6 +22,18 @@ pub struct WorkloadConfig {
     pub window: WindowRule,
 }
 
+impl WorkloadConfig {
+    /// Requests that the flows make in any case: those of first passes whose number is given.
+    #[must_use]
+    pub fn requests_at_least(&self) -> u64 {
+        let of = |flow: &FlowConfig| {
+            let drawn = flow.synthetic.as_ref().and_then(|flow| flow.requests);
+            drawn.or(flow.clone.as_ref().and_then(|flow| flow.requests)).unwrap_or(0)
+        };
+        self.flows.iter().map(of).fold(0, u64::saturating_add)
+    }
+}
+
 /// Which requests are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -33,6 +33,9 @@ use hybrid::Hybrid;
 use mapping::MappingTable;
 use pages::{FrozenPages, PageTables};
 
+/// Entries of a page table in a small page of memory.
+const ENTRIES_PER_SMALL_PAGE: u64 = 1024;
+
 /// Free blocks of a plane that only collection may take.
 pub const RESERVE_BLOCKS: u32 = 2;
 
@@ -77,9 +80,11 @@ impl FtlState {
         FrozenState { pages: pages.freeze(), blocks, mapping, hybrid }
     }
 
-    /// An empty drive, for one run.
-    pub(crate) fn new(device: &DeviceConfig, layout: &Layout) -> Self {
-        let filled = device.ftl.precondition.enabled;
+    /// An empty drive, for one run of so many requests or more.
+    pub(crate) fn new(device: &DeviceConfig, layout: &Layout, requests: u64) -> Self {
+        // So many requests touch most of the table, a small page of memory each.
+        let touched = requests >= layout.logical_pages / ENTRIES_PER_SMALL_PAGE;
+        let filled = device.ftl.precondition.enabled || touched;
         Self::with(device, layout, if filled { Use::Filled } else { Use::Sparse })
     }
 

@@ -148,6 +148,9 @@ impl PageTables {
     pub(crate) fn prefetch(&self, lpa: u32) {
         self.l2p.prefetch(lpa);
         self.partial.prefetch(lpa / WORD);
+        if self.any_partial() {
+            self.masks.places.prefetch(lpa);
+        }
     }
 
     /// Asks for what is kept of a physical page, which is needed soon.

@@ -240,7 +240,7 @@ impl Ssd {
         // Its mapping is looked up when the firmware is done with it: time enough to fetch the entry.
         let first_lpa = self.layout.flows[flow as usize].first_lpa;
         let page = self.page_sectors.divide_long(planned.sector);
-        self.ftl.pages.prefetch((first_lpa + page) as u32);
+        self.prefetch_page(flow, (first_lpa + page) as u32);
         let depth = self.host.queue_depth;
         let host = &mut self.host.flows[flow as usize];
         host.generated += 1;
@@ -250,6 +250,15 @@ impl Ssd {
             self.enqueue(id);
         } else {
             host.backlog.push_back(id);
+        }
+    }
+
+    /// Asks for what is kept of a logical page, which is needed soon.
+    #[inline]
+    pub(crate) fn prefetch_page(&self, flow: u16, lpa: u32) {
+        self.ftl.pages.prefetch(lpa);
+        if let Some(mapping) = &self.ftl.mapping {
+            mapping.prefetch(flow, lpa);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use flashlane_engine::{DenseMap, NONE};
+use flashlane_engine::{DenseMap, NONE, prefetch};
 
 /// An entry. Links are places in the table.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +106,12 @@ impl Cmt {
         true
     }
 
+    /// Asks for the place of an entry, which is needed soon.
+    #[inline]
+    pub(super) fn prefetch(&self, lpa: u32) {
+        self.index.prefetch(lpa);
+    }
+
     /// True if the entry has its place, known or not.
     pub(super) fn contains(&self, lpa: u32) -> bool {
         self.index.get(lpa).is_some()
@@ -206,6 +212,11 @@ impl Cmt {
         self.unlink(at);
         self.index.remove(entry.lpa);
         self.free.push(at);
+        // The next one to go is at hand, since it has just become the oldest.
+        if let Some(next) = self.entries.get(self.oldest as usize) {
+            self.index.prefetch(next.lpa);
+            prefetch(&self.entries, next.newer as usize);
+        }
         Some(Evicted { lpa: entry.lpa, page: entry.page, flow: entry.flow, dirty: entry.dirty })
     }
 

@@ -161,6 +161,13 @@ impl MappingTable {
         &mut self.cmts[at]
     }
 
+    /// Asks for what the cache knows of a logical page, which is needed soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, flow: u16, lpa: u32) {
+        let at = if self.cmts.len() == 1 { 0 } else { flow as usize };
+        self.cmts[at].prefetch(lpa);
+    }
+
     /// Physical page of a translation page, or `NONE`.
     #[inline]
     pub(crate) fn on_flash(&self, page: u32) -> u32 {
