@@ -193,6 +193,11 @@ fn fio_json_has_the_keys_of_fio() {
     let ours: Value = serde_json::from_str(&stdout).expect("one object");
     let job = &ours["jobs"][1];
     assert_eq!((&job["jobname"], &job["job options"]["rw"]), (&"writer".into(), &"randrw".into()));
+    let stream = ["--set", "flow.writer.synthetic.address=streaming"];
+    let (stdout, _) = succeeds(folder.path(), &[&["--format", "fio-json"], &stream[..]].concat());
+    let streamed: Value = serde_json::from_str(&stdout).expect("one object");
+    let rw = |job: usize| &streamed["jobs"][job]["job options"]["rw"];
+    assert_eq!((rw(0), rw(1)), (&"randread".into(), &"rw".into()));
     let read = &job["read"];
     let of = |value: &Value| value.as_f64().expect("a number");
     assert_eq!(of(&read["total_ios"]), of(&read["clat_ns"]["N"]));
