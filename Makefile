@@ -1,6 +1,6 @@
 # The commands of the project.
 
-.PHONY: help demo test test-rust test-python lint bench bench-check bench-record docs site screenshots fuzz
+.PHONY: help demo fast test test-rust test-python lint bench bench-check bench-record docs site screenshots fuzz
 
 help:
 	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
@@ -8,6 +8,7 @@ help:
 	@echo 'make lint    formatting and lints, warnings refused'
 	@echo 'make bench   speed of whole runs; see docs/performance.md (bench-check: instructions per request against'
 	@echo '             the committed ones; bench-record: measures all and keeps it in benches/)'
+	@echo 'make fast    the fastest program for this machine, built with a profile: target/profile-guided/flashlane'
 	@echo 'make fuzz    coverage-guided fuzzing of all parsers, FUZZ_SECONDS=600 for each target'
 	@echo 'make docs    write docs/configuration.md anew from the schema'
 	@echo 'make site    the documentation as a site, in out/site'
@@ -15,6 +16,9 @@ help:
 demo:
 	cargo build --release -q -p flashlane-cli
 	./target/release/flashlane demo --out out/demo
+
+fast:
+	scripts/profile-guided.sh
 
 # Python first: what it builds, the other tests use.
 test: test-python test-rust

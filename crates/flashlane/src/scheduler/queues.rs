@@ -60,16 +60,6 @@ impl Kind {
         self.0 as usize
     }
 
-    /// What the flash does for transactions of the kind.
-    #[inline]
-    fn op(self) -> Op {
-        match self {
-            Self::ERASE => Op::Erase,
-            Self(kind) if kind >= Self::MAPPING_WRITE.0 => Op::Program,
-            _ => Op::Read,
-        }
-    }
-
     /// The kind of a transaction, whose class is taken for `class`.
     #[inline]
     pub(crate) fn with_class(tr: &Transaction, class: u8) -> Self {
@@ -499,15 +489,13 @@ impl Queues {
         }
         let leader = &view.transactions[view.batch[0]];
         let (op, plane) = (leader.op, leader.plane);
-        if kind.op() != op {
-            return;
-        }
         let page = view.blocks.page_of(leader.ppa);
         for _ in 0..PARTNER_SCAN {
             let tr = &view.transactions[id];
             let next = flashlane_engine::Linked::next(tr);
             // The plane decides most cases and costs least.
             if tr.plane != plane
+                && tr.op == op
                 && (op == Op::Erase || view.blocks.page_of(tr.ppa) == page)
                 && view.batch[1..].iter().all(|&id| view.transactions[id].plane != tr.plane)
                 && view.is_ready(tr)
