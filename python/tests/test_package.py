@@ -15,21 +15,21 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULES = ["flashlane", *(f"flashlane.{name}" for name in ("workload", "run", "result", "sweeps", "traces"))]
 
 
-def test_the_snippet_of_the_readme_runs_word_for_word(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    snippets = re.findall(r"^```python\n(.*?)^```", readme, re.DOTALL | re.MULTILINE)
-    assert snippets, "the README shows Python"
-    for snippet in snippets:
-        done = subprocess.run(
-            [sys.executable, "-c", snippet],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.strip(), "it prints something"
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_the_snippets_of_a_page_run_word_for_word(page: str, tmp_path: Path) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    snippets = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert snippets, "the page shows Python"
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(snippets)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("reader") >= len(snippets), "each prints something of the reader"
 
 
 def test_types_are_strict() -> None:

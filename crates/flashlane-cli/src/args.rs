@@ -56,7 +56,7 @@ pub(crate) struct RunArgs {
     /// Isolation policy, instead of the device's.
     #[arg(long, value_name = "NAME")]
     isolation: Option<String>,
-    /// Set a key of the device or of the workload, for example `ftl.gc.threshold="4 blocks"` or
+    /// Set a key of the device or of the workload, for example `ftl.gc.threshold="16 blocks"` or
     /// `flow.tpcc.clone.time_scale=0.1`; repeatable.
     #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE")]
     sets: Vec<String>,

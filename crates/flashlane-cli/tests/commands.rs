@@ -1,30 +1,23 @@
 //! Commands that need no simulation.
 
-use std::process::{Command, Output};
+mod common;
 
-fn flashlane(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flashlane"))
-        .args(arguments)
-        .output()
-        .expect("the command starts")
-}
+use std::path::Path;
+
+use common::{flashlane, folder_with, succeeds};
 
 /// Standard output of a command that succeeds and says nothing on standard error.
 fn stdout(arguments: &[&str]) -> String {
-    let output = flashlane(arguments);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
+    let (stdout, stderr) = succeeds(Path::new("."), arguments);
     assert_eq!(stderr, "", "{arguments:?}");
-    String::from_utf8(output.stdout).expect("UTF-8")
+    stdout
 }
 
 /// A folder with one workload.
 fn workload() -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let file = folder.path().join("w.toml");
     let text = "[[flow]]\nname = \"a\"\n[flow.synthetic]\nqueue_depth = 4\nrequests = 100\n";
-    std::fs::write(&file, text).expect("written");
-    let file = file.to_string_lossy().into_owned();
+    let folder = folder_with("w.toml", text);
+    let file = folder.path().join("w.toml").to_string_lossy().into_owned();
     (folder, file)
 }
 
@@ -40,10 +33,8 @@ fn presets_list_show_and_check() {
 
 #[test]
 fn a_shown_preset_is_a_device_file() {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let file = folder.path().join("mine.toml");
-    std::fs::write(&file, stdout(&["preset", "show", "flin"])).expect("written");
-    let file = file.to_string_lossy().into_owned();
+    let folder = folder_with("mine.toml", &stdout(&["preset", "show", "flin"]));
+    let file = folder.path().join("mine.toml").to_string_lossy().into_owned();
     assert_eq!(stdout(&["check", &file]), format!("{file}: OK (device flin)\n"));
 }
 
@@ -153,6 +144,7 @@ fn help_and_version_succeed() {
     assert!(stdout(&["--help"]).contains("demo"));
     assert!(stdout(&["run", "--help"]).contains("--seeds"));
     assert!(stdout(&["--version"]).starts_with("flashlane 0."));
-    assert_eq!(flashlane(&[]).status.code(), Some(2));
-    assert_eq!(flashlane(&["reproduce"]).status.code(), Some(2));
+    for incomplete in [&[][..], &["reproduce"]] {
+        assert_eq!(flashlane(Path::new("."), incomplete).status.code(), Some(2));
+    }
 }

@@ -1,29 +1,18 @@
 //! fio job files as workloads of `run` and `check`.
 
+mod common;
+
 use std::path::Path;
-use std::process::{Command, Output};
 
+use common::{flashlane, folder_with, succeeds, text};
 use serde_json::Value;
-
-fn flashlane(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flashlane"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .expect("it starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("UTF-8")
-}
 
 const RUN: [&str; 7] = ["run", "--device", "tiny", "--format", "json", "--workload", "job.fio"];
 
 fn summary(folder: &Path, job: &str, more: &[&str]) -> Value {
     std::fs::write(folder.join("job.fio"), job).expect("room");
-    let run = flashlane(folder, &[&RUN[..], more].concat());
-    assert!(run.status.success(), "{}", text(&run.stderr));
-    serde_json::from_str(&text(&run.stdout)).expect("JSON")
+    let (stdout, _) = succeeds(folder, &[&RUN[..], more].concat());
+    serde_json::from_str(&stdout).expect("JSON")
 }
 
 #[test]
@@ -49,13 +38,11 @@ fn jobs_run_as_flows() {
 
 #[test]
 fn a_log_that_was_converted_is_replayed() {
-    let folder = tempfile::tempdir().expect("a folder");
     let rows: String =
         (0..50).map(|n| format!("{}.000,R,{},4096,0\n", n * 100, n * 4096)).collect();
     let header = "# t_us,op(R/W),offset_bytes,size_bytes,device\n";
-    std::fs::write(folder.path().join("a.csv"), format!("{header}{rows}")).expect("room");
-    let run = flashlane(folder.path(), &["trace", "convert", "a.csv", "a.iolog"]);
-    assert!(run.status.success(), "{}", text(&run.stderr));
+    let folder = folder_with("a.csv", &format!("{header}{rows}"));
+    succeeds(folder.path(), &["trace", "convert", "a.csv", "a.iolog"]);
     let found = summary(folder.path(), "[replay]\nread_iolog=a.iolog\n", &["--quiet"]);
     assert_eq!(found["requests_completed"], 50);
     assert_eq!(found["flows"][0]["requests"]["read"], 50);
@@ -66,13 +53,10 @@ fn what_is_assumed_is_warned_of_and_what_is_wrong_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |job: &str| std::fs::write(folder.path().join("job.fio"), job).expect("room");
     write("[a]\nrw=randread\niodepth=8\nioengine=psync\nnumber_ios=10\n");
-    let run = flashlane(folder.path(), &RUN);
-    assert!(
-        text(&run.stderr)
-            .contains("warning: job.fio:3: iodepth: has no effect with ioengine=psync")
-    );
-    let check = flashlane(folder.path(), &["check", "job.fio"]);
-    assert!(text(&check.stdout).contains("job.fio: OK (workload, 1 scenario(s), 1 flow(s))"));
+    let (_, said) = succeeds(folder.path(), &RUN);
+    assert!(said.contains("warning: job.fio:3: iodepth: has no effect with ioengine=psync"));
+    let (checked, _) = succeeds(folder.path(), &["check", "job.fio"]);
+    assert!(checked.contains("job.fio: OK (workload, 1 scenario(s), 1 flow(s))"));
     for (job, expected) in [
         (
             "[a]\nrwmixreed=70\nsize=1m\n",

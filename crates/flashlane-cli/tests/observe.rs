@@ -1,10 +1,13 @@
 //! `--requests`, `--blame`, `--timeline`, `--series-window` and `--format fio-json`: what they write, read by
 //! others where these are there.
 
+mod common;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use common::{flashlane, folder_with, names, python};
 use serde_json::Value;
 
 const WORKLOAD: &str = r#"
@@ -22,50 +25,18 @@ read_ratio = 0.3
 requests = 300
 "#;
 
+const RUN: [&str; 6] = ["run", "--device", "tiny", "--workload", "w.toml", "--check"];
+
 fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    std::fs::write(folder.path().join("w.toml"), WORKLOAD).expect("written");
-    folder
+    folder_with("w.toml", WORKLOAD)
 }
 
 fn run(folder: &Path, more: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flashlane"))
-        .current_dir(folder)
-        .args(["run", "--device", "tiny", "--workload", "w.toml", "--check"])
-        .args(more)
-        .output()
-        .expect("the command starts")
+    flashlane(folder, &[&RUN[..], more].concat())
 }
 
 fn succeeds(folder: &Path, more: &[&str]) -> (String, String) {
-    let output = run(folder, more);
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    (stdout, stderr)
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(folder)
-        .expect("a folder")
-        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    names
-}
-
-/// Runs a script where Python has what it imports; false, with a message, where not. `PYTHON` names another
-/// interpreter.
-fn python(folder: &Path, imports: &str, script: &str) -> bool {
-    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let run = |text: &str| Command::new(&python).current_dir(folder).args(["-c", text]).output();
-    if !run(imports).is_ok_and(|output| output.status.success()) {
-        println!("skipped: no Python that can `{imports}`");
-        return false;
-    }
-    let output = run(&format!("{imports}\n{script}")).expect("it started before");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    true
+    common::succeeds(folder, &[&RUN[..], more].concat())
 }
 
 #[test]
@@ -222,6 +193,11 @@ fn fio_json_has_the_keys_of_fio() {
     let ours: Value = serde_json::from_str(&stdout).expect("one object");
     let job = &ours["jobs"][1];
     assert_eq!((&job["jobname"], &job["job options"]["rw"]), (&"writer".into(), &"randrw".into()));
+    let stream = ["--set", "flow.writer.synthetic.address=streaming"];
+    let (stdout, _) = succeeds(folder.path(), &[&["--format", "fio-json"], &stream[..]].concat());
+    let streamed: Value = serde_json::from_str(&stdout).expect("one object");
+    let rw = |job: usize| &streamed["jobs"][job]["job options"]["rw"];
+    assert_eq!((rw(0), rw(1)), (&"randread".into(), &"rw".into()));
     let read = &job["read"];
     let of = |value: &Value| value.as_f64().expect("a number");
     assert_eq!(of(&read["total_ios"]), of(&read["clat_ns"]["N"]));

@@ -1,16 +1,15 @@
 //! `flashlane reproduce`: files, shape of the results, and the same result on any number of threads.
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod common;
 
+use std::path::Path;
+use std::process::Output;
+
+use common::text;
 use serde_json::Value;
 
 fn flashlane(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flashlane")).args(arguments).output().expect("it starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+    common::flashlane(Path::new("."), arguments)
 }
 
 fn smoke(paper: &str, jobs: &str, out: &Path) -> Output {
@@ -20,16 +19,8 @@ fn smoke(paper: &str, jobs: &str, out: &Path) -> Output {
 
 /// Name and content of every file of a folder.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .expect("a folder")
-        .map(|entry| {
-            let entry = entry.expect("an entry");
-            let name = entry.file_name().into_string().expect("UTF-8");
-            (name, std::fs::read(entry.path()).expect("a file"))
-        })
-        .collect();
-    files.sort();
-    files
+    let content = |name: &String| std::fs::read(folder.join(name)).expect("a file");
+    common::names(folder).into_iter().map(|name| (name.clone(), content(&name))).collect()
 }
 
 #[test]

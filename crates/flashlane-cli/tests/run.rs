@@ -1,8 +1,11 @@
 //! Runs from the command line on the smallest device.
 
+mod common;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
+use common::{flashlane, folder_with, succeeds};
 use serde_json::Value;
 
 /// Fields that differ from run to run.
@@ -23,18 +26,11 @@ requests = 100
 "#;
 
 fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    std::fs::write(folder.path().join("w.toml"), WORKLOAD).expect("written");
-    folder
+    folder_with("w.toml", WORKLOAD)
 }
 
 fn run(folder: &Path, more: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flashlane"))
-        .current_dir(folder)
-        .args(["run", "--device", "tiny", "--workload", "w.toml"])
-        .args(more)
-        .output()
-        .expect("the command starts")
+    flashlane(folder, &[&["run", "--device", "tiny", "--workload", "w.toml"], more].concat())
 }
 
 /// Standard output as lines of JSON, without what differs from run to run.
@@ -121,11 +117,8 @@ fn output_is_written_whole_and_replaces_the_old_one() {
 fn a_summary_has_exactly_the_keys_of_its_schema() {
     let folder = folder();
     let summary = json(folder.path(), &[]).remove(0);
-    let output = Command::new(env!("CARGO_BIN_EXE_flashlane"))
-        .args(["schema", "summary"])
-        .output()
-        .expect("the command starts");
-    let schema: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let (schema, _) = succeeds(folder.path(), &["schema", "summary"]);
+    let schema: Value = serde_json::from_str(&schema).expect("JSON");
     let documented = schema["properties"].as_object().expect("an object").keys();
     for key in documented.filter(|key| !CLOCKS.contains(&key.as_str())) {
         // Only runs without time have that one.
@@ -180,15 +173,9 @@ fn several_scenarios_give_lines_and_folders() {
     let workload = format!("<MQSim_IO_Scenarios>{one}{two}</MQSim_IO_Scenarios>");
     std::fs::write(folder.path().join("w.xml"), workload).expect("written");
     std::fs::write(folder.path().join("d.xml"), SSDCONFIG).expect("written");
-    let output = Command::new(env!("CARGO_BIN_EXE_flashlane"))
-        .current_dir(folder.path())
-        .args(["run", "--device", "d.xml", "--workload", "w.xml", "--compat", "mqsim"])
-        .args(["--format", "json", "--quiet", "--out", "o"])
-        .output()
-        .expect("the command starts");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let run = ["run", "--device", "d.xml", "--workload", "w.xml", "--compat", "mqsim"];
+    let json = ["--format", "json", "--quiet", "--out", "o"];
+    let (text, _) = succeeds(folder.path(), &[&run[..], &json].concat());
     let lines: Vec<Value> =
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(lines.len(), 2);

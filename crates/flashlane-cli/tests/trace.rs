@@ -1,24 +1,14 @@
 //! `flashlane trace clone`: parameters, synthetic traces, fits, and what is refused.
 
+mod common;
+
 use std::path::Path;
-use std::process::{Command, Output};
 
-fn flashlane(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flashlane"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .expect("it starts")
-}
+use common::{names, refused, succeeds};
 
+/// Standard output of a command that succeeds.
 fn good(folder: &Path, arguments: &[&str]) -> String {
-    let run = flashlane(folder, arguments);
-    assert!(run.status.success(), "{arguments:?}: {}", text(&run.stderr));
-    text(&run.stdout)
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+    succeeds(folder, arguments).0
 }
 
 const WORKLOAD: &str = "[[flow]]\nname = 'a'\n[flow.clone]\nof = 'mine.toml'\nrequests = 200\n";
@@ -113,16 +103,11 @@ fn what_is_wrong_is_refused_with_file_and_key_and_leaves_nothing() {
         (clone(&["tpcc", "--out", "."]), vec![".: is a folder"]),
         (clone(&[]), vec!["required"]),
     ] {
-        let run = flashlane(folder, &arguments);
-        let message = text(&run.stderr);
-        assert_eq!(run.status.code(), Some(2), "{arguments:?}: {message}");
+        let message = refused(folder, &arguments);
         for part in expected {
             assert!(message.contains(part), "{arguments:?}: {part}: {message}");
         }
     }
-    let names: Vec<String> = std::fs::read_dir(folder)
-        .expect("a folder")
-        .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
-        .collect();
+    let names = names(folder);
     assert_eq!(names.len(), 6, "nothing was written: {names:?}");
 }

@@ -1,27 +1,21 @@
 //! `flashlane trace convert`: formats, what is done on the way, and what is refused.
 
+mod common;
+
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
+
+use common::{flashlane, folder_with, succeeds, text};
 
 fn convert(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flashlane"))
-        .args(["trace", "convert"])
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .expect("it starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+    flashlane(folder, &[&["trace", "convert"], arguments].concat())
 }
 
 /// Converts, and returns what is said on standard error.
 fn good(folder: &Path, arguments: &[&str]) -> String {
-    let run = convert(folder, arguments);
-    assert!(run.status.success(), "{arguments:?}: {}", text(&run.stderr));
-    assert_eq!(text(&run.stdout), "");
-    text(&run.stderr)
+    let (stdout, stderr) = succeeds(folder, &[&["trace", "convert"], arguments].concat());
+    assert_eq!(stdout, "");
+    stderr
 }
 
 const HEADER: &str = "# t_us,op(R/W),offset_bytes,size_bytes,device\n";
@@ -29,9 +23,7 @@ const ROWS: &str =
     "0.000,R,0,4096,4\n10.000,W,1048576,8192,5\n10.500,T,4096,4096,4\n1000.000,F,0,0,4\n";
 
 fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("a.csv"), format!("{HEADER}{ROWS}")).expect("room");
-    folder
+    folder_with("a.csv", &format!("{HEADER}{ROWS}"))
 }
 
 fn read(folder: &Path, name: &str) -> String {

@@ -1,27 +1,20 @@
 //! `flashlane trace inspect`: what it prints, what it asks for, and real traces where they are at hand.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use common::{flashlane, folder_with, succeeds, text};
 use serde_json::Value;
 
 fn inspect(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flashlane"))
-        .args(["trace", "inspect"])
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .expect("it starts")
+    flashlane(folder, &[&["trace", "inspect"], arguments].concat())
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("UTF-8")
-}
-
+/// Standard output of an inspection that succeeds.
 fn good(folder: &Path, arguments: &[&str]) -> String {
-    let run = inspect(folder, arguments);
-    assert!(run.status.success(), "{arguments:?}: {}", text(&run.stderr));
-    text(&run.stdout)
+    succeeds(folder, &[&["trace", "inspect"], arguments].concat()).0
 }
 
 /// 100 requests, 1 ms apart, four reads to a write, on two devices.
@@ -42,8 +35,7 @@ fn trace() -> String {
 
 #[test]
 fn a_trace_is_summed_up_in_text_and_json() {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("a.csv"), trace() + "rubbish\n").expect("room");
+    let folder = folder_with("a.csv", &(trace() + "rubbish\n"));
     let shown = good(folder.path(), &["a.csv"]);
     // Tables are aligned; here one blank stands between columns.
     let shown: String = shown

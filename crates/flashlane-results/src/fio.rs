@@ -5,7 +5,7 @@
 //! same run gives the same bytes.
 
 use flashlane::Details;
-use flashlane::config::{FlowConfig, WorkloadConfig};
+use flashlane::config::{AddressConfig, FlowConfig, WorkloadConfig};
 use flashlane::metrics::summary::Latency;
 use flashlane::metrics::{FlowSummary, Summary};
 use flashlane::observe::{FlowPoint, TimeSeries};
@@ -115,17 +115,19 @@ fn options(job: &Job<'_>) -> Value {
     let requests = &job.flow.requests;
     let mut options = Map::new();
     let mut set = |key: &str, value: String| options.insert(key.to_owned(), value.into());
-    let rw = match (requests.read, requests.write) {
-        (_, 0) => "randread",
-        (0, _) => "randwrite",
-        _ => "randrw",
+    let address = job.config.synthetic.as_ref().map(|synthetic| &synthetic.address);
+    let order = if address == Some(&AddressConfig::Streaming) { "" } else { "rand" };
+    let kind = match (requests.read, requests.write) {
+        (_, 0) => "read",
+        (0, _) => "write",
+        _ => "rw",
     };
-    set("rw", rw.to_owned());
+    set("rw", format!("{order}{kind}"));
     let (count, bytes) =
         (requests.read + requests.write, job.flow.bytes.read + job.flow.bytes.write);
     if let Some(size) = bytes.checked_div(count) {
         set("bs", size.to_string());
-        if rw == "randrw" {
+        if kind == "rw" {
             let share = 100.0 * requests.read as f64 / count as f64;
             set("rwmixread", format!("{share:.0}"));
         }

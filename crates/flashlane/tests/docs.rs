@@ -27,7 +27,7 @@ come from `flashlane schema device` and `flashlane schema workload`, for editors
   preset one by one; a policy and a list are replaced whole.
 - A policy is its name, `victim = \"greedy\"`, or its name with parameters,
   `victim = { rga = { choices = 8 } }`.
-- The command line goes on top of the files: `--set ftl.gc.threshold=\"4 blocks\"`,
+- The command line goes on top of the files: `--set ftl.gc.threshold=\"16 blocks\"`,
   `--set flow.tpcc.clone.time_scale=0.1`, `--scheduler NAME`.
 - `flashlane run … --dry-run` prints the configuration that results, with every key.
 ";
