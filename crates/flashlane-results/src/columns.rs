@@ -33,12 +33,12 @@ pub(crate) enum Kind {
 /// Name and kind of a column.
 pub(crate) type Column = (&'static str, Kind);
 
-/// Values of a column in a group of rows.
+/// Values of a column in a group of rows, of which some are missing.
 #[derive(Clone, Debug)]
 pub(crate) enum Values {
-    OptionalInteger(Vec<Option<i64>>),
-    OptionalNumber(Vec<Option<f64>>),
-    OptionalName(Vec<Option<ByteArray>>),
+    Integers(Vec<Option<i64>>),
+    Numbers(Vec<Option<f64>>),
+    Names(Vec<Option<ByteArray>>),
 }
 
 /// Writes a table.
@@ -97,15 +97,15 @@ impl<W: Write + Send> TableWriter<W> {
         for values in columns {
             let mut writer = group.next_column()?.expect("a column for all values");
             match values {
-                Values::OptionalInteger(values) => {
+                Values::Integers(values) => {
                     let (values, levels) = present(values);
                     writer.typed::<Int64Type>().write_batch(&values, Some(&levels), None)?;
                 }
-                Values::OptionalNumber(values) => {
+                Values::Numbers(values) => {
                     let (values, levels) = present(values);
                     writer.typed::<DoubleType>().write_batch(&values, Some(&levels), None)?;
                 }
-                Values::OptionalName(values) => {
+                Values::Names(values) => {
                     let (values, levels) = present(values);
                     writer.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None)?;
                 }
