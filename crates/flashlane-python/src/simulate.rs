@@ -10,7 +10,7 @@ use flashlane::config::CompatConfig;
 use flashlane::config::units::Span;
 use flashlane::config::validate;
 use flashlane::metrics::Summary;
-use flashlane::observe::{Observe, RequestBatch, RequestSink, SeriesOptions};
+use flashlane::observe::{Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions};
 use flashlane::{Error, RunOptions, Warmup, simulate_in_detail};
 use flashlane_report::RunData;
 use pyo3::exceptions::PyRuntimeError;
@@ -95,16 +95,36 @@ pub(crate) fn detached<T: Send + 'static>(
     }
 }
 
+/// Rows of an Arrow batch; the last one of a run may have fewer.
+const BATCH_ROWS: usize = 1 << 16;
+
 /// Keeps records of requests as Arrow batches.
 #[derive(Debug)]
 struct Collector {
     flows: Vec<String>,
     batches: Vec<RecordBatch>,
+    rows: RequestBatch,
+}
+
+impl Collector {
+    fn new(flows: Vec<String>) -> Self {
+        Self { flows, batches: Vec::new(), rows: RequestBatch::default() }
+    }
+
+    /// The rows so far are a batch.
+    fn end_batch(&mut self) {
+        if !self.rows.is_empty() {
+            self.batches.push(table::requests(std::mem::take(&mut self.rows), &self.flows));
+        }
+    }
 }
 
 impl RequestSink for Collector {
-    fn batch(&mut self, batch: RequestBatch) -> Result<(), Error> {
-        self.batches.push(table::requests(batch, &self.flows));
+    fn take(&mut self, records: &mut Vec<RequestRecord>) -> Result<(), Error> {
+        self.rows.extend(records);
+        if self.rows.len() >= BATCH_ROWS {
+            self.end_batch();
+        }
         Ok(())
     }
 }
@@ -156,7 +176,7 @@ pub(crate) fn simulate<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let flows: Vec<String> =
         workload.loaded.config.flows.iter().map(|flow| flow.name.clone()).collect();
-    let collector = Arc::new(Mutex::new(Collector { flows: flows.clone(), batches: Vec::new() }));
+    let collector = Arc::new(Mutex::new(Collector::new(flows.clone())));
     let sink: Arc<Mutex<dyn RequestSink>> = collector.clone();
     let series = timeseries.map(series).transpose()?.flatten();
     let observe = Observe { requests: requests.then_some(sink), series, blame, timeline: None };
@@ -190,6 +210,7 @@ pub(crate) fn simulate<'py>(
     result.set_item("histograms", Py::new(py, table::histograms(&flows, &details))?)?;
     let rows = requests.then(|| {
         let mut collector = collector.lock().unwrap_or_else(PoisonError::into_inner);
+        collector.end_batch();
         let batches = std::mem::take(&mut collector.batches);
         Table::of_batches(table::request_schema(), batches)
     });

@@ -3,22 +3,21 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use parquet::basic::{
-    Compression, ConvertedType, Encoding, Repetition, Type as Physical, ZstdLevel,
-};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
 
+use crate::chunk::Chunk;
+
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Whole numbers, none missing, mostly the same few.
+    /// Whole numbers, none missing.
     Integer,
-    /// Whole numbers, none missing, that grow or differ from row to row.
-    Time,
     /// Whole numbers, of which some are missing.
     OptionalInteger,
     /// Numbers, of which some are missing.
@@ -34,22 +33,12 @@ pub(crate) enum Kind {
 /// Name and kind of a column.
 pub(crate) type Column = (&'static str, Kind);
 
-/// Values of a column in a group of rows.
+/// Values of a column in a group of rows, of which some are missing.
 #[derive(Clone, Debug)]
 pub(crate) enum Values {
-    Integer(Vec<i64>),
-    OptionalInteger(Vec<Option<i64>>),
-    OptionalNumber(Vec<Option<f64>>),
-    Flag(Vec<bool>),
-    Name(Vec<ByteArray>),
-    OptionalName(Vec<Option<ByteArray>>),
-}
-
-impl Values {
-    /// Times or counts; none exceeds 2^63.
-    pub(crate) fn of(values: &[u64]) -> Self {
-        Self::Integer(values.iter().map(|&value| value as i64).collect())
-    }
+    Integers(Vec<Option<i64>>),
+    Numbers(Vec<Option<f64>>),
+    Names(Vec<Option<ByteArray>>),
 }
 
 /// Writes a table.
@@ -76,15 +65,13 @@ impl<W: Write + Send> TableWriter<W> {
             .set_key_value_metadata(Some(
                 about
                     .iter()
-                    .map(|(key, value)| {
-                        parquet::file::metadata::KeyValue::new((*key).to_owned(), value.clone())
-                    })
+                    .map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()))
                     .collect(),
             ));
         for &(name, kind) in columns {
-            let path = || ColumnPath::from(name);
+            let path = ColumnPath::from(name);
             let (physical, repetition) = match kind {
-                Kind::Integer | Kind::Time => (Physical::INT64, Repetition::REQUIRED),
+                Kind::Integer => (Physical::INT64, Repetition::REQUIRED),
                 Kind::OptionalInteger => (Physical::INT64, Repetition::OPTIONAL),
                 Kind::OptionalNumber => (Physical::DOUBLE, Repetition::OPTIONAL),
                 Kind::Flag => (Physical::BOOLEAN, Repetition::REQUIRED),
@@ -93,17 +80,10 @@ impl<W: Write + Send> TableWriter<W> {
             };
             let mut field =
                 Type::primitive_type_builder(name, physical).with_repetition(repetition);
-            properties = match kind {
-                // Differences are small, and compress no further.
-                Kind::Time => properties
-                    .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED)
-                    .set_column_compression(path(), Compression::UNCOMPRESSED),
-                Kind::Name | Kind::OptionalName => {
-                    field = field.with_converted_type(ConvertedType::UTF8);
-                    properties.set_column_dictionary_enabled(path(), true)
-                }
-                _ => properties,
-            };
+            if matches!(kind, Kind::Name | Kind::OptionalName) {
+                field = field.with_converted_type(ConvertedType::UTF8);
+                properties = properties.set_column_dictionary_enabled(path, true);
+            }
             fields.push(Arc::new(field.build()?));
         }
         let schema = Type::group_type_builder("flashlane").with_fields(fields).build()?;
@@ -117,29 +97,34 @@ impl<W: Write + Send> TableWriter<W> {
         for values in columns {
             let mut writer = group.next_column()?.expect("a column for all values");
             match values {
-                Values::Integer(values) => {
-                    writer.typed::<Int64Type>().write_batch(values, None, None)?;
-                }
-                Values::OptionalInteger(values) => {
+                Values::Integers(values) => {
                     let (values, levels) = present(values);
                     writer.typed::<Int64Type>().write_batch(&values, Some(&levels), None)?;
                 }
-                Values::OptionalNumber(values) => {
+                Values::Numbers(values) => {
                     let (values, levels) = present(values);
                     writer.typed::<DoubleType>().write_batch(&values, Some(&levels), None)?;
                 }
-                Values::Flag(values) => {
-                    writer.typed::<BoolType>().write_batch(values, None, None)?;
-                }
-                Values::Name(values) => {
-                    writer.typed::<ByteArrayType>().write_batch(values, None, None)?;
-                }
-                Values::OptionalName(values) => {
+                Values::Names(values) => {
                     let (values, levels) = present(values);
                     writer.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None)?;
                 }
             }
             writer.close()?;
+        }
+        group.close()?;
+        Ok(())
+    }
+
+    /// Writes a group of rows whose columns are made already, in order.
+    pub(crate) fn made_group(
+        &mut self,
+        columns: impl IntoIterator<Item = Chunk>,
+    ) -> Result<(), ParquetError> {
+        let about: Vec<_> = self.file.schema_descr().columns().to_vec();
+        let mut group = self.file.next_row_group()?;
+        for (chunk, about) in columns.into_iter().zip(about) {
+            chunk.append_to(&mut group, about)?;
         }
         group.close()?;
         Ok(())

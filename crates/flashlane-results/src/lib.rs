@@ -1,7 +1,9 @@
 //! Files that a run leaves beside `summary.json`, for other programs: Parquet, fio's JSON, Perfetto traces.
 //! They are made of what [`flashlane::observe`] watched; nothing here knows how it came about.
 
+mod chunk;
 mod columns;
+mod encode;
 pub mod fio;
 pub mod perfetto;
 pub mod requests;

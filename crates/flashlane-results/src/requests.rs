@@ -1,47 +1,53 @@
 //! `requests.parquet`: a row for every request.
 
 use std::fs::File;
-use std::io::BufWriter;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::io::{BufWriter, Write};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
 use flashlane::Error;
-use flashlane::observe::{RequestBatch, RequestSink};
+use flashlane::observe::{RequestBatch, RequestRecord, RequestSink};
 use flashlane::workload::RequestOp;
-use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 
-use crate::columns::{Column, Kind, TableWriter, Values};
+use crate::chunk::Chunk;
+use crate::columns::{Column, Kind, TableWriter};
+use crate::encode::Dictionary;
 
-/// Batches that wait for the writer at most; the simulation waits beyond that.
-const BATCHES_WAITING: usize = 4;
+/// Vectors of records that wait for the writer at most; the simulation waits beyond that.
+const WAITING_MAX: usize = 16;
+
+/// Rows of a group; the last one of a file may have fewer.
+const GROUP_ROWS: usize = 1 << 16;
 
 /// Columns of the file. `docs/results.md` says what they mean.
 const COLUMNS: [Column; 18] = [
     ("flow", Kind::Name),
     ("op", Kind::Name),
-    ("offset_bytes", Kind::Time),
+    ("offset_bytes", Kind::Integer),
     ("bytes", Kind::Integer),
     ("counted", Kind::Flag),
     ("pages", Kind::Integer),
-    ("arrival_ps", Kind::Time),
-    ("submit_ps", Kind::Time),
-    ("complete_ps", Kind::Time),
+    ("arrival_ps", Kind::Integer),
+    ("submit_ps", Kind::Integer),
+    ("complete_ps", Kind::Integer),
     ("submission_ps", Kind::Integer),
     ("transfer_in_ps", Kind::Integer),
     ("firmware_ps", Kind::Integer),
     ("cache_ps", Kind::Integer),
     ("mapping_ps", Kind::Integer),
-    ("flash_queue_ps", Kind::Time),
+    ("flash_queue_ps", Kind::Integer),
     ("flash_bus_ps", Kind::Integer),
     ("flash_array_ps", Kind::Integer),
     ("transfer_out_ps", Kind::Integer),
 ];
 
-/// Writes the records of a run to a file, on a thread of its own, in groups of a batch each.
+/// Writes the records of a run to a file, on a thread of its own.
 #[derive(Debug)]
 pub struct RequestFile {
-    batches: Option<SyncSender<RequestBatch>>,
+    full: Option<SyncSender<Vec<RequestRecord>>>,
+    /// Vectors whose records are written.
+    spent: Receiver<Vec<RequestRecord>>,
     writer: Option<JoinHandle<Result<(), ParquetError>>>,
 }
 
@@ -51,21 +57,13 @@ impl RequestFile {
     /// # Errors
     /// Without a thread to write on.
     pub fn create(file: File, flows: &[String]) -> Result<Self, Error> {
-        let names: Vec<ByteArray> =
-            flows.iter().map(|name| ByteArray::from(name.as_str())).collect();
-        let (batches, received) = sync_channel::<RequestBatch>(BATCHES_WAITING);
-        let write = move || {
-            let mut table = TableWriter::new(BufWriter::new(file), &COLUMNS, &[])?;
-            for batch in received {
-                table.group(&values(&batch, &names))?;
-            }
-            let mut out = table.end()?;
-            std::io::Write::flush(&mut out)?;
-            Ok(())
-        };
+        let names = flows.to_vec();
+        let (full, received) = sync_channel(WAITING_MAX);
+        let (empty, spent) = channel();
+        let write = move || write(file, &names, &received, &empty);
         let writer = std::thread::Builder::new().name("requests".to_owned()).spawn(write);
         let writer = writer.map_err(|error| failed(&error))?;
-        Ok(Self { batches: Some(batches), writer: Some(writer) })
+        Ok(Self { full: Some(full), spent, writer: Some(writer) })
     }
 
     /// Waits until all is written.
@@ -73,7 +71,7 @@ impl RequestFile {
     /// # Errors
     /// Where the file cannot be written.
     pub fn finish(&mut self) -> Result<(), Error> {
-        self.batches = None;
+        self.full = None;
         match self.writer.take().map(JoinHandle::join) {
             None | Some(Ok(Ok(()))) => Ok(()),
             Some(Ok(Err(error))) => Err(failed(&error)),
@@ -87,42 +85,78 @@ fn failed(error: &dyn std::error::Error) -> Error {
 }
 
 impl RequestSink for RequestFile {
-    fn batch(&mut self, batch: RequestBatch) -> Result<(), Error> {
-        let sent = self.batches.as_ref().is_some_and(|batches| batches.send(batch).is_ok());
+    fn take(&mut self, records: &mut Vec<RequestRecord>) -> Result<(), Error> {
+        let next = self.spent.try_recv().unwrap_or_else(|_| Vec::with_capacity(records.len()));
+        let taken = std::mem::replace(records, next);
+        let sent = self.full.as_ref().is_some_and(|full| full.send(taken).is_ok());
         // A writer that takes no more has given up, and says why.
         if sent { Ok(()) } else { self.finish() }
     }
 }
 
-/// The columns of a batch.
-fn values(batch: &RequestBatch, names: &[ByteArray]) -> [Values; 18] {
-    let ops = ["read", "write", "trim", "flush"].map(ByteArray::from);
+/// The thread's side: gathers groups of rows and writes them until no more come.
+fn write(
+    file: File,
+    names: &[String],
+    received: &Receiver<Vec<RequestRecord>>,
+    empty: &Sender<Vec<RequestRecord>>,
+) -> Result<(), ParquetError> {
+    let mut table = TableWriter::new(BufWriter::new(file), &COLUMNS, &[])?;
+    let mut rows = RequestBatch::default();
+    let mut dictionary = Dictionary::default();
+    for mut records in received {
+        let mut left = &records[..];
+        while !left.is_empty() {
+            let (now, later) = left.split_at(left.len().min(GROUP_ROWS - rows.len()));
+            rows.extend(now);
+            left = later;
+            if rows.len() == GROUP_ROWS {
+                table.made_group(chunks(&rows, names, &mut dictionary))?;
+                rows.clear();
+            }
+        }
+        records.clear();
+        // Nobody takes it back where the run is over.
+        let _ = empty.send(records);
+    }
+    if !rows.is_empty() {
+        table.made_group(chunks(&rows, names, &mut dictionary))?;
+    }
+    let mut out = table.end()?;
+    out.flush()?;
+    Ok(())
+}
+
+/// The columns of a group of rows.
+fn chunks(rows: &RequestBatch, names: &[String], dictionary: &mut Dictionary) -> [Chunk; 18] {
     let op = |op: &RequestOp| match op {
-        RequestOp::Read => ops[0].clone(),
-        RequestOp::Write => ops[1].clone(),
-        RequestOp::Trim => ops[2].clone(),
-        RequestOp::Flush => ops[3].clone(),
+        RequestOp::Read => 0,
+        RequestOp::Write => 1,
+        RequestOp::Trim => 2,
+        RequestOp::Flush => 3,
     };
-    let flow = |&flow: &u16| names[flow as usize].clone();
+    let ops: Vec<u16> = rows.op.iter().map(op).collect();
+    let pages: Vec<u64> = rows.pages.iter().map(|&pages| u64::from(pages)).collect();
+    let mut integers = |column: &[u64]| Chunk::integers(column, dictionary);
     [
-        Values::Name(batch.flow.iter().map(flow).collect()),
-        Values::Name(batch.op.iter().map(op).collect()),
-        Values::of(&batch.offset_bytes),
-        Values::of(&batch.bytes),
-        Values::Flag(batch.counted.clone()),
-        Values::Integer(batch.pages.iter().map(|&pages| i64::from(pages)).collect()),
-        Values::of(&batch.arrival_ps),
-        Values::of(&batch.submit_ps),
-        Values::of(&batch.complete_ps),
-        Values::of(&batch.submission_ps),
-        Values::of(&batch.transfer_in_ps),
-        Values::of(&batch.firmware_ps),
-        Values::of(&batch.cache_ps),
-        Values::of(&batch.mapping_ps),
-        Values::of(&batch.flash_queue_ps),
-        Values::of(&batch.flash_bus_ps),
-        Values::of(&batch.flash_array_ps),
-        Values::of(&batch.transfer_out_ps),
+        Chunk::names(&rows.flow, names.iter().map(String::as_str)),
+        Chunk::names(&ops, ["read", "write", "trim", "flush"].into_iter()),
+        integers(&rows.offset_bytes),
+        integers(&rows.bytes),
+        Chunk::flags(&rows.counted),
+        integers(&pages),
+        integers(&rows.arrival_ps),
+        integers(&rows.submit_ps),
+        integers(&rows.complete_ps),
+        integers(&rows.submission_ps),
+        integers(&rows.transfer_in_ps),
+        integers(&rows.firmware_ps),
+        integers(&rows.cache_ps),
+        integers(&rows.mapping_ps),
+        integers(&rows.flash_queue_ps),
+        integers(&rows.flash_bus_ps),
+        integers(&rows.flash_array_ps),
+        integers(&rows.transfer_out_ps),
     ]
 }
 
@@ -132,28 +166,28 @@ mod tests {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
 
-    fn batch(rows: u64, op: RequestOp) -> RequestBatch {
-        let times: Vec<u64> = (0..rows).map(|row| row * 1_000).collect();
-        RequestBatch {
-            flow: (0..rows).map(|row| (row % 2) as u16).collect(),
-            op: vec![op; rows as usize],
-            counted: (0..rows).map(|row| row > 0).collect(),
-            pages: vec![2; rows as usize],
-            offset_bytes: times.clone(),
-            bytes: times.clone(),
-            arrival_ps: times.clone(),
-            submit_ps: times.clone(),
-            complete_ps: times.iter().map(|time| time + 45).collect(),
-            submission_ps: vec![1; rows as usize],
-            transfer_in_ps: vec![2; rows as usize],
-            firmware_ps: vec![3; rows as usize],
-            cache_ps: vec![4; rows as usize],
-            mapping_ps: vec![5; rows as usize],
-            flash_queue_ps: vec![6; rows as usize],
-            flash_bus_ps: vec![7; rows as usize],
-            flash_array_ps: vec![8; rows as usize],
-            transfer_out_ps: vec![9; rows as usize],
-        }
+    fn records(rows: u64, op: RequestOp) -> Vec<RequestRecord> {
+        let record = |row| RequestRecord {
+            flow: (row % 2) as u16,
+            op,
+            counted: row > 0,
+            pages: 2,
+            offset_bytes: row * 1_000,
+            bytes: row * 1_000,
+            arrival_ps: row * 1_000,
+            submit_ps: row * row,
+            complete_ps: row * row + 45,
+            submission_ps: 1,
+            transfer_in_ps: 2,
+            firmware_ps: 3,
+            cache_ps: 4,
+            mapping_ps: 5,
+            flash_queue_ps: 6,
+            flash_bus_ps: 7,
+            flash_array_ps: 8,
+            transfer_out_ps: 9,
+        };
+        (0..rows).map(record).collect()
     }
 
     #[test]
@@ -161,22 +195,29 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         let flows = ["one".to_owned(), "two".to_owned()];
         let mut writer = RequestFile::create(file.try_clone().unwrap(), &flows).unwrap();
-        writer.batch(batch(5, RequestOp::Read)).unwrap();
-        writer.batch(batch(3, RequestOp::Trim)).unwrap();
+        // The second vector is in the first group of rows and in the second one.
+        let first = GROUP_ROWS as u64 - 3;
+        let mut vector = records(first, RequestOp::Read);
+        writer.take(&mut vector).unwrap();
+        writer.take(&mut records(5, RequestOp::Trim)).unwrap();
         writer.finish().unwrap();
         let reader = SerializedFileReader::new(file).unwrap();
         assert_eq!(reader.metadata().num_row_groups(), 2);
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
-        assert_eq!(rows.len(), 8);
-        let row = &rows[6];
-        assert_eq!(
-            (row.get_string(0).unwrap().as_str(), row.get_string(1).unwrap().as_str()),
-            ("two", "trim")
-        );
-        assert_eq!((row.get_long(2).unwrap(), row.get_bool(4).unwrap()), (1_000, true));
-        let stages: i64 = (9..18).map(|column| row.get_long(column).unwrap()).sum();
-        assert_eq!(stages, row.get_long(8).unwrap() - row.get_long(7).unwrap());
-        assert!(!rows[5].get_bool(4).unwrap());
+        assert_eq!(rows.len() as u64, first + 5);
+        for (row, (read, index)) in
+            rows.iter().zip((0..first).map(|row| (true, row)).chain((0..5).map(|row| (false, row))))
+        {
+            let names = [row.get_string(0).unwrap().as_str(), row.get_string(1).unwrap().as_str()];
+            let (flow, op) =
+                (["one", "two"][index as usize % 2], if read { "read" } else { "trim" });
+            assert_eq!(names, [flow, op]);
+            assert_eq!(row.get_bool(4).unwrap(), index > 0);
+            let numbers = [2, 5, 6, 7].map(|column| row.get_long(column).unwrap() as u64);
+            assert_eq!(numbers, [index * 1_000, 2, index * 1_000, index * index]);
+            let stages: i64 = (9..18).map(|column| row.get_long(column).unwrap()).sum();
+            assert_eq!(stages, row.get_long(8).unwrap() - row.get_long(7).unwrap());
+        }
     }
 
     #[test]
@@ -185,7 +226,7 @@ mod tests {
         let path = tempfile::NamedTempFile::new().unwrap();
         let file = File::open(path.path()).unwrap();
         let mut writer = RequestFile::create(file, &["one".to_owned(), "two".to_owned()]).unwrap();
-        let error = (0..64).find_map(|_| writer.batch(batch(1 << 16, RequestOp::Read)).err());
+        let error = (0..64).find_map(|_| writer.take(&mut records(1 << 16, RequestOp::Read)).err());
         let error = error.or_else(|| writer.finish().err()).expect("it cannot be written");
         assert!(error.to_string().contains("requests.parquet: cannot be written"), "{error}");
         assert_eq!(error.exit_status(), 2);

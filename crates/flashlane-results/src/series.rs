@@ -67,9 +67,8 @@ fn write(series: &TimeSeries) -> Result<Vec<u8>, ParquetError> {
         .collect();
     let names: Vec<ByteArray> =
         series.flows.iter().map(|name| ByteArray::from(name.as_str())).collect();
-    let real = |value: &dyn Fn(&Row<'_>) -> Option<f64>| {
-        Values::OptionalNumber(rows.iter().map(value).collect())
-    };
+    let real =
+        |value: &dyn Fn(&Row<'_>) -> Option<f64>| Values::Numbers(rows.iter().map(value).collect());
     let of_flow = |value: &dyn Fn(&FlowPoint) -> Option<f64>| {
         real(&|row| row.flow.and_then(|(_, point)| value(point)))
     };
@@ -78,7 +77,7 @@ fn write(series: &TimeSeries) -> Result<Vec<u8>, ParquetError> {
     };
     let count = |value: &dyn Fn(&Row<'_>) -> Option<u64>| {
         let value = |row: &Row<'_>| value(row).map(|count| count as i64);
-        Values::OptionalInteger(rows.iter().map(value).collect())
+        Values::Integers(rows.iter().map(value).collect())
     };
     let counted = |value: &dyn Fn(&DevicePoint) -> u64| {
         count(&|row| row.flow.is_none().then(|| value(&row.window.device)))
@@ -89,7 +88,7 @@ fn write(series: &TimeSeries) -> Result<Vec<u8>, ParquetError> {
     table.group(&[
         real(&|row| Some(row.window.start_s)),
         real(&|row| Some(row.window.end_s)),
-        Values::OptionalName(rows.iter().map(name).collect()),
+        Values::Names(rows.iter().map(name).collect()),
         count(&|row| row.flow.map(|(_, point)| point.requests)),
         of_flow(&|point| Some(point.read_iops)),
         of_flow(&|point| Some(point.write_iops)),

@@ -5,12 +5,20 @@
 //! (a number of 20 digits, a hexadecimal, two blanks in a row) is `None`, and the caller reads the
 //! line again in the careful way, which alone knows the reasons of a rejection.
 
+use crate::lines::find;
+
 /// A place in a line.
 pub(crate) struct Cursor<'a> {
     line: &'a [u8],
     /// What has not been read. Invariant: a tail of `line`.
     rest: &'a [u8],
 }
+
+/// A space in every byte.
+const SPACES: u64 = 0x2020_2020_2020_2020;
+
+/// The highest bit of every byte.
+const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
 /// Powers of ten for the digits of one word, and for the widest fraction.
 const POWERS_OF_TEN: [u64; 13] = {
@@ -36,13 +44,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// Steps over `byte`, which must come next.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn expect(&mut self, byte: u8) -> Option<()> {
         self.take(byte).then_some(())
     }
 
     /// Steps over `byte` if it comes next.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, byte: u8) -> bool {
         match self.rest {
             [first, rest @ ..] if *first == byte => {
@@ -54,7 +62,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Steps over `word` if it comes next.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_word(&mut self, word: &[u8]) -> bool {
         let rest = self.rest.strip_prefix(word);
         self.rest = rest.unwrap_or(self.rest);
@@ -64,7 +72,7 @@ impl<'a> Cursor<'a> {
     /// Steps over everything before the next `byte`, or before the end, and returns it.
     #[inline]
     pub(crate) fn until(&mut self, byte: u8) -> &'a [u8] {
-        let length = self.rest.iter().position(|other| *other == byte).unwrap_or(self.rest.len());
+        let length = find(self.rest, byte).unwrap_or(self.rest.len());
         let (before, rest) = self.rest.split_at(length);
         self.rest = rest;
         before
@@ -73,7 +81,7 @@ impl<'a> Cursor<'a> {
     /// Steps over everything up to and including the next `byte`.
     #[inline]
     pub(crate) fn skip_past(&mut self, byte: u8) -> Option<()> {
-        let index = self.rest.iter().position(|other| *other == byte)?;
+        let index = find(self.rest, byte)?;
         self.rest = &self.rest[index + 1..];
         Some(())
     }
@@ -96,7 +104,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes on behind the first eight digits of a number.
-    #[inline]
+    #[inline(always)]
     fn longer_number(&mut self, head: u64) -> Option<u64> {
         let (middle, count) = self.digits();
         let value = head * POWERS_OF_TEN[count] + middle;
@@ -109,26 +117,99 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the digits behind a decimal point, at most 7 and at most `width` of them, as if there
+    /// Reads the digits behind a decimal point, at most 12 and at most `width` of them, as if there
     /// were `width`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn fraction(&mut self, width: u32) -> Option<u64> {
-        let (value, count) = self.digits();
+        let (mut value, mut count) = self.digits();
+        if count == 8 {
+            let (tail, more) = self.digits();
+            value = value * POWERS_OF_TEN[more] + tail;
+            count += more;
+        }
         let missing = (width as usize).checked_sub(count)?;
-        if count == 8 { None } else { Some(value * *POWERS_OF_TEN.get(missing)?) }
+        Some(value * POWERS_OF_TEN.get(missing)?)
     }
 
-    /// Steps over up to eight digits. Returns their value and count.
-    #[inline]
-    fn digits(&mut self) -> (u64, usize) {
-        let (value, count) = leading_digits(self.word());
-        // The word has zeros behind the end, so the digits are all within the rest.
-        self.rest = self.rest.get(count..).unwrap_or_default();
+    /// Reads a hexadecimal number of 1 to 16 digits behind `0x`.
+    #[inline(always)]
+    pub(crate) fn hexadecimal(&mut self) -> Option<u64> {
+        let [b'0', b'x' | b'X', digits @ ..] = self.rest else { return None };
+        self.rest = digits;
+        let (head, count) = self.hex_digits();
+        if count < 8 {
+            return (count > 0).then_some(head);
+        }
+        let (tail, more) = self.hex_digits();
+        let ends = more < 8 || self.hex_digits().1 == 0;
+        ends.then_some(head << (4 * more) | tail)
+    }
+
+    /// Steps over up to eight hexadecimal digits. Returns their value and count.
+    #[inline(always)]
+    fn hex_digits(&mut self) -> (u64, usize) {
+        let (value, count) = leading_hex_digits(self.word());
+        self.step(count);
         (value, count)
     }
 
+    /// Steps over a field of anything, of which there is something, and the spaces behind it. `None` if it ends
+    /// with another blank.
+    #[inline(always)]
+    pub(crate) fn skip_field(&mut self) -> Option<()> {
+        let mut length = 0;
+        loop {
+            let word = self.word();
+            // The first byte that is a space or below; what borrows is one itself, or comes behind one.
+            let blanks = word.wrapping_sub(0x2121_2121_2121_2121) & !word & HIGH_BITS;
+            let count = (blanks.trailing_zeros() / 8) as usize;
+            length += count;
+            if count < 8 {
+                let others = (word ^ SPACES) >> (8 * count);
+                let spaces = (others.trailing_zeros() / 8) as usize;
+                self.step(count + spaces.min(8 - count));
+                if length == 0 || spaces == 0 {
+                    return None;
+                }
+                if count + spaces >= 8 {
+                    self.skip_spaces();
+                }
+                return Some(());
+            }
+            self.step(count);
+        }
+    }
+
+    /// Steps over spaces. Says whether there was one.
+    #[inline(always)]
+    pub(crate) fn skip_spaces(&mut self) -> bool {
+        let before = self.rest.len();
+        loop {
+            let others = self.word() ^ SPACES;
+            let count = (others.trailing_zeros() / 8) as usize;
+            self.step(count);
+            if count < 8 {
+                return self.rest.len() < before;
+            }
+        }
+    }
+
+    /// Steps over up to eight digits. Returns their value and count.
+    #[inline(always)]
+    fn digits(&mut self) -> (u64, usize) {
+        let (value, count) = leading_digits(self.word());
+        self.step(count);
+        (value, count)
+    }
+
+    /// Steps over so many bytes, at most to the end.
+    #[inline(always)]
+    fn step(&mut self, count: usize) {
+        self.rest = self.rest.get(count..).unwrap_or_default();
+    }
+
     /// The next eight bytes, the first one lowest; zeros behind the end of the line.
-    #[inline]
+    #[inline(always)]
     fn word(&self) -> u64 {
         if let Some(bytes) = self.rest.first_chunk::<8>() {
             return u64::from_le_bytes(*bytes);
@@ -146,7 +227,6 @@ impl<'a> Cursor<'a> {
 /// Value and count of the decimal digits at the low end of `word`.
 #[inline]
 fn leading_digits(word: u64) -> (u64, usize) {
-    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
     // A digit becomes 0 to 9. A carry out of a byte only reaches the bytes behind it, which do not
     // count then.
     let values = word ^ 0x3030_3030_3030_3030;
@@ -161,6 +241,32 @@ fn leading_digits(word: u64) -> (u64, usize) {
     let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul(100 * 65_536 + 1) >> 16;
     let eight = (fours & 0x0000_ffff_0000_ffff).wrapping_mul(10_000 * 4_294_967_296 + 1) >> 32;
     (eight, count)
+}
+
+/// Value and count of the hexadecimal digits at the low end of `word`.
+#[inline]
+fn leading_hex_digits(word: u64) -> (u64, usize) {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // High bits of bytes from `first` to `last`; `word` has no high bits of its own.
+    let between = |word: u64, first: u8, last: u8| {
+        (word + ONES * u64::from(0x80 - first)) & !(word + ONES * u64::from(0x7f - last))
+    };
+    let ascii = word & !HIGH_BITS;
+    // Bit 5 makes letters small.
+    let letters = between(ascii | SPACES, b'a', b'f');
+    let digits = between(ascii, b'0', b'9');
+    let others = (!(letters | digits) | word) & HIGH_BITS;
+    let count = (others.trailing_zeros() / 8) as usize;
+    if count == 0 {
+        return (0, 0);
+    }
+    // A letter is 9 more than its low bits. Digits move to the high end, the first one highest of all.
+    let letters = (letters & HIGH_BITS) >> 7;
+    let values = (ascii & (ONES * 0x0f)) + letters * 9;
+    let values = (values << (8 * (8 - count))).swap_bytes();
+    let pairs = (values | values >> 4) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
+    ((fours | fours >> 16) & 0xffff_ffff, count)
 }
 
 #[cfg(test)]
@@ -199,8 +305,64 @@ mod tests {
         assert_eq!(Cursor::new(b"221 ").fraction(9), Some(221_000_000));
         assert_eq!(Cursor::new(b"").fraction(3), Some(0));
         assert_eq!(Cursor::new(b"1234").fraction(3), None);
-        assert_eq!(Cursor::new(b"12345678").fraction(12), None);
+        assert_eq!(Cursor::new(b"12345678").fraction(12), Some(123_456_780_000));
+        assert_eq!(Cursor::new(b"123456789012 ").fraction(12), Some(123_456_789_012));
+        assert_eq!(Cursor::new(b"1234567890123").fraction(12), None);
+        assert_eq!(Cursor::new(b"12345678901234567").fraction(12), None);
+        assert_eq!(Cursor::new(b"12345678").fraction(7), None);
         assert_eq!(Cursor::new(b"1").fraction(12), Some(100_000_000_000));
+    }
+
+    proptest! {
+        #[test]
+        fn hexadecimal_digits_are_told_from_all_other_bytes(bytes in prop::array::uniform8(
+            prop_oneof![4 => prop::sample::select(b"0123456789abcdefABCDEF".to_vec()), 1 => any::<u8>()],
+        )) {
+            let count = bytes.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+            let text = str::from_utf8(&bytes[..count]).expect("digits");
+            let value = u64::from_str_radix(text, 16).unwrap_or(0);
+            prop_assert_eq!(leading_hex_digits(u64::from_le_bytes(bytes)), (value, count));
+        }
+
+        #[test]
+        fn fields_end_with_a_space(bytes in prop::collection::vec(
+            prop_oneof![6 => any::<u8>(), 1 => Just(b' '), 1 => Just(b'\t')], 0..30,
+        )) {
+            let length = bytes.iter().position(|byte| *byte <= b' ').unwrap_or(bytes.len());
+            let ends = bytes.get(length) == Some(&b' ') && length > 0;
+            let mut cursor = Cursor::new(&bytes);
+            prop_assert_eq!(cursor.skip_field().is_some(), ends);
+            if ends {
+                let blanks = bytes[length..].iter().take_while(|byte| **byte == b' ').count();
+                prop_assert_eq!(cursor.rest(), &bytes[length + blanks..]);
+            }
+        }
+    }
+
+    #[test]
+    fn hexadecimals_have_1_to_16_digits() {
+        let read = |text: &str| {
+            let mut cursor = Cursor::new(text.as_bytes());
+            (cursor.hexadecimal(), cursor.rest().len())
+        };
+        assert_eq!(read("0x1fB,"), (Some(0x1fb), 1));
+        assert_eq!(read("0Xffffffffffffffff"), (Some(u64::MAX), 0));
+        for bad in ["0x", "0xg", "1f", "0x10000000000000000", "x1"] {
+            assert_eq!(read(bad).0, None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn spaces_are_stepped_over_however_many() {
+        for count in 0..20 {
+            let line = format!("a{}b", " ".repeat(count));
+            let mut cursor = Cursor::new(line.as_bytes());
+            assert!(cursor.take(b'a'));
+            assert_eq!((cursor.skip_spaces(), cursor.rest()), (count > 0, &b"b"[..]));
+        }
+        let mut cursor = Cursor::new(b"        ");
+        assert_eq!((cursor.skip_spaces(), cursor.rest()), (true, &b""[..]));
+        assert!(!cursor.skip_spaces());
     }
 
     #[test]

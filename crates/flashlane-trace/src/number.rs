@@ -99,11 +99,18 @@ pub(crate) fn device(bytes: &[u8]) -> Result<u32, Reason> {
     u32::try_from(number).map_err(|_| Reason::TooLarge)
 }
 
+/// Bits of the minor number of a Linux device.
+const MINOR_BITS: u32 = 20;
+
 /// Joins the numbers of a Linux device as blktrace does: the minor one has 20 bits.
 pub(crate) fn linux_device(major: &[u8], minor: &[u8]) -> Result<u32, Reason> {
-    const MINOR_BITS: u32 = 20;
     let number = |field| decimal(field).map_err(|fault| fault.reason(Reason::BadDevice));
-    let (major, minor) = (number(major)?, number(minor)?);
+    joined_device(number(major)?, number(minor)?)
+}
+
+/// As [`linux_device`], of numbers.
+#[inline]
+pub(crate) fn joined_device(major: u64, minor: u64) -> Result<u32, Reason> {
     if major >= 1 << (32 - MINOR_BITS) || minor >= 1 << MINOR_BITS {
         return Err(Reason::TooLarge);
     }

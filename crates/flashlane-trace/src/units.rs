@@ -52,7 +52,14 @@ impl TimeUnit {
     /// Length of one unit. Unit: picoseconds. Always a power of ten.
     #[must_use]
     pub fn picoseconds(self) -> u64 {
-        10_u64.pow(self.fraction_digits())
+        match self {
+            TimeUnit::Seconds => 1_000_000_000_000,
+            TimeUnit::Milliseconds => 1_000_000_000,
+            TimeUnit::Microseconds => 1_000_000,
+            TimeUnit::Filetime => 100_000,
+            TimeUnit::Nanoseconds => 1_000,
+            TimeUnit::Picoseconds => 1,
+        }
     }
 
     /// Decimal digits after the point that a picosecond clock can hold in this unit.

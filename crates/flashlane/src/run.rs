@@ -8,7 +8,7 @@ use crate::cache::Cache;
 use crate::config::{DeviceConfig, InterfaceKind, Priority, Technology, WorkloadConfig};
 use crate::error::Error;
 use crate::ftl::{FrozenState, Ftl, FtlState};
-use crate::layout::Layout;
+use crate::layout::{Geometry, Layout};
 use crate::metrics::recorder::Recorder;
 use crate::metrics::report;
 use crate::metrics::steady::{SteadyRule, Watch};
@@ -16,7 +16,7 @@ use crate::metrics::summary::FlowSummary;
 use crate::metrics::window::Window;
 use crate::metrics::windows::{self, Windows};
 use crate::metrics::{Interval, Summary};
-use crate::observe::{self, Blame, Observe, Observed, Observer, TimeSeries, Timeline};
+use crate::observe::{self, Blame, Completions, Observe, Observed, Observer, TimeSeries, Timeline};
 use crate::parallel::{self, Begun, Jobs};
 use crate::precondition;
 use crate::ssd::Ssd;
@@ -335,6 +335,8 @@ impl<'a> Runs<'a> {
         let open_loops = shared.open_loops();
         let pages = shared.layout.logical_pages;
         shared.observer = Observer::new(&options.observe, device, workload, pages, &open_loops);
+        let geometry = Geometry::new(&device.flash);
+        shared.completions = Completions::new(&options.observe, &geometry, &open_loops);
         shared.run(&|share| (self.progress)(job, share / runs as f64))?;
         let mut observed = shared.observed(workload)?;
         shared.recorder.settle();
@@ -403,13 +405,14 @@ impl<'a> Runs<'a> {
         let mut ssd = prepared.build(state, window, |f| f == flow)?;
         if together.details.time_series.is_some() {
             let open_loop = ssd.open_loops()[flow];
-            ssd.observer = Some(Observer::alone(together.observed.series_window, open_loop));
+            let window = together.observed.series_window;
+            ssd.completions = Some(Completions::alone(window, open_loop));
         }
         ssd.run(&|_| {})?;
         let done = together.done.fetch_add(1, Ordering::Relaxed) + 1;
         (self.progress)(job, done as f64 / together.runs() as f64);
         let windows = ssd.recorder.flows[flow].windows.take();
-        let observed = ssd.observer.take().and_then(|observer| observer.into_alone());
+        let observed = ssd.completions.take().and_then(|completions| completions.into_alone());
         Ok(Alone { summary: report::flow_alone(&ssd, prepared.workload, flow), windows, observed })
     }
 

@@ -19,7 +19,7 @@ use crate::host::Host;
 use crate::interface::Interface;
 use crate::layout::{Geometry, Layout};
 use crate::metrics::recorder::Recorder;
-use crate::observe::Observer;
+use crate::observe::{Completions, Observer};
 use crate::request::Request;
 use crate::scheduler::Scheduler;
 use crate::transaction::Transaction;
@@ -48,8 +48,10 @@ pub(crate) struct Ssd {
     pub(crate) scheduler: Scheduler,
     pub(crate) flash: Flash,
     pub(crate) recorder: Recorder,
-    /// Watches the run, if anything is to be kept beside the summary.
+    /// Follows what happens, for blame and timeline.
     pub(crate) observer: Option<Box<Observer>>,
+    /// Takes requests that are over, where anything is kept of them beside the summary.
+    pub(crate) completions: Option<Box<Completions>>,
     /// The command being formed.
     pub(crate) batch: Vec<u32>,
     /// Migrations that turned out pointless while a command was formed.
@@ -102,6 +104,7 @@ impl Ssd {
             ),
             recorder,
             observer: None,
+            completions: None,
             layout,
             batch: Vec::new(),
             cancelled: Vec::new(),

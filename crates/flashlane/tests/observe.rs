@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use common::Scenario;
 use flashlane::metrics::Summary;
 use flashlane::observe::{
-    Blame, Observe, RequestBatch, RequestSink, SeriesOptions, SeriesWindow, TimelineOptions,
+    Blame, Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions, SeriesWindow,
+    TimelineOptions,
 };
 use flashlane::{Details, Error, simulate_in_detail};
 
@@ -203,7 +204,9 @@ fn limits_and_policies_have_causes_of_their_own() {
 struct Kept(Vec<RequestBatch>);
 
 impl RequestSink for Kept {
-    fn batch(&mut self, batch: RequestBatch) -> Result<(), Error> {
+    fn take(&mut self, records: &mut Vec<RequestRecord>) -> Result<(), Error> {
+        let mut batch = RequestBatch::default();
+        batch.extend(records);
         self.0.push(batch);
         Ok(())
     }
@@ -214,7 +217,7 @@ impl RequestSink for Kept {
 struct Full;
 
 impl RequestSink for Full {
-    fn batch(&mut self, _: RequestBatch) -> Result<(), Error> {
+    fn take(&mut self, _: &mut Vec<RequestRecord>) -> Result<(), Error> {
         Err(Error::Output("requests.parquet: no space left".into()))
     }
 }

@@ -12,11 +12,13 @@
 //! of other kinds are skipped and counted.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::five_columns::range;
 use super::order::ByArrival;
 use super::{FormatInfo, LineParser};
-use crate::lines::trim;
+use crate::cursor::Cursor;
+use crate::lines::{find, trim};
 use crate::number;
 use crate::options::Reading;
 use crate::record::{Op, RawRecord};
@@ -67,7 +69,7 @@ pub(super) struct Msps {
     layouts: [Option<Layout>; 3],
     starts: [Option<(usize, usize)>; 3],
     /// Arrivals of requests that have not completed, by kind and IRP pointer. Never iterated over.
-    started: HashMap<(u8, u64), u128>,
+    started: HashMap<(u8, u64), u128, BuildHasherDefault<PointerHasher>>,
     waiting: ByArrival,
     skipped: u64,
 }
@@ -78,7 +80,7 @@ pub(super) fn parser(reading: &Reading) -> Msps {
         in_header: false,
         layouts: [Some(TRANSFER), Some(TRANSFER), Some(FLUSH)],
         starts: [Some(START); 3],
-        started: HashMap::new(),
+        started: HashMap::default(),
         waiting: ByArrival::default(),
         skipped: 0,
     }
@@ -86,6 +88,114 @@ pub(super) fn parser(reading: &Reading) -> Msps {
 
 impl LineParser for Msps {
     fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason> {
+        if let Some(event) = quick(line, self.unit).filter(|event| self.reads_quickly(event)) {
+            match event {
+                Quick::Start { kind, pointer, time_ps } => self.started(kind, pointer, time_ps),
+                Quick::Completion { kind, pointer, elapsed_ps, record } => {
+                    let record = self.completed(kind, pointer, elapsed_ps, record);
+                    self.waiting.push(record);
+                }
+            }
+            return Ok(None);
+        }
+        self.careful(line)
+    }
+
+    fn reorders(&self) -> bool {
+        true
+    }
+
+    fn ready(&mut self, ended: bool) -> Option<RawRecord> {
+        self.waiting.ready(ended)
+    }
+
+    fn skipped(&self) -> u64 {
+        self.skipped
+    }
+}
+
+/// An event of the usual shape. `kind` is its index in [`OPS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quick {
+    Start {
+        kind: u8,
+        pointer: u64,
+        time_ps: u128,
+    },
+    /// The record has the time of the completion.
+    Completion {
+        kind: u8,
+        pointer: u64,
+        elapsed_ps: u128,
+        record: RawRecord,
+    },
+}
+
+/// Reads a read or write with the columns of [`TRANSFER`], or its start: plain numbers with nothing behind them.
+#[inline]
+fn quick(line: &[u8], unit: TimeUnit) -> Option<Quick> {
+    let mut cursor = Cursor::new(line);
+    cursor.skip_spaces();
+    let (kind, starts) = match cursor.until(b',') {
+        b"DiskRead" => (0, false),
+        b"DiskWrite" => (1, false),
+        b"DiskReadInit" => (0, true),
+        b"DiskWriteInit" => (1, true),
+        _ => return None,
+    };
+    let ps = u128::from(unit.picoseconds());
+    let next = |cursor: &mut Cursor<'_>| {
+        cursor.expect(b',')?;
+        cursor.skip_spaces();
+        Some(())
+    };
+    next(&mut cursor)?;
+    let time_ps = u128::from(cursor.number()?) * ps;
+    cursor.expect(b',')?;
+    // Process and thread.
+    cursor.skip_past(b',')?;
+    cursor.skip_past(b',')?;
+    cursor.skip_spaces();
+    let pointer = cursor.hexadecimal()?;
+    if starts {
+        let ends = matches!(cursor.rest().first(), None | Some(b','));
+        return ends.then_some(Quick::Start { kind, pointer, time_ps });
+    }
+    next(&mut cursor)?;
+    let offset = cursor.hexadecimal()?;
+    next(&mut cursor)?;
+    let length = cursor.hexadecimal()?;
+    next(&mut cursor)?;
+    let elapsed_ps = u128::from(cursor.number()?) * ps;
+    next(&mut cursor)?;
+    let device = u32::try_from(cursor.number()?).ok()?;
+    if !matches!(cursor.rest().first(), None | Some(b',')) {
+        return None;
+    }
+    let op = OPS[usize::from(kind)];
+    let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1).ok()?;
+    let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device };
+    Some(Quick::Completion { kind, pointer, elapsed_ps, record })
+}
+
+impl Msps {
+    /// The columns are those that [`quick`] reads.
+    fn reads_quickly(&self, event: &Quick) -> bool {
+        !self.in_header
+            && match *event {
+                Quick::Start { kind, .. } => self.starts[usize::from(kind)] == Some(START),
+                Quick::Completion { kind, .. } => self.layouts[usize::from(kind)] == Some(TRANSFER),
+            }
+    }
+
+    /// Reads any line, or says why it is none.
+    #[cold]
+    fn careful(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason> {
+        let event = find(line, b',').map_or(line, |end| &line[..end]);
+        if !self.in_header && !is_known(trim(event)) {
+            self.skipped += 1;
+            return Ok(None);
+        }
         let (fields, count) = fields(line);
         let fields = &fields[..count];
         let kind = fields[0];
@@ -104,34 +214,38 @@ impl LineParser for Msps {
             } else {
                 self.start(index, fields)?;
             }
-        } else if !self.in_header {
-            self.skipped += 1;
         }
         Ok(None)
     }
 
-    fn reorders(&self) -> bool {
-        true
+    /// A request starts.
+    fn started(&mut self, kind: u8, pointer: u64, time_ps: u128) {
+        let key = (kind, pointer);
+        if self.started.len() < STARTED_MAX || self.started.contains_key(&key) {
+            self.started.insert(key, time_ps);
+        }
     }
 
-    fn ready(&mut self, ended: bool) -> Option<RawRecord> {
-        self.waiting.ready(ended)
+    /// The record of a request that completes at its time, with the time of its arrival.
+    fn completed(
+        &mut self,
+        kind: u8,
+        pointer: u64,
+        elapsed_ps: u128,
+        record: RawRecord,
+    ) -> RawRecord {
+        let time_ps = match self.started.remove(&(kind, pointer)) {
+            Some(started_ps) if started_ps <= record.time_ps => started_ps,
+            _ => record.time_ps.saturating_sub(elapsed_ps),
+        };
+        RawRecord { time_ps, ..record }
     }
 
-    fn skipped(&self) -> u64 {
-        self.skipped
-    }
-}
-
-impl Msps {
     fn start(&mut self, index: usize, fields: &[&[u8]]) -> Result<(), Reason> {
         let (time, irp) = self.starts[index].ok_or(Reason::FieldCount)?;
         let field = |column: usize| fields.get(column).copied().ok_or(Reason::FieldCount);
         let time_ps = number::fractional_time(field(time)?, self.unit)?;
-        let key = (index as u8, pointer(field(irp)?)?);
-        if self.started.len() < STARTED_MAX || self.started.contains_key(&key) {
-            self.started.insert(key, time_ps);
-        }
+        self.started(index as u8, pointer(field(irp)?)?, time_ps);
         Ok(())
     }
 
@@ -155,11 +269,34 @@ impl Msps {
         let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1)?;
         let elapsed_ps = number::fractional_time(elapsed, self.unit)?;
         // After the last check: a rejected line takes no start with it.
-        let time_ps = match self.started.remove(&(index as u8, pointer(irp)?)) {
-            Some(started_ps) if started_ps <= completed_ps => started_ps,
-            _ => completed_ps.saturating_sub(elapsed_ps),
-        };
-        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device })
+        let record = RawRecord { time_ps: completed_ps, op, offset_bytes, length_bytes, device };
+        Ok(self.completed(index as u8, pointer(irp)?, elapsed_ps, record))
+    }
+}
+
+/// Hashes kind and pointer of a request.
+#[derive(Default)]
+struct PointerHasher(u64);
+
+impl Hasher for PointerHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u8(&mut self, kind: u8) {
+        self.write_u64(u64::from(kind));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The halves of a product by the golden ratio have all bits in them.
+        let product = u128::from(self.0 ^ number) * 0x9e37_79b9_7f4a_7c15;
+        self.0 = product as u64 ^ (product >> 64) as u64;
     }
 }
 
@@ -172,6 +309,12 @@ fn fields(line: &[u8]) -> ([&[u8]; COLUMNS_MAX], usize) {
         count += 1;
     }
     (all, count)
+}
+
+/// The line is of the header, or of a disk event.
+fn is_known(kind: &[u8]) -> bool {
+    matches!(kind, b"BeginHeader" | b"EndHeader")
+        || position(&COMPLETIONS, kind).or(position(&STARTS, kind)).is_some()
 }
 
 fn position(kinds: &[&[u8]; 3], kind: &[u8]) -> Option<usize> {

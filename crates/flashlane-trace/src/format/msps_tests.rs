@@ -1,5 +1,7 @@
 //! Tests of the MSPS format, on samples written by hand.
 
+use proptest::prelude::*;
+
 use super::super::order::WAITING_MAX;
 use super::*;
 use crate::detect::detect;
@@ -177,4 +179,43 @@ fn the_buffer_is_bounded() {
 fn the_clock_cannot_be_changed() {
     let wrong = TraceOptions { time_unit: Some(TimeUnit::Nanoseconds), ..options() };
     assert!(message(read(INFO.example, &wrong)).contains("ns for the format msps"));
+}
+
+#[test]
+fn usual_lines_go_the_quick_way() {
+    let starts = "           DiskReadInit,       1000,     server.exe ( 800),       2160, 0xfffffa8000000010";
+    for line in [INFO.example, starts] {
+        assert!(quick(line.as_bytes(), TimeUnit::Microseconds).is_some(), "{line}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+    #[test]
+    fn both_ways_agree(
+        lines in prop::collection::vec(
+            concat!(
+                r" {0,3}(Disk(Read|Write|Flush)(Init)?|Other|BeginHeader|EndHeader), {0,9}[0-9]{1,3}(\.5|x)?",
+                r",{1,2} a, 1, (0x[0-3]|0x10000000000000000|7|)( ?, 0?x?[0-9a-fg]{1,10}){0,2}",
+                r"(, [0-9]{1,3}){0,2}[ ,]{0,2}",
+            ),
+            1..20,
+        ),
+    ) {
+        let unit = reading(TimeUnit::Microseconds);
+        let (mut quickly, mut carefully) = (parser(&unit), parser(&unit));
+        for line in &lines {
+            let line = line.as_bytes();
+            prop_assert_eq!(quickly.parse(line), carefully.careful(line));
+        }
+        prop_assert_eq!(quickly.skipped, carefully.skipped);
+        loop {
+            let record = quickly.ready(true);
+            prop_assert_eq!(record, carefully.ready(true));
+            if record.is_none() {
+                break;
+            }
+        }
+    }
 }

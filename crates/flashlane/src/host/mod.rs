@@ -301,6 +301,9 @@ impl Ssd {
         if self.observer.is_some() {
             self.observe_completion(id);
         }
+        if self.completions.is_some() {
+            self.keep_completion(id);
+        }
         self.requests.remove(id);
         let host = &mut self.host.flows[flow as usize];
         host.completed += 1;

@@ -2,13 +2,10 @@
 
 use flashlane_engine::{NONE, Time};
 
-use super::Observer;
 use super::blame::account::{Account, Obstacle, Parts, Who};
 use super::blame::cause::Cause;
 use super::blame::log::State;
-use super::series::recorder::Counters;
 use super::timeline::recorder::{Page, TimelineRecorder};
-use crate::error::Error;
 use crate::event::Event;
 use crate::request::Request;
 use crate::ssd::Ssd;
@@ -344,7 +341,6 @@ impl Ssd {
     pub(crate) fn observe_completion(&mut self, id: u32) {
         let now = self.now;
         let request = self.requests[id];
-        let pages = self.page_count(id);
         let Some(mut observer) = self.observer.take() else { return };
         if let Some(account) = &mut observer.account {
             let work = self.host_work(&request);
@@ -364,51 +360,7 @@ impl Ssd {
         if let Some(timeline) = TimelineRecorder::wanted(&mut observer.timeline, now.0) {
             timeline.request(id, &request, now.0);
         }
-        let result = match &mut observer.records {
-            Some(records) => records.add(&request, pages, now),
-            None => Ok(()),
-        };
-        let result = result.and_then(|()| self.add_to_series(&mut observer, &request));
         self.observer = Some(observer);
-        if let Err(error) = result {
-            self.fail(error);
-        }
-    }
-
-    /// Adds a request that is over to the windows over time.
-    fn add_to_series(&self, observer: &mut Observer, request: &Request) -> Result<(), Error> {
-        let now = self.now;
-        if let Some(alone) = observer.alone.as_mut().filter(|_| request.counted) {
-            alone.record(request.arrival, now);
-        }
-        let Some(series) = &mut observer.series else { return Ok(()) };
-        if series.wants_counters(now) {
-            series.read(now, self.counters(), &self.set_chips())?;
-        }
-        series.add(request, now);
-        Ok(())
-    }
-
-    /// What the device has done so far.
-    pub(super) fn counters(&self) -> Counters {
-        let free = self.ftl.blocks.planes.iter().map(|plane| u64::from(plane.free));
-        let flash = &self.flash.counters;
-        Counters {
-            free_blocks_min: free.clone().min().unwrap_or(0),
-            free_blocks: free.sum(),
-            user_programs: flash.user_programs,
-            gc_programs: flash.gc_programs,
-            mapping_programs: flash.mapping_programs,
-            erases: flash.erases,
-            channels: self.flash.channels.iter().map(|channel| channel.taken).sum(),
-            chips: self.flash.chips.iter().map(|chip| chip.busy).sum(),
-        }
-    }
-
-    /// Chips that each flow may write to, where sets of chips move.
-    pub(super) fn set_chips(&self) -> Vec<Option<u32>> {
-        let chips = |flow| self.ftl.sets.as_ref().map(|sets| sets.chips_of(flow));
-        (0..self.host.flows.len() as u16).map(chips).collect()
     }
 
     /// Waiting and working of a request that is over, told apart.

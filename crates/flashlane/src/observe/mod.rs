@@ -7,6 +7,7 @@ pub mod requests;
 pub mod series;
 pub mod timeline;
 
+mod completions;
 mod hooks;
 
 use std::sync::{Arc, Mutex};
@@ -14,18 +15,16 @@ use std::sync::{Arc, Mutex};
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::error::Error;
 use crate::layout::Geometry;
-use crate::metrics::windows::Windows;
 use crate::ssd::Ssd;
 use blame::account::{Account, RequestWaits};
 pub(crate) use blame::cause::Cause;
+pub(crate) use completions::Completions;
 pub(crate) use hooks::HostWork;
-use requests::Records;
-use series::recorder::SeriesRecorder;
 pub(crate) use series::recorder::{fill_ones, fill_slowdowns};
 use timeline::recorder::{Page, TimelineRecorder};
 
 pub use blame::{Blame, BlameCause, BlameCell, BlameVictim};
-pub use requests::{RequestBatch, RequestSink};
+pub use requests::{RequestBatch, RequestRecord, RequestSink};
 pub use series::{DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
 pub use timeline::{Slice, Timeline, TimelineOptions, Track};
 
@@ -33,7 +32,7 @@ pub use timeline::{Slice, Timeline, TimelineOptions, Track};
 /// all flows together is watched.
 #[derive(Clone, Debug, Default)]
 pub struct Observe {
-    /// Takes a record of every request, in batches, in the order of completion.
+    /// Takes a record of every request, many at a time, in the order of completion.
     pub requests: Option<Arc<Mutex<dyn RequestSink>>>,
     /// Keeps [`TimeSeries`].
     pub series: Option<SeriesOptions>,
@@ -59,21 +58,17 @@ impl Observe {
     }
 }
 
-/// What is kept during a run that is watched.
+/// Follows requests and commands while they are under way, for blame and timeline.
 #[derive(Debug)]
 pub(crate) struct Observer {
     account: Option<Account>,
-    records: Option<Records>,
-    series: Option<SeriesRecorder>,
     timeline: Option<TimelineRecorder>,
-    /// Of a flow alone: its end-to-end times by windows of the series of all flows.
-    alone: Option<Windows>,
     /// The pages of the command that is being looked at.
     pages: Vec<Page>,
 }
 
 impl Observer {
-    /// `None` if nothing is watched.
+    /// `None` if nobody asked for blame or a timeline.
     pub(crate) fn new(
         observe: &Observe,
         device: &DeviceConfig,
@@ -81,42 +76,18 @@ impl Observer {
         logical_pages: u64,
         open_loops: &[bool],
     ) -> Option<Box<Self>> {
-        if observe.nothing() {
+        if !observe.blame && observe.timeline.is_none() {
             return None;
         }
         let geometry = Geometry::new(&device.flash);
-        let series = |series: SeriesOptions| {
-            let (channels, chips) = (geometry.channels, geometry.chips());
-            SeriesRecorder::new(series.window, open_loops.to_vec(), channels, chips)
-        };
         let flows = workload.flows.len();
         Some(Box::new(Self {
             account: observe
                 .blame
                 .then(|| Account::of(device, workload, logical_pages, open_loops)),
-            records: observe.requests.clone().map(Records::new),
-            series: observe.series.map(series),
             timeline: observe.timeline.map(|span| TimelineRecorder::new(span, geometry, flows)),
-            alone: None,
             pages: Vec::new(),
         }))
-    }
-
-    /// Of a flow alone, keeps what the slowdowns of a series want. `length` of its windows in picoseconds.
-    pub(crate) fn alone(length: u64, open_loop: bool) -> Box<Self> {
-        Box::new(Self {
-            account: None,
-            records: None,
-            series: None,
-            timeline: None,
-            alone: Some(Windows::new(length, open_loop)),
-            pages: Vec::new(),
-        })
-    }
-
-    /// What it kept.
-    pub(crate) fn into_alone(self) -> Option<Windows> {
-        self.alone
     }
 }
 
@@ -127,23 +98,27 @@ impl Ssd {
     /// Of the sink of request records.
     pub(crate) fn observed(&mut self, workload: &WorkloadConfig) -> Result<Observed, Error> {
         let mut observed = Observed::default();
-        let Some(mut observer) = self.observer.take() else { return Ok(observed) };
         let names: Vec<String> = workload.flows.iter().map(|flow| flow.name.clone()).collect();
-        if let Some(account) = &mut observer.account {
-            account.end_block(self.now.0);
-            account.audit();
-            observed.blame = Some(account.report(&names));
+        if let Some(mut observer) = self.observer.take() {
+            if let Some(account) = &mut observer.account {
+                account.end_block(self.now.0);
+                account.audit();
+                observed.blame = Some(account.report(&names));
+            }
+            let timeline = observer.timeline;
+            observed.timeline = timeline.map(|timeline| timeline.finish(self.now.0, names.clone()));
         }
-        if let Some(records) = &mut observer.records {
-            records.end()?;
+        if let Some(mut completions) = self.completions.take() {
+            if let Some(records) = &mut completions.records {
+                records.end()?;
+            }
+            if let Some(series) = completions.series {
+                observed.series_window = series.window();
+                observed.slowed = series.slowed();
+                let (counters, chips) = (self.counters(), self.set_chips());
+                observed.time_series = Some(series.finish(self.now, counters, &chips, names));
+            }
         }
-        if let Some(series) = observer.series {
-            observed.series_window = series.window();
-            observed.slowed = series.slowed();
-            let (counters, chips) = (self.counters(), self.set_chips());
-            observed.time_series = Some(series.finish(self.now, counters, &chips, names.clone()));
-        }
-        observed.timeline = observer.timeline.map(|timeline| timeline.finish(self.now.0, names));
         Ok(observed)
     }
 }

@@ -20,7 +20,9 @@ use flashlane::isolation::{
     FewestReads, Isolation, PartitionBy, PartitionShares, PartitionedConfig, UpiConfig,
 };
 use flashlane::layout::Layout;
-use flashlane::observe::{Observe, RequestBatch, RequestSink, SeriesOptions, TimelineOptions};
+use flashlane::observe::{
+    Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions, TimelineOptions,
+};
 use flashlane::scheduler::Scheduling;
 use flashlane::scheduler::policy::{
     FlinConfig, FlinScope, SprinklerConfig, SprinklerFairnessConfig,
@@ -173,7 +175,9 @@ fn observe(draw: &mut Draw) -> (Observe, Option<Arc<Mutex<Records>>>) {
 pub(crate) struct Records(pub(crate) Vec<RequestBatch>);
 
 impl RequestSink for Records {
-    fn batch(&mut self, batch: RequestBatch) -> Result<(), Error> {
+    fn take(&mut self, records: &mut Vec<RequestRecord>) -> Result<(), Error> {
+        let mut batch = RequestBatch::default();
+        batch.extend(records);
         self.0.push(batch);
         Ok(())
     }

@@ -68,6 +68,24 @@ impl FlowSums {
         self.set_chips = later.set_chips.or(self.set_chips);
     }
 
+    /// A request completes in the window. `response` and `whole`, from its arrival on, in picoseconds.
+    #[inline]
+    fn add_request(&mut self, request: &Request, response: u64, whole: u128) {
+        let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+        let kind = match request.op {
+            RequestOp::Read => 0,
+            RequestOp::Write => 1,
+            RequestOp::Trim | RequestOp::Flush => 2,
+        };
+        self.requests[kind] += 1;
+        if let Some(sum) = self.bytes.get_mut(kind) {
+            *sum += bytes;
+        }
+        self.response += u128::from(response);
+        self.end_to_end += whole;
+        self.responses.record(response / 1_000);
+    }
+
     fn point(&self, span_s: f64) -> FlowPoint {
         let requests: u64 = self.requests.iter().sum();
         let mean = |sum: u128| (requests > 0).then(|| sum as f64 / requests as f64 / 1e6);
@@ -106,6 +124,9 @@ pub(crate) struct SeriesRecorder {
     window: u64,
     fixed: bool,
     windows: Vec<Sums>,
+    /// Start and end of the last window. Unit: picoseconds.
+    open_from: u64,
+    open_until: u64,
     /// Requests of the flow belong to the window of their arrival, as far as slowdowns go.
     by_arrival: Vec<bool>,
     /// Channels and chips of the drive.
@@ -125,6 +146,8 @@ impl SeriesRecorder {
             window: window.unwrap_or(FIRST_WINDOW),
             fixed: window.is_some(),
             windows: Vec::new(),
+            open_from: 0,
+            open_until: 0,
             by_arrival,
             channels,
             chips,
@@ -137,8 +160,9 @@ impl SeriesRecorder {
     }
 
     /// Windows are over at `now` that the device was not read for.
+    #[inline]
     pub(crate) fn wants_counters(&self, now: Time) -> bool {
-        now.0 / self.window >= self.windows.len() as u64
+        now.0 >= self.open_until
     }
 
     /// What the device has done when windows are over; `set_chips` by flow, where sets of chips move. Opens
@@ -166,6 +190,9 @@ impl SeriesRecorder {
         while !self.fixed && self.windows.len() > WINDOWS_MAX {
             self.merge_pairs();
         }
+        let last = self.windows.len() as u64 - 1;
+        self.open_from = last * self.window;
+        self.open_until = self.open_from.saturating_add(self.window);
         Ok(())
     }
 
@@ -198,25 +225,22 @@ impl SeriesRecorder {
     /// A request is back at the host; its window is open.
     pub(crate) fn add(&mut self, request: &Request, now: Time) {
         let flow = usize::from(request.flow);
-        let at = (now.0 / self.window) as usize;
-        let sums = &mut self.windows[at].flows[flow];
-        let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-        match request.op {
-            RequestOp::Read => {
-                (sums.requests[0], sums.bytes[0]) = (sums.requests[0] + 1, sums.bytes[0] + bytes)
-            }
-            RequestOp::Write => {
-                (sums.requests[1], sums.bytes[1]) = (sums.requests[1] + 1, sums.bytes[1] + bytes)
-            }
-            RequestOp::Trim | RequestOp::Flush => sums.requests[2] += 1,
-        }
+        let by_arrival = self.by_arrival[flow];
+        let sums = &mut self.windows.last_mut().expect("a window is open").flows[flow];
         let response = (now - request.enqueued).0;
         let whole = u128::from((now - request.arrival).0);
-        sums.response += u128::from(response);
-        sums.end_to_end += whole;
-        sums.responses.record(response / 1_000);
+        sums.add_request(request, response, whole);
+        if request.arrival.0 >= self.open_from {
+            // Most requests come and go in one window.
+            if request.counted {
+                (sums.slowed.0, sums.slowed.1) = (sums.slowed.0 + 1, sums.slowed.1 + whole);
+            }
+            sums.waiting += u128::from((request.fetched - request.arrival).0);
+            sums.device += u128::from((now - request.fetched).0);
+            return;
+        }
         if request.counted {
-            let at = if self.by_arrival[flow] { request.arrival } else { now };
+            let at = if by_arrival { request.arrival } else { now };
             let slowed = &mut self.windows[(at.0 / self.window) as usize].flows[flow].slowed;
             (slowed.0, slowed.1) = (slowed.0 + 1, slowed.1 + whole);
         }

@@ -1,0 +1,112 @@
+//! What is kept of requests when they are over: a record of each, sums by windows of time.
+
+use flashlane_engine::Time;
+
+use super::requests::Records;
+use super::series::recorder::{Counters, SeriesRecorder};
+use super::{Observe, SeriesOptions};
+use crate::error::Error;
+use crate::layout::Geometry;
+use crate::metrics::windows::Windows;
+use crate::ssd::Ssd;
+
+/// Takes requests that are over. Nothing else has to happen while they are under way.
+#[derive(Debug, Default)]
+pub(crate) struct Completions {
+    pub(super) records: Option<Records>,
+    pub(super) series: Option<SeriesRecorder>,
+    /// Of a flow alone: its end-to-end times by windows of the series of all flows.
+    alone: Option<Windows>,
+}
+
+impl Completions {
+    /// `None` if nobody asked for any of it.
+    pub(crate) fn new(
+        observe: &Observe,
+        geometry: &Geometry,
+        open_loops: &[bool],
+    ) -> Option<Box<Self>> {
+        if observe.requests.is_none() && observe.series.is_none() {
+            return None;
+        }
+        let series = |series: SeriesOptions| {
+            let (channels, chips) = (geometry.channels, geometry.chips());
+            SeriesRecorder::new(series.window, open_loops.to_vec(), channels, chips)
+        };
+        Some(Box::new(Self {
+            records: observe.requests.clone().map(Records::new),
+            series: observe.series.map(series),
+            alone: None,
+        }))
+    }
+
+    /// Of a flow alone, keeps what the slowdowns of a series want. `length` of its windows in picoseconds.
+    pub(crate) fn alone(length: u64, open_loop: bool) -> Box<Self> {
+        let alone = Some(Windows::new(length, open_loop));
+        Box::new(Self { alone, ..Self::default() })
+    }
+
+    /// What it kept.
+    pub(crate) fn into_alone(self) -> Option<Windows> {
+        self.alone
+    }
+}
+
+impl Ssd {
+    /// A request is back at the host.
+    pub(crate) fn keep_completion(&mut self, id: u32) {
+        let Some(mut completions) = self.completions.take() else { return };
+        let kept = self.add_to(&mut completions, id);
+        self.completions = Some(completions);
+        if let Err(error) = kept {
+            self.fail(error);
+        }
+    }
+
+    #[inline]
+    fn add_to(&self, completions: &mut Completions, id: u32) -> Result<(), Error> {
+        let now = self.now;
+        let request = &self.requests[id];
+        if let Some(records) = &mut completions.records {
+            records.add(request, self.page_count(id), now)?;
+        }
+        if let Some(alone) = completions.alone.as_mut().filter(|_| request.counted) {
+            alone.record(request.arrival, now);
+        }
+        if let Some(series) = &mut completions.series {
+            if series.wants_counters(now) {
+                self.read_counters(series, now)?;
+            }
+            series.add(request, now);
+        }
+        Ok(())
+    }
+
+    /// Windows of a series are over.
+    #[cold]
+    fn read_counters(&self, series: &mut SeriesRecorder, now: Time) -> Result<(), Error> {
+        series.read(now, self.counters(), &self.set_chips())
+    }
+
+    /// What the device has done so far.
+    pub(super) fn counters(&self) -> Counters {
+        let free = self.ftl.blocks.planes.iter().map(|plane| u64::from(plane.free));
+        let flash = &self.flash.counters;
+        Counters {
+            free_blocks_min: free.clone().min().unwrap_or(0),
+            free_blocks: free.sum(),
+            user_programs: flash.user_programs,
+            gc_programs: flash.gc_programs,
+            mapping_programs: flash.mapping_programs,
+            erases: flash.erases,
+            channels: self.flash.channels.iter().map(|channel| channel.taken).sum(),
+            chips: self.flash.chips.iter().map(|chip| chip.busy).sum(),
+        }
+    }
+
+    /// Chips that each flow may write to, where sets of chips move.
+    pub(super) fn set_chips(&self) -> Vec<Option<u32>> {
+        let chips = |flow| self.ftl.sets.as_ref().map(|sets| sets.chips_of(flow));
+        (0..self.host.flows.len() as u16).map(chips).collect()
+    }
+}
