@@ -118,7 +118,6 @@ class Reading(TypedDict):
     format: str | None
     columns: str | None
     time_unit: str | None
-    size_unit: str | None
     devices: list[int] | None
     limit: int | None
     delay: bool
