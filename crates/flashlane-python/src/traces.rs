@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use flashlane::Error;
-use flashlane::config::units::ByteSize;
-use flashlane::config::{DecreasingTimes, OutOfRange, TraceConfig, load};
+use flashlane::config::{DecreasingTimes, TraceConfig, load};
 use flashlane::workload::clone::{self, CloneFile, CloneSource};
-use flashlane::workload::trace::open_reader;
+use flashlane::workload::trace::{open_reader, with_usual_units};
 use flashlane::workload::{RequestOp, RequestSource};
 use flashlane_engine::Time;
 use flashlane_trace::statistics::Meter;
@@ -34,23 +33,16 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    fn config(self) -> TraceConfig {
-        let base: TraceConfig = toml::from_str("path = ''").expect("every other key has a default");
-        TraceConfig {
-            path: self.path,
+    fn config(self) -> Result<TraceConfig, Error> {
+        with_usual_units(TraceConfig {
             format: self.format,
             columns: self.columns,
             time_unit: self.time_unit,
             devices: self.devices,
             limit: self.limit,
-            decreasing_times: match self.delay {
-                true => DecreasingTimes::Delay,
-                false => DecreasingTimes::Refuse,
-            },
-            offset: ByteSize(0),
-            out_of_range: OutOfRange::default(),
-            ..base
-        }
+            decreasing_times: DecreasingTimes::delayed(self.delay),
+            ..TraceConfig::of(self.path)
+        })
     }
 }
 
@@ -71,7 +63,7 @@ fn each(config: &TraceConfig, watch: &Watch, mut take: impl FnMut(&Record)) -> R
 /// The requests of a trace, and how many lines were rejected.
 #[pyfunction]
 pub(crate) fn read_trace(py: Python<'_>, reading: Reading) -> PyResult<(Table, u64)> {
-    let config = reading.config();
+    let config = reading.config().or_raise()?;
     detached(py, None, move |watch| {
         let mut columns = TraceColumns::default();
         let rejected = each(&config, watch, |record| columns.push(record))?;
@@ -98,7 +90,7 @@ pub(crate) fn clone_parameters(
             let file = reading.path.file_name().unwrap_or_default().to_string_lossy();
             file.split('.').next().unwrap_or_default().to_ascii_lowercase()
         });
-        let config = reading.config();
+        let config = reading.config().or_raise()?;
         detached(py, progress, move |watch| {
             let mut meter = Meter::default();
             each(&config, watch, |record| meter.add(record))?;

@@ -5,8 +5,10 @@
 
 mod data;
 mod page;
+mod side_by_side;
 mod verdict;
 mod view;
+mod words;
 
 pub use data::{Curve, RunData, SeriesColumn, SeriesData};
 pub use page::render;

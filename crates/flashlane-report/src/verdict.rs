@@ -77,9 +77,9 @@ pub(crate) fn of(summary: &Summary, blame: Option<&Blame>) -> Verdict {
                 "{} suffers most: its requests take {} times as long as with the drive to itself \
                  ({} instead of {} on average).",
                 flow.name,
-                crate::view::number(slowdown),
-                crate::view::time(flow.end_to_end_us.mean),
-                crate::view::time(flow.alone_end_to_end_us.unwrap_or_default()),
+                crate::words::number(slowdown),
+                crate::words::time(flow.end_to_end_us.mean),
+                crate::words::time(flow.alone_end_to_end_us.unwrap_or_default()),
             ),
             cause: cause(flow, blame),
         },
@@ -101,13 +101,13 @@ fn alone(summary: &Summary, blame: Option<&Blame>) -> Verdict {
     let headline = format!(
         "{} has the drive to itself: {} on average, {} at the 99th percentile.",
         flow.name,
-        crate::view::time(flow.response_time_us.mean),
-        crate::view::time(flow.response_time_us.p99),
+        crate::words::time(flow.response_time_us.mean),
+        crate::words::time(flow.response_time_us.p99),
     );
     let own = blame.and_then(|blame| {
         let row = blame.victims.first()?;
         let cell = row.cells.iter().max_by_key(|cell| cell.ps).filter(|cell| cell.ps > 0)?;
-        Some(format!("It waits mostly for {}.", crate::view::cause(&cell.cause)))
+        Some(format!("It waits mostly for {}.", crate::words::cause(&cell.cause)))
     });
     Verdict { sufferer: None, headline, cause: own.unwrap_or_default() }
 }
@@ -120,7 +120,7 @@ fn cause(flow: &FlowSummary, blame: Option<&Blame>) -> String {
         Some(Culprit { name, share, cause }) => format!(
             "{name} causes {:.0} % of its waiting, most of that by {}.",
             share * 100.0,
-            crate::view::cause(&cause)
+            crate::words::cause(&cause)
         ),
         None => "It waits for nobody but itself.".to_owned(),
     }
@@ -157,7 +157,7 @@ fn by_blame(summary: &Summary, blame: &Blame) -> Verdict {
                 "{} causes {:.0} % of its waiting, most of that by {}.",
                 culprit.name,
                 culprit.share * 100.0,
-                crate::view::cause(&culprit.cause)
+                crate::words::cause(&culprit.cause)
             ),
         },
         None => Verdict {

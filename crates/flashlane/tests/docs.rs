@@ -294,3 +294,28 @@ fn the_page_on_policies_quotes_the_source() {
         assert!(sources.iter().any(|source| source.contains(block)), "not in the source:\n{block}");
     }
 }
+
+/// Every function that the lives of a read and of a write name is there, in a file that they name.
+#[test]
+fn the_lives_of_requests_name_functions_that_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("../../ARCHITECTURE.md")).expect("the page");
+    let (_, lives) = page.split_once("## The life of a 4 KiB read").expect("a life");
+    let (lives, _) = lives.split_once("## Where to start reading").expect("they end");
+    let named: Vec<&str> = lives.split('`').skip(1).step_by(2).collect();
+    let files =
+        named.iter().filter(|name| name.contains('/')).map(|name| root.join("src").join(name));
+    let sources: String = files
+        .map(|path| if path.is_dir() { path.join("mod.rs") } else { path })
+        .filter(|path| path.extension().is_some())
+        .map(|path| std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{}", path.display())))
+        .collect();
+    let is_function = |name: &&&str| {
+        name.contains('_') && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+    };
+    let functions: Vec<&&str> = named.iter().filter(is_function).collect();
+    assert!(functions.len() > 40, "the page names functions: {functions:?}");
+    for name in functions {
+        assert!(sources.contains(&format!("fn {name}(")), "no `{name}` in the files of the page");
+    }
+}

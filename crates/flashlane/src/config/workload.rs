@@ -343,6 +343,38 @@ pub struct TraceConfig {
     pub limit: Option<u64>,
 }
 
+impl TraceConfig {
+    /// A file, read as it is: every other key has its default.
+    #[must_use]
+    pub fn of(path: PathBuf) -> Self {
+        Self {
+            path,
+            format: None,
+            columns: None,
+            time_unit: None,
+            size_unit: None,
+            action: None,
+            time_scale: one(),
+            queue_depth: None,
+            out_of_range: OutOfRange::default(),
+            offset: ByteSize(0),
+            devices: None,
+            device_stride: None,
+            decreasing_times: DecreasingTimes::default(),
+            repeat: one_pass(),
+            limit: None,
+        }
+    }
+}
+
+impl DecreasingTimes {
+    /// As a switch says whether times may step back.
+    #[must_use]
+    pub fn delayed(allowed: bool) -> Self {
+        if allowed { Self::Delay } else { Self::Refuse }
+    }
+}
+
 fn one() -> f64 {
     1.0
 }

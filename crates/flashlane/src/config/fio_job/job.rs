@@ -2,20 +2,17 @@
 
 use std::path::PathBuf;
 
-use super::sections::{Entry, Section, WITHOUT_EFFECT};
+use super::reader::Reader;
+use super::requests::{PATTERNS, Pattern, address, mix, sizes, smallest};
+use super::sections::{Section, WITHOUT_EFFECT};
 use super::values::{bytes, one_of_directions, time_ps};
 use super::{FLOWS_MAX, Notes};
 use crate::config::load::{Places, allowed};
 use crate::config::units::{Bandwidth, ByteSize, Ratio, Span};
-use crate::config::{
-    AddressConfig, Arrivals, CacheMode, DecreasingTimes, FlowConfig, HotColdConfig, MixedConfig,
-    OutOfRange, Priority, SizeConfig, SyntheticConfig, TraceConfig, ZipfConfig,
-};
+use crate::config::{Arrivals, CacheMode, FlowConfig, Priority, SyntheticConfig, TraceConfig};
 
 const SECOND_PS: u64 = 1_000_000_000_000;
 const MICROSECOND_PS: u64 = 1_000_000;
-/// Most sizes of a range.
-const SIZES_MAX: u64 = 1024;
 /// Engines that wait for every request: the depth is 1.
 const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "posix_sync"];
 /// Engines that keep requests in flight.
@@ -26,98 +23,6 @@ const ASYNCHRONOUS: &[&str] =
 pub(super) struct Jobs {
     pub(super) places: Places,
     pub(super) flows: Vec<FlowConfig>,
-}
-
-/// What `rw` says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Pattern {
-    reads: bool,
-    writes: bool,
-    trims: bool,
-    is_random: bool,
-}
-
-const PATTERNS: [(&str, Pattern); 10] = {
-    const fn of(reads: bool, writes: bool, trims: bool, is_random: bool) -> Pattern {
-        Pattern { reads, writes, trims, is_random }
-    }
-    [
-        ("read", of(true, false, false, false)),
-        ("write", of(false, true, false, false)),
-        ("trim", of(false, false, true, false)),
-        ("randread", of(true, false, false, true)),
-        ("randwrite", of(false, true, false, true)),
-        ("randtrim", of(false, false, true, true)),
-        ("rw", of(true, true, false, false)),
-        ("readwrite", of(true, true, false, false)),
-        ("randrw", of(true, true, false, true)),
-        ("randreadwrite", of(true, true, false, true)),
-    ]
-};
-
-/// A job while its keys are read.
-struct Reader<'a> {
-    section: &'a Section,
-    notes: &'a mut Notes,
-}
-
-impl Reader<'_> {
-    fn entry(&self, key: &str) -> Option<Entry> {
-        self.section.entries.get(key).cloned()
-    }
-
-    fn line(&self, key: &str) -> usize {
-        self.entry(key).map_or(self.section.line, |entry| entry.line)
-    }
-
-    fn has(&self, key: &str) -> bool {
-        self.section.entries.contains_key(key)
-    }
-
-    fn refuse(&mut self, key: &str, message: String) {
-        let line = self.line(key);
-        self.notes.refuse(line, key, message);
-    }
-
-    /// The value of a key, as `read` understands it.
-    fn value<T>(
-        &mut self,
-        key: &str,
-        allowed: &str,
-        read: impl Fn(&str) -> Option<T>,
-    ) -> Option<T> {
-        let entry = self.entry(key)?;
-        let text = entry.value.as_deref().unwrap_or("");
-        let value = read(text);
-        if value.is_none() {
-            let found = entry.value.as_ref().map_or("no value".to_owned(), |v| format!("{v:?}"));
-            self.refuse(key, format!("found {found}, allowed: {allowed}"));
-        }
-        value
-    }
-
-    fn text(&self, key: &str) -> Option<String> {
-        self.entry(key).and_then(|entry| entry.value)
-    }
-
-    /// A key that may stand alone.
-    fn flag(&mut self, key: &str) -> bool {
-        self.section.entries.get(key).is_some_and(|entry| entry.value.is_none())
-            || self.value(key, "0 or 1", |text| match text {
-                "" | "1" => Some(true),
-                "0" => Some(false),
-                _ => None,
-            }) == Some(true)
-    }
-
-    fn number(&mut self, key: &str, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
-        let text = format!("a whole number from {} to {}", range.start(), range.end());
-        self.value(key, &text, |text| text.parse().ok().filter(|number| range.contains(number)))
-    }
-
-    fn size(&mut self, key: &str) -> Option<u64> {
-        self.value(key, "bytes, such as 4096, 4k, 1m or 2g (powers of 1024)", bytes)
-    }
 }
 
 impl Jobs {
@@ -265,21 +170,11 @@ fn trace(reader: &mut Reader<'_>) -> Option<TraceConfig> {
     let offset = reader.size("offset").unwrap_or(0);
     let repeat = reader.number("loops", 1..=u64::from(u32::MAX)).unwrap_or(1);
     Some(TraceConfig {
-        path,
-        format: None,
-        columns: None,
-        time_unit: None,
-        size_unit: None,
-        action: None,
         time_scale: percent as f64 / 100.0,
         queue_depth: no_stall.then_some(depth),
-        out_of_range: OutOfRange::default(),
         offset: ByteSize(offset),
-        devices: None,
-        device_stride: None,
-        decreasing_times: DecreasingTimes::default(),
         repeat,
-        limit: None,
+        ..TraceConfig::of(path)
     })
 }
 
@@ -331,159 +226,6 @@ fn synthetic(reader: &mut Reader<'_>) -> SyntheticConfig {
     end(reader, mean, &mut synthetic);
     synthetic.seed = reader.number("randseed", 0..=u64::MAX);
     synthetic
-}
-
-/// Share of reads.
-fn mix(reader: &mut Reader<'_>, pattern: Pattern) -> f64 {
-    let read = reader.number("rwmixread", 0..=100);
-    let write = reader.number("rwmixwrite", 0..=100);
-    if let (Some(read), Some(write)) = (read, write)
-        && read + write != 100
-    {
-        let message = format!("found {write} beside rwmixread={read}, allowed: both sum to 100");
-        reader.refuse("rwmixwrite", message);
-    }
-    match (pattern.reads, pattern.writes) {
-        (true, true) => read.or(write.map(|write| 100 - write)).unwrap_or(50) as f64 / 100.0,
-        (true, false) => 1.0,
-        _ => 0.0,
-    }
-}
-
-fn smallest(size: &SizeConfig) -> u64 {
-    match size {
-        SizeConfig::Fixed(size) => size.0,
-        SizeConfig::Normal { normal } => normal.mean.0,
-        SizeConfig::Discrete { discrete } => {
-            discrete.iter().map(|(size, _)| size.0).min().unwrap_or(4096)
-        }
-    }
-}
-
-/// Sizes of the requests and their mean. Unit: bytes.
-fn sizes(reader: &mut Reader<'_>, pattern: Pattern) -> (SizeConfig, f64) {
-    let wanted = (pattern.reads, pattern.writes, pattern.trims);
-    let given: Vec<&str> =
-        ["bs", "bsrange", "bssplit"].into_iter().filter(|key| reader.has(key)).collect();
-    // A job's own key goes before one of a global section; fio takes a split before a range before a size.
-    let key = given.last().copied().unwrap_or("bs");
-    let one = |text: &str| one_of_directions(text, wanted).map(str::to_owned);
-    let discrete = match key {
-        "bsrange" => reader.value(
-            key,
-            "SMALLEST-LARGEST, such as 4k-64k, at most 1024 sizes, the same for all operations",
-            |text| range(&one(text)?),
-        ),
-        "bssplit" => reader.value(
-            key,
-            "SIZE/PERCENT:SIZE/PERCENT, such as 4k/60:64k/40, the same for all operations",
-            |text| split(&one(text)?),
-        ),
-        _ => {
-            let allowed = "bytes, such as 4096, 4k or 1m, the same for all operations";
-            let size =
-                reader.value("bs", allowed, |text| bytes(&one(text)?).filter(|size| *size > 0));
-            let size = size.unwrap_or(4096);
-            return (SizeConfig::Fixed(ByteSize(size)), size as f64);
-        }
-    };
-    let discrete = discrete.unwrap_or_else(|| vec![(ByteSize(4096), 1.0)]);
-    let total: f64 = discrete.iter().map(|(_, weight)| weight).sum();
-    let mean = discrete.iter().map(|(size, weight)| size.0 as f64 * weight).sum::<f64>() / total;
-    (SizeConfig::Discrete { discrete }, mean)
-}
-
-/// The multiples of the smaller size up to the larger one, each as likely as the others (fio 3.33, measured).
-fn range(text: &str) -> Option<Vec<(ByteSize, f64)>> {
-    let (low, high) = text.split_once('-')?;
-    let (low, high) = (bytes(low)?, bytes(high)?);
-    let count = high.checked_div(low)?;
-    if !(1..=SIZES_MAX).contains(&count) {
-        return None;
-    }
-    Some((1..=count).map(|times| (ByteSize(low * times), 1.0)).collect())
-}
-
-/// Sizes and their percentages; those without share what is left.
-fn split(text: &str) -> Option<Vec<(ByteSize, f64)>> {
-    let mut sizes = Vec::new();
-    for part in text.split(':') {
-        let (size, percent) = part.split_once('/').unwrap_or((part, ""));
-        let size = bytes(size).filter(|size| *size > 0)?;
-        let percent = match percent.trim() {
-            "" => None,
-            percent => Some(percent.parse::<u32>().ok().filter(|percent| *percent <= 100)?),
-        };
-        sizes.push((ByteSize(size), percent));
-    }
-    let given: u32 = sizes.iter().filter_map(|(_, percent)| *percent).sum();
-    let open = sizes.iter().filter(|(_, percent)| percent.is_none()).count();
-    let rest = f64::from(100_u32.checked_sub(given)?) / (open.max(1) as f64);
-    let weights = sizes.into_iter().map(|(size, percent)| (size, percent.map_or(rest, f64::from)));
-    let sizes: Vec<(ByteSize, f64)> = weights.filter(|(_, weight)| *weight > 0.0).collect();
-    (!sizes.is_empty() && sizes.len() <= SIZES_MAX as usize).then_some(sizes)
-}
-
-/// Where requests go.
-fn address(reader: &mut Reader<'_>, pattern: Pattern, size: &SizeConfig) -> AddressConfig {
-    if !pattern.is_random {
-        for key in ["random_distribution", "percentage_random"] {
-            if reader.has(key) {
-                let line = reader.line(key);
-                reader.notes.warn(line, key, "has no effect on a sequential job");
-            }
-        }
-        return AddressConfig::Streaming;
-    }
-    let random = reader.number("percentage_random", 0..=100).unwrap_or(100);
-    let Some(text) = reader.text("random_distribution") else {
-        return match random {
-            100 => AddressConfig::Uniform,
-            random => AddressConfig::Mixed(MixedConfig {
-                streaming: Ratio((100 - random) as f64 / 100.0),
-                stream_space: Ratio(1.0),
-                phase: None,
-            }),
-        };
-    };
-    if random != 100 {
-        let message = "found beside percentage_random, allowed: one of them".to_owned();
-        reader.refuse("random_distribution", message);
-    }
-    let (kind, parameter) = text.split_once(':').unwrap_or((&text, ""));
-    let extent = ByteSize(smallest(size));
-    let found = match kind {
-        "random" if parameter.is_empty() => Some(AddressConfig::Uniform),
-        "zipf" => {
-            let theta = parameter.parse::<f64>().ok().filter(|theta| (0.0..=5.0).contains(theta));
-            theta.map(|theta| AddressConfig::Zipf(ZipfConfig { theta, extent }))
-        }
-        "zoned" => zones(parameter).map(AddressConfig::HotCold),
-        _ => None,
-    };
-    found.unwrap_or_else(|| {
-        let message = format!(
-            "found {text:?}, allowed: random, zipf:THETA (0 to 5), zoned:A/B:C/D (A % of the requests to the first B % \
-             of the region, the rest to the rest)"
-        );
-        reader.refuse("random_distribution", message);
-        AddressConfig::Uniform
-    })
-}
-
-/// Two zones, of which the first is the hot one.
-fn zones(text: &str) -> Option<HotColdConfig> {
-    let zone = |text: &str| {
-        let (access, size) = text.split_once('/')?;
-        Some((access.trim().parse::<u32>().ok()?, size.trim().parse::<u32>().ok()?))
-    };
-    let (first, second) = text.split_once(':')?;
-    let ((access, size), (other_access, other_size)) = (zone(first)?, zone(second)?);
-    let whole = access.checked_add(other_access)? == 100 && size.checked_add(other_size)? == 100;
-    (whole && (1..100).contains(&size)).then_some(HotColdConfig {
-        hot_region: Ratio(f64::from(size) / 100.0),
-        hot_traffic: Ratio(f64::from(access) / 100.0),
-    })
 }
 
 /// `offset` and `size`: the region in which requests lie.

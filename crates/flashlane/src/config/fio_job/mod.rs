@@ -5,6 +5,8 @@
 //! open (suffixes of sizes, sizes drawn from a range).
 
 mod job;
+mod reader;
+mod requests;
 mod sections;
 mod values;
 

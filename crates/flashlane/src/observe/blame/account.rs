@@ -9,34 +9,16 @@ use flashlane_engine::{Table, Use};
 use crate::config::{DeviceConfig, InterfaceKind, MappingKind, Sharing, WorkloadConfig};
 use crate::transaction::{Source, Transaction};
 
-use super::cause::{CAUSES, Cause, DOCS};
+use super::cause::{CAUSES, Cause};
+pub(crate) use super::charge::Obstacle;
+use super::charge::{Logs, Wait, cell};
 use super::credit::Credits;
-use super::log::{Delay, Log, State};
+use super::log::Log;
 use super::place::Places;
 use super::weights::Weights;
-use super::{Blame, BlameCause, BlameCell, BlameVictim, DEVICE, SCHEMA};
 
 /// Requests whose waits for places are shared out together.
 const BLOCK: u64 = 1024;
-
-/// A span in which a piece of work waited. Unit of times: picoseconds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wait {
-    pub(crate) from: u64,
-    pub(crate) to: u64,
-    pub(crate) obstacle: Obstacle,
-}
-
-/// What was in the way.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Obstacle {
-    /// A die. Where it and its channel have nothing to do, the wait is charged to this cause.
-    Die { die: u32, idle: Cause, culprit: u16 },
-    /// A channel.
-    Channel { channel: u32 },
-    /// Known at once.
-    Known { culprit: u16, cause: Cause },
-}
 
 /// The waits of a transaction: those of translation pages as spans, since others wait for a part of them; those
 /// of all others as charges.
@@ -44,9 +26,9 @@ pub(crate) enum Obstacle {
 pub(crate) struct TransactionWaits {
     pub(crate) waits: Vec<Wait>,
     /// Cells and times.
-    charges: Vec<(u32, u64)>,
+    pub(super) charges: Vec<(u32, u64)>,
     /// End of the last wait.
-    last: u64,
+    pub(super) last: u64,
     /// Time in the scheduler's queue, for the bus and suspended, as far as noted.
     pub(crate) queue_noted: u64,
 }
@@ -93,119 +75,41 @@ pub(crate) struct Parts {
     pub(crate) fetching: u64,
 }
 
-/// What everybody waits for.
-#[derive(Clone, Debug)]
-pub(crate) struct Logs {
-    pub(crate) dies: Vec<Log>,
-    pub(crate) channels: Vec<Log>,
-    /// Of the data cache.
-    pub(crate) dram: Log,
-    dies_per_channel: u32,
-    /// The culprit where there is none.
-    device: u16,
-}
-
-impl Logs {
-    /// Charges a wait of a flow to those who had what it waited for.
-    fn charge(&self, victim: u16, wait: &Wait, charges: &mut Weights) {
-        let Wait { from, to, obstacle } = *wait;
-        let asked = from;
-        match obstacle {
-            Obstacle::Known { culprit, cause } => charges.add(cell(culprit, cause), to - from),
-            Obstacle::Channel { channel } => {
-                self.charge_channel(channel, from, to, cell(self.device, Cause::Policy), charges);
-            }
-            Obstacle::Die { die, idle, culprit } => {
-                let channel = die / self.dies_per_channel;
-                self.dies[die as usize].walk(from, to, |from, to, point| match point.state {
-                    State::Busy(cause) if point.flow == victim && point.delay.ps > 0 => {
-                        let own = cell(victim, cause);
-                        charge_own(own, &point.delay, asked, (from, to), charges);
-                    }
-                    State::Busy(cause) => charges.add(cell(point.flow, cause), to - from),
-                    State::Holds(cause) => {
-                        let holder = cell(point.flow, cause);
-                        self.charge_channel(channel, from, to, holder, charges);
-                    }
-                    State::Idle => {
-                        self.charge_channel(channel, from, to, cell(culprit, idle), charges);
-                    }
-                });
-            }
-        }
-    }
-
-    /// Charges a span to what the channel did; where it did nothing, to `idle`.
-    fn charge_channel(&self, channel: u32, from: u64, to: u64, idle: u32, charges: &mut Weights) {
-        self.channels[channel as usize].walk(from, to, |from, to, point| match point.state {
-            State::Idle => charges.add(idle, to - from),
-            State::Busy(cause) | State::Holds(cause) => {
-                charges.add(cell(point.flow, cause), to - from);
-            }
-        });
-    }
-
-    /// Charges a span to what the memory of the data cache did.
-    fn charge_dram(&self, from: u64, to: u64, charges: &mut Weights) {
-        self.dram.walk(from, to, |from, to, point| {
-            let culprit = if point.state == State::Idle { self.device } else { point.flow };
-            charges.add(cell(culprit, Cause::Dram), to - from);
-        });
-    }
-}
-
-/// Charges a span in which a flow waited behind its own work, from `asked` on. What of it would have been over
-/// by then but for the delay of that work is charged to those who delayed it, in proportion.
-fn charge_own(own: u32, delay: &Delay, asked: u64, (from, to): (u64, u64), charges: &mut Weights) {
-    let sooner = from.saturating_sub(delay.ps).max(asked);
-    let rest = to.saturating_sub(delay.ps).saturating_sub(sooner);
-    let others = to - from - rest;
-    charges.add(own, rest);
-    let total: u128 = delay.by.iter().map(|&(_, ps)| u128::from(ps)).sum();
-    let (mut before, mut given) = (0, 0);
-    for &(cell, ps) in delay.by.iter().filter(|&&(_, ps)| ps > 0) {
-        before += u128::from(ps);
-        let until = (u128::from(others) * before / total) as u64;
-        charges.add(cell, until - given);
-        given = until;
-    }
-}
-
 /// Sums of a victim. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
-struct Victim {
-    requests: u64,
-    end_to_end: u128,
-    waiting: u128,
+pub(super) struct Victim {
+    pub(super) requests: u64,
+    pub(super) end_to_end: u128,
+    pub(super) waiting: u128,
 }
 
 /// The accounts.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
-    flows: usize,
+    pub(super) flows: usize,
     /// Flows whose requests come whether or not earlier ones are over.
-    open_loops: Vec<bool>,
+    pub(super) open_loops: Vec<bool>,
     pub(crate) logs: Logs,
     /// Whom collections are charged to.
     pub(crate) credits: Credits,
     /// Who pushed an entry out of the cached mapping table, a byte for each logical page: a flow plus one (there
     /// are 64 at most), 0 for nobody. `None` without such a table.
     evictors: Option<Table>,
-    transactions: Vec<TransactionWaits>,
+    pub(super) transactions: Vec<TransactionWaits>,
     requests: Vec<RequestWaits>,
     /// By victim and cell. Unit: picoseconds.
-    matrix: Vec<u128>,
-    victims: Vec<Victim>,
+    pub(super) matrix: Vec<u128>,
+    pub(super) victims: Vec<Victim>,
     /// What the request that is being settled waited for.
-    charges: Weights,
+    pub(super) charges: Weights,
     /// Room in the data cache, by pool.
-    rooms: Vec<Places>,
-    arbitration: Places,
-    link: Places,
-    firmware: Places,
+    pub(super) rooms: Vec<Places>,
+    pub(super) arbitration: Places,
+    pub(super) link: Places,
+    pub(super) firmware: Places,
     /// By flow, or one for all where the drive has one queue.
-    fetch: Vec<Places>,
-    host: Vec<Places>,
+    pub(super) fetch: Vec<Places>,
+    pub(super) host: Vec<Places>,
     /// Requests since places were last shared out, and since logs were trimmed.
     in_block: u64,
 }
@@ -303,114 +207,6 @@ impl Account {
         let Some(evictors) = &self.evictors else { return flow };
         let known = evictors.get(lpa / 4) >> (lpa % 4 * 8) & 0xff;
         known.checked_sub(1).map_or(flow, |flow| flow as u16)
-    }
-
-    /// A transaction waited in a queue, for the bus, or suspended until now.
-    pub(crate) fn note_queue(&mut self, id: u32, tr: &Transaction, now: u64, obstacle: Obstacle) {
-        let record = slot(&mut self.transactions, id);
-        // All its waits of this kind so far, less those that are noted.
-        let more = tr.chain.queue - record.queue_noted;
-        if more > 0 {
-            record.queue_noted = tr.chain.queue;
-            self.note(id, tr, Wait { from: now - more, to: now, obstacle });
-        }
-    }
-
-    /// A transaction waited from `mark`, or since its last wait that was noted.
-    pub(crate) fn note_since(
-        &mut self,
-        id: u32,
-        tr: &Transaction,
-        (mark, now): (u64, u64),
-        obstacle: Obstacle,
-    ) {
-        let from = slot(&mut self.transactions, id).last.max(mark);
-        if from < now {
-            self.note(id, tr, Wait { from, to: now, obstacle });
-        }
-    }
-
-    /// Notes a wait: a span for translation pages, charges for all others.
-    fn note(&mut self, id: u32, tr: &Transaction, wait: Wait) {
-        let record = slot(&mut self.transactions, id);
-        record.last = wait.to;
-        if tr.source == Source::Mapping {
-            record.waits.push(wait);
-        } else {
-            self.logs.charge(tr.flow, &wait, &mut self.charges);
-            record.charges.extend_from_slice(self.charges.list());
-            self.charges.clear();
-        }
-    }
-
-    /// How much others delayed a transaction so far. In a closed loop, where its requests would not have come as
-    /// they did without that, only if it waited for others longer than for its own flow.
-    pub(crate) fn delay(&mut self, id: u32, flow: u16) -> Delay {
-        let device = self.device();
-        let (mut delay, mut own) = (Delay::default(), 0);
-        for &(cell, ps) in &slot(&mut self.transactions, id).charges {
-            let culprit = (cell / CAUSES as u32) as u16;
-            if culprit == flow || culprit == device {
-                own += ps;
-                continue;
-            }
-            delay.ps += ps;
-            let same = delay.by.iter().position(|&(other, known)| other == cell && known > 0);
-            let least = (0..3).min_by_key(|&at| delay.by[at].1).expect("three places");
-            match same {
-                Some(at) => delay.by[at].1 += ps,
-                None if ps > delay.by[least].1 => delay.by[least] = (cell, ps),
-                None => {}
-            }
-        }
-        let counts = delay.ps > own || self.open_loops[flow as usize];
-        if counts { delay } else { Delay::default() }
-    }
-
-    /// `id` waited from `mark` on for `other`, which is done: for what that waited for, and for its work.
-    pub(crate) fn note_other(
-        &mut self,
-        id: u32,
-        tr: &Transaction,
-        (mark, now): (u64, u64),
-        other: u32,
-        work: Obstacle,
-    ) {
-        let theirs = std::mem::take(&mut slot(&mut self.transactions, other).waits);
-        let mut from = mark;
-        for wait in &theirs {
-            let (start, end) = (wait.from.max(from), wait.to.min(now));
-            if start < end {
-                if from < start {
-                    self.note(id, tr, Wait { from, to: start, obstacle: work });
-                }
-                self.note(id, tr, Wait { from: start, to: end, obstacle: wait.obstacle });
-                from = end;
-            }
-        }
-        if from < now {
-            self.note(id, tr, Wait { from, to: now, obstacle: work });
-        }
-        slot(&mut self.transactions, other).waits = theirs;
-    }
-
-    /// The waits of `other`, which is over, are part of those of `id`.
-    pub(crate) fn append(&mut self, id: u32, other: u32) {
-        let mut theirs = std::mem::take(slot(&mut self.transactions, other));
-        let ours = slot(&mut self.transactions, id);
-        ours.charges.append(&mut theirs.charges);
-        ours.queue_noted += theirs.queue_noted;
-        ours.last = ours.last.max(theirs.last);
-        *slot(&mut self.transactions, other) = theirs;
-        self.forget(other);
-    }
-
-    /// A transaction is over, and nothing noted of it matters any more.
-    pub(crate) fn forget(&mut self, id: u32) {
-        let record = slot(&mut self.transactions, id);
-        record.waits.clear();
-        record.charges.clear();
-        (record.last, record.queue_noted) = (0, 0);
     }
 
     /// A transaction is over that ends the device work of a request, as far as it goes.
@@ -545,50 +341,6 @@ impl Account {
         let dram = self.requests.get(request as usize).and_then(|record| record.dram);
         dram.map_or(u64::MAX, |(asked, _)| asked)
     }
-
-    /// Checks that nothing is charged that was no wait, and nothing left out.
-    pub(crate) fn audit(&self) {
-        let cells = self.matrix.len() / self.flows;
-        for (flow, victim) in self.victims.iter().enumerate() {
-            let charged: u128 = self.matrix[flow * cells..][..cells].iter().sum();
-            let places = self.rooms.iter().chain(&self.fetch).chain(&self.host);
-            let places = places.chain([&self.arbitration, &self.link, &self.firmware]);
-            let owed: u128 = places.map(|places| places.owed(flow)).sum();
-            assert_eq!(charged + owed, victim.waiting, "flow {flow}: blame sums to the waiting");
-        }
-    }
-
-    /// The matrix, after the last block.
-    pub(crate) fn report(&self, names: &[String]) -> Blame {
-        let cells = self.matrix.len() / self.flows;
-        let ps = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
-        let victims = (0..self.flows).map(|flow| {
-            let row = &self.matrix[flow * cells..][..cells];
-            let mut found: Vec<usize> = (0..cells).filter(|&cell| row[cell] > 0).collect();
-            found.sort_by_key(|&cell| (std::cmp::Reverse(row[cell]), cell));
-            let victim = &self.victims[flow];
-            let named = |cell: usize| BlameCell {
-                culprit: names.get(cell / CAUSES).map_or(DEVICE, String::as_str).to_owned(),
-                cause: DOCS[cell % CAUSES].0.to_owned(),
-                ps: ps(row[cell]),
-            };
-            BlameVictim {
-                flow: names[flow].clone(),
-                requests: victim.requests,
-                end_to_end_ps: ps(victim.end_to_end),
-                service_ps: ps(victim.end_to_end - victim.waiting),
-                waiting_ps: ps(victim.waiting),
-                cells: found.into_iter().map(named).collect(),
-            }
-        });
-        let cause = |&(name, doc): &(&str, &str)| BlameCause { name: name.into(), doc: doc.into() };
-        Blame {
-            schema: SCHEMA.to_owned(),
-            flows: names.to_vec(),
-            causes: DOCS.iter().map(cause).collect(),
-            victims: victims.collect(),
-        }
-    }
 }
 
 /// Whose request it is.
@@ -601,13 +353,8 @@ pub(crate) struct Who {
     pub(crate) pool: usize,
 }
 
-/// A culprit and a cause as one number.
-fn cell(culprit: u16, cause: Cause) -> u32 {
-    u32::from(culprit) * CAUSES as u32 + cause as u32
-}
-
 /// The entry of a handle, made where there is none.
-fn slot<T: Default>(list: &mut Vec<T>, id: u32) -> &mut T {
+pub(super) fn slot<T: Default>(list: &mut Vec<T>, id: u32) -> &mut T {
     let at = id as usize;
     if at >= list.len() {
         list.resize_with((at + 1).next_power_of_two(), T::default);

@@ -2,9 +2,12 @@
 
 pub(crate) mod account;
 pub(crate) mod cause;
+mod charge;
 mod credit;
 pub(crate) mod log;
+mod matrix;
 mod place;
+mod waits;
 mod weights;
 
 use schemars::JsonSchema;

@@ -1,6 +1,7 @@
 //! Requests replayed from a file.
 
 mod place;
+mod reading;
 mod scan;
 
 use flashlane_engine::Time;
@@ -10,6 +11,7 @@ use flashlane_trace::{
 };
 
 use self::place::{Placed, Placer};
+pub use self::reading::with_usual_units;
 pub use self::scan::footprint;
 use super::{Planned, RequestOp, RequestSource, SourceReport};
 use crate::config::{DecreasingTimes, TraceConfig};
@@ -302,6 +304,5 @@ impl RequestSource for TraceSource {
 /// A configuration of nothing but a path, for tests.
 #[cfg(test)]
 pub(crate) fn plain_config(path: &str) -> TraceConfig {
-    serde_json::from_value(serde_json::json!({ "path": path, "format": "mqsim" }))
-        .expect("a valid configuration")
+    TraceConfig { format: Some("mqsim".to_owned()), ..TraceConfig::of(path.into()) }
 }
