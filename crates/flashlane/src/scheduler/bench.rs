@@ -4,7 +4,7 @@
 use flashlane_engine::{NONE, Slab, Time};
 
 use super::policy::Policy;
-use super::queues::View;
+use super::view::View;
 use crate::config::load::{self, Overrides};
 use crate::flash::Flash;
 use crate::ftl::blocks::{Blocks, Stream};

@@ -9,6 +9,7 @@
 pub(crate) mod bench;
 pub mod policy;
 pub(crate) mod queues;
+pub(crate) mod view;
 
 use flashlane_engine::{NONE, Time};
 
@@ -20,7 +21,7 @@ use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source};
 pub use policy::Scheduling;
 use policy::{AnyPolicy, Policy};
-use queues::View;
+use view::View;
 
 /// Time average and maximum of a queue length.
 #[derive(Clone, Copy, Debug, Default)]
@@ -96,7 +97,7 @@ pub(crate) struct Scheduler {
 impl Scheduler {
     /// Empty queues.
     pub(crate) fn new(device: &DeviceConfig, geometry: Geometry, flows: usize) -> Self {
-        let policy = policy::build(&device.scheduler, geometry.dies(), flows);
+        let policy = policy::build(&device.scheduler, geometry, flows);
         let past_queues = policy.serves_what_waits()
             && !device.compat.one_die_per_dispatch
             && !device.compat.writes_wait_for_erases;
@@ -510,7 +511,7 @@ impl Ssd {
     /// Checks the state of the policy.
     pub(crate) fn audit_policy(&self) {
         let is_ready = |id: u32| {
-            queues::is_ready(&self.transactions[id], self.scheduler.ordered, &self.ftl.blocks)
+            view::is_ready(&self.transactions[id], self.scheduler.ordered, &self.ftl.blocks)
         };
         self.scheduler.policy.audit(&is_ready);
     }

@@ -1,15 +1,16 @@
 //! The waiting transactions of every die, by kind, and the forming of multi-plane commands.
 
-use flashlane_engine::{List, NONE, Slab, Time};
+use std::collections::VecDeque;
 
-use crate::flash::Flash;
-use crate::ftl::blocks::{Blocks, Stream};
-use crate::ftl::pages::PageTables;
-use crate::layout::SECTOR_BYTES;
+use flashlane_engine::{Divisor, NONE, Slab, Time};
+
+use super::view::View;
+use crate::config::validate::{PAGES_PER_BLOCK, PLANES_PER_DIE};
+use crate::layout::Geometry;
 use crate::transaction::{Op, Source, Transaction};
 
 /// How far behind the leader a multi-plane partner is looked for. Unit: transactions.
-const PARTNER_SCAN: u32 = 64;
+const PARTNER_SCAN: usize = 64;
 
 /// Strict priorities could keep a transaction waiting for ever. Once it has waited so long, a die
 /// serves the oldest one first, at most once in such a span.
@@ -81,142 +82,6 @@ impl Kind {
     }
 }
 
-/// What a policy may see and touch when it decides.
-pub(crate) struct View<'a> {
-    pub(crate) now: Time,
-    pub(crate) transactions: &'a mut Slab<Transaction>,
-    pub(crate) blocks: &'a Blocks,
-    pub(crate) pages: &'a PageTables,
-    pub(crate) flash: &'a Flash,
-    /// Some plane of the chip is short of free blocks, or collection may not be preempted.
-    pub(crate) urgent: bool,
-    /// Host writes lead no command, and are no starving ones: collection is before its erase.
-    pub(crate) hold_writes: bool,
-    /// Programs of a block leave in the order of its pages.
-    pub(crate) ordered: bool,
-    /// User work may go before collection as long as there are blocks.
-    pub(crate) preemptible: bool,
-    pub(crate) planes_per_die: u32,
-    /// The command being formed: one transaction per plane.
-    pub(crate) batch: &'a mut Vec<u32>,
-    /// Migrations that a host write made pointless; taken from their queue.
-    pub(crate) cancelled: &'a mut Vec<u32>,
-}
-
-impl View<'_> {
-    /// Bytes of a page.
-    pub(crate) fn page_bytes(&self) -> u64 {
-        u64::from(self.pages.full_mask().count_ones()) * SECTOR_BYTES
-    }
-
-    /// Command, transfer and array time of a transaction. Unit: picoseconds.
-    pub(crate) fn cost(&self, tr: &Transaction) -> u64 {
-        let timing = &self.flash.timing;
-        let page = if tr.op == Op::Erase { 0 } else { self.blocks.page_of(tr.ppa) };
-        let sectors = tr.sectors();
-        let data = if tr.op == Op::Erase { 0 } else { timing.data(sectors) };
-        timing.command(tr.op, 1) + data + timing.array(tr.op, page, sectors)
-    }
-
-    /// Time of one migration: two transfers, a read and a program of a page. Unit: picoseconds.
-    pub(crate) fn migration_time(&self) -> u64 {
-        self.page_time(Op::Read) + self.migration_write_time()
-    }
-
-    /// Time of the second half of a migration. Unit: picoseconds.
-    pub(crate) fn migration_write_time(&self) -> u64 {
-        self.page_time(Op::Program)
-    }
-
-    fn page_time(&self, op: Op) -> u64 {
-        let timing = &self.flash.timing;
-        let sectors = self.pages.full_mask().count_ones();
-        timing.command(op, 1) + timing.data(sectors) + timing.array(op, 0, sectors)
-    }
-
-    /// Time of an erase. Unit: picoseconds.
-    pub(crate) fn erase_time(&self) -> u64 {
-        self.flash.timing.command(Op::Erase, 1) + self.flash.timing.array(Op::Erase, 0, 0)
-    }
-
-    /// What is left of the operation that a die runs. Unit: picoseconds.
-    pub(crate) fn busy(&self, die: u32) -> u64 {
-        self.flash.busy(die, self.now)
-    }
-
-    /// What is left until a die has served all that it has begun: operation, transfer of read data, what
-    /// it suspended. Unit: picoseconds. Waiting for the channel is not foreseen; pages on it count whole.
-    pub(crate) fn service_left(&self, die: u32) -> u64 {
-        self.flash.service_left(die, self.now, self.transactions)
-    }
-
-    fn planes(&self, die: u32) -> std::ops::Range<u32> {
-        die * self.planes_per_die..(die + 1) * self.planes_per_die
-    }
-
-    /// Collection is all that gives the die room for host writes, or may not wait.
-    pub(crate) fn must_collect(&self, die: u32) -> bool {
-        !self.preemptible || self.planes(die).any(|plane| self.blocks.is_out_of_room(plane))
-    }
-
-    /// Blocks of the die in collection, up to their erase.
-    pub(crate) fn jobs(&self, die: u32) -> u32 {
-        self.planes(die).map(|plane| self.blocks.planes[plane as usize].jobs).sum()
-    }
-
-    /// Free pages of a plane, without those of open blocks.
-    pub(crate) fn free_pages(&self, plane: u32) -> u64 {
-        let free = self.blocks.planes[plane as usize].free;
-        u64::from(free) * u64::from(self.blocks.pages_per_block())
-    }
-
-    /// A queued migration of a page that is no longer valid.
-    #[inline]
-    fn is_stale(&self, id: u32) -> bool {
-        let tr = &self.transactions[id];
-        tr.source == Source::Gc && tr.op == Op::Read && self.pages.lpa(tr.ppa) != tr.lpa
-    }
-
-    /// A write of a page that collection moves from one die to another.
-    pub(crate) fn is_relocated(&self, tr: &Transaction) -> bool {
-        self.blocks.block(self.blocks.block_of(tr.ppa)).stream == Stream::Relocated
-    }
-
-    /// Nothing keeps the transaction in its queue: a program has its old data, and its page is the
-    /// next one of its block, or order does not matter.
-    #[inline]
-    pub(crate) fn is_ready(&self, tr: &Transaction) -> bool {
-        is_ready(tr, self.ordered, self.blocks)
-    }
-
-    /// `id` may join the command being formed.
-    #[inline]
-    pub(crate) fn joins(&self, id: u32) -> bool {
-        let tr = &self.transactions[id];
-        // The plane decides most cases and costs least.
-        self.batch.iter().all(|&taken| self.transactions[taken].plane != tr.plane) && {
-            let leader = &self.transactions[self.batch[0]];
-            tr.op == leader.op
-                && (tr.op == Op::Erase
-                    || self.blocks.page_of(tr.ppa) == self.blocks.page_of(leader.ppa))
-                && self.is_ready(tr)
-        }
-    }
-}
-
-/// Nothing keeps a transaction in its queue, where programs leave in order or not.
-#[inline]
-pub(super) fn is_ready(tr: &Transaction, ordered: bool, blocks: &Blocks) -> bool {
-    if tr.op != Op::Program {
-        return true;
-    }
-    if tr.blocked || !ordered {
-        return !tr.blocked;
-    }
-    let block = blocks.block(blocks.block_of(tr.ppa));
-    u32::from(block.issued) == blocks.page_of(tr.ppa)
-}
-
 /// Places for the lists of a die: a power of two.
 const PLACES: usize = KINDS.next_power_of_two();
 
@@ -226,35 +91,85 @@ fn place(die: u32, kind: Kind) -> usize {
     die as usize * PLACES + kind.index()
 }
 
-/// Lists of waiting transactions, by die and kind.
+/// What decides whether two transactions of a die can go in one command: operation, page inside the block,
+/// and plane inside the die, from the highest bit on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Traits(u32);
+
+impl Traits {
+    const PLANE_BITS: u32 = PLANES_PER_DIE.end().trailing_zeros();
+    const OP_SHIFT: u32 = u32::BITS - 2;
+
+    #[inline]
+    fn of(tr: &Transaction, pages_per_block: Divisor) -> Self {
+        // Blocks are erased together whatever their numbers.
+        let page = if tr.op == Op::Erase { 0 } else { pages_per_block.remainder(tr.ppa) };
+        let plane = tr.plane % (1 << Self::PLANE_BITS);
+        Self((tr.op as u32) << Self::OP_SHIFT | page << Self::PLANE_BITS | plane)
+    }
+
+    /// They differ in their planes, and in nothing else.
+    #[inline]
+    fn complete(self, other: Self) -> bool {
+        (self.0 ^ other.0).wrapping_sub(1) < (1 << Self::PLANE_BITS) - 1
+    }
+}
+
+const _: () = assert!(
+    PLANES_PER_DIE.end().is_power_of_two()
+        && *PAGES_PER_BLOCK.end() <= 1 << (Traits::OP_SHIFT - Traits::PLANE_BITS),
+    "traits fit a number"
+);
+
+/// A waiting transaction. Partners are found without a look at the transaction itself.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    id: u32,
+    traits: Traits,
+}
+
+/// Transactions of a die and kind that wait, the oldest first.
+#[derive(Clone, Debug)]
+struct Line {
+    waiting: VecDeque<Waiting>,
+    /// The plane of all that came since the line was last empty; `NONE` for several planes.
+    only_plane: u32,
+}
+
+/// Lines of waiting transactions, by die and kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
-    lists: Vec<List>,
+    lines: Vec<Line>,
     /// Kinds of which something waits at each die, a bit each.
     present: Vec<u16>,
-    /// The plane of everything that came to a list since it was last empty; `NONE` for several planes.
-    only_plane: Vec<u32>,
     /// When each die looks for starving transactions next.
     watch: Vec<Time>,
+    pages_per_block: Divisor,
 }
 
 impl Queues {
     /// Empty queues.
-    pub(crate) fn new(dies: u32) -> Self {
+    pub(crate) fn new(geometry: Geometry) -> Self {
+        let dies = geometry.dies() as usize;
+        let empty = Line { waiting: VecDeque::new(), only_plane: NONE };
         Self {
-            lists: vec![List::default(); dies as usize * PLACES],
-            present: vec![0; dies as usize],
-            only_plane: vec![NONE; dies as usize * PLACES],
-            watch: vec![STARVING; dies as usize],
+            lines: vec![empty; dies * PLACES],
+            present: vec![0; dies],
+            watch: vec![STARVING; dies],
+            pages_per_block: Divisor::new(geometry.pages_per_block),
         }
     }
 
-    /// Takes a transaction out of its list.
+    /// Takes the transaction at a position out of its line, into the command being formed.
     #[inline]
-    fn remove(&mut self, die: u32, kind: Kind, id: u32, slab: &mut Slab<Transaction>) {
-        let list = &mut self.lists[place(die, kind)];
-        list.remove(id, slab);
-        self.present[die as usize] &= !(u16::from(list.is_empty()) << kind.index());
+    fn take(&mut self, die: u32, kind: Kind, position: usize, batch: &mut Vec<u32>) {
+        let waiting = &mut self.lines[place(die, kind)].waiting;
+        let taken = match position {
+            0 => waiting.pop_front(),
+            _ => waiting.remove(position),
+        };
+        batch.push(taken.expect("somebody saw it there").id);
+        self.present[die as usize] &= !(u16::from(waiting.is_empty()) << kind.index());
     }
 
     /// True if nothing waits at the die.
@@ -266,20 +181,20 @@ impl Queues {
     /// Transactions of the kind that wait.
     #[inline]
     pub(crate) fn len(&self, die: u32, kind: Kind) -> u32 {
-        self.lists[place(die, kind)].len()
+        self.lines[place(die, kind)].waiting.len() as u32
     }
 
     /// Appends a transaction.
     #[inline(always)]
-    pub(crate) fn push(&mut self, die: u32, kind: Kind, id: u32, slab: &mut Slab<Transaction>) {
-        let at = place(die, kind);
-        let plane = slab[id].plane;
-        if self.lists[at].is_empty() {
-            self.only_plane[at] = plane;
-        } else if self.only_plane[at] != plane {
-            self.only_plane[at] = NONE;
+    pub(crate) fn push(&mut self, die: u32, kind: Kind, id: u32, slab: &Slab<Transaction>) {
+        let tr = &slab[id];
+        let line = &mut self.lines[place(die, kind)];
+        if line.waiting.is_empty() {
+            line.only_plane = tr.plane;
+        } else if line.only_plane != tr.plane {
+            line.only_plane = NONE;
         }
-        self.lists[at].push_back(id, slab);
+        line.waiting.push_back(Waiting { id, traits: Traits::of(tr, self.pages_per_block) });
         self.present[die as usize] |= 1 << kind.index();
     }
 
@@ -292,20 +207,12 @@ impl Queues {
     /// Oldest transaction of the kind, or `NONE`.
     #[inline]
     pub(crate) fn front(&self, die: u32, kind: Kind) -> u32 {
-        self.lists[place(die, kind)].head()
+        self.lines[place(die, kind)].waiting.front().map_or(NONE, |oldest| oldest.id)
     }
 
     /// The transactions of the kind, the oldest first.
-    pub(crate) fn iter<'a>(
-        &self,
-        die: u32,
-        kind: Kind,
-        transactions: &'a Slab<Transaction>,
-    ) -> impl Iterator<Item = u32> + use<'a> {
-        let known = |id: u32| (id != NONE).then_some(id);
-        std::iter::successors(known(self.front(die, kind)), move |&id| {
-            known(flashlane_engine::Linked::next(&transactions[id]))
-        })
+    pub(crate) fn iter(&self, die: u32, kind: Kind) -> impl Iterator<Item = u32> {
+        self.lines[place(die, kind)].waiting.iter().map(|waiting| waiting.id)
     }
 
     /// Forms a command from the oldest transaction of the die if it is starving. Looked for once in a
@@ -377,8 +284,7 @@ impl Queues {
             if id == NONE || view.is_stale(id) || !view.joins(id) {
                 break;
             }
-            self.remove(die, kind, id, view.transactions);
-            view.batch.push(id);
+            self.take(die, kind, 0, view.batch);
         }
         true
     }
@@ -392,29 +298,22 @@ impl Queues {
         window: u32,
         view: &mut View<'_>,
     ) -> bool {
-        let mut best = (0, 0, NONE);
-        let mut id = self.front(die, kind);
-        for _ in 0..window {
-            if id == NONE {
-                break;
-            }
-            let next = flashlane_engine::Linked::next(&view.transactions[id]);
+        let (mut best, mut leader) = ((0, 0), None);
+        for (position, id) in self.iter(die, kind).take(window as usize).enumerate() {
             if view.is_ready(&view.transactions[id]) {
                 let (depth, connected) = self.overlap(die, kind, id, window, view);
-                if (depth, connected) > (best.0, best.1) {
-                    best = (depth, connected, id);
+                if (depth, connected) > best {
+                    (best, leader) = ((depth, connected), Some(position));
                 }
                 if connected == view.planes_per_die {
                     break;
                 }
             }
-            id = next;
         }
-        if best.2 == NONE {
+        let Some(position) = leader else {
             return self.form(die, kind, None, view);
-        }
-        self.remove(die, kind, best.2, view.transactions);
-        view.batch.push(best.2);
+        };
+        self.take(die, kind, position, view.batch);
         self.join(die, kind, view);
         true
     }
@@ -432,91 +331,83 @@ impl Queues {
         view.batch.push(leader);
         let request = view.transactions[leader].request;
         let mut connected = 1;
-        let mut id = self.front(die, kind);
-        for _ in 0..window {
-            if id == NONE || view.batch.len() as u32 == view.planes_per_die {
+        for id in self.iter(die, kind).take(window as usize) {
+            if view.batch.len() as u32 == view.planes_per_die {
                 break;
             }
             if id != leader && view.joins(id) {
                 connected += u32::from(request != NONE && view.transactions[id].request == request);
                 view.batch.push(id);
             }
-            id = flashlane_engine::Linked::next(&view.transactions[id]);
         }
         let depth = view.batch.len() as u32;
         view.batch.clear();
         (depth, connected)
     }
 
-    /// Takes pointless migrations from the head of a list.
+    /// Takes pointless migrations from the head of a line.
     pub(crate) fn cancel_stale(&mut self, die: u32, kind: Kind, view: &mut View<'_>) {
-        let mut id = self.front(die, kind);
-        while id != NONE && view.is_stale(id) {
-            self.remove(die, kind, id, view.transactions);
-            view.cancelled.push(id);
-            id = self.front(die, kind);
+        while !self.is_empty(die, kind) && view.is_stale(self.front(die, kind)) {
+            self.take(die, kind, 0, view.cancelled);
         }
     }
 
     /// Takes the oldest transaction of a kind that can go.
     fn lead(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> bool {
-        let mut id = self.front(die, kind);
-        while id != NONE {
-            let next = flashlane_engine::Linked::next(&view.transactions[id]);
+        let at = place(die, kind);
+        let mut position = 0;
+        while let Some(&Waiting { id, .. }) = self.lines[at].waiting.get(position) {
             if view.is_stale(id) {
-                self.remove(die, kind, id, view.transactions);
-                view.cancelled.push(id);
+                self.take(die, kind, position, view.cancelled);
             } else if view.is_ready(&view.transactions[id]) {
-                self.remove(die, kind, id, view.transactions);
-                view.batch.push(id);
+                self.take(die, kind, position, view.batch);
                 return true;
+            } else {
+                position += 1;
             }
-            id = next;
         }
         false
     }
 
     /// Adds partners of a kind to the command being formed.
     fn join(&mut self, die: u32, kind: Kind, view: &mut View<'_>) {
-        let mut id = self.front(die, kind);
-        if id == NONE {
+        let at = place(die, kind);
+        let line = &self.lines[at];
+        if line.waiting.is_empty() {
             return;
         }
-        // Collection of one plane alone fills a list with pages that cannot go together.
-        let only = self.only_plane[place(die, kind)];
+        // Collection of one plane alone fills a line with pages that cannot go together.
+        let only = line.only_plane;
         if only != NONE && view.batch.iter().any(|&id| view.transactions[id].plane == only) {
             return;
         }
-        let leader = &view.transactions[view.batch[0]];
-        let (op, plane) = (leader.op, leader.plane);
-        let page = view.blocks.page_of(leader.ppa);
-        for _ in 0..PARTNER_SCAN {
+        let leader = Traits::of(&view.transactions[view.batch[0]], self.pages_per_block);
+        let (mut from, mut end) = (0, line.waiting.len().min(PARTNER_SCAN));
+        loop {
+            let mut near = self.lines[at].waiting.range(from..end);
+            let Some(ahead) = near.position(|waiting| waiting.traits.complete(leader)) else {
+                return;
+            };
+            from += ahead;
+            let id = self.lines[at].waiting[from].id;
             let tr = &view.transactions[id];
-            let next = flashlane_engine::Linked::next(tr);
-            // The plane decides most cases and costs least.
-            if tr.plane != plane
-                && tr.op == op
-                && (op == Op::Erase || view.blocks.page_of(tr.ppa) == page)
-                && view.batch[1..].iter().all(|&id| view.transactions[id].plane != tr.plane)
+            if view.batch[1..].iter().all(|&id| view.transactions[id].plane != tr.plane)
                 && view.is_ready(tr)
                 && !view.is_stale(id)
             {
-                self.remove(die, kind, id, view.transactions);
-                view.batch.push(id);
+                self.take(die, kind, from, view.batch);
                 if view.batch.len() as u32 == view.planes_per_die {
                     return;
                 }
+                end -= 1;
+            } else {
+                from += 1;
             }
-            if next == NONE {
-                return;
-            }
-            id = next;
         }
     }
 
     /// Every waiting transaction of a die, for audits.
     pub(crate) fn waiting(&self, die: u32) -> u32 {
-        let first = die as usize * PLACES;
-        self.lists[first..first + KINDS].iter().map(List::len).sum()
+        (0..KINDS as u8).map(|kind| self.len(die, Kind(kind))).sum()
     }
 }

@@ -6,7 +6,7 @@ use flashlane_engine::{NONE, Rng};
 
 use super::*;
 use crate::scheduler::bench::{Bench, FLOWS, Work};
-use crate::scheduler::queues::is_ready;
+use crate::scheduler::view::is_ready;
 use crate::transaction::{Op, Source};
 use flashlane_engine::Time;
 
@@ -22,7 +22,7 @@ const REORDER_A_FLOW: [&str; 1] = ["flin"];
 
 fn policy(name: &str, bench: &Bench) -> Box<dyn Policy> {
     let config = Scheduling::by_name(name).expect("listed names exist");
-    Box::new(build(&config, bench.geometry.dies(), usize::from(FLOWS)))
+    Box::new(build(&config, bench.geometry, usize::from(FLOWS)))
 }
 
 /// What a die of the bench runs.

@@ -7,7 +7,9 @@ use flashlane_engine::{NONE, Time};
 
 use super::Policy;
 use crate::config::policy::PolicyDoc;
-use crate::scheduler::queues::{Kind, Queues, View};
+use crate::layout::Geometry;
+use crate::scheduler::queues::{Kind, Queues};
+use crate::scheduler::view::View;
 use crate::transaction::Op;
 
 /// Parameters (none).
@@ -29,8 +31,8 @@ pub(super) struct Fcfs {
 }
 
 impl Fcfs {
-    pub(super) fn new(dies: u32) -> Self {
-        Self { queues: Queues::new(dies) }
+    pub(super) fn new(geometry: Geometry) -> Self {
+        Self { queues: Queues::new(geometry) }
     }
 }
 

@@ -7,7 +7,9 @@ use flashlane_engine::{NONE, Time};
 
 use super::Policy;
 use crate::config::policy::PolicyDoc;
-use crate::scheduler::queues::{Kind, Queues, View};
+use crate::layout::Geometry;
+use crate::scheduler::queues::{Kind, Queues};
+use crate::scheduler::view::View;
 use crate::transaction::{Op, Source};
 
 /// Parameters (none).
@@ -31,8 +33,8 @@ pub(super) struct HostFirst {
 }
 
 impl HostFirst {
-    pub(super) fn new(dies: u32) -> Self {
-        Self { queues: Queues::new(dies) }
+    pub(super) fn new(geometry: Geometry) -> Self {
+        Self { queues: Queues::new(geometry) }
     }
 
     /// Lists in the order in which they are served now.

@@ -20,7 +20,8 @@ pub use sprinkler_fairness::SprinklerFairnessConfig;
 
 use flashlane_engine::{Slab, Time};
 
-use super::queues::View;
+use super::view::View;
+use crate::layout::Geometry;
 use crate::metrics::summary::SchedulerOverhead;
 use crate::transaction::Transaction;
 use out_of_order::OutOfOrder;
@@ -122,22 +123,22 @@ pub(crate) trait Policy: Send {
 }
 
 /// Builds the configured policy.
-pub(crate) fn build(config: &Scheduling, dies: u32, flows: usize) -> AnyPolicy {
+pub(crate) fn build(config: &Scheduling, geometry: Geometry, flows: usize) -> AnyPolicy {
     let other: Box<dyn Policy> = match config {
-        Scheduling::OutOfOrder(_) => return AnyPolicy::OutOfOrder(OutOfOrder::new(dies)),
+        Scheduling::OutOfOrder(_) => return AnyPolicy::OutOfOrder(OutOfOrder::new(geometry)),
         Scheduling::PriorityOutOfOrder(config) => {
-            return AnyPolicy::PriorityOutOfOrder(PriorityOutOfOrder::new(config, dies));
+            return AnyPolicy::PriorityOutOfOrder(PriorityOutOfOrder::new(config, geometry));
         }
-        Scheduling::Fcfs(_) => Box::new(fcfs::Fcfs::new(dies)),
-        Scheduling::HostFirst(_) => Box::new(host_first::HostFirst::new(dies)),
+        Scheduling::Fcfs(_) => Box::new(fcfs::Fcfs::new(geometry)),
+        Scheduling::HostFirst(_) => Box::new(host_first::HostFirst::new(geometry)),
         Scheduling::ReadPriority(config) => {
-            Box::new(read_priority::ReadPriority::new(config, dies))
+            Box::new(read_priority::ReadPriority::new(config, geometry))
         }
-        Scheduling::Sprinkler(config) => Box::new(sprinkler::Sprinkler::new(config, dies)),
+        Scheduling::Sprinkler(config) => Box::new(sprinkler::Sprinkler::new(config, geometry)),
         Scheduling::SprinklerFairness(config) => {
-            Box::new(sprinkler_fairness::SprinklerFairness::new(config, dies, flows))
+            Box::new(sprinkler_fairness::SprinklerFairness::new(config, geometry, flows))
         }
-        Scheduling::Flin(config) => Box::new(flin::Flin::new(config, dies, flows)),
+        Scheduling::Flin(config) => Box::new(flin::Flin::new(config, geometry, flows)),
     };
     AnyPolicy::Other(other)
 }

@@ -7,7 +7,9 @@ use flashlane_engine::{Slab, Time};
 
 use super::Policy;
 use crate::config::policy::PolicyDoc;
-use crate::scheduler::queues::{Kind, Queues, View};
+use crate::layout::Geometry;
+use crate::scheduler::queues::{Kind, Queues};
+use crate::scheduler::view::View;
 use crate::transaction::Transaction;
 
 /// Parameters (none).
@@ -53,8 +55,8 @@ pub(crate) struct OutOfOrder {
 }
 
 impl OutOfOrder {
-    pub(super) fn new(dies: u32) -> Self {
-        Self { queues: Queues::new(dies) }
+    pub(super) fn new(geometry: Geometry) -> Self {
+        Self { queues: Queues::new(geometry) }
     }
 
     /// Queues a transaction.

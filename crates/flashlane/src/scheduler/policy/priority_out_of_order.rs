@@ -7,7 +7,9 @@ use flashlane_engine::{NONE, Slab, Time};
 
 use super::Policy;
 use crate::config::policy::PolicyDoc;
-use crate::scheduler::queues::{Kind, Queues, View};
+use crate::layout::Geometry;
+use crate::scheduler::queues::{Kind, Queues};
+use crate::scheduler::view::View;
 use crate::transaction::Transaction;
 
 /// Weights of the classes below `urgent`.
@@ -73,12 +75,12 @@ pub(crate) struct PriorityOutOfOrder {
 }
 
 impl PriorityOutOfOrder {
-    pub(super) fn new(config: &PriorityOutOfOrderConfig, dies: u32) -> Self {
+    pub(super) fn new(config: &PriorityOutOfOrderConfig, geometry: Geometry) -> Self {
         let weights = [config.high, config.medium, config.low];
         Self {
-            queues: Queues::new(dies),
+            queues: Queues::new(geometry),
             weights,
-            turns: vec![[Turn { credits: weights }; 2]; dies as usize],
+            turns: vec![[Turn { credits: weights }; 2]; geometry.dies() as usize],
         }
     }
 

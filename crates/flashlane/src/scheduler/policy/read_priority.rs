@@ -8,7 +8,9 @@ use flashlane_engine::{NONE, Time};
 use super::Policy;
 use crate::config::policy::PolicyDoc;
 use crate::config::units::Span;
-use crate::scheduler::queues::{Kind, Queues, View};
+use crate::layout::Geometry;
+use crate::scheduler::queues::{Kind, Queues};
+use crate::scheduler::view::View;
 use crate::transaction::Op;
 
 /// Parameters of read priority.
@@ -42,8 +44,8 @@ pub(super) struct ReadPriority {
 }
 
 impl ReadPriority {
-    pub(super) fn new(config: &ReadPriorityConfig, dies: u32) -> Self {
-        Self { queues: Queues::new(dies), write_age_limit: Time(config.write_age_limit.0) }
+    pub(super) fn new(config: &ReadPriorityConfig, geometry: Geometry) -> Self {
+        Self { queues: Queues::new(geometry), write_age_limit: Time(config.write_age_limit.0) }
     }
 
     /// Queues in the order in which they are served now.

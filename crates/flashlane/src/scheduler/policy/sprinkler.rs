@@ -15,7 +15,9 @@ use flashlane_engine::{NONE, Time};
 
 use super::Policy;
 use crate::config::policy::PolicyDoc;
-use crate::scheduler::queues::{Kind, Queues, View};
+use crate::layout::Geometry;
+use crate::scheduler::queues::{Kind, Queues};
+use crate::scheduler::view::View;
 use crate::transaction::Source;
 
 /// Parameters of Sprinkler.
@@ -75,8 +77,8 @@ pub(super) struct Sprinkler {
 }
 
 impl Sprinkler {
-    pub(super) fn new(config: &SprinklerConfig, dies: u32) -> Self {
-        Self { queues: Queues::new(dies), window: config.window }
+    pub(super) fn new(config: &SprinklerConfig, geometry: Geometry) -> Self {
+        Self { queues: Queues::new(geometry), window: config.window }
     }
 
     fn plan(view: &View<'_>) -> &'static [(Kind, bool)] {
@@ -141,8 +143,11 @@ mod tests {
     use crate::scheduler::bench::{Bench, Work};
     use crate::transaction::Op;
 
-    fn sprinkler() -> Sprinkler {
-        Sprinkler::new(&SprinklerConfig::default(), 1)
+    /// The policy before one die with so many planes.
+    fn sprinkler(planes: u32, config: SprinklerConfig) -> (Bench, Sprinkler) {
+        let bench = Bench::new(1, planes);
+        let policy = Sprinkler::new(&config, bench.geometry);
+        (bench, policy)
     }
 
     /// Reads of a user on the one die of a bench: plane and page of each.
@@ -153,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_deepest_command_goes_first() {
-        let (mut bench, mut policy) = (Bench::new(1, 4), sprinkler());
+        let (mut bench, mut policy) = sprinkler(4, SprinklerConfig::default());
         // One page alone, then three planes at page 7, then two at page 9.
         let places = [(0, 5), (0, 7), (1, 7), (2, 9), (3, 9), (3, 7)];
         let ids = reads(&mut bench, &mut policy, &places);
@@ -165,7 +170,7 @@ mod tests {
 
     #[test]
     fn among_commands_as_deep_the_most_connected_one_goes_first() {
-        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let ids = reads(&mut bench, &mut policy, &[(0, 5), (1, 5), (0, 7), (1, 7)]);
         bench.connect(&ids[..1], 3);
         bench.connect(&ids[1..2], 4);
@@ -176,7 +181,7 @@ mod tests {
 
     #[test]
     fn depth_counts_more_than_connectivity() {
-        let (mut bench, mut policy) = (Bench::new(1, 3), sprinkler());
+        let (mut bench, mut policy) = sprinkler(3, SprinklerConfig::default());
         let ids = reads(&mut bench, &mut policy, &[(0, 5), (1, 5), (0, 7), (1, 7), (2, 7)]);
         bench.connect(&ids[..2], 3);
         assert_eq!(bench.take(&mut policy, 0), ids[2..]);
@@ -184,19 +189,18 @@ mod tests {
 
     #[test]
     fn among_equals_the_oldest_goes_first() {
-        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let ids = reads(&mut bench, &mut policy, &[(0, 5), (1, 5), (0, 7), (1, 7)]);
         assert_eq!(bench.take(&mut policy, 0), ids[..2]);
         // Of one plane as well: nothing overlaps.
-        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let ids = reads(&mut bench, &mut policy, &[(1, 9), (1, 5), (1, 7)]);
         assert_eq!(bench.take(&mut policy, 0), ids[..1]);
     }
 
     #[test]
     fn only_the_oldest_are_ranked() {
-        let (mut bench, mut policy) =
-            (Bench::new(1, 2), Sprinkler::new(&SprinklerConfig { window: 3 }, 1));
+        let (mut bench, mut policy) = sprinkler(2, SprinklerConfig { window: 3 });
         let ids = reads(&mut bench, &mut policy, &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 4)]);
         assert_eq!(bench.take(&mut policy, 0), ids[..1]);
         assert_eq!(
@@ -209,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_program_behind_its_block_does_not_lead() {
-        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let write = |bench: &mut Bench, policy: &mut Sprinkler, plane| {
             bench.enqueue(policy, Bench::user(Op::Program, 0, plane), 0)
         };
@@ -222,7 +226,7 @@ mod tests {
 
     #[test]
     fn reads_go_before_writes_and_translation_pages_before_both() {
-        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let write = bench.enqueue(&mut policy, Bench::user(Op::Program, 0, 0), 0);
         let read = bench.enqueue(&mut policy, Bench::user(Op::Read, 0, 0), 0);
         let work = Work { source: Source::Mapping, op: Op::Read, flow: 0, plane: 1 };
@@ -235,7 +239,7 @@ mod tests {
     #[test]
     fn users_go_before_collection_until_blocks_run_out() {
         for (urgent, user_first) in [(false, true), (true, false)] {
-            let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+            let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
             bench.urgent = urgent;
             let work = Work { source: Source::Gc, op: Op::Read, flow: 0, plane: 0 };
             let migration = bench.enqueue(&mut policy, work, 3);
@@ -247,7 +251,7 @@ mod tests {
 
     /// A read is there when the die runs a program: is that interrupted?
     fn interrupts(source: Source, urgent: bool) -> bool {
-        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let work = Work { source, op: Op::Program, flow: 0, plane: 0 };
         let program = bench.enqueue(&mut policy, work, 0);
         assert_eq!(bench.take(&mut policy, 0), [program]);
@@ -269,7 +273,7 @@ mod tests {
 
     #[test]
     fn what_nothing_overlaps_does_not_starve() {
-        let (mut bench, mut policy) = (Bench::new(1, 2), sprinkler());
+        let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let alone = reads(&mut bench, &mut policy, &[(0, 5)])[0];
         bench.now = Time::from_ms(1);
         let pair = reads(&mut bench, &mut policy, &[(0, 7), (1, 7)]);

@@ -4,7 +4,7 @@ use super::region::Entry;
 use super::reorder::Moment;
 use super::{Flin, Times, side};
 use crate::config::units::Span;
-use crate::scheduler::queues::View;
+use crate::scheduler::view::View;
 use flashlane_engine::Time;
 
 impl Flin {

@@ -28,8 +28,10 @@ mod selection;
 use flashlane_engine::{NONE, Time};
 
 use super::Policy;
+use crate::layout::Geometry;
 use crate::metrics::summary::SchedulerOverhead;
-use crate::scheduler::queues::{Kind, Queues, View};
+use crate::scheduler::queues::{Kind, Queues};
+use crate::scheduler::view::View;
 use crate::transaction::{Op, Source, Transaction};
 use arbitration::{LEVELS, Ruler};
 use balance::{Batch, GcShares};
@@ -149,19 +151,19 @@ pub(super) struct Flin {
 }
 
 impl Flin {
-    pub(super) fn new(config: &FlinConfig, dies: u32, flows: usize) -> Self {
+    pub(super) fn new(config: &FlinConfig, geometry: Geometry, flows: usize) -> Self {
         let has = |stage| config.stages.contains(&stage);
         Self {
             insertion: has(Stage::Insertion),
             arbitration: has(Stage::Arbitration),
             balancing: has(Stage::WaitBalancing),
-            units: vec![Unit::default(); dies as usize],
-            lanes: vec![Lane::default(); dies as usize * 2 * flows],
+            units: vec![Unit::default(); geometry.dies() as usize],
+            lanes: vec![Lane::default(); geometry.dies() as usize * 2 * flows],
             flows,
-            intensity: Intensity::new(config, dies, flows),
+            intensity: Intensity::new(config, geometry.dies(), flows),
             shares: GcShares::new(flows),
             times: Vec::new(),
-            others: Queues::new(dies),
+            others: Queues::new(geometry),
             scratch: Scratch::default(),
             overhead: Overhead::default(),
             config: config.clone(),

@@ -3,7 +3,7 @@
 
 use super::region::{Entry, Region};
 use super::reorder::{Moment, Scratch};
-use crate::scheduler::queues::View;
+use crate::scheduler::view::View;
 
 /// How many queued transactions are looked at for partners in a multi-plane command.
 const PARTNER_SCAN: usize = 200;

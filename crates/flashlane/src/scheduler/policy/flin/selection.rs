@@ -3,7 +3,8 @@
 use super::balance::{Batch, proportional_wait};
 use super::region::Entry;
 use super::{COLLECTION, Flin, READ, RELOCATED, Unit, WRITE};
-use crate::scheduler::queues::{Kind, View};
+use crate::scheduler::queues::Kind;
+use crate::scheduler::view::View;
 
 impl Flin {
     /// Stage 2: fills empty slots.
@@ -177,7 +178,7 @@ impl Flin {
     fn blocks_finished(&self, die: u32, migrations: u32, view: &View<'_>) -> u32 {
         let mut blocks = self
             .others
-            .iter(die, Kind::GC_READ, view.transactions)
+            .iter(die, Kind::GC_READ)
             .map(|id| view.blocks.block_of(view.transactions[id].ppa));
         let mut finished = 0;
         let mut last = blocks.next();

@@ -11,7 +11,7 @@ use crate::flash::Flash;
 use crate::ftl::FtlState;
 use crate::ftl::blocks::Stream;
 use crate::layout::Layout;
-use crate::scheduler::queues::is_ready;
+use crate::scheduler::view::is_ready;
 
 const US: u64 = 1_000_000;
 const READ_COST: u64 = 110;
@@ -56,7 +56,7 @@ impl Unit0 {
         }
         let flash = Flash::new(&device.flash, &device.compat, false, layout.geometry, 2);
         Self {
-            flin: Flin::new(&config, 1, 2),
+            flin: Flin::new(&config, layout.geometry, 2),
             flash,
             state,
             transactions: Slab::new(),

@@ -31,7 +31,8 @@ use super::Policy;
 use super::sprinkler::{Sprinkler, SprinklerConfig};
 use crate::config::policy::PolicyDoc;
 use crate::config::units::Span;
-use crate::scheduler::queues::View;
+use crate::layout::Geometry;
+use crate::scheduler::view::View;
 use crate::transaction::{Op, Source, Transaction};
 use budget::Budgets;
 
@@ -108,12 +109,12 @@ fn is_charged(tr: &Transaction) -> bool {
 }
 
 impl SprinklerFairness {
-    pub(super) fn new(config: &SprinklerFairnessConfig, dies: u32, flows: usize) -> Self {
+    pub(super) fn new(config: &SprinklerFairnessConfig, geometry: Geometry, flows: usize) -> Self {
         Self {
-            sprinkler: Sprinkler::new(&SprinklerConfig { window: config.window }, dies),
-            budgets: Budgets::new(config, dies, flows),
+            sprinkler: Sprinkler::new(&SprinklerConfig { window: config.window }, geometry),
+            budgets: Budgets::new(config, geometry.dies(), flows),
             held: vec![List::default(); flows],
-            held_at: vec![0; dies as usize],
+            held_at: vec![0; geometry.dies() as usize],
             held_in_all: 0,
             turn: 0,
         }
