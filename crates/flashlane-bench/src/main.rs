@@ -5,6 +5,7 @@
 //! flashlane-bench instructions [--record] [NAME…]                instructions per request
 //! flashlane-bench check                                          the same, against the committed counts
 //! flashlane-bench traces                                         records per second of each trace format
+//! flashlane-bench traces FILE[=FORMAT]…                          of these files, beside their replay
 //! flashlane-bench scale [flows|chips|depth|requests…]            cost of a request as the problem grows
 //! ```
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Some("small") => run_small(&arguments[1..]),
         Some("instructions") => Options::new(&arguments[1..]).and_then(|options| count(&options)),
         Some("check") => check(),
+        Some("traces") if arguments.len() > 1 => traces::replays(&arguments[1..]),
         Some("traces") => traces::traces(),
         Some("scale") => scale::scale(&arguments[1..]),
         Some("point") => run_point(&arguments[1..]),

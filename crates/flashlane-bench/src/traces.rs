@@ -1,13 +1,54 @@
-//! How fast traces are read: records per second of processor time, of files of one line of each format.
+//! How fast traces are read: records per second of processor time, of files of one line of each format, or of
+//! files that are there, beside their replay.
 
 use std::io::{BufWriter, Write};
+use std::time::Duration;
 
 use flashlane_trace::{Format, TraceOptions, TraceReader};
 
 use crate::child::{cpu_since, cpu_time};
+use crate::{cases, child, workloads};
 
 /// Lines of a file.
 const LINES: u64 = 2_000_000;
+/// Requests of a replay, at least, and records that are read beside it.
+const REPLAYED: u64 = 400_000;
+
+/// Reads files, replays them, and prints what both took. `FILE=FORMAT` where a file does not say what it is.
+pub(crate) fn replays(files: &[String]) -> Result<(), String> {
+    println!("million records/s      read    replayed   read/replayed");
+    for file in files {
+        let (path, format) =
+            file.split_once('=').map_or((file.as_str(), None), |(path, name)| (path, Some(name)));
+        let (mut records, mut passes, before) = (0, 0, cpu_time());
+        while records < REPLAYED {
+            records += read(path, format)?;
+            passes += 1;
+        }
+        let reading = cpu_since(before);
+        let case = cases::find("backend-2-2").expect("the case exists");
+        let before = cpu_time();
+        let summary = child::run_with(case, &workloads::replay(path, format, passes), &[])?;
+        let rate = |count: u64, time: Duration| count as f64 / time.as_secs_f64() / 1e6;
+        let (read, replayed) =
+            (rate(records, reading), rate(summary.requests_completed, cpu_since(before)));
+        println!("{:>26.2} {replayed:>11.3} {:>15.1}  {path}", read, read / replayed);
+    }
+    Ok(())
+}
+
+/// Reads a file to its end. Gives its requests.
+fn read(path: &str, format: Option<&str>) -> Result<u64, String> {
+    let text = |error: flashlane_trace::TraceError| error.to_string();
+    let format = format.map(|name| Format::by_name(name).map_err(text)).transpose()?;
+    let options = TraceOptions { format, ..TraceOptions::default() };
+    let mut reader = TraceReader::open(path, &options).map_err(text)?;
+    let mut records = 0;
+    while reader.next().map_err(text)?.is_some() {
+        records += 1;
+    }
+    if records > 0 { Ok(records) } else { Err(format!("{path}: no request")) }
+}
 
 /// Reads a file of each format and prints how fast that went. Formats whose lines mean nothing by themselves
 /// are left out.

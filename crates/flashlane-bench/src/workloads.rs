@@ -49,6 +49,15 @@ pub(crate) fn reader(requests: u64) -> String {
     flow("reader", STOP, "off", &synthetic(1, 1.0, "4KiB", "4KiB", requests))
 }
 
+/// A trace from a file, so many times, as fast as a closed loop of 64 takes it.
+pub(crate) fn replay(path: &str, format: Option<&str>, passes: u64) -> String {
+    let format = format.map_or_else(String::new, |name| format!("format = {name:?}\n"));
+    let kind = format!(
+        "[flow.trace]\npath = {path:?}\n{format}queue_depth = 64\nrepeat = {passes}\ndecreasing_times = \"delay\""
+    );
+    flow("trace", STOP, "off", &kind)
+}
+
 /// Tenants of FLIN's Table 2 with their bursts; shares are those of their rates.
 pub(crate) fn bursts(requests: u64) -> String {
     [("tpcc", 1.0, 0.41), ("tpce", 1.0, 0.41), ("msnfs", 0.5, 0.11), ("wsrch", 0.2, 0.07)]
