@@ -18,7 +18,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use parquet::basic::LogicalType;
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -26,7 +26,7 @@ use parquet::schema::types::SchemaDescriptor;
 
 use super::five_columns::range;
 use super::order::ByArrival;
-use super::parquet_pages::Checked;
+use super::parquet_pages::column_reader;
 use super::{Entry, FormatInfo, RecordParser};
 use crate::error::TraceError;
 use crate::lines::LineReader;
@@ -215,9 +215,7 @@ impl Table {
             }
             let group = self.reader.get_row_group(self.group)?;
             for column in self.columns.iter_mut().chain(&mut self.device) {
-                let pages = Checked::new(group.get_column_page_reader(column.index)?);
-                let described = group.metadata().schema_descr().column(column.index);
-                column.reader = Some(get_column_reader(described, Box::new(pages)));
+                column.reader = Some(column_reader(&*group, column.index)?);
             }
             self.left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
             self.group += 1;

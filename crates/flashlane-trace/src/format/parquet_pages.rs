@@ -1,18 +1,31 @@
-//! Pages of a Parquet column, checked before they are decoded: the library panics on what it does not expect.
+//! Columns of a Parquet file, checked before they are decoded: the library panics on what it does not expect.
 
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::RowGroupReader;
+
+/// Reads a column of a row group.
+pub(super) fn column_reader(group: &dyn RowGroupReader, index: usize) -> Result<ColumnReader> {
+    let chunk = group.metadata().column(index);
+    let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
+    if start < 0 || chunk.compressed_size() < 0 {
+        return Err(ParquetError::General("a column of negative place or size".to_owned()));
+    }
+    let pages = Checked::new(group.get_column_page_reader(index)?);
+    Ok(get_column_reader(chunk.column_descr_ptr(), Box::new(pages)))
+}
 
 /// Pages of a column that refer to nothing that is not there.
-pub(super) struct Checked {
+struct Checked {
     pages: Box<dyn PageReader>,
     /// There was a dictionary.
     dictionary: bool,
 }
 
 impl Checked {
-    pub(super) fn new(pages: Box<dyn PageReader>) -> Self {
+    fn new(pages: Box<dyn PageReader>) -> Self {
         Self { pages, dictionary: false }
     }
 

@@ -93,3 +93,18 @@ fn what_is_no_such_file_is_refused() {
     refused(&packed, "found a file that zstd compresses as a whole");
     refused(&file(SCHEMA, &[-1.0, 2.0]), "bad time in `-1, Read, 8, 4096`");
 }
+
+/// Files that fuzzing made of good ones, on which the library panics by itself. Their first two bytes are the
+/// fuzzer's.
+#[test]
+fn damaged_files_are_refused() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/binary_formats");
+    for (name, part) in [
+        ("parquet-no-dictionary", "refers to a dictionary that is not there"),
+        ("parquet-negative-size", "a column of negative place or size"),
+    ] {
+        let content = std::fs::read(format!("{corpus}/{name}")).expect("a file of the corpus");
+        let found = message(read(&content[2..], &TraceOptions::new(Format::Parquet)));
+        assert!(found.contains(part), "{name}: {found}");
+    }
+}
