@@ -4,7 +4,7 @@
 use std::io::{BufWriter, Write};
 use std::time::Duration;
 
-use flashlane_trace::{Format, TraceOptions, TraceReader};
+use flashlane_trace::{Format, OnDecreasing, TraceOptions, TraceReader};
 
 use crate::child::{cpu_since, cpu_time};
 use crate::{cases, child, workloads};
@@ -41,7 +41,8 @@ pub(crate) fn replays(files: &[String]) -> Result<(), String> {
 fn read(path: &str, format: Option<&str>) -> Result<u64, String> {
     let text = |error: flashlane_trace::TraceError| error.to_string();
     let format = format.map(|name| Format::by_name(name).map_err(text)).transpose()?;
-    let options = TraceOptions { format, ..TraceOptions::default() };
+    let on_decreasing = OnDecreasing::Clamp;
+    let options = TraceOptions { format, on_decreasing, ..TraceOptions::default() };
     let mut reader = TraceReader::open(path, &options).map_err(text)?;
     let mut records = 0;
     while reader.next().map_err(text)?.is_some() {

@@ -32,6 +32,10 @@ impl Checked {
     fn check(&mut self, page: &Page) -> Result<()> {
         let refused = |message: &str| Err(ParquetError::General(message.to_owned()));
         match page {
+            // The library makes room for the values that are announced.
+            Page::DictionaryPage { buf, num_values, .. } if *num_values as usize > buf.len() => {
+                return refused("a dictionary of more values than bytes");
+            }
             Page::DictionaryPage { .. } => self.dictionary = true,
             Page::DataPage { .. } => {}
             Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, .. } => {
@@ -108,9 +112,9 @@ mod tests {
         }
     }
 
-    fn dictionary() -> Page {
+    fn dictionary(num_values: u32) -> Page {
         let buf = vec![0; 8].into();
-        Page::DictionaryPage { buf, num_values: 1, encoding: Encoding::PLAIN, is_sorted: false }
+        Page::DictionaryPage { buf, num_values, encoding: Encoding::PLAIN, is_sorted: false }
     }
 
     fn data(encoding: Encoding, levels: u32) -> Page {
@@ -135,10 +139,16 @@ mod tests {
 
     #[test]
     fn a_dictionary_comes_before_what_refers_to_it() {
-        assert_eq!(said(vec![dictionary(), data(Encoding::RLE_DICTIONARY, 0)]), None);
+        assert_eq!(said(vec![dictionary(1), data(Encoding::RLE_DICTIONARY, 0)]), None);
         assert_eq!(said(vec![data(Encoding::PLAIN, 8)]), None);
-        let message = said(vec![data(Encoding::RLE_DICTIONARY, 0), dictionary()]);
+        let message = said(vec![data(Encoding::RLE_DICTIONARY, 0), dictionary(1)]);
         assert!(message.is_some_and(|text| text.contains("dictionary that is not there")));
+    }
+
+    #[test]
+    fn a_dictionary_has_what_it_announces() {
+        let message = said(vec![dictionary(u32::MAX)]);
+        assert!(message.is_some_and(|text| text.contains("more values than bytes")));
     }
 
     #[test]

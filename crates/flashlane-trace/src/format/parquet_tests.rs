@@ -102,6 +102,7 @@ fn damaged_files_are_refused() {
     for (name, part) in [
         ("parquet-no-dictionary", "refers to a dictionary that is not there"),
         ("parquet-negative-size", "a column of negative place or size"),
+        ("parquet-large-dictionary", "a dictionary of more values than bytes"),
     ] {
         let content = std::fs::read(format!("{corpus}/{name}")).expect("a file of the corpus");
         let found = message(read(&content[2..], &TraceOptions::new(Format::Parquet)));
