@@ -19,7 +19,6 @@ mod msr;
 mod oracle_general;
 mod order;
 mod parquet;
-mod parquet_pages;
 mod spc;
 mod ssdsim;
 mod systor;

@@ -11,22 +11,25 @@
 //! | device | `device`, `flow`, `stream`; may be absent | integer, or text that is numbered from 0 as it appears |
 //!
 //! Rows may be out of order, as in the `requests.parquet` of a run: they wait in a buffer of 65,536 and leave it
-//! by time. Pages may be compressed by Zstandard or Snappy. A row with a missing value is rejected.
+//! by time. Pages may be compressed by Zstandard or Snappy; values may be plain, in a dictionary, or differences of
+//! integers. A row with a missing value is rejected.
+
+mod column;
+mod encoding;
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use parquet::basic::LogicalType;
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
 
+use self::column::{Cell, ColumnReader};
+use self::encoding::refused;
 use super::five_columns::range;
 use super::order::ByArrival;
-use super::parquet_pages::column_reader;
 use super::{Entry, FormatInfo, RecordParser};
 use crate::error::TraceError;
 use crate::lines::LineReader;
@@ -75,15 +78,6 @@ struct Column {
     reader: Option<ColumnReader>,
     /// Values of the rows at hand.
     cells: Vec<Cell>,
-}
-
-/// A value.
-#[derive(Clone, Debug)]
-enum Cell {
-    Missing,
-    Integer(i64),
-    Float(f64),
-    Text(ByteArray),
 }
 
 /// An open file.
@@ -187,7 +181,7 @@ impl Cell {
             Cell::Missing => "nothing".to_owned(),
             Cell::Integer(number) => number.to_string(),
             Cell::Float(number) => number.to_string(),
-            Cell::Text(text) => String::from_utf8_lossy(text.data()).into_owned(),
+            Cell::Text(text) => String::from_utf8_lossy(text).into_owned(),
         }
     }
 }
@@ -215,7 +209,8 @@ impl Table {
             }
             let group = self.reader.get_row_group(self.group)?;
             for column in self.columns.iter_mut().chain(&mut self.device) {
-                column.reader = Some(column_reader(&*group, column.index)?);
+                let Column { index, is_unsigned, there, .. } = *column;
+                column.reader = Some(ColumnReader::new(&*group, index, is_unsigned, there)?);
             }
             self.left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
             self.group += 1;
@@ -234,7 +229,7 @@ impl Table {
         let op = operation(&op.cells[row]).ok_or(Reason::UnknownOp)?;
         let device = match self.device.as_ref().map(|column| (column, &column.cells[row])) {
             None => 0,
-            Some((_, Cell::Text(name))) => number_of(name.data(), names)?,
+            Some((_, Cell::Text(name))) => number_of(name, names)?,
             Some((column, _)) => u32::try_from(column.integer(row, Reason::BadDevice)?)
                 .map_err(|_| Reason::TooLarge)?,
         };
@@ -254,7 +249,7 @@ fn column(schema: &SchemaDescriptor, names: Names) -> Result<Option<Column>, Par
     };
     let descriptor = schema.column(index);
     if descriptor.max_rep_level() > 0 {
-        return Err(ParquetError::General(format!("column {} holds lists", descriptor.name())));
+        return refused(format!("column {} holds lists", descriptor.name()));
     }
     let is_unsigned = matches!(
         descriptor.logical_type_ref(),
@@ -268,33 +263,7 @@ impl Column {
     /// Decodes so many values.
     fn fill(&mut self, count: usize) -> Result<(), ParquetError> {
         self.cells.clear();
-        let (there, cells) = (self.there, &mut self.cells);
-        let is_unsigned = self.is_unsigned;
-        let narrow =
-            |n: i32| Cell::Integer(if is_unsigned { i64::from(n as u32) } else { i64::from(n) });
-        match self.reader.as_mut().expect("a row group is open") {
-            ColumnReader::Int32ColumnReader(reader) => decode(reader, there, count, narrow, cells)?,
-            ColumnReader::Int64ColumnReader(reader) => {
-                decode(reader, there, count, Cell::Integer, cells)?;
-            }
-            ColumnReader::FloatColumnReader(reader) => {
-                decode(reader, there, count, |n| Cell::Float(n.into()), cells)?;
-            }
-            ColumnReader::DoubleColumnReader(reader) => {
-                decode(reader, there, count, Cell::Float, cells)?;
-            }
-            ColumnReader::ByteArrayColumnReader(reader) => {
-                decode(reader, there, count, Cell::Text, cells)?;
-            }
-            _ => {
-                let message = "a column that is neither number nor text".to_owned();
-                return Err(ParquetError::General(message));
-            }
-        }
-        if cells.len() < count {
-            return Err(ParquetError::General("a column that ends early".to_owned()));
-        }
-        Ok(())
+        self.reader.as_mut().expect("a row group is open").fill(count, &mut self.cells)
     }
 
     fn integer(&self, row: usize, reason: Reason) -> Result<u64, Reason> {
@@ -316,37 +285,9 @@ impl Column {
     }
 }
 
-/// Appends so many values of a column; fewer where it ends.
-fn decode<T: DataType>(
-    reader: &mut ColumnReaderImpl<T>,
-    there: i16,
-    count: usize,
-    cell: impl Fn(T::T) -> Cell,
-    cells: &mut Vec<Cell>,
-) -> Result<(), ParquetError> {
-    let (mut values, mut levels) = (Vec::new(), Vec::new());
-    let mut done = 0;
-    while done < count {
-        let (rows, ..) = reader.read_records(count - done, Some(&mut levels), None, &mut values)?;
-        if rows == 0 {
-            break;
-        }
-        done += rows;
-    }
-    if there == 0 {
-        cells.extend(values.into_iter().map(cell));
-        return Ok(());
-    }
-    let mut values = values.into_iter().map(cell);
-    let of_level = |level| if level == there { values.next() } else { None };
-    cells.extend(levels.into_iter().map(of_level).map(|cell| cell.unwrap_or(Cell::Missing)));
-    Ok(())
-}
-
 fn operation(cell: &Cell) -> Option<Op> {
     let Cell::Text(text) = cell else { return None };
     let is = |word: &str| {
-        let text = text.data();
         text.eq_ignore_ascii_case(word.as_bytes())
             || text.eq_ignore_ascii_case(&word.as_bytes()[..1])
     };
@@ -368,5 +309,4 @@ fn number_of(name: &[u8], names: &mut HashMap<Vec<u8>, u32>) -> Result<u32, Reas
 }
 
 #[cfg(test)]
-#[path = "parquet_tests.rs"]
 mod tests;
