@@ -2,9 +2,6 @@
 
 use crate::table::{Table, Use};
 
-/// Tables from here on have large pages of memory: an entry is anywhere in them. Unit: bytes.
-const LARGE_MIN: usize = 1 << 21;
-
 /// Open addressing with linear probing and backward-shift deletion. Keys below `u32::MAX`.
 ///
 /// Used where only few of very many numbers have an entry (cached pages, cached mappings). Its
@@ -26,8 +23,7 @@ impl Default for DenseMap {
 
 /// So many empty places.
 fn empty(places: usize) -> Table {
-    let large = places * 2 * size_of::<u32>() >= LARGE_MIN;
-    Table::new(places * 2, if large { Use::Filled } else { Use::Sparse })
+    Table::new(places * 2, Use::Filled)
 }
 
 impl DenseMap {

@@ -110,8 +110,8 @@ impl TraceReader {
 
     /// Prepares for a pass.
     fn begin(&mut self) {
-        match &self.parser {
-            Parser::Lines(parser) => self.reorders = parser.reorders(),
+        match &mut self.parser {
+            Parser::Lines(parser) => self.reorders = parser.held().is_some(),
             Parser::Records(_) => self.lines.count_records(),
         }
     }
@@ -297,7 +297,7 @@ fn next_of_lines(
     let Text { format, header_lines, reorders } = *text;
     loop {
         if reorders
-            && let Some(raw) = parser.ready(false)
+            && let Some(raw) = parser.held().and_then(|held| held.ready(false))
             && let Some(next) = state.admit_late(raw, lines, wanted)
         {
             return Ok(next);
@@ -328,7 +328,7 @@ fn next_of_lines(
             Outcome::Decreasing(found) => return Ok(Next::Decreasing(found)),
         }
     }
-    while reorders && let Some(raw) = parser.ready(true) {
+    while let Some(raw) = parser.held().and_then(|held| held.ready(true)) {
         if let Some(next) = state.admit_late(raw, lines, wanted) {
             return Ok(next);
         }

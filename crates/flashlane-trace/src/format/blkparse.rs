@@ -52,12 +52,8 @@ impl LineParser for Blkparse {
         Ok(None)
     }
 
-    fn reorders(&self) -> bool {
-        true
-    }
-
-    fn ready(&mut self, ended: bool) -> Option<RawRecord> {
-        self.waiting.ready(ended)
+    fn held(&mut self) -> Option<&mut ByArrival> {
+        Some(&mut self.waiting)
     }
 
     fn skipped(&self) -> u64 {

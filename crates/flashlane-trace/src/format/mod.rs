@@ -30,6 +30,7 @@ pub(crate) use csv::HEADER as CSV_HEADER;
 
 use std::path::Path;
 
+use self::order::ByArrival;
 use crate::error::TraceError;
 use crate::lines::LineReader;
 use crate::options::{Action, Reading, TraceOptions};
@@ -84,14 +85,8 @@ pub(crate) trait LineParser: Send {
     /// `None`: the line belongs to the format but is not a request.
     fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason>;
 
-    /// Whether records may leave by [`LineParser::ready`]. Constant.
-    fn reorders(&self) -> bool {
-        false
-    }
-
-    /// A record that an earlier line brought and whose turn it is now. `ended`: there are no more lines.
-    fn ready(&mut self, ended: bool) -> Option<RawRecord> {
-        debug_assert!(!ended, "only parsers that reorder are asked");
+    /// Records that lines brought and whose turn comes later, in formats that leave by arrival.
+    fn held(&mut self) -> Option<&mut ByArrival> {
         None
     }
 
@@ -391,8 +386,10 @@ mod tests {
                 panic!("{} is text", info.name)
             };
             let mut record = parser.parse(info.example.as_bytes());
-            if parser.reorders() && record == Ok(None) {
-                record = Ok(parser.ready(true));
+            if let Some(held) = parser.held()
+                && record == Ok(None)
+            {
+                record = Ok(held.ready(true));
             }
             assert!(matches!(record, Ok(Some(_))), "{}: {record:?}", info.name);
             let recognised = Format::recognise(info.example.as_bytes());

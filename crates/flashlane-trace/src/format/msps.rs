@@ -101,12 +101,8 @@ impl LineParser for Msps {
         self.careful(line)
     }
 
-    fn reorders(&self) -> bool {
-        true
-    }
-
-    fn ready(&mut self, ended: bool) -> Option<RawRecord> {
-        self.waiting.ready(ended)
+    fn held(&mut self) -> Option<&mut ByArrival> {
+        Some(&mut self.waiting)
     }
 
     fn skipped(&self) -> u64 {

@@ -211,8 +211,8 @@ proptest! {
         }
         prop_assert_eq!(quickly.skipped, carefully.skipped);
         loop {
-            let record = quickly.ready(true);
-            prop_assert_eq!(record, carefully.ready(true));
+            let record = quickly.waiting.ready(true);
+            prop_assert_eq!(record, carefully.waiting.ready(true));
             if record.is_none() {
                 break;
             }

@@ -13,7 +13,7 @@ const LANES: usize = 4;
 
 /// Records that leave by arrival; those of one arrival in the order in which they came.
 #[derive(Default)]
-pub(super) struct ByArrival {
+pub(crate) struct ByArrival {
     /// Each in order: a record goes to the first one that it does not have to jump a queue in.
     lanes: [VecDeque<Waiting>; LANES],
     /// The others.
@@ -50,7 +50,7 @@ impl ByArrival {
     }
 
     /// The earliest, if as many wait as may, or if no more come.
-    pub(super) fn ready(&mut self, ended: bool) -> Option<RawRecord> {
+    pub(crate) fn ready(&mut self, ended: bool) -> Option<RawRecord> {
         if self.waiting == 0 || !ended && self.waiting <= WAITING_MAX {
             return None;
         }
