@@ -118,6 +118,8 @@ class Reading(TypedDict):
     format: str | None
     columns: str | None
     time_unit: str | None
+    size_unit: str | None
+    action: str | None
     devices: list[int] | None
     limit: int | None
     delay: bool

@@ -19,6 +19,8 @@ def _reading(path: str | PathLike[str], keys: dict[str, Any]) -> Reading:
         "format": keys.get("format"),
         "columns": keys.get("columns"),
         "time_unit": keys.get("time_unit"),
+        "size_unit": keys.get("size_unit"),
+        "action": keys.get("action"),
         "devices": keys.get("devices"),
         "limit": keys.get("limit"),
         "delay": bool(keys.get("delay", False)),
@@ -31,6 +33,8 @@ def read_trace(
     format: str | None = None,
     columns: str | None = None,
     time_unit: str | None = None,
+    size_unit: str | None = None,
+    action: str | None = None,
     devices: list[int] | None = None,
     limit: int | None = None,
     delay: bool = False,
@@ -42,6 +46,9 @@ def read_trace(
         format: its format; not needed where the file describes itself.
         columns: column map, for example ``"t=1[us],op=3,off=4,len=5;sep=comma"``.
         time_unit: unit of the time column instead of the format's: ``s``, ``ms``, ``us``, ``ns``, ``ps``.
+        size_unit: unit of offsets and lengths where files come in several: ``B``, ``KiB``, ``sector``.
+        action: event of a request that counts in traces of Linux' block layer: ``Q`` (arrival, the
+            default), ``D`` (sent to the drive), ``C`` (completed).
         devices: only requests of these devices.
         limit: only the first so many requests.
         delay: accept times that step back: such a request arrives together with the one above it.
@@ -59,6 +66,8 @@ def read_trace(
             "format": format,
             "columns": columns,
             "time_unit": time_unit,
+            "size_unit": size_unit,
+            "action": action,
             "devices": devices,
             "limit": limit,
             "delay": delay,
@@ -119,7 +128,7 @@ def clone_trace(
         progress: called with the share that is done; ``True`` for a bar.
         reading: how to read the trace, as :func:`read_trace` takes it.
     """
-    unknown = set(reading) - {"format", "columns", "time_unit", "devices", "limit", "delay"}
+    unknown = reading.keys() - (_reading("", {}).keys() - {"path"})
     if unknown:
         raise TypeError(f"clone_trace: found {', '.join(sorted(unknown))}; allowed: as read_trace")
     with shown(progress, f"clone of {fspath(source)}") as told:

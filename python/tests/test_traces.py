@@ -19,6 +19,30 @@ def test_a_trace_becomes_a_table(tmp_path: Path) -> None:
     assert len(fl.read_trace(path, format="mqsim", limit=1)) == 1
 
 
+def test_units_say_what_bare_columns_are(tmp_path: Path) -> None:
+    path = tmp_path / "bare.trace"
+    path.write_text("1000 0 8192 4096 1\n3000 0 65536 4096 0\n")
+    frame = pl.DataFrame(fl.read_trace(path, time_unit="us", size_unit="B"))
+    assert frame["time_ps"].to_list() == [0, 2_000_000_000]
+    assert frame["offset_bytes"].to_list() == [8192, 65536]
+    with pytest.raises((fl.TraceError, fl.ConfigError), match="acres"):
+        fl.read_trace(path, size_unit="acres")
+    with pytest.raises((fl.TraceError, fl.ConfigError), match="fortnight"):
+        fl.read_trace(path, time_unit="fortnight")
+    with pytest.raises(TypeError, match="unit"):
+        fl.clone_trace(path, unit="B")
+
+
+def test_events_of_the_block_layer_are_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "a.blkparse"
+    path.write_text(
+        "8,0 1 1 0.000000000 10 Q R 8 + 8 [fio]\n8,0 1 2 0.000100000 10 D R 8 + 8 [fio]\n"
+        "8,0 1 3 0.000500000 0 C R 8 + 8 [0]\n8,0 1 4 0.000600000 10 Q W 64 + 8 [fio]\n"
+    )
+    assert len(fl.read_trace(path, format="blkparse")) == 2
+    assert len(fl.read_trace(path, format="blkparse", action="C")) == 1
+
+
 def test_a_trace_that_is_refused_names_file_and_rule(tmp_path: Path) -> None:
     path = tmp_path / "bare.trace"
     path.write_text("1000 0 8 16 1\n3000 0 64 8 0\n")
