@@ -362,7 +362,12 @@ impl Queues {
     fn lead(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> bool {
         let at = place(die, kind);
         let mut position = 0;
-        while let Some(&Waiting { id, .. }) = self.lines[at].waiting.get(position) {
+        while let Some(&Waiting { id, traits }) = self.lines[at].waiting.get(position) {
+            debug_assert_eq!(
+                traits,
+                Traits::of(&view.transactions[id], self.pages_per_block),
+                "nothing that waits moves"
+            );
             if view.is_stale(id) {
                 self.take(die, kind, position, view.cancelled);
             } else if view.is_ready(&view.transactions[id]) {
@@ -395,8 +400,13 @@ impl Queues {
                 return;
             };
             from += ahead;
-            let id = self.lines[at].waiting[from].id;
+            let Waiting { id, traits } = self.lines[at].waiting[from];
             let tr = &view.transactions[id];
+            debug_assert_eq!(
+                traits,
+                Traits::of(tr, self.pages_per_block),
+                "nothing that waits moves"
+            );
             if view.batch[1..].iter().all(|&id| view.transactions[id].plane != tr.plane)
                 && view.is_ready(tr)
                 && !view.is_stale(id)
