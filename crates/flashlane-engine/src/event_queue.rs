@@ -8,21 +8,21 @@
 //! compares them all.
 
 mod heap;
-mod ring;
+mod lane;
 
 use std::cmp::Ordering;
 use std::hint::select_unpredictable;
 
 use crate::time::Time;
 use heap::Heap;
-use ring::Ring;
+use lane::Lane;
 
 /// Lanes of a queue: this many less one for kinds of event, and the heap.
 pub const LANES: usize = 5;
 /// The lane of events that come in no order: the heap.
 pub const UNORDERED: usize = LANES - 1;
 /// A kind of event that is scheduled almost in order of time shares a lane with its like.
-pub trait Laned: Copy {
+pub trait Laned: Copy + Default {
     /// The lane of the event, below [`LANES`]. It decides about speed only, never about the order.
     fn lane(&self) -> usize;
 }
@@ -82,6 +82,13 @@ struct Entry<E> {
     event: E,
 }
 
+impl<E: Default> Entry<E> {
+    /// Stands where no event was yet: not later than any.
+    fn past() -> Self {
+        Self { key: Key { time: 0, sequence: 0 }, event: E::default() }
+    }
+}
+
 /// The head of a lane without events: later than all others, and never at the same time as another one.
 const fn never(lane: usize) -> Key {
     Key { time: u64::MAX - lane as u64, sequence: 0 }
@@ -96,7 +103,7 @@ const END: u64 = never(LANES - 1).time;
 /// place), whatever the platform and whatever their lanes.
 #[derive(Debug)]
 pub struct EventQueue<E> {
-    lanes: [Ring<E>; UNORDERED],
+    lanes: [Lane<E>; UNORDERED],
     heap: Heap<E>,
     /// Key of the first event of every lane, [`never`] without one: times and sequences.
     times: [u64; LANES],
@@ -117,7 +124,7 @@ impl<E: Laned> EventQueue<E> {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            lanes: std::array::from_fn(|lane| Ring::new(never(lane))),
+            lanes: std::array::from_fn(|lane| Lane::new(never(lane))),
             heap: Heap::new(),
             times: std::array::from_fn(|lane| never(lane).time),
             sequences: [0; LANES],
@@ -136,13 +143,19 @@ impl<E: Laned> EventQueue<E> {
     /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.lanes.iter().map(Ring::len).sum::<usize>() + self.heap.len()
+        self.lanes.iter().map(Lane::len).sum::<usize>() + self.heap.len()
     }
 
     /// True if nothing is pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.times.iter().all(|&time| time >= END)
+    }
+
+    /// Has lanes use no more memory than they need now: those that were long once and are short may take
+    /// more of the processor's cache than they must.
+    pub fn fit(&mut self) {
+        self.lanes.iter_mut().for_each(Lane::fit);
     }
 
     /// Takes a place in the order of scheduling, for an event that may be scheduled later.
@@ -240,7 +253,7 @@ mod tests {
     use crate::rng::Rng;
 
     /// An event that says its lane.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Copy, Debug, Default)]
     struct In(usize, u32);
 
     impl Laned for In {
@@ -284,6 +297,9 @@ mod tests {
                 plain.schedule(at, In(UNORDERED, id));
                 pending += 1;
             } else {
+                if rng.below(500) == 0 {
+                    laned.fit();
+                }
                 let (got, expected) = (laned.pop(), plain.pop());
                 assert_eq!(got.map(|(t, e)| (t, e.1)), expected.map(|(t, e)| (t, e.1)));
                 pending -= usize::from(got.is_some());

@@ -1,20 +1,25 @@
 //! Discrete-event machinery that knows nothing about SSDs: clock, event queue, slabs, tables, random streams.
 
+pub mod array;
 pub mod dense_map;
 pub mod divisor;
 pub mod event_queue;
 pub mod list;
 pub mod memory;
+mod places;
+pub mod ring;
 pub mod rng;
 pub mod slab;
 pub mod table;
 pub mod time;
 
+pub use array::Array;
 pub use dense_map::DenseMap;
 pub use divisor::Divisor;
 pub use event_queue::{EventQueue, Laned, Sequence};
 pub use list::{Linked, List};
 pub use memory::prefetch;
+pub use ring::Ring;
 pub use rng::Rng;
 pub use slab::{NONE, Slab};
 pub use table::{Frozen, Table, Use};

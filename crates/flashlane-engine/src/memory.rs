@@ -1,4 +1,4 @@
-//! What safe code cannot tell the machine: the only unsafe code of the simulator.
+//! What safe code cannot tell the machine. With [`crate::places`] the only unsafe code of the simulator.
 
 use std::fs::File;
 use std::io;

@@ -2,32 +2,56 @@
 
 use std::ops::{Index, IndexMut};
 
+use crate::places::Places;
+
 /// No value.
 pub const NONE: u32 = u32::MAX;
 
 /// Values of one type in one vector. Handles are `u32`; a place that was removed is reused, so a
-/// handle is good only while its value lives.
-#[derive(Clone, Debug, Default)]
+/// handle is good only while its value lives. Builds with assertions check that; others find some value.
+#[derive(Clone, Debug)]
 pub struct Slab<T> {
-    values: Vec<T>,
-    free: Vec<u32>,
+    values: Places<T>,
+    /// Handles that were given back, in the first `frees` places.
+    free: Places<u32>,
+    frees: usize,
+    /// Handles that were ever used.
+    used: usize,
     /// Which values live, in builds that check the use of handles.
     #[cfg(debug_assertions)]
     live: Vec<bool>,
+}
+
+impl<T: Clone + Default> Default for Slab<T> {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl<T: Clone + Default> Slab<T> {
     /// An empty pool.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            values: Places::new(vec![T::default()]),
+            free: Places::new(vec![NONE]),
+            frees: 0,
+            used: 0,
+            #[cfg(debug_assertions)]
+            live: Vec::new(),
+        }
     }
 
     /// Stores a value and returns its handle.
     #[inline(always)]
     pub fn insert(&mut self, value: T) -> u32 {
-        let id = self.free.pop().unwrap_or_else(|| self.grow());
-        self.values[id as usize] = value;
+        let id = if self.frees == 0 {
+            self.grow()
+        } else {
+            self.frees -= 1;
+            *self.free.at(self.frees)
+        };
+        *self.values.at_mut(id as usize) = value;
         #[cfg(debug_assertions)]
         {
             self.live[id as usize] = true;
@@ -37,10 +61,20 @@ impl<T: Clone + Default> Slab<T> {
 
     /// Makes one more place.
     #[cold]
+    #[inline(never)]
     fn grow(&mut self) -> u32 {
-        let id = self.values.len() as u32;
+        let id = self.used as u32;
         assert!(id < NONE, "a slab holds fewer than 2^32 - 1 values");
-        self.values.push(T::default());
+        if self.used == self.values.len() {
+            let twice = 2 * self.used;
+            let values = std::mem::replace(&mut self.values, Places::new(vec![T::default()]));
+            let mut values = values.into_vec();
+            values.resize(twice, T::default());
+            self.values = Places::new(values);
+            // Nothing is free now.
+            self.free = Places::new(vec![NONE; twice]);
+        }
+        self.used += 1;
         #[cfg(debug_assertions)]
         self.live.push(false);
         id
@@ -49,17 +83,18 @@ impl<T: Clone + Default> Slab<T> {
 
 impl<T> Slab<T> {
     /// Frees the place of a handle.
-    #[inline]
+    #[inline(always)]
     pub fn remove(&mut self, id: u32) {
         #[cfg(debug_assertions)]
         assert!(std::mem::replace(&mut self.live[id as usize], false), "a value is removed once");
-        self.free.push(id);
+        *self.free.at_mut(self.frees) = id;
+        self.frees += 1;
     }
 
     /// Number of live values.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.values.len() - self.free.len()
+        self.used - self.frees
     }
 
     /// True if no value lives.
@@ -70,31 +105,31 @@ impl<T> Slab<T> {
 
     /// Live handles and values, in order of handle.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        let mut live = vec![true; self.values.len()];
-        for &id in &self.free {
+        let mut live = vec![true; self.used];
+        for &id in &self.free.all()[..self.frees] {
             live[id as usize] = false;
         }
-        let all = self.values.iter().zip(0..);
+        let all = self.values.all().iter().zip(0..);
         all.zip(live).filter(|&(_, live)| live).map(|((value, id), _)| (id, value))
     }
 }
 
 impl<T> Index<u32> for Slab<T> {
     type Output = T;
-    #[inline]
+    #[inline(always)]
     fn index(&self, id: u32) -> &T {
         #[cfg(debug_assertions)]
         assert!(self.live[id as usize], "a handle is used while its value lives");
-        &self.values[id as usize]
+        self.values.at(id as usize)
     }
 }
 
 impl<T> IndexMut<u32> for Slab<T> {
-    #[inline]
+    #[inline(always)]
     fn index_mut(&mut self, id: u32) -> &mut T {
         #[cfg(debug_assertions)]
         assert!(self.live[id as usize], "a handle is used while its value lives");
-        &mut self.values[id as usize]
+        self.values.at_mut(id as usize)
     }
 }
 

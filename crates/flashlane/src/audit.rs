@@ -24,6 +24,7 @@ impl Ssd {
             (0..self.geometry.dies()).map(|die| self.scheduler.policy.waiting(die)).sum();
         assert_eq!(queued, waiting, "every queued transaction is in one queue");
         self.audit_policy();
+        self.flash.audit_wanted();
         let running = self.transactions.iter().filter(|(_, tr)| tr.place == Place::Die).count();
         assert_eq!(
             running,

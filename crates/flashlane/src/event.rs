@@ -4,7 +4,7 @@ use flashlane_engine::Laned;
 use flashlane_engine::event_queue::UNORDERED;
 
 /// An event. Handles and indices only; the state is in the stages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Event {
     /// An open-loop flow generates its next request.
     Arrival { flow: u16 },
@@ -39,6 +39,7 @@ pub(crate) enum Event {
     /// There may be room in a completion queue again.
     CompletionRoom { flow: u16 },
     /// The time has come at which the scheduling policy wants to be woken, unless it wants that no more.
+    #[default]
     Alarm,
     /// A closed-loop flow has paused long enough for another request.
     Thought { flow: u16 },

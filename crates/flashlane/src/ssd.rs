@@ -163,6 +163,9 @@ impl Ssd {
         // An audit looks at every page: large devices have theirs less often.
         let audit_interval = AUDIT_INTERVAL_MIN.max(self.geometry.pages() / 8);
         if events.is_multiple_of(PROGRESS_INTERVAL) {
+            self.queue.fit();
+            self.host.fit();
+            self.interface.nvme.fit();
             progress(self.progress());
             if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(Error::Interrupted);

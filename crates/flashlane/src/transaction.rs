@@ -52,32 +52,37 @@ pub(crate) enum Place {
 }
 
 /// A transaction. Times in picoseconds.
+///
+/// What the scheduler and the flash touch is in the second of two cache lines.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Transaction {
+    /// Sectors of the page that are read or written, a bit each.
+    mask: u64,
     previous: u32,
     next: u32,
-    /// The next transaction of the same command or of the same eviction; `NONE` at the end.
-    pub(crate) sibling: u32,
-    /// The host request that waits for it, or `NONE`.
-    pub(crate) request: u32,
     /// A write that waits for this read (old data to merge), or `NONE`.
     pub(crate) dependent: u32,
-    /// Logical page, device-wide; the translation page for mapping transactions.
-    pub(crate) lpa: u32,
-    /// Physical page; for programs not placed yet `NONE`.
-    pub(crate) ppa: u32,
-    /// Flat plane.
-    pub(crate) plane: u32,
     /// Collection job, or version of the cached page, by source.
     pub(crate) tag: u32,
     /// Write-backs: flushes of the flow before it.
     pub(crate) flush_epoch: u32,
-    /// Sectors of the page that are read or written, a bit each.
-    mask: u64,
+    /// Brings the times of the flash to the second line.
+    unused: [u32; 5],
+    /// Stages so far; they sum to the time since it was created. Those of the flash begin the second line.
+    pub(crate) chain: Chain,
     /// The last change of stage.
     pub(crate) mark: Time,
-    /// Stages so far; they sum to the time since it was created.
-    pub(crate) chain: Chain,
+    /// The host request that waits for it, or `NONE`.
+    pub(crate) request: u32,
+    /// The next transaction of the same command or of the same eviction; `NONE` at the end.
+    pub(crate) sibling: u32,
+    /// Physical page; for programs not placed yet `NONE`.
+    pub(crate) ppa: u32,
+    /// Flat plane.
+    pub(crate) plane: u32,
+    /// Logical page, device-wide; the translation page for mapping transactions.
+    pub(crate) lpa: u32,
     pub(crate) flow: u16,
     /// Class of the flow: 0 urgent .. 3 low.
     pub(crate) class: u8,
@@ -96,7 +101,11 @@ pub(crate) struct Transaction {
     pub(crate) merged_sectors: u8,
 }
 
-const _: () = assert!(size_of::<Transaction>() <= 128, "two cache lines");
+const _: () = assert!(
+    size_of::<Transaction>() == 128
+        && std::mem::offset_of!(Transaction, chain) + std::mem::offset_of!(Chain, queue) == 64,
+    "two cache lines"
+);
 
 impl Transaction {
     /// A new transaction of a flow.
@@ -112,6 +121,7 @@ impl Transaction {
             plane: NONE,
             tag: 0,
             flush_epoch: 0,
+            unused: [0; 5],
             mask: 0,
             mark: now,
             chain: Chain::default(),

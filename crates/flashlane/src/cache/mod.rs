@@ -15,7 +15,7 @@ mod pool;
 mod slots;
 mod warm;
 
-use flashlane_engine::NONE;
+use flashlane_engine::{Array, NONE};
 
 use crate::config::{CacheMechanism, CacheMode, DeviceConfig, Sharing, WorkloadConfig};
 use crate::event::Event;
@@ -35,7 +35,7 @@ pub(crate) struct Cache {
     pools: Vec<Pool>,
     dram: Dram,
     hot: HotPages,
-    modes: Vec<CacheMode>,
+    modes: Array<CacheMode>,
     /// Pages leave as soon as they are on flash.
     drops_written: bool,
     /// An early write-back carries the sectors of its write only.

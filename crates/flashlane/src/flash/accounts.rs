@@ -52,9 +52,9 @@ impl Flash {
     /// The array of a die ends or interrupts the work of a command at `now`: its time belongs to the pages of
     /// the command in equal parts. Ends of a chip are counted in order of time.
     pub(super) fn die_stops(&mut self, die: u32, now: Time, transactions: &Slab<Transaction>) {
-        let Die { since, head, place, .. } = self.dies[die as usize];
-        self.count_starts(place.chip, die - place.die_in_chip, now);
-        let chip = &mut self.chips[place.chip as usize];
+        let Die { since, head, chip, die_in_chip, .. } = self.dies[die as usize];
+        self.count_starts(chip, die - u32::from(die_in_chip), now);
+        let chip = &mut self.chips[chip as usize];
         chip.active -= 1;
         if chip.active == 0 {
             chip.busy += (now - chip.active_since).0;

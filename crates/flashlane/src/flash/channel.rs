@@ -3,17 +3,15 @@
 //! Read commands for idle dies go first, then waiting read data, then the other commands. Two ends are no
 //! events where nobody would do anything then: see [`Channel`].
 
-use std::collections::VecDeque;
-
-use flashlane_engine::{List, NONE, Sequence, Slab, Time};
+use flashlane_engine::{NONE, Ring, Sequence, Time};
 
 use super::DieState;
 use crate::event::Event;
 use crate::ssd::Ssd;
-use crate::transaction::{Op, Transaction};
+use crate::transaction::Op;
 
 /// The end of a read in the array, of which the channel has not taken notice.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Sensing {
     at: Time,
     place: Sequence,
@@ -34,15 +32,17 @@ pub(crate) struct Channel {
     pub(super) until: Time,
     pub(super) unawaited: Option<Sequence>,
     /// Reads in the array, the first to end first.
-    sensing: VecDeque<Sensing>,
+    sensing: Ring<Sensing>,
+    /// When the first of them ends; the end of time without one.
+    first_sensed: Time,
     /// The read data on the bus, or `NONE`.
     moving: u32,
     /// Read data that waits: mapping, user, collection.
-    waiting: [List; 3],
+    waiting: [Ring<u32>; 3],
     /// Pages of it.
     pages_waiting: u32,
     /// Dies with pages to program out of their registers.
-    pub(super) copybacks: VecDeque<u32>,
+    pub(super) copybacks: Ring<u32>,
     /// Pages of read data moved since the scheduler last had the choice of all commands.
     moved: u32,
     /// Total time taken. Unit: picoseconds.
@@ -56,11 +56,12 @@ impl Channel {
             busy: false,
             until: Time::ZERO,
             unawaited: None,
-            sensing: VecDeque::new(),
+            sensing: Ring::new(),
+            first_sensed: Time::MAX,
             moving: NONE,
-            waiting: [List::default(); 3],
+            waiting: Default::default(),
             pages_waiting: 0,
-            copybacks: VecDeque::new(),
+            copybacks: Ring::new(),
             moved: 0,
             taken: 0,
         }
@@ -74,22 +75,17 @@ impl Channel {
 
     /// A page of read data waits; the lower its class, the earlier it goes.
     #[inline]
-    pub(super) fn push_data(
-        &mut self,
-        class: usize,
-        id: u32,
-        transactions: &mut Slab<Transaction>,
-    ) {
+    pub(super) fn push_data(&mut self, class: usize, id: u32) {
         self.pages_waiting += 1;
-        self.waiting[class].push_back(id, transactions);
+        self.waiting[class].push_back(id);
     }
 
     /// Takes the page of read data that goes next, or returns `NONE`.
     #[inline]
-    fn pop_data(&mut self, transactions: &mut Slab<Transaction>) -> u32 {
-        let Some(list) = self.waiting.iter_mut().find(|list| !list.is_empty()) else { return NONE };
+    fn pop_data(&mut self) -> u32 {
+        let Some(id) = self.waiting.iter_mut().find_map(Ring::pop_front) else { return NONE };
         self.pages_waiting -= 1;
-        list.pop_front(transactions)
+        id
     }
 
     /// Read data or a program without data waits.
@@ -101,12 +97,9 @@ impl Channel {
     /// A read of a die ends in the array at `at`, and keeps `place` among the events.
     #[inline(always)]
     pub(super) fn sense(&mut self, at: Time, place: Sequence, die: u32) {
-        self.sensing.push_back(Sensing { at, place, die, scheduled: false });
-        let mut new = self.sensing.len() - 1;
-        while new > 0 && self.sensing[new - 1].at > at {
-            self.sensing.swap(new - 1, new);
-            new -= 1;
-        }
+        let ends = Sensing { at, place, die, scheduled: false };
+        self.sensing.insert_behind(ends, |other| other.at <= at);
+        self.first_sensed = self.first_sensed.min(at);
     }
 }
 
@@ -166,11 +159,14 @@ impl Ssd {
     /// Queues the data of all reads of a channel whose array work is over.
     #[inline]
     pub(super) fn look_at_sensing(&mut self, channel: u32) {
-        while let Some(&Sensing { at, place, die, .. }) =
-            self.flash.channels[channel as usize].sensing.front()
-            && self.queue.has_passed(at, place)
-        {
-            self.flash.channels[channel as usize].sensing.pop_front();
+        while self.flash.channels[channel as usize].first_sensed <= self.queue.now() {
+            let state = &mut self.flash.channels[channel as usize];
+            let &Sensing { at, place, die, .. } = state.sensing.front().expect("a read ends then");
+            if !self.queue.has_passed(at, place) {
+                return;
+            }
+            state.sensing.pop_front();
+            state.first_sensed = state.sensing.front().map_or(Time::MAX, |next| next.at);
             self.read_done(die, at);
         }
     }
@@ -178,7 +174,7 @@ impl Ssd {
     /// Starts the next transfer of read data on a free channel; false if none waits.
     pub(super) fn move_data(&mut self, channel: u32) -> bool {
         let state = &mut self.flash.channels[channel as usize];
-        let id = state.pop_data(&mut self.transactions);
+        let id = state.pop_data();
         if id != NONE {
             self.start_transfer(channel, id);
         }

@@ -110,7 +110,7 @@ impl Ssd {
         let Die { head, op, sectors, .. } = self.flash.dies[die as usize];
         let page = self.ftl.blocks.page_of(self.transactions[head].ppa);
         let after = DieState::Copyback;
-        let command = Command { op, head, sectors, page, pages: planes, after };
+        let command = Command { op, head, sectors: u32::from(sectors), page, pages: planes, after };
         self.send_command(die, command, bus, 0, false);
     }
 }

@@ -13,7 +13,7 @@ mod copyback;
 mod suspension;
 pub(crate) mod timing;
 
-use flashlane_engine::{Divisor, NONE, Slab, Time};
+use flashlane_engine::{Array, Divisor, NONE, Slab, Time};
 
 use crate::config::{CompatConfig, FlashConfig};
 use crate::event::Event;
@@ -54,16 +54,8 @@ struct DieSets {
     idle: u32,
     /// The array programs or erases.
     changing: u32,
-}
-
-impl DieSets {
-    /// A die of the chip does something else now.
-    #[inline(always)]
-    fn note(&mut self, die_in_chip: u32, idle: bool, changing: bool) {
-        let others = !(1 << die_in_chip);
-        self.idle = self.idle & others | u32::from(idle) << die_in_chip;
-        self.changing = self.changing & others | u32::from(changing) << die_in_chip;
-    }
+    /// Whatever it is, something waits for them in the scheduler.
+    waiting: u32,
 }
 
 /// An operation that was interrupted.
@@ -86,20 +78,10 @@ pub(crate) struct Running {
     pub(crate) until: Time,
 }
 
-/// A die.
+/// A die. All but what it suspended is in one cache line.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Die {
-    place: DiePlace,
-    pub(crate) state: DieState,
-    /// First transaction of the running command, linked by `sibling`.
-    head: u32,
-    op: Op,
-    /// Counts interruptions, so that the end of an interrupted operation is recognised as stale.
-    epoch: u16,
-    /// Pages of read data still to move.
-    data_left: u32,
-    /// Sectors of the largest of them.
-    sectors: u32,
     /// End of the array operation.
     until: Time,
     /// End of the command cycles, start of the array operation.
@@ -108,12 +90,42 @@ pub(crate) struct Die {
     whole: u64,
     /// From then on the operation may be interrupted.
     interruptible: Time,
-    suspended: Option<Suspended>,
+    /// First transaction of the running command, linked by `sibling`.
+    head: u32,
+    /// Pages of read data still to move.
+    data_left: u32,
+    chip: u32,
     /// First page in a register that is programmed after the running command, or `NONE`.
     registers: u32,
+    /// Sectors of the largest page of read data.
+    sectors: u16,
+    /// Counts interruptions, so that the end of an interrupted operation is recognised as stale.
+    epoch: u16,
+    die_in_chip: u8,
+    chip_in_channel: u8,
+    channel: u8,
+    pub(crate) state: DieState,
+    op: Op,
+    /// There is something in `suspended`.
+    holds_suspended: bool,
+    suspended: Option<Suspended>,
 }
 
+const _: () = assert!(std::mem::offset_of!(Die, suspended) <= 64, "one cache line");
+
 impl Die {
+    /// Where the die of that number is.
+    #[inline(always)]
+    fn place(&self, die: u32) -> DiePlace {
+        DiePlace {
+            die,
+            die_in_chip: u32::from(self.die_in_chip),
+            chip: self.chip,
+            chip_in_channel: u32::from(self.chip_in_channel),
+            channel: u32::from(self.channel),
+        }
+    }
+
     /// The array works: the command cycles are over, and no read data waits.
     fn works_at(&self, now: Time) -> bool {
         let sensed = self.op == Op::Read && self.until <= now;
@@ -159,14 +171,18 @@ pub(crate) struct FlashCounters {
 #[derive(Clone, Debug)]
 pub(crate) struct Flash {
     pub(crate) timing: FlashTiming,
-    pub(crate) channels: Vec<Channel>,
-    pub(crate) dies: Vec<Die>,
+    pub(crate) channels: Array<Channel>,
+    pub(crate) dies: Array<Die>,
     /// What the dies of each chip do.
-    sets: Vec<DieSets>,
-    pub(crate) chips: Vec<ChipAccount>,
+    sets: Array<DieSets>,
+    /// Chips of each channel at which something waits for a die that is idle or may be interrupted, a bit each.
+    wanted: Array<u64>,
+    /// Dies that may be interrupted while their arrays program or erase: all or none.
+    interruptible: u32,
+    pub(crate) chips: Array<ChipAccount>,
     pub(crate) counters: FlashCounters,
     /// Array time by flow and source, as in [`ChipAccount`]. Unit: picoseconds.
-    pub(crate) by_flow: Vec<[u64; 3]>,
+    pub(crate) by_flow: Array<[u64; 3]>,
     dies_per_chip: Divisor,
     chips_per_channel: Divisor,
     planes_per_die: Divisor,
@@ -188,19 +204,12 @@ impl Flash {
         geometry: Geometry,
         flows: usize,
     ) -> Self {
-        let place_of = |die: u32| {
-            let chip = die / geometry.dies_per_chip;
-            let channel = chip / geometry.chips_per_channel;
-            DiePlace {
-                die,
-                die_in_chip: die % geometry.dies_per_chip,
-                chip,
-                chip_in_channel: chip % geometry.chips_per_channel,
-                channel,
-            }
-        };
+        let small = |number: u32| u8::try_from(number).expect("a valid geometry");
         let die = |die: u32| Die {
-            place: place_of(die),
+            chip: die / geometry.dies_per_chip,
+            die_in_chip: small(die % geometry.dies_per_chip),
+            chip_in_channel: small(die / geometry.dies_per_chip % geometry.chips_per_channel),
+            channel: small(die / geometry.dies_per_chip / geometry.chips_per_channel),
             state: DieState::Idle,
             head: NONE,
             op: Op::Read,
@@ -212,16 +221,22 @@ impl Flash {
             whole: 0,
             interruptible: Time::ZERO,
             suspended: None,
+            holds_suspended: false,
             registers: NONE,
         };
         Self {
             timing: FlashTiming::new(config, compat),
-            channels: vec![Channel::new(); geometry.channels as usize],
+            channels: Array::of(Channel::new(), geometry.channels as usize),
             dies: (0..geometry.dies()).map(die).collect(),
-            sets: vec![DieSets { idle: u32::MAX, changing: 0 }; geometry.chips() as usize],
-            chips: vec![ChipAccount::default(); geometry.chips() as usize],
+            sets: Array::of(
+                DieSets { idle: u32::MAX, changing: 0, waiting: 0 },
+                geometry.chips() as usize,
+            ),
+            wanted: Array::of(0, geometry.channels as usize),
+            interruptible: if config.suspend.any() && !compat.no_suspension { u32::MAX } else { 0 },
+            chips: Array::of(ChipAccount::default(), geometry.chips() as usize),
             counters: FlashCounters::default(),
-            by_flow: vec![[0; 3]; flows],
+            by_flow: Array::of([0; 3], flows),
             dies_per_chip: Divisor::new(geometry.dies_per_chip),
             chips_per_channel: Divisor::new(geometry.chips_per_channel),
             planes_per_die: Divisor::new(geometry.planes_per_die),
@@ -264,7 +279,7 @@ impl Flash {
     ) -> u64 {
         let die = &self.dies[die as usize];
         let suspended = die.suspended.map_or(0, |suspended| suspended.left);
-        let of_data = |pages: u32| u64::from(pages) * self.timing.data(die.sectors);
+        let of_data = |pages: u32| u64::from(pages) * self.timing.data(u32::from(die.sectors));
         let known = |id: u32| (id != NONE).then_some(id);
         let pages =
             || std::iter::successors(known(die.head), |&id| known(transactions[id].sibling));
@@ -295,7 +310,7 @@ impl Flash {
     /// Chip and channel of a die.
     #[inline(always)]
     pub(crate) fn place_of(&self, die: u32) -> DiePlace {
-        self.dies[die as usize].place
+        self.dies[die as usize].place(die)
     }
 
     /// Chip of a die.
@@ -329,14 +344,76 @@ impl Flash {
         self.sets[chip as usize].changing
     }
 
+    /// The dies of a chip for which something waits, a bit each.
+    #[inline]
+    pub(crate) fn waiting_dies(&self, chip: u32) -> u32 {
+        self.sets[chip as usize].waiting
+    }
+
+    /// Chips of a channel at which something waits for a die that is idle or may be interrupted, a bit each.
+    #[inline]
+    pub(crate) fn wanted_chips(&self, channel: u32) -> u64 {
+        self.wanted[channel as usize]
+    }
+
+    /// True for such a chip.
+    #[inline]
+    pub(crate) fn is_wanted(&self, place: DiePlace) -> bool {
+        self.wanted[place.channel as usize] >> place.chip_in_channel & 1 != 0
+    }
+
     /// A die does something else now.
     #[inline(always)]
     fn set_state(&mut self, die: u32, state: DieState) {
-        let die = &mut self.dies[die as usize];
-        die.state = state;
-        let changing = state == DieState::Array && die.op != Op::Read;
-        let sets = &mut self.sets[die.place.chip as usize];
-        sets.note(die.place.die_in_chip, state == DieState::Idle, changing);
+        let it = &mut self.dies[die as usize];
+        it.state = state;
+        let changing = state == DieState::Array && it.op != Op::Read;
+        let place = it.place(die);
+        self.note(place, state == DieState::Idle, changing);
+    }
+
+    /// A die does something else now.
+    #[inline(always)]
+    fn note(&mut self, place: DiePlace, idle: bool, changing: bool) {
+        let sets = &mut self.sets[place.chip as usize];
+        let others = !(1 << place.die_in_chip);
+        sets.idle = sets.idle & others | u32::from(idle) << place.die_in_chip;
+        sets.changing = sets.changing & others | u32::from(changing) << place.die_in_chip;
+        self.note_wanted(place);
+    }
+
+    /// Something waits for a die now, or nothing any more.
+    #[inline(always)]
+    pub(crate) fn note_waiting(&mut self, place: DiePlace, waits: bool) {
+        let sets = &mut self.sets[place.chip as usize];
+        sets.waiting =
+            sets.waiting & !(1 << place.die_in_chip) | u32::from(waits) << place.die_in_chip;
+        self.note_wanted(place);
+    }
+
+    /// A die that can take a command is wanted at a chip, or none is any more.
+    #[inline(always)]
+    fn note_wanted(&mut self, place: DiePlace) {
+        let wants = self.wants(place.chip);
+        let wanted = &mut self.wanted[place.channel as usize];
+        *wanted =
+            *wanted & !(1 << place.chip_in_channel) | u64::from(wants) << place.chip_in_channel;
+    }
+
+    /// Something waits at a chip for a die that is idle or may be interrupted.
+    #[inline(always)]
+    fn wants(&self, chip: u32) -> bool {
+        let DieSets { idle, changing, waiting } = self.sets[chip as usize];
+        waiting & (idle | changing & self.interruptible) != 0
+    }
+
+    /// The sets of wanted chips are what they should be, for audits.
+    pub(crate) fn audit_wanted(&self) {
+        for (channel, &wanted) in (0..).zip(&self.wanted) {
+            let chips = self.chips_per_channel.get();
+            let wants = |chip: u32| u64::from(self.wants(channel * chips + chip)) << chip;
+            assert_eq!(wanted, (0..chips).map(wants).sum::<u64>(), "wanted chips of a channel");
+        }
     }
 
     /// Operations that the dies run or have suspended, for audits.
@@ -443,19 +520,19 @@ impl Ssd {
         let flash = &mut self.flash;
         let state = &mut flash.dies[die as usize];
         assert_eq!(state.state, after, "a die runs one operation at a time");
-        let DiePlace { chip, channel, die_in_chip, .. } = state.place;
+        let at = state.place(die);
         state.state = DieState::Array;
         state.head = head;
         state.op = op;
-        state.sectors = sectors;
+        state.sectors = sectors as u16;
         state.whole = flash.timing.array(op, page, sectors);
         state.since = sent;
         state.interruptible = sent;
         state.until = sent + Time(settle + state.whole);
         let (until, epoch) = (state.until, state.epoch);
-        let sets = &mut flash.sets[chip as usize];
-        let others = sets.idle | 1 << die_in_chip;
-        sets.note(die_in_chip, false, op != Op::Read);
+        let DiePlace { chip, channel, die_in_chip, .. } = at;
+        let others = flash.sets[chip as usize].idle | 1 << die_in_chip;
+        flash.note(at, false, op != Op::Read);
         let beside = after == DieState::Idle && others != u32::MAX;
         flash.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
         flash.chips[chip as usize].starts(die_in_chip);
@@ -473,7 +550,7 @@ impl Ssd {
         } else {
             self.queue.schedule_at(until, place, Event::ArrayDone { die, epoch });
         }
-        if has_work || !lone && self.channel_is_wanted(channel) {
+        if has_work || !lone && self.flash.wanted_chips(channel) != 0 {
             self.await_channel(channel);
         } else {
             self.await_sensing(channel);
@@ -491,7 +568,8 @@ impl Ssd {
             return;
         }
         assert_eq!(state.state, DieState::Array, "an array operation ends once");
-        let (op, head, since, channel) = (state.op, state.head, state.since, state.place.channel);
+        let (op, head, since) = (state.op, state.head, state.since);
+        let channel = u32::from(state.channel);
         if op == Op::Read {
             if !self.copy_back(die) {
                 self.read_done(die, now);
@@ -535,7 +613,7 @@ impl Ssd {
     /// Queues the pages of an array read that ended at `end` for the channel.
     fn read_done(&mut self, die: u32, end: Time) {
         self.flash.die_stops(die, end, &self.transactions);
-        let Die { head, since, place, .. } = self.flash.dies[die as usize];
+        let Die { head, since, channel, .. } = self.flash.dies[die as usize];
         let class = match self.transactions[head].source {
             Source::Mapping => 0,
             Source::User | Source::Cache => 1,
@@ -549,8 +627,8 @@ impl Ssd {
             let next = tr.sibling;
             tr.sibling = NONE;
             pages += 1;
-            let channel = &mut self.flash.channels[place.channel as usize];
-            channel.push_data(class, id, &mut self.transactions);
+            let channel = &mut self.flash.channels[channel as usize];
+            channel.push_data(class, id);
             id = next;
         }
         let state = &mut self.flash.dies[die as usize];

@@ -49,6 +49,7 @@ impl Ssd {
         let left = (state.until - now).0;
         state.suspended =
             Some(Suspended { head: state.head, op: state.op, left, whole: state.whole });
+        state.holds_suspended = true;
         state.epoch = state.epoch.wrapping_add(1);
         let (op, since, mut id) = (state.op, state.since, state.head);
         self.flash.set_state(die, DieState::Idle);
@@ -72,7 +73,7 @@ impl Ssd {
     /// Continues the suspended operation of a die that became idle, if there is one.
     #[inline]
     pub(super) fn resume(&mut self, die: u32) {
-        if self.flash.dies[die as usize].suspended.is_some() {
+        if self.flash.dies[die as usize].holds_suspended {
             self.resume_suspended(die);
         }
     }
@@ -81,6 +82,7 @@ impl Ssd {
         let now = self.now;
         let state = &mut self.flash.dies[die as usize];
         let suspended = state.suspended.take().expect("something is suspended");
+        state.holds_suspended = false;
         state.head = suspended.head;
         state.op = suspended.op;
         state.until = now + Time(suspended.left);

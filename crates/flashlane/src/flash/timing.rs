@@ -2,6 +2,8 @@
 //!
 //! Sources: ONFI; NV-DDR2 timing parameters as MQSim (FAST'18) uses them.
 
+use flashlane_engine::Array;
+
 use crate::config::units::{ByteSize, Span};
 use crate::config::{ChannelClass, CompatConfig, FlashConfig, Technology};
 use crate::layout::SECTOR_BYTES;
@@ -69,19 +71,19 @@ impl Cycles {
 #[derive(Clone, Debug)]
 pub(crate) struct FlashTiming {
     /// Transfer time by number of sectors, `0..=sectors_per_page`.
-    data: Vec<u64>,
+    data: Array<u64>,
     /// tR plus ready delay by page in the block.
-    read: Vec<u64>,
+    read: Array<u64>,
     /// The same for reads of up to `small_sectors`; empty without such.
     small_read: Vec<u64>,
     small_sectors: u32,
     /// tPROG by page in the block.
-    program: Vec<u64>,
+    program: Array<u64>,
     erase: u64,
     /// Memory written in place: array time of a read and of a write by number of sectors.
     in_place: Option<[Vec<u64>; 2]>,
     /// Bus time of commands and addresses by operation and number of planes, `0..=planes_per_die`.
-    commands: [Vec<u64>; 3],
+    commands: [Array<u64>; 3],
     /// Command of a suspension.
     pub(crate) suspend_command: u64,
     /// From the suspend command until the die takes another one.
@@ -125,10 +127,10 @@ impl FlashTiming {
         };
         Self {
             data: (0..=sectors).map(|n| transfer(n * SECTOR_BYTES)).collect(),
-            read: by_page(&flash.read_time, READY_DELAY),
+            read: by_page(&flash.read_time, READY_DELAY).into(),
             small_read: small.map_or_else(Vec::new, |small| by_page(&small.time, READY_DELAY)),
             small_sectors: small.map_or(0, |small| (small.size.0 / SECTOR_BYTES) as u32),
-            program: by_page(&flash.program_time, 0),
+            program: by_page(&flash.program_time, 0).into(),
             erase: flash.erase_time.0,
             in_place: in_place.then(|| {
                 [

@@ -12,12 +12,13 @@ pub mod gc;
 pub(crate) mod hybrid;
 mod in_place;
 pub(crate) mod mapping;
+mod masks;
 pub(crate) mod pages;
 mod translate;
 pub(crate) mod untimed;
 mod wear;
 
-use flashlane_engine::{DenseMap, Rng, Slab, Use};
+use flashlane_engine::{Array, DenseMap, Rng, Slab, Use};
 
 use crate::config::validate::{data_limits, plane_limits};
 use crate::config::{DeviceConfig, GcConfig, MappingKind, Technology, UnwrittenRead};
@@ -160,9 +161,9 @@ pub(crate) struct Ftl {
     rng: Rng,
     jobs: Slab<Job>,
     /// Planes of each chip that are short of free blocks.
-    pub(crate) urgent_planes: Vec<u32>,
+    pub(crate) urgent_planes: Array<u32>,
     /// Blocks in collection of each chip whose erase did not start.
-    pub(crate) unerased: Vec<u32>,
+    pub(crate) unerased: Array<u32>,
     /// Collection starts below so many free blocks.
     threshold: u32,
     /// Collection is urgent below so many free blocks.
@@ -193,7 +194,7 @@ pub(crate) struct Ftl {
     pub(crate) gc_invocations: u64,
     pub(crate) gc_moves: u64,
     pub(crate) wear_leveling_moves: u64,
-    classes: Vec<u8>,
+    classes: Array<u8>,
 }
 
 impl Ftl {
@@ -235,8 +236,8 @@ impl Ftl {
             victim,
             rng: Rng::stream(seed, "ftl.gc", 0),
             jobs: Slab::new(),
-            urgent_planes: vec![0; layout.geometry.chips() as usize],
-            unerased: vec![0; layout.geometry.chips() as usize],
+            urgent_planes: Array::of(0, layout.geometry.chips() as usize),
+            unerased: Array::of(0, layout.geometry.chips() as usize),
             threshold: gc.threshold.blocks(blocks_per_plane),
             hard_threshold: gc.hard_threshold.blocks(blocks_per_plane).max(RESERVE_BLOCKS + 1),
             max_jobs: gc.max_concurrent_per_plane,
@@ -260,7 +261,7 @@ impl Ftl {
             gc_invocations: 0,
             gc_moves: 0,
             wear_leveling_moves: 0,
-            classes,
+            classes: classes.into(),
         }
     }
 }

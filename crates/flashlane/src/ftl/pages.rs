@@ -2,9 +2,11 @@
 //!
 //! Two flat arrays of 32-bit numbers and one bit a page; entries are stored plus one, so that zeroed
 //! memory means "nothing" and untouched parts of a device cost no memory. Pages written only in
-//! part are rare and have their sector masks in a side table.
+//! part are rare and have their sector masks in a side table: [`Masks`].
 
-use flashlane_engine::{DenseMap, Frozen, NONE, Table, Use};
+use flashlane_engine::{Frozen, NONE, Table, Use};
+
+use super::masks::{FrozenMasks, Masks};
 
 /// Logical pages of a word of `partial`.
 const WORD: u32 = u32::BITS;
@@ -22,51 +24,13 @@ pub(crate) struct PageTables {
     full_mask: u64,
 }
 
-/// Sector masks of partial pages.
-#[derive(Clone, Debug, Default)]
-struct Masks {
-    /// Logical page to place in `masks`.
-    places: DenseMap,
-    masks: Vec<u64>,
-    free: Vec<u32>,
-}
-
-impl Masks {
-    fn place(&self, lpa: u32) -> usize {
-        self.places.get(lpa).expect("a partial page has a mask") as usize
-    }
-
-    fn get(&self, lpa: u32) -> u64 {
-        self.masks[self.place(lpa)]
-    }
-
-    fn set(&mut self, lpa: u32, mask: u64) {
-        let place = self.place(lpa);
-        self.masks[place] = mask;
-    }
-
-    fn insert(&mut self, lpa: u32, mask: u64) {
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.masks.push(0);
-            self.masks.len() as u32 - 1
-        });
-        self.masks[place as usize] = mask;
-        self.places.insert(lpa, place);
-    }
-
-    fn remove(&mut self, lpa: u32) {
-        let place = self.places.remove(lpa).expect("a partial page has a mask");
-        self.free.push(place);
-    }
-}
-
 /// Page tables that change no more, for copies.
 #[derive(Debug)]
 pub(crate) struct FrozenPages {
     l2p: Frozen,
     p2l: Frozen,
     partial: Frozen,
-    masks: Masks,
+    masks: FrozenMasks,
     full_mask: u64,
 }
 
@@ -77,7 +41,7 @@ impl FrozenPages {
             l2p: self.l2p.copy(),
             p2l: self.p2l.copy(),
             partial: self.partial.copy(),
-            masks: self.masks.clone(),
+            masks: self.masks.copy(),
             full_mask: self.full_mask,
         }
     }
@@ -91,7 +55,7 @@ impl PageTables {
             l2p: Table::new(logical as usize, purpose),
             p2l: Table::new(physical as usize, purpose),
             partial: Table::new(logical.div_ceil(64) as usize * 2, few),
-            masks: Masks::default(),
+            masks: Masks::new(logical, sectors_per_page, few),
             full_mask: if sectors_per_page == 64 { u64::MAX } else { (1 << sectors_per_page) - 1 },
         }
     }
@@ -102,7 +66,7 @@ impl PageTables {
             l2p: self.l2p.freeze(),
             p2l: self.p2l.freeze(),
             partial: self.partial.freeze(),
-            masks: self.masks,
+            masks: self.masks.freeze(),
             full_mask: self.full_mask,
         }
     }
@@ -148,9 +112,7 @@ impl PageTables {
     pub(crate) fn prefetch(&self, lpa: u32) {
         self.l2p.prefetch(lpa);
         self.partial.prefetch(lpa / WORD);
-        if self.any_partial() {
-            self.masks.places.prefetch(lpa);
-        }
+        self.masks.prefetch(lpa);
     }
 
     /// Asks for what is kept of a physical page, which is needed soon.
@@ -162,7 +124,7 @@ impl PageTables {
     /// Some page was written in part.
     #[inline]
     pub(crate) fn any_partial(&self) -> bool {
-        !self.masks.places.is_empty()
+        self.masks.any()
     }
 
     /// Both directions at once, for a page written whole; used by preconditioning.
@@ -199,7 +161,7 @@ impl PageTables {
         if mask == self.full_mask {
             if was_partial {
                 self.partial.set(at, word & !bit);
-                self.masks.remove(lpa);
+                self.masks.remove();
             }
         } else if was_partial {
             self.masks.set(lpa, mask);
@@ -219,9 +181,9 @@ impl PageTables {
         (self.l2p.bytes() + self.p2l.bytes() + self.partial.bytes()) as u64
     }
 
-    /// Memory of the side table of partial pages. Unit: bytes.
+    /// Memory of the side table of partial pages, if all pages were partial; 0 if none ever was. Unit: bytes.
     pub(crate) fn side_table_bytes(&self) -> u64 {
-        (self.masks.places.bytes() + self.masks.masks.len() * 8) as u64
+        self.masks.bytes()
     }
 
     /// Forgets a logical page.
@@ -248,9 +210,11 @@ mod tests {
         pages.set_mask(3, 0xFFFF);
         assert_eq!(pages.mask(3), 0xFFFF);
         pages.set_mask(5, 0b101);
-        assert_eq!(pages.masks.masks.len(), 2, "places of masks are reused");
+        assert!(pages.any_partial());
         pages.forget(5);
         assert_eq!(pages.ppa(5), NONE);
+        pages.set_mask(64, 0xFFFF);
+        assert!(!pages.any_partial());
     }
 
     #[test]

@@ -5,9 +5,7 @@
 //! there; that is no event: whoever uses the direction next, or looks for the answer, sees to those
 //! that were due before. Source: MQSim (FAST'18) section 4; packet overheads of PCIe 3.0.
 
-use std::collections::VecDeque;
-
-use flashlane_engine::{EventQueue, Sequence, Time};
+use flashlane_engine::{EventQueue, Ring, Sequence, Time};
 
 use crate::config::{CompatConfig, InterfaceConfig, LinkConfig};
 use crate::event::Event;
@@ -37,7 +35,7 @@ impl Lane {
 }
 
 /// A request of the device for something in the host's memory, on its way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Ask {
     arrives: Time,
     /// Its place among the events of that time.
@@ -47,7 +45,7 @@ struct Ask {
 
 /// Such a request that goes behind a completion. With this the host sends doorbells, which may be in the
 /// way of the answer: when that is over is worth a guess only then.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Postponed {
     completion: Time,
     arrives: Time,
@@ -64,14 +62,14 @@ pub(crate) struct Link {
     /// Device to host.
     pub(crate) up: Lane,
     /// Requests for host memory that are not answered, in order of arrival.
-    asks: VecDeque<Ask>,
+    asks: Ring<Ask>,
     /// When the first of them arrives; the end of time without one.
     first_ask: Time,
     /// The answers to all of them are over at this time or later.
     answered: Time,
     /// When the host sees the last completion that was sent.
     completion: Time,
-    postponed: VecDeque<Postponed>,
+    postponed: Ring<Postponed>,
     payload: u64,
     overhead: u64,
     lanes: u64,
@@ -99,11 +97,11 @@ impl Link {
         let mut made = Self {
             down: Lane::default(),
             up: Lane::default(),
-            asks: VecDeque::new(),
+            asks: Ring::new(),
             first_ask: Time::MAX,
             answered: Time::ZERO,
             completion: Time::ZERO,
-            postponed: VecDeque::new(),
+            postponed: Ring::new(),
             payload: link.max_payload.0,
             overhead: link.overhead(),
             lanes: u64::from(link.lanes),
@@ -122,6 +120,12 @@ impl Link {
         made.submission = made.data(entry);
         made.completion_entry = made.data(interface.completion_entry.0);
         made
+    }
+
+    /// Has queues use no more memory than they need now.
+    pub(super) fn fit(&mut self) {
+        self.asks.fit();
+        self.postponed.fit();
     }
 
     /// The device asks for something of a host request in host memory. Returns the earliest end of the
@@ -186,7 +190,10 @@ impl Link {
 
     /// Takes the oldest request for host memory that has arrived: when, and the host request.
     pub(crate) fn next_asked(&mut self, queue: &EventQueue<Event>) -> Option<(Time, u32)> {
-        let &Ask { arrives, place, request } = self.asks.front()?;
+        if !self.may_be_asked(queue.now()) {
+            return None;
+        }
+        let &Ask { arrives, place, request } = self.asks.front().expect("one arrives then");
         if !queue.has_passed(arrives, place) {
             return None;
         }

@@ -6,9 +6,7 @@
 
 pub(crate) mod link;
 
-use std::collections::VecDeque;
-
-use flashlane_engine::{NONE, Sequence, Time};
+use flashlane_engine::{Array, NONE, Ring, Sequence, Time};
 
 use crate::config::{DeviceConfig, OnEnd, WorkloadConfig};
 use crate::error::Error;
@@ -29,7 +27,7 @@ pub(crate) struct HostFlow {
     /// A completion makes the next request after this time; 0 in flows that do not pause.
     think_time: Time,
     /// Requests that wait for room in the submission queue.
-    backlog: VecDeque<u32>,
+    backlog: Ring<u32>,
     /// Open loop: the next request.
     planned: Option<Planned>,
     /// Entries written and entries known to be fetched.
@@ -45,10 +43,34 @@ pub(crate) struct HostFlow {
     last_completion: Time,
 }
 
+impl HostFlow {
+    /// A flow without a source stays silent.
+    fn new(source: Option<Box<dyn RequestSource>>, repeat: bool) -> Self {
+        let think_time = source.as_ref().map_or(Time::ZERO, |source| source.think_time());
+        Self {
+            passed: source.as_ref().is_none_or(|source| source.endless()),
+            stopped: source.is_none(),
+            closed_loop: source
+                .as_ref()
+                .is_some_and(|s| s.closed_loop().is_some() && think_time == Time::ZERO),
+            think_time,
+            source,
+            backlog: Ring::new(),
+            planned: None,
+            tail: 0,
+            head: 0,
+            repeat,
+            generated: 0,
+            completed: 0,
+            last_completion: Time::ZERO,
+        }
+    }
+}
+
 /// The host.
 pub(crate) struct Host {
     pub(crate) link: Link,
-    pub(crate) flows: Vec<HostFlow>,
+    pub(crate) flows: Array<HostFlow>,
     queue_depth: u64,
     /// The released MQSim starts its flows in this order.
     last_flow_first: bool,
@@ -66,30 +88,26 @@ impl Host {
             .flows
             .iter()
             .zip(sources)
-            .map(|(flow, source)| HostFlow {
-                passed: source.as_ref().is_none_or(|s| s.endless()),
-                stopped: source.is_none(),
-                closed_loop: source
-                    .as_ref()
-                    .is_some_and(|s| s.closed_loop().is_some() && s.think_time() == Time::ZERO),
-                think_time: source.as_ref().map_or(Time::ZERO, |source| source.think_time()),
-                source,
-                backlog: VecDeque::new(),
-                planned: None,
-                tail: 0,
-                head: 0,
-                repeat: flow.on_end.map_or(several, |end| end == OnEnd::Repeat),
-                generated: 0,
-                completed: 0,
-                last_completion: Time::ZERO,
+            .map(|(flow, source)| {
+                let repeat = flow.on_end.map_or(several, |end| end == OnEnd::Repeat);
+                HostFlow::new(source, repeat)
             })
             .collect();
+        let silent = || HostFlow::new(None, false);
         Self {
             link: Link::new(&device.link, &device.interface, &device.compat),
-            flows,
+            flows: Array::filled(flows, silent),
             queue_depth: u64::from(device.interface.queue_depth),
             last_flow_first: device.compat.random_generators,
         }
+    }
+}
+
+impl Host {
+    /// Has queues use no more memory than they need now.
+    pub(crate) fn fit(&mut self) {
+        self.link.fit();
+        self.flows.iter_mut().for_each(|flow| flow.backlog.fit());
     }
 }
 
@@ -237,11 +255,13 @@ impl Ssd {
             next_page: 0,
             chain: Chain::default(),
         });
-        // Its mapping is looked up when the firmware is done with it: time enough to fetch the entry.
-        let first_lpa = self.layout.flows[flow as usize].first_lpa;
-        let page = self.page_sectors.divide_long(planned.sector);
-        self.prefetch_page(flow, (first_lpa + page) as u32);
         let depth = self.host.queue_depth;
+        let host = &self.host.flows[flow as usize];
+        // Its mapping is looked up when the firmware is done with it: hardly time enough to fetch the entry.
+        let upcoming = host.source.as_ref().and_then(|source| source.upcoming());
+        let first_lpa = self.layout.flows[flow as usize].first_lpa;
+        let page = self.page_sectors.divide_long(upcoming.unwrap_or(planned.sector));
+        self.prefetch_page(flow, (first_lpa + page) as u32);
         let host = &mut self.host.flows[flow as usize];
         host.generated += 1;
         if self.interface.sata.is_some() {

@@ -4,9 +4,7 @@
 //! fetched in order; a completion is sent only with room in the completion queue.
 //! Source: MQSim (FAST'18) sections 4.1 and 6.1; NVMe base specification.
 
-use std::collections::VecDeque;
-
-use flashlane_engine::Time;
+use flashlane_engine::{Array, Ring, Time};
 
 use super::arbitration::{self, Arbiter};
 use crate::config::{DeviceConfig, WorkloadConfig};
@@ -14,6 +12,10 @@ use crate::event::Event;
 use crate::request::Request;
 use crate::ssd::Ssd;
 use crate::workload::RequestOp;
+
+/// Doorbells of completions that are looked through together. How many of them have arrived matters only
+/// where a completion queue seems full.
+const SETTLED_TOGETHER: usize = 32;
 
 /// The device's side of a queue pair.
 #[derive(Clone, Debug)]
@@ -23,11 +25,11 @@ struct DeviceQueue {
     /// Commands between the start of their fetch and the end of their service.
     in_device: u32,
     /// Served commands that wait for room in the completion queue.
-    held: VecDeque<u32>,
-    /// Completion entries sent whose place is not known to be free again.
+    held: Ring<u32>,
+    /// Completion entries sent whose place is not known to be free again; there may be fewer.
     unacknowledged: u32,
     /// When the doorbells arrive that free places of the completion queue.
-    acknowledgements: VecDeque<Time>,
+    acknowledgements: Ring<Time>,
     /// Entries that have arrived; the host learns it with every completion.
     arrived: u64,
 }
@@ -44,9 +46,9 @@ impl DeviceQueue {
 
 /// The queue pairs of all flows.
 pub(crate) struct Nvme {
-    queues: Vec<DeviceQueue>,
+    queues: Array<DeviceQueue>,
     /// Submission entries in host memory, oldest first, by flow.
-    pub(crate) submission: Vec<VecDeque<u32>>,
+    pub(crate) submission: Array<Ring<u32>>,
     arbiter: Box<dyn Arbiter>,
     /// Queues that may be fetched from, a bit each.
     ready: u64,
@@ -66,22 +68,31 @@ impl Nvme {
         let queue = DeviceQueue {
             announced: 0,
             in_device: 0,
-            held: VecDeque::new(),
+            held: Ring::new(),
             unacknowledged: 0,
-            acknowledgements: VecDeque::new(),
+            acknowledgements: Ring::new(),
             arrived: 0,
         };
         let classes: Vec<u8> = workload.flows.iter().map(|f| f.priority as u8).collect();
         let instant = device.compat.zero_firmware_time;
         Self {
-            queues: vec![queue; flows],
-            submission: vec![VecDeque::new(); flows],
+            queues: Array::of(queue, flows),
+            submission: Array::of(Ring::new(), flows),
             arbiter: arbitration::build(&config.arbitration, &classes),
             ready: 0,
             queue_fetch_size: config.queue_fetch_size,
             fetch_ahead: if instant { u32::MAX } else { config.fetch_ahead },
             before_firmware: 0,
             completion_places: config.queue_depth - 1,
+        }
+    }
+
+    /// Has queues use no more memory than they need now.
+    pub(crate) fn fit(&mut self) {
+        self.submission.iter_mut().for_each(Ring::fit);
+        for queue in &mut self.queues {
+            queue.held.fit();
+            queue.acknowledgements.fit();
         }
     }
 
@@ -260,7 +271,9 @@ impl Ssd {
         self.fetch();
         let places = self.interface.nvme.completion_places;
         let queue = &mut self.interface.nvme.queues[flow];
-        queue.settle(now);
+        if queue.unacknowledged >= places || queue.acknowledgements.len() >= SETTLED_TOGETHER {
+            queue.settle(now);
+        }
         if queue.unacknowledged < places {
             queue.unacknowledged += 1;
             self.send_completion(id);

@@ -1,6 +1,6 @@
 //! Collects what the summary says of each flow.
 
-use flashlane_engine::Time;
+use flashlane_engine::{Array, Time};
 
 use super::latency::LatencyRecorder;
 use super::series::Series;
@@ -82,7 +82,7 @@ pub(crate) struct FlowRecord {
 /// Collects the results of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
-    pub(crate) flows: Vec<FlowRecord>,
+    pub(crate) flows: Array<FlowRecord>,
     pub(crate) window: Window,
     /// Ends the run with steady state.
     pub(crate) watch: Option<Box<Watch>>,
@@ -91,7 +91,7 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// Empty records.
     pub(crate) fn new(flows: usize, window: Window) -> Self {
-        Self { flows: vec![FlowRecord::default(); flows], window, watch: None }
+        Self { flows: Array::of(FlowRecord::default(), flows), window, watch: None }
     }
 
     /// Also keeps a time series of every flow. Unit: picoseconds.

@@ -200,7 +200,7 @@ pub struct MemorySummary {
     pub physical_pages: u64,
     /// Tables with an entry per page. Unit: bytes, whether touched or not.
     pub page_table_bytes: u64,
-    /// Side table of pages written in part. Unit: bytes.
+    /// Side table of pages written in part; 0 if there never was one. Unit: bytes, whether touched or not.
     pub partial_page_bytes: u64,
 }
 

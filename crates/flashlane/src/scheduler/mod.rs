@@ -11,7 +11,7 @@ pub mod policy;
 pub(crate) mod queues;
 pub(crate) mod view;
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::{Array, NONE, Time};
 
 use crate::config::{DeviceConfig, Technology};
 use crate::event::Event;
@@ -66,13 +66,11 @@ pub(crate) struct Scheduler {
     /// When it is woken next.
     alarm: Option<Time>,
     /// Bit per chip of a channel: something waits there.
-    pending: Vec<u64>,
-    /// Bit per die of a chip: something waits there.
-    waiting_dies: Vec<u32>,
+    pending: Array<u64>,
     /// Transactions that wait, by die.
-    waiting: Vec<u32>,
+    waiting: Array<u32>,
     /// The chip of each channel that is looked at first.
-    turn: Vec<u32>,
+    turn: Array<u32>,
     /// Channels to look at when the current event is over; a bit each.
     offered: u64,
     /// There is something to do when the current event is over.
@@ -82,8 +80,8 @@ pub(crate) struct Scheduler {
     lone: u32,
     /// What it is before there is one: `SEVERAL` where all go through their queues.
     no_lone: u32,
-    pub(crate) chips: Vec<QueueAccount>,
-    pub(crate) flows: Vec<QueueAccount>,
+    pub(crate) chips: Array<QueueAccount>,
+    pub(crate) flows: Array<QueueAccount>,
     one_die_per_dispatch: bool,
     ordered: bool,
     preemptible: bool,
@@ -106,16 +104,15 @@ impl Scheduler {
             observes: policy.observes(),
             holds_back: policy.holds_back(),
             alarm: None,
-            pending: vec![0; geometry.channels as usize],
-            waiting_dies: vec![0; geometry.chips() as usize],
-            waiting: vec![0; geometry.dies() as usize],
-            turn: vec![0; geometry.channels as usize],
+            pending: Array::of(0, geometry.channels as usize),
+            waiting: Array::of(0, geometry.dies() as usize),
+            turn: Array::of(0, geometry.channels as usize),
             offered: 0,
             due: true,
             lone: no_lone,
             no_lone,
-            chips: vec![QueueAccount::default(); geometry.chips() as usize],
-            flows: vec![QueueAccount::default(); flows],
+            chips: Array::of(QueueAccount::default(), geometry.chips() as usize),
+            flows: Array::of(QueueAccount::default(), flows),
             one_die_per_dispatch: device.compat.one_die_per_dispatch,
             ordered: !device.compat.unordered_programs
                 && device.flash.technology != Technology::InPlace,
@@ -139,26 +136,19 @@ impl Scheduler {
     #[inline]
     fn entered(&mut self, place: DiePlace, flow: u16) {
         self.waiting[place.die as usize] += 1;
-        self.waiting_dies[place.chip as usize] |= 1 << place.die_in_chip;
         self.pending[place.channel as usize] |= 1 << place.chip_in_channel;
         self.chips[place.chip as usize].entered();
         self.flows[flow as usize].entered();
     }
 
-    /// Keeps the accounts of a transaction that left its queue.
+    /// Keeps the accounts of a transaction that left its queue; true if nothing waits for the die any more.
     #[inline]
-    fn left(&mut self, place: DiePlace, flow: u16, waited: Time) {
+    fn left(&mut self, place: DiePlace, flow: u16, waited: Time) -> bool {
         self.flows[flow as usize].left(waited);
         self.chips[place.chip as usize].left(waited);
         let waiting = &mut self.waiting[place.die as usize];
         *waiting -= 1;
-        if *waiting == 0 {
-            let dies = &mut self.waiting_dies[place.chip as usize];
-            *dies &= !(1 << place.die_in_chip);
-            if *dies == 0 {
-                self.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
-            }
-        }
+        *waiting == 0
     }
 }
 
@@ -217,10 +207,11 @@ impl Ssd {
         let tr = &self.transactions[id];
         let flow = tr.flow;
         let place = self.flash.place_of(self.flash.die_of(tr.plane));
-        if !self.scheduler.policy.push(place.die, id, &mut self.transactions) {
+        if !self.scheduler.policy.push(place.die, id, &self.transactions) {
             self.with_policy(false, |policy, view| policy.enqueue(place.die, id, view));
         }
         self.scheduler.entered(place, flow);
+        self.flash.note_waiting(place, true);
         self.offer_at(place);
     }
 
@@ -263,36 +254,13 @@ impl Ssd {
     /// the command on its bus is.
     #[inline]
     pub(crate) fn offer_at(&mut self, place: DiePlace) {
-        let DiePlace { chip, channel, .. } = place;
+        let channel = place.channel;
         if !self.channel_busy(channel) {
             self.scheduler.offered |= 1 << channel;
             self.scheduler.due = true;
-        } else if self.wants_channel(chip) {
+        } else if self.flash.is_wanted(place) {
             self.await_channel(channel);
         }
-    }
-
-    /// Something waits at a chip for a die that is idle or may be interrupted.
-    #[inline]
-    fn wants_channel(&self, chip: u32) -> bool {
-        let waiting = self.scheduler.waiting_dies[chip as usize];
-        let interruptible =
-            if self.scheduler.may_suspend { self.flash.changing_dies(chip) } else { 0 };
-        waiting & (self.flash.idle_dies(chip) | interruptible) != 0
-    }
-
-    /// The same for all chips of a channel.
-    #[inline]
-    pub(crate) fn channel_is_wanted(&self, channel: u32) -> bool {
-        let first = channel * self.geometry.chips_per_channel;
-        let mut pending = self.scheduler.pending[channel as usize];
-        while pending != 0 {
-            if self.wants_channel(first + pending.trailing_zeros()) {
-                return true;
-            }
-            pending &= pending - 1;
-        }
-        false
     }
 
     /// Looks at all channels that were offered work.
@@ -370,18 +338,22 @@ impl Ssd {
     fn visit_chips(&mut self, channel: u32, serve: impl Fn(&mut Self, u32) -> bool) -> bool {
         let chips = self.geometry.chips_per_channel;
         let turn = self.scheduler.turn[channel as usize];
-        // Chips from the turn on, then those before it.
-        let mut set = self.scheduler.pending[channel as usize].rotate_right(turn);
-        while set != 0 {
-            let way = (set.trailing_zeros() + turn) % u64::BITS;
-            set &= set - 1;
-            let chip = channel * chips + way;
-            if self.wants_channel(chip) && serve(self, chip) {
+        // Chips from the turn on, then those before it; while they are visited, none comes to them that
+        // nothing waited for before.
+        let mut left = self.scheduler.pending[channel as usize].rotate_right(turn);
+        loop {
+            let set = self.flash.wanted_chips(channel).rotate_right(turn) & left;
+            if set == 0 {
+                return false;
+            }
+            let step = set.trailing_zeros();
+            left &= u64::MAX << step << 1;
+            let way = (step + turn) % u64::BITS;
+            if serve(self, channel * chips + way) {
                 self.scheduler.turn[channel as usize] = if way + 1 == chips { 0 } else { way + 1 };
                 return true;
             }
         }
-        false
     }
 
     /// Collection goes before user work on the chip.
@@ -394,7 +366,7 @@ impl Ssd {
     /// short of free blocks are left to [`Ssd::dispatch`].
     #[inline]
     fn serve_chip_read(&mut self, chip: u32) -> bool {
-        let free = self.scheduler.waiting_dies[chip as usize] & self.flash.idle_dies(chip);
+        let free = self.flash.waiting_dies(chip) & self.flash.idle_dies(chip);
         let closed = self.scheduler.one_die_per_dispatch && !self.flash.chip_idle(chip);
         let first = self.flash.dies_of(chip).start;
         free != 0
@@ -424,7 +396,7 @@ impl Ssd {
             return false;
         }
         let first = dies.start;
-        let waiting = self.scheduler.waiting_dies[chip as usize];
+        let waiting = self.flash.waiting_dies(chip);
         let mut free = waiting & self.flash.idle_dies(chip);
         while free != 0
             && let Some(die) = self.best_die(first, free, urgent)
@@ -484,14 +456,32 @@ impl Ssd {
     fn send_formed(&mut self, die: u32, formed: bool, interrupt: bool) {
         if formed {
             let place = self.flash.place_of(die);
-            for at in 0..self.batch.len() {
-                self.left_queue(place, self.batch[at]);
-            }
-            match self.batch[..] {
-                [id] if !interrupt => self.issue_page(die, id, false),
-                _ => self.issue(die, interrupt),
+            if let [id] = self.batch[..]
+                && !interrupt
+            {
+                self.left_queue(place, id);
+                self.issue_page(die, id, false);
+            } else {
+                self.send_batch(place, interrupt);
             }
         }
+        if !self.cancelled.is_empty() {
+            self.settle_cancelled(die);
+        }
+    }
+
+    /// Sends a command of several pages, or one that interrupts another.
+    #[inline(never)]
+    fn send_batch(&mut self, place: DiePlace, interrupt: bool) {
+        for at in 0..self.batch.len() {
+            self.left_queue(place, self.batch[at]);
+        }
+        self.issue(place.die, interrupt);
+    }
+
+    /// Migrations that turned out pointless leave their queues.
+    #[inline(never)]
+    fn settle_cancelled(&mut self, die: u32) {
         while let Some(id) = self.cancelled.pop() {
             self.left_queue(self.flash.place_of(die), id);
             assert_eq!(self.transactions[id].source, Source::Gc, "only migrations are cancelled");
@@ -533,7 +523,12 @@ impl Ssd {
         if tr.op == Op::Erase {
             self.ftl.unerased[place.chip as usize] -= 1;
         }
-        self.scheduler.left(place, tr.flow, self.now - tr.mark);
+        if self.scheduler.left(place, tr.flow, self.now - tr.mark) {
+            self.flash.note_waiting(place, false);
+            if self.flash.waiting_dies(place.chip) == 0 {
+                self.scheduler.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
+            }
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The waiting transactions of every die, by kind, and the forming of multi-plane commands.
 
-use std::collections::VecDeque;
+use std::hint::select_unpredictable;
 
-use flashlane_engine::{Divisor, NONE, Slab, Time};
+use flashlane_engine::{Array, Divisor, NONE, Ring, Slab, Time};
 
 use super::view::View;
 use crate::config::validate::{PAGES_PER_BLOCK, PLANES_PER_DIE};
@@ -91,27 +91,51 @@ fn place(die: u32, kind: Kind) -> usize {
     die as usize * PLACES + kind.index()
 }
 
-/// What decides whether two transactions of a die can go in one command: operation, page inside the block,
-/// and plane inside the die, from the highest bit on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What decides whether a transaction can go, and whether two of a die can go in one command: a bit for those
+/// that may have to stay or turn out pointless, operation, page inside the block, and plane inside the die, from
+/// the highest bit on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Traits(u32);
 
 impl Traits {
     const PLANE_BITS: u32 = PLANES_PER_DIE.end().trailing_zeros();
-    const OP_SHIFT: u32 = u32::BITS - 2;
+    const OP_SHIFT: u32 = u32::BITS - 3;
+    const MAY_STAY: u32 = 1 << (u32::BITS - 1);
 
     #[inline]
     fn of(tr: &Transaction, pages_per_block: Divisor) -> Self {
         // Blocks are erased together whatever their numbers.
         let page = if tr.op == Op::Erase { 0 } else { pages_per_block.remainder(tr.ppa) };
-        let plane = tr.plane % (1 << Self::PLANE_BITS);
-        Self((tr.op as u32) << Self::OP_SHIFT | page << Self::PLANE_BITS | plane)
+        let plane = Self::plane_of(tr);
+        // Programs wait for those before them in their block, reads of collection may be overtaken by a write.
+        let may_stay = tr.op == Op::Program || tr.source == Source::Gc;
+        let may_stay = if may_stay { Self::MAY_STAY } else { 0 };
+        Self(may_stay | (tr.op as u32) << Self::OP_SHIFT | page << Self::PLANE_BITS | plane)
+    }
+
+    /// It may have to stay in its queue, or turn out pointless; all others can go.
+    #[inline]
+    fn may_stay(self) -> bool {
+        self.0 & Self::MAY_STAY != 0
+    }
+
+    /// The plane of a transaction as far as the planes of a die differ.
+    #[inline]
+    fn plane_of(tr: &Transaction) -> u32 {
+        tr.plane % (1 << Self::PLANE_BITS)
+    }
+
+    /// The same of these.
+    #[inline]
+    fn plane(self) -> u32 {
+        self.0 % (1 << Self::PLANE_BITS)
     }
 
     /// They differ in their planes, and in nothing else.
     #[inline]
     fn complete(self, other: Self) -> bool {
-        (self.0 ^ other.0).wrapping_sub(1) < (1 << Self::PLANE_BITS) - 1
+        let apart = (self.0 ^ other.0) & !Self::MAY_STAY;
+        apart.wrapping_sub(1) < (1 << Self::PLANE_BITS) - 1
     }
 }
 
@@ -122,7 +146,7 @@ const _: () = assert!(
 );
 
 /// A waiting transaction. Partners are found without a look at the transaction itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     id: u32,
     traits: Traits,
@@ -131,25 +155,25 @@ struct Waiting {
 /// Transactions of a die and kind that wait, the oldest first.
 #[derive(Clone, Debug)]
 struct Line {
-    waiting: VecDeque<Waiting>,
-    /// The plane of all that came since the line was last empty; `NONE` for several planes.
+    waiting: Ring<Waiting>,
+    /// The plane of all that came since the line was last empty, as in their traits; `NONE` for several.
     only_plane: u32,
 }
 
 /// Takes one that others are ahead of. A function of its own: it is long, and seldom called.
 #[inline(never)]
-fn take_behind(waiting: &mut VecDeque<Waiting>, position: usize) -> Option<Waiting> {
+fn take_behind(waiting: &mut Ring<Waiting>, position: usize) -> Option<Waiting> {
     waiting.remove(position)
 }
 
 /// Lines of waiting transactions, by die and kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
-    lines: Vec<Line>,
+    lines: Array<Line>,
     /// Kinds of which something waits at each die, a bit each.
-    present: Vec<u16>,
+    present: Array<u16>,
     /// When each die looks for starving transactions next.
-    watch: Vec<Time>,
+    watch: Array<Time>,
     pages_per_block: Divisor,
 }
 
@@ -157,25 +181,27 @@ impl Queues {
     /// Empty queues.
     pub(crate) fn new(geometry: Geometry) -> Self {
         let dies = geometry.dies() as usize;
-        let empty = Line { waiting: VecDeque::new(), only_plane: NONE };
+        let empty = Line { waiting: Ring::new(), only_plane: NONE };
         Self {
-            lines: vec![empty; dies * PLACES],
-            present: vec![0; dies],
-            watch: vec![STARVING; dies],
+            lines: Array::of(empty, dies * PLACES),
+            present: Array::of(0, dies),
+            watch: Array::of(STARVING, dies),
             pages_per_block: Divisor::new(geometry.pages_per_block),
         }
     }
 
     /// Takes the transaction at a position out of its line, into the command being formed.
     #[inline(always)]
-    fn take(&mut self, die: u32, kind: Kind, position: usize, batch: &mut Vec<u32>) {
+    fn take(&mut self, die: u32, kind: Kind, position: usize, batch: &mut Vec<u32>) -> Traits {
         let waiting = &mut self.lines[place(die, kind)].waiting;
         let taken = match position {
             0 => waiting.pop_front(),
             _ => take_behind(waiting, position),
         };
-        batch.push(taken.expect("somebody saw it there").id);
+        let Waiting { id, traits } = taken.expect("somebody saw it there");
+        batch.push(id);
         self.present[die as usize] &= !(u16::from(waiting.is_empty()) << kind.index());
+        traits
     }
 
     /// True if nothing waits at the die.
@@ -194,13 +220,11 @@ impl Queues {
     #[inline(always)]
     pub(crate) fn push(&mut self, die: u32, kind: Kind, id: u32, slab: &Slab<Transaction>) {
         let tr = &slab[id];
+        let traits = Traits::of(tr, self.pages_per_block);
         let line = &mut self.lines[place(die, kind)];
-        if line.waiting.is_empty() {
-            line.only_plane = tr.plane;
-        } else if line.only_plane != tr.plane {
-            line.only_plane = NONE;
-        }
-        line.waiting.push_back(Waiting { id, traits: Traits::of(tr, self.pages_per_block) });
+        let only = line.waiting.is_empty() || line.only_plane == traits.plane();
+        line.only_plane = select_unpredictable(only, traits.plane(), NONE);
+        line.waiting.push_back(Waiting { id, traits });
         self.present[die as usize] |= 1 << kind.index();
     }
 
@@ -266,15 +290,16 @@ impl Queues {
         second: Option<Kind>,
         view: &mut View<'_>,
     ) -> bool {
-        if self.is_empty(die, first) || !self.lead(die, first, view) {
+        if self.is_empty(die, first) {
             return false;
         }
+        let Some(leader) = self.lead(die, first, view) else { return false };
         if view.planes_per_die > 1 {
-            self.join(die, first, view);
+            self.join(die, first, leader, view);
             if let Some(second) = second
                 && (view.batch.len() as u32) < view.planes_per_die
             {
-                self.join(die, second, view);
+                self.join(die, second, leader, view);
             }
         }
         true
@@ -282,7 +307,7 @@ impl Queues {
 
     /// Forms a command from the oldest transactions only: nobody is overtaken.
     pub(crate) fn form_in_order(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> bool {
-        if !self.lead(die, kind, view) {
+        if self.lead(die, kind, view).is_none() {
             return false;
         }
         while (view.batch.len() as u32) < view.planes_per_die {
@@ -319,8 +344,8 @@ impl Queues {
         let Some(position) = leader else {
             return self.form(die, kind, None, view);
         };
-        self.take(die, kind, position, view.batch);
-        self.join(die, kind, view);
+        let traits = self.take(die, kind, position, view.batch);
+        self.join(die, kind, traits, view);
         true
     }
 
@@ -359,7 +384,7 @@ impl Queues {
     }
 
     /// Takes the oldest transaction of a kind that can go.
-    fn lead(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> bool {
+    fn lead(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> Option<Traits> {
         let at = place(die, kind);
         let mut position = 0;
         while let Some(&Waiting { id, traits }) = self.lines[at].waiting.get(position) {
@@ -368,20 +393,19 @@ impl Queues {
                 Traits::of(&view.transactions[id], self.pages_per_block),
                 "nothing that waits moves"
             );
-            if view.is_stale(id) {
+            if traits.may_stay() && view.is_stale(id) {
                 self.take(die, kind, position, view.cancelled);
-            } else if view.is_ready(&view.transactions[id]) {
-                self.take(die, kind, position, view.batch);
-                return true;
+            } else if !traits.may_stay() || view.is_ready(&view.transactions[id]) {
+                return Some(self.take(die, kind, position, view.batch));
             } else {
                 position += 1;
             }
         }
-        false
+        None
     }
 
     /// Adds partners of a kind to the command being formed.
-    fn join(&mut self, die: u32, kind: Kind, view: &mut View<'_>) {
+    fn join(&mut self, die: u32, kind: Kind, leader: Traits, view: &mut View<'_>) {
         let at = place(die, kind);
         let line = &self.lines[at];
         if line.waiting.is_empty() {
@@ -389,18 +413,19 @@ impl Queues {
         }
         // Collection of one plane alone fills a line with pages that cannot go together.
         let only = line.only_plane;
-        if only != NONE && view.batch.iter().any(|&id| view.transactions[id].plane == only) {
+        let takes_it = |id: &u32| Traits::plane_of(&view.transactions[*id]) == only;
+        if only == leader.plane() || only != NONE && view.batch[1..].iter().any(takes_it) {
             return;
         }
-        let leader = Traits::of(&view.transactions[view.batch[0]], self.pages_per_block);
         let (mut from, mut end) = (0, line.waiting.len().min(PARTNER_SCAN));
         loop {
-            let mut near = self.lines[at].waiting.range(from..end);
-            let Some(ahead) = near.position(|waiting| waiting.traits.complete(leader)) else {
-                return;
-            };
-            from += ahead;
-            let Waiting { id, traits } = self.lines[at].waiting[from];
+            let waiting = &self.lines[at].waiting;
+            let found = (from..end).find_map(|at| {
+                let near = waiting.get(at)?;
+                near.traits.complete(leader).then_some((at, near))
+            });
+            let Some((found, &Waiting { id, traits })) = found else { return };
+            from = found;
             let tr = &view.transactions[id];
             debug_assert_eq!(
                 traits,

@@ -84,6 +84,14 @@ impl AddressDraw {
         self.stream = (self.stream + half) % space.next_multiple_of(self.align);
     }
 
+    /// The start of the next request where all have the size of the last one. Unit: sectors.
+    #[inline]
+    pub(crate) fn foresee(&self, sectors: u64, rng: &Rng) -> Option<u64> {
+        let known = matches!(self.shape, Shape::Uniform)
+            && self.limit.checked_sub(sectors) == Some(self.slots.0);
+        known.then(|| rng.clone().below(self.slots.1) * self.align)
+    }
+
     /// The start of a request that arrives at `now`, and what fits of the size there. Unit: sectors.
     pub(crate) fn draw(&mut self, sectors: u64, now: Time, rng: &mut Rng) -> (u64, u64) {
         let sectors = sectors.min(self.limit);

@@ -68,6 +68,12 @@ pub trait RequestSource: Send {
     /// A trace that cannot be read any further.
     fn next(&mut self, now: Time) -> Result<Option<Planned>, Error>;
 
+    /// First sector of the request after the last one, where that is certain and costs little to tell. A hint: what
+    /// the request needs of the simulator's memory is asked for before it is made.
+    fn upcoming(&self) -> Option<u64> {
+        None
+    }
+
     /// Starts another pass at `now`: open-loop arrivals of the new pass count from there.
     ///
     /// # Errors

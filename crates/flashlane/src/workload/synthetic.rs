@@ -40,6 +40,8 @@ struct OpDraw {
     read_ratio: f64,
     trim_ratio: f64,
     flush_ratio: f64,
+    /// All requests are that: nothing is drawn.
+    only: Option<RequestOp>,
 }
 
 #[derive(Clone, Debug)]
@@ -69,12 +71,7 @@ impl SyntheticSource {
         let mut address_rng = stream("workload.address");
         let address = AddressDraw::new(&config.address, limit.max(1), align, &mut address_rng);
         Self {
-            ops: OpDraw {
-                rng: stream("workload.op"),
-                read_ratio: config.read_ratio.0,
-                trim_ratio: config.trim_ratio.0,
-                flush_ratio: config.flush_ratio.0,
-            },
+            ops: OpDraw::new(config, stream("workload.op")),
             address,
             address_rng,
             pace: Pace::new(config, &size, stream("workload.arrival")),
@@ -115,7 +112,22 @@ fn region(config: &SyntheticConfig, space: u64) -> (u64, u64) {
 }
 
 impl OpDraw {
+    fn new(config: &SyntheticConfig, rng: Rng) -> Self {
+        let [read_ratio, trim_ratio, flush_ratio] =
+            [config.read_ratio, config.trim_ratio, config.flush_ratio].map(|ratio| ratio.0);
+        let only = match (read_ratio, trim_ratio + flush_ratio) {
+            (1.0, 0.0) => Some(RequestOp::Read),
+            (0.0, 0.0) => Some(RequestOp::Write),
+            _ => None,
+        };
+        Self { rng, read_ratio, trim_ratio, flush_ratio, only }
+    }
+
+    #[inline]
     fn draw(&mut self) -> RequestOp {
+        if let Some(op) = self.only {
+            return op;
+        }
         let unit = self.rng.unit();
         if unit < self.flush_ratio {
             RequestOp::Flush
@@ -181,6 +193,12 @@ impl RequestSource for SyntheticSource {
         let (sector, sectors) = self.address.draw(sectors, arrival, &mut self.address_rng);
         let sector = self.first_sector + sector;
         Ok(Some(Planned { arrival, op, sector, sectors: sectors as u32 }))
+    }
+
+    fn upcoming(&self) -> Option<u64> {
+        let SizeDraw::Fixed(sectors) = self.size else { return None };
+        self.ops.only?;
+        Some(self.first_sector + self.address.foresee(sectors, &self.address_rng)?)
     }
 
     fn restart(&mut self, now: Time) -> Result<(), Error> {

@@ -38,7 +38,7 @@ crate::policies! {
     }
 }
 
-use flashlane_engine::{Divisor, NONE};
+use flashlane_engine::{Array, Divisor, NONE};
 
 use super::blocks::Blocks;
 use crate::layout::Layout;
@@ -48,7 +48,7 @@ use crate::layout::Layout;
 struct FlowPlanes {
     first_lpa: u32,
     /// Plane by logical page modulo the length: the static order.
-    order: Vec<u32>,
+    order: Array<u32>,
     /// Length of the order.
     period: Divisor,
 }
@@ -56,7 +56,7 @@ struct FlowPlanes {
 /// Finds the plane of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Allocator {
-    flows: Vec<FlowPlanes>,
+    flows: Array<FlowPlanes>,
     dynamic: bool,
     pages_per_plane: Divisor,
 }
@@ -74,7 +74,7 @@ impl Allocator {
                 .map(|flow| {
                     let order = striped::order(name, layout.geometry, flow);
                     let period = Divisor::new(order.len() as u32);
-                    FlowPlanes { first_lpa: flow.first_lpa as u32, order, period }
+                    FlowPlanes { first_lpa: flow.first_lpa as u32, order: order.into(), period }
                 })
                 .collect(),
             dynamic,

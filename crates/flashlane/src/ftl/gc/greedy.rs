@@ -23,16 +23,7 @@ pub(super) struct Greedy;
 
 impl VictimPolicy for Greedy {
     fn select(&mut self, plane: &PlaneView<'_>, _: &mut Rng) -> Option<u32> {
-        let mut best = None;
-        let mut best_gain = 0;
-        for block in 0..plane.len() {
-            if let Some(gain) = plane.gain(block)
-                && gain > best_gain
-            {
-                (best, best_gain) = (Some(block), gain);
-            }
-        }
-        best
+        plane.emptiest()
     }
 
     fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> SteadyState {

@@ -101,6 +101,19 @@ impl<'a> PlaneView<'a> {
         self.valid(block).map(|valid| self.pages_per_block - valid).filter(|&gain| gain > 0)
     }
 
+    /// The first of the blocks with the most gain; `None` where none has any.
+    #[must_use]
+    pub fn emptiest(&self) -> Option<u32> {
+        let (mut best, mut least) = (None, self.pages_per_block);
+        for (block, state) in (0..).zip(self.blocks) {
+            // Seldom true: the rest is looked at only then.
+            if u32::from(state.valid) < least && self.gain(block).is_some() {
+                (best, least) = (Some(block), u32::from(state.valid));
+            }
+        }
+        best
+    }
+
     /// Blocks of the plane that were filled after a full one.
     #[inline]
     #[must_use]

@@ -160,7 +160,7 @@ impl AnyPolicy {
 
     /// Queues a transaction where that needs no view of the device; else false.
     #[inline]
-    pub(crate) fn push(&mut self, die: u32, id: u32, transactions: &mut Slab<Transaction>) -> bool {
+    pub(crate) fn push(&mut self, die: u32, id: u32, transactions: &Slab<Transaction>) -> bool {
         match self {
             Self::OutOfOrder(policy) => policy.push(die, id, transactions),
             Self::PriorityOutOfOrder(policy) => policy.push(die, id, transactions),

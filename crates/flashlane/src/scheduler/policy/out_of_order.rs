@@ -61,7 +61,7 @@ impl OutOfOrder {
 
     /// Queues a transaction.
     #[inline]
-    pub(super) fn push(&mut self, die: u32, id: u32, transactions: &mut Slab<Transaction>) {
+    pub(super) fn push(&mut self, die: u32, id: u32, transactions: &Slab<Transaction>) {
         let kind = Kind::with_class(&transactions[id], ANY);
         self.queues.push(die, kind, id, transactions);
     }

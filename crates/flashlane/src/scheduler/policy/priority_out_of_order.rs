@@ -115,7 +115,7 @@ impl PriorityOutOfOrder {
 
     /// Queues a transaction.
     #[inline]
-    pub(super) fn push(&mut self, die: u32, id: u32, transactions: &mut Slab<Transaction>) {
+    pub(super) fn push(&mut self, die: u32, id: u32, transactions: &Slab<Transaction>) {
         let kind = Kind::of(&transactions[id]);
         self.queues.push(die, kind, id, transactions);
     }

@@ -1,17 +1,18 @@
 //! A lane: events in order in a ring.
 
 use super::{Entry, Key};
+use crate::places::{Places, RING_MIN};
 
 /// Later events that a new one may have to move aside; beyond it goes to the heap.
 const MOVED_MAX: usize = 16;
 
 /// Events, the earliest first.
 ///
-/// Invariants: the length of `places` is a power of two; behind the last event is a place whose key is
-/// `end`; before the first one is a key that is not later than that of any event to come.
+/// Invariants: behind the last event is a place whose key is `end`; before the first one is a key that is
+/// not later than that of any event to come.
 #[derive(Debug)]
-pub(super) struct Ring<E> {
-    places: Vec<Entry<E>>,
+pub(super) struct Lane<E> {
+    places: Places<Entry<E>>,
     /// Events taken and events put in so far; both wrap.
     head: usize,
     tail: usize,
@@ -19,9 +20,9 @@ pub(super) struct Ring<E> {
     end: Key,
 }
 
-impl<E: Copy> Ring<E> {
+impl<E: Copy + Default> Lane<E> {
     pub(super) fn new(end: Key) -> Self {
-        Self { places: Vec::new(), head: 0, tail: 0, end }
+        Self { places: Places::new(vec![Entry::past()]), head: 0, tail: 0, end }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -38,63 +39,65 @@ impl<E: Copy> Ring<E> {
     /// go before one that was taken.
     #[inline(always)]
     pub(super) fn append(&mut self, entry: Entry<E>) -> bool {
-        let mask = self.places.len().wrapping_sub(1);
-        if self.is_full() || self.places[self.tail.wrapping_sub(1) & mask].key > entry.key {
+        if self.is_full() || self.places.at(self.tail.wrapping_sub(1)).key > entry.key {
             return false;
         }
-        self.places[self.tail & mask] = entry;
+        *self.places.at_mut(self.tail) = entry;
         self.tail = self.tail.wrapping_add(1);
-        self.places[self.tail & mask].key = self.end;
+        self.places.at_mut(self.tail).key = self.end;
         true
     }
 
     /// Puts an event in its place; false if that is too far from the end.
     pub(super) fn insert(&mut self, entry: Entry<E>) -> bool {
         if self.is_full() {
-            self.grow(entry.event);
+            self.rearrange((2 * self.places.len()).max(RING_MIN));
         }
-        let mask = self.places.len() - 1;
         let tail = self.tail;
         if self.len() > MOVED_MAX
-            && self.places[tail.wrapping_sub(MOVED_MAX + 1) & mask].key > entry.key
+            && self.places.at(tail.wrapping_sub(MOVED_MAX + 1)).key > entry.key
         {
             return false;
         }
         let mut place = tail;
         while place != self.head {
-            let before = self.places[place.wrapping_sub(1) & mask];
+            let before = *self.places.at(place.wrapping_sub(1));
             if before.key < entry.key {
                 break;
             }
-            self.places[place & mask] = before;
+            *self.places.at_mut(place) = before;
             place = place.wrapping_sub(1);
         }
-        self.places[place & mask] = entry;
+        *self.places.at_mut(place) = entry;
         self.tail = tail.wrapping_add(1);
-        self.places[self.tail & mask].key = self.end;
+        self.places.at_mut(self.tail).key = self.end;
         true
     }
 
     /// Takes the first event of a lane that has one; also gives the key of the next one.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> (E, Key) {
-        let mask = self.places.len() - 1;
-        let event = self.places[self.head & mask].event;
+        let event = self.places.at(self.head).event;
         self.head = self.head.wrapping_add(1);
-        (event, self.places[self.head & mask].key)
+        (event, self.places.at(self.head).key)
     }
 
-    /// Doubles the room. `fill` is what new places hold until they are used.
+    /// Goes on with so many places.
     #[cold]
-    fn grow(&mut self, fill: E) {
-        let room = self.places.len();
+    #[inline(never)]
+    fn rearrange(&mut self, places: usize) {
         let len = self.len();
-        let mut places = Vec::with_capacity((2 * room).max(64));
-        places.extend((0..len).map(|at| self.places[self.head.wrapping_add(at) & (room - 1)]));
-        let past = Key { time: 0, sequence: 0 };
-        places.resize((2 * room).max(64), Entry { key: past, event: fill });
-        places[len].key = self.end;
-        self.places = places;
+        self.places.gather(self.head, places, Entry::past());
         (self.head, self.tail) = (0, len);
+        *self.places.at_mut(places - 1) = Entry::past();
+        self.places.at_mut(len).key = self.end;
+    }
+
+    /// Uses no more places than the events that are pending now may need soon.
+    pub(super) fn fit(&mut self) {
+        let few = (4 * self.len()).next_power_of_two().max(RING_MIN);
+        if few < self.places.len() {
+            self.rearrange(few);
+        }
     }
 }

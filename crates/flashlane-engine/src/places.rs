@@ -1,0 +1,107 @@
+//! Values at numbered places, found without a check.
+
+/// Places that a ring has at least once it was used.
+pub(crate) const RING_MIN: usize = 8;
+
+/// A power of two of values. Only the low bits of an index count, as many as there are places for, so that any index
+/// finds a value: what takes care that it is the right one is whoever hands out the indices. Builds with assertions
+/// check it.
+///
+/// Invariant: `mask` is less than the number of values.
+#[derive(Clone, Debug)]
+pub(crate) struct Places<T> {
+    values: Box<[T]>,
+    mask: usize,
+}
+
+impl<T> Places<T> {
+    /// These values, whose number is a power of two.
+    pub(crate) fn new(values: Vec<T>) -> Self {
+        assert!(values.len().is_power_of_two(), "a power of two of places");
+        Self { mask: values.len() - 1, values: values.into_boxed_slice() }
+    }
+
+    /// The number of places.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.mask + 1
+    }
+
+    /// All values.
+    #[inline]
+    pub(crate) fn all(&self) -> &[T] {
+        &self.values
+    }
+
+    /// The same to write to.
+    #[inline]
+    pub(crate) fn all_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
+    /// The values, to make more of them.
+    pub(crate) fn into_vec(self) -> Vec<T> {
+        self.values.into_vec()
+    }
+
+    /// Of a ring whose first value is at `head`: brings that to the front, those behind it after it, and has
+    /// `wanted` places from then on, a power of two. Memory that was had once is kept.
+    pub(crate) fn gather(&mut self, head: usize, wanted: usize, fill: T)
+    where
+        T: Copy,
+    {
+        assert!(wanted.is_power_of_two(), "a power of two of places");
+        let taken = self.len();
+        self.values[..taken].rotate_left(head & self.mask);
+        if wanted > self.values.len() {
+            let mut values = std::mem::take(&mut self.values).into_vec();
+            values.resize(wanted, fill);
+            self.values = values.into_boxed_slice();
+        }
+        self.mask = wanted - 1;
+    }
+
+    /// The value at the place that the low bits of an index name.
+    #[inline(always)]
+    #[expect(
+        unsafe_code,
+        reason = "a check of every look-up is a tenth of the simulator's instructions"
+    )]
+    pub(crate) fn at(&self, index: usize) -> &T {
+        // SAFETY: the mask is less than the number of values, and so is every number masked by it.
+        unsafe { self.values.get_unchecked(index & self.mask) }
+    }
+
+    /// The same to write to.
+    #[inline(always)]
+    #[expect(
+        unsafe_code,
+        reason = "a check of every look-up is a tenth of the simulator's instructions"
+    )]
+    pub(crate) fn at_mut(&mut self, index: usize) -> &mut T {
+        // SAFETY: the mask is less than the number of values, and so is every number masked by it.
+        unsafe { self.values.get_unchecked_mut(index & self.mask) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn low_bits_name_the_place() {
+        let mut places = Places::new(vec![1, 2, 3, 4]);
+        *places.at_mut(6) = 7;
+        assert_eq!([0, 1, 2, 3, 4, usize::MAX].map(|at| *places.at(at)), [1, 2, 7, 4, 1, 4]);
+        assert_eq!(
+            (places.len(), places.all(), places.clone().into_vec().len()),
+            (4, &[1, 2, 7, 4][..], 4)
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "power of two")]
+    fn other_numbers_of_places_are_refused() {
+        let _ = Places::new(vec![1, 2, 3]);
+    }
+}

@@ -1,0 +1,174 @@
+//! Which sectors of pages hold data that were written only in part.
+
+use flashlane_engine::{Frozen, Table, Use};
+
+/// Sector masks by logical page, of whichever pages are partial. There is no table before the first of them, and memory
+/// only where they are.
+#[derive(Clone, Debug)]
+pub(super) struct Masks {
+    tables: Option<Tables>,
+    /// Partial pages.
+    count: u32,
+    logical: u64,
+    purpose: Use,
+    /// Bits of a mask in the tables: a power of two.
+    width: u32,
+}
+
+/// Masks of up to 32 bits side by side in the numbers of one table; the upper halves of longer ones in another.
+#[derive(Clone, Debug)]
+struct Tables {
+    low: Table,
+    high: Option<Table>,
+}
+
+/// Masks that change no more, for copies.
+#[derive(Debug)]
+pub(super) struct FrozenMasks {
+    tables: Option<(Frozen, Option<Frozen>)>,
+    /// All but the tables.
+    rest: Masks,
+}
+
+impl FrozenMasks {
+    /// Masks that start with the same.
+    pub(super) fn copy(&self) -> Masks {
+        let copy = |(low, high): &(Frozen, Option<Frozen>)| Tables {
+            low: low.copy(),
+            high: high.as_ref().map(Frozen::copy),
+        };
+        Masks { tables: self.tables.as_ref().map(copy), ..self.rest.clone() }
+    }
+}
+
+impl Masks {
+    /// No partial page among so many logical ones.
+    pub(super) fn new(logical: u64, sectors_per_page: u32, purpose: Use) -> Self {
+        let width = sectors_per_page.next_power_of_two();
+        Self { tables: None, count: 0, logical, purpose, width }
+    }
+
+    /// Ends all changes, for copies.
+    pub(super) fn freeze(mut self) -> FrozenMasks {
+        let freeze = |tables: Tables| (tables.low.freeze(), tables.high.map(Table::freeze));
+        FrozenMasks { tables: self.tables.take().map(freeze), rest: self }
+    }
+
+    /// Some page is partial.
+    #[inline]
+    pub(super) fn any(&self) -> bool {
+        self.count > 0
+    }
+
+    /// Memory of the tables, if all pages were partial. Unit: bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        let high = |tables: &Tables| tables.high.as_ref().map_or(0, Table::bytes);
+        self.tables.as_ref().map_or(0, |tables| (tables.low.bytes() + high(tables)) as u64)
+    }
+
+    /// The number of the lower table that a mask is in, and its lowest bit there.
+    #[inline]
+    fn place(&self, lpa: u32) -> (u32, u32) {
+        if self.width >= u32::BITS {
+            return (lpa, 0);
+        }
+        let masks = u32::BITS / self.width;
+        (lpa / masks, lpa % masks * self.width)
+    }
+
+    /// The bits of a number that a mask takes, from the lowest on.
+    #[inline]
+    fn ones(&self) -> u32 {
+        u32::MAX >> (u32::BITS - self.width.min(u32::BITS))
+    }
+
+    /// Asks for the mask of a page, which is needed soon.
+    #[inline]
+    pub(super) fn prefetch(&self, lpa: u32) {
+        if self.count > 0
+            && let Some(tables) = &self.tables
+        {
+            tables.low.prefetch(self.place(lpa).0);
+        }
+    }
+
+    /// The sectors of a partial page.
+    #[inline]
+    pub(super) fn get(&self, lpa: u32) -> u64 {
+        let tables = self.tables.as_ref().expect("a partial page has a mask");
+        let (at, shift) = self.place(lpa);
+        let low = tables.low.get(at) >> shift & self.ones();
+        let high = tables.high.as_ref().map_or(0, |high| high.get(lpa));
+        u64::from(high) << 32 | u64::from(low)
+    }
+
+    /// Sets the sectors of a partial page.
+    #[inline]
+    pub(super) fn set(&mut self, lpa: u32, mask: u64) {
+        let ((at, shift), ones) = (self.place(lpa), self.ones());
+        let tables = self.tables.as_mut().expect("a partial page has a mask");
+        let others = tables.low.get(at) & !(ones << shift);
+        tables.low.set(at, others | (mask as u32 & ones) << shift);
+        if let Some(high) = &mut tables.high {
+            high.set(lpa, (mask >> 32) as u32);
+        }
+    }
+
+    /// A page becomes partial.
+    #[inline]
+    pub(super) fn insert(&mut self, lpa: u32, mask: u64) {
+        if self.tables.is_none() {
+            self.tables = Some(self.make());
+        }
+        self.count += 1;
+        self.set(lpa, mask);
+    }
+
+    /// A page is partial no more.
+    #[inline]
+    pub(super) fn remove(&mut self) {
+        self.count -= 1;
+    }
+
+    #[cold]
+    fn make(&self) -> Tables {
+        let numbers = |bits: u32| (self.logical * u64::from(bits)).div_ceil(u64::from(u32::BITS));
+        let table = |bits: u32| Table::new(numbers(bits) as usize, self.purpose);
+        Tables {
+            low: table(self.width.min(u32::BITS)),
+            high: (self.width > u32::BITS).then(|| table(u32::BITS)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_of_all_widths_are_kept_apart() {
+        for sectors in [1, 2, 8, 16, 24, 32, 48, 64] {
+            let full = u64::MAX >> (64 - sectors);
+            let mask = |lpa: u32| u64::from(lpa + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) & full;
+            let mut masks = Masks::new(1000, sectors, Use::Copied);
+            assert_eq!((masks.any(), masks.bytes()), (false, 0));
+            (0..1000).for_each(|lpa| masks.insert(lpa, mask(lpa)));
+            masks.set(17, 0);
+            masks.set(18, full);
+            masks.remove();
+            let expected = |lpa| match lpa {
+                17 => 0,
+                18 => full,
+                _ => mask(lpa),
+            };
+            assert!((0..1000).all(|lpa| masks.get(lpa) == expected(lpa)), "{sectors} sectors");
+            let bits = u64::from(sectors.next_power_of_two());
+            assert!(masks.bytes() >= 1000 * bits / 8 && masks.bytes() < 1000 * bits / 8 + 8);
+            let frozen = masks.freeze();
+            let mut copy = frozen.copy();
+            copy.set(3, 1);
+            assert_eq!((copy.get(3), copy.get(4), copy.count), (1, mask(4), 999));
+            assert_eq!(frozen.copy().get(3), mask(3));
+        }
+    }
+}
