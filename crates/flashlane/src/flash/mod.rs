@@ -10,6 +10,8 @@
 mod accounts;
 mod channel;
 mod copyback;
+mod die;
+mod sets;
 mod suspension;
 pub(crate) mod timing;
 
@@ -22,50 +24,10 @@ use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
 use accounts::ChipAccount;
 use channel::Channel;
+use die::Suspended;
+pub(crate) use die::{Die, DiePlace, DieState};
+use sets::DieSets;
 use timing::FlashTiming;
-
-/// What a die is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DieState {
-    /// Nothing.
-    Idle,
-    /// A command is on the bus, then the array works. A read stays here until its channel looks at it.
-    Array,
-    /// Read data waits for the bus or is on it.
-    DataOut,
-    /// Pages in the registers of its planes wait for their program commands.
-    Copyback,
-}
-
-/// Where a die is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DiePlace {
-    pub(crate) die: u32,
-    pub(crate) die_in_chip: u32,
-    pub(crate) chip: u32,
-    pub(crate) chip_in_channel: u32,
-    pub(crate) channel: u32,
-}
-
-/// What the dies of a chip do, a bit each.
-#[derive(Clone, Copy, Debug)]
-struct DieSets {
-    /// Nothing.
-    idle: u32,
-    /// The array programs or erases.
-    changing: u32,
-    /// Whatever it is, something waits for them in the scheduler.
-    waiting: u32,
-}
-
-/// An operation that was interrupted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Suspended {
-    head: u32,
-    op: Op,
-    left: u64,
-    whole: u64,
-}
 
 /// What a die does.
 #[derive(Clone, Copy, Debug)]
@@ -76,61 +38,6 @@ pub(crate) struct Running {
     /// Start and end of the array operation.
     pub(crate) since: Time,
     pub(crate) until: Time,
-}
-
-/// A die. All but what it suspended is in one cache line.
-#[derive(Clone, Debug)]
-#[repr(C, align(64))]
-pub(crate) struct Die {
-    /// End of the array operation.
-    until: Time,
-    /// End of the command cycles, start of the array operation.
-    since: Time,
-    /// Array time of the operation without interruptions.
-    whole: u64,
-    /// From then on the operation may be interrupted.
-    interruptible: Time,
-    /// First transaction of the running command, linked by `sibling`.
-    head: u32,
-    /// Pages of read data still to move.
-    data_left: u32,
-    chip: u32,
-    /// First page in a register that is programmed after the running command, or `NONE`.
-    registers: u32,
-    /// Sectors of the largest page of read data.
-    sectors: u16,
-    /// Counts interruptions, so that the end of an interrupted operation is recognised as stale.
-    epoch: u16,
-    die_in_chip: u8,
-    chip_in_channel: u8,
-    channel: u8,
-    pub(crate) state: DieState,
-    op: Op,
-    /// There is something in `suspended`.
-    holds_suspended: bool,
-    suspended: Option<Suspended>,
-}
-
-const _: () = assert!(std::mem::offset_of!(Die, suspended) <= 64, "one cache line");
-
-impl Die {
-    /// Where the die of that number is.
-    #[inline(always)]
-    fn place(&self, die: u32) -> DiePlace {
-        DiePlace {
-            die,
-            die_in_chip: u32::from(self.die_in_chip),
-            chip: self.chip,
-            chip_in_channel: u32::from(self.chip_in_channel),
-            channel: u32::from(self.channel),
-        }
-    }
-
-    /// The array works: the command cycles are over, and no read data waits.
-    fn works_at(&self, now: Time) -> bool {
-        let sensed = self.op == Op::Read && self.until <= now;
-        self.state == DieState::Array && self.since <= now && !sensed
-    }
 }
 
 /// A command for a die.
@@ -324,96 +231,6 @@ impl Flash {
     pub(crate) fn dies_of(&self, chip: u32) -> std::ops::Range<u32> {
         let dies = self.dies_per_chip.get();
         chip * dies..(chip + 1) * dies
-    }
-
-    /// True if no die of the chip does anything.
-    #[inline]
-    pub(crate) fn chip_idle(&self, chip: u32) -> bool {
-        self.idle_dies(chip) == u32::MAX
-    }
-
-    /// The dies of a chip that do nothing, a bit each.
-    #[inline]
-    pub(crate) fn idle_dies(&self, chip: u32) -> u32 {
-        self.sets[chip as usize].idle
-    }
-
-    /// The dies of a chip whose array programs or erases, a bit each.
-    #[inline]
-    pub(crate) fn changing_dies(&self, chip: u32) -> u32 {
-        self.sets[chip as usize].changing
-    }
-
-    /// The dies of a chip for which something waits, a bit each.
-    #[inline]
-    pub(crate) fn waiting_dies(&self, chip: u32) -> u32 {
-        self.sets[chip as usize].waiting
-    }
-
-    /// Chips of a channel at which something waits for a die that is idle or may be interrupted, a bit each.
-    #[inline]
-    pub(crate) fn wanted_chips(&self, channel: u32) -> u64 {
-        self.wanted[channel as usize]
-    }
-
-    /// True for such a chip.
-    #[inline]
-    pub(crate) fn is_wanted(&self, place: DiePlace) -> bool {
-        self.wanted[place.channel as usize] >> place.chip_in_channel & 1 != 0
-    }
-
-    /// A die does something else now.
-    #[inline(always)]
-    fn set_state(&mut self, die: u32, state: DieState) {
-        let it = &mut self.dies[die as usize];
-        it.state = state;
-        let changing = state == DieState::Array && it.op != Op::Read;
-        let place = it.place(die);
-        self.note(place, state == DieState::Idle, changing);
-    }
-
-    /// A die does something else now.
-    #[inline(always)]
-    fn note(&mut self, place: DiePlace, idle: bool, changing: bool) {
-        let sets = &mut self.sets[place.chip as usize];
-        let others = !(1 << place.die_in_chip);
-        sets.idle = sets.idle & others | u32::from(idle) << place.die_in_chip;
-        sets.changing = sets.changing & others | u32::from(changing) << place.die_in_chip;
-        self.note_wanted(place);
-    }
-
-    /// Something waits for a die now, or nothing any more.
-    #[inline(always)]
-    pub(crate) fn note_waiting(&mut self, place: DiePlace, waits: bool) {
-        let sets = &mut self.sets[place.chip as usize];
-        sets.waiting =
-            sets.waiting & !(1 << place.die_in_chip) | u32::from(waits) << place.die_in_chip;
-        self.note_wanted(place);
-    }
-
-    /// A die that can take a command is wanted at a chip, or none is any more.
-    #[inline(always)]
-    fn note_wanted(&mut self, place: DiePlace) {
-        let wants = self.wants(place.chip);
-        let wanted = &mut self.wanted[place.channel as usize];
-        *wanted =
-            *wanted & !(1 << place.chip_in_channel) | u64::from(wants) << place.chip_in_channel;
-    }
-
-    /// Something waits at a chip for a die that is idle or may be interrupted.
-    #[inline(always)]
-    fn wants(&self, chip: u32) -> bool {
-        let DieSets { idle, changing, waiting } = self.sets[chip as usize];
-        waiting & (idle | changing & self.interruptible) != 0
-    }
-
-    /// The sets of wanted chips are what they should be, for audits.
-    pub(crate) fn audit_wanted(&self) {
-        for (channel, &wanted) in (0..).zip(&self.wanted) {
-            let chips = self.chips_per_channel.get();
-            let wants = |chip: u32| u64::from(self.wants(channel * chips + chip)) << chip;
-            assert_eq!(wanted, (0..chips).map(wants).sum::<u64>(), "wanted chips of a channel");
-        }
     }
 
     /// Operations that the dies run or have suspended, for audits.

@@ -257,7 +257,8 @@ impl Ssd {
         });
         let depth = self.host.queue_depth;
         let host = &self.host.flows[flow as usize];
-        // Its mapping is looked up when the firmware is done with it: hardly time enough to fetch the entry.
+        // A mapping is looked up as soon as the firmware is done: memory takes longer, so it is asked for a
+        // request ahead where that is known.
         let upcoming = host.source.as_ref().and_then(|source| source.upcoming());
         let first_lpa = self.layout.flows[flow as usize].first_lpa;
         let page = self.page_sectors.divide_long(upcoming.unwrap_or(planned.sector));

@@ -44,6 +44,31 @@ enum Values {
     Differences(Differences),
 }
 
+impl DataPage {
+    /// The next value of a column of that type, perhaps unsigned, whose values are there at level `there`.
+    fn next(
+        &mut self,
+        (kind, is_unsigned): (Type, bool),
+        there: u32,
+        dictionary: &[Cell],
+    ) -> Result<Cell> {
+        self.left -= 1;
+        if let Some(levels) = &mut self.levels
+            && levels.next()? != there
+        {
+            return Ok(Cell::Missing);
+        }
+        match &mut self.values {
+            Values::Plain(input) => plain(kind, is_unsigned, input),
+            Values::Differences(numbers) => Ok(integer(kind, is_unsigned, numbers.next()?)),
+            Values::Dictionary(places) => match dictionary.get(places.next()? as usize) {
+                Some(cell) => Ok(cell.clone()),
+                None => refused("a value that its dictionary lacks"),
+            },
+        }
+    }
+}
+
 impl ColumnReader {
     pub(super) fn new(
         group: &dyn RowGroupReader,
@@ -68,27 +93,8 @@ impl ColumnReader {
         while cells.len() < count {
             match &mut self.page {
                 Some(page) if page.left > 0 => {
-                    let page_end = cells.len() + page.left as usize;
-                    while cells.len() < count.min(page_end) {
-                        page.left -= 1;
-                        let is_there = match &mut page.levels {
-                            Some(levels) => levels.next()? == self.there,
-                            None => true,
-                        };
-                        cells.push(match &mut page.values {
-                            _ if !is_there => Cell::Missing,
-                            Values::Plain(input) => plain(self.kind, self.is_unsigned, input)?,
-                            Values::Differences(numbers) => {
-                                integer(self.kind, self.is_unsigned, numbers.next()?)
-                            }
-                            Values::Dictionary(places) => {
-                                match self.dictionary.get(places.next()? as usize) {
-                                    Some(cell) => cell.clone(),
-                                    None => return refused("a value that its dictionary lacks"),
-                                }
-                            }
-                        });
-                    }
+                    let of = (self.kind, self.is_unsigned);
+                    cells.push(page.next(of, self.there, &self.dictionary)?);
                 }
                 _ => self.page = Some(self.next_page()?),
             }

@@ -1,0 +1,109 @@
+//! Which dies are idle, which could be interrupted, and for which something waits: a bit each, by chip.
+//!
+//! Invariant: a chip is wanted exactly while something waits for one of its dies that could take a command.
+
+use super::{DiePlace, DieState, Flash};
+use crate::transaction::Op;
+
+/// What the dies of a chip do, a bit each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DieSets {
+    /// Nothing.
+    pub(super) idle: u32,
+    /// The array programs or erases.
+    pub(super) changing: u32,
+    /// Whatever it is, something waits for them in the scheduler.
+    pub(super) waiting: u32,
+}
+
+impl Flash {
+    /// True if no die of the chip does anything.
+    #[inline]
+    pub(crate) fn chip_idle(&self, chip: u32) -> bool {
+        self.idle_dies(chip) == u32::MAX
+    }
+
+    /// The dies of a chip that do nothing, a bit each.
+    #[inline]
+    pub(crate) fn idle_dies(&self, chip: u32) -> u32 {
+        self.sets[chip as usize].idle
+    }
+
+    /// The dies of a chip whose array programs or erases, a bit each.
+    #[inline]
+    pub(crate) fn changing_dies(&self, chip: u32) -> u32 {
+        self.sets[chip as usize].changing
+    }
+
+    /// The dies of a chip for which something waits, a bit each.
+    #[inline]
+    pub(crate) fn waiting_dies(&self, chip: u32) -> u32 {
+        self.sets[chip as usize].waiting
+    }
+
+    /// Chips of a channel at which something waits for a die that is idle or may be interrupted, a bit each.
+    #[inline]
+    pub(crate) fn wanted_chips(&self, channel: u32) -> u64 {
+        self.wanted[channel as usize]
+    }
+
+    /// True for such a chip.
+    #[inline]
+    pub(crate) fn is_wanted(&self, place: DiePlace) -> bool {
+        self.wanted[place.channel as usize] >> place.chip_in_channel & 1 != 0
+    }
+
+    /// A die does something else now.
+    #[inline(always)]
+    pub(super) fn set_state(&mut self, die: u32, state: DieState) {
+        let it = &mut self.dies[die as usize];
+        it.state = state;
+        let changing = state == DieState::Array && it.op != Op::Read;
+        let place = it.place(die);
+        self.note(place, state == DieState::Idle, changing);
+    }
+
+    /// A die does something else now.
+    #[inline(always)]
+    pub(super) fn note(&mut self, place: DiePlace, idle: bool, changing: bool) {
+        let sets = &mut self.sets[place.chip as usize];
+        let others = !(1 << place.die_in_chip);
+        sets.idle = sets.idle & others | u32::from(idle) << place.die_in_chip;
+        sets.changing = sets.changing & others | u32::from(changing) << place.die_in_chip;
+        self.note_wanted(place);
+    }
+
+    /// Something waits for a die now, or nothing any more.
+    #[inline(always)]
+    pub(crate) fn note_waiting(&mut self, place: DiePlace, waits: bool) {
+        let sets = &mut self.sets[place.chip as usize];
+        sets.waiting =
+            sets.waiting & !(1 << place.die_in_chip) | u32::from(waits) << place.die_in_chip;
+        self.note_wanted(place);
+    }
+
+    /// A die that can take a command is wanted at a chip, or none is any more.
+    #[inline(always)]
+    fn note_wanted(&mut self, place: DiePlace) {
+        let wants = self.wants(place.chip);
+        let wanted = &mut self.wanted[place.channel as usize];
+        *wanted =
+            *wanted & !(1 << place.chip_in_channel) | u64::from(wants) << place.chip_in_channel;
+    }
+
+    /// Something waits at a chip for a die that is idle or may be interrupted.
+    #[inline(always)]
+    fn wants(&self, chip: u32) -> bool {
+        let DieSets { idle, changing, waiting } = self.sets[chip as usize];
+        waiting & (idle | changing & self.interruptible) != 0
+    }
+
+    /// The sets of wanted chips are what they should be, for audits.
+    pub(crate) fn audit_wanted(&self) {
+        for (channel, &wanted) in (0..).zip(&self.wanted) {
+            let chips = self.chips_per_channel.get();
+            let wants = |chip: u32| u64::from(self.wants(channel * chips + chip)) << chip;
+            assert_eq!(wanted, (0..chips).map(wants).sum::<u64>(), "wanted chips of a channel");
+        }
+    }
+}
