@@ -1,7 +1,12 @@
 //! Values at numbered places, found without a check.
 
 /// Places that a ring has at least once it was used.
-pub(crate) const RING_MIN: usize = 8;
+const RING_MIN: usize = 8;
+
+/// As many places as a ring of so many values may need soon.
+pub(crate) fn places_for(values: usize) -> usize {
+    (4 * values).next_power_of_two().max(RING_MIN)
+}
 
 /// A power of two of values. Only the low bits of an index count, as many as there are places for, so that any index
 /// finds a value: what takes care that it is the right one is whoever hands out the indices. Builds with assertions
@@ -25,6 +30,11 @@ impl<T> Places<T> {
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.mask + 1
+    }
+
+    /// The number of places of a ring that has no more room.
+    pub(crate) fn more(&self) -> usize {
+        (2 * self.len()).max(RING_MIN)
     }
 
     /// All values.

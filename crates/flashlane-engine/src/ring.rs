@@ -1,6 +1,6 @@
 //! A queue in a ring of places.
 
-use crate::places::{Places, RING_MIN};
+use crate::places::{Places, places_for};
 
 /// Values that leave in the order in which they came. Its memory grows with the longest queue there was.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ impl<T: Copy + Default> Ring<T> {
     #[inline(always)]
     pub fn push_back(&mut self, value: T) {
         if self.len() == self.places.len() {
-            self.rearrange((2 * self.places.len()).max(RING_MIN));
+            self.rearrange(self.places.more());
         }
         *self.places.at_mut(self.tail) = value;
         self.tail = self.tail.wrapping_add(1);
@@ -60,7 +60,7 @@ impl<T: Copy + Default> Ring<T> {
     /// Uses no more places than the values that wait now may need soon: a queue visits all its places in
     /// turn, and what was long once and is short now would take more of the processor's cache than it must.
     pub fn fit(&mut self) {
-        let few = (4 * self.len()).next_power_of_two().max(RING_MIN);
+        let few = places_for(self.len());
         if few < self.places.len() {
             self.rearrange(few);
         }
@@ -154,7 +154,7 @@ mod tests {
             assert_eq!(ring.front_mut().copied(), model.front().copied());
             if step % 900 == 0 {
                 ring.fit();
-                assert!(ring.places.len() <= (8 * ring.len()).max(RING_MIN));
+                assert!(ring.places.len() <= (8 * ring.len()).max(places_for(0)));
             }
             if step % 100 == 0 {
                 assert!(ring.iter().eq(&model));

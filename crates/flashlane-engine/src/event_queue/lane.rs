@@ -1,7 +1,7 @@
 //! A lane: events in order in a ring.
 
 use super::{Entry, Key};
-use crate::places::{Places, RING_MIN};
+use crate::places::{Places, places_for};
 
 /// Later events that a new one may have to move aside; beyond it goes to the heap.
 const MOVED_MAX: usize = 16;
@@ -51,7 +51,7 @@ impl<E: Copy + Default> Lane<E> {
     /// Puts an event in its place; false if that is too far from the end.
     pub(super) fn insert(&mut self, entry: Entry<E>) -> bool {
         if self.is_full() {
-            self.rearrange((2 * self.places.len()).max(RING_MIN));
+            self.rearrange(self.places.more());
         }
         let tail = self.tail;
         if self.len() > MOVED_MAX
@@ -95,7 +95,7 @@ impl<E: Copy + Default> Lane<E> {
 
     /// Uses no more places than the events that are pending now may need soon.
     pub(super) fn fit(&mut self) {
-        let few = (4 * self.len()).next_power_of_two().max(RING_MIN);
+        let few = places_for(self.len());
         if few < self.places.len() {
             self.rearrange(few);
         }
