@@ -1,6 +1,6 @@
 //! A map from `u32` to `u32` in one flat table, the same on every machine.
 
-use crate::table::{Table, Use};
+use crate::places::Pairs;
 
 /// Open addressing with linear probing and backward-shift deletion. Keys below `u32::MAX`.
 ///
@@ -8,10 +8,8 @@ use crate::table::{Table, Use};
 /// order is never observed: there is no iterator.
 #[derive(Clone, Debug)]
 pub struct DenseMap {
-    /// For each place a key + 1 and a value; key 0 is an empty place.
-    table: Table,
-    /// Places, a power of two.
-    places: usize,
+    /// A key + 1 and a value; key 0 is an empty place.
+    pairs: Pairs,
     len: usize,
 }
 
@@ -21,51 +19,29 @@ impl Default for DenseMap {
     }
 }
 
-/// So many empty places.
-fn empty(places: usize) -> Table {
-    Table::new(places * 2, Use::Filled)
-}
-
 impl DenseMap {
     /// A map with room for `capacity` entries before it grows.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
-        let places = (capacity * 2).next_power_of_two().max(8);
-        Self { table: empty(places), places, len: 0 }
+        Self { pairs: Pairs::new((capacity * 2).next_power_of_two().max(8)), len: 0 }
     }
 
+    /// The place of a key, whose low bits count.
     #[inline]
-    fn place(&self, key: u32) -> usize {
+    fn place(key: u32) -> usize {
         let hash = u64::from(key).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (hash >> 32) as usize & (self.places - 1)
+        (hash >> 32) as usize
     }
 
-    /// Key + 1 of a place.
+    /// The place and the value of a key, or the place that it would take.
     #[inline]
-    fn key(&self, at: usize) -> u32 {
-        self.table.get(2 * at as u32)
-    }
-
-    #[inline]
-    fn value(&self, at: usize) -> u32 {
-        self.table.get(2 * at as u32 + 1)
-    }
-
-    #[inline]
-    fn set(&mut self, at: usize, key: u32, value: u32) {
-        self.table.set(2 * at as u32, key);
-        self.table.set(2 * at as u32 + 1, value);
-    }
-
-    #[inline]
-    fn find(&self, key: u32) -> Result<usize, usize> {
-        let mask = self.places - 1;
-        let mut at = self.place(key);
+    fn find(&self, key: u32) -> Result<(usize, u32), usize> {
+        let mut at = Self::place(key);
         loop {
-            match self.key(at) {
-                0 => return Err(at),
-                found if found == key + 1 => return Ok(at),
-                _ => at = (at + 1) & mask,
+            match self.pairs.at(at) {
+                (0, _) => return Err(at),
+                (found, value) if found == key + 1 => return Ok((at, value)),
+                _ => at = at.wrapping_add(1),
             }
         }
     }
@@ -73,7 +49,7 @@ impl DenseMap {
     /// Asks for the entry of a key, which is needed soon.
     #[inline]
     pub fn prefetch(&self, key: u32) {
-        self.table.prefetch(2 * self.place(key) as u32);
+        self.pairs.prefetch(Self::place(key));
     }
 
     /// Number of entries.
@@ -88,12 +64,6 @@ impl DenseMap {
         self.len == 0
     }
 
-    /// Memory of the table. Unit: bytes.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.table.bytes()
-    }
-
     /// The value of a key.
     #[inline]
     #[must_use]
@@ -101,22 +71,21 @@ impl DenseMap {
         if self.len == 0 {
             return None;
         }
-        self.find(key).ok().map(|at| self.value(at))
+        self.find(key).ok().map(|(_, value)| value)
     }
 
     /// Sets the value of a key; returns the one before.
     pub fn insert(&mut self, key: u32, value: u32) -> Option<u32> {
-        if self.len * 2 >= self.places {
+        if self.len * 2 >= self.pairs.len() {
             self.grow();
         }
         match self.find(key) {
-            Ok(at) => {
-                let before = self.value(at);
-                self.set(at, key + 1, value);
+            Ok((at, before)) => {
+                self.pairs.set(at, key + 1, value);
                 Some(before)
             }
             Err(at) => {
-                self.set(at, key + 1, value);
+                self.pairs.set(at, key + 1, value);
                 self.len += 1;
                 None
             }
@@ -125,45 +94,42 @@ impl DenseMap {
 
     #[cold]
     fn grow(&mut self) {
-        let mut larger = Self { table: empty(self.places * 2), places: self.places * 2, len: 0 };
-        for at in 0..self.places {
-            let key = self.key(at);
+        let mut larger = Self { pairs: Pairs::new(self.pairs.len() * 2), len: self.len };
+        for at in 0..self.pairs.len() {
+            let (key, value) = self.pairs.at(at);
             if key != 0 {
                 let place = larger.find(key - 1).expect_err("keys are unique");
-                larger.set(place, key, self.value(at));
+                larger.pairs.set(place, key, value);
             }
         }
-        larger.len = self.len;
         *self = larger;
     }
 
     /// Removes every entry and keeps the memory.
     pub fn clear(&mut self) {
-        self.table.row_mut(0, 2 * self.places as u32).fill([0; 4]);
+        self.pairs.clear();
         self.len = 0;
     }
 
     /// Removes a key; returns its value.
     pub fn remove(&mut self, key: u32) -> Option<u32> {
-        let mut hole = self.find(key).ok()?;
-        let value = self.value(hole);
-        let mask = self.places - 1;
+        let (mut hole, value) = self.find(key).ok()?;
+        let mask = self.pairs.len() - 1;
         let mut at = hole;
         loop {
-            at = (at + 1) & mask;
-            let found = self.key(at);
+            at = at.wrapping_add(1);
+            let (found, moved) = self.pairs.at(at);
             if found == 0 {
                 break;
             }
             // Move an entry back unless that would put it before its own place.
-            let home = self.place(found - 1);
+            let home = Self::place(found - 1);
             if (at.wrapping_sub(home) & mask) >= (at.wrapping_sub(hole) & mask) {
-                let moved = self.value(at);
-                self.set(hole, found, moved);
+                self.pairs.set(hole, found, moved);
                 hole = at;
             }
         }
-        self.set(hole, 0, 0);
+        self.pairs.set(hole, 0, 0);
         self.len -= 1;
         Some(value)
     }

@@ -5,12 +5,28 @@ use std::io;
 
 use memmap2::{MmapMut, MmapOptions};
 
+/// Bytes of a line of the caches of a processor.
+const LINE: usize = 64;
+
 /// Asks for the cache line of an element that is needed soon. A hint: changes no result, and any index is
 /// allowed. Does nothing on machines other than x86-64 and 64-bit ARM.
 #[inline(always)]
-#[expect(unsafe_code, reason = "the instruction takes a raw pointer")]
 pub fn prefetch<T>(values: &[T], index: usize) {
-    let address = values.as_ptr().wrapping_add(index);
+    prefetch_line(values.as_ptr().wrapping_add(index).cast());
+}
+
+/// Asks the processor for all lines of a value that begins with one.
+#[inline(always)]
+pub(crate) fn prefetch_whole<T>(value: &T) {
+    let first = std::ptr::from_ref(value).cast::<u8>();
+    for line in 0..size_of::<T>().div_ceil(LINE) {
+        prefetch_line(first.wrapping_add(line * LINE));
+    }
+}
+
+#[inline(always)]
+#[expect(unsafe_code, reason = "the instruction takes a raw pointer")]
+fn prefetch_line(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: SSE is part of x86-64, and a prefetch neither faults nor reads, whatever the address.
     unsafe {

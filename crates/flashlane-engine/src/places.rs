@@ -1,5 +1,9 @@
 //! Values at numbered places, found without a check.
 
+use memmap2::MmapMut;
+
+use crate::memory::{self, prefetch};
+
 /// Places that a ring has at least once it was used.
 const RING_MIN: usize = 8;
 
@@ -94,6 +98,89 @@ impl<T> Places<T> {
     }
 }
 
+/// Bytes of a pair.
+const PAIR: usize = size_of::<u64>();
+
+/// A power of two of pairs of numbers, in large pages of memory where the system has them. Only the low bits of an
+/// index count, as in [`Places`].
+///
+/// Invariant: `mask` is less than the number of pairs in the memory.
+#[derive(Debug)]
+pub(crate) struct Pairs {
+    memory: MmapMut,
+    mask: usize,
+}
+
+impl Clone for Pairs {
+    fn clone(&self) -> Self {
+        let mut copy = Self::new(self.len());
+        copy.memory.copy_from_slice(&self.memory);
+        copy
+    }
+}
+
+impl Pairs {
+    /// So many pairs of zeros, a power of two.
+    pub(crate) fn new(pairs: usize) -> Self {
+        assert!(pairs.is_power_of_two(), "a power of two of places");
+        let memory = MmapMut::map_anon(pairs * PAIR).expect("there is memory for the tables");
+        assert_eq!(memory.len(), pairs * PAIR, "as much memory as asked for");
+        memory::prefer_large_pages(&memory);
+        Self { memory, mask: pairs - 1 }
+    }
+
+    /// The number of pairs.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.mask + 1
+    }
+
+    /// Where a pair begins in the memory.
+    #[inline(always)]
+    fn offset(&self, index: usize) -> usize {
+        (index & self.mask) * PAIR
+    }
+
+    /// The pair at the place that the low bits of an index name.
+    #[inline(always)]
+    #[expect(
+        unsafe_code,
+        reason = "look-ups of cached pages are many, and the check is half of one"
+    )]
+    pub(crate) fn at(&self, index: usize) -> (u32, u32) {
+        let from = self.offset(index);
+        // SAFETY: the mask is less than the number of pairs, and so is every number masked by it.
+        let bytes = unsafe { self.memory.get_unchecked(from..from + PAIR) };
+        let pair = u64::from_le_bytes(bytes.try_into().expect("as wide as a pair"));
+        (pair as u32, (pair >> u32::BITS) as u32)
+    }
+
+    /// Sets that pair.
+    #[inline(always)]
+    #[expect(
+        unsafe_code,
+        reason = "look-ups of cached pages are many, and the check is half of one"
+    )]
+    pub(crate) fn set(&mut self, index: usize, first: u32, second: u32) {
+        let from = self.offset(index);
+        let pair = u64::from(second) << u32::BITS | u64::from(first);
+        // SAFETY: the mask is less than the number of pairs, and so is every number masked by it.
+        let bytes = unsafe { self.memory.get_unchecked_mut(from..from + PAIR) };
+        bytes.copy_from_slice(&pair.to_le_bytes());
+    }
+
+    /// Asks for a pair that is needed soon.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, index: usize) {
+        prefetch(&self.memory, self.offset(index));
+    }
+
+    /// All are zeros again.
+    pub(crate) fn clear(&mut self) {
+        self.memory.fill(0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +194,20 @@ mod tests {
             (places.len(), places.all(), places.clone().into_vec().len()),
             (4, &[1, 2, 7, 4][..], 4)
         );
+    }
+
+    #[test]
+    fn low_bits_name_the_pair() {
+        let mut pairs = Pairs::new(4);
+        pairs.set(7, 1, u32::MAX);
+        pairs.set(0, 2, 3);
+        assert_eq!(
+            [0, 1, 3, 4, usize::MAX].map(|at| pairs.at(at)),
+            [(2, 3), (0, 0), (1, u32::MAX), (2, 3), (1, u32::MAX)]
+        );
+        let copy = pairs.clone();
+        pairs.clear();
+        assert_eq!((pairs.at(3), copy.at(3), copy.len()), ((0, 0), (1, u32::MAX), 4));
     }
 
     #[test]

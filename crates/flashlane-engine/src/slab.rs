@@ -2,6 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
+use crate::memory::prefetch_whole;
 use crate::places::Places;
 
 /// No value.
@@ -89,6 +90,12 @@ impl<T> Slab<T> {
         assert!(std::mem::replace(&mut self.live[id as usize], false), "a value is removed once");
         *self.free.at_mut(self.frees) = id;
         self.frees += 1;
+    }
+
+    /// Asks for a value that is needed soon.
+    #[inline(always)]
+    pub fn prefetch(&self, id: u32) {
+        prefetch_whole(self.values.at(id as usize));
     }
 
     /// Number of live values.

@@ -57,6 +57,15 @@ impl Table {
         Self { memory, file }
     }
 
+    /// The same numbers in memory for another use.
+    #[must_use]
+    pub fn moved(&self, purpose: Use) -> Self {
+        let mut moved = Self::new(self.len(), purpose);
+        let bytes = moved.memory.len();
+        moved.memory.copy_from_slice(&self.memory[..bytes]);
+        moved
+    }
+
     /// Ends all changes, for copies.
     #[must_use]
     pub fn freeze(self) -> Frozen {

@@ -67,6 +67,12 @@ impl HotPages {
         self.written[flow as usize].insert(lpa, 0).is_none()
     }
 
+    /// Asks for what is known of a page that the host writes soon.
+    #[inline]
+    pub(super) fn prefetch(&self, flow: u16, lpa: u32) {
+        self.written[flow as usize].prefetch(lpa);
+    }
+
     /// Pages of a flow were accepted, or tried to be.
     pub(super) fn call_over(&mut self, flow: u16, now: Time) {
         if self.rule == Rule::FirstSinceMilestone && now > self.milestone {

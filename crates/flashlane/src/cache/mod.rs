@@ -94,6 +94,16 @@ impl Cache {
         &mut self.pool(flow).slots
     }
 
+    /// Asks for what is known of a page, which a request of the flow needs soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, flow: u16, lpa: u32) {
+        if self.modes[flow as usize] != CacheMode::Off {
+            let at = if self.pools.len() == 1 { 0 } else { flow as usize };
+            self.pools[at].slots.prefetch(lpa);
+            self.hot.prefetch(flow, lpa);
+        }
+    }
+
     /// Sectors that the cache holds of a page.
     #[cfg(test)]
     pub(crate) fn held(&mut self, flow: u16, lpa: u32) -> u64 {

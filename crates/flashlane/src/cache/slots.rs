@@ -1,6 +1,6 @@
 //! Cache slots: one page each, in order of use.
 
-use flashlane_engine::{DenseMap, NONE};
+use flashlane_engine::{DenseMap, NONE, prefetch};
 
 /// How far from the least recently used end a slot is looked for that may leave.
 const VICTIM_SCAN: u32 = 64;
@@ -77,6 +77,12 @@ impl Slots {
 
     pub(super) fn contains(&self, lpa: u32) -> bool {
         self.index.get(lpa).is_some()
+    }
+
+    /// Asks for the place of a page, which is needed soon.
+    #[inline]
+    pub(super) fn prefetch(&self, lpa: u32) {
+        self.index.prefetch(lpa);
     }
 
     fn unlink(&mut self, at: u32) {
@@ -201,6 +207,11 @@ impl Slots {
         let at = self.index.remove(lpa).expect("the page is cached");
         self.unlink(at);
         self.free.push(at);
+        // The next one to go is at hand where this one was the oldest.
+        if let Some(next) = self.slots.get(self.oldest as usize) {
+            self.index.prefetch(next.lpa);
+            prefetch(&self.slots, next.newer as usize);
+        }
         at
     }
 

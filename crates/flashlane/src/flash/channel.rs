@@ -189,6 +189,8 @@ impl Ssd {
         let waited = tr.lap(now);
         tr.chain.queue += waited;
         let duration = self.flash.timing.data(tr.sectors());
+        // Where a request waits for the page, its end may be that of the transfer.
+        self.requests.prefetch(tr.request);
         let state = &mut self.flash.channels[channel as usize];
         assert!(!state.busy, "a channel moves one thing at a time");
         state.busy = true;

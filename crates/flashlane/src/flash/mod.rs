@@ -352,7 +352,6 @@ impl Ssd {
         flash.note(at, false, op != Op::Read);
         let beside = after == DieState::Idle && others != u32::MAX;
         flash.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
-        flash.chips[chip as usize].starts(die_in_chip);
         let state = &mut flash.channels[channel as usize];
         assert!(!state.busy, "a channel moves one thing at a time");
         state.busy = true;

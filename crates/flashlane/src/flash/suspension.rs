@@ -3,7 +3,7 @@
 
 use flashlane_engine::{NONE, Time};
 
-use super::{DiePlace, DieState, Flash, Suspended};
+use super::{DieState, Flash, Suspended};
 use crate::event::Event;
 use crate::ssd::Ssd;
 use crate::transaction::Op;
@@ -91,8 +91,6 @@ impl Ssd {
         state.interruptible = now + Time(suspended.whole / PROGRESS_PART);
         let (until, epoch, mut id) = (state.until, state.epoch, state.head);
         self.flash.set_state(die, DieState::Array);
-        let DiePlace { chip, die_in_chip, .. } = self.flash.place_of(die);
-        self.flash.chips[chip as usize].starts(die_in_chip);
         while id != NONE {
             let tr = &mut self.transactions[id];
             let waited = tr.lap(now);

@@ -2,8 +2,11 @@
 
 use flashlane_engine::{Frozen, Table, Use};
 
+/// Bytes of a small page of memory.
+const SMALL_PAGE: usize = 4096;
+
 /// Sector masks by logical page, of whichever pages are partial. There is no table before the first of them, and memory
-/// only where they are.
+/// only where they are, in small pages. Where these become as many as large pages would take, they become large.
 #[derive(Clone, Debug)]
 pub(super) struct Masks {
     tables: Option<Tables>,
@@ -11,6 +14,8 @@ pub(super) struct Masks {
     count: u32,
     logical: u64,
     purpose: Use,
+    /// So many partial pages, wherever they are, fill most of the table: then it moves to large pages of memory.
+    large_from: u32,
     /// Bits of a mask in the tables: a power of two.
     width: u32,
 }
@@ -45,7 +50,7 @@ impl Masks {
     /// No partial page among so many logical ones.
     pub(super) fn new(logical: u64, sectors_per_page: u32, purpose: Use) -> Self {
         let width = sectors_per_page.next_power_of_two();
-        Self { tables: None, count: 0, logical, purpose, width }
+        Self { tables: None, count: 0, logical, purpose, large_from: u32::MAX, width }
     }
 
     /// Ends all changes, for copies.
@@ -118,9 +123,12 @@ impl Masks {
     #[inline]
     pub(super) fn insert(&mut self, lpa: u32, mask: u64) {
         if self.tables.is_none() {
-            self.tables = Some(self.make());
+            self.make();
         }
         self.count += 1;
+        if self.count >= self.large_from {
+            self.enlarge();
+        }
         self.set(lpa, mask);
     }
 
@@ -131,12 +139,25 @@ impl Masks {
     }
 
     #[cold]
-    fn make(&self) -> Tables {
+    fn make(&mut self) {
+        let grows = self.purpose == Use::Filled;
+        let purpose = if grows { Use::Sparse } else { self.purpose };
         let numbers = |bits: u32| (self.logical * u64::from(bits)).div_ceil(u64::from(u32::BITS));
-        let table = |bits: u32| Table::new(numbers(bits) as usize, self.purpose);
-        Tables {
-            low: table(self.width.min(u32::BITS)),
-            high: (self.width > u32::BITS).then(|| table(u32::BITS)),
+        let table = |bits: u32| Table::new(numbers(bits) as usize, purpose);
+        let low = table(self.width.min(u32::BITS));
+        if grows {
+            self.large_from = low.bytes().div_ceil(SMALL_PAGE) as u32;
+        }
+        let high = (self.width > u32::BITS).then(|| table(u32::BITS));
+        self.tables = Some(Tables { low, high });
+    }
+
+    #[cold]
+    fn enlarge(&mut self) {
+        self.large_from = u32::MAX;
+        if let Some(tables) = &mut self.tables {
+            tables.low = tables.low.moved(Use::Filled);
+            tables.high = tables.high.take().map(|high| high.moved(Use::Filled));
         }
     }
 }
@@ -147,10 +168,13 @@ mod tests {
 
     #[test]
     fn masks_of_all_widths_are_kept_apart() {
-        for sectors in [1, 2, 8, 16, 24, 32, 48, 64] {
+        let purposes = [Use::Copied, Use::Filled, Use::Sparse];
+        let widths = [1, 2, 8, 16, 24, 32, 48, 64];
+        for (sectors, purpose) in widths.iter().flat_map(|&w| purposes.map(|purpose| (w, purpose)))
+        {
             let full = u64::MAX >> (64 - sectors);
             let mask = |lpa: u32| u64::from(lpa + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) & full;
-            let mut masks = Masks::new(1000, sectors, Use::Copied);
+            let mut masks = Masks::new(1000, sectors, purpose);
             assert_eq!((masks.any(), masks.bytes()), (false, 0));
             (0..1000).for_each(|lpa| masks.insert(lpa, mask(lpa)));
             masks.set(17, 0);

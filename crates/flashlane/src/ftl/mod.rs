@@ -264,6 +264,12 @@ impl Ftl {
             classes: classes.into(),
         }
     }
+
+    /// Requests look up something that memory has to be asked for.
+    #[inline]
+    pub(crate) fn looks_up(&self) -> bool {
+        self.pages.any_touched() || self.mapping.is_some()
+    }
 }
 
 impl Ssd {

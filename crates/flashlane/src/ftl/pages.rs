@@ -11,6 +11,10 @@ use super::masks::{FrozenMasks, Masks};
 /// Logical pages of a word of `partial`.
 const WORD: u32 = u32::BITS;
 
+/// Logical pages of a region, and regions of a word of `touched`.
+const REGION: u32 = 4096;
+const REGIONS: u32 = u64::BITS;
+
 /// The page tables. Sizes: logical pages of all flows, physical pages of the device.
 #[derive(Clone, Debug)]
 pub(crate) struct PageTables {
@@ -18,6 +22,10 @@ pub(crate) struct PageTables {
     l2p: Table,
     /// Physical to logical (or to translation page), plus one; 0 for free and invalid pages.
     p2l: Table,
+    /// One bit a region of logical pages: some page of it has, or had, a place. A drive that is almost empty
+    /// answers from here: memory takes longer.
+    touched: Vec<u64>,
+    any_touched: bool,
     /// One bit a logical page: only some sectors were written.
     partial: Table,
     masks: Masks,
@@ -29,6 +37,8 @@ pub(crate) struct PageTables {
 pub(crate) struct FrozenPages {
     l2p: Frozen,
     p2l: Frozen,
+    touched: Vec<u64>,
+    any_touched: bool,
     partial: Frozen,
     masks: FrozenMasks,
     full_mask: u64,
@@ -40,6 +50,8 @@ impl FrozenPages {
         PageTables {
             l2p: self.l2p.copy(),
             p2l: self.p2l.copy(),
+            touched: self.touched.clone(),
+            any_touched: self.any_touched,
             partial: self.partial.copy(),
             masks: self.masks.copy(),
             full_mask: self.full_mask,
@@ -54,8 +66,10 @@ impl PageTables {
         Self {
             l2p: Table::new(logical as usize, purpose),
             p2l: Table::new(physical as usize, purpose),
+            touched: vec![0; logical.div_ceil(u64::from(REGION * REGIONS)) as usize],
+            any_touched: false,
             partial: Table::new(logical.div_ceil(64) as usize * 2, few),
-            masks: Masks::new(logical, sectors_per_page, few),
+            masks: Masks::new(logical, sectors_per_page, purpose),
             full_mask: if sectors_per_page == 64 { u64::MAX } else { (1 << sectors_per_page) - 1 },
         }
     }
@@ -65,6 +79,8 @@ impl PageTables {
         FrozenPages {
             l2p: self.l2p.freeze(),
             p2l: self.p2l.freeze(),
+            touched: self.touched,
+            any_touched: self.any_touched,
             partial: self.partial.freeze(),
             masks: self.masks.freeze(),
             full_mask: self.full_mask,
@@ -85,6 +101,9 @@ impl PageTables {
     /// Physical page of a logical one, or `NONE`.
     #[inline]
     pub(crate) fn ppa(&self, lpa: u32) -> u32 {
+        if !self.is_touched(lpa) {
+            return NONE;
+        }
         // 0 - 1 wraps to NONE.
         self.l2p.get(lpa).wrapping_sub(1)
     }
@@ -95,9 +114,31 @@ impl PageTables {
         self.p2l.get(ppa).wrapping_sub(1)
     }
 
+    /// Some page has, or had, a place.
+    #[inline]
+    pub(crate) fn any_touched(&self) -> bool {
+        self.any_touched
+    }
+
+    /// Some page of the region of a logical one has, or had, a place.
+    #[inline]
+    fn is_touched(&self, lpa: u32) -> bool {
+        let region = lpa / REGION;
+        let word = self.touched.get((region / REGIONS) as usize);
+        word.is_some_and(|word| word >> (region % REGIONS) & 1 != 0)
+    }
+
+    #[inline]
+    fn touch(&mut self, lpa: u32) {
+        let region = lpa / REGION;
+        self.touched[(region / REGIONS) as usize] |= 1 << (region % REGIONS);
+        self.any_touched = true;
+    }
+
     /// Points a logical page at a physical one, or at nothing.
     #[inline]
     pub(crate) fn set_ppa(&mut self, lpa: u32, ppa: u32) {
+        self.touch(lpa);
         self.l2p.set(lpa, ppa.wrapping_add(1));
     }
 
@@ -110,6 +151,9 @@ impl PageTables {
     /// Asks for what is kept of a logical page, which is needed soon.
     #[inline]
     pub(crate) fn prefetch(&self, lpa: u32) {
+        if !self.is_touched(lpa) {
+            return;
+        }
         self.l2p.prefetch(lpa);
         self.partial.prefetch(lpa / WORD);
         self.masks.prefetch(lpa);
@@ -141,6 +185,8 @@ impl PageTables {
 
     /// The same of logical pages and [`PageTables::set_ppa`].
     pub(crate) fn place_entries_mut(&mut self, lpa: u32, count: u32) -> &mut [[u8; 4]] {
+        (lpa / REGION..(lpa + count).div_ceil(REGION))
+            .for_each(|region| self.touch(region * REGION));
         self.l2p.row_mut(lpa, count)
     }
 

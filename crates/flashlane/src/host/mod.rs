@@ -67,9 +67,19 @@ impl HostFlow {
     }
 }
 
+/// A submission doorbell on its way to the device, and its place among the events.
+#[derive(Clone, Copy, Debug)]
+struct Ringing {
+    arrives: Time,
+    place: Sequence,
+    flow: u16,
+}
+
 /// The host.
 pub(crate) struct Host {
     pub(crate) link: Link,
+    /// The last doorbell of the current event, which is not scheduled yet.
+    ringing: Option<Ringing>,
     pub(crate) flows: Array<HostFlow>,
     queue_depth: u64,
     /// The released MQSim starts its flows in this order.
@@ -96,6 +106,7 @@ impl Host {
         let silent = || HostFlow::new(None, false);
         Self {
             link: Link::new(&device.link, &device.interface, &device.compat),
+            ringing: None,
             flows: Array::filled(flows, silent),
             queue_depth: u64::from(device.interface.queue_depth),
             last_flow_first: device.compat.random_generators,
@@ -133,6 +144,9 @@ impl Ssd {
                 }
                 None => self.plan_arrival(flow),
             }
+        }
+        if let Some(last) = self.host.ringing.take() {
+            self.schedule_doorbell(last);
         }
     }
 
@@ -231,6 +245,7 @@ impl Ssd {
         let planned = self.host.flows[flow as usize].planned.take().expect("an arrival is planned");
         self.submit(flow, &planned);
         self.plan_arrival(flow);
+        self.ring();
     }
 
     /// A request enters the host: into the submission queue or behind it.
@@ -255,14 +270,10 @@ impl Ssd {
             next_page: 0,
             chain: Chain::default(),
         });
+        if self.ftl.looks_up() {
+            self.prefetch_upcoming(flow, planned.sector);
+        }
         let depth = self.host.queue_depth;
-        let host = &self.host.flows[flow as usize];
-        // A mapping is looked up as soon as the firmware is done: memory takes longer, so it is asked for a
-        // request ahead where that is known.
-        let upcoming = host.source.as_ref().and_then(|source| source.upcoming());
-        let first_lpa = self.layout.flows[flow as usize].first_lpa;
-        let page = self.page_sectors.divide_long(upcoming.unwrap_or(planned.sector));
-        self.prefetch_page(flow, (first_lpa + page) as u32);
         let host = &mut self.host.flows[flow as usize];
         host.generated += 1;
         if self.interface.sata.is_some() {
@@ -272,6 +283,18 @@ impl Ssd {
         } else {
             host.backlog.push_back(id);
         }
+    }
+
+    /// Asks for what is kept of the page of a request. A mapping is looked up as soon as the firmware is done:
+    /// memory takes longer, so it is asked for a request ahead where that is known.
+    #[inline]
+    fn prefetch_upcoming(&self, flow: u16, sector: u64) {
+        let source = self.host.flows[flow as usize].source.as_ref();
+        let upcoming = source.and_then(|source| source.upcoming()).unwrap_or(sector);
+        let first_lpa = self.layout.flows[flow as usize].first_lpa;
+        let lpa = (first_lpa + self.page_sectors.divide_long(upcoming)) as u32;
+        self.cache.prefetch(flow, lpa);
+        self.prefetch_page(flow, lpa);
     }
 
     /// Asks for what is kept of a logical page, which is needed soon.
@@ -292,8 +315,30 @@ impl Ssd {
         let flow = request.flow;
         self.host.flows[flow as usize].tail += 1;
         self.interface.nvme.submission[flow as usize].push_back(id);
-        let rings = self.send_down(self.host.link.doorbell);
-        self.queue.schedule(rings, Event::Doorbell { flow });
+        let arrives = self.send_down(self.host.link.doorbell);
+        let place = self.queue.reserve();
+        if let Some(before) = self.host.ringing.replace(Ringing { arrives, place, flow }) {
+            self.schedule_doorbell(before);
+        }
+    }
+
+    #[inline(always)]
+    fn schedule_doorbell(&mut self, Ringing { arrives, place, flow }: Ringing) {
+        self.queue.schedule_at(arrives, place, Event::Doorbell { flow });
+    }
+
+    /// An event is over but for the doorbell that it set off. Nearly always that comes next: then it need not go
+    /// through the queue.
+    #[inline(always)]
+    fn ring(&mut self) {
+        let Some(ringing) = self.host.ringing.take() else { return };
+        self.dispatch_offered();
+        if self.queue.passes(ringing.arrives, ringing.place) {
+            self.now = ringing.arrives;
+            self.on_doorbell(ringing.flow);
+        } else {
+            self.schedule_doorbell(ringing);
+        }
     }
 
     /// A completion entry is in host memory.
@@ -319,6 +364,7 @@ impl Ssd {
         }
         self.next_in_loop(flow);
         self.expect_postponed();
+        self.ring();
     }
 
     /// The host sees a completion: the request is over. Returns its flow.
@@ -355,6 +401,7 @@ impl Ssd {
     /// The pause after a completion is over.
     pub(crate) fn on_thought(&mut self, flow: u16) {
         self.generate(flow);
+        self.ring();
     }
 
     /// Share of the work that is done, as far as it is known.

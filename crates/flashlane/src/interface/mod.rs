@@ -58,8 +58,11 @@ impl Interface {
         if time == 0 {
             return ready;
         }
-        let server = self.servers.iter().min().expect("there is a server");
-        ready.max(*server) + Time(time)
+        let server = match self.servers[..] {
+            [only] => only,
+            ref several => *several.iter().min().expect("there is a server"),
+        };
+        ready.max(server) + Time(time)
     }
 
     /// A command is due at `ready`; returns when its firmware time is over.
@@ -69,7 +72,10 @@ impl Interface {
         if time == 0 {
             return ready;
         }
-        let server = self.servers.iter_mut().min().expect("there is a server");
+        let server = match &mut self.servers[..] {
+            [only] => only,
+            several => several.iter_mut().min().expect("there is a server"),
+        };
         *server = ready.max(*server) + Time(time);
         *server
     }

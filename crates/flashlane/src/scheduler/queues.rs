@@ -222,7 +222,7 @@ impl Queues {
         let tr = &slab[id];
         let traits = Traits::of(tr, self.pages_per_block);
         let line = &mut self.lines[place(die, kind)];
-        let only = line.waiting.is_empty() || line.only_plane == traits.plane();
+        let only = line.waiting.is_empty() | (line.only_plane == traits.plane());
         line.only_plane = select_unpredictable(only, traits.plane(), NONE);
         line.waiting.push_back(Waiting { id, traits });
         self.present[die as usize] |= 1 << kind.index();
@@ -408,13 +408,13 @@ impl Queues {
     fn join(&mut self, die: u32, kind: Kind, leader: Traits, view: &mut View<'_>) {
         let at = place(die, kind);
         let line = &self.lines[at];
-        if line.waiting.is_empty() {
-            return;
-        }
         // Collection of one plane alone fills a line with pages that cannot go together.
         let only = line.only_plane;
+        if line.waiting.is_empty() | (only == leader.plane()) {
+            return;
+        }
         let takes_it = |id: &u32| Traits::plane_of(&view.transactions[*id]) == only;
-        if only == leader.plane() || only != NONE && view.batch[1..].iter().any(takes_it) {
+        if only != NONE && view.batch[1..].iter().any(takes_it) {
             return;
         }
         let (mut from, mut end) = (0, line.waiting.len().min(PARTNER_SCAN));
@@ -433,8 +433,7 @@ impl Queues {
                 "nothing that waits moves"
             );
             if view.batch[1..].iter().all(|&id| view.transactions[id].plane != tr.plane)
-                && view.is_ready(tr)
-                && !view.is_stale(id)
+                && (!traits.may_stay() || view.is_ready(tr) && !view.is_stale(id))
             {
                 self.take(die, kind, from, view.batch);
                 if view.batch.len() as u32 == view.planes_per_die {

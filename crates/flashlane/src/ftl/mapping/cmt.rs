@@ -1,8 +1,14 @@
-//! The cached mapping table: entries in order of use, changed ones also by translation page.
+//! The cached mapping table: entries in order of use.
+//!
+//! A write-back of a translation page takes all its changed entries along. They are not listed: an entry keeps
+//! the epoch of its page in which it changed, and a write-back starts another epoch.
 
 use std::ops::Range;
 
 use flashlane_engine::{DenseMap, NONE, prefetch};
+
+/// The epoch of entries that did not change.
+const NEVER: u32 = 0;
 
 /// An entry. Links are places in the table.
 #[derive(Clone, Copy, Debug)]
@@ -11,11 +17,9 @@ struct Entry {
     page: u32,
     newer: u32,
     older: u32,
-    /// Neighbours among the changed entries of the translation page.
-    dirty_next: u32,
-    dirty_previous: u32,
+    /// The epoch of the translation page in which it changed last, or [`NEVER`].
+    changed: u32,
     flow: u16,
-    dirty: bool,
     /// Its translation page is being read: the place is taken, the entry not known.
     awaited: bool,
 }
@@ -37,8 +41,8 @@ pub(super) struct Cmt {
     index: DenseMap,
     /// First translation page whose entries may come.
     first_page: u32,
-    /// First changed entry by translation page from there on, plus one; 0 for none.
-    dirty: Vec<u32>,
+    /// The epoch of each translation page from there on: one more with every write-back.
+    epochs: Vec<u32>,
     newest: u32,
     oldest: u32,
     capacity: u32,
@@ -52,7 +56,7 @@ impl Cmt {
             free: Vec::new(),
             index: DenseMap::default(),
             first_page: pages.start,
-            dirty: vec![0; pages.len()],
+            epochs: vec![NEVER + 1; pages.len()],
             newest: NONE,
             oldest: NONE,
             capacity,
@@ -106,10 +110,11 @@ impl Cmt {
         true
     }
 
-    /// Asks for the place of an entry, which is needed soon.
+    /// Asks for the place of an entry and for the epoch of its page, which are needed soon.
     #[inline]
-    pub(super) fn prefetch(&self, lpa: u32) {
+    pub(super) fn prefetch(&self, lpa: u32, page: u32) {
         self.index.prefetch(lpa);
+        prefetch(&self.epochs, (page - self.first_page) as usize);
     }
 
     /// True if the entry has its place, known or not.
@@ -144,17 +149,8 @@ impl Cmt {
     /// Adds an entry; there must be room and it must be new.
     pub(super) fn insert(&mut self, lpa: u32, page: u32, flow: u16, dirty: bool) {
         assert!(self.has_room(), "an entry is added where there is room");
-        let entry = Entry {
-            lpa,
-            page,
-            newer: NONE,
-            older: NONE,
-            dirty_next: NONE,
-            dirty_previous: NONE,
-            flow,
-            dirty: false,
-            awaited: false,
-        };
+        let entry =
+            Entry { lpa, page, newer: NONE, older: NONE, changed: NEVER, flow, awaited: false };
         let at = match self.free.pop() {
             Some(at) => {
                 self.entries[at as usize] = entry;
@@ -173,24 +169,20 @@ impl Cmt {
         }
     }
 
-    /// First changed entry of a translation page, plus one; 0 for none.
-    fn first_dirty(&mut self, page: u32) -> &mut u32 {
-        &mut self.dirty[(page - self.first_page) as usize]
+    /// The epoch of a translation page.
+    fn epoch(&self, page: u32) -> u32 {
+        self.epochs[(page - self.first_page) as usize]
     }
 
     /// Marks the entry at a place as changed.
     fn change(&mut self, at: u32) {
-        let Entry { page, dirty, .. } = self.entries[at as usize];
-        if dirty {
-            return;
-        }
-        let head = std::mem::replace(self.first_dirty(page), at + 1).wrapping_sub(1);
-        let entry = &mut self.entries[at as usize];
-        entry.dirty = true;
-        (entry.dirty_previous, entry.dirty_next) = (NONE, head);
-        if head != NONE {
-            self.entries[head as usize].dirty_previous = at;
-        }
+        let epoch = self.epoch(self.entries[at as usize].page);
+        self.entries[at as usize].changed = epoch;
+    }
+
+    /// True if the entry changed since the last write-back of its page.
+    fn is_dirty(&self, entry: &Entry) -> bool {
+        entry.changed != NEVER && entry.changed == self.epoch(entry.page)
     }
 
     /// Takes the least recently used entry out whose page is not being read; `None` if all are.
@@ -200,15 +192,7 @@ impl Cmt {
             at = self.entries[at as usize].newer;
         }
         let entry = self.entries[at as usize];
-        if entry.dirty {
-            if entry.dirty_next != NONE {
-                self.entries[entry.dirty_next as usize].dirty_previous = entry.dirty_previous;
-            }
-            match entry.dirty_previous {
-                NONE => *self.first_dirty(entry.page) = entry.dirty_next.wrapping_add(1),
-                previous => self.entries[previous as usize].dirty_next = entry.dirty_next,
-            }
-        }
+        let dirty = self.is_dirty(&entry);
         self.unlink(at);
         self.index.remove(entry.lpa);
         self.free.push(at);
@@ -217,35 +201,19 @@ impl Cmt {
             self.index.prefetch(next.lpa);
             prefetch(&self.entries, next.newer as usize);
         }
-        Some(Evicted { lpa: entry.lpa, page: entry.page, flow: entry.flow, dirty: entry.dirty })
+        Some(Evicted { lpa: entry.lpa, page: entry.page, flow: entry.flow, dirty })
     }
 
-    /// Logical pages of the changed entries of a translation page are added to `lpas`.
-    pub(super) fn dirty_of(&mut self, page: u32, lpas: &mut Vec<u32>) {
-        let mut at = self.first_dirty(page).wrapping_sub(1);
-        while at != NONE {
-            let entry = &self.entries[at as usize];
-            lpas.push(entry.lpa);
-            at = entry.dirty_next;
-        }
-    }
-
-    /// True if the entry is known and unchanged.
-    pub(super) fn is_clean(&self, lpa: u32) -> bool {
-        self.index.get(lpa).is_some_and(|at| {
-            let entry = &self.entries[at as usize];
-            !entry.dirty && !entry.awaited
-        })
+    /// Whether the entry of a page has changed; `None` if it is not known.
+    pub(super) fn changed(&self, lpa: u32) -> Option<bool> {
+        let entry = &self.entries[self.index.get(lpa)? as usize];
+        (!entry.awaited).then(|| self.is_dirty(entry))
     }
 
     /// Every changed entry of a translation page counts as unchanged from now on.
     pub(super) fn clean_page(&mut self, page: u32) {
-        let mut at = std::mem::take(self.first_dirty(page)).wrapping_sub(1);
-        while at != NONE {
-            let entry = &mut self.entries[at as usize];
-            entry.dirty = false;
-            at = entry.dirty_next;
-        }
+        let epoch = &mut self.epochs[(page - self.first_page) as usize];
+        *epoch = epoch.checked_add(1).expect("fewer than four billion write-backs of a page");
     }
 
     /// Checks links and counts; in the part of one flow, that all entries are its.
@@ -255,25 +223,11 @@ impl Cmt {
             let entry = &self.entries[at as usize];
             assert_eq!(self.index.get(entry.lpa), Some(at), "index and list agree");
             assert!(owner.is_none_or(|flow| flow == entry.flow), "a part holds its flow's entries");
+            assert!(entry.changed <= self.epoch(entry.page), "nothing changed in an epoch to come");
             count += 1;
             at = entry.older;
         }
         assert_eq!(count, self.index.len(), "every entry is in the list once");
-        let mut changed = 0;
-        for (page, &head) in (self.first_page..).zip(&self.dirty) {
-            let (mut at, mut previous) = (head.wrapping_sub(1), NONE);
-            while at != NONE {
-                let entry = &self.entries[at as usize];
-                assert!(entry.dirty && entry.page == page, "a page lists its changed entries");
-                assert_eq!(entry.dirty_previous, previous, "the list goes both ways");
-                changed += 1;
-                (previous, at) = (at, entry.dirty_next);
-            }
-        }
-        let free = |at: &u32| self.entries[*at as usize].dirty;
-        let dirty = self.entries.iter().filter(|entry| entry.dirty).count()
-            - self.free.iter().filter(|at| free(at)).count();
-        assert_eq!(changed, dirty, "every changed entry is listed");
         assert!(count <= self.capacity as usize, "the table keeps its capacity");
     }
 }
@@ -310,27 +264,26 @@ mod tests {
     }
 
     #[test]
-    fn changed_entries_are_listed_by_page() {
+    fn entries_change_until_their_page_is_written_back() {
         let mut cmt = Cmt::new(4, 10..12);
         for lpa in 0..4 {
             cmt.insert(lpa, 10 + lpa / 3, 0, lpa != 1);
         }
-        let dirty_of = |cmt: &mut Cmt, page| {
-            let mut lpas = Vec::new();
-            cmt.dirty_of(page, &mut lpas);
-            lpas
-        };
-        assert_eq!(dirty_of(&mut cmt, 10), [2, 0]);
-        assert!(cmt.settle(1, true) && cmt.settle(2, true), "the second was changed before");
+        let changed = |cmt: &Cmt| [0, 1, 2, 3].map(|lpa| cmt.changed(lpa));
+        assert_eq!(changed(&cmt), [true, false, true, true].map(Some));
+        cmt.clean_page(10);
+        assert_eq!(
+            changed(&cmt),
+            [false, false, false, true].map(Some),
+            "another page has its own"
+        );
+        assert!(cmt.settle(2, true) && cmt.settle(3, true), "one anew, one still");
+        assert_eq!(changed(&cmt), [false, false, true, true].map(Some));
         cmt.audit(None);
-        assert_eq!(dirty_of(&mut cmt, 10), [1, 2, 0]);
-        // The oldest stands at the end of the list, then 3 alone, then 1 at its head.
-        for left in [vec![1, 2], vec![1, 2], vec![2]] {
-            assert!(cmt.evict().is_some());
-            cmt.audit(None);
-            assert_eq!(dirty_of(&mut cmt, 10), left);
-        }
-        assert!(dirty_of(&mut cmt, 11).is_empty());
+        let left: Vec<_> = std::iter::from_fn(|| cmt.evict()).map(|e| (e.lpa, e.dirty)).collect();
+        assert_eq!(left, [(0, false), (1, false), (2, true), (3, true)]);
+        cmt.reserve(7, 10, 0);
+        assert_eq!((cmt.changed(7), cmt.changed(8)), (None, None), "awaited, and not there");
     }
 
     #[test]

@@ -9,7 +9,7 @@
 mod cmt;
 mod write_back;
 
-use flashlane_engine::{DenseMap, NONE};
+use flashlane_engine::{DenseMap, Divisor, NONE, prefetch};
 
 use super::Ftl;
 use crate::config::{DeviceConfig, Sharing};
@@ -68,7 +68,8 @@ impl Waiting {
 pub(crate) struct MappingTable {
     /// One for all flows, or one for each.
     cmts: Vec<Cmt>,
-    per_page: u64,
+    /// Entries of a translation page.
+    per_page: Divisor,
     /// What differs in the released MQSim.
     rules: Rules,
     /// Physical page of each translation page, plus one; 0 where it was never written.
@@ -112,7 +113,7 @@ impl MappingTable {
         };
         Self {
             cmts,
-            per_page: sizes.per_page,
+            per_page: Divisor::new(sizes.per_page as u32),
             rules: Rules {
                 reserves: compat.cmt_reserves,
                 short_reads: compat.short_mapping_reads,
@@ -133,20 +134,21 @@ impl MappingTable {
     #[inline]
     pub(crate) fn page_of(&self, flow: u16, lpa: u32) -> u32 {
         let (first_page, first_lpa) = self.flows[flow as usize];
-        first_page + ((u64::from(lpa) - first_lpa) / self.per_page) as u32
+        first_page + self.per_page.divide(lpa - first_lpa as u32)
     }
 
     /// Translation pages of a flow.
     pub(crate) fn pages_of(&self, flow: u16, layout: &Layout) -> std::ops::Range<u32> {
         let first = self.flows[flow as usize].0;
-        let count = layout.flows[flow as usize].pages.div_ceil(self.per_page) as u32;
+        let count =
+            layout.flows[flow as usize].pages.div_ceil(u64::from(self.per_page.get())) as u32;
         first..first + count
     }
 
     /// The same without a last one that is not whole.
     pub(crate) fn whole_pages_of(&self, flow: u16, layout: &Layout) -> std::ops::Range<u32> {
         let first = self.flows[flow as usize].0;
-        first..first + (layout.flows[flow as usize].pages / self.per_page) as u32
+        first..first + (layout.flows[flow as usize].pages / u64::from(self.per_page.get())) as u32
     }
 
     /// Number of a translation page among those of its flow.
@@ -165,7 +167,9 @@ impl MappingTable {
     #[inline]
     pub(crate) fn prefetch(&self, flow: u16, lpa: u32) {
         let at = if self.cmts.len() == 1 { 0 } else { flow as usize };
-        self.cmts[at].prefetch(lpa);
+        let page = self.page_of(flow, lpa);
+        self.cmts[at].prefetch(lpa, page);
+        prefetch(&self.directory, page as usize);
     }
 
     /// Physical page of a translation page, or `NONE`.

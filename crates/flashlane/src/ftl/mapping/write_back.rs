@@ -8,16 +8,29 @@ use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source};
 
 impl MappingTable {
-    /// Sectors of a translation page of which unchanged entries are cached, as a mask.
-    fn clean_sectors(&mut self, flow: u16, page: u32, sectors_per_page: u32) -> u64 {
+    /// Sectors of a translation page of which unchanged entries are cached, as a mask. The logical pages of
+    /// the changed ones are added to `changed`.
+    fn clean_sectors(
+        &mut self,
+        flow: u16,
+        page: u32,
+        sectors_per_page: u32,
+        changed: &mut Vec<u32>,
+    ) -> u64 {
         let (first_page, first_lpa) = self.flows[flow as usize];
-        let first = first_lpa + u64::from(page - first_page) * self.per_page;
-        let per_page = self.per_page;
+        let per_page = u64::from(self.per_page.get());
+        let first = first_lpa + u64::from(page - first_page) * per_page;
         let cmt = self.cmt(flow);
-        (0..per_page)
-            .filter(|entry| cmt.is_clean((first + entry) as u32))
-            .map(|entry| 1 << (entry * u64::from(sectors_per_page) / per_page))
-            .fold(0, |mask, sector: u64| mask | sector)
+        let mut clean = 0;
+        for entry in 0..per_page {
+            let lpa = (first + entry) as u32;
+            match cmt.changed(lpa) {
+                Some(true) => changed.push(lpa),
+                Some(false) => clean |= 1 << (entry * u64::from(sectors_per_page) / per_page),
+                None => {}
+            }
+        }
+        clean
     }
 }
 
@@ -91,11 +104,10 @@ impl Ssd {
     fn forget_write_back(&mut self, flow: u16, page: u32) {
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
         table.writebacks += 1;
-        let sectors = table.clean_sectors(flow, page, self.geometry.sectors_per_page);
         let mut changed = std::mem::take(&mut table.changed);
+        let sector_count = self.geometry.sectors_per_page;
+        let sectors = table.clean_sectors(flow, page, sector_count, &mut changed);
         let cmt = table.cmt(flow);
-        cmt.dirty_of(page, &mut changed);
-        changed.sort_unstable();
         cmt.clean_page(page);
         for lpa in changed.drain(..) {
             cmt.touch(lpa);
