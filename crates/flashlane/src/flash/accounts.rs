@@ -4,7 +4,7 @@ use std::hint::select_unpredictable;
 
 use flashlane_engine::{NONE, Slab, Time};
 
-use super::{Die, DieState, Flash};
+use super::{DieState, Flash};
 use crate::transaction::{Source, Transaction};
 
 /// Accounts of a chip.
@@ -18,55 +18,59 @@ pub(crate) struct ChipAccount {
     pub(crate) by_source: [u64; 3],
 }
 
-impl Flash {
-    /// Since when the arrays of some dies of the chip of `die` have been working, of which it is one.
-    #[inline(always)]
-    fn works_since(&self, die: u32) -> u64 {
-        let it = &self.dies[die as usize];
-        self.dies_of(it.chip).fold(it.since.0, |first, other| {
-            let other = &self.dies[other as usize];
-            let works = other.state == DieState::Array;
-            first.min(select_unpredictable(works, other.since.0, u64::MAX))
-        })
+/// The account of a source: host, collection, mapping.
+#[inline]
+fn account_of(source: Source) -> usize {
+    match source {
+        Source::User | Source::Cache => 0,
+        Source::Gc => 1,
+        Source::Mapping => 2,
     }
+}
 
+impl Flash {
     /// The array of a die ends or interrupts the work of a command at `now`: its time belongs to the pages of
     /// the command in equal parts. Ends of a chip are counted in order of time.
     pub(super) fn die_stops(&mut self, die: u32, now: Time, transactions: &Slab<Transaction>) {
-        let works_since = self.works_since(die);
-        let Die { since, head, chip, .. } = self.dies[die as usize];
-        let chip = &mut self.chips[chip as usize];
-        // None has stopped since the last one did.
-        chip.busy += now.0 - works_since.max(chip.stopped.0);
-        chip.stopped = now;
-        let whole = (now - since).0;
-        let first = &transactions[head];
-        let (mut part, mut rest) = (0, whole);
-        if first.sibling != NONE {
-            let mut pages = 1;
-            let mut id = first.sibling;
-            while id != NONE {
-                pages += 1;
-                id = transactions[id].sibling;
-            }
-            part = whole / pages;
-            // What does not divide evenly goes to the first.
-            rest = whole - part * (pages - 1);
+        let it = &self.dies[die as usize];
+        let (since, head, chip) = (it.since, it.head, it.chip);
+        let first = die - u32::from(it.die_in_chip);
+        // Some die of the chip has been working since then, or since the last one stopped.
+        let mut works_since = since.0;
+        for other in first..first + self.dies_per_chip.get() {
+            let other = &self.dies[other as usize];
+            let works = other.state == DieState::Array;
+            works_since = works_since.min(select_unpredictable(works, other.since.0, u64::MAX));
         }
-        let mut tr = first;
-        loop {
-            let by = match tr.source {
-                Source::User | Source::Cache => 0,
-                Source::Gc => 1,
-                Source::Mapping => 2,
-            };
-            let taken = std::mem::replace(&mut rest, part);
-            chip.by_source[by] += taken;
+        let account = &mut self.chips[chip as usize];
+        account.busy += now.0 - works_since.max(account.stopped.0);
+        account.stopped = now;
+        let whole = (now - since).0;
+        let tr = &transactions[head];
+        if tr.sibling == NONE {
+            let by = account_of(tr.source);
+            account.by_source[by] += whole;
+            self.by_flow[tr.flow as usize][by] += whole;
+        } else {
+            self.charge_pages(chip, head, whole, transactions);
+        }
+    }
+
+    /// The time of a command of several pages.
+    #[inline(never)]
+    fn charge_pages(&mut self, chip: u32, head: u32, whole: u64, transactions: &Slab<Transaction>) {
+        let next = |&id: &u32| Some(transactions[id].sibling).filter(|&id| id != NONE);
+        let command = || std::iter::successors(Some(head), next);
+        let pages = command().count() as u64;
+        let part = whole / pages;
+        // What does not divide evenly goes to the first.
+        let mut taken = whole - part * (pages - 1);
+        for id in command() {
+            let tr = &transactions[id];
+            let by = account_of(tr.source);
+            self.chips[chip as usize].by_source[by] += taken;
             self.by_flow[tr.flow as usize][by] += taken;
-            if tr.sibling == NONE {
-                break;
-            }
-            tr = &transactions[tr.sibling];
+            taken = part;
         }
     }
 }

@@ -203,10 +203,14 @@ impl Ssd {
     }
 
     /// Puts a transaction into its queue.
+    #[inline]
     fn enter_queue(&mut self, id: u32) {
-        let tr = &self.transactions[id];
-        let flow = tr.flow;
-        let place = self.flash.place_of(self.flash.die_of(tr.plane));
+        let place = self.flash.place_of(self.flash.die_of(self.transactions[id].plane));
+        self.enter_queue_at(id, place);
+    }
+
+    fn enter_queue_at(&mut self, id: u32, place: DiePlace) {
+        let flow = self.transactions[id].flow;
         if !self.scheduler.policy.push(place.die, id, &self.transactions) {
             self.with_policy(false, |policy, view| policy.enqueue(place.die, id, view));
         }
@@ -236,7 +240,7 @@ impl Ssd {
             || self.flash.idle_dies(place.chip) >> place.die_in_chip & 1 == 0
             || self.channel_busy(place.channel)
         {
-            self.enter_queue(id);
+            self.enter_queue_at(id, place);
             return;
         }
         let scheduler = &mut self.scheduler;
