@@ -2,9 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::ops::Range;
 
 use flashlane_engine::{Divisor, List, NONE};
 
+use super::full::FullBlocks;
 use crate::layout::Geometry;
 
 /// What a block is doing.
@@ -156,6 +158,8 @@ pub(crate) struct Blocks {
     limits: Vec<u32>,
     /// Valid pages by flow.
     valid: Vec<u64>,
+    /// Valid pages of full blocks, where they are compared.
+    full: FullBlocks,
 }
 
 impl Blocks {
@@ -196,6 +200,7 @@ impl Blocks {
             held_flows: flows,
             limits: Vec::new(),
             valid: vec![0; flows as usize],
+            full: FullBlocks::default(),
         }
     }
 
@@ -249,6 +254,9 @@ impl Blocks {
         let state = &mut self.blocks[block as usize];
         state.valid -= count as u16;
         self.valid[state.flow as usize] -= u64::from(count);
+        if state.state == BlockState::Full {
+            self.full.invalidated(block, count);
+        }
         self.count_held(block, -(count as i32));
     }
 
@@ -311,6 +319,25 @@ impl Blocks {
         &self.blocks[block as usize]
     }
 
+    /// From now on the valid pages of full blocks are kept side by side.
+    pub(super) fn keep_full(&mut self) {
+        let full = |block: &Block| (block.state == BlockState::Full).then_some(block.valid);
+        self.full = FullBlocks::of(self.blocks.iter().map(full));
+    }
+
+    /// The valid pages of full blocks of a plane, as [`FullBlocks`] keeps them; nothing where they are not kept.
+    pub(super) fn full_of_plane(&self, plane: u32) -> &[u16] {
+        self.full.some(self.range_of_plane(plane))
+    }
+
+    /// A block is to be emptied or erased from now on.
+    pub(super) fn collect(&mut self, block: u32) -> &Block {
+        self.full.collected(block);
+        let state = &mut self.blocks[block as usize];
+        state.state = BlockState::Collected;
+        state
+    }
+
     /// Asks for a block that is needed soon.
     #[inline]
     pub(crate) fn prefetch(&self, block: u32) {
@@ -322,10 +349,14 @@ impl Blocks {
         &mut self.blocks[block as usize]
     }
 
+    fn range_of_plane(&self, plane: u32) -> Range<usize> {
+        let first = self.first_block(plane) as usize;
+        first..first + self.blocks_per_plane.get() as usize
+    }
+
     /// The blocks of a plane.
     pub(crate) fn of_plane(&self, plane: u32) -> &[Block] {
-        let first = self.first_block(plane) as usize;
-        &self.blocks[first..first + self.blocks_per_plane.get() as usize]
+        &self.blocks[self.range_of_plane(plane)]
     }
 
     /// Place of a frontier in the table.
@@ -375,6 +406,7 @@ impl Blocks {
         self.valid[open.flow as usize] += 1;
         if u32::from(open.allocated) == pages {
             open.state = BlockState::Full;
+            self.full.filled(block, open.valid);
         }
         block * pages + page
     }
@@ -449,6 +481,7 @@ impl Blocks {
         self.valid[open.flow as usize] += 1;
         if u32::from(open.allocated) == pages {
             open.state = BlockState::Full;
+            self.full.filled(block, open.valid);
             self.frontiers[at] = NONE;
             let filled = &mut self.planes[plane as usize].filled;
             open.filled = *filled;
@@ -583,6 +616,7 @@ impl Blocks {
             (closed.allocated, closed.issued, closed.programmed) = (pages, pages, pages);
             closed.filled = *filled;
             *filled = filled.wrapping_add(1);
+            self.full.filled(block, closed.valid);
         }
     }
 
@@ -629,6 +663,7 @@ impl Blocks {
         {
             let b = &self.blocks[block as usize];
             assert_eq!(b.valid, valid_of(block), "valid pages of block {block}");
+            self.full.audit(block, (b.state == BlockState::Full).then_some(b.valid));
             assert!(b.valid <= b.allocated, "block {block} has at most its allocated pages valid");
             assert!(b.programmed <= b.issued, "block {block} programs what was issued");
             assert!(b.issued <= b.allocated, "block {block} issues what was allocated");

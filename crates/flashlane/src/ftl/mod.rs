@@ -8,6 +8,7 @@
 
 pub mod allocation;
 pub(crate) mod blocks;
+mod full;
 pub mod gc;
 pub(crate) mod hybrid;
 mod in_place;
@@ -224,6 +225,9 @@ impl Ftl {
         // Merges of hybrid mapping have their own rules: no victims, no wear levelling.
         let by_page = state.hybrid.is_none();
         let collection_is_free = by_page && victim.costs_nothing();
+        if by_page && victim.compares_all() {
+            blocks.keep_full();
+        }
         let in_place = device.flash.technology == Technology::InPlace;
         let page_level = by_page && !in_place;
         Self {

@@ -4,7 +4,7 @@ use flashlane_engine::NONE;
 
 use super::PlaneView;
 use crate::ftl::Ftl;
-use crate::ftl::blocks::{BlockState, Stream};
+use crate::ftl::blocks::Stream;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source, Transaction};
 
@@ -58,7 +58,8 @@ impl Ftl {
     pub(crate) fn select_victim(&mut self, plane: u32) -> Option<u32> {
         let blocks = &self.blocks;
         let filled = blocks.planes[plane as usize].filled;
-        let view = PlaneView::new(blocks.of_plane(plane), blocks.pages_per_block(), filled);
+        let (all, full) = (blocks.of_plane(plane), blocks.full_of_plane(plane));
+        let view = PlaneView::new(all, full, blocks.pages_per_block(), filled);
         let victim = match &self.sets {
             Some(sets) if !self.collection_is_free => sets.victim(plane, blocks),
             _ => self.victim.select(&view, &mut self.rng),
@@ -154,8 +155,7 @@ impl Ssd {
     /// Queues the migration of every valid page of a block.
     pub(crate) fn start_job(&mut self, plane: u32, block: u32, kind: JobKind) {
         self.job_starts(plane);
-        let state = self.ftl.blocks.block_mut(block);
-        state.state = BlockState::Collected;
+        let state = self.ftl.blocks.collect(block);
         let (flow, valid) = (state.flow, u32::from(state.valid));
         let job = self.ftl.jobs.insert(Job { block, moves: valid, erasing: false, kind });
         if self.observer.is_some() {

@@ -1,6 +1,7 @@
 //! What every victim policy must keep to, and what tells them apart.
 
 use super::*;
+use crate::ftl::full::FullBlocks;
 
 /// Blocks of a random plane, filled in the order of their indices.
 fn random_plane(rng: &mut Rng, round: u64) -> Vec<Block> {
@@ -41,8 +42,16 @@ fn full_plane(valid: &[u16]) -> Vec<Block> {
 
 fn pick(name: &str, blocks: &[Block], seed: u64) -> Option<u32> {
     let config = Victim::by_name(name).expect("listed names exist");
-    let view = PlaneView::new(blocks, 16, blocks.len() as u32);
-    build(&config).select(&view, &mut Rng::stream(seed, "pick", 0))
+    let policy = || build(&config);
+    let picked = |full: &[u16]| {
+        let view = PlaneView::new(blocks, full, 16, blocks.len() as u32);
+        policy().select(&view, &mut Rng::stream(seed, "pick", 0))
+    };
+    let full =
+        FullBlocks::of(blocks.iter().map(|b| (b.state == BlockState::Full).then_some(b.valid)));
+    let found = picked(&[]);
+    assert_eq!(picked(full.some(0..blocks.len())), found, "however the valid pages are found");
+    found
 }
 
 /// Every registered policy picks only blocks that may be collected, finds one if there is one with a
@@ -54,7 +63,7 @@ fn every_policy_picks_only_what_may_be_collected() {
         let mut without_gain = 0;
         for round in 0..500_u64 {
             let blocks = random_plane(&mut rng, round);
-            let view = PlaneView::new(&blocks, 16, 24);
+            let view = PlaneView::new(&blocks, &[], 16, 24);
             let costs = !build(&Victim::by_name(name).expect("listed")).costs_nothing();
             let may = |b: u32| view.gain(b).is_some() && (costs || !view.is_read(b));
             let possible = (0..view.len()).any(may);

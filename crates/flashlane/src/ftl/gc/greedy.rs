@@ -26,6 +26,10 @@ impl VictimPolicy for Greedy {
         plane.emptiest()
     }
 
+    fn compares_all(&self) -> bool {
+        true
+    }
+
     fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> SteadyState {
         mean_field::greedy(rho, pages_per_block)
     }

@@ -19,6 +19,7 @@ mod rga;
 use flashlane_engine::Rng;
 
 use crate::ftl::blocks::{Block, BlockState};
+use crate::ftl::full::first_fewest;
 
 pub(crate) use collector::{Job, JobKind};
 pub use cost_benefit::CostBenefitConfig;
@@ -57,14 +58,21 @@ impl Victim {
 /// What a victim policy sees: the blocks of one plane.
 pub struct PlaneView<'a> {
     blocks: &'a [Block],
+    /// Valid pages of full blocks, for policies that compare them all.
+    full: &'a [u16],
     pages_per_block: u32,
     /// Blocks of the plane filled so far.
     filled: u32,
 }
 
 impl<'a> PlaneView<'a> {
-    pub(crate) fn new(blocks: &'a [Block], pages_per_block: u32, filled: u32) -> Self {
-        Self { blocks, pages_per_block, filled }
+    pub(crate) fn new(
+        blocks: &'a [Block],
+        full: &'a [u16],
+        pages_per_block: u32,
+        filled: u32,
+    ) -> Self {
+        Self { blocks, full, pages_per_block, filled }
     }
 
     /// Number of blocks.
@@ -104,6 +112,15 @@ impl<'a> PlaneView<'a> {
     /// The first of the blocks with the most gain; `None` where none has any.
     #[must_use]
     pub fn emptiest(&self) -> Option<u32> {
+        if let Some((block, valid)) = first_fewest(self.full) {
+            if u32::from(valid) >= self.pages_per_block {
+                return None;
+            }
+            if self.gain(block).is_some() {
+                return Some(block);
+            }
+            // Its last program is under way.
+        }
         let (mut best, mut least) = (None, self.pages_per_block);
         for (block, state) in (0..).zip(self.blocks) {
             // Seldom true: the rest is looked at only then.
@@ -136,6 +153,11 @@ pub trait VictimPolicy: Send {
     /// The full blocks in steady state under uniform writes. `rho`: valid over all pages of those
     /// blocks. Used for preconditioning.
     fn steady_state(&self, rho: f64, pages_per_block: u32, blocks_per_plane: u32) -> SteadyState;
+
+    /// The policy asks for [`PlaneView::emptiest`] every time.
+    fn compares_all(&self) -> bool {
+        false
+    }
 
     /// Victims are emptied and erased in no time, without any work for the flash.
     fn costs_nothing(&self) -> bool {

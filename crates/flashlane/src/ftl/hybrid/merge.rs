@@ -3,7 +3,7 @@
 use flashlane_engine::NONE;
 
 use super::{Sequential, Spot};
-use crate::ftl::blocks::{BlockState, Stream};
+use crate::ftl::blocks::Stream;
 use crate::ftl::gc::Job;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source};
@@ -232,9 +232,8 @@ impl Ssd {
     /// A block lost its role: it is erased as soon as nobody reads it and no program is under way.
     pub(super) fn give_up(&mut self, block: u32) {
         let plane = self.ftl.blocks.plane_of(block);
-        let state = self.ftl.blocks.block_mut(block);
+        let state = self.ftl.blocks.collect(block);
         assert_eq!(state.valid, 0, "a block without a role holds nothing valid");
-        state.state = BlockState::Collected;
         self.ftl.gc_invocations += 1;
         self.job_starts(plane);
         self.ftl.jobs.insert(Job::of(block));

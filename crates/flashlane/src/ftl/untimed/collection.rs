@@ -58,7 +58,7 @@ impl Untimed {
 
     fn start_job(&mut self, plane: u32, block: u32, kind: JobKind) {
         self.ftl.blocks.planes[plane as usize].jobs += 1;
-        self.ftl.blocks.block_mut(block).state = BlockState::Collected;
+        self.ftl.blocks.collect(block);
         let next = self.ftl.blocks.first_page(block);
         self.jobs[self.dies.of(plane) as usize].push_back(Job::new(plane, block, next, kind));
     }
