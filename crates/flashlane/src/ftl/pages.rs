@@ -178,6 +178,14 @@ impl PageTables {
         self.set_lpa(ppa, lpa);
     }
 
+    /// The same for a page that had another place before.
+    #[inline]
+    pub(crate) fn move_to(&mut self, lpa: u32, ppa: u32) {
+        debug_assert!(self.is_touched(lpa), "page {lpa} had a place");
+        self.l2p.set(lpa, ppa.wrapping_add(1));
+        self.set_lpa(ppa, lpa);
+    }
+
     /// Entries of physical pages in a row, as [`PageTables::set_lpa`] keeps them: plus one, 0 for nothing.
     pub(crate) fn held_entries_mut(&mut self, ppa: u32, count: u32) -> &mut [[u8; 4]] {
         self.p2l.row_mut(ppa, count)

@@ -37,7 +37,7 @@ pub struct Summary {
     pub wall_s: f64,
     /// Wall time of preconditioning. Unit: seconds. Differs from run to run.
     pub precondition_wall_s: f64,
-    /// Events processed.
+    /// Events that went through the queue. A doorbell that comes next does not.
     pub events: u64,
     /// Requests (counted or not) per wall second. Differs from run to run.
     pub requests_per_wall_s: f64,

@@ -142,7 +142,7 @@ impl Ssd {
             } else {
                 self.ftl.pages.set_lpa(from, NONE);
                 self.ftl.blocks.invalidate(block);
-                self.ftl.pages.place(lpa, to);
+                self.ftl.pages.move_to(lpa, to);
             }
             let target = self.ftl.blocks.block_mut(self.ftl.blocks.block_of(to));
             target.issued += 1;
@@ -251,7 +251,7 @@ impl Ssd {
             self.bind_translation_page(tr.lpa, ppa);
         } else {
             self.invalidate(tr.ppa);
-            self.ftl.pages.place(tr.lpa, ppa);
+            self.ftl.pages.move_to(tr.lpa, ppa);
             self.mapping_changed(tr.flow, tr.lpa);
         }
         self.ftl.blocks.planes[plane as usize].programs += 1;

@@ -281,7 +281,7 @@ impl Untimed {
                     self.ftl.pages.set_lpa(to, lpa);
                     self.move_translation_page(lpa, to);
                 } else {
-                    self.ftl.pages.place(lpa, to);
+                    self.ftl.pages.move_to(lpa, to);
                     self.mapping_changed(flow, lpa);
                 }
                 (next, to) = (next + 1, to + 1);
