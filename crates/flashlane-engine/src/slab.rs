@@ -110,6 +110,13 @@ impl<T> Slab<T> {
         self.len() == 0
     }
 
+    /// The lowest handle of a live value that is wanted.
+    pub fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<u32> {
+        let free = &self.free.all()[..self.frees];
+        let values = (0..).zip(&self.values.all()[..self.used]);
+        values.filter(|(_, value)| wanted(value)).map(|(id, _)| id).find(|id| !free.contains(id))
+    }
+
     /// Live handles and values, in order of handle.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         let mut live = vec![true; self.used];
@@ -154,6 +161,21 @@ mod tests {
         assert_eq!(a, c);
         assert_eq!((slab[b], slab[c], slab.len()), ("b", "c", 2));
         assert_eq!(slab.iter().count(), 2);
+    }
+
+    #[test]
+    fn only_live_values_are_found() {
+        let mut slab = Slab::new();
+        let [a, b, c] = ["x", "y", "x"].map(|value| slab.insert(value));
+        let find = |slab: &Slab<&str>, wanted| slab.find(|&value| value == wanted);
+        assert_eq!(
+            (find(&slab, "x"), find(&slab, "y"), find(&slab, "z")),
+            (Some(a), Some(b), None)
+        );
+        slab.remove(a);
+        assert_eq!(find(&slab, "x"), Some(c));
+        slab.remove(c);
+        assert_eq!(find(&slab, "x"), None);
     }
 
     #[test]

@@ -84,8 +84,13 @@ impl Cache {
     /// The pool of a flow.
     #[inline]
     fn pool(&mut self, flow: u16) -> &mut Pool {
-        let at = if self.pools.len() == 1 { 0 } else { flow as usize };
+        let at = self.pool_at(flow);
         &mut self.pools[at]
+    }
+
+    #[inline]
+    fn pool_at(&self, flow: u16) -> usize {
+        if self.pools.len() == 1 { 0 } else { flow as usize }
     }
 
     /// The slots of a flow's pool.
@@ -98,8 +103,7 @@ impl Cache {
     #[inline]
     pub(crate) fn prefetch(&self, flow: u16, lpa: u32) {
         if self.modes[flow as usize] != CacheMode::Off {
-            let at = if self.pools.len() == 1 { 0 } else { flow as usize };
-            self.pools[at].slots.prefetch(lpa);
+            self.pools[self.pool_at(flow)].slots.prefetch(lpa);
             self.hot.prefetch(flow, lpa);
         }
     }

@@ -17,6 +17,12 @@ pub(super) struct DieSets {
 }
 
 impl Flash {
+    /// Programs or erases may be interrupted.
+    #[inline]
+    pub(crate) fn suspends(&self) -> bool {
+        self.interruptible != 0
+    }
+
     /// True if no die of the chip does anything.
     #[inline]
     pub(crate) fn chip_idle(&self, chip: u32) -> bool {

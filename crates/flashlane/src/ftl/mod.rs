@@ -8,7 +8,7 @@
 
 pub mod allocation;
 pub(crate) mod blocks;
-mod full;
+
 pub mod gc;
 pub(crate) mod hybrid;
 mod in_place;

@@ -25,6 +25,7 @@ pub(crate) struct PageTables {
     /// One bit a region of logical pages: some page of it has, or had, a place. A drive that is almost empty
     /// answers from here: memory takes longer.
     touched: Vec<u64>,
+    /// There is such a region.
     any_touched: bool,
     /// One bit a logical page: only some sectors were written.
     partial: Table,

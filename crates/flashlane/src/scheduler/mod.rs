@@ -85,7 +85,6 @@ pub(crate) struct Scheduler {
     one_die_per_dispatch: bool,
     ordered: bool,
     preemptible: bool,
-    may_suspend: bool,
     /// Host writes wait for the erases of collection that goes first.
     writes_wait: bool,
     /// They do on the chip that is served now.
@@ -119,7 +118,6 @@ impl Scheduler {
             preemptible: device.ftl.gc.preemptible,
             writes_wait: device.compat.writes_wait_for_erases,
             hold_writes: false,
-            may_suspend: device.flash.suspend.any() && !device.compat.no_suspension,
             policy,
         }
     }
@@ -410,7 +408,7 @@ impl Ssd {
             }
             free &= !(1 << (die - first));
         }
-        self.scheduler.may_suspend
+        self.flash.suspends()
             && bits(waiting & self.flash.changing_dies(chip))
                 .any(|die| self.serve_die(first + die, urgent))
     }
@@ -437,7 +435,7 @@ impl Ssd {
     fn serve_die(&mut self, die: u32, urgent: bool) -> bool {
         let idle = self.flash.dies[die as usize].state == DieState::Idle;
         let interrupts =
-            |writes| self.scheduler.may_suspend && self.flash.may_suspend(die, writes, self.now);
+            |writes| self.flash.suspends() && self.flash.may_suspend(die, writes, self.now);
         let (for_read, for_write) =
             if idle { (false, false) } else { (interrupts(false), interrupts(true) && !urgent) };
         if !(idle || for_read || for_write) {

@@ -293,8 +293,9 @@ impl Ssd {
             return;
         }
         let flow = state.flow;
-        let found = self.ftl.jobs.iter().find(|(_, job)| job.block == block);
-        let (id, job) = found.map(|(id, job)| (id, *job)).expect("a collected block has a job");
+        let found = self.ftl.jobs.find(|job| job.block == block);
+        let id = found.expect("a collected block has a job");
+        let job = &self.ftl.jobs[id];
         if job.moves > 0 || job.erasing {
             return;
         }

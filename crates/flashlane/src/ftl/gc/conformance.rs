@@ -1,7 +1,7 @@
 //! What every victim policy must keep to, and what tells them apart.
 
 use super::*;
-use crate::ftl::full::FullBlocks;
+use crate::ftl::blocks::FullBlocks;
 
 /// Blocks of a random plane, filled in the order of their indices.
 fn random_plane(rng: &mut Rng, round: u64) -> Vec<Block> {

@@ -18,8 +18,7 @@ mod rga;
 
 use flashlane_engine::Rng;
 
-use crate::ftl::blocks::{Block, BlockState};
-use crate::ftl::full::first_fewest;
+use crate::ftl::blocks::{Block, BlockState, first_fewest};
 
 pub(crate) use collector::{Job, JobKind};
 pub use cost_benefit::CostBenefitConfig;

@@ -159,16 +159,20 @@ impl MappingTable {
     /// The part of the cache that a flow uses.
     #[inline]
     fn cmt(&mut self, flow: u16) -> &mut Cmt {
-        let at = if self.cmts.len() == 1 { 0 } else { flow as usize };
+        let at = self.cmt_at(flow);
         &mut self.cmts[at]
+    }
+
+    #[inline]
+    fn cmt_at(&self, flow: u16) -> usize {
+        if self.cmts.len() == 1 { 0 } else { flow as usize }
     }
 
     /// Asks for what the cache knows of a logical page, which is needed soon.
     #[inline]
     pub(crate) fn prefetch(&self, flow: u16, lpa: u32) {
-        let at = if self.cmts.len() == 1 { 0 } else { flow as usize };
         let page = self.page_of(flow, lpa);
-        self.cmts[at].prefetch(lpa, page);
+        self.cmts[self.cmt_at(flow)].prefetch(lpa, page);
         prefetch(&self.directory, page as usize);
     }
 

@@ -11,13 +11,13 @@ const TOGETHER: usize = 128;
 
 /// Valid pages by block, of full ones; nothing where nobody compares.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FullBlocks {
+pub(in crate::ftl) struct FullBlocks {
     valid: Vec<u16>,
 }
 
 impl FullBlocks {
     /// Of blocks that are full, their valid pages; `None` for all others.
-    pub(super) fn of(blocks: impl Iterator<Item = Option<u16>>) -> Self {
+    pub(in crate::ftl) fn of(blocks: impl Iterator<Item = Option<u16>>) -> Self {
         Self { valid: blocks.map(|valid| valid.unwrap_or(OTHERS)).collect() }
     }
 
@@ -44,7 +44,7 @@ impl FullBlocks {
     }
 
     /// Valid pages of some blocks; nothing where nobody compares.
-    pub(super) fn some(&self, blocks: Range<usize>) -> &[u16] {
+    pub(in crate::ftl) fn some(&self, blocks: Range<usize>) -> &[u16] {
         self.valid.get(blocks).unwrap_or_default()
     }
 
@@ -57,7 +57,7 @@ impl FullBlocks {
 }
 
 /// The first of the fewest valid pages of full blocks, and its place; `None` of nothing at all.
-pub(super) fn first_fewest(valid: &[u16]) -> Option<(u32, u16)> {
+pub(in crate::ftl) fn first_fewest(valid: &[u16]) -> Option<(u32, u16)> {
     let fewest_of = |some: &[u16]| some.iter().fold(OTHERS, |fewest, &valid| fewest.min(valid));
     let parts = valid.chunks(TOGETHER).map(fewest_of).enumerate();
     // Of several the first.

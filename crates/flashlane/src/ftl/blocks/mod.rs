@@ -1,13 +1,18 @@
 //! Blocks, free pools and write frontiers of every plane.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+mod frontiers;
+mod full;
+mod limits;
+mod pool;
+
 use std::ops::Range;
 
 use flashlane_engine::{Divisor, List, NONE};
 
-use super::full::FullBlocks;
 use crate::layout::Geometry;
+use frontiers::STREAMS;
+pub(super) use full::{FullBlocks, first_fewest};
+use pool::Pool;
 
 /// What a block is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,12 +61,6 @@ impl Stream {
     }
 }
 
-/// Collections that a plane owes at most. Source: the released MQSim, collections at a time.
-const COLLECTIONS_OWED_MAX: u32 = 10;
-
-/// Write frontiers of a flow on a plane.
-const STREAMS: usize = 5;
-
 /// A block. Counts in pages.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Block {
@@ -93,18 +92,6 @@ impl Block {
     pub(crate) fn quiet(&self) -> bool {
         self.programmed == self.allocated
     }
-}
-
-/// Erased blocks of a plane: those never used, in order, and those that came back.
-#[derive(Clone, Debug)]
-struct Pool {
-    /// First block never used; plane-relative.
-    virgin: u32,
-    /// Come back from erase, by erase count: dynamic wear levelling.
-    by_wear: BinaryHeap<Reverse<(u32, u32, u32)>>,
-    /// Come back from erase, oldest first: without wear levelling.
-    by_age: VecDeque<u32>,
-    sequence: u32,
 }
 
 /// State of a plane.
@@ -167,12 +154,7 @@ impl Blocks {
     pub(crate) fn new(geometry: Geometry, flows: u32, wear_leveling: bool, reserve: u32) -> Self {
         let planes = geometry.planes() as usize;
         let plane = Plane {
-            pool: Pool {
-                virgin: 0,
-                by_wear: BinaryHeap::new(),
-                by_age: VecDeque::new(),
-                sequence: 0,
-            },
+            pool: Pool::default(),
             free: geometry.blocks_per_plane,
             jobs: 0,
             owed: 0,
@@ -218,30 +200,6 @@ impl Blocks {
         self.valid[flow as usize] as f64 / all.max(1) as f64
     }
 
-    /// From now on each flow may place only so many data pages on each plane (by plane and flow); or all
-    /// flows together, with one number for each plane.
-    pub(crate) fn limit_data(&mut self, limits: Vec<u32>) {
-        self.held_flows = (limits.len() / self.planes.len()) as u32;
-        self.held = vec![0; limits.len()];
-        self.limits = limits;
-        for block in 0..self.blocks.len() as u32 {
-            let Block { valid, .. } = self.blocks[block as usize];
-            self.count_held(block, i32::from(valid));
-        }
-    }
-
-    /// Keeps the count of data pages, where they are limited.
-    #[inline]
-    fn count_held(&mut self, block: u32, change: i32) {
-        let Block { flow, stream, .. } = self.blocks[block as usize];
-        if self.held.is_empty() || !stream.is_data() {
-            return;
-        }
-        let at = self.held_at(self.plane_of(block), flow);
-        let held = &mut self.held[at];
-        *held = held.checked_add_signed(change).expect("data pages are counted");
-    }
-
     /// A page of a block holds nothing valid any more.
     #[inline]
     pub(crate) fn invalidate(&mut self, block: u32) {
@@ -258,24 +216,6 @@ impl Blocks {
             self.full.invalidated(block, count);
         }
         self.count_held(block, -(count as i32));
-    }
-
-    /// True if the flow may place a data page on the plane; `replaces`: one that now lies there.
-    pub(crate) fn within_limit(&self, plane: u32, flow: u16, replaces: bool) -> bool {
-        let at = self.held_at(plane, flow);
-        self.held.is_empty() || self.held[at] - u32::from(replaces) < self.limits[at]
-    }
-
-    /// Place of a limit.
-    #[inline]
-    fn held_at(&self, plane: u32, flow: u16) -> usize {
-        (plane * self.held_flows + u32::from(flow).min(self.held_flows - 1)) as usize
-    }
-
-    /// Valid data pages of a plane, where those of all flows are limited together.
-    #[inline]
-    pub(crate) fn held(&self, plane: u32) -> u32 {
-        self.held[plane as usize]
     }
 
     /// Pages of a block.
@@ -359,42 +299,6 @@ impl Blocks {
         &self.blocks[self.range_of_plane(plane)]
     }
 
-    /// Place of a frontier in the table.
-    #[inline]
-    fn frontier_at(&self, plane: u32, flow: u16, stream: Stream) -> usize {
-        (plane * self.flows + u32::from(flow)) as usize * STREAMS + stream as usize
-    }
-
-    /// Takes a free block out of the pool.
-    pub(crate) fn take_block(&mut self, plane: u32, flow: u16, stream: Stream) -> u32 {
-        let base = self.first_block(plane);
-        let state = &mut self.planes[plane as usize];
-        assert!(state.free > 0, "a block is taken from a pool that has one");
-        state.free -= 1;
-        if state.free < self.owe_below {
-            state.owed = (state.owed + 1).min(COLLECTIONS_OWED_MAX);
-        }
-        let pool = &mut state.pool;
-        let block = if pool.virgin < self.blocks_per_plane.get() {
-            pool.virgin += 1;
-            base + pool.virgin - 1
-        } else if self.wear_leveling {
-            pool.by_wear.pop().expect("free blocks are counted").0.2
-        } else {
-            pool.by_age.pop_front().expect("free blocks are counted")
-        };
-        let taken = &mut self.blocks[block as usize];
-        assert_eq!(taken.state, BlockState::Free, "a pool holds free blocks");
-        *taken = Block {
-            state: BlockState::Open,
-            flow,
-            stream,
-            erases: taken.erases,
-            ..Block::default()
-        };
-        block
-    }
-
     /// Allocates the next page of an open block that is no frontier.
     pub(crate) fn append(&mut self, block: u32) -> u32 {
         let pages = self.pages_per_block.get();
@@ -424,200 +328,10 @@ impl Blocks {
         self.blocks.len()
     }
 
-    /// Puts an erased block back into the pool.
-    pub(crate) fn put_block(&mut self, block: u32) {
-        let erased = &mut self.blocks[block as usize];
-        erased.erases += 1;
-        let erases = erased.erases;
-        let state = &mut self.planes[self.blocks_per_plane.divide(block) as usize];
-        state.erases_max = state.erases_max.max(erases);
-        self.put_empty_block(block);
-    }
-
-    /// Puts a block back into the pool that became empty without an erase.
-    pub(crate) fn put_empty_block(&mut self, block: u32) {
-        let plane = self.plane_of(block);
-        let erased = &mut self.blocks[block as usize];
-        assert_eq!(erased.valid, 0, "no block is erased with valid data");
-        assert_eq!(erased.reads, 0, "no block is erased under a read");
-        let erases = erased.erases;
-        *erased = Block { erases, ..Block::default() };
-        let state = &mut self.planes[plane as usize];
-        state.free += 1;
-        let pool = &mut state.pool;
-        if self.wear_leveling {
-            pool.by_wear.push(Reverse((erases, pool.sequence, block)));
-            pool.sequence += 1;
-        } else {
-            pool.by_age.push_back(block);
-        }
-    }
-
-    /// Allocates the next page of a frontier. `None` where that needs a free block and only the
-    /// reserve is left, which is for collection.
-    /// `privileged` allocations are for collection and may take the reserve.
-    pub(crate) fn allocate(
-        &mut self,
-        plane: u32,
-        flow: u16,
-        stream: Stream,
-        privileged: bool,
-    ) -> Option<u32> {
-        let at = self.frontier_at(plane, flow, stream);
-        let mut block = self.frontiers[at];
-        if block == NONE {
-            let reserve = if privileged { 0 } else { self.host_reserve(plane) };
-            if self.planes[plane as usize].free <= reserve {
-                return None;
-            }
-            block = self.take_block(plane, flow, stream);
-            self.frontiers[at] = block;
-        }
-        let pages = self.pages_per_block.get();
-        let open = &mut self.blocks[block as usize];
-        let page = open.allocated;
-        open.allocated += 1;
-        open.valid += 1;
-        self.valid[open.flow as usize] += 1;
-        if u32::from(open.allocated) == pages {
-            open.state = BlockState::Full;
-            self.full.filled(block, open.valid);
-            self.frontiers[at] = NONE;
-            let filled = &mut self.planes[plane as usize].filled;
-            open.filled = *filled;
-            *filled = filled.wrapping_add(1);
-            let reserve = if privileged { 0 } else { self.host_reserve(plane) };
-            if self.eager_frontiers && self.planes[plane as usize].free > reserve {
-                self.frontiers[at] = self.take_block(plane, flow, stream);
-            }
-        }
-        self.count_held(block, 1);
-        Some(block * pages + u32::from(page))
-    }
-
-    /// Allocates as [`allocate`](Self::allocate) does; the page counts as programmed.
-    #[inline]
-    pub(crate) fn allocate_at_once(
-        &mut self,
-        plane: u32,
-        flow: u16,
-        stream: Stream,
-        privileged: bool,
-    ) -> Option<u32> {
-        let ppa = self.allocate(plane, flow, stream, privileged)?;
-        self.written_at_once(ppa);
-        Some(ppa)
-    }
-
-    /// Allocates as many pages of a block in a row as there are, at most `most`; they count as programmed. Gives
-    /// the first one and their number.
-    #[inline]
-    pub(crate) fn allocate_run(
-        &mut self,
-        plane: u32,
-        flow: u16,
-        stream: Stream,
-        privileged: bool,
-        most: u32,
-    ) -> Option<(u32, u32)> {
-        let first = self.allocate_at_once(plane, flow, stream, privileged)?;
-        let block = self.block_of(first);
-        if self.frontiers[self.frontier_at(plane, flow, stream)] != block {
-            return Some((first, 1));
-        }
-        // The page that fills the block is allocated by itself.
-        let pages = self.pages_per_block() as u16;
-        let open = &mut self.blocks[block as usize];
-        let more = (most - 1).min(u32::from(pages - 1 - open.allocated));
-        open.allocated += more as u16;
-        open.issued += more as u16;
-        open.programmed += more as u16;
-        open.valid += more as u16;
-        self.valid[flow as usize] += u64::from(more);
-        self.count_held(block, more as i32);
-        Some((first, 1 + more))
-    }
-
-    /// A page that was just allocated counts as programmed: nothing is sent to the die for it.
-    pub(crate) fn written_at_once(&mut self, ppa: u32) {
-        let block = &mut self.blocks[self.pages_per_block.divide(ppa) as usize];
-        block.issued += 1;
-        block.programmed += 1;
-    }
-
-    /// Opens the frontiers of a flow on a plane before anything is written, and from now on replaces
-    /// full ones at once. Order: the released MQSim.
-    pub(crate) fn open_frontiers(&mut self, plane: u32, flow: u16) {
-        self.eager_frontiers = true;
-        for stream in [Stream::Host, Stream::Mapping, Stream::Gc] {
-            let at = self.frontier_at(plane, flow, stream);
-            self.frontiers[at] = self.take_block(plane, flow, stream);
-        }
-    }
-
-    /// From now on a block taken with fewer free blocks left than this owes a collection.
-    pub(crate) fn owe_collections(&mut self, below: u32) {
-        self.owe_below = below;
-    }
-
-    /// Every page of a frontier that was allocated was sent to the die.
-    pub(crate) fn in_step(&self, plane: u32, flow: u16, stream: Stream) -> bool {
-        let block = self.frontiers[self.frontier_at(plane, flow, stream)];
-        block == NONE || {
-            let open = &self.blocks[block as usize];
-            open.issued == open.allocated
-        }
-    }
-
-    /// Page of its block that the next page of a frontier goes to.
-    pub(crate) fn next_page(&self, plane: u32, flow: u16, stream: Stream) -> u32 {
-        let block = self.frontiers[self.frontier_at(plane, flow, stream)];
-        if block == NONE { 0 } else { u32::from(self.blocks[block as usize].allocated) }
-    }
-
-    /// Free blocks of a plane that only collection may take: one for every job at least.
-    #[inline]
-    fn host_reserve(&self, plane: u32) -> u32 {
-        self.reserve.max(self.planes[plane as usize].jobs)
-    }
-
     /// Host writes wait for a free block of the plane, or can open none.
     pub(crate) fn is_out_of_room(&self, plane: u32) -> bool {
         let state = &self.planes[plane as usize];
         !state.parked.is_empty() || state.urgent && state.free <= self.host_reserve(plane)
-    }
-
-    /// True if the flow could write to the plane now.
-    pub(crate) fn has_room(&self, plane: u32, flow: u16) -> bool {
-        self.has_room_in(plane, flow, Stream::Host)
-    }
-
-    /// True if a page of the stream could go to the plane now, without the reserve.
-    pub(crate) fn has_room_in(&self, plane: u32, flow: u16, stream: Stream) -> bool {
-        self.frontiers[self.frontier_at(plane, flow, stream)] != NONE
-            || self.planes[plane as usize].free > self.host_reserve(plane)
-    }
-
-    /// Closes the frontiers of a flow for data that comes to a plane from elsewhere, those without a program
-    /// under way: their empty pages count as written and invalid, and collection may take them. That for
-    /// pages moved inside the plane stays: collection may need it, and would close and open it in turns.
-    pub(crate) fn close_frontiers(&mut self, plane: u32, flow: u16) {
-        for stream in [Stream::Host, Stream::Relocated] {
-            let at = self.frontier_at(plane, flow, stream);
-            let block = self.frontiers[at];
-            if block == NONE || !self.blocks[block as usize].quiet() {
-                continue;
-            }
-            self.frontiers[at] = NONE;
-            let pages = self.pages_per_block.get() as u16;
-            let filled = &mut self.planes[plane as usize].filled;
-            let closed = &mut self.blocks[block as usize];
-            closed.state = BlockState::Full;
-            (closed.allocated, closed.issued, closed.programmed) = (pages, pages, pages);
-            closed.filled = *filled;
-            *filled = filled.wrapping_add(1);
-            self.full.filled(block, closed.valid);
-        }
     }
 
     /// Takes a block for preconditioning and closes it at once with `allocated` pages programmed.
@@ -628,20 +342,6 @@ impl Blocks {
         closed.state = BlockState::Full;
         (closed.allocated, closed.issued, closed.programmed) = (pages, pages, pages);
         block
-    }
-
-    /// Opens a frontier for preconditioning whose pages before `page` were written and are invalid.
-    pub(crate) fn precondition_frontier(
-        &mut self,
-        plane: u32,
-        flow: u16,
-        stream: Stream,
-        page: u32,
-    ) {
-        let block = self.take_block(plane, flow, stream);
-        self.skip_to(block, page);
-        let at = self.frontier_at(plane, flow, stream);
-        self.frontiers[at] = block;
     }
 
     /// Preconditioning filled `count` blocks of a plane more.

@@ -1,0 +1,180 @@
+//! Write frontiers: the open block of each plane, flow and stream, whose pages are allocated in order.
+
+use flashlane_engine::NONE;
+
+use super::{BlockState, Blocks, Stream};
+
+/// Write frontiers of a flow on a plane.
+pub(super) const STREAMS: usize = 5;
+
+impl Blocks {
+    /// Place of a frontier in the table.
+    #[inline]
+    fn frontier_at(&self, plane: u32, flow: u16, stream: Stream) -> usize {
+        (plane * self.flows + u32::from(flow)) as usize * STREAMS + stream as usize
+    }
+
+    /// Allocates the next page of a frontier. `None` where that needs a free block and only the
+    /// reserve is left, which is for collection.
+    /// `privileged` allocations are for collection and may take the reserve.
+    pub(crate) fn allocate(
+        &mut self,
+        plane: u32,
+        flow: u16,
+        stream: Stream,
+        privileged: bool,
+    ) -> Option<u32> {
+        let at = self.frontier_at(plane, flow, stream);
+        let mut block = self.frontiers[at];
+        if block == NONE {
+            let reserve = if privileged { 0 } else { self.host_reserve(plane) };
+            if self.planes[plane as usize].free <= reserve {
+                return None;
+            }
+            block = self.take_block(plane, flow, stream);
+            self.frontiers[at] = block;
+        }
+        let pages = self.pages_per_block.get();
+        let open = &mut self.blocks[block as usize];
+        let page = open.allocated;
+        open.allocated += 1;
+        open.valid += 1;
+        self.valid[open.flow as usize] += 1;
+        if u32::from(open.allocated) == pages {
+            open.state = BlockState::Full;
+            self.full.filled(block, open.valid);
+            self.frontiers[at] = NONE;
+            let filled = &mut self.planes[plane as usize].filled;
+            open.filled = *filled;
+            *filled = filled.wrapping_add(1);
+            let reserve = if privileged { 0 } else { self.host_reserve(plane) };
+            if self.eager_frontiers && self.planes[plane as usize].free > reserve {
+                self.frontiers[at] = self.take_block(plane, flow, stream);
+            }
+        }
+        self.count_held(block, 1);
+        Some(block * pages + u32::from(page))
+    }
+
+    /// Allocates as [`allocate`](Self::allocate) does; the page counts as programmed.
+    #[inline]
+    pub(crate) fn allocate_at_once(
+        &mut self,
+        plane: u32,
+        flow: u16,
+        stream: Stream,
+        privileged: bool,
+    ) -> Option<u32> {
+        let ppa = self.allocate(plane, flow, stream, privileged)?;
+        self.written_at_once(ppa);
+        Some(ppa)
+    }
+
+    /// Allocates as many pages of a block in a row as there are, at most `most`; they count as programmed. Gives
+    /// the first one and their number.
+    #[inline]
+    pub(crate) fn allocate_run(
+        &mut self,
+        plane: u32,
+        flow: u16,
+        stream: Stream,
+        privileged: bool,
+        most: u32,
+    ) -> Option<(u32, u32)> {
+        let first = self.allocate_at_once(plane, flow, stream, privileged)?;
+        let block = self.block_of(first);
+        if self.frontiers[self.frontier_at(plane, flow, stream)] != block {
+            return Some((first, 1));
+        }
+        // The page that fills the block is allocated by itself.
+        let pages = self.pages_per_block() as u16;
+        let open = &mut self.blocks[block as usize];
+        let more = (most - 1).min(u32::from(pages - 1 - open.allocated));
+        open.allocated += more as u16;
+        open.issued += more as u16;
+        open.programmed += more as u16;
+        open.valid += more as u16;
+        self.valid[flow as usize] += u64::from(more);
+        self.count_held(block, more as i32);
+        Some((first, 1 + more))
+    }
+
+    /// A page that was just allocated counts as programmed: nothing is sent to the die for it.
+    pub(crate) fn written_at_once(&mut self, ppa: u32) {
+        let block = &mut self.blocks[self.pages_per_block.divide(ppa) as usize];
+        block.issued += 1;
+        block.programmed += 1;
+    }
+
+    /// Opens the frontiers of a flow on a plane before anything is written, and from now on replaces
+    /// full ones at once. Order: the released MQSim.
+    pub(crate) fn open_frontiers(&mut self, plane: u32, flow: u16) {
+        self.eager_frontiers = true;
+        for stream in [Stream::Host, Stream::Mapping, Stream::Gc] {
+            let at = self.frontier_at(plane, flow, stream);
+            self.frontiers[at] = self.take_block(plane, flow, stream);
+        }
+    }
+
+    /// Every page of a frontier that was allocated was sent to the die.
+    pub(crate) fn in_step(&self, plane: u32, flow: u16, stream: Stream) -> bool {
+        let block = self.frontiers[self.frontier_at(plane, flow, stream)];
+        block == NONE || {
+            let open = &self.blocks[block as usize];
+            open.issued == open.allocated
+        }
+    }
+
+    /// Page of its block that the next page of a frontier goes to.
+    pub(crate) fn next_page(&self, plane: u32, flow: u16, stream: Stream) -> u32 {
+        let block = self.frontiers[self.frontier_at(plane, flow, stream)];
+        if block == NONE { 0 } else { u32::from(self.blocks[block as usize].allocated) }
+    }
+
+    /// True if the flow could write to the plane now.
+    pub(crate) fn has_room(&self, plane: u32, flow: u16) -> bool {
+        self.has_room_in(plane, flow, Stream::Host)
+    }
+
+    /// True if a page of the stream could go to the plane now, without the reserve.
+    pub(crate) fn has_room_in(&self, plane: u32, flow: u16, stream: Stream) -> bool {
+        self.frontiers[self.frontier_at(plane, flow, stream)] != NONE
+            || self.planes[plane as usize].free > self.host_reserve(plane)
+    }
+
+    /// Closes the frontiers of a flow for data that comes to a plane from elsewhere, those without a program
+    /// under way: their empty pages count as written and invalid, and collection may take them. That for
+    /// pages moved inside the plane stays: collection may need it, and would close and open it in turns.
+    pub(crate) fn close_frontiers(&mut self, plane: u32, flow: u16) {
+        for stream in [Stream::Host, Stream::Relocated] {
+            let at = self.frontier_at(plane, flow, stream);
+            let block = self.frontiers[at];
+            if block == NONE || !self.blocks[block as usize].quiet() {
+                continue;
+            }
+            self.frontiers[at] = NONE;
+            let pages = self.pages_per_block.get() as u16;
+            let filled = &mut self.planes[plane as usize].filled;
+            let closed = &mut self.blocks[block as usize];
+            closed.state = BlockState::Full;
+            (closed.allocated, closed.issued, closed.programmed) = (pages, pages, pages);
+            closed.filled = *filled;
+            *filled = filled.wrapping_add(1);
+            self.full.filled(block, closed.valid);
+        }
+    }
+
+    /// Opens a frontier for preconditioning whose pages before `page` were written and are invalid.
+    pub(crate) fn precondition_frontier(
+        &mut self,
+        plane: u32,
+        flow: u16,
+        stream: Stream,
+        page: u32,
+    ) {
+        let block = self.take_block(plane, flow, stream);
+        self.skip_to(block, page);
+        let at = self.frontier_at(plane, flow, stream);
+        self.frontiers[at] = block;
+    }
+}

@@ -1,0 +1,93 @@
+//! Free blocks of every plane.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::{Block, BlockState, Blocks, Stream};
+
+/// Collections that a plane owes at most. Source: the released MQSim, collections at a time.
+const COLLECTIONS_OWED_MAX: u32 = 10;
+
+/// Erased blocks of a plane: those never used, in order, and those that came back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pool {
+    /// First block never used; plane-relative.
+    virgin: u32,
+    /// Come back from erase, by erase count: dynamic wear levelling.
+    by_wear: BinaryHeap<Reverse<(u32, u32, u32)>>,
+    /// Come back from erase, oldest first: without wear levelling.
+    by_age: VecDeque<u32>,
+    sequence: u32,
+}
+
+impl Blocks {
+    /// Takes a free block out of the pool.
+    pub(crate) fn take_block(&mut self, plane: u32, flow: u16, stream: Stream) -> u32 {
+        let base = self.first_block(plane);
+        let state = &mut self.planes[plane as usize];
+        assert!(state.free > 0, "a block is taken from a pool that has one");
+        state.free -= 1;
+        if state.free < self.owe_below {
+            state.owed = (state.owed + 1).min(COLLECTIONS_OWED_MAX);
+        }
+        let pool = &mut state.pool;
+        let block = if pool.virgin < self.blocks_per_plane.get() {
+            pool.virgin += 1;
+            base + pool.virgin - 1
+        } else if self.wear_leveling {
+            pool.by_wear.pop().expect("free blocks are counted").0.2
+        } else {
+            pool.by_age.pop_front().expect("free blocks are counted")
+        };
+        let taken = &mut self.blocks[block as usize];
+        assert_eq!(taken.state, BlockState::Free, "a pool holds free blocks");
+        *taken = Block {
+            state: BlockState::Open,
+            flow,
+            stream,
+            erases: taken.erases,
+            ..Block::default()
+        };
+        block
+    }
+
+    /// Puts an erased block back into the pool.
+    pub(crate) fn put_block(&mut self, block: u32) {
+        let erased = &mut self.blocks[block as usize];
+        erased.erases += 1;
+        let erases = erased.erases;
+        let state = &mut self.planes[self.blocks_per_plane.divide(block) as usize];
+        state.erases_max = state.erases_max.max(erases);
+        self.put_empty_block(block);
+    }
+
+    /// Puts a block back into the pool that became empty without an erase.
+    pub(crate) fn put_empty_block(&mut self, block: u32) {
+        let plane = self.plane_of(block);
+        let erased = &mut self.blocks[block as usize];
+        assert_eq!(erased.valid, 0, "no block is erased with valid data");
+        assert_eq!(erased.reads, 0, "no block is erased under a read");
+        let erases = erased.erases;
+        *erased = Block { erases, ..Block::default() };
+        let state = &mut self.planes[plane as usize];
+        state.free += 1;
+        let pool = &mut state.pool;
+        if self.wear_leveling {
+            pool.by_wear.push(Reverse((erases, pool.sequence, block)));
+            pool.sequence += 1;
+        } else {
+            pool.by_age.push_back(block);
+        }
+    }
+
+    /// From now on a block taken with fewer free blocks left than this owes a collection.
+    pub(crate) fn owe_collections(&mut self, below: u32) {
+        self.owe_below = below;
+    }
+
+    /// Free blocks of a plane that only collection may take: one for every job at least.
+    #[inline]
+    pub(super) fn host_reserve(&self, plane: u32) -> u32 {
+        self.reserve.max(self.planes[plane as usize].jobs)
+    }
+}
