@@ -69,7 +69,7 @@ impl FtlState {
             sectors_per_page: 1,
         };
         Self {
-            pages: PageTables::new(0, 0, 1, Use::Sparse),
+            pages: PageTables::new((0, Use::Sparse), (0, Use::Sparse), 1),
             blocks: Blocks::new(geometry, 0, false, 0),
             mapping: None,
             hybrid: None,
@@ -84,18 +84,23 @@ impl FtlState {
 
     /// An empty drive, for one run of so many requests or more.
     pub(crate) fn new(device: &DeviceConfig, layout: &Layout, requests: u64) -> Self {
-        // So many requests touch most of the table, a small page of memory each.
+        // So many requests touch most of the table of logical pages, a small page of memory each. That of physical
+        // ones is filled from the front of each plane, by as much as is written.
         let touched = requests >= layout.logical_pages / ENTRIES_PER_SMALL_PAGE;
-        let filled = device.ftl.precondition.enabled || touched;
-        Self::with(device, layout, if filled { Use::Filled } else { Use::Sparse })
+        let written = requests >= layout.geometry.pages() / 2;
+        let filled = |used: bool| {
+            if device.ftl.precondition.enabled || used { Use::Filled } else { Use::Sparse }
+        };
+        Self::with(device, layout, filled(touched), filled(written))
     }
 
     /// An empty drive, for many runs, which copy what preconditioning makes of it.
     pub(crate) fn to_be_frozen(device: &DeviceConfig, layout: &Layout) -> Self {
-        Self::with(device, layout, Use::Copied)
+        Self::with(device, layout, Use::Copied, Use::Copied)
     }
 
-    fn with(device: &DeviceConfig, layout: &Layout, purpose: Use) -> Self {
+    /// What is to become of the tables of logical and of physical pages.
+    fn with(device: &DeviceConfig, layout: &Layout, logical_use: Use, physical_use: Use) -> Self {
         let geometry = layout.geometry;
         let reserve = reserve_blocks(&device.ftl.gc);
         let flows = layout.flows.len() as u32;
@@ -111,7 +116,11 @@ impl FtlState {
             }
         }
         Self {
-            pages: PageTables::new(logical, physical, geometry.sectors_per_page, purpose),
+            pages: PageTables::new(
+                (logical, logical_use),
+                (physical, physical_use),
+                geometry.sectors_per_page,
+            ),
             blocks,
             mapping: device.ftl.mapping.is_cached().then(|| MappingTable::new(device, layout)),
             hybrid: (device.ftl.mapping.kind == MappingKind::Hybrid).then(|| {

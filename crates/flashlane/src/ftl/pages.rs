@@ -61,12 +61,16 @@ impl FrozenPages {
 }
 
 impl PageTables {
-    /// Empty tables.
-    pub(crate) fn new(logical: u64, physical: u64, sectors_per_page: u32, purpose: Use) -> Self {
+    /// Empty tables for so many pages each, and what is to become of them.
+    pub(crate) fn new(
+        (logical, purpose): (u64, Use),
+        (physical, physical_use): (u64, Use),
+        sectors_per_page: u32,
+    ) -> Self {
         let few = if purpose == Use::Filled { Use::Sparse } else { purpose };
         Self {
             l2p: Table::new(logical as usize, purpose),
-            p2l: Table::new(physical as usize, purpose),
+            p2l: Table::new(physical as usize, physical_use),
             touched: vec![0; logical.div_ceil(u64::from(REGION * REGIONS)) as usize],
             any_touched: false,
             partial: Table::new(logical.div_ceil(64) as usize * 2, few),
@@ -254,7 +258,7 @@ mod tests {
 
     #[test]
     fn masks_come_and_go() {
-        let mut pages = PageTables::new(100, 200, 16, Use::Sparse);
+        let mut pages = PageTables::new((100, Use::Sparse), (200, Use::Sparse), 16);
         assert_eq!(pages.ppa(3), NONE);
         pages.place(3, 7);
         assert_eq!((pages.ppa(3), pages.lpa(7)), (7, 3));
@@ -274,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_page_costs_at_most_eight_and_a_half_bytes() {
-        let pages = PageTables::new(930_000, 1_000_000, 16, Use::Filled);
+        let pages = PageTables::new((930_000, Use::Filled), (1_000_000, Use::Filled), 16);
         assert!(pages.bytes() as f64 / 1e6 <= 8.5);
     }
 }

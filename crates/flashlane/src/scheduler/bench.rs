@@ -62,10 +62,9 @@ impl Bench {
             transactions: Slab::new(),
             blocks: Blocks::new(geometry, u32::from(FLOWS), true, 0),
             pages: PageTables::new(
-                pages,
-                pages,
+                (pages, flashlane_engine::Use::Sparse),
+                (pages, flashlane_engine::Use::Sparse),
                 geometry.sectors_per_page,
-                flashlane_engine::Use::Sparse,
             ),
             flash: Flash::new(&device.flash, &device.compat, false, geometry, FLOWS.into()),
             batch: Vec::new(),
