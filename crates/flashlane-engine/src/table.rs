@@ -61,8 +61,7 @@ impl Table {
     #[must_use]
     pub fn moved(&self, purpose: Use) -> Self {
         let mut moved = Self::new(self.len(), purpose);
-        let bytes = moved.memory.len();
-        moved.memory.copy_from_slice(&self.memory[..bytes]);
+        moved.memory.copy_from_slice(&self.memory);
         moved
     }
 
@@ -146,9 +145,7 @@ impl Table {
 
 impl Clone for Table {
     fn clone(&self) -> Self {
-        let mut copy = Self::new(self.len(), Use::Filled);
-        copy.memory.copy_from_slice(&self.memory);
-        copy
+        self.moved(Use::Filled)
     }
 }
 

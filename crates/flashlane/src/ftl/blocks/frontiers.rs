@@ -34,15 +34,9 @@ impl Blocks {
             block = self.take_block(plane, flow, stream);
             self.frontiers[at] = block;
         }
-        let pages = self.pages_per_block.get();
+        let ppa = self.take_page(block);
         let open = &mut self.blocks[block as usize];
-        let page = open.allocated;
-        open.allocated += 1;
-        open.valid += 1;
-        self.valid[open.flow as usize] += 1;
-        if u32::from(open.allocated) == pages {
-            open.state = BlockState::Full;
-            self.full.filled(block, open.valid);
+        if open.state == BlockState::Full {
             self.frontiers[at] = NONE;
             let filled = &mut self.planes[plane as usize].filled;
             open.filled = *filled;
@@ -53,7 +47,7 @@ impl Blocks {
             }
         }
         self.count_held(block, 1);
-        Some(block * pages + u32::from(page))
+        Some(ppa)
     }
 
     /// Allocates as [`allocate`](Self::allocate) does; the page counts as programmed.

@@ -299,11 +299,11 @@ impl Blocks {
         &self.blocks[self.range_of_plane(plane)]
     }
 
-    /// Allocates the next page of an open block that is no frontier.
-    pub(crate) fn append(&mut self, block: u32) -> u32 {
+    /// Allocates the next page of an open block; with the last one it is full.
+    #[inline(always)]
+    fn take_page(&mut self, block: u32) -> u32 {
         let pages = self.pages_per_block.get();
         let open = &mut self.blocks[block as usize];
-        assert_eq!(open.state, BlockState::Open, "pages are appended to open blocks");
         let page = u32::from(open.allocated);
         open.allocated += 1;
         open.valid += 1;
@@ -313,6 +313,13 @@ impl Blocks {
             self.full.filled(block, open.valid);
         }
         block * pages + page
+    }
+
+    /// Allocates the next page of an open block that is no frontier.
+    pub(crate) fn append(&mut self, block: u32) -> u32 {
+        let open = self.block(block);
+        assert_eq!(open.state, BlockState::Open, "pages are appended to open blocks");
+        self.take_page(block)
     }
 
     /// Leaves out the pages of an open block before `page`; no program of it is under way.
