@@ -23,9 +23,16 @@ fast:
 # Python first: what it builds, the other tests use.
 test: test-python test-rust
 
+# One line for every test that was skipped, and what it needs. Tests in documentation come last, since they
+# skip nothing: the output ends as cargo ends it.
+SKIPPED_TESTS := $(CURDIR)/target/skipped-tests.txt
+
 test-rust:
 	@scripts/install-test-tools.sh
-	cargo test --workspace -- --quiet
+	@mkdir -p target && rm -f $(SKIPPED_TESTS)
+	FLASHLANE_SKIPPED_TESTS=$(SKIPPED_TESTS) cargo test --workspace --lib --bins --tests --examples -- --quiet
+	@scripts/skipped-tests.sh $(SKIPPED_TESTS)
+	cargo test --workspace --doc -- --quiet
 
 # Everything that these tests need goes to target/python-env.
 test-python:

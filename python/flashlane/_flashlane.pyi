@@ -82,6 +82,25 @@ class _Workload:
     def warnings(self) -> list[str]: ...
 
 @final
+class _ContentKeys:
+    def __init__(self, program: str | PathLike[str]) -> None: ...
+    def key(
+        self,
+        device: Device,
+        workload: _Workload,
+        *,
+        seed: int = 1,
+        alone: bool = False,
+        check: bool = False,
+        warmup: str | int | None = None,
+        windows: str | None = None,
+        waf_only: bool = False,
+    ) -> str: ...
+    def stop(self) -> None: ...
+    @property
+    def files_read(self) -> int: ...
+
+@final
 class Table:
     """Named columns of equal length in Arrow's memory layout.
 
@@ -140,9 +159,11 @@ def simulate(
     waf_only: bool,
     threads: int,
     label: str,
+    named: bool,
     progress: Callable[[float], object] | None,
 ) -> Outcome: ...
-def report(runs: list[str]) -> str: ...
+def plain(value: object, place: str) -> Any: ...
+def report(columns: list[list[str]]) -> str: ...
 def without_wall_times(summary: str) -> str: ...
 def read_trace(reading: Reading) -> tuple[Table, int]: ...
 def clone_parameters(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
@@ -43,7 +43,10 @@ class FlowResult(Mapping[str, Any]):
 
     def __getattr__(self, name: str) -> Any:
         """Value of a key of summary.json."""
-        if name.startswith("_") or name not in self._summary:
+        if name.startswith("_"):
+            # Unpickling and copying ask for such names before there is a summary.
+            raise AttributeError(name)
+        if name not in self._summary:
             raise AttributeError(f"a flow has no {name!r}; it has {', '.join(self._summary)}")
         return self._summary[name]
 
@@ -150,7 +153,7 @@ class Result:
         for victim in self.blame["victims"]:
             row = matrix.setdefault(victim["flow"], dict.fromkeys(self.blame["flows"], 0.0))
             for cell in victim["cells"]:
-                row[cell["culprit"]] = row.get(cell["culprit"], 0.0) + cell["ps"] / 1e12
+                row[cell["culprit"]] = row.get(cell["culprit"], 0.0) + cell["waiting_s"]
         return matrix
 
     def _rows(self) -> list[list[str]]:
@@ -249,24 +252,28 @@ class Result:
         """Everything but what is derived."""
         return {
             "_outcome": dict(self._outcome),
-            "device": self.device.to_toml(),
-            "workload": self.workload.to_toml(),
+            "device": self.device,
+            "workload": self.workload,
             "label": self.label,
         }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """From what was pickled."""
-        from flashlane.workload import Workload
 
-        self._outcome = state["_outcome"]
-        self.device = Device.from_toml(state["device"])
-        self.workload = Workload.from_toml(state["workload"])
-        self.label = state["label"]
+def compare(*results: Result | Sequence[Result], path: str | PathLike[str] | None = None) -> str:
+    """Make a page with several results side by side. Writes it if ``path`` is given, whole or not at all.
 
+    Args:
+        results: each a column: a result, or a list of results of the same scenario with different seeds. A
+            column of several seeds shows means with 95 % intervals. Columns are named by what differs: the
+            labels that :func:`flashlane.simulate` was given, or scenario, scheduler, isolation and device.
+        path: where the page is written.
 
-def compare(*results: Result, path: str | PathLike[str] | None = None) -> str:
-    """Make a page with several results side by side. Writes it if ``path`` is given, whole or not at all."""
-    page = _flashlane.report([result._outcome["report"] for result in results])
+    Raises:
+        flashlane.errors.ConfigError: the results of a list differ in more than their seeds.
+    """
+    if not results:
+        raise TypeError("compare: found no result, allowed: one or more")
+    columns = [[one] if isinstance(one, Result) else list(one) for one in results]
+    page = _flashlane.report([[result._outcome["report"] for result in column] for column in columns])
     if path is not None:
         write_whole(Path(path), page)
     return page
@@ -274,14 +281,16 @@ def compare(*results: Result, path: str | PathLike[str] | None = None) -> str:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
+    # The mode that `open` gives to new files, which the system cuts by the umask.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    name = path.parent / f".flashlane-{secrets.token_hex(8)}"
     try:
-        handle, name = tempfile.mkstemp(prefix=".flashlane-", dir=path.parent)
+        handle = os.open(name, flags, 0o666)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(text)
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(name, 0o666 & ~umask)
+                file.flush()
+                os.fsync(file.fileno())
             os.replace(name, path)
         except BaseException:
             os.unlink(name)

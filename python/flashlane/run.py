@@ -57,6 +57,7 @@ def simulate(
     """
     drive = device if isinstance(device, Device) else Device(device)
     load = workload if isinstance(workload, Workload) else Workload(workload)
+    named = bool(label)
     label = label or load.name or ", ".join(load.flows)
     with shown(progress, label) as told:
         outcome = _flashlane.simulate(
@@ -73,6 +74,7 @@ def simulate(
             waf_only=waf_only,
             threads=threads,
             label=label,
+            named=named,
             progress=told,
         )
     return Result(outcome, device=drive, workload=load, label=label)

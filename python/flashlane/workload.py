@@ -106,9 +106,13 @@ class Workload:
                 )
             self._native = scenarios[0]
             return
-        keys: dict[str, Any] = (
-            dict(flows) if isinstance(flows, dict) else {"flow": [flow.to_dict() for flow in flows]}
-        )
+        if isinstance(flows, dict):
+            keys: dict[str, Any] = dict(flows)
+        else:
+            strangers = [type(flow).__name__ for flow in flows if not isinstance(flow, Flow)]
+            if strangers:
+                raise TypeError(f"Workload: found {strangers[0]} in the list, allowed: Flow objects")
+            keys = {"flow": [flow.to_dict() for flow in flows]}
         if name is not None:
             keys["name"] = name
         if window is not None:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import copy
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,3 +87,109 @@ def test_values_of_no_use_are_type_errors() -> None:
         fl.Workload([fl.Flow("a", queue_depth=1, size=object())])
     with pytest.raises(TypeError, match="both"):
         fl.Flow("a", trace="x", clone="tpcc")
+
+
+def _deep(levels: int, make: str) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = [value] if make == "list" else {"a": value}
+    return value
+
+
+def _endless(make: str) -> object:
+    if make == "list":
+        items: list[object] = []
+        items.append(items)
+        return items
+    keys: dict[str, object] = {}
+    keys["a"] = keys
+    return keys
+
+
+class _Item:
+    """Its number is such an object again."""
+
+    def item(self) -> _Item:
+        return self
+
+
+HOSTILE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import flashlane as fl
+from test_config import _Item, _deep, _endless
+FLOW = fl.Flow("a", queue_depth=1, requests=1)
+VALUES = [_deep(100_000, "dict"), _deep(100_000, "list"), _endless("dict"), _endless("list"), _Item()]
+for value in VALUES:
+    outer = value if isinstance(value, dict) else {"flash": value}
+    for make in (
+        lambda: fl.Device(outer),
+        lambda: fl.Device("tiny", set={"flash": value}),
+        lambda: fl.Device("tiny").replace(set={"flash": value}),
+        lambda: fl.Workload({"flow": value}),
+        lambda: fl.Workload([fl.Flow("a", queue_depth=1, size=value)]),
+        lambda: fl.Workload([FLOW]).replace(set={"flow.a.priority": value}),
+        lambda: fl.sweep("tiny", [FLOW], [{"flash": value}]),
+    ):
+        try:
+            make()
+        except fl.ConfigError as error:
+            assert "allowed" in str(error) and len(str(error)) < 500, error
+            assert "itself" in str(error) or "32 dicts and lists" in str(error), error
+            print("refused")
+"""
+
+
+def test_deep_and_endless_values_are_refused() -> None:
+    tests = str(Path(__file__).parent)
+    done = subprocess.run(
+        [sys.executable, "-c", HOSTILE, tests], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.count("refused") == 5 * 7
+
+
+def test_values_that_share_are_bounded_and_integers_have_64_bits() -> None:
+    value: object = [1]
+    for _ in range(28):
+        value = [value, value]
+    with pytest.raises(fl.ConfigError, match="more than 4000000 values"):
+        fl.Device({"flash": value})
+    with pytest.raises(fl.ConfigError, match=r"flash.channels: found an integer beyond 64 bits"):
+        fl.Device("tiny", set={"flash.channels": 2**64})
+    with pytest.raises(fl.ConfigError, match="name: found text with a lone surrogate"):
+        fl.Device({"name": "\ud800"})
+    with pytest.raises(TypeError, match="found a key of type int"):
+        fl.Device({"flash": {1: 2}})
+    with pytest.raises(TypeError, match="found str in the list, allowed: Flow"):
+        fl.Workload(["a"])  # type: ignore[list-item]
+
+
+def test_everything_copies_and_pickles(device: fl.Device, workload: fl.Workload, result: fl.Result) -> None:
+    flow = fl.Flow("a", queue_depth=2, size="4KiB")
+    for again in (copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))):
+        assert again(device) == device
+        assert again(workload) == workload
+        assert again(flow) == flow
+        assert dict(again(result[0])) == dict(result[0])
+        assert again(result).device == device
+        assert again(result).workload == workload
+        assert repr(again(result)) == repr(result)
+    assert fl.Device(device.to_dict()) == device, "the same keys, written elsewhere"
+
+
+def test_warnings_and_files_that_are_gone_survive_pickling(tmp_path: Path) -> None:
+    trace = tmp_path / "t.trace"
+    trace.write_text("".join(f"{n * 1000} 0 {8 * n} 8 1\n" for n in range(10)))
+    workload = fl.Workload([fl.Flow("a", trace=trace, format="mqsim")])
+    result = fl.simulate("tiny", workload)
+    kept = pickle.dumps((workload, result))
+    trace.unlink()
+    again, old = pickle.loads(kept)
+    assert again == workload
+    assert old.summary == result.summary, "a result is of use without its trace"
+    job = tmp_path / "j.fio"
+    job.write_text("[a]\nrw=randread\nsize=1m\nnumber_ios=10\nioengine=psync\niodepth=4\n")
+    from_job = fl.Workload(job)
+    assert from_job.warnings, "a depth has no meaning for this engine"
+    assert pickle.loads(pickle.dumps(from_job)).warnings == from_job.warnings

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import html
 import json
 import pickle
+import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -18,7 +21,7 @@ STAGES = [
 
 
 def test_the_summary_is_that_of_the_command(result: fl.Result) -> None:
-    assert result.summary["schema"] == "flashlane.summary/1"
+    assert result.summary["schema"] == "flashlane.summary/2"
     assert [flow.name for flow in result.flows] == ["light", "heavy"]
     assert result["heavy"].requests["read"] > 0
     assert result[0].slowdown > 1.0
@@ -85,7 +88,8 @@ def test_histograms_rise_to_one(result: fl.Result) -> None:
 def test_blame_sums_to_the_waiting(result: fl.Result) -> None:
     assert result.blame is not None
     for victim in result.blame["victims"]:
-        assert sum(cell["ps"] for cell in victim["cells"]) == victim["waiting_ps"]
+        waiting = sum(cell["waiting_s"] for cell in victim["cells"])
+        assert waiting == pytest.approx(victim["waiting_s"], rel=1e-12)
     matrix = result.waiting()
     assert matrix["light"]["heavy"] > matrix["light"]["light"], (
         "the heavy flow is what the light one waits for"
@@ -120,6 +124,40 @@ def test_a_report_is_one_page(result: fl.Result, tmp_path: Path) -> None:
     assert 'id="comparison"' in both
     with pytest.raises(fl.OutputError, match="cannot be written"):
         result.report(tmp_path / "no" / "such" / "folder.html")
+
+
+def _heads(page: str) -> list[str]:
+    table = page.split('id="comparison-title"')[1].split("</thead>")[0]
+    return [html.unescape(head) for head in re.findall(r"</span>([^<]*)</th>", table)]
+
+
+def test_columns_are_named_by_what_differs_and_take_several_seeds(
+    device: fl.Device, workload: fl.Workload, tmp_path: Path
+) -> None:
+    fcfs = device.replace(scheduler="fcfs")
+
+    def runs(drive: fl.Device, **options: Any) -> list[fl.Result]:
+        return [fl.simulate(drive, workload, alone=True, seed=seed, **options) for seed in (1, 2, 3)]
+
+    ours, old = runs(device), runs(fcfs)
+    assert _heads(fl.compare(ours[0], old[0])) == [device.scheduler, "fcfs"]
+    assert _heads(fl.compare(ours[0], ours[1])) == ["seed 1", "seed 2"]
+    assert _heads(fl.compare(ours[0], ours[0])) == ["pair (1)", "pair (2)"]
+    named = [fl.simulate(drive, workload, label=label) for drive, label in ((device, "new"), (fcfs, "old"))]
+    assert _heads(fl.compare(*named)) == ["new", "old"]
+    page = fl.compare(ours, old, path=tmp_path / "both.html")
+    assert _heads(page) == [device.scheduler, "fcfs"]
+    assert "Figures are means over 3 seeds" in page
+    row = page.split("heavy: slowdown")[1].split("</tr>")[0]
+    assert row.count("±") == 2
+    slow = [run["heavy"].slowdown for run in ours]
+    assert f">{sum(slow) / 3:.2f} ±" in row
+    with pytest.raises(fl.ConfigError, match="differs from the first one in more than its seed"):
+        fl.compare([ours[0], old[1]])
+    with pytest.raises(fl.ConfigError, match="seed 1 twice"):
+        fl.compare([ours[0], ours[0]])
+    with pytest.raises(TypeError, match="found no result"):
+        fl.compare()
 
 
 def test_plots_draw_every_flow(result: fl.Result) -> None:

@@ -83,7 +83,7 @@ def test_it_runs_in_a_process_pool(device: fl.Device, workload: fl.Workload) -> 
     from multiprocessing import get_context
 
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        there = pool.submit(fl.simulate, device, workload.to_dict()).result()
+        there = pool.submit(fl.simulate, device, workload).result()
     here = fl.simulate(device, workload)
     assert there.flows[0].mean_us == here.flows[0].mean_us
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,8 @@ def test_grids_lists_and_refused_points(device: fl.Device, workload: fl.Workload
     assert "no-such" in done[1]["error"]
     assert done[2]["summary"]["seed"] == 3
     assert len(done.rows()) == 2 + 1 + 2
-    assert "1 refused" in repr(done)
+    assert repr(done) == "Sweep(3 points, 1 failed: 1 config)"
+    assert [entry["error_kind"] for entry in done.failed] == ["config"]
     frame = done.to_pandas()
     assert set(frame["flow"].dropna()) == {"light", "heavy"}
 
@@ -96,6 +98,171 @@ def test_an_interrupt_ends_a_sweep_soon(device: fl.Device, workload: fl.Workload
     with pytest.raises(KeyboardInterrupt):
         fl.sweep(device, longer, [{"flow.heavy.synthetic.requests": 10}, {}, {}], jobs=2, progress=stop)
     assert time.monotonic() - begun < 30.0
+
+
+def _trace(path: Path, requests: int, sector: int = 0) -> Path:
+    """A trace of reads in MQSim's format, 20 us apart."""
+    lines = (f"{n * 20_000} 0 {sector + 8 * (n % 512)} 8 1\n" for n in range(requests))
+    path.write_text("".join(lines))
+    return path
+
+
+def _replay(path: Path) -> fl.Workload:
+    return fl.Workload([fl.Flow("replay", trace=path, format="mqsim")])
+
+
+def _completed(done: fl.Sweep) -> list[int]:
+    return [entry["summary"]["requests_completed"] for entry in done]
+
+
+def test_a_rewritten_trace_gives_its_own_result(device: fl.Device, tmp_path: Path) -> None:
+    trace, kept = _trace(tmp_path / "t.trace", 100), tmp_path / "kept"
+    workload = _replay(trace)
+    assert _completed(fl.sweep(device, workload, {"seed": [1]}, folder=kept)) == [100]
+    _trace(trace, 300)
+    assert _completed(fl.sweep(device, workload, {"seed": [1]}, folder=kept)) == [300], "not the old one"
+    _trace(trace, 100)
+    names = {path.name: path.stat().st_mtime_ns for path in kept.iterdir()}
+    assert _completed(fl.sweep(device, workload, {"seed": [1]}, folder=kept)) == [100]
+    assert {path.name: path.stat().st_mtime_ns for path in kept.iterdir()} == names, "both are kept"
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    trace.rename(moved / "t.trace")
+    assert _completed(fl.sweep(device, _replay(moved / "t.trace"), {"seed": [1]}, folder=kept)) == [100]
+    assert {path.name: path.stat().st_mtime_ns for path in kept.iterdir()} == names, "the place is no matter"
+
+
+def test_rewritten_clones_jobs_and_device_files_give_their_own_results(tmp_path: Path) -> None:
+    kept, clone, job, drive = (tmp_path / name for name in ("kept", "c.toml", "j.fio", "d.toml"))
+    parameters = fl.clone_trace("tpcc")
+    parameters.save(clone)
+    flow = fl.Flow("oltp", clone=clone, requests=200)
+    job.write_text("[global]\nrw=randread\nbs=4k\nsize=1m\niodepth=2\nioengine=libaio\n[a]\nnumber_ios=100\n")
+    drive.write_text('base = "tiny"\n')
+
+    def files() -> int:
+        for workload in ([flow], str(job)):
+            done = fl.sweep(str(drive), workload, {"seed": [1]}, folder=kept)
+            assert not done.failed, done[0]
+        return len(list(kept.iterdir()))
+
+    assert files() == 2
+    assert files() == 2
+    clone.write_text(clone.read_text() + "# another\n")
+    assert files() == 3
+    job.write_text(job.read_text().replace("100", "120"))
+    assert files() == 4
+    drive.write_text('base = "tiny"\nscheduler = "fcfs"\n')
+    assert files() == 6, "both workloads run on another drive"
+
+
+def test_each_file_is_read_once(device: fl.Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from flashlane import sweeps
+
+    runners: list[sweeps._Runner] = []
+    made = sweeps._Runner
+
+    def runner(*arguments: object) -> sweeps._Runner:
+        runners.append(made(*arguments))  # type: ignore[arg-type]
+        return runners[-1]
+
+    monkeypatch.setattr(sweeps, "_Runner", runner)
+    workload = _replay(_trace(tmp_path / "t.trace", 50))
+    done = fl.sweep(device, workload, {"seed": list(range(12))}, folder=tmp_path / "kept", jobs=4)
+    assert not done.failed
+    assert runners[0].keys.files_read == 2, "the program and the trace"
+
+
+def test_points_that_fail_end_no_sweep(
+    device: fl.Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from flashlane import sweeps
+
+    good, bad = _trace(tmp_path / "good.trace", 50), tmp_path / "bad.trace"
+    bad.write_text("20 0 8 8 1\n10 0 8 8 1\n")
+    real, ran = sweeps.simulate, []
+
+    def sometimes(drive: fl.Device, work: fl.Workload, **options: object) -> fl.Result:
+        ran.append(options["seed"])
+        if options["seed"] == 2:
+            raise fl.StuckError("the device cannot finish: request 7 of flow replay waits")
+        if options["seed"] == 3:
+            raise RuntimeError("internal fault: index out of bounds")
+        return real(drive, work, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sweeps, "simulate", sometimes)
+    points = [
+        {"seed": 1},
+        {"seed": 1, "flow.replay.trace.path": str(bad)},
+        {"seed": 2},
+        {"seed": 1, "flow.replay.trace.path": str(tmp_path / "nowhere")},
+        {"seed": 3},
+        {"seed": -4},
+        {"seed": 5},
+    ]
+    kinds = [None, "trace", "stuck", "config", "internal", "config", None]
+    for again in range(2):
+        ran.clear()
+        done = fl.sweep(device, _replay(good), points, folder=tmp_path / "kept")
+        assert [entry.get("error_kind") for entry in done] == kinds
+        assert [entry["point"] for entry in done] == points
+        assert repr(done) == "Sweep(7 points, 5 failed: 2 config, 1 internal, 1 stuck, 1 trace)"
+        assert "bad.trace" in done[1]["error"] and "request 7" in done[2]["error"]
+        rows = done.rows()
+        assert [row.get("error_kind") for row in rows] == kinds
+        assert len(done.to_pandas()) == 7
+        if again:
+            assert ran == [3], "only a fault of the simulator is tried again"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: "",
+        lambda text: "[" * 100_000,
+        lambda text: "[1, 2]",
+        lambda text: text.replace('"requests_completed": ', '"requests_completed": 1'),
+        lambda text: text.encode().replace(b"light", b"l\xff\xfeght"),
+    ],
+    ids=["cut", "empty", "deep", "list", "digit", "bytes"],
+)
+def test_a_damaged_file_is_replaced(
+    device: fl.Device, workload: fl.Workload, tmp_path: Path, damage: Callable[[str], str | bytes]
+) -> None:
+    first = fl.sweep(device, workload, {"seed": [1]}, folder=tmp_path)
+    (file,) = tmp_path.glob("point-*.json")
+    whole = file.read_bytes()
+    broken = damage(whole.decode())
+    file.write_bytes(broken.encode() if isinstance(broken, str) else broken)
+    assert file.read_bytes() != whole
+    with pytest.warns(RuntimeWarning, match=r"point-.*\.json: .*; the point was run again"):
+        again = fl.sweep(device, workload, {"seed": [1]}, folder=tmp_path)
+    assert list(again) == list(first)
+    assert file.read_bytes() == whole
+    assert [path.name for path in tmp_path.iterdir()] == [file.name], "nothing else is left"
+
+
+def test_values_of_points_are_plain_and_checked(device: fl.Device, workload: fl.Workload) -> None:
+    numpy = pytest.importorskip("numpy")
+    done = fl.sweep(device, workload, {"seed": numpy.array([1, 2]), "warmup": [None]})
+    assert [entry["point"] for entry in done] == [{"seed": 1, "warmup": None}, {"seed": 2, "warmup": None}]
+    endless: list[object] = []
+    endless.append(endless)
+    with pytest.raises(fl.ConfigError, match=r"point 1, flow.heavy.synthetic.address.*contains itself"):
+        fl.sweep(device, workload, [{}, {"flow.heavy.synthetic.address": endless}])
+    with pytest.raises(TypeError, match="found alnoe; allowed: seed"):
+        fl.sweep(device, workload, [{}], alnoe=True)
+
+
+def test_files_keep_the_mode_of_the_user(device: fl.Device, workload: fl.Workload, tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        fl.sweep(device, workload, {"seed": [1, 2, 3, 4]}, folder=tmp_path, jobs=4)
+        assert os.umask(0o027) == 0o027, "threads leave the mask as it is"
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o640}
 
 
 assert os.cpu_count()

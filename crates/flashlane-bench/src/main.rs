@@ -6,7 +6,7 @@
 //! flashlane-bench check                                          the same, against the committed counts
 //! flashlane-bench traces                                         records per second of each trace format
 //! flashlane-bench traces FILE[=FORMAT]…                          of these files, beside their replay
-//! flashlane-bench scale [flows|chips|depth|requests…]            cost of a request as the problem grows
+//! flashlane-bench scale [flows|chips|depth|writes|requests…]     cost of a request as the problem grows
 //! ```
 
 mod allocations;

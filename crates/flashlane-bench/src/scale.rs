@@ -1,12 +1,12 @@
 //! How the cost of a request grows with the problem: random 8 KiB reads of an empty drive, on which one thing
-//! grows and the rest stays.
+//! grows and the rest stays. On the axis `writes` one request in ten is a write, and reads wait for it.
 
 use std::process::Command;
 
 use crate::cases;
 use crate::child;
 use crate::instructions::{Tool, count_run};
-use crate::workloads::{readers, several};
+use crate::workloads::{hot_rewriter, readers, several};
 
 /// Requests of the shorter of two counted runs, at least; the longer one has twice as many.
 const COUNTED: u64 = 20_000;
@@ -18,12 +18,20 @@ const COUNTED_MAX: u64 = 1_000_000;
 const DEPTH: u64 = 64;
 /// Blocks and pages that keep thousands of chips small.
 const FEW_BLOCKS: [&str; 2] = ["flash.blocks_per_plane=64", "flash.pages_per_block=64"];
+/// A drive so small that many reads are of pages that are just being written.
+const FEW_CHIPS: [&str; 4] = [
+    "flash.channels=2",
+    "flash.chips_per_channel=2",
+    "flash.dies_per_chip=1",
+    "ftl.over_provisioning=0.28",
+];
 
 /// What grows, and to what.
-const AXES: [(&str, &[u64]); 4] = [
+const AXES: [(&str, &[u64]); 5] = [
     ("flows", &[1, 4, 16, 64]),
     ("chips", &[1, 32, 256, 1024, 4096]),
     ("depth", &[1, 64, 1024, 65_535]),
+    ("writes", &[64, 4096, 8192, 16_384]),
     ("requests", &[10_000, 100_000, 1_000_000, 10_000_000]),
 ];
 
@@ -59,9 +67,12 @@ impl Point {
                 sets.push(format!("flash.chips_per_channel={}", self.value / channels));
                 sets.extend(FEW_BLOCKS.map(str::to_owned));
             }
-            "depth" => {
+            "depth" | "writes" => {
                 sets.push(format!("interface.queue_depth={}", self.value + 1));
                 sets.push(format!("interface.queue_fetch_size={}", self.value));
+                if self.axis == "writes" {
+                    sets.extend(FEW_BLOCKS.iter().chain(&FEW_CHIPS).map(ToString::to_string));
+                }
             }
             _ => {}
         }
@@ -74,6 +85,7 @@ impl Point {
             "flows" => several(self.value, DEPTH / self.value, requests),
             "chips" => several(1, DEPTH, requests),
             "depth" => several(1, self.value, requests),
+            "writes" => hot_rewriter(self.value, requests),
             _ => readers((2, requests / 2), (2, requests / 2)),
         }
     }
@@ -81,7 +93,7 @@ impl Point {
     /// Requests of a shorter run, which has at least so many.
     fn requests(self, least: u64) -> u64 {
         match self.axis {
-            "depth" => least.max(4 * self.value),
+            "depth" | "writes" => least.max(4 * self.value),
             "requests" => self.value,
             _ => least,
         }

@@ -28,6 +28,14 @@ pub(crate) fn several(flows: u64, depth: u64, requests: u64) -> String {
     (0..flows).map(|reader| flow(&format!("reader-{reader}"), STOP, "off", &kind)).collect()
 }
 
+/// A closed loop of random page reads and one write in ten, nearly all in a hot hundredth of the space:
+/// most reads wait for a write to the same page.
+pub(crate) fn hot_rewriter(depth: u64, requests: u64) -> String {
+    let kind = synthetic(depth as u32, 0.9, "8KiB", "8KiB", requests);
+    let address = "address = { hot-cold = { hot_region = 0.01, hot_traffic = 0.95 } }";
+    flow("mixed", STOP, "off", &format!("{kind}\n{address}"))
+}
+
 /// MQSim's two default flows: half of the space each, half of a page a request.
 pub(crate) fn writers(requests: u64) -> String {
     let writes = |depth| synthetic(depth, 0.0, "4KiB", "8KiB", requests) + "\nworking_set = 0.5";

@@ -172,7 +172,7 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "RESULT", num_args = 2.., required = true)]
     pub(crate) results: Vec<PathBuf>,
     /// Page to write with everything side by side, whole or not at all. Distributions, time series and blame
-    /// are taken from the report.html of each run.
+    /// are taken from the report.html of each run, means and intervals from its seeds.json.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
     /// What goes to standard output: nothing (the table goes to standard error), or one JSON object per line.

@@ -9,13 +9,13 @@ const COLUMNS_MAX: usize = 8;
 
 /// Rows victims, columns culprits: mean wait of a request, and its largest cause.
 pub(crate) fn blame(blame: &Blame) -> String {
-    let mut culprits: Vec<(u64, &str)> = blame
+    let mut culprits: Vec<(u128, &str)> = blame
         .flows
         .iter()
         .map(String::as_str)
         .chain(["device"])
         .map(|name| (blame.victims.iter().map(|victim| victim.by_culprit(name)).sum(), name))
-        .filter(|&(ps, _): &(u64, &str)| ps > 0)
+        .filter(|&(ps, _): &(u128, &str)| ps > 0)
         .collect();
     if culprits.len() > COLUMNS_MAX {
         culprits.sort_by_key(|&(ps, _)| std::cmp::Reverse(ps));
@@ -29,7 +29,7 @@ pub(crate) fn blame(blame: &Blame) -> String {
     }
     let mut table = Table::new(&header);
     for victim in &blame.victims {
-        let mean = |ps: u64| ps as f64 / 1e6 / victim.requests.max(1) as f64;
+        let mean = |ps: u128| ps as f64 / 1e6 / victim.requests.max(1) as f64;
         let mut row = vec![
             victim.flow.clone(),
             number(mean(victim.service_ps)),

@@ -1,33 +1,39 @@
 //! `flashlane compare`: results of several runs side by side.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use flashlane::Error;
-use flashlane::metrics::{SCHEMA, Summary};
-use flashlane_report::{RunData, render};
+use flashlane::metrics::{SCHEMA, SeedStatistics, Summary};
+use flashlane_report::{RunData, name_columns, render};
 
 use crate::args::{CompareArgs, Format};
 use crate::execute::to_json;
 use crate::output::{OutFile, note, print};
-use crate::table;
+use crate::side_by_side::{Column, side_by_side};
+
+/// A run, and the folders that lead to it from the outside in.
+type Found = (RunData, Vec<String>);
 
 /// Reads the results, prints them side by side, and writes the page if it is asked for.
 pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
     let page = arguments.report.as_deref().map(OutFile::prepare).transpose()?;
-    let mut runs = Vec::new();
+    let mut found = Vec::new();
     for path in &arguments.results {
-        runs.extend(read(path)?);
+        found.extend(read(path)?);
     }
-    tell_apart(&mut runs);
-    let summaries: Vec<&Summary> = runs.iter().map(|run| &run.summary).collect();
-    let labels: Vec<&str> = runs.iter().map(|run| run.label.as_str()).collect();
+    let (mut runs, sources): (Vec<RunData>, Vec<Vec<String>>) = found.into_iter().unzip();
+    name_columns(&mut runs, &sources);
     match arguments.format {
         Format::Json => {
             for run in &runs {
-                print(&format!("{}\n", to_json(&run.summary)?))?;
+                print(&json_line(run)?)?;
             }
         }
-        _ => note(table::side_by_side(&labels, &summaries).trim_end()),
+        _ => {
+            let columns: Vec<Column<'_>> = runs.iter().map(column).collect();
+            note(side_by_side(&columns).trim_end());
+            notes(&runs);
+        }
     }
     if let Some(mut page) = page {
         let text = render(&runs)?;
@@ -35,6 +41,32 @@ pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
         page.keep()?;
     }
     Ok(())
+}
+
+fn column(run: &RunData) -> Column<'_> {
+    Column { label: &run.label, summary: &run.summary, seeds: run.seeds.as_ref() }
+}
+
+/// The summary of a run, with the statistics over its seeds as in the output of `run --seeds`.
+fn json_line(run: &RunData) -> Result<String, Error> {
+    let mut value = to_json(&run.summary)?;
+    if let Some(seeds) = &run.seeds {
+        value["seeds"] = to_json(seeds)?;
+    }
+    Ok(format!("{value}\n"))
+}
+
+/// Says which columns are means, and over how many seeds.
+fn notes(runs: &[RunData]) {
+    for run in runs {
+        if let Some(seeds) = &run.seeds {
+            note(&format!(
+                "{}: means over {} seeds; ± is half the width of the 95 % interval",
+                run.label,
+                seeds.seeds.len()
+            ));
+        }
+    }
 }
 
 fn refuse(path: &Path, what: impl std::fmt::Display) -> Error {
@@ -46,12 +78,25 @@ fn text(path: &Path) -> Result<String, Error> {
 }
 
 /// The runs behind a path: a report, a summary, or a folder with one of them or with folders of scenarios.
-fn read(path: &Path) -> Result<Vec<RunData>, Error> {
+fn read(path: &Path) -> Result<Vec<Found>, Error> {
     if path.is_dir() {
         return read_folder(path);
     }
     if path.extension().is_some_and(|extension| extension == "html") {
-        return RunData::from_page(&text(path)?).map_err(|what| refuse(path, what));
+        let runs = RunData::from_page(&text(path)?).map_err(|what| refuse(path, what))?;
+        let several = runs.len() > 1;
+        let source = |run: &RunData| {
+            let mut steps = steps_to(path);
+            if several {
+                steps.push(run.label.clone());
+            }
+            steps
+        };
+        return Ok(runs
+            .into_iter()
+            .map(|run| (source(&run), run))
+            .map(|(s, run)| (run, s))
+            .collect());
     }
     let summary: Summary = serde_json::from_str(&text(path)?)
         .map_err(|error| refuse(path, format!("is no summary.json: {error}")))?;
@@ -59,25 +104,59 @@ fn read(path: &Path) -> Result<Vec<RunData>, Error> {
         let message = format!("found schema `{}`, allowed: `{SCHEMA}`", summary.schema);
         return Err(refuse(path, message));
     }
+    let seeds = seeds_beside(path, &summary)?;
     let label = path.parent().and_then(Path::file_name).unwrap_or(path.as_os_str());
-    Ok(vec![RunData::from_summary(&label.to_string_lossy(), summary)])
+    let mut run = RunData::from_summary(&label.to_string_lossy(), summary);
+    run.seeds = seeds;
+    Ok(vec![(run, steps_to(path))])
 }
 
-fn read_folder(path: &Path) -> Result<Vec<RunData>, Error> {
-    let name = |run: &mut RunData| {
-        if let Some(folder) = path.file_name() {
-            run.label = folder.to_string_lossy().into_owned();
-        }
+/// The statistics over several seeds, which stand beside the summary of the first one.
+fn seeds_beside(path: &Path, summary: &Summary) -> Result<Option<SeedStatistics>, Error> {
+    let file = path.with_file_name("seeds.json");
+    if !path.ends_with("summary.json") || !file.is_file() {
+        return Ok(None);
+    }
+    let seeds = SeedStatistics::from_json(&text(&file)?, summary);
+    let seeds = seeds.map_err(|what| refuse(&file, what))?;
+    // A single seed has no interval: its figures are those of the summary.
+    Ok(Some(seeds).filter(|seeds| seeds.seeds.len() > 1))
+}
+
+/// The folders that lead to a file, and its name unless it is one that `run` gives.
+fn steps_to(path: &Path) -> Vec<String> {
+    let usual = ["summary.json", "report.html"].iter().any(|name| path.ends_with(name));
+    let place = if usual { path.parent().unwrap_or(Path::new("")) } else { path };
+    let names = |path: &Path| -> Vec<String> {
+        let normal = path.components().filter_map(|component| match component {
+            Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+            _ => None,
+        });
+        normal.collect()
     };
-    for file in ["report.html", "summary.json"] {
-        let file = path.join(file);
-        if file.is_file() {
-            let mut runs = read(&file)?;
-            if let [run] = &mut runs[..] {
-                name(run);
+    let found = names(place);
+    match found.is_empty() {
+        // The current folder, under the name that it has.
+        true => place.canonicalize().map(|path| names(&path)).unwrap_or_default(),
+        false => found,
+    }
+}
+
+fn read_folder(path: &Path) -> Result<Vec<Found>, Error> {
+    let (page, summary) = (path.join("report.html"), path.join("summary.json"));
+    match (page.is_file(), summary.is_file()) {
+        (true, true) => {
+            let (runs, newer) = (read(&page)?, read(&summary)?);
+            if runs.len() != 1 || runs[0].0.summary != newer[0].0.summary {
+                let message = "is of another run than the summary.json beside it; allowed: both of one \
+                               run, or the name of the file that is meant";
+                return Err(refuse(&page, message));
             }
             return Ok(runs);
         }
+        (true, false) => return read(&page),
+        (false, true) => return read(&summary),
+        (false, false) => {}
     }
     let entries = std::fs::read_dir(path)
         .map_err(|error| refuse(path, format!("cannot be read: {error}")))?;
@@ -85,7 +164,7 @@ fn read_folder(path: &Path) -> Result<Vec<RunData>, Error> {
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|entry| entry.join("summary.json").is_file())
         .collect();
-    below.sort();
+    below.sort_by_key(|folder| scenario_order(folder));
     if below.is_empty() {
         return Err(refuse(path, "holds no report.html and no summary.json"));
     }
@@ -93,12 +172,8 @@ fn read_folder(path: &Path) -> Result<Vec<RunData>, Error> {
     Ok(runs.into_iter().flatten().collect())
 }
 
-/// Numbers the labels that several runs have.
-fn tell_apart(runs: &mut [RunData]) {
-    let labels: Vec<String> = runs.iter().map(|run| run.label.clone()).collect();
-    for (index, run) in runs.iter_mut().enumerate() {
-        if labels.iter().filter(|label| **label == run.label).count() > 1 {
-            run.label = format!("{} ({})", run.label, index + 1);
-        }
-    }
+/// Sorts `scenario-2` before `scenario-10`, other names by letters.
+fn scenario_order(folder: &Path) -> (Option<u64>, PathBuf) {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    (name.strip_prefix("scenario-").and_then(|number| number.parse().ok()), folder.to_owned())
 }

@@ -9,6 +9,7 @@ use flashlane::{Error, RunOptions};
 use crate::args::{DemoArgs, Format};
 use crate::execute::{Scenario, execute};
 use crate::output::{OutFolder, note, print};
+use crate::side_by_side::{Column, side_by_side};
 use crate::watch::Watched;
 use crate::{blame_table, report, table};
 
@@ -76,8 +77,12 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
         folder.write(files)?;
     }
     if common.format == Format::Text || !common.quiet {
-        let summaries: Vec<_> = outcomes.iter().map(|outcome| &outcome.summary).collect();
-        note(table::side_by_side(&SCHEDULERS, &summaries).trim_end());
+        let columns: Vec<Column<'_>> = SCHEDULERS
+            .iter()
+            .zip(&outcomes)
+            .map(|(label, outcome)| Column { label, summary: &outcome.summary, seeds: None })
+            .collect();
+        note(side_by_side(&columns).trim_end());
     }
     if common.format == Format::Json {
         for outcome in &outcomes {

@@ -3,12 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flashlane::config::{DeviceConfig, WorkloadConfig};
-use flashlane::metrics::Summary;
+use flashlane::metrics::{SeedStatistics, Summary};
 use flashlane::{Details, Error, RunOptions, Simulation, simulate_all};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
-
-use crate::seeds::{self, Estimates};
 
 /// Steps of the progress bar per simulation.
 pub(crate) const STEPS: u64 = 1000;
@@ -31,15 +29,15 @@ pub(crate) struct Outcome {
     /// The same: what a summary has no room for.
     pub(crate) details: Details,
     /// Over all seeds, with `--seeds`.
-    pub(crate) estimates: Option<Estimates>,
+    pub(crate) seeds: Option<SeedStatistics>,
 }
 
 impl Outcome {
     /// One line of JSON.
     pub(crate) fn json_line(&self) -> Result<String, Error> {
         let mut value = to_json(&self.summary)?;
-        if let Some(estimates) = &self.estimates {
-            value["seeds"] = to_json(estimates)?;
+        if let Some(seeds) = &self.seeds {
+            value["seeds"] = to_json(seeds)?;
         }
         Ok(format!("{value}\n"))
     }
@@ -48,8 +46,8 @@ impl Outcome {
     /// texts.
     pub(crate) fn files(&self) -> Result<Vec<(&'static str, String)>, Error> {
         let mut files = vec![("summary.json", pretty(&to_json(&self.summary)?))];
-        if let Some(estimates) = &self.estimates {
-            files.push(("seeds.json", pretty(&to_json(estimates)?)));
+        if let Some(seeds) = &self.seeds {
+            files.push(("seeds.json", pretty(&to_json(seeds)?)));
         }
         if let Some(steady) = &self.summary.steady_state {
             files.push(("steady.json", pretty(&to_json(steady)?)));
@@ -109,9 +107,9 @@ pub(crate) fn execute(
             first.get_or_insert(details);
             summaries.push(summary);
         }
-        let estimates = scenario.seeds.map(|_| seeds::estimate(&summaries));
+        let seeds = scenario.seeds.map(|_| SeedStatistics::of(&summaries));
         let summary = summaries.into_iter().next().expect("at least one seed");
-        Ok(Outcome { summary, details: first.expect("at least one seed"), estimates })
+        Ok(Outcome { summary, details: first.expect("at least one seed"), seeds })
     };
     scenarios.iter().map(outcome).collect()
 }

@@ -13,7 +13,9 @@ mod output;
 mod report;
 mod reproduce;
 mod run;
-mod seeds;
+mod side_by_side;
+mod signals;
+mod stale;
 mod table;
 mod trace;
 mod watch;
@@ -25,6 +27,8 @@ use flashlane::Error;
 
 fn main() -> ExitCode {
     fault::install_hook();
+    signals::clean_up_when_interrupted();
+    flashlane_trace::keep_pipes();
     let command = match args::parse() {
         Ok(command) => command,
         Err(status) => return ExitCode::from(status),

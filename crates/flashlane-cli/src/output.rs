@@ -1,5 +1,6 @@
 //! Standard output, standard error, and files that are written whole or not at all.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -7,9 +8,25 @@ use std::path::{Path, PathBuf};
 use flashlane::Error;
 use tempfile::NamedTempFile;
 
+use crate::{signals, stale};
+
 /// Writes a line to standard error. A closed standard error is nobody's problem.
 pub(crate) fn note(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", visible(line));
+}
+
+/// The text with its control characters written out, for names may hold what moves the cursor of a terminal or changes
+/// its colours. Ends of lines and tabs stay.
+fn visible(text: &str) -> Cow<'_, str> {
+    let hidden = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if hidden(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
 }
 
 /// Tells people what went wrong, one line per problem.
@@ -22,7 +39,7 @@ pub(crate) fn report(error: &Error) {
 /// Writes text to standard output. A reader that went away is no error.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(visible(text).as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Error::Output(format!("standard output: cannot be written: {error}")))
         }
@@ -77,6 +94,7 @@ impl OutFolder {
             self.make(parent)?;
         }
         fs::create_dir(path).map_err(|error| refuse(path, "cannot be made", &error))?;
+        signals::remove_folder_when_interrupted(path);
         self.made.push(path.to_owned());
         Ok(())
     }
@@ -113,6 +131,8 @@ impl OutFolder {
             };
             staged.push((file, path));
         }
+        // A signal waits until all files have their names.
+        let _all_or_none = signals::hold();
         self.keep = true;
         for (file, path) in staged {
             file.persist(&path)
@@ -177,14 +197,28 @@ impl Drop for OutFolder {
 /// Writes a temporary file; dropped, it disappears. Messages are about `place`.
 fn stage(folder: &Path, place: &Path, bytes: &[u8]) -> Result<NamedTempFile, Error> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    stale::remove_from(folder);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".flashlane-");
+    let prefix = stale::prefix();
+    builder.prefix(&prefix);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut file =
         builder.tempfile_in(folder).map_err(|error| refuse(place, "cannot be written", &error))?;
+    signals::remove_file_when_interrupted(file.path());
     file.write_all(bytes)
         .and_then(|()| file.as_file().sync_all())
         .map_err(|error| refuse(place, "cannot be written", &error))?;
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_written_out() {
+        assert_eq!(visible("a\n\tb"), "a\n\tb");
+        assert_eq!(visible("\u{1b}[31mred\r\u{7f}\u{9b}"), "\\u{1b}[31mred\\r\\u{7f}\\u{9b}");
+    }
 }

@@ -2,9 +2,7 @@
 
 use flashlane::metrics::steady::{RANGE_MAX, SLOPE_MAX, SteadySummary, Tracked};
 use flashlane::metrics::summary::WafOnlySummary;
-use flashlane::metrics::{BreakdownSummary, Summary, WindowedSlowdown};
-
-use crate::seeds::Estimates;
+use flashlane::metrics::{BreakdownSummary, SeedStatistics, Summary, WindowedSlowdown};
 
 /// A table under construction: the first column is text, the others are numbers.
 #[derive(Debug, Default)]
@@ -81,11 +79,16 @@ pub(crate) fn bytes(value: u64) -> String {
 }
 
 /// Everything that people want to know of one scenario.
-pub(crate) fn report(summary: &Summary, estimates: Option<&Estimates>) -> String {
-    if let Some(extra) = &summary.waf_only {
-        return without_time(summary, extra, estimates);
+pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
+    let mut text = String::new();
+    for sentence in summary.verdict() {
+        text.push_str(&sentence);
+        text.push_str("\n\n");
     }
-    let mut text = format!(
+    if let Some(extra) = &summary.waf_only {
+        return text + &without_time(summary, extra, seeds);
+    }
+    text += &format!(
         "device {}, scheduler {}, isolation {}, seed {}, {:.3} s simulated in {:.2} s\n\n",
         summary.device,
         summary.scheduler,
@@ -98,8 +101,11 @@ pub(crate) fn report(summary: &Summary, estimates: Option<&Estimates>) -> String
         text.push_str(&rounds(steady));
     }
     text.push_str("response times in us (submission queue to completion)\n");
-    text.push_str(&flows(summary, estimates).render());
-    text.push_str(&fairness(summary, estimates));
+    text.push_str(&flows(summary, seeds).render());
+    text.push_str(&fairness(summary, seeds));
+    if summary.saturated {
+        text.push_str("* depends on the length of the run: the backlog of the flow grows\n");
+    }
     if let Some(over_time) = &summary.slowdown_over_time {
         text.push_str(&slowdown_over_time(summary, over_time));
     }
@@ -114,14 +120,14 @@ pub(crate) fn report(summary: &Summary, estimates: Option<&Estimates>) -> String
 fn without_time(
     summary: &Summary,
     extra: &WafOnlySummary,
-    estimates: Option<&Estimates>,
+    seeds: Option<&SeedStatistics>,
 ) -> String {
     let mut table =
         Table::new(&["flow", "requests", "host pages", "moved", "mapping", "amplification", "+-"]);
     for (index, (flow, work)) in summary.flows.iter().zip(&extra.flows).enumerate() {
         let requests = &flow.requests;
         let path = format!("flows[{index}].write_amplification");
-        let half = estimates.and_then(|all| all.get(&path)?.half_width());
+        let half = seeds.and_then(|all| all.get(&path)?.half_width());
         table.row(vec![
             flow.name.clone(),
             (requests.read + requests.write + requests.trim + requests.flush).to_string(),
@@ -208,8 +214,8 @@ fn rounds(steady: &SteadySummary) -> String {
 }
 
 /// The value at a metric path: of one seed, or mean and half interval of several.
-fn shown(estimates: Option<&Estimates>, path: &str, value: Option<f64>) -> String {
-    let Some(estimate) = estimates.and_then(|estimates| estimates.get(path)) else {
+pub(crate) fn shown(seeds: Option<&SeedStatistics>, path: &str, value: Option<f64>) -> String {
+    let Some(estimate) = seeds.and_then(|seeds| seeds.get(path)) else {
         return maybe(value);
     };
     match estimate.half_width() {
@@ -218,7 +224,7 @@ fn shown(estimates: Option<&Estimates>, path: &str, value: Option<f64>) -> Strin
     }
 }
 
-fn flows(summary: &Summary, estimates: Option<&Estimates>) -> Table {
+fn flows(summary: &Summary, seeds: Option<&SeedStatistics>) -> Table {
     let mut table = Table::new(&[
         "flow",
         "IOPS",
@@ -232,39 +238,43 @@ fn flows(summary: &Summary, estimates: Option<&Estimates>) -> Table {
         "slowdown",
     ]);
     for (index, flow) in summary.flows.iter().enumerate() {
-        let cell = |path: &str, value: Option<f64>| {
-            shown(estimates, &format!("flows[{index}].{path}"), value)
-        };
+        let cell =
+            |path: &str, value: Option<f64>| shown(seeds, &format!("flows[{index}].{path}"), value);
+        let mark = |cell: String| if flow.saturated { format!("{cell}*") } else { cell };
         let all = &flow.response_time_us;
         let (read, write) = (&flow.read_response_time_us, &flow.write_response_time_us);
-        let megabytes = shown_megabytes(estimates, index, flow.bandwidth_bytes_per_s);
+        let megabytes = shown_megabytes(seeds, index, flow.bandwidth_bytes_per_s);
         table.row(vec![
             flow.name.clone(),
             cell("iops", Some(flow.iops)),
             megabytes,
-            cell("response_time_us.mean", Some(all.mean)),
-            cell("response_time_us.p50", Some(all.p50)),
-            cell("response_time_us.p99", Some(all.p99)),
-            cell("response_time_us.p99_9", Some(all.p99_9)),
+            mark(cell("response_time_us.mean", Some(all.mean))),
+            mark(cell("response_time_us.p50", Some(all.p50))),
+            mark(cell("response_time_us.p99", Some(all.p99))),
+            mark(cell("response_time_us.p99_9", Some(all.p99_9))),
             if read.count == 0 {
                 "-".to_owned()
             } else {
-                cell("read_response_time_us.mean", Some(read.mean))
+                mark(cell("read_response_time_us.mean", Some(read.mean)))
             },
             if write.count == 0 {
                 "-".to_owned()
             } else {
-                cell("write_response_time_us.mean", Some(write.mean))
+                mark(cell("write_response_time_us.mean", Some(write.mean)))
             },
-            cell("slowdown", flow.slowdown),
+            if flow.slowdown.is_some() {
+                mark(cell("slowdown", flow.slowdown))
+            } else {
+                maybe(None)
+            },
         ]);
     }
     table
 }
 
-fn shown_megabytes(estimates: Option<&Estimates>, index: usize, value: f64) -> String {
+fn shown_megabytes(seeds: Option<&SeedStatistics>, index: usize, value: f64) -> String {
     let path = format!("flows[{index}].bandwidth_bytes_per_s");
-    let Some(estimate) = estimates.and_then(|estimates| estimates.get(&path)) else {
+    let Some(estimate) = seeds.and_then(|seeds| seeds.get(&path)) else {
         return number(value / 1e6);
     };
     match estimate.half_width() {
@@ -273,12 +283,13 @@ fn shown_megabytes(estimates: Option<&Estimates>, index: usize, value: f64) -> S
     }
 }
 
-fn fairness(summary: &Summary, estimates: Option<&Estimates>) -> String {
+fn fairness(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     let fairness = &summary.fairness;
     if fairness.fairness.is_none() {
         return String::new();
     }
-    let cell = |name: &str, value| shown(estimates, &format!("fairness.{name}"), value);
+    let mark = if summary.saturated { "*" } else { "" };
+    let cell = |name: &str, value| shown(seeds, &format!("fairness.{name}"), value) + mark;
     format!(
         "fairness {}, largest slowdown {}, standard deviation {}, weighted speedup {}\n",
         cell("fairness", fairness.fairness),
@@ -349,6 +360,19 @@ fn chips_busy(summary: &Summary) -> String {
 
 fn flash(summary: &Summary) -> String {
     let flash = &summary.flash;
+    let after = &summary.after_window;
+    let programs =
+        after.flash.user_programs + after.flash.gc_programs + after.flash.mapping_programs;
+    let after = match programs {
+        0 => String::new(),
+        _ => format!(
+            "after the window, in {} s: {} user programs, {} GC programs, {} mapping programs\n",
+            number(after.length_s),
+            after.flash.user_programs,
+            after.flash.gc_programs,
+            after.flash.mapping_programs,
+        ),
+    };
     format!(
         "chips busy {}; flash: {} user reads, {} zero-fill reads, {} user programs, write amplification {}\n\
         GC: {} blocks started, {} reads, {} programs, {} erases; mapping: {} reads, {} programs\n\
@@ -371,38 +395,7 @@ fn flash(summary: &Summary) -> String {
         ),
         summary.memory.physical_pages,
         number(summary.precondition_wall_s),
-    )
-}
-
-/// The same tenants under several schedulers.
-pub(crate) fn side_by_side(labels: &[&str], summaries: &[&Summary]) -> String {
-    let mut header = vec!["side by side"];
-    header.extend(labels);
-    let mut table = Table::new(&header);
-    let mut add = |what: String, value: &dyn Fn(&Summary) -> Option<f64>| {
-        let values: Vec<Option<f64>> = summaries.iter().map(|summary| value(summary)).collect();
-        if values.iter().any(Option::is_some) {
-            table.row([what].into_iter().chain(values.into_iter().map(maybe)).collect());
-        }
-    };
-    let mut names: Vec<&str> = Vec::new();
-    for flow in summaries.iter().flat_map(|summary| &summary.flows) {
-        if !names.contains(&flow.name.as_str()) {
-            names.push(&flow.name);
-        }
-    }
-    for name in names {
-        let of = |s: &Summary| s.flows.iter().position(|flow| flow.name == name);
-        add(format!("{name}: mean response, us"), &|s| Some(s.flows[of(s)?].response_time_us.mean));
-        add(format!("{name}: p99 response, us"), &|s| Some(s.flows[of(s)?].response_time_us.p99));
-        add(format!("{name}: IOPS"), &|s| Some(s.flows[of(s)?].iops));
-        add(format!("{name}: slowdown"), &|s| s.flows[of(s)?].slowdown);
-    }
-    add("fairness (1 is fair)".to_owned(), &|s| s.fairness.fairness);
-    add("largest slowdown".to_owned(), &|s| s.fairness.max_slowdown);
-    add("weighted speedup".to_owned(), &|s| s.fairness.weighted_speedup);
-    add("write amplification".to_owned(), &|s| Some(s.flash.write_amplification));
-    table.render()
+    ) + &after
 }
 
 #[cfg(test)]

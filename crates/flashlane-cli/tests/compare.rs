@@ -93,3 +93,97 @@ fn a_report_goes_to_the_folder_of_results_and_is_compared_whole() {
     let said = refused(folder, &run);
     assert!(said.contains("--out"), "{said}");
 }
+
+/// The cells of a line of a table that starts with a name.
+fn cells(table: &str, name: &str) -> Vec<String> {
+    let line = table.lines().find(|line| line.starts_with(name)).expect("the line is there");
+    let words = line[name.len()..].split("  ").map(str::trim).filter(|cell| !cell.is_empty());
+    words.map(str::to_owned).collect()
+}
+
+#[test]
+fn all_seeds_of_a_folder_are_compared() {
+    let folder = folder_with("pair.toml", WORKLOAD);
+    let folder = folder.path();
+    let values = |name: &str, path: &str| -> Value {
+        let text = std::fs::read_to_string(folder.join(name).join("seeds.json")).expect("written");
+        serde_json::from_str::<Value>(&text).expect("JSON")[path].clone()
+    };
+    run(folder, "fcfs", &["--seeds", "3"]);
+    run(folder, "out-of-order", &["--seeds", "3", "--seed", "5"]);
+    assert_eq!(values("fcfs", "seeds"), serde_json::json!([1, 2, 3]));
+    let iops = values("out-of-order", "flows[1].iops");
+    let each: Vec<f64> = serde_json::from_value(iops["values"].clone()).expect("numbers");
+    assert_eq!(each.len(), 3);
+    for (value, seed) in each.iter().zip(["5", "6", "7"]) {
+        let one = ["run", "--device", "tiny", "--workload", "pair.toml", "--alone", "--quiet"];
+        let of = ["--scheduler", "out-of-order", "--seed", seed, "--format", "json"];
+        let (line, _) = succeeds(folder, &[&one[..], &of].concat());
+        let summary: Value = serde_json::from_str(&line).expect("JSON");
+        assert_eq!(summary["flows"][1]["iops"], *value, "seed {seed}");
+    }
+    assert!(values("fcfs", "channels[1].channel").is_null(), "an identity is no metric");
+    let (_, table) =
+        succeeds(folder, &["compare", "fcfs", "out-of-order", "--report", "both.html"]);
+    let mean = iops["mean"].as_f64().expect("a mean");
+    let shown = &cells(&table, "heavy: IOPS")[1];
+    assert!(shown.contains('±'), "{table}");
+    let number: f64 = shown.split(' ').next().expect("a mean").parse().expect("a number");
+    assert!((number - mean).abs() <= 0.5 + mean * 1e-3, "{number} {mean}");
+    assert!(table.contains("fcfs: means over 3 seeds"), "{table}");
+    let page = std::fs::read_to_string(folder.join("both.html")).expect("the page is there");
+    assert!(page.contains("Figures are means over 3 seeds"));
+    let row = page.split("heavy: IOPS").nth(1).and_then(|rest| rest.split("</tr>").next());
+    assert_eq!(row.expect("a row").matches('±').count(), 2, "both columns have intervals");
+    let (lines, _) = succeeds(folder, &["compare", "fcfs", "both.html", "--format", "json"]);
+    let means: Vec<f64> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+        .map(|line| line["seeds"]["flows[1].iops"]["mean"].as_f64().expect("a mean"))
+        .collect();
+    assert_eq!((means.len(), means[2]), (3, mean), "a page carries the seeds");
+}
+
+#[test]
+fn columns_are_named_by_what_differs() {
+    let folder = folder_with("pair.toml", WORKLOAD);
+    let folder = folder.path();
+    for (out, name, scheduler) in [
+        ("A/scenario-1", "day", "fcfs"),
+        ("A/scenario-2", "night", "fcfs"),
+        ("B/scenario-1", "day", "out-of-order"),
+    ] {
+        let set = format!("workload.name=\"{name}\"");
+        let run = ["run", "--device", "tiny", "--workload", "pair.toml", "--quiet", "--set", &set];
+        succeeds(folder, &[&run[..], &["--scheduler", scheduler, "--out", out]].concat());
+    }
+    let head = |arguments: &[&str]| {
+        let (_, table) = succeeds(folder, &[&["compare"], arguments].concat());
+        cells(&table, "side by side")
+    };
+    assert_eq!(head(&["A", "B"]), ["day, fcfs", "night, fcfs", "day, out-of-order"]);
+    assert_eq!(head(&["A/scenario-1", "A/scenario-2"]), ["day", "night"]);
+    assert_eq!(head(&["A/scenario-1", "B/scenario-1"]), ["fcfs", "out-of-order"]);
+    assert_eq!(head(&["A/scenario-1", "A/scenario-1"]), ["scenario-1 (1)", "scenario-1 (2)"]);
+    std::fs::create_dir(folder.join("C")).expect("made");
+    std::fs::rename(folder.join("B"), folder.join("C/old")).expect("moved");
+    let run = ["run", "--device", "tiny", "--workload", "pair.toml", "--quiet"];
+    let more = ["--set", "workload.name=\"day\"", "--scheduler", "out-of-order"];
+    succeeds(folder, &[&run[..], &more, &["--out", "C/new/scenario-1"]].concat());
+    assert_eq!(head(&["C/old", "C/new"]), ["old", "new"], "folders tell equal runs apart");
+}
+
+#[test]
+fn files_of_different_runs_in_one_folder_are_refused() {
+    let folder = folder_with("pair.toml", WORKLOAD);
+    let folder = folder.path();
+    run(folder, "fcfs", &["--seeds", "2"]);
+    run(folder, "fcfs", &["--set", "flow.light.synthetic.requests=50"]);
+    let said = refused(folder, &["compare", "fcfs", "fcfs"]);
+    assert!(said.contains("seeds.json: belongs to another summary.json"), "{said}");
+    std::fs::remove_file(folder.join("fcfs/seeds.json")).expect("it was there");
+    run(folder, "fcfs", &["--report"]);
+    run(folder, "fcfs", &["--set", "flow.light.synthetic.requests=60"]);
+    let said = refused(folder, &["compare", "fcfs", "fcfs"]);
+    assert!(said.contains("report.html: is of another run"), "{said}");
+}

@@ -93,7 +93,7 @@ fn runs(line: &str, path: &[PathBuf]) -> bool {
         ["fio-plot", ..] => {
             let found = path.iter().any(|folder| folder.join("fio-plot").exists());
             if !found {
-                println!("skipped: no fio-plot for `{line}`");
+                flashlane_testing::skip_part(&format!("`{line}`"), "fio-plot");
             }
             found
         }

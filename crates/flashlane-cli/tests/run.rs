@@ -63,7 +63,7 @@ fn text_goes_to_standard_error_and_json_to_standard_output() {
     }
     let lines = json(folder.path(), &["--check"]);
     assert_eq!(lines.len(), 1);
-    assert_eq!(lines[0]["schema"], "flashlane.summary/1");
+    assert_eq!(lines[0]["schema"], "flashlane.summary/2");
     assert_eq!(lines[0]["flows"][1]["name"], "writer");
 }
 
@@ -330,4 +330,54 @@ fn results_under_mqsims_tags_equal_the_summary() {
     assert_eq!(first("Host.IO_Flow/IOPS"), "inf");
     let exact = summary["flows"][0]["response_time_us"]["mean"].as_f64().expect("a mean");
     assert_eq!(first("Host.IO_Flow/Device_Response_Time"), &format!("{}", exact.floor()));
+}
+
+const OVERLOAD: &str = r#"
+[[flow]]
+name = "busy"
+cache = "off"
+[flow.synthetic]
+iops = 200000.0
+read_ratio = 0.0
+size = "4KiB"
+duration = "20ms"
+[[flow]]
+name = "calm"
+[flow.synthetic]
+queue_depth = 1
+read_ratio = 1.0
+duration = "20ms"
+"#;
+
+/// What is said of a drive that cannot keep up comes before all numbers, and these are marked.
+#[test]
+fn the_verdict_stands_first() {
+    let folder = folder_with("w.toml", OVERLOAD);
+    let output = run(folder.path(), &["--alone"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let at = |text: &str| stderr.find(text).unwrap_or_else(|| panic!("no {text}: {stderr}"));
+    assert!(
+        at("Saturated: the drive does not keep up with flow busy (offered ") < at("device tiny")
+    );
+    let row = |name: &str| stderr.lines().find(|line| line.starts_with(name)).expect("a row");
+    assert!(row("busy ").ends_with('*') && !row("calm ").contains('*'), "{stderr}");
+    assert!(at("* depends on the length of the run") > at("fairness"));
+    let summary = &json(folder.path(), &[])[0];
+    assert_eq!(summary["schema"], "flashlane.summary/2");
+    assert_eq!(
+        (&summary["saturated"], &summary["flows"][0]["saturated"]),
+        (&true.into(), &true.into())
+    );
+    assert_eq!(summary["flows"][1]["saturated"], false);
+}
+
+#[test]
+fn a_warm_up_as_long_as_the_load_is_refused() {
+    let folder = folder_with("w.toml", OVERLOAD);
+    for (warmup, load) in [("20ms", "the load lasts 0.02 s"), ("1000000", "the flows have made")] {
+        let arguments = ["run", "--device", "tiny", "--workload", "w.toml", "--warmup", warmup];
+        let stderr = common::refused(folder.path(), &arguments);
+        assert!(stderr.contains("--warmup: found") && stderr.contains(load), "{stderr}");
+    }
 }

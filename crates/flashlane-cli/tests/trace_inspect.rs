@@ -166,11 +166,7 @@ fn what_is_wrong_is_said_in_one_line() {
 
 /// The folder of real traces, which are not part of the project.
 fn real() -> Option<PathBuf> {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces/orig"));
-    if !folder.is_dir() {
-        println!("skipped: {} is not there", folder.display());
-    }
-    folder.is_dir().then_some(folder)
+    flashlane_testing::shared("traces/orig", "real traces")
 }
 
 #[test]
@@ -216,4 +212,9 @@ fn every_replayable_real_trace_is_inspected() {
         let rate = json["iops"].as_f64();
         assert!(rate.is_some_and(|rate| rate > 1.0) || name.contains("tencent_cloud"), "{name}");
     }
+}
+
+#[test]
+fn without_the_shared_data_tests_say_that_they_are_skipped() {
+    flashlane_testing::assert_skipped_without_shared(&["every_replayable_real_trace_is_inspected"]);
 }

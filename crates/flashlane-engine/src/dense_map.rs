@@ -21,9 +21,14 @@ impl Default for DenseMap {
 
 impl DenseMap {
     /// A map with room for `capacity` entries before it grows.
+    ///
+    /// # Panics
+    /// Without so much memory.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
-        Self { pairs: Pairs::new((capacity * 2).next_power_of_two().max(8)), len: 0 }
+        let pairs = capacity.checked_mul(2).and_then(usize::checked_next_power_of_two);
+        let pairs = pairs.expect("the memory for a table has a size");
+        Self { pairs: Pairs::new(pairs.max(8)), len: 0 }
     }
 
     /// The place of a key, whose low bits count.
@@ -40,7 +45,7 @@ impl DenseMap {
         loop {
             match self.pairs.at(at) {
                 (0, _) => return Err(at),
-                (found, value) if found == key + 1 => return Ok((at, value)),
+                (found, value) if found == key.wrapping_add(1) => return Ok((at, value)),
                 _ => at = at.wrapping_add(1),
             }
         }
@@ -75,7 +80,11 @@ impl DenseMap {
     }
 
     /// Sets the value of a key; returns the one before.
+    ///
+    /// # Panics
+    /// For the key `u32::MAX`.
     pub fn insert(&mut self, key: u32, value: u32) -> Option<u32> {
+        assert!(key != u32::MAX, "a key of a map is less than 2^32 - 1");
         if self.len * 2 >= self.pairs.len() {
             self.grow();
         }
@@ -155,5 +164,25 @@ mod tests {
             }
             assert_eq!(map.len(), model.len());
         }
+    }
+
+    #[test]
+    fn the_key_that_stands_for_none_is_never_found() {
+        let mut map = DenseMap::default();
+        map.insert(u32::MAX - 1, 1);
+        assert_eq!((map.get(u32::MAX), map.remove(u32::MAX), map.len()), (None, None, 1));
+    }
+
+    #[test]
+    #[should_panic(expected = "less than 2^32 - 1")]
+    fn the_key_that_stands_for_none_is_not_inserted() {
+        // In release builds it once counted as an entry and left no trace.
+        DenseMap::default().insert(u32::MAX, 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "the memory for a table has a size")]
+    fn room_beyond_the_end_of_memory_is_refused() {
+        let _ = DenseMap::with_capacity(1 << (usize::BITS - 2));
     }
 }

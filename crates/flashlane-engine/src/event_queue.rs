@@ -94,8 +94,10 @@ const fn never(lane: usize) -> Key {
     Key { time: u64::MAX - lane as u64, sequence: 0 }
 }
 
-/// Times from here on stand for empty lanes.
-const END: u64 = never(LANES - 1).time;
+/// Events from here on never leave the queue, and larger times stand for empty lanes.
+const END: u64 = Time::END.0;
+const _: () =
+    assert!(END < never(LANES - 1).time, "an empty lane is later than any event that may leave");
 
 /// The queue.
 ///
@@ -146,7 +148,7 @@ impl<E: Laned> EventQueue<E> {
         self.lanes.iter().map(Lane::len).sum::<usize>() + self.heap.len()
     }
 
-    /// True if nothing is pending.
+    /// True if no event is left that comes before the end of simulated time.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.times.iter().all(|&time| time >= END)
@@ -187,7 +189,8 @@ impl<E: Laned> EventQueue<E> {
         passes
     }
 
-    /// Schedules `event` at `time`, which must not lie in the past.
+    /// Schedules `event` at `time`, which must not lie in the past. An event at or after [`Time::END`] stays pending for
+    /// ever: [`EventQueue::pop`] never hands it out, and [`EventQueue::len`] counts it.
     #[inline(always)]
     pub fn schedule(&mut self, time: Time, event: E) {
         let sequence = self.reserve();
@@ -199,7 +202,6 @@ impl<E: Laned> EventQueue<E> {
     #[inline(always)]
     pub fn schedule_at(&mut self, time: Time, Sequence(sequence): Sequence, event: E) {
         assert!(time.0 >= self.last.time, "an event may not be scheduled in the past");
-        assert!(time.0 < END, "simulated time ends after 213 days");
         let lane = event.lane();
         let entry = Entry { key: Key { time: time.0, sequence }, event };
         if lane == UNORDERED || !self.lanes[lane].append(entry) {
@@ -239,7 +241,7 @@ impl<E: Laned> EventQueue<E> {
         (select_unpredictable(first, b.0, a.0), select_unpredictable(first, b.1, a.1))
     }
 
-    /// Takes the earliest event and moves the clock to its time.
+    /// Takes the earliest event and moves the clock to its time. `None` if no event is left before [`Time::END`].
     #[inline(always)]
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let head = |lane: usize| (self.times[lane], lane);
@@ -352,6 +354,28 @@ mod tests {
         assert_eq!(queue.pop().map(|(t, e)| (t.0, e.1)), Some((5, 0)));
         let place = queue.reserve();
         assert!(queue.passes(Time(9), place), "nothing else is left");
+    }
+
+    #[test]
+    fn events_beyond_the_end_of_time_never_leave() {
+        let late = [Time::END, Time::END + Time(1), Time(u64::MAX - 1), Time::MAX, Time::MAX];
+        for lane in [0, 1, UNORDERED] {
+            let mut queue = EventQueue::new();
+            for (id, &time) in (0..).zip(&late) {
+                queue.schedule(time, In(lane, id));
+            }
+            // Those that come before the end leave in order, whatever waits behind them.
+            queue.schedule(Time(Time::END.0 - 1), In(lane, 10));
+            queue.schedule(Time(7), In(lane, 11));
+            queue.schedule(Time::MAX, In(lane, 12));
+            assert!(!queue.is_empty());
+            assert_eq!(queue.pop().map(|(t, e)| (t, e.1)), Some((Time(7), 11)));
+            assert_eq!(queue.pop().map(|(t, e)| (t.0, e.1)), Some((Time::END.0 - 1, 10)));
+            assert_eq!(queue.pop().map(|(t, e)| (t, e.1)), None);
+            assert_eq!((queue.len(), queue.is_empty()), (late.len() + 1, true));
+            let place = queue.reserve();
+            assert!(!queue.passes(Time::END, place) && !queue.passes(Time::MAX, place));
+        }
     }
 
     #[test]

@@ -79,18 +79,22 @@ impl List {
     }
 
     /// Takes a value out, wherever it is.
+    ///
+    /// # Panics
+    /// If the value has no neighbour on a side and is not at that end of this list: it is in another list, or in
+    /// none.
     #[inline]
     pub fn remove<T: Linked>(&mut self, id: u32, slab: &mut Slab<T>) {
         let (previous, next) = slab[id].links();
         let (previous, next) = (*previous, *next);
         if previous == NONE {
-            debug_assert_eq!(self.head, id, "the value is in this list");
+            assert!(self.head == id, "a value is removed from the list that it is in");
             self.head = next;
         } else {
             *slab[previous].links().1 = next;
         }
         if next == NONE {
-            debug_assert_eq!(self.tail, id, "the value is in this list");
+            assert!(self.tail == id, "a value is removed from the list that it is in");
             self.tail = previous;
         } else {
             *slab[next].links().0 = previous;
@@ -148,5 +152,36 @@ mod tests {
         assert_eq!(list.pop_front(&mut slab), ids[3]);
         assert_eq!(list.pop_front(&mut slab), NONE);
         assert!(list.is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "the list that it is in")]
+    fn a_value_of_another_list_panics() {
+        let mut slab = Slab::new();
+        let [mut one, mut two] = [List::default(); 2];
+        one.push_back(slab.insert(Node(NONE, NONE)), &mut slab);
+        let other = slab.insert(Node(NONE, NONE));
+        two.push_back(other, &mut slab);
+        one.remove(other, &mut slab);
+    }
+
+    #[test]
+    #[should_panic(expected = "the list that it is in")]
+    fn a_value_of_no_list_panics() {
+        let mut slab = Slab::new();
+        let alone = slab.insert(Node(NONE, NONE));
+        List::default().remove(alone, &mut slab);
+    }
+
+    #[test]
+    #[should_panic(expected = "its value does not live")]
+    fn a_list_notices_that_a_value_of_it_was_removed() {
+        let mut slab = Slab::new();
+        let mut list = List::default();
+        let ids = [(); 2].map(|()| slab.insert(Node(NONE, NONE)));
+        ids.into_iter().for_each(|id| list.push_back(id, &mut slab));
+        slab.remove(ids[0]);
+        slab.insert(Node(NONE, NONE));
+        list.pop_front(&mut slab);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::{Deref, DerefMut};
 
 use memmap2::{MmapMut, MmapOptions};
 
@@ -15,10 +16,10 @@ pub fn prefetch<T>(values: &[T], index: usize) {
     prefetch_line(values.as_ptr().wrapping_add(index).cast());
 }
 
-/// Asks the processor for all lines of a value that begins with one.
+/// Asks for all cache lines of an element that begins with one. A hint, as [`prefetch`].
 #[inline(always)]
-pub(crate) fn prefetch_whole<T>(value: &T) {
-    let first = std::ptr::from_ref(value).cast::<u8>();
+pub(crate) fn prefetch_whole<T>(values: &[T], index: usize) {
+    let first = values.as_ptr().wrapping_add(index).cast::<u8>();
     for line in 0..size_of::<T>().div_ceil(LINE) {
         prefetch_line(first.wrapping_add(line * LINE));
     }
@@ -46,53 +47,222 @@ fn prefetch_line(address: *const u8) {
     let _ = address;
 }
 
-/// Asks for large pages of memory. A system without them refuses, and small ones do as well.
-pub(crate) fn prefer_large_pages(memory: &MmapMut) {
-    #[cfg(target_os = "linux")]
-    let _ = memory.advise(memmap2::Advice::HugePage);
-    #[cfg(not(target_os = "linux"))]
-    let _ = memory;
+/// Bytes that start as zeros: memory of their own, or that of a file which copies may share once it is sealed.
+///
+/// The file has no name, nothing outside this module sees it, and the mapping here is the only one through which it
+/// changes.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    bytes: MmapMut,
+    file: Option<File>,
 }
 
-/// A file without a name, in memory.
-///
-/// # Errors
-/// On systems that have none.
-fn nameless_file(bytes: usize) -> io::Result<File> {
-    #[cfg(target_os = "linux")]
-    {
-        let flags = rustix::fs::MemfdFlags::CLOEXEC;
-        let file = File::from(rustix::fs::memfd_create("flashlane-tables", flags)?);
-        file.set_len(bytes as u64)?;
+impl Memory {
+    /// So many zeros, at least one, in memory of their own.
+    ///
+    /// # Panics
+    /// Without so much memory.
+    pub(crate) fn own(len: usize) -> Self {
+        Self { bytes: MmapMut::map_anon(len).expect("there is memory for the tables"), file: None }
+    }
+
+    /// So many zeros, at least one, that copies may share later. The file is sealed against any other length.
+    ///
+    /// # Errors
+    /// Without so much memory, or on systems that have no such files.
+    #[expect(unsafe_code, reason = "memory could change with its file")]
+    pub(crate) fn to_share(len: usize) -> io::Result<Self> {
+        let file = system::file(len)?;
+        // SAFETY: the file has exactly these bytes, and its seals keep it from getting shorter, so every byte of
+        // the mapping exists as long as the mapping. The file has no name, and `self` alone owns it and lends it
+        // to nobody, so nobody else in this process writes to it. If mapping fails, the file is closed.
+        let bytes = unsafe { MmapOptions::new().len(len).map_mut(&file)? };
+        system::keep_from_children(&bytes);
+        Ok(Self { bytes, file: Some(file) })
+    }
+
+    /// Asks for large pages of memory. A system without them refuses, and small ones do as well.
+    pub(crate) fn prefer_large_pages(&self) {
+        system::prefer_large_pages(&self.bytes);
+    }
+
+    /// Ends all changes, by a seal of the file.
+    ///
+    /// # Errors
+    /// The same bytes in memory of their own: if there is no file, or if somebody else can still write to it.
+    pub(crate) fn seal(self) -> Result<Sealed, Self> {
+        let Self { bytes, file: Some(file) } = self else { return Err(self) };
+        let len = bytes.len();
+        // The file is not sealed while it is mapped to be written.
+        drop(bytes);
+        if system::seal(&file).is_ok() {
+            return Ok(Sealed { file, len });
+        }
+        let mut own = Self::own(len);
+        system::read(&file, &mut own).expect("the memory of a table can be read");
+        Err(own)
+    }
+}
+
+impl Deref for Memory {
+    type Target = [u8];
+    #[inline(always)]
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl DerefMut for Memory {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+}
+
+/// Bytes that change no more, for copies that share them. Only [`Memory::seal`] makes one.
+#[derive(Debug)]
+pub(crate) struct Sealed {
+    /// Sealed against writes and against any other length.
+    file: File,
+    /// Its length.
+    len: usize,
+}
+
+impl Sealed {
+    /// A copy: it shares its memory with the others but for the pages that it writes.
+    ///
+    /// # Errors
+    /// Without memory for it.
+    #[expect(unsafe_code, reason = "memory could change with its file")]
+    pub(crate) fn copy(&self) -> io::Result<Memory> {
+        let mut options = MmapOptions::new();
+        // SAFETY: the file has exactly these bytes, and its seals refuse writes and any other length for good,
+        // from this process and from others. So what is mapped here changes through this mapping only, whose
+        // pages are private.
+        let bytes = unsafe { options.len(self.len).no_reserve_swap().map_copy(&self.file)? };
+        Ok(Memory { bytes, file: None })
+    }
+}
+
+/// Files in memory, where the system has them.
+#[cfg(target_os = "linux")]
+mod system {
+    use std::fs::File;
+    use std::io;
+    use std::os::unix::fs::FileExt;
+
+    use memmap2::MmapMut;
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+
+    /// A file without a name, of so many zeros for good.
+    pub(super) fn file(bytes: usize) -> io::Result<File> {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = File::from(memfd_create("flashlane-tables", flags)?);
+        file.set_len(u64::try_from(bytes).map_err(io::Error::other)?)?;
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)?;
         Ok(file)
     }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = bytes;
-        Err(io::ErrorKind::Unsupported.into())
+
+    /// A process that is forked later has no mapping of its own, through which the file could change.
+    pub(super) fn keep_from_children(memory: &MmapMut) {
+        let _ = memory.advise(memmap2::Advice::DontFork);
+    }
+
+    /// Refuses all writes from now on. Fails while somebody has a mapping to write through.
+    pub(super) fn seal(file: &File) -> io::Result<()> {
+        fcntl_add_seals(file, SealFlags::WRITE | SealFlags::SEAL)?;
+        Ok(())
+    }
+
+    /// Copies the contents of a file.
+    pub(super) fn read(file: &File, to: &mut [u8]) -> io::Result<()> {
+        file.read_exact_at(to, 0)
+    }
+
+    pub(super) fn prefer_large_pages(memory: &MmapMut) {
+        let _ = memory.advise(memmap2::Advice::HugePage);
     }
 }
 
-/// Zeros that become the contents of copies: a file, and where it is mapped. `bytes` must not be 0.
-///
-/// # Errors
-/// Without so much memory, or without such files.
-#[expect(unsafe_code, reason = "memory could change with its file")]
-pub(crate) fn shared(bytes: usize) -> io::Result<(File, MmapMut)> {
-    let file = nameless_file(bytes)?;
-    // SAFETY: the file has no name and stays in this process, which changes it through this mapping only and
-    // never makes it shorter.
-    let memory = unsafe { MmapOptions::new().len(bytes).map_mut(&file)? };
-    Ok((file, memory))
+/// Other systems have no such files, so nothing is ever shared.
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::fs::File;
+    use std::io;
+
+    use memmap2::MmapMut;
+
+    pub(super) fn file(_bytes: usize) -> io::Result<File> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn keep_from_children(_memory: &MmapMut) {}
+
+    pub(super) fn seal(_file: &File) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn read(_file: &File, _to: &mut [u8]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn prefer_large_pages(_memory: &MmapMut) {}
 }
 
-/// A copy of the contents of a file of [`shared`]: pages are copied when they are written.
-///
-/// # Errors
-/// Without memory for it.
-#[expect(unsafe_code, reason = "memory could change with its file")]
-pub(crate) fn copy_on_write(file: &File, bytes: usize) -> io::Result<MmapMut> {
-    // SAFETY: the file has no name and stays in this process. Who maps it so has dropped the mapping through
-    // which it changes, and nobody makes it shorter.
-    unsafe { MmapOptions::new().len(bytes).no_reserve_swap().map_copy(file) }
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    const LEN: usize = 1 << 16;
+
+    fn to_share() -> Memory {
+        let mut memory = Memory::to_share(LEN).expect("this system has files in memory");
+        memory[7] = 9;
+        memory
+    }
+
+    fn refused(result: io::Result<()>) {
+        let error = result.expect_err("the file is sealed");
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{error}");
+    }
+
+    #[test]
+    fn nobody_changes_the_bytes_that_copies_share() {
+        let sealed = to_share().seal().expect("nobody else writes");
+        let [mut one, two] = [(); 2].map(|()| sealed.copy().expect("memory"));
+        one[7] = 1;
+        refused(sealed.file.write_at(&[1], 7).map(|_| ()));
+        refused(sealed.file.set_len(0));
+        refused(sealed.file.set_len(2 * LEN as u64));
+        refused(system::seal(&sealed.file));
+        assert_eq!((two[7], sealed.copy().expect("memory")[7], two.len()), (9, 9, LEN));
+    }
+
+    #[test]
+    fn nobody_shortens_memory_that_is_in_use() {
+        let memory = to_share();
+        let file = memory.file.as_ref().expect("it is to be shared");
+        refused(file.set_len(0));
+        refused(file.set_len(2 * LEN as u64));
+        assert_eq!((memory[7], memory.len()), (9, LEN));
+    }
+
+    #[test]
+    #[expect(unsafe_code, reason = "somebody who breaks the rules")]
+    fn memory_that_somebody_else_can_write_is_not_shared() {
+        let memory = to_share();
+        let file = memory.file.as_ref().expect("it is to be shared");
+        // SAFETY: nobody writes through this mapping; it only is there.
+        let other = unsafe { MmapOptions::new().len(LEN).map_mut(file) };
+        let own = memory.seal().expect_err("there is another mapping to write through");
+        assert_eq!((own.len(), own[7], own[8]), (LEN, 9, 0));
+        drop(other);
+    }
+
+    #[test]
+    fn memory_without_a_file_is_not_shared() {
+        let own = Memory::own(3).seal().expect_err("there is no file");
+        assert_eq!(*own, [0; 3]);
+    }
 }

@@ -1,8 +1,10 @@
-//! Values at numbered places, found without a check.
+//! Look-ups without a bounds check: the places of a ring, of a pool and of a hash table.
+//!
+//! An index is masked, so that it always finds a place inside the memory. Every structure takes care that it is the
+//! right place: a ring counts what is in it, a pool compares the handle that each place was given to, and a hash
+//! table compares the key.
 
-use memmap2::MmapMut;
-
-use crate::memory::{self, prefetch};
+use crate::memory::{Memory, prefetch, prefetch_whole};
 
 /// Places that a ring has at least once it was used.
 const RING_MIN: usize = 8;
@@ -12,9 +14,8 @@ pub(crate) fn places_for(values: usize) -> usize {
     (4 * values).next_power_of_two().max(RING_MIN)
 }
 
-/// A power of two of values. Only the low bits of an index count, as many as there are places for, so that any index
-/// finds a value: what takes care that it is the right one is whoever hands out the indices. Builds with assertions
-/// check it.
+/// The places of a ring: a power of two of them. Positions in a ring wrap, so only the low bits of an index count.
+/// A ring asks only for positions between its head and its tail.
 ///
 /// Invariant: `mask` is less than the number of values.
 #[derive(Clone, Debug)]
@@ -23,11 +24,10 @@ pub(crate) struct Places<T> {
     mask: usize,
 }
 
-impl<T> Places<T> {
-    /// These values, whose number is a power of two.
-    pub(crate) fn new(values: Vec<T>) -> Self {
-        assert!(values.len().is_power_of_two(), "a power of two of places");
-        Self { mask: values.len() - 1, values: values.into_boxed_slice() }
+impl<T: Copy> Places<T> {
+    /// One place.
+    pub(crate) fn one(value: T) -> Self {
+        Self { values: Box::new([value]), mask: 0 }
     }
 
     /// The number of places.
@@ -41,73 +41,180 @@ impl<T> Places<T> {
         (2 * self.len()).max(RING_MIN)
     }
 
-    /// All values.
-    #[inline]
-    pub(crate) fn all(&self) -> &[T] {
-        &self.values
-    }
-
-    /// The same to write to.
-    #[inline]
-    pub(crate) fn all_mut(&mut self) -> &mut [T] {
-        &mut self.values
-    }
-
-    /// The values, to make more of them.
-    pub(crate) fn into_vec(self) -> Vec<T> {
-        self.values.into_vec()
-    }
-
     /// Of a ring whose first value is at `head`: brings that to the front, those behind it after it, and has
     /// `wanted` places from then on, a power of two. Memory that was had once is kept.
-    pub(crate) fn gather(&mut self, head: usize, wanted: usize, fill: T)
-    where
-        T: Copy,
-    {
+    ///
+    /// A panic, of a copy or for lack of memory, leaves everything as it was.
+    pub(crate) fn gather(&mut self, head: usize, wanted: usize, fill: T) {
         assert!(wanted.is_power_of_two(), "a power of two of places");
-        let taken = self.len();
-        self.values[..taken].rotate_left(head & self.mask);
+        let (taken, head) = (self.len(), head & self.mask);
         if wanted > self.values.len() {
-            let mut values = std::mem::take(&mut self.values).into_vec();
+            let mut values = Vec::with_capacity(wanted);
+            values.extend_from_slice(&self.values[head..taken]);
+            values.extend_from_slice(&self.values[..head]);
             values.resize(wanted, fill);
             self.values = values.into_boxed_slice();
+        } else {
+            self.values[..taken].rotate_left(head);
         }
+        // Only now there are as many values.
         self.mask = wanted - 1;
     }
 
     /// The value at the place that the low bits of an index name.
     #[inline(always)]
-    #[expect(
-        unsafe_code,
-        reason = "a check of every look-up is a tenth of the simulator's instructions"
-    )]
+    #[expect(unsafe_code, reason = "rings are looked at for every event and every page")]
     pub(crate) fn at(&self, index: usize) -> &T {
-        // SAFETY: the mask is less than the number of values, and so is every number masked by it.
+        // SAFETY: the mask is less than the number of values, and so is every number masked by it. Both are
+        // set in `one` and in `gather` only, which sets the mask after the values, so this holds even if
+        // something panics in between.
         unsafe { self.values.get_unchecked(index & self.mask) }
     }
 
     /// The same to write to.
     #[inline(always)]
-    #[expect(
-        unsafe_code,
-        reason = "a check of every look-up is a tenth of the simulator's instructions"
-    )]
+    #[expect(unsafe_code, reason = "rings are looked at for every event and every page")]
     pub(crate) fn at_mut(&mut self, index: usize) -> &mut T {
-        // SAFETY: the mask is less than the number of values, and so is every number masked by it.
+        // SAFETY: as in `at`.
         unsafe { self.values.get_unchecked_mut(index & self.mask) }
     }
+}
+
+/// Bits of a handle that name its place.
+pub(crate) const PLACE_BITS: u32 = 28;
+
+/// Places of a pool, each with the handle of the value that lives there. The low [`PLACE_BITS`] bits of a handle
+/// name the place.
+///
+/// Invariants: there are as many handles as values, a power of two and at least two of them; `mask` is less than
+/// their number. The handle at a free place is the complement of the place: its lowest bit is another one, so it
+/// differs from every handle that the mask leads to that place.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots<T> {
+    values: Box<[T]>,
+    handles: Box<[u32]>,
+    mask: usize,
+}
+
+/// What stands for the handle at a free place.
+#[inline(always)]
+fn vacant(place: usize) -> u32 {
+    !(place as u32)
+}
+
+impl<T: Clone + Default> Slots<T> {
+    /// Two free places.
+    pub(crate) fn new() -> Self {
+        let values = Box::new([T::default(), T::default()]);
+        Self { values, handles: Box::new([vacant(0), vacant(1)]), mask: 1 }
+    }
+
+    /// Twice as many places; the new ones are free.
+    pub(crate) fn doubled(self) -> Self {
+        let places = self.len().checked_mul(2).expect("there is memory for so many values");
+        let (mut values, mut handles) = (self.values.into_vec(), self.handles.into_vec());
+        values.resize(places, T::default());
+        handles.extend((handles.len()..places).map(vacant));
+        let (values, handles) = (values.into_boxed_slice(), handles.into_boxed_slice());
+        assert_eq!((values.len(), handles.len()), (places, places), "a value for every handle");
+        Self { values, handles, mask: places - 1 }
+    }
+}
+
+impl<T> Slots<T> {
+    /// The number of places.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.mask + 1
+    }
+
+    /// The place of the live value of a handle.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "pools are looked at several times for every event and page")]
+    fn place(&self, handle: u32) -> usize {
+        let place = handle as usize & self.mask;
+        // SAFETY: the mask is less than the number of handles, and so is every number masked by it. All three
+        // fields are set together, in `new` and in `doubled`.
+        if unsafe { *self.handles.get_unchecked(place) } != handle {
+            refuse(handle);
+        }
+        place
+    }
+
+    /// The live value of a handle.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "pools are looked at several times for every event and page")]
+    pub(crate) fn at(&self, handle: u32) -> &T {
+        let place = self.place(handle);
+        // SAFETY: a place is masked, and the mask is less than the number of values, as in `place`.
+        unsafe { self.values.get_unchecked(place) }
+    }
+
+    /// The same to write to.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "pools are looked at several times for every event and page")]
+    pub(crate) fn at_mut(&mut self, handle: u32) -> &mut T {
+        let place = self.place(handle);
+        // SAFETY: as in `at`.
+        unsafe { self.values.get_unchecked_mut(place) }
+    }
+
+    /// Puts a value at the free place of a handle.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "pools take a value for every request and page")]
+    pub(crate) fn put(&mut self, handle: u32, value: T) {
+        let place = handle as usize & self.mask;
+        // SAFETY: the mask is less than the numbers of handles and of values, as in `place`, and so is every
+        // number masked by it. If the value that was there panics when it is dropped, the new one is in its
+        // place by then.
+        unsafe {
+            *self.handles.get_unchecked_mut(place) = handle;
+            *self.values.get_unchecked_mut(place) = value;
+        }
+    }
+
+    /// Frees the place of a handle whose value lives.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "pools give back a value for every request and page")]
+    pub(crate) fn vacate(&mut self, handle: u32) {
+        let place = self.place(handle);
+        // SAFETY: a place is masked, and the mask is less than the number of handles, as in `place`.
+        unsafe { *self.handles.get_unchecked_mut(place) = vacant(place) };
+    }
+
+    /// Asks for a value that is needed soon. A hint: any handle is allowed.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, handle: u32) {
+        prefetch_whole(&self.values, handle as usize & self.mask);
+    }
+
+    /// Every place in order: its handle and value, or `None` if it is free.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Option<(u32, &T)>> {
+        self.handles
+            .iter()
+            .zip(&self.values)
+            .enumerate()
+            .map(|(place, (&handle, value))| (handle != vacant(place)).then_some((handle, value)))
+    }
+}
+
+/// Ends the run: the simulator used a handle after it had removed the value.
+#[cold]
+#[inline(never)]
+fn refuse(handle: u32) -> ! {
+    panic!("handle {handle:#x} of a slab is used, but its value does not live");
 }
 
 /// Bytes of a pair.
 const PAIR: usize = size_of::<u64>();
 
-/// A power of two of pairs of numbers, in large pages of memory where the system has them. Only the low bits of an
-/// index count, as in [`Places`].
+/// A power of two of pairs of numbers, in large pages of memory where the system has them: the places of a hash
+/// table. Only the low bits of an index count, for an index is a hash. The table compares the key that it finds.
 ///
-/// Invariant: `mask` is less than the number of pairs in the memory.
+/// Invariant: the memory has exactly `mask + 1` pairs. Both are set in `new` only.
 #[derive(Debug)]
 pub(crate) struct Pairs {
-    memory: MmapMut,
+    memory: Memory,
     mask: usize,
 }
 
@@ -123,9 +230,10 @@ impl Pairs {
     /// So many pairs of zeros, a power of two.
     pub(crate) fn new(pairs: usize) -> Self {
         assert!(pairs.is_power_of_two(), "a power of two of places");
-        let memory = MmapMut::map_anon(pairs * PAIR).expect("there is memory for the tables");
-        assert_eq!(memory.len(), pairs * PAIR, "as much memory as asked for");
-        memory::prefer_large_pages(&memory);
+        let bytes = pairs.checked_mul(PAIR).expect("the memory for a table has a size");
+        let memory = Memory::own(bytes);
+        assert_eq!(memory.len(), bytes, "as much memory as asked for");
+        memory.prefer_large_pages();
         Self { memory, mask: pairs - 1 }
     }
 
@@ -149,7 +257,8 @@ impl Pairs {
     )]
     pub(crate) fn at(&self, index: usize) -> (u32, u32) {
         let from = self.offset(index);
-        // SAFETY: the mask is less than the number of pairs, and so is every number masked by it.
+        // SAFETY: the memory has `mask + 1` pairs, and a masked index is at most `mask`: the last pair ends with
+        // the memory.
         let bytes = unsafe { self.memory.get_unchecked(from..from + PAIR) };
         let pair = u64::from_le_bytes(bytes.try_into().expect("as wide as a pair"));
         (pair as u32, (pair >> u32::BITS) as u32)
@@ -164,7 +273,8 @@ impl Pairs {
     pub(crate) fn set(&mut self, index: usize, first: u32, second: u32) {
         let from = self.offset(index);
         let pair = u64::from(second) << u32::BITS | u64::from(first);
-        // SAFETY: the mask is less than the number of pairs, and so is every number masked by it.
+        // SAFETY: the memory has `mask + 1` pairs, and a masked index is at most `mask`: the last pair ends with
+        // the memory.
         let bytes = unsafe { self.memory.get_unchecked_mut(from..from + PAIR) };
         bytes.copy_from_slice(&pair.to_le_bytes());
     }
@@ -187,13 +297,63 @@ mod tests {
 
     #[test]
     fn low_bits_name_the_place() {
-        let mut places = Places::new(vec![1, 2, 3, 4]);
+        let mut places = Places::one(0);
+        places.gather(0, 4, 9);
+        (0..4).for_each(|at| *places.at_mut(at) = at + 1);
         *places.at_mut(6) = 7;
         assert_eq!([0, 1, 2, 3, 4, usize::MAX].map(|at| *places.at(at)), [1, 2, 7, 4, 1, 4]);
+        places.gather(6, 8, 9);
         assert_eq!(
-            (places.len(), places.all(), places.clone().into_vec().len()),
-            (4, &[1, 2, 7, 4][..], 4)
+            (0..9).map(|at| *places.at(at)).collect::<Vec<_>>(),
+            [7, 4, 1, 2, 9, 9, 9, 9, 7]
         );
+        places.gather(1, 2, 9);
+        assert_eq!((places.len(), [0, 1, 2].map(|at| *places.at(at))), (2, [4, 1, 4]));
+    }
+
+    /// A value whose copies panic after a while.
+    #[derive(Debug, PartialEq)]
+    struct Fragile<'a>(u32, &'a std::cell::Cell<u32>);
+
+    impl Copy for Fragile<'_> {}
+
+    #[expect(clippy::non_canonical_clone_impl, reason = "a copy that panics is the point")]
+    impl Clone for Fragile<'_> {
+        fn clone(&self) -> Self {
+            let left = self.1.get();
+            self.1.set(left.checked_sub(1).expect("no copies left"));
+            *self
+        }
+    }
+
+    #[test]
+    fn a_panic_while_a_ring_grows_changes_nothing() {
+        let copies = std::cell::Cell::new(u32::MAX);
+        let mut places = Places::one(Fragile(0, &copies));
+        places.gather(0, 4, Fragile(0, &copies));
+        (0..4).for_each(|at| *places.at_mut(at) = Fragile(at as u32, &copies));
+        let found = |places: &Places<Fragile<'_>>| (0..9).map(|at| places.at(at).0).collect();
+        let before: Vec<u32> = found(&places);
+        for allowed in 0..8 {
+            copies.set(allowed);
+            let gather = || places.gather(3, 8, Fragile(9, &copies));
+            if std::panic::catch_unwind(std::panic::AssertUnwindSafe(gather)).is_ok() {
+                copies.set(u32::MAX);
+                assert!(allowed > 0, "a copy was made");
+                assert_eq!(found(&places), [3, 0, 1, 2, 9, 9, 9, 9, 3]);
+                return;
+            }
+            // With the mask of eight places and the values of four, this would read beyond the end.
+            assert_eq!((places.len(), found(&places)), (4, before.clone()));
+        }
+        panic!("eight copies are enough for eight places");
+    }
+
+    #[test]
+    #[should_panic(expected = "the memory for a table has a size")]
+    fn pairs_beyond_the_end_of_memory_are_refused() {
+        // The bytes of so many pairs are 2^64, which as a number of 64 bits is 0.
+        let _ = Pairs::new(1 << (usize::BITS - 3));
     }
 
     #[test]
@@ -213,6 +373,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "power of two")]
     fn other_numbers_of_places_are_refused() {
-        let _ = Places::new(vec![1, 2, 3]);
+        Places::one(1).gather(0, 3, 1);
     }
 }

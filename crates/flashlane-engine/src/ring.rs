@@ -21,7 +21,7 @@ impl<T: Copy + Default> Ring<T> {
     /// An empty queue.
     #[must_use]
     pub fn new() -> Self {
-        Self { places: Places::new(vec![T::default()]), head: 0, tail: 0 }
+        Self { places: Places::one(T::default()), head: 0, tail: 0 }
     }
 
     /// Number of values.

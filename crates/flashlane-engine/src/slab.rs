@@ -2,25 +2,34 @@
 
 use std::ops::{Index, IndexMut};
 
-use crate::memory::prefetch_whole;
-use crate::places::Places;
+use crate::places::{PLACE_BITS, Slots};
 
 /// No value.
 pub const NONE: u32 = u32::MAX;
 
-/// Values of one type in one vector. Handles are `u32`; a place that was removed is reused, so a
-/// handle is good only while its value lives. Builds with assertions check that; others find some value.
+/// Added to the handle of a place whenever the place is freed. Wraps.
+const GENERATION: u32 = 1 << PLACE_BITS;
+
+/// The place that a handle names. Each live value has a place of its own. Places are small numbers and are used
+/// again, so they suit as indices of tables beside the slab.
+#[inline(always)]
+#[must_use]
+pub fn place_of(handle: u32) -> usize {
+    (handle & (GENERATION - 1)) as usize
+}
+
+/// Values of one type in one vector. Handles are `u32`. A handle is good only while its value lives.
+///
+/// Every look-up is checked, in release builds too: a handle whose value was removed panics, even if another value
+/// has taken the place since. A handle has the number of its place in the low 28 bits and counts the values that
+/// the place had in the high four, so only after 16 values more does an old handle look like a new one.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
-    values: Places<T>,
-    /// Handles that were given back, in the first `frees` places.
-    free: Places<u32>,
-    frees: usize,
-    /// Handles that were ever used.
+    slots: Slots<T>,
+    /// The next handles of places that were freed.
+    free: Vec<u32>,
+    /// Places that were ever used.
     used: usize,
-    /// Which values live, in builds that check the use of handles.
-    #[cfg(debug_assertions)]
-    live: Vec<bool>,
 }
 
 impl<T: Clone + Default> Default for Slab<T> {
@@ -33,75 +42,63 @@ impl<T: Clone + Default> Slab<T> {
     /// An empty pool.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            values: Places::new(vec![T::default()]),
-            free: Places::new(vec![NONE]),
-            frees: 0,
-            used: 0,
-            #[cfg(debug_assertions)]
-            live: Vec::new(),
-        }
+        Self { slots: Slots::new(), free: Vec::new(), used: 0 }
     }
 
     /// Stores a value and returns its handle.
+    ///
+    /// # Panics
+    /// With 2^28 - 1 values already.
     #[inline(always)]
     pub fn insert(&mut self, value: T) -> u32 {
-        let id = if self.frees == 0 {
-            self.grow()
-        } else {
-            self.frees -= 1;
-            *self.free.at(self.frees)
+        let handle = match self.free.pop() {
+            Some(handle) => handle,
+            None => self.grow(),
         };
-        *self.values.at_mut(id as usize) = value;
-        #[cfg(debug_assertions)]
-        {
-            self.live[id as usize] = true;
-        }
-        id
+        self.slots.put(handle, value);
+        handle
     }
 
-    /// Makes one more place.
+    /// Makes one more place and returns its first handle.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) -> u32 {
-        let id = self.used as u32;
-        assert!(id < NONE, "a slab holds fewer than 2^32 - 1 values");
-        if self.used == self.values.len() {
-            let twice = 2 * self.used;
-            let values = std::mem::replace(&mut self.values, Places::new(vec![T::default()]));
-            let mut values = values.into_vec();
-            values.resize(twice, T::default());
-            self.values = Places::new(values);
-            // Nothing is free now.
-            self.free = Places::new(vec![NONE; twice]);
+        let handle = u32::try_from(self.used).unwrap_or(NONE);
+        assert!(handle < GENERATION - 1, "a slab holds fewer than 2^{PLACE_BITS} - 1 values");
+        if self.used == self.slots.len() {
+            // If memory runs out here, an empty slab remains, which refuses all handles.
+            let mut grown = std::mem::take(self);
+            grown.slots = grown.slots.doubled();
+            // Room for every place, so that `remove` never allocates. Nothing is free now.
+            grown.free.reserve_exact(grown.slots.len());
+            *self = grown;
         }
         self.used += 1;
-        #[cfg(debug_assertions)]
-        self.live.push(false);
-        id
+        handle
     }
 }
 
 impl<T> Slab<T> {
     /// Frees the place of a handle.
+    ///
+    /// # Panics
+    /// If the value of the handle does not live.
     #[inline(always)]
-    pub fn remove(&mut self, id: u32) {
-        #[cfg(debug_assertions)]
-        assert!(std::mem::replace(&mut self.live[id as usize], false), "a value is removed once");
-        *self.free.at_mut(self.frees) = id;
-        self.frees += 1;
+    pub fn remove(&mut self, handle: u32) {
+        self.slots.vacate(handle);
+        self.free.push(handle.wrapping_add(GENERATION));
     }
 
     /// Asks for a value that is needed soon.
     #[inline(always)]
-    pub fn prefetch(&self, id: u32) {
-        prefetch_whole(self.values.at(id as usize));
+    pub fn prefetch(&self, handle: u32) {
+        self.slots.prefetch(handle);
     }
 
     /// Number of live values.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.used - self.frees
+        self.used - self.free.len()
     }
 
     /// True if no value lives.
@@ -110,46 +107,37 @@ impl<T> Slab<T> {
         self.len() == 0
     }
 
-    /// The lowest handle of a live value that is wanted.
+    /// The handle of the live value that is wanted; of several, the one with the lowest place.
     pub fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<u32> {
-        let free = &self.free.all()[..self.frees];
-        let values = (0..).zip(&self.values.all()[..self.used]);
-        values.filter(|(_, value)| wanted(value)).map(|(id, _)| id).find(|id| !free.contains(id))
+        self.iter().find(|(_, value)| wanted(value)).map(|(handle, _)| handle)
     }
 
-    /// Live handles and values, in order of handle.
+    /// Live handles and values, in order of place.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        let mut live = vec![true; self.used];
-        for &id in &self.free.all()[..self.frees] {
-            live[id as usize] = false;
-        }
-        let all = self.values.all().iter().zip(0..);
-        all.zip(live).filter(|&(_, live)| live).map(|((value, id), _)| (id, value))
+        self.slots.iter().take(self.used).flatten()
     }
 }
 
 impl<T> Index<u32> for Slab<T> {
     type Output = T;
     #[inline(always)]
-    fn index(&self, id: u32) -> &T {
-        #[cfg(debug_assertions)]
-        assert!(self.live[id as usize], "a handle is used while its value lives");
-        self.values.at(id as usize)
+    fn index(&self, handle: u32) -> &T {
+        self.slots.at(handle)
     }
 }
 
 impl<T> IndexMut<u32> for Slab<T> {
     #[inline(always)]
-    fn index_mut(&mut self, id: u32) -> &mut T {
-        #[cfg(debug_assertions)]
-        assert!(self.live[id as usize], "a handle is used while its value lives");
-        self.values.at_mut(id as usize)
+    fn index_mut(&mut self, handle: u32) -> &mut T {
+        self.slots.at_mut(handle)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::Rng;
+    use std::collections::BTreeMap;
 
     #[test]
     fn places_are_reused() {
@@ -158,7 +146,7 @@ mod tests {
         let b = slab.insert("b");
         slab.remove(a);
         let c = slab.insert("c");
-        assert_eq!(a, c);
+        assert!(a != c && place_of(a) == place_of(c));
         assert_eq!((slab[b], slab[c], slab.len()), ("b", "c", 2));
         assert_eq!(slab.iter().count(), 2);
     }
@@ -179,12 +167,101 @@ mod tests {
     }
 
     #[test]
-    #[cfg(debug_assertions)]
-    #[should_panic(expected = "once")]
-    fn double_removal_is_caught() {
+    fn behaves_like_a_map_of_live_handles() {
+        let mut rng = Rng::stream(3, "slab", 0);
+        let (mut slab, mut model) = (Slab::new(), BTreeMap::new());
+        for step in 0..if cfg!(miri) { 300 } else { 20_000_u64 } {
+            let some = model.keys().nth(rng.below(1 + model.len() as u64) as usize).copied();
+            match (some, rng.below(5)) {
+                (Some(handle), 0 | 1) => {
+                    assert_eq!(model.remove(&handle), Some(slab[handle]));
+                    slab.remove(handle);
+                }
+                (Some(handle), 2) => {
+                    slab[handle] = step;
+                    model.insert(handle, step);
+                }
+                _ => assert_eq!(model.insert(slab.insert(step), step), None, "a new handle"),
+            }
+            assert_eq!((slab.len(), slab.is_empty()), (model.len(), model.is_empty()));
+        }
+        let mut live: Vec<(u32, u64)> = model.into_iter().collect();
+        live.sort_by_key(|&(handle, _)| place_of(handle));
+        assert!(slab.iter().map(|(handle, &value)| (handle, value)).eq(live));
+    }
+
+    #[test]
+    fn many_values_of_one_place_are_told_apart() {
+        let mut slab = Slab::new();
+        let handles: Vec<u32> = (0..16)
+            .map(|value| {
+                let handle = slab.insert(value);
+                slab.remove(handle);
+                handle
+            })
+            .collect();
+        let now = slab.insert(16);
+        assert_eq!(now, handles[0], "the count of values wraps");
+        assert!(handles[1..].iter().all(|&old| old != now && place_of(old) == place_of(now)));
+        assert_eq!(handles.iter().collect::<std::collections::BTreeSet<_>>().len(), 16);
+    }
+
+    // The following run in release builds too, where such a handle once found another value.
+
+    #[test]
+    #[should_panic(expected = "its value does not live")]
+    fn a_second_removal_panics() {
         let mut slab = Slab::new();
         let a = slab.insert(1);
         slab.remove(a);
         slab.remove(a);
+    }
+
+    #[test]
+    #[should_panic(expected = "its value does not live")]
+    fn a_handle_whose_value_was_removed_panics() {
+        let mut slab = Slab::new();
+        let [a, _] = [1, 2].map(|value| slab.insert(value));
+        slab.remove(a);
+        let _ = slab[a];
+    }
+
+    #[test]
+    #[should_panic(expected = "its value does not live")]
+    fn a_handle_whose_place_was_taken_again_panics() {
+        let mut slab = Slab::new();
+        let [a, _] = [1, 2].map(|value| slab.insert(value));
+        slab.remove(a);
+        assert_eq!(place_of(slab.insert(3)), place_of(a));
+        slab[a] = 4;
+    }
+
+    #[test]
+    #[should_panic(expected = "its value does not live")]
+    fn a_handle_that_was_never_given_panics() {
+        let mut slab = Slab::new();
+        let [_, b, _] = [1, 2, 3].map(|value| slab.insert(value));
+        let _ = slab[b + 4];
+    }
+
+    #[test]
+    #[should_panic(expected = "its value does not live")]
+    fn no_handle_panics() {
+        let _ = Slab::<u8>::new()[NONE];
+    }
+
+    #[test]
+    fn every_handle_of_an_empty_slab_is_refused() {
+        let refused = |slab: &Slab<u8>, handle: u32| {
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| slab[handle])).is_err()
+        };
+        let mut slab = Slab::new();
+        for handles in 0..5 {
+            for handle in (0..8).chain([GENERATION, GENERATION + 1, NONE - 1, NONE]) {
+                assert!(refused(&slab, handle), "{handle:#x} after {handles} values");
+            }
+            let live: Vec<u32> = (0..handles).map(|value| slab.insert(value)).collect();
+            live.into_iter().for_each(|handle| slab.remove(handle));
+        }
     }
 }

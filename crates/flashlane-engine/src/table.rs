@@ -1,10 +1,6 @@
 //! Large flat arrays of 32-bit numbers: page tables.
 
-use std::fs::File;
-
-use memmap2::MmapMut;
-
-use crate::memory::{self, prefetch};
+use crate::memory::{Memory, Sealed, prefetch};
 
 /// Bytes of a number.
 const WIDTH: usize = size_of::<u32>();
@@ -29,9 +25,7 @@ pub enum Use {
 /// Numbers that start as 0, in memory of their own that costs nothing until it is written.
 #[derive(Debug)]
 pub struct Table {
-    memory: MmapMut,
-    /// What copies are made of, if they share it.
-    file: Option<File>,
+    memory: Memory,
 }
 
 impl Table {
@@ -41,20 +35,14 @@ impl Table {
     /// Without so much memory.
     #[must_use]
     pub fn new(len: usize, purpose: Use) -> Self {
-        let bytes = (len * WIDTH).max(1);
-        let shared = if purpose == Use::Copied && bytes >= SHARED_MIN {
-            memory::shared(bytes).ok()
-        } else {
-            None
-        };
-        let (memory, file) = match shared {
-            Some((file, memory)) => (memory, Some(file)),
-            None => (MmapMut::map_anon(bytes).expect("there is memory for the tables"), None),
-        };
+        let bytes = len.checked_mul(WIDTH).expect("the memory for a table has a size").max(1);
+        let to_share = purpose == Use::Copied && bytes >= SHARED_MIN;
+        let shared = to_share.then(|| Memory::to_share(bytes).ok()).flatten();
+        let memory = shared.unwrap_or_else(|| Memory::own(bytes));
         if purpose != Use::Sparse || bytes <= LARGE_PAGES_MAX {
-            memory::prefer_large_pages(&memory);
+            memory.prefer_large_pages();
         }
-        Self { memory, file }
+        Self { memory }
     }
 
     /// The same numbers in memory for another use.
@@ -68,10 +56,9 @@ impl Table {
     /// Ends all changes, for copies.
     #[must_use]
     pub fn freeze(self) -> Frozen {
-        match self.file {
-            // The mapping through which the file changes goes.
-            Some(file) => Frozen::Shared { file, bytes: self.memory.len() },
-            None => Frozen::Own(self),
+        match self.memory.seal() {
+            Ok(sealed) => Frozen(Contents::Shared(sealed)),
+            Err(memory) => Frozen(Contents::Own(Self { memory })),
         }
     }
 
@@ -151,14 +138,13 @@ impl Clone for Table {
 
 /// A table that changes no more, for copies.
 #[derive(Debug)]
-pub enum Frozen {
-    /// Copies share its memory, but for what they change.
-    Shared {
-        /// Contents.
-        file: File,
-        /// Memory of all numbers.
-        bytes: usize,
-    },
+pub struct Frozen(Contents);
+
+/// Where the numbers of a frozen table are.
+#[derive(Debug)]
+enum Contents {
+    /// Copies share this memory, but for the pages that they change.
+    Shared(Sealed),
     /// Copies have memory of their own.
     Own(Table),
 }
@@ -170,12 +156,11 @@ impl Frozen {
     /// Without memory for it.
     #[must_use]
     pub fn copy(&self) -> Table {
-        match self {
-            Self::Shared { file, bytes } => {
-                let memory = memory::copy_on_write(file, *bytes);
-                Table { memory: memory.expect("there is memory for the tables"), file: None }
+        match &self.0 {
+            Contents::Shared(sealed) => {
+                Table { memory: sealed.copy().expect("there is memory for the tables") }
             }
-            Self::Own(table) => table.clone(),
+            Contents::Own(table) => table.clone(),
         }
     }
 }
@@ -225,15 +210,24 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn copies_of_large_tables_share_their_memory() {
-        assert!(matches!(Table::new(3_000_000, Use::Copied).freeze(), Frozen::Shared { .. }));
-        assert!(matches!(Table::new(3_000_000, Use::Filled).freeze(), Frozen::Own(_)));
-        assert!(matches!(Table::new(1000, Use::Copied).freeze(), Frozen::Own(_)));
+        let shared = |len: usize, purpose: Use| {
+            matches!(Table::new(len, purpose).freeze().0, Contents::Shared(_))
+        };
+        assert!(shared(3_000_000, Use::Copied));
+        assert!(!shared(3_000_000, Use::Filled) && !shared(1000, Use::Copied));
     }
 
     #[test]
     fn an_empty_table_is_a_table() {
         let table = Table::new(0, Use::Copied).freeze().copy();
         assert!(table.is_empty() && table.bytes() == 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "the memory for a table has a size")]
+    fn tables_beyond_the_end_of_memory_are_refused() {
+        // The bytes of so many numbers are 2^64, which as a number of 64 bits is 0.
+        let _ = Table::new(1 << (usize::BITS - 2), Use::Sparse);
     }
 
     #[test]

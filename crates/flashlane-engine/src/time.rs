@@ -4,6 +4,9 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
 /// A point in simulated time, or a span of it. Unit: picoseconds. Range: 0..2^64, about 213 days.
+///
+/// Additions stop at [`Time::MAX`]: they never wrap around to an earlier time. The event queue hands out no
+/// event at or after [`Time::END`], so nothing ever happens at such a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
@@ -12,6 +15,8 @@ impl Time {
     pub const ZERO: Self = Self(0);
     /// Later than anything that happens.
     pub const MAX: Self = Self(u64::MAX);
+    /// The end of simulated time: everything happens before it. A little before 2^64 ps.
+    pub const END: Self = Self(u64::MAX - 1_000);
 
     /// From whole nanoseconds.
     #[must_use]
@@ -60,14 +65,14 @@ impl Add for Time {
     type Output = Self;
     #[inline]
     fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
+        Self(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Time {
     #[inline]
     fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
+        self.0 = self.0.saturating_add(other.0);
     }
 }
 
@@ -83,5 +88,20 @@ impl Sub for Time {
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:06} us", self.0 / 1_000_000, self.0 % 1_000_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn additions_stop_at_the_largest_time() {
+        assert_eq!(Time(5) + Time(6), Time(11));
+        assert_eq!(Time(u64::MAX - 5) + Time(6), Time::MAX);
+        let mut time = Time::END;
+        time += Time::from_s(10);
+        assert_eq!(time, Time::MAX);
+        assert!(Time::END < Time::MAX);
     }
 }

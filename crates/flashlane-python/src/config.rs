@@ -9,7 +9,7 @@ use flashlane::config::{DeviceConfig, WorkloadConfig, preset, validate};
 use flashlane::layout::Layout;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString};
 use serde::Serialize;
 
 use crate::error::OrRaise;
@@ -18,6 +18,9 @@ use crate::values;
 fn toml_of<T: Serialize>(value: &T) -> PyResult<String> {
     toml::to_string(value).map_err(|error| Error::Output(format!("TOML: {error}"))).or_raise()
 }
+
+/// What `__reduce__` gives: a function, and its arguments: TOML and warnings.
+type Pickled<'py> = (Bound<'py, PyAny>, (String, Vec<String>));
 
 /// `{"ftl.gc.victim": "greedy"}` as `--set` takes it.
 fn sets(dict: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
@@ -43,9 +46,16 @@ fn text_of(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 
 /// A drive: every key resolved and checked.
 #[pyclass(frozen, module = "flashlane", name = "Device", eq)]
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Device {
     pub(crate) loaded: Loaded<DeviceConfig>,
+}
+
+impl PartialEq for Device {
+    /// Devices with the same keys are equal, wherever the keys were written.
+    fn eq(&self, other: &Self) -> bool {
+        self.loaded.config == other.loaded.config
+    }
 }
 
 impl Device {
@@ -96,6 +106,14 @@ impl Device {
     #[staticmethod]
     fn from_toml(text: &str) -> PyResult<Self> {
         Self::checked(load::device_from_toml(text, "Device", &Overrides::default()))
+    }
+
+    /// The device that was pickled, with what was ignored or assumed when it was made.
+    #[staticmethod]
+    fn _unpickled(text: &str, warnings: Vec<String>) -> PyResult<Self> {
+        let mut device = Self::from_toml(text)?;
+        device.loaded.warnings = warnings;
+        Ok(device)
     }
 
     /// Names of the devices that ship with the package.
@@ -165,8 +183,10 @@ impl Device {
         ))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        Ok((slf.get_type().getattr("from_toml")?, (slf.get().to_toml()?,)))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        let device = slf.get();
+        let made = slf.get_type().getattr("_unpickled")?;
+        Ok((made, (device.to_toml()?, device.warnings())))
     }
 }
 
@@ -194,10 +214,17 @@ fn policy_name(value: &serde_json::Value) -> PyResult<String> {
 }
 
 /// The flows that share a drive.
-#[pyclass(frozen, module = "flashlane", name = "_Workload", subclass, eq)]
-#[derive(Clone, Debug, PartialEq)]
+#[pyclass(frozen, module = "flashlane._flashlane", name = "_Workload", eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Workload {
     pub(crate) loaded: Loaded<WorkloadConfig>,
+}
+
+impl PartialEq for Workload {
+    /// Workloads with the same keys are equal, wherever the keys were written.
+    fn eq(&self, other: &Self) -> bool {
+        self.loaded.config == other.loaded.config
+    }
 }
 
 impl Workload {
@@ -221,6 +248,16 @@ impl Workload {
         let mut loaded = load::workload_from_toml(text, "Workload", &overrides).or_raise()?;
         let folder = folder.unwrap_or_default();
         load::resolve_paths(&mut loaded, &folder).or_raise()?;
+        Self::checked(loaded)
+    }
+
+    /// The workload that was pickled, with what was ignored or assumed when it was made. Its files are not
+    /// looked for: a result is of use without the trace that it came from.
+    #[staticmethod]
+    fn _unpickled(text: &str, warnings: Vec<String>) -> PyResult<Self> {
+        let mut loaded =
+            load::workload_from_toml(text, "Workload", &Overrides::default()).or_raise()?;
+        loaded.warnings = warnings;
         Self::checked(loaded)
     }
 
@@ -272,11 +309,10 @@ impl Workload {
         format!("Workload({:?}: {names})", self.loaded.config.name)
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        let made =
-            slf.py().import("flashlane._flashlane")?.getattr("_Workload")?.getattr("from_toml")?;
-        let arguments = PyTuple::new(slf.py(), [slf.get().to_toml()?])?;
-        PyTuple::new(slf.py(), [made, arguments.into_any()])
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        let workload = slf.get();
+        let made = slf.get_type().getattr("_unpickled")?;
+        Ok((made, (workload.to_toml()?, workload.warnings())))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The native part of the Python package `flashlane`; what users see of it is in `python/flashlane`.
 
 mod config;
+mod content;
 mod error;
 mod papers;
 mod simulate;
@@ -16,7 +17,9 @@ fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<config::Device>()?;
     module.add_class::<config::Workload>()?;
+    module.add_class::<content::ContentKeys>()?;
     module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(values::plain, module)?)?;
     module.add_function(wrap_pyfunction!(config::capacity, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::report, module)?)?;

@@ -12,7 +12,7 @@ use flashlane::config::validate;
 use flashlane::metrics::Summary;
 use flashlane::observe::{Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions};
 use flashlane::{Error, RunOptions, Warmup, simulate_in_detail};
-use flashlane_report::RunData;
+use flashlane_report::{RunData, name_columns};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -152,10 +152,32 @@ fn series(value: &Bound<'_, PyAny>) -> PyResult<Option<SeriesOptions>> {
     Ok(Some(SeriesOptions { window: Some(span(&value.extract::<String>()?, "timeseries")?) }))
 }
 
+/// The options that decide a summary.
+pub(crate) fn options(
+    device: &Device,
+    seed: u64,
+    alone: bool,
+    check: bool,
+    warmup: Option<&Bound<'_, PyAny>>,
+    windows: Option<&str>,
+    waf_only: bool,
+) -> PyResult<RunOptions> {
+    Ok(RunOptions {
+        seed,
+        alone,
+        check,
+        warmup: self::warmup(warmup)?,
+        windows: windows.map(|text| span(text, "windows")).transpose()?,
+        waf_only,
+        compat: (device.loaded.config.compat == CompatConfig::mqsim()).then(|| "mqsim".to_owned()),
+        ..RunOptions::default()
+    })
+}
+
 /// What a run leaves: texts and tables, for `flashlane.Result`.
 #[pyfunction]
 #[pyo3(signature = (device, workload, *, seed, alone, check, warmup, windows, requests, timeseries, blame,
-    waf_only, threads, label, progress))]
+    waf_only, threads, label, named, progress))]
 #[expect(clippy::too_many_arguments, reason = "keywords of flashlane.simulate")]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
@@ -172,6 +194,7 @@ pub(crate) fn simulate<'py>(
     waf_only: bool,
     threads: usize,
     label: &str,
+    named: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let flows: Vec<String> =
@@ -180,18 +203,8 @@ pub(crate) fn simulate<'py>(
     let sink: Arc<Mutex<dyn RequestSink>> = collector.clone();
     let series = timeseries.map(series).transpose()?.flatten();
     let observe = Observe { requests: requests.then_some(sink), series, blame, timeline: None };
-    let options = RunOptions {
-        seed,
-        alone,
-        check,
-        warmup: self::warmup(warmup)?,
-        windows: windows.map(|text| span(text, "windows")).transpose()?,
-        waf_only,
-        threads,
-        observe,
-        compat: (device.loaded.config.compat == CompatConfig::mqsim()).then(|| "mqsim".to_owned()),
-        ..RunOptions::default()
-    };
+    let options = options(device, seed, alone, check, warmup, windows, waf_only)?;
+    let options = RunOptions { threads, observe, ..options };
     let (one, other) = (device.loaded.clone(), workload.loaded.clone());
     let (summary, details) = detached(py, progress, move |watch| {
         validate::check_pair(&one, &other)?;
@@ -203,7 +216,7 @@ pub(crate) fn simulate<'py>(
         device.to_toml()?.trim_end(),
         workload.to_toml()?.trim_end()
     );
-    let data = RunData::new(label, "", &configuration, &summary, &details);
+    let data = RunData { named, ..RunData::new(label, "", &configuration, &summary, &details) };
     let result = PyDict::new(py);
     result.set_item("summary", json(&summary)?)?;
     result.set_item("report", json(&data)?)?;
@@ -227,15 +240,19 @@ pub(crate) fn json<T: serde::Serialize>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| Error::Output(format!("JSON: {error}"))).or_raise()
 }
 
-/// The page of runs, each the `report` text of one.
+/// The page of columns, each the `report` texts of one run, or of one scenario under several seeds.
 #[pyfunction]
-pub(crate) fn report(runs: Vec<String>) -> PyResult<String> {
-    let runs: Vec<RunData> = runs
-        .iter()
-        .map(|text| serde_json::from_str(text))
-        .collect::<Result<_, _>>()
-        .map_err(|error| Error::Output(format!("report: {error}")))
-        .or_raise()?;
+pub(crate) fn report(columns: Vec<Vec<String>>) -> PyResult<String> {
+    let column = |texts: Vec<String>| {
+        let runs: Result<Vec<RunData>, _> =
+            texts.iter().map(|text| serde_json::from_str(text)).collect();
+        let runs = runs.map_err(|error| Error::Output(format!("report: {error}")))?;
+        RunData::over_seeds(runs).map_err(|what| Error::config("compare", what))
+    };
+    let mut runs: Vec<RunData> =
+        columns.into_iter().map(column).collect::<Result<_, _>>().or_raise()?;
+    let nowhere = vec![Vec::new(); runs.len()];
+    name_columns(&mut runs, &nowhere);
     flashlane_report::render(&runs).or_raise()
 }
 

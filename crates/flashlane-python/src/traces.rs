@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use flashlane::Error;
 use flashlane::config::{DecreasingTimes, TraceConfig, load};
+use flashlane::workload::RequestOp;
 use flashlane::workload::clone::{self, CloneFile, CloneSource};
 use flashlane::workload::trace::{open_reader, with_usual_units};
-use flashlane::workload::{RequestOp, RequestSource};
-use flashlane_engine::Time;
 use flashlane_trace::statistics::Meter;
 use flashlane_trace::{Op, Record};
 use pyo3::prelude::*;
@@ -130,7 +129,7 @@ pub(crate) fn generate(
         let seed = seed.unwrap_or(file.seed);
         let mut source = CloneSource::alone(&file.params(), requests, time_scale, seed);
         let mut columns = TraceColumns::default();
-        while let Some(request) = source.next(Time::ZERO)? {
+        while let Some(request) = source.generate()? {
             columns.push(&Record {
                 time_ps: request.arrival.0,
                 op: if request.op == RequestOp::Read { Op::Read } else { Op::Write },

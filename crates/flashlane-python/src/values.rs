@@ -1,60 +1,167 @@
 //! Between Python values, TOML and JSON.
 
+use flashlane::Error;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::Value as Json;
 use toml::Value as Toml;
 
+use crate::error::{OrRaise, raise};
+
+/// Levels of dictionaries and lists inside each other, at most. Configurations have less than ten.
+const DEPTH_MAX: usize = 32;
+/// Values in one object, at most. Lists that hold the same list many times over grow beyond every memory.
+const VALUES_MAX: usize = 4_000_000;
+
 /// A Python value as TOML. `None` in a dictionary leaves its key out.
 pub(crate) fn to_toml(value: &Bound<'_, PyAny>, place: &str) -> PyResult<Toml> {
-    if value.is_instance_of::<PyBool>() {
-        return Ok(Toml::Boolean(value.extract()?));
-    }
-    if value.is_instance_of::<PyInt>() {
-        return Ok(Toml::Integer(value.extract()?));
-    }
-    if value.is_instance_of::<PyFloat>() {
-        return Ok(Toml::Float(value.extract()?));
-    }
-    if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Toml::String(text.to_str()?.to_owned()));
-    }
-    if let Ok(dict) = value.cast::<PyDict>() {
-        return table(dict, place).map(Toml::Table);
-    }
-    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        let items = value.try_iter()?.enumerate();
-        let items = items.map(|(index, item)| to_toml(&item?, &format!("{place}[{index}]")));
-        return items.collect::<PyResult<_>>().map(Toml::Array);
-    }
-    if value.hasattr("__fspath__")? {
-        return Ok(Toml::String(value.call_method0("__fspath__")?.extract()?));
-    }
-    // numpy's numbers.
-    if value.hasattr("item")? {
-        return to_toml(&value.call_method0("item")?, place);
-    }
-    Err(PyTypeError::new_err(format!(
-        "{place}: found {}, allowed: str, int, float, bool, path, list or dict",
-        value.get_type().name()?
-    )))
+    Walk::default().value(value, place)
 }
 
 /// A dictionary as a TOML table.
 pub(crate) fn table(dict: &Bound<'_, PyDict>, place: &str) -> PyResult<toml::Table> {
-    let mut table = toml::Table::new();
-    for (key, value) in dict {
-        if value.is_none() {
-            continue;
+    let mut walk = Walk::default();
+    walk.enter(dict.as_any(), place)?;
+    walk.table(dict, place)
+}
+
+/// A way through a Python object, which may be deep, endless, or contain itself.
+#[derive(Default)]
+struct Walk {
+    /// The containers that the current value lies in, from the outside in.
+    inside: Vec<usize>,
+    /// Values so far.
+    values: usize,
+}
+
+impl Walk {
+    fn value(&mut self, value: &Bound<'_, PyAny>, place: &str) -> PyResult<Toml> {
+        self.values += 1;
+        if self.values > VALUES_MAX {
+            let message = format!("found more than {VALUES_MAX} values, allowed: so many");
+            return Err(refuse(place, message));
         }
-        let key: String = key
-            .extract()
-            .map_err(|_| PyTypeError::new_err(format!("{place}: keys are text, found {key}")))?;
-        let below = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
-        table.insert(key, to_toml(&value, &below)?);
+        if value.is_instance_of::<PyBool>() {
+            return Ok(Toml::Boolean(value.extract()?));
+        }
+        if value.is_instance_of::<PyInt>() {
+            let number = value.extract().map_err(|_| {
+                refuse(place, format!("found an integer beyond 64 bits, allowed: {}", i64_range()))
+            })?;
+            return Ok(Toml::Integer(number));
+        }
+        if value.is_instance_of::<PyFloat>() {
+            return Ok(Toml::Float(value.extract()?));
+        }
+        if let Ok(text) = value.cast::<PyString>() {
+            let text = text.to_str().map_err(|_| {
+                refuse(place, "found text with a lone surrogate, allowed: Unicode text".to_owned())
+            })?;
+            return Ok(Toml::String(text.to_owned()));
+        }
+        if let Ok(dict) = value.cast::<PyDict>() {
+            self.enter(value, place)?;
+            let table = self.table(dict, place)?;
+            self.inside.pop();
+            return Ok(Toml::Table(table));
+        }
+        if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+            self.enter(value, place)?;
+            let mut items = Vec::new();
+            for (index, item) in value.try_iter()?.enumerate() {
+                items.push(self.value(&item?, &format!("{place}[{index}]"))?);
+            }
+            self.inside.pop();
+            return Ok(Toml::Array(items));
+        }
+        if value.hasattr("__fspath__")? {
+            return Ok(Toml::String(value.call_method0("__fspath__")?.extract()?));
+        }
+        // Numbers of numpy. Their own value is no such object again.
+        if value.hasattr("item")? {
+            self.enter(value, place)?;
+            let value = self.value(&value.call_method0("item")?, place)?;
+            self.inside.pop();
+            return Ok(value);
+        }
+        Err(PyTypeError::new_err(format!(
+            "{place}: found {}, allowed: str, int, float, bool, path, list or dict",
+            value.get_type().name()?
+        )))
     }
-    Ok(table)
+
+    fn table(&mut self, dict: &Bound<'_, PyDict>, place: &str) -> PyResult<toml::Table> {
+        let mut table = toml::Table::new();
+        // A copy: code that runs meanwhile may change the dictionary.
+        for pair in dict.items() {
+            let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
+            if value.is_none() {
+                continue;
+            }
+            let key: String = key.extract().map_err(|_| {
+                let kind = key.get_type().name().map_or("?".to_owned(), |name| name.to_string());
+                PyTypeError::new_err(format!("{place}: found a key of type {kind}, allowed: str"))
+            })?;
+            let below = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
+            table.insert(key, self.value(&value, &below)?);
+        }
+        Ok(table)
+    }
+
+    /// Goes one container deeper; the caller takes it off `inside` when it leaves the container.
+    fn enter(&mut self, container: &Bound<'_, PyAny>, place: &str) -> PyResult<()> {
+        let id = container.as_ptr() as usize;
+        if self.inside.contains(&id) {
+            let kind = container.get_type().name()?;
+            return Err(refuse(
+                place,
+                format!("found a {kind} that contains itself, allowed: values that end"),
+            ));
+        }
+        if self.inside.len() == DEPTH_MAX {
+            return Err(refuse(
+                place,
+                format!(
+                    "found more than {DEPTH_MAX} dicts and lists inside each other, allowed: so many"
+                ),
+            ));
+        }
+        self.inside.push(id);
+        Ok(())
+    }
+}
+
+fn i64_range() -> String {
+    format!("{} to {}", i64::MIN, i64::MAX)
+}
+
+/// The refusal of a value. The place of a deep one is cut in its middle.
+fn refuse(place: &str, message: String) -> PyErr {
+    const SHOWN: usize = 60;
+    let letters: Vec<char> = place.chars().collect();
+    let place = if letters.len() > 2 * SHOWN {
+        let (start, end) = (&letters[..SHOWN], &letters[letters.len() - SHOWN..]);
+        format!("{}…{}", start.iter().collect::<String>(), end.iter().collect::<String>())
+    } else if place.is_empty() {
+        "the dict".to_owned()
+    } else {
+        place.to_owned()
+    };
+    raise(&Error::config(place, message))
+}
+
+/// A value as plain Python objects: what [`to_toml`] accepts, and `None`, as dict, list, str, int, float and
+/// bool.
+#[pyfunction]
+pub(crate) fn plain<'py>(value: &Bound<'py, PyAny>, place: &str) -> PyResult<Bound<'py, PyAny>> {
+    if value.is_none() {
+        return Ok(value.clone());
+    }
+    let tree = serde_json::to_value(to_toml(value, place)?)
+        .map_err(|error| Error::config(place, error.to_string()))
+        .or_raise()?;
+    from_json(value.py(), &tree)
 }
 
 /// JSON as Python values.

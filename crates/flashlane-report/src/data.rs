@@ -1,7 +1,7 @@
 //! What a page carries of a run.
 
 use flashlane::Details;
-use flashlane::metrics::{Latency, Summary};
+use flashlane::metrics::{Latency, SeedStatistics, Summary};
 use flashlane::observe::{Blame, DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
 use serde::{Deserialize, Serialize};
 
@@ -20,12 +20,18 @@ const CLOSING: &str = "</script>";
 pub struct RunData {
     /// What the reader calls it.
     pub label: String,
+    /// True where the reader chose the label; false where it was made from the workload.
+    #[serde(default)]
+    pub named: bool,
     /// The command that repeats it; empty where there is none.
     pub command: String,
     /// Device and workload with every key, as TOML.
     pub configuration: String,
-    /// Its summary.
+    /// Its summary; with several seeds, that of the first one.
     pub summary: Summary,
+    /// Every metric over several seeds; none for a run of one seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<SeedStatistics>,
     /// Distributions of response times: all, reads, writes of each flow.
     pub curves: Vec<Curve>,
     /// Windows over time, where they were asked for.
@@ -87,9 +93,11 @@ impl RunData {
         });
         Self {
             label: label.to_owned(),
+            named: false,
             command: command.to_owned(),
             configuration: configuration.to_owned(),
             summary: summary.clone(),
+            seeds: None,
             curves: curves.collect(),
             series: details.time_series.as_ref().map(SeriesData::new),
             blame: details.blame.clone(),
@@ -109,12 +117,56 @@ impl RunData {
         });
         Self {
             label: label.to_owned(),
+            named: false,
             command: String::new(),
             configuration: String::new(),
             curves: curves.collect(),
             summary,
+            seeds: None,
             series: None,
             blame: None,
+        }
+    }
+
+    /// One run out of the runs of the same scenario under several seeds, in their order. Curves, time series and
+    /// blame are those of the first one.
+    ///
+    /// # Errors
+    /// In words, where the runs are not of the same scenario, or two have the same seed.
+    pub fn over_seeds(runs: Vec<Self>) -> Result<Self, String> {
+        let summaries: Vec<Summary> = runs.iter().map(|run| run.summary.clone()).collect();
+        let mut runs = runs.into_iter();
+        let mut first = runs.next().ok_or("found no run, allowed: one for each seed")?;
+        let what = |s: &Summary| {
+            let flows: Vec<String> = s.flows.iter().map(|flow| flow.name.clone()).collect();
+            let policies = [&s.scheduler, &s.isolation].map(String::clone);
+            (s.workload.clone(), s.device.clone(), policies, s.compat.clone(), flows)
+        };
+        let mut seeds = Vec::new();
+        for (summary, run) in summaries.iter().zip([&first].into_iter().chain(runs.as_slice())) {
+            if what(summary) != what(&first.summary) || run.configuration != first.configuration {
+                return Err(format!(
+                    "the run with seed {} differs from the first one in more than its seed",
+                    summary.seed
+                ));
+            }
+            if run.seeds.is_some() || seeds.contains(&summary.seed) {
+                return Err(format!("found seed {} twice, allowed: once", summary.seed));
+            }
+            seeds.push(summary.seed);
+        }
+        first.seeds = (seeds.len() > 1).then(|| SeedStatistics::of(&summaries));
+        Ok(first)
+    }
+
+    /// The summary to show: with several seeds, the mean of each metric.
+    ///
+    /// # Errors
+    /// As [`SeedStatistics::mean_summary`].
+    pub fn shown_summary(&self) -> Result<Summary, String> {
+        match &self.seeds {
+            Some(seeds) => seeds.mean_summary(&self.summary),
+            None => Ok(self.summary.clone()),
         }
     }
 

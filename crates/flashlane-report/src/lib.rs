@@ -4,6 +4,8 @@
 //! [`RunData::from_page`] gets them back: several pages make one that compares them.
 
 mod data;
+mod matrices;
+mod names;
 mod page;
 mod side_by_side;
 mod verdict;
@@ -11,4 +13,5 @@ mod view;
 mod words;
 
 pub use data::{Curve, RunData, SeriesColumn, SeriesData};
+pub use names::name_columns;
 pub use page::render;

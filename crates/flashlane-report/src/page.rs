@@ -17,7 +17,8 @@ const CHART_STYLE: &str = include_str!("../vendor/uPlot/uPlot.min.css");
 /// The page of one run, or of several side by side.
 ///
 /// # Errors
-/// [`Error::Output`] for numbers that JSON has no room for.
+/// [`Error::Output`] for numbers that JSON has no room for, and for statistics over seeds that do not fit their
+/// summary.
 ///
 /// # Panics
 /// Without a run.
@@ -36,7 +37,7 @@ pub fn render(runs: &[RunData]) -> Result<String, Error> {
         chart_library => CHART_LIBRARY,
         charts => CHARTS,
         data => island(runs).map_err(|error| failed(&error))?,
-        view => Value::from(Serde(view::page(runs))),
+        view => Value::from(Serde(view::page(runs).map_err(|error| failed(&error))?)),
     };
     template.render(page).map_err(|error| failed(&error))
 }

@@ -22,9 +22,9 @@ pub(crate) struct Compared {
 }
 
 /// What collection and wear did in each run.
-pub(crate) fn collection(runs: &[RunData]) -> Vec<Row<String>> {
-    type Figure = (&'static str, fn(&Summary) -> String);
-    let figures: [Figure; 12] = [
+pub(crate) fn collection(summaries: &[Summary]) -> Vec<Row<String>> {
+    type Line = (&'static str, fn(&Summary) -> String);
+    let lines: [Line; 12] = [
         ("pages read for the host", |s| number(s.flash.user_reads as f64)),
         ("pages programmed for the host", |s| number(s.flash.user_programs as f64)),
         ("pages moved by collection", |s| number(s.flash.gc_programs as f64)),
@@ -54,13 +54,45 @@ pub(crate) fn collection(runs: &[RunData]) -> Vec<Row<String>> {
             )
         }),
     ];
-    figures
+    lines
         .into_iter()
         .map(|(name, figure)| Row {
             name: name.to_owned(),
-            cells: runs.iter().map(|run| figure(&run.summary)).collect(),
+            cells: summaries.iter().map(figure).collect(),
         })
         .collect()
+}
+
+/// A figure of one run: its mean over the seeds, and half the width of the 95 % interval of that mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Figure {
+    pub(crate) value: f64,
+    pub(crate) half: Option<f64>,
+}
+
+impl Figure {
+    /// The metric at a path of the summary: of several seeds their mean, else `value`.
+    pub(crate) fn of(run: &RunData, path: &str, value: Option<f64>) -> Option<Self> {
+        match run.seeds.as_ref().and_then(|seeds| seeds.get(path)) {
+            Some(estimate) => Some(Self { value: estimate.mean, half: estimate.half_width() }),
+            None => value.map(|value| Self { value, half: None }),
+        }
+    }
+
+    pub(crate) fn text(self, text: fn(f64) -> String) -> String {
+        match self.half {
+            Some(half) => format!("{} ±{}", text(self.value), text(half)),
+            None => text(self.value),
+        }
+    }
+
+    fn low(self) -> f64 {
+        self.value - self.half.unwrap_or(0.0)
+    }
+
+    fn high(self) -> f64 {
+        self.value + self.half.unwrap_or(0.0)
+    }
 }
 
 /// Every figure that runs are compared by.
@@ -73,31 +105,43 @@ pub(crate) fn comparison(runs: &[RunData]) -> Vec<Row<Compared>> {
         }
     }
     for name in names {
-        type Figure = (&'static str, bool, fn(f64) -> String, fn(&FlowSummary) -> Option<f64>);
-        let figures: [Figure; 5] = [
-            ("slowdown", false, number, |f| f.slowdown),
-            ("mean response", false, time, |f| counted(&f.response_time_us, |l| l.mean)),
-            ("p99", false, time, |f| counted(&f.response_time_us, |l| l.p99)),
-            ("p99.9", false, time, |f| counted(&f.response_time_us, |l| l.p99_9)),
-            ("IOPS", true, number, |f| Some(f.iops)),
+        type Of = fn(&FlowSummary) -> Option<f64>;
+        type Line = (&'static str, &'static str, bool, fn(f64) -> String, Of);
+        let lines: [Line; 5] = [
+            ("slowdown", "slowdown", false, number, |f| f.slowdown),
+            ("mean response", "response_time_us.mean", false, time, |f| {
+                counted(&f.response_time_us, |l| l.mean)
+            }),
+            ("p99", "response_time_us.p99", false, time, |f| {
+                counted(&f.response_time_us, |l| l.p99)
+            }),
+            ("p99.9", "response_time_us.p99_9", false, time, |f| {
+                counted(&f.response_time_us, |l| l.p99_9)
+            }),
+            ("IOPS", "iops", true, number, |f| Some(f.iops)),
         ];
-        for (what, more_is_better, text, figure) in figures {
-            let values: Vec<Option<f64>> = runs
-                .iter()
-                .map(|run| run.summary.flows.iter().find(|f| f.name == name).and_then(figure))
-                .collect();
+        for (what, key, more_is_better, text, figure) in lines {
+            let of = |run: &RunData| {
+                let index = run.summary.flows.iter().position(|f| f.name == name)?;
+                let value = figure(&run.summary.flows[index]);
+                Figure::of(run, &format!("flows[{index}].{key}"), value)
+            };
+            let values: Vec<_> = runs.iter().map(of).collect();
             rows.extend(compare(format!("{name}: {what}"), &values, more_is_better, text));
         }
     }
-    type Figure = (&'static str, bool, fn(&Summary) -> Option<f64>);
-    let figures: [Figure; 4] = [
-        ("fairness", true, |s| s.fairness.fairness),
-        ("largest slowdown", false, |s| s.fairness.max_slowdown),
-        ("weighted speedup", true, |s| s.fairness.weighted_speedup),
-        ("write amplification", false, |s| Some(s.flash.write_amplification)),
+    type Line = (&'static str, &'static str, bool, fn(&Summary) -> Option<f64>);
+    let lines: [Line; 4] = [
+        ("fairness", "fairness.fairness", true, |s| s.fairness.fairness),
+        ("largest slowdown", "fairness.max_slowdown", false, |s| s.fairness.max_slowdown),
+        ("weighted speedup", "fairness.weighted_speedup", true, |s| s.fairness.weighted_speedup),
+        ("write amplification", "flash.write_amplification", false, |s| {
+            Some(s.flash.write_amplification)
+        }),
     ];
-    for (what, more_is_better, figure) in figures {
-        let values: Vec<Option<f64>> = runs.iter().map(|run| figure(&run.summary)).collect();
+    for (what, path, more_is_better, figure) in lines {
+        let values: Vec<Option<Figure>> =
+            runs.iter().map(|run| Figure::of(run, path, figure(&run.summary))).collect();
         rows.extend(compare(what.to_owned(), &values, more_is_better, number));
     }
     rows
@@ -110,23 +154,49 @@ fn counted(latency: &Latency, figure: fn(&Latency) -> f64) -> Option<f64> {
 /// A row of the comparison; none where no run has the figure.
 fn compare(
     name: String,
-    values: &[Option<f64>],
+    figures: &[Option<Figure>],
     more_is_better: bool,
     text: fn(f64) -> String,
 ) -> Option<Row<Compared>> {
-    let there = || values.iter().flatten().copied();
-    let best = there().reduce(if more_is_better { f64::max } else { f64::min })?;
-    let differ = there().any(|value| value != best);
-    let first = values[0];
-    let cells = values.iter().enumerate().map(|(index, value)| Compared {
-        text: value.map_or("–".to_owned(), text),
-        change: match (first, value) {
-            (Some(first), Some(value)) if index > 0 && first != 0.0 => {
-                Some(format!("({:+.0} %)", (value / first - 1.0) * 100.0))
+    let there = || figures.iter().flatten().copied();
+    let better = |a: &Figure, b: &Figure| match more_is_better {
+        true => a.value > b.value,
+        false => a.value < b.value,
+    };
+    let best = there().reduce(|best, one| if better(&one, &best) { one } else { best })?;
+    // With seeds, a difference smaller than the intervals says nothing.
+    let apart = |one: Figure| one.low() > best.high() || one.high() < best.low();
+    let decided = there().any(apart) && there().all(|one| one == best || apart(one));
+    let first = figures[0];
+    let cells = figures.iter().enumerate().map(|(index, figure)| Compared {
+        text: figure.map_or("–".to_owned(), |figure| figure.text(text)),
+        change: match (first, figure) {
+            (Some(first), Some(figure)) if index > 0 && first.value != 0.0 => {
+                Some(format!("({:+.0} %)", (figure.value / first.value - 1.0) * 100.0))
             }
             _ => None,
         },
-        best: differ && *value == Some(best),
+        best: decided && *figure == Some(best),
     });
     Some(Row { name, cells: cells.collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bold(figures: &[(f64, Option<f64>)]) -> Vec<bool> {
+        let figures: Vec<_> =
+            figures.iter().map(|&(value, half)| Some(Figure { value, half })).collect();
+        let row = compare("x".to_owned(), &figures, false, number).unwrap();
+        row.cells.iter().map(|cell| cell.best).collect()
+    }
+
+    #[test]
+    fn the_best_is_marked_only_where_the_intervals_are_apart() {
+        assert_eq!(bold(&[(1.0, None), (2.0, None), (1.0, None)]), [true, false, true]);
+        assert_eq!(bold(&[(1.0, None), (1.0, None)]), [false, false]);
+        assert_eq!(bold(&[(1.0, Some(0.2)), (2.0, Some(0.2))]), [true, false]);
+        assert_eq!(bold(&[(1.0, Some(0.6)), (2.0, Some(0.6))]), [false, false]);
+    }
 }

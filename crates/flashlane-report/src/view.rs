@@ -1,13 +1,13 @@
 //! From numbers to what the template prints: text, shares and colours.
 
-use flashlane::metrics::{BreakdownSummary, ChipSummary, FlowSummary, Latency, Summary};
-use flashlane::observe::Blame;
+use flashlane::metrics::{BreakdownSummary, FlowSummary, Latency, Summary};
 use serde::Serialize;
 
 use crate::data::RunData;
-use crate::side_by_side::{Compared, Row, collection, comparison};
+use crate::matrices::{ChannelRow, Matrix, chip_heads, chip_rows, matrix};
+use crate::side_by_side::{Compared, Figure, Row, collection, comparison};
 use crate::verdict;
-use crate::words::{cause, number, percent, time};
+use crate::words::{number, percent, time};
 
 /// Colours of flows; beyond them the lines of charts are dashed.
 const COLOURS: usize = 8;
@@ -49,6 +49,7 @@ pub(crate) struct Page {
     stages: [&'static str; 9],
     has_blame: bool,
     has_series: bool,
+    has_seeds: bool,
     comparison: Option<Vec<Row<Compared>>>,
     collection: Vec<Row<String>>,
     runs: Vec<RunView>,
@@ -70,6 +71,7 @@ struct RunView {
     headline: String,
     cause: String,
     facts: String,
+    seeds: Option<String>,
     fairness: Option<String>,
     flows: Vec<FlowCard>,
     summary_rows: Vec<Row<String>>,
@@ -92,39 +94,6 @@ struct FlowCard {
 }
 
 #[derive(Debug, Serialize)]
-struct Matrix {
-    culprits: Vec<String>,
-    rows: Vec<MatrixRow>,
-    causes: Vec<CauseRow>,
-}
-
-#[derive(Debug, Serialize)]
-struct MatrixRow {
-    name: String,
-    cells: Vec<Heat>,
-    waiting: String,
-}
-
-#[derive(Debug, Serialize)]
-struct CauseRow {
-    victim: String,
-    culprit: String,
-    cause: String,
-    time: String,
-    share: String,
-}
-
-/// A cell whose background says how much.
-#[derive(Debug, Serialize)]
-struct Heat {
-    /// Depth of the colour. Range: 0..=100.
-    share: u32,
-    text: String,
-    cause: Option<String>,
-    title: String,
-}
-
-#[derive(Debug, Serialize)]
 struct Bar {
     name: String,
     /// Length against the longest bar. Range: 0..=100.
@@ -142,16 +111,11 @@ struct Part {
     title: String,
 }
 
-#[derive(Debug, Serialize)]
-struct ChannelRow {
-    channel: u32,
-    bus: Heat,
-    chips: Vec<Heat>,
-    queues: Vec<Heat>,
-}
-
 /// What the template prints of these runs.
-pub(crate) fn page(runs: &[RunData]) -> Page {
+///
+/// # Errors
+/// As [`RunData::shown_summary`].
+pub(crate) fn page(runs: &[RunData]) -> Result<Page, String> {
     let several = runs.len() > 1;
     let first = &runs[0].summary;
     let title = if several {
@@ -160,6 +124,7 @@ pub(crate) fn page(runs: &[RunData]) -> Page {
     } else {
         format!("{} on {}, scheduler {}", runs[0].label, first.device, first.scheduler)
     };
+    let shown = runs.iter().map(RunData::shown_summary).collect::<Result<Vec<_>, _>>()?;
     let has_blame = runs.iter().any(|run| run.blame.is_some());
     let has_series = runs.iter().any(|run| run.series.is_some());
     let comparison = several.then(|| comparison(runs));
@@ -174,7 +139,7 @@ pub(crate) fn page(runs: &[RunData]) -> Page {
         ("collection", "Collection and wear", true),
         ("again", "How to get this again", true),
     ];
-    Page {
+    Ok(Page {
         title,
         version: first.version.clone(),
         several,
@@ -186,14 +151,15 @@ pub(crate) fn page(runs: &[RunData]) -> Page {
         stages: STAGES,
         has_blame,
         has_series,
+        has_seeds: runs.iter().any(|run| run.seeds.is_some()),
         comparison,
-        collection: collection(runs),
-        runs: runs.iter().map(run_view).collect(),
-    }
+        collection: collection(&shown),
+        runs: runs.iter().zip(&shown).map(|(run, summary)| run_view(run, summary)).collect(),
+    })
 }
 
-fn run_view(run: &RunData) -> RunView {
-    let summary = &run.summary;
+/// What the template prints of one run; `summary` holds means where the run has several seeds.
+fn run_view(run: &RunData, summary: &Summary) -> RunView {
     let verdict = verdict::of(summary, run.blame.as_ref());
     let chips = |flow: &FlowSummary| {
         let culprit = run.blame.as_ref().and_then(|blame| verdict::culprit_of(blame, &flow.name));
@@ -220,18 +186,19 @@ fn run_view(run: &RunData) -> RunView {
         command: run.command.clone(),
         configuration: run.configuration.clone(),
         origin: format!(
-            "Flashlane {}, seed {}{}. The same input and seed give the same result on any machine.",
+            "Flashlane {}, {}{}. The same input and seed give the same result on any machine.",
             summary.version,
-            summary.seed,
+            seeds_of(run),
             compat.unwrap_or_default()
         ),
         sufferer: verdict.sufferer,
         headline: verdict.headline,
         cause: verdict.cause,
-        facts: facts(summary),
+        facts: facts(run, summary),
+        seeds: seeds(run),
         fairness: fairness(summary),
         flows,
-        summary_rows: summary.flows.iter().map(summary_row).collect(),
+        summary_rows: (0..summary.flows.len()).map(|flow| summary_row(run, flow)).collect(),
         blame: run.blame.as_ref().map(matrix),
         breakdown: breakdown(summary),
         chip_heads: chip_heads(&summary.chips),
@@ -239,13 +206,35 @@ fn run_view(run: &RunData) -> RunView {
     }
 }
 
-fn facts(summary: &Summary) -> String {
+/// `seed 1`, or `seeds 1, 2, 3`.
+fn seeds_of(run: &RunData) -> String {
+    match &run.seeds {
+        None => format!("seed {}", run.summary.seed),
+        Some(seeds) => {
+            let all: Vec<String> = seeds.seeds.iter().map(u64::to_string).collect();
+            format!("seeds {}", all.join(", "))
+        }
+    }
+}
+
+/// What the figures of a run with several seeds are.
+fn seeds(run: &RunData) -> Option<String> {
+    let seeds = run.seeds.as_ref()?;
+    Some(format!(
+        "Figures are means over {} seeds; ± is half the width of the 95 % interval of the mean. \
+         The distribution of latencies is that of seed {}.",
+        seeds.seeds.len(),
+        run.summary.seed
+    ))
+}
+
+fn facts(run: &RunData, summary: &Summary) -> String {
     format!(
-        "Device {}, scheduler {}, isolation {}, seed {}; {} simulated, window {} to {}; write amplification {}.",
+        "Device {}, scheduler {}, isolation {}, {}; {} simulated, window {} to {}; write amplification {}.",
         summary.device,
         summary.scheduler,
         summary.isolation,
-        summary.seed,
+        seeds_of(run),
         time(summary.simulated_s * 1e6),
         time(summary.window_start_s * 1e6),
         time(summary.window_end_s * 1e6),
@@ -265,72 +254,36 @@ fn fairness(summary: &Summary) -> Option<String> {
     ))
 }
 
-fn summary_row(flow: &FlowSummary) -> Row<String> {
+fn summary_row(run: &RunData, index: usize) -> Row<String> {
+    let flow = &run.summary.flows[index];
     let all = &flow.response_time_us;
-    let mean =
-        |latency: &Latency| if latency.count == 0 { "–".to_owned() } else { time(latency.mean) };
-    let slowdown = flow.slowdown.map_or("–".to_owned(), number);
+    let (reads, writes) = (&flow.read_response_time_us, &flow.write_response_time_us);
+    let cell = |key: &str, value: Option<f64>, text: fn(f64) -> String| {
+        let figure = Figure::of(run, &format!("flows[{index}].{key}"), value);
+        figure.map_or("–".to_owned(), |figure| figure.text(text))
+    };
+    let mean = |key: &str, latency: &Latency| {
+        if latency.count == 0 {
+            return "–".to_owned();
+        }
+        cell(&format!("{key}.mean"), Some(latency.mean), time)
+    };
+    let us = |key: &str, value: f64| cell(&format!("response_time_us.{key}"), Some(value), time);
     Row {
         name: flow.name.clone(),
         cells: vec![
-            number(flow.iops),
-            number(flow.bandwidth_bytes_per_s / 1e6),
-            mean(all),
-            time(all.p50),
-            time(all.p90),
-            time(all.p99),
-            time(all.p99_9),
-            mean(&flow.read_response_time_us),
-            mean(&flow.write_response_time_us),
-            slowdown,
+            cell("iops", Some(flow.iops), number),
+            cell("bandwidth_bytes_per_s", Some(flow.bandwidth_bytes_per_s), |v| number(v / 1e6)),
+            mean("response_time_us", all),
+            us("p50", all.p50),
+            us("p90", all.p90),
+            us("p99", all.p99),
+            us("p99_9", all.p99_9),
+            mean("read_response_time_us", reads),
+            mean("write_response_time_us", writes),
+            cell("slowdown", flow.slowdown, number),
         ],
     }
-}
-
-fn heat(share: f64, text: String, cause: Option<String>, title: String) -> Heat {
-    Heat { share: (share.clamp(0.0, 1.0) * 100.0).round() as u32, text, cause, title }
-}
-
-fn matrix(blame: &Blame) -> Matrix {
-    let mut culprits = blame.flows.clone();
-    let others = blame.victims.iter().flat_map(|row| &row.cells);
-    for cell in others.filter(|cell| cell.ps > 0) {
-        if !culprits.contains(&cell.culprit) {
-            culprits.push(cell.culprit.clone());
-        }
-    }
-    let rows = blame.victims.iter().map(|row| {
-        let total: f64 = row.cells.iter().map(|cell| cell.ps as f64).sum::<f64>().max(1.0);
-        let cells = culprits.iter().map(|culprit| {
-            let of = || row.cells.iter().filter(|cell| cell.culprit == *culprit && cell.ps > 0);
-            let share = of().map(|cell| cell.ps as f64).sum::<f64>() / total;
-            let title: Vec<String> = of()
-                .map(|cell| format!("{} {}", cause(&cell.cause), percent(cell.ps as f64 / total)))
-                .collect();
-            let most = of().max_by_key(|cell| cell.ps).map(|cell| cause(&cell.cause));
-            let most = most.filter(|_| share >= 0.005);
-            heat(share, percent(share), most, title.join(", "))
-        });
-        MatrixRow {
-            name: row.flow.clone(),
-            cells: cells.collect(),
-            waiting: time(total / 1e6 / row.requests.max(1) as f64),
-        }
-    });
-    let mut causes = Vec::new();
-    for row in &blame.victims {
-        let total: f64 = row.cells.iter().map(|cell| cell.ps as f64).sum::<f64>().max(1.0);
-        let mut cells: Vec<_> = row.cells.iter().filter(|cell| cell.ps > 0).collect();
-        cells.sort_by_key(|cell| std::cmp::Reverse(cell.ps));
-        causes.extend(cells.into_iter().map(|cell| CauseRow {
-            victim: row.flow.clone(),
-            culprit: cell.culprit.clone(),
-            cause: cause(&cell.cause),
-            time: time(cell.ps as f64 / 1e6 / row.requests.max(1) as f64),
-            share: percent(cell.ps as f64 / total),
-        }));
-    }
-    Matrix { rows: rows.collect(), culprits, causes }
 }
 
 fn stages(breakdown: &BreakdownSummary) -> [f64; 9] {
@@ -372,47 +325,4 @@ fn breakdown(summary: &Summary) -> Vec<Bar> {
         }
     };
     summary.flows.iter().map(bar).collect()
-}
-
-fn chip_heads(chips: &[ChipSummary]) -> Vec<u32> {
-    let count = chips.iter().map(|chip| chip.chip + 1).max().unwrap_or(0);
-    (0..count).collect()
-}
-
-fn chip_rows(summary: &Summary) -> Vec<ChannelRow> {
-    let longest = summary.chips.iter().map(|chip| chip.mean_queue_length).fold(1e-9, f64::max);
-    let row = |channel: &flashlane::metrics::ChannelSummary| {
-        let of = || summary.chips.iter().filter(|chip| chip.channel == channel.channel);
-        let bus = channel.busy_fraction;
-        let busy = |chip: &ChipSummary| {
-            let by = &chip.busy_by_source;
-            let title = format!(
-                "channel {} chip {}: host {}, collection {}, mapping {}; {} erases",
-                chip.channel,
-                chip.chip,
-                percent(by.host),
-                percent(by.gc),
-                percent(by.mapping),
-                chip.erases
-            );
-            heat(chip.busy_fraction, percent(chip.busy_fraction), None, title)
-        };
-        let queue = |chip: &ChipSummary| {
-            let title = format!(
-                "channel {} chip {}: mean {}, most {}",
-                chip.channel,
-                chip.chip,
-                number(chip.mean_queue_length),
-                chip.max_queue_length
-            );
-            heat(chip.mean_queue_length / longest, number(chip.mean_queue_length), None, title)
-        };
-        ChannelRow {
-            channel: channel.channel,
-            bus: heat(bus, percent(bus), None, String::new()),
-            chips: of().map(busy).collect(),
-            queues: of().map(queue).collect(),
-        }
-    };
-    summary.channels.iter().map(row).collect()
 }

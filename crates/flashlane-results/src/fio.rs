@@ -76,7 +76,8 @@ fn job(job: &Job<'_>) -> Value {
         side(&Side { count, bytes, latency, distribution: of(list), samples, window_s, runtime })
     };
     let none = Latency::default();
-    let requests = &flow.requests;
+    // Readers divide operations and bytes by the runtime.
+    let (requests, bytes) = (&flow.completed_in_window.requests, &flow.completed_in_window.bytes);
     let all = of("all");
     let [ns, us, ms] = histograms(all);
     let depth = job.config.synthetic.as_ref().and_then(|synthetic| synthetic.queue_depth);
@@ -87,8 +88,8 @@ fn job(job: &Job<'_>) -> Value {
         "eta": 0,
         "elapsed": window_s.ceil() as u64,
         "job options": options(job),
-        "read": side(requests.read, flow.bytes.read, &flow.read_response_time_us, "read", samples(true)),
-        "write": side(requests.write, flow.bytes.write, &flow.write_response_time_us, "write", samples(false)),
+        "read": side(requests.read, bytes.read, &flow.read_response_time_us, "read", samples(true)),
+        "write": side(requests.write, bytes.write, &flow.write_response_time_us, "write", samples(false)),
         "trim": side(requests.trim, 0, &none, "none", Samples::default()),
         "sync": { "total_ios": requests.flush, "lat_ns": moments(&none) },
         "job_runtime": runtime,
@@ -191,7 +192,7 @@ fn side(side: &Side<'_>) -> Value {
     let kib: Vec<f64> = side.samples.bandwidth.iter().map(|rate| rate / 1024.0).collect();
     let (bw, iops) = (spread(&kib), spread(&side.samples.iops));
     let mut clat = moments(latency);
-    if count > 0 {
+    if latency.count > 0 {
         clat["percentile"] = percentiles(side.distribution);
     }
     json!({

@@ -1,7 +1,6 @@
 //! Files as streams of decompressed bytes.
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 
@@ -78,7 +77,7 @@ pub(crate) type Bytes = Box<dyn Read + Send>;
 /// Opens a file and puts the right decompressor in front of it.
 pub(crate) fn open(path: &Path) -> Result<(Codec, Bytes), TraceError> {
     let fault = |source| TraceError::Open { path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(fault)?;
+    let mut file = crate::pipe::open(path).map_err(fault)?;
     if file.metadata().map_err(fault)?.is_dir() {
         return Err(TraceError::Directory { path: path.to_owned() });
     }

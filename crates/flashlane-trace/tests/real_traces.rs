@@ -75,23 +75,18 @@ fn leak(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
-/// The folder with the traces; `None`, and a message, if it is not there.
+/// The folder with the traces. Where it is not there: `None`, and the running test says that it is skipped.
 fn traces() -> Option<PathBuf> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces"));
-    if folder.is_dir() {
-        return Some(folder.to_owned());
-    }
-    eprintln!("SKIPPED: no real traces at {}; nothing was checked", folder.display());
-    None
+    flashlane_testing::shared("traces", "real traces")
 }
 
-/// The path of a file in the folder; `None`, and a message, if that one is missing.
+/// The path of a file in the folder. Where that one is missing: `None`, and the running test says so.
 fn present(folder: &Path, file: &str) -> Option<PathBuf> {
     let path = folder.join(file);
     if path.is_file() {
         return Some(path);
     }
-    eprintln!("SKIPPED: {} is not there; it was not checked", path.display());
+    flashlane_testing::skip_part("one of the traces", file);
     None
 }
 
@@ -213,4 +208,17 @@ fn a_replay_gives_the_same_records() {
     let second: Vec<_> = reader.by_ref().map(|record| record.expect("a record")).collect();
     assert_eq!(first, second);
     assert_eq!(first.len(), 6_999);
+}
+
+#[test]
+fn without_the_shared_data_tests_say_that_they_are_skipped() {
+    flashlane_testing::assert_skipped_without_shared(&[
+        "every_known_trace_has_the_expected_number_of_requests",
+        "every_known_trace_equals_its_normalised_form",
+        "published_statistics_of_the_web_search_head",
+        "times_that_step_back_are_found",
+        "only_some_files_describe_themselves",
+        "files_of_another_kind_are_refused",
+        "a_replay_gives_the_same_records",
+    ]);
 }

@@ -1,5 +1,5 @@
 //! Statistics of the real traces against those measured independently, where both are at hand. They are not
-//! part of the project; without them this test says so and passes.
+//! part of the project; without them these tests say that they are skipped.
 
 use std::path::PathBuf;
 
@@ -10,11 +10,7 @@ use serde_json::Value;
 const NORMALISED: &str = "csv";
 
 fn folder() -> Option<PathBuf> {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces"));
-    if !folder.is_dir() {
-        println!("skipped: {} is not there", folder.display());
-    }
-    folder.is_dir().then_some(folder)
+    flashlane_testing::shared("traces", "real traces")
 }
 
 fn measured(path: PathBuf) -> TraceStatistics {
@@ -182,4 +178,12 @@ fn statistics_of_all_traces_equal_the_published_table_to_its_digits() {
     }
     println!("{compared} values compared");
     assert!(compared >= 120 - 30, "{compared}");
+}
+
+#[test]
+fn without_the_shared_data_tests_say_that_they_are_skipped() {
+    flashlane_testing::assert_skipped_without_shared(&[
+        "statistics_of_real_traces_equal_the_reference_to_its_digits",
+        "statistics_of_all_traces_equal_the_published_table_to_its_digits",
+    ]);
 }

@@ -1,18 +1,19 @@
 //! The real tools against ours: fio writes a log that we read and reads those that we write; blkparse and we agree on
-//! binary traces. Without the tools these tests say so and pass.
+//! binary traces. Without the tools these tests say that they are skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use flashlane_testing::{shared, skip};
 use flashlane_trace::{
     Codec, Format, Op, OutputFormat, Record, TraceOptions, TraceReader, TraceSummary, summarise,
 };
 
-/// Runs a tool in a folder; `None`, and a message, where it is not installed.
+/// Runs a tool in a folder. Where it is not installed: `None`, and the running test says that it is skipped.
 fn tool(name: &str, folder: &Path, arguments: &[&str]) -> Option<String> {
     let run = Command::new(name).args(arguments).current_dir(folder).output();
     let Ok(run) = run else {
-        println!("skipped: {name} is not installed");
+        skip(name);
         return None;
     };
     let said = String::from_utf8_lossy(&run.stderr);
@@ -115,14 +116,10 @@ fn fio_reads_the_logs_that_we_write() {
     }
 }
 
-/// The binary trace of ours that is kept beside the project, unpacked; `None`, and a message, where it is not there.
+/// The binary trace of ours that is kept beside the project, unpacked. Where it is not there: `None`, and the
+/// running test says that it is skipped.
 fn captured(folder: &Path) -> Option<PathBuf> {
-    let own = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces/own"));
-    let archive = own.join("blktrace_v7_qemu_nvme.tar.zst");
-    if !archive.is_file() {
-        println!("skipped: {} is not there", archive.display());
-        return None;
-    }
+    let archive = shared("traces/own/blktrace_v7_qemu_nvme.tar.zst", "a binary trace of ours")?;
     let packed = std::fs::File::open(archive).expect("readable");
     let mut tar = zstd::Decoder::new(packed).expect("a decoder");
     let unpacked = std::fs::File::create(folder.join("own.tar")).expect("room");
@@ -167,4 +164,9 @@ fn blkparse_and_we_agree_on_a_binary_trace() {
             (records(&binary, &options("blktrace")), records(&parsed, &options("blkparse")));
         assert_eq!((ours.len(), brief(&ours)), (2_449, brief(&theirs)), "{action:?}");
     }
+}
+
+#[test]
+fn without_the_shared_data_tests_say_that_they_are_skipped() {
+    flashlane_testing::assert_skipped_without_shared(&["blkparse_and_we_agree_on_a_binary_trace"]);
 }

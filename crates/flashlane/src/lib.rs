@@ -4,6 +4,7 @@
 
 // What users write, and what can be wrong with it.
 pub mod config;
+pub mod content;
 mod error;
 pub mod layout;
 

@@ -9,6 +9,7 @@ use crate::config::{DeviceConfig, InterfaceKind, Priority, Technology, WorkloadC
 use crate::error::Error;
 use crate::ftl::{FrozenState, Ftl, FtlState};
 use crate::layout::{Geometry, Layout};
+use crate::metrics::empty;
 use crate::metrics::recorder::Recorder;
 use crate::metrics::report;
 use crate::metrics::steady::{SteadyRule, Watch};
@@ -306,6 +307,7 @@ impl Together<'_> {
 impl<'a> Runs<'a> {
     fn together(&self, job: usize) -> Result<Begun<Together<'a>, Outcome>, Error> {
         let Simulation { device, workload, options } = self.simulations[job];
+        empty::foreseen(workload, options)?;
         if options.waf_only {
             return self.untimed(job).map(Begun::Over);
         }
@@ -340,6 +342,11 @@ impl<'a> Runs<'a> {
         let geometry = Geometry::new(&device.flash);
         shared.completions = Completions::new(&options.observe, &geometry, &open_loops);
         shared.run(&|share| (self.progress)(job, share / runs as f64))?;
+        let window = &shared.recorder.window;
+        if window.is_empty() {
+            let generated = shared.host.flows.iter().map(|flow| flow.generated).sum();
+            return Err(empty::found(options, generated, window.load_ended()));
+        }
         let mut observed = shared.observed(workload)?;
         shared.recorder.settle();
         let wall_s = begun.elapsed().as_secs_f64();

@@ -128,10 +128,14 @@ impl Ssd {
     /// # Errors
     /// A trace that cannot be read on; requests that can never finish.
     pub(crate) fn run(&mut self, progress: &dyn Fn(f64)) -> Result<(), Error> {
+        self.start_rows();
         self.start_flows();
         self.start_collection();
         self.dispatch_offered();
         while let Some((now, event)) = self.queue.pop() {
+            if now > self.recorder.window.edge {
+                self.pass_edges(now);
+            }
             let before = std::mem::replace(&mut self.now, now);
             self.handle(event, before);
             self.dispatch_offered();
@@ -143,6 +147,8 @@ impl Ssd {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
+        self.check_end_of_time()?;
+        self.settle_window();
         if !self.requests.is_empty() {
             return Err(self.stuck("nothing is left that could move them"));
         }

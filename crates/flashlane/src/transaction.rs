@@ -67,8 +67,10 @@ pub(crate) struct Transaction {
     pub(crate) tag: u32,
     /// Write-backs: flushes of the flow before it.
     pub(crate) flush_epoch: u32,
+    /// Write-backs: position among those of their pool that are under way.
+    pub(crate) position: u32,
     /// Brings the times of the flash to the second line.
-    unused: [u32; 5],
+    unused: [u32; 4],
     /// Stages so far; they sum to the time since it was created. Those of the flash begin the second line.
     pub(crate) chain: Chain,
     /// The last change of stage.
@@ -121,7 +123,8 @@ impl Transaction {
             plane: NONE,
             tag: 0,
             flush_epoch: 0,
-            unused: [0; 5],
+            position: 0,
+            unused: [0; 4],
             mask: 0,
             mark: now,
             chain: Chain::default(),

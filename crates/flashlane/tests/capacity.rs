@@ -3,8 +3,6 @@
 
 mod common;
 
-use std::path::Path;
-
 use common::Scenario;
 
 /// 800 GB of logical pages of 8 KiB, 1.1 TB of flash.
@@ -22,8 +20,7 @@ pages_per_block = 256
 
 /// The tpcc trace of the released MQSim where it is present, else its clone.
 fn tpcc() -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces/orig");
-    let trace = folder.join("MQSim_tpcc-small.trace.zst");
+    let trace = flashlane_testing::shared_path("traces/orig/MQSim_tpcc-small.trace.zst");
     let source = if trace.is_file() {
         format!("[flow.trace]\npath = {:?}\nformat = \"mqsim\"\n", trace.display().to_string())
     } else {

@@ -103,13 +103,9 @@ fn a_fit_of_a_clone_gives_its_parameters_back() {
 
 const NORMALISED: &str = "columns:t=1[us],op=2,off=3[B],len=4[B],dev=5;sep=comma;read=R;write=W";
 
-/// The folder with the traces; `None`, and a message, if it is not there.
+/// The folder with the traces. Where it is not there: `None`, and the running test says that it is skipped.
 fn traces() -> Option<PathBuf> {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces/norm"));
-    if !folder.is_dir() {
-        println!("skipped: {} is not there", folder.display());
-    }
-    folder.is_dir().then_some(folder)
+    flashlane_testing::shared("traces/norm", "real traces in one format")
 }
 
 #[test]
@@ -187,4 +183,11 @@ fn built_in_sets_are_valid_files_and_survive_the_way_through_one() {
         assert!(problems.is_empty(), "{}: {problems:?}", params.name);
         assert_eq!(file.params(), *params);
     }
+}
+
+#[test]
+fn without_the_shared_data_tests_say_that_they_are_skipped() {
+    flashlane_testing::assert_skipped_without_shared(&[
+        "fits_of_real_traces_have_their_statistics",
+    ]);
 }

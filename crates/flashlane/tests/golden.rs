@@ -36,6 +36,14 @@ fn render(summary: &Summary) -> String {
     for flow in &summary.flows {
         line!("{}: {:?}", flow.name, flow.requests);
         line!("  {:?}, cmt {:?}, cache {:?}", flow.bytes, flow.cmt, flow.cache);
+        line!(
+            "  offered {:.6} IOPS, completed {:.6} IOPS, {:.6} bytes/s, backlog {}, saturated {}",
+            flow.offered_iops,
+            flow.iops,
+            flow.bandwidth_bytes_per_s,
+            flow.backlog_at_end,
+            flow.saturated
+        );
         latency(t, "reads", &flow.read_response_time_us);
         latency(t, "writes", &flow.write_response_time_us);
         latency(t, "all, end to end", &flow.end_to_end_us);
@@ -63,6 +71,19 @@ fn render(summary: &Summary) -> String {
         line!("{}", part.trim_end_matches(" }"));
     }
     line!("{:?}, {:?}", summary.cache, summary.cmt);
+    for (span, outside) in [("before", &summary.before_window), ("after", &summary.after_window)] {
+        let flash = &outside.flash;
+        line!(
+            "{span}: {:.9} s, {} requests, {} reads, programs {} {} {}, {} erases",
+            outside.length_s,
+            outside.requests_completed,
+            flash.user_reads,
+            flash.user_programs,
+            flash.gc_programs,
+            flash.mapping_programs,
+            flash.erases
+        );
+    }
     text
 }
 

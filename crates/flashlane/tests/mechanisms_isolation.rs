@@ -57,8 +57,8 @@ fn partitions_keep_writers_away_from_a_reader() {
         unified.set("isolation", "partitioned").run(),
     );
     let unified = unified.run();
-    assert!(unified.flash.gc_programs > 1_000, "{}", unified.flash.gc_programs);
-    assert!(by_channel.flash.gc_programs > 1_000, "collection runs inside the partitions");
+    assert!(unified.flash.gc_programs > 900, "{}", unified.flash.gc_programs);
+    assert!(by_channel.flash.gc_programs > 900, "collection runs inside the partitions");
     let slowdown = |summary: &Summary| summary.flows[0].slowdown.expect("it ran alone too");
     assert!(slowdown(&unified) > 3.0, "{}", slowdown(&unified));
     assert!(slowdown(&by_channel) < 1.02, "flows share no bus: {}", slowdown(&by_channel));

@@ -15,14 +15,9 @@ use flashlane_engine::Time;
 const REFUSED_TAGS: [&str; 3] =
     ["<HostInterface_Type>", "<Caching_Mechanism>", "<Address_Mapping>"];
 
-/// The folder of the reference runs, where this checkout has one.
+/// The folder of the reference runs. Where it is not there: `None`, and the running test says that it is skipped.
 fn oracle() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/oracle");
-    if folder.join("inputs").is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: no reference runs in {}", folder.display());
-    None
+    flashlane_testing::shared("oracle", "the full reference runs of the released MQSim")
 }
 
 /// Folders of all cases, sorted.
@@ -128,4 +123,12 @@ fn mixed_flows_read_and_write_in_the_order_of_the_released_mqsim() {
     }
     println!("{compared} runs with the same number of reads");
     assert!(compared > 20);
+}
+
+#[test]
+fn without_the_shared_data_tests_say_that_they_are_skipped() {
+    flashlane_testing::assert_skipped_without_shared(&[
+        "every_reference_input_is_read_or_refused_for_a_known_reason",
+        "mixed_flows_read_and_write_in_the_order_of_the_released_mqsim",
+    ]);
 }

@@ -1,8 +1,6 @@
 //! The document under MQSim's tags against files that the released MQSim wrote. Skipped where the
 //! reference results are absent.
 
-use std::path::Path;
-
 use flashlane::config::CompatConfig;
 use flashlane::config::mqsim_xml::{load_device, load_scenarios};
 use flashlane::metrics::mqsim_results;
@@ -22,11 +20,8 @@ fn value<'a>(document: &'a str, name: &str) -> &'a str {
 
 #[test]
 fn the_document_says_what_mqsim_wrote() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/oracle");
-    if !root.is_dir() {
-        println!("skipped: the reference results are not present at ../shared/oracle");
-        return;
-    }
+    let what = "the full reference runs of the released MQSim";
+    let Some(root) = flashlane_testing::shared("oracle", what) else { return };
     for (group, name) in [
         ("g2_latency_floor", "off_read_rand_512K"),
         ("g4_plane_alloc", "PDWC_seq8k_qd8"),
@@ -76,4 +71,9 @@ fn the_document_says_what_mqsim_wrote() {
             assert_eq!(value(&document, tag), translation[tag].to_string(), "{name} {tag}");
         }
     }
+}
+
+#[test]
+fn without_the_shared_data_tests_say_that_they_are_skipped() {
+    flashlane_testing::assert_skipped_without_shared(&["the_document_says_what_mqsim_wrote"]);
 }

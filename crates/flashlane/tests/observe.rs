@@ -111,7 +111,7 @@ fn a_reader_blames_a_writer_for_its_collections() {
     let ratio = ratio(&found, 0);
     assert!((0.9..1.1).contains(&ratio), "{ratio}");
     let row = &found.1.victims[0];
-    let of = |cause: &str| -> u64 {
+    let of = |cause: &str| -> u128 {
         let cells = row.cells.iter().filter(|cell| cell.cause == cause);
         cells.map(|cell| if cell.culprit == "writer" { cell.ps } else { 0 }).sum()
     };
@@ -119,8 +119,37 @@ fn a_reader_blames_a_writer_for_its_collections() {
     // Blocks of the reader are collected too, for the sake of the writer.
     let own_gc = row.cells.iter().any(|cell| cell.culprit == "reader" && cell.cause == "gc");
     let written = row.cells.iter().filter(|cell| cell.cause == "gc").map(|cell| cell.ps);
-    let share = of("gc") as f64 / written.sum::<u64>() as f64;
+    let share = of("gc") as f64 / written.sum::<u128>() as f64;
     assert!(!own_gc || share > 0.98, "{share} of the copies are the writer's");
+}
+
+/// An overload whose waiting adds up to more than 2^64 ps: a page takes a second to program, and a new
+/// request arrives every millisecond.
+#[test]
+fn blame_agrees_with_the_summary_however_long_the_requests_wait() {
+    let writer = flow("writer", 1, 0.0, "off").replace("queue_depth = 1", "iops = 1000.0");
+    let writer = format!("window = \"whole-run\"\n{}", writer.replace("8000", "40000"));
+    let mut flows = two(&writer, &flow("reader", 4, 1.0, "off").replace("8000", "100"))
+        .set("flow.writer.on_end", "\"stop\"")
+        .set("flow.reader.on_end", "\"stop\"")
+        .set("flash.program_time", "[\"1s\"]");
+    flows.options.observe.blame = true;
+    let (summary, details) = detailed(&flows);
+    let blame = details.blame.expect("it was asked for");
+    let most = blame.victims.iter().map(|row| row.waiting_ps).max().expect("two victims");
+    assert!(most > 2 * u128::from(u64::MAX), "the test waits too little: {most} ps");
+    for (row, flow) in blame.victims.iter().zip(&summary.flows) {
+        let mean_us = row.end_to_end_ps as f64 / row.requests as f64 / 1e6;
+        let error = mean_us / flow.end_to_end_us.mean - 1.0;
+        assert!(error.abs() < 1e-9, "{}: {mean_us} us of {:?}", row.flow, flow.end_to_end_us);
+        let cells: u128 = row.cells.iter().map(|cell| cell.ps).sum();
+        assert_eq!(cells, row.waiting_ps, "cells of {}", row.flow);
+        assert_eq!(row.waiting_ps + row.service_ps, row.end_to_end_ps);
+        // What the file says in seconds is the same.
+        let file = serde_json::to_value(row).expect("JSON");
+        let seconds = file["waiting_s"].as_f64().expect("a number");
+        assert!((seconds / (row.waiting_ps as f64 / 1e12) - 1.0).abs() < 1e-12, "{seconds} s");
+    }
 }
 
 /// Requests at a rate of their own.
@@ -161,13 +190,16 @@ fn misses_in_the_mapping_table_are_charged_to_those_who_push_entries_out() {
     let mapping = |scenario: &Scenario| {
         let (_, blame) = blamed(scenario);
         let row = &blame.victims[0];
-        let of = |culprit: &str| -> u64 {
+        let of = |culprit: &str| -> u128 {
             let found = |cell: &&flashlane::observe::BlameCell| {
                 cell.cause == "mapping" && cell.culprit == culprit
             };
             row.cells.iter().filter(found).map(|cell| cell.ps).sum()
         };
-        (of("shy") / row.requests, of("greedy") / row.requests)
+        {
+            let requests = u128::from(row.requests);
+            (of("shy") / requests, of("greedy") / requests)
+        }
     };
     let small = base.set("ftl.mapping.cmt_capacity", "\"16KiB\"");
     let (own, greedy) = mapping(&small);

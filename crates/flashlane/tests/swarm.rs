@@ -1,47 +1,41 @@
 //! A swarm of random configurations: whatever validation accepts must finish, with every audit on.
 //!
-//! `SWARM=2000` runs that many instead of 300; `SWARM_SEED=n` runs one alone and prints it.
+//! `SWARM=2000` runs that many instead of 300, `SWARM_START=n` from seed n on; `SWARM_SEED=n` runs one alone and
+//! prints it. `SWARM_LOG=file` keeps a log (`swarm/log.rs`): seeds in it that the same program has done are not
+//! run again, and `SWARM_START=next` goes on after its largest seed. `SWARM_THREADS=n` limits the threads.
+//! `scripts/swarm.sh` does all that.
 
+mod common;
+#[path = "swarm/effort.rs"]
+mod effort;
 #[path = "swarm/generate.rs"]
 mod generate;
+#[path = "swarm/log.rs"]
+mod log;
+#[path = "swarm/seeds.rs"]
+mod seeds;
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use common::whole_run;
+use effort::processor_time;
 use flashlane::config::validate::validate;
-use flashlane::config::{CacheMode, MappingKind, OnEnd, Technology};
+use flashlane::config::{CacheMode, MappingKind, OnEnd, Technology, WindowRule};
 use flashlane::isolation::Isolation;
-use flashlane::metrics::Summary;
 use flashlane::metrics::summary::{BreakdownSummary, Latency};
+use flashlane::metrics::{FlashSummary, Summary};
 use flashlane::observe::{Observe, RequestBatch};
-use flashlane::{Details, RunOptions, Warmup, simulate, simulate_in_detail};
+use flashlane::{Details, Error, RunOptions, Warmup, simulate, simulate_in_detail};
 use generate::{Case, case};
 
-/// Wall time after which a run counts as endless.
+/// Processor time after which a run counts as endless.
 const ENDLESS: Duration = Duration::from_secs(180);
-
-thread_local! {
-    /// Message and place of the last panic of a worker.
-    static FAULT: RefCell<String> = const { RefCell::new(String::new()) };
-}
-
-/// Keeps panics for the report instead of printing a trace of each.
-fn keep_panics() {
-    std::panic::set_hook(Box::new(|info| {
-        let place = info.location().map(ToString::to_string).unwrap_or_default();
-        let text = info.payload_as_str().unwrap_or("a panic without a message");
-        FAULT.set(format!("{place}: {text}"));
-    }));
-}
 
 /// What came of a seed.
 enum Outcome {
     Refused(String),
-    Finished { requests: u64, wall: Duration },
+    Finished { requests: u64, events: u64, wall: Duration, cpu: Duration },
     Failed(String),
 }
 
@@ -51,21 +45,33 @@ fn run(seed: u64) -> Outcome {
     if let Some(problem) = problems.first() {
         return Outcome::Refused(format!("{problem}"));
     }
-    let start = Instant::now();
-    let progress = |_: f64| assert!(start.elapsed() < ENDLESS, "the run takes for ever");
+    let (start, began) = (Instant::now(), processor_time());
+    let progress = |_: f64| assert!(processor_time() - began < ENDLESS, "the run takes for ever");
     let result = catch_unwind(AssertUnwindSafe(|| {
-        let (summary, details) =
-            simulate_in_detail(&case.device, &case.workload, &case.options, &progress)
-                .unwrap_or_else(|error| panic!("{error}"));
+        let run = simulate_in_detail(&case.device, &case.workload, &case.options, &progress);
+        let (summary, details) = match run {
+            Err(error) if is_empty_window(&error) => return Err(error.to_string()),
+            run => run.unwrap_or_else(|error| panic!("{error}")),
+        };
+        let took = processor_time() - began;
         check(&case, &summary);
         check_observed(&case, &summary, &details);
         run_untimed(&case, &summary, &progress);
-        summary.requests_completed
+        effort::check(&case, &summary, took);
+        Ok((summary.requests_completed, summary.events, took))
     }));
     match result {
-        Ok(requests) => Outcome::Finished { requests, wall: start.elapsed() },
-        Err(_) => Outcome::Failed(FAULT.take()),
+        Ok(Ok((requests, events, cpu))) => {
+            Outcome::Finished { requests, events, wall: start.elapsed(), cpu }
+        }
+        Ok(Err(why)) => Outcome::Refused(why),
+        Err(_) => Outcome::Failed(seeds::fault()),
     }
+}
+
+/// The warm-up took all requests: that shows only when they are over.
+fn is_empty_window(error: &Error) -> bool {
+    matches!(error, Error::Config(problems) if problems.iter().all(|p| p.place == "--warmup"))
 }
 
 /// The same without time: finishes with its audits, or is refused by name.
@@ -92,12 +98,14 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
             assert!(!problems.is_empty());
             return;
         }
+        Err(error) if is_empty_window(&error) => return,
         Err(error) => panic!("without time: {error}"),
     };
     assert!(!refused, "what needs time is refused");
     let flash = &summary.flash;
-    let started = flash.gc_invocations + flash.wear_leveling_moves;
-    assert!(flash.erases <= started, "every erase ends a collection");
+    let whole = whole_run(&summary);
+    let started = whole.gc_invocations + whole.wear_leveling_moves;
+    assert!(whole.erases <= started, "every erase ends a collection");
     let host: u64 = summary.flows.iter().map(|flow| flow.transactions.count).sum();
     assert_eq!(host, flash.user_reads + flash.user_programs, "host pages by flow and in all");
     let (extra, programs) = (
@@ -171,6 +179,7 @@ fn check(case: &Case, summary: &Summary) {
     }
     assert_eq!(summary.slowdown_over_time.is_some(), case.options.windows.is_some());
     check_flash(case, summary);
+    check_spans(case, summary);
     check_shares(summary);
     check_sets(case, summary);
     let stops =
@@ -192,7 +201,7 @@ fn check_observed(case: &Case, summary: &Summary, details: &Details) {
     let Some(blame) = &details.blame else { return };
     for (victim, flow) in blame.victims.iter().zip(&summary.flows) {
         assert_eq!(victim.requests, flow.end_to_end_us.count, "counted requests of {}", flow.name);
-        let cells: u64 = victim.cells.iter().map(|cell| cell.ps).sum();
+        let cells: u128 = victim.cells.iter().map(|cell| cell.ps).sum();
         assert_eq!(cells, victim.waiting_ps, "cells of {} sum to its waiting", flow.name);
         assert_eq!(victim.waiting_ps + victim.service_ps, victim.end_to_end_ps);
         let whole = flow.end_to_end_us.mean * flow.end_to_end_us.count as f64 * 1e6;
@@ -209,7 +218,11 @@ fn check_series(case: &Case, summary: &Summary, details: &Details) {
     let completed: u64 = points().map(|point| point.requests).sum();
     assert_eq!(completed, summary.requests_completed, "every request is in one window");
     let programs: u64 = series.windows.iter().map(|window| window.device.user_programs).sum();
-    assert_eq!(programs, summary.flash.user_programs, "every program is in one window");
+    assert_eq!(programs, whole_run(summary).user_programs, "every program is in one window");
+    for row in &series.windows {
+        let shares = [row.device.channels_busy, row.device.chips_busy];
+        assert!(shares.iter().all(|share| (0.0..=1.0 + 1e-9).contains(share)), "{row:?}");
+    }
     if !case.options.alone {
         assert!(points().all(|point| point.slowdown.is_none()));
     }
@@ -253,6 +266,8 @@ fn check_records(case: &Case, summary: &Summary) {
     let rows: usize = batches.iter().map(RequestBatch::len).sum();
     assert_eq!(rows as u64, summary.requests_completed, "a row for every request");
     let mut counted = vec![(0, 0.0); summary.flows.len()];
+    let mut backlog = vec![0; summary.flows.len()];
+    let window_end = (summary.window_end_s * 1e12).round() as u64;
     let mut last = 0;
     for batch in &batches {
         for row in 0..batch.len() {
@@ -274,8 +289,14 @@ fn check_records(case: &Case, summary: &Summary) {
                 let (count, sum) = &mut counted[usize::from(batch.flow[row])];
                 *count += 1;
                 *sum += response as f64;
+                backlog[usize::from(batch.flow[row])] +=
+                    u64::from(batch.complete_ps[row] > window_end);
             }
         }
+    }
+    if case.options.until_steady.is_none() {
+        let found = summary.flows.iter().map(|flow| flow.backlog_at_end);
+        assert!(found.eq(backlog.iter().copied()), "requests that outlast the window: {backlog:?}");
     }
     for ((count, sum), flow) in counted.into_iter().zip(&summary.flows) {
         assert_eq!(count, flow.response_time_us.count);
@@ -285,24 +306,21 @@ fn check_records(case: &Case, summary: &Summary) {
 }
 
 fn check_flash(case: &Case, summary: &Summary) {
-    let flash = &summary.flash;
+    check_amplification(&summary.flash);
+    // Of all spans: an operation may begin in one and end in the next.
+    let flash = &whole_run(summary);
     let host: u64 = summary.flows.iter().map(|flow| flow.transactions.count).sum();
     assert_eq!(host, flash.user_reads + flash.user_programs, "host pages by flow and in all");
     assert!(flash.gc_programs <= flash.gc_reads, "collection writes what it read");
     let jobs = flash.gc_invocations + flash.wear_leveling_moves;
     assert_eq!(jobs, flash.erases, "every collection ends with its erase");
     assert!(flash.copybacks <= flash.gc_programs, "copybacks are programs of collection");
-    let written_back =
-        if case.device.compat.unprogrammed_mapping { 0 } else { summary.cmt.writebacks };
+    let outside = summary.before_window.cmt.writebacks + summary.after_window.cmt.writebacks;
+    let writebacks = outside + summary.cmt.writebacks;
+    let written_back = if case.device.compat.unprogrammed_mapping { 0 } else { writebacks };
     assert_eq!(flash.mapping_programs, written_back, "every write-back is programmed");
     if case.device.ftl.mapping.ideal {
         assert_eq!(flash.mapping_reads + flash.mapping_programs, 0, "the ideal table is in DRAM");
-    }
-    if flash.user_programs > 0 {
-        let programs = flash.user_programs + flash.gc_programs + flash.mapping_programs;
-        let expected = programs as f64 / flash.user_programs as f64;
-        assert!((flash.write_amplification - expected).abs() < 1e-9);
-        assert!(flash.write_amplification >= 1.0);
     }
     let uncached = case.workload.flows.iter().all(|flow| flow.cache == CacheMode::Off);
     if uncached {
@@ -310,6 +328,35 @@ fn check_flash(case: &Case, summary: &Summary) {
         let written: u64 = summary.flows.iter().map(|flow| flow.bytes.write).sum();
         assert!(flash.user_programs >= written.div_ceil(page), "uncached writes reach the flash");
     }
+}
+
+fn check_amplification(flash: &FlashSummary) {
+    if flash.user_programs > 0 {
+        let programs = flash.user_programs + flash.gc_programs + flash.mapping_programs;
+        let expected = programs as f64 / flash.user_programs as f64;
+        assert!((flash.write_amplification - expected).abs() < 1e-9);
+        assert!(flash.write_amplification >= 1.0);
+    }
+}
+
+/// The window and what lies before and after it make up the run.
+fn check_spans(case: &Case, summary: &Summary) {
+    let (before, after) = (&summary.before_window, &summary.after_window);
+    let inside: u64 =
+        summary.flows.iter().map(|flow| flow.completed_in_window.requests.all()).sum();
+    let all = before.requests_completed + inside + after.requests_completed;
+    assert_eq!(all, summary.requests_completed, "every request completes in one span");
+    let window_s = summary.window_end_s - summary.window_start_s;
+    if case.workload.window == WindowRule::Steady {
+        let all = before.length_s + window_s + after.length_s;
+        assert!((all - summary.simulated_s).abs() < 1e-9, "{all} of {} s", summary.simulated_s);
+    }
+    for flow in &summary.flows {
+        let completed = flow.completed_in_window.requests.all();
+        assert!((flow.iops * window_s - completed as f64).abs() <= 1e-6 * completed as f64);
+        assert!(flow.backlog_at_end <= flow.requests.all() || case.options.until_steady.is_some());
+    }
+    assert_eq!(summary.saturated, summary.flows.iter().any(|flow| flow.saturated));
 }
 
 /// Sets are disjoint and cover the drive, but for the chips that the configuration says; every flow keeps a
@@ -356,74 +403,5 @@ fn check_shares(summary: &Summary) {
 
 #[test]
 fn accepted_configurations_finish() {
-    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect(name));
-    if let Some(seed) = number("SWARM_SEED") {
-        println!("{:#?}", case(seed));
-        match run(seed) {
-            Outcome::Refused(why) => panic!("refused: {why}"),
-            Outcome::Failed(_) => panic!("the seed fails"),
-            Outcome::Finished { requests, wall } => println!("{requests} requests in {wall:?}"),
-        }
-        return;
-    }
-    keep_panics();
-    let runs = number("SWARM").unwrap_or(300);
-    let next = AtomicU64::new(number("SWARM_START").unwrap_or(0));
-    let end = next.load(Ordering::Relaxed) + runs;
-    let outcomes = Mutex::new(BTreeMap::new());
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(4));
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= end {
-                        return;
-                    }
-                    let outcome = run(seed);
-                    if let Outcome::Failed(why) = &outcome {
-                        let line = why.lines().next().unwrap_or_default();
-                        println!(
-                            "SWARM_SEED={seed} cargo test -p flashlane --test swarm  # {line}"
-                        );
-                    }
-                    outcomes.lock().expect("no worker panics").insert(seed, outcome);
-                }
-            });
-        }
-    });
-    drop(std::panic::take_hook());
-    report(&outcomes.into_inner().expect("no worker panics"));
-}
-
-fn report(outcomes: &BTreeMap<u64, Outcome>) {
-    let (mut finished, mut requests, mut failed) = (0_usize, 0, Vec::new());
-    let mut slowest = (Duration::ZERO, 0);
-    let mut refusals: BTreeMap<String, u32> = BTreeMap::new();
-    for (&seed, outcome) in outcomes {
-        match outcome {
-            Outcome::Finished { requests: count, wall } => {
-                finished += 1;
-                requests += count;
-                slowest = slowest.max((*wall, seed));
-            }
-            Outcome::Failed(_) => failed.push(seed),
-            Outcome::Refused(why) => {
-                let place = why.split(':').next().unwrap_or_default().to_owned();
-                *refusals.entry(place).or_default() += 1;
-            }
-        }
-    }
-    let accepted = finished + failed.len();
-    let share = accepted as f64 / outcomes.len() as f64;
-    println!(
-        "{} configurations, {accepted} accepted ({:.0} %), {finished} finished, {requests} requests, \
-         slowest seed {} in {:?}; refusals by key: {refusals:?}",
-        outcomes.len(),
-        share * 100.0,
-        slowest.1,
-        slowest.0
-    );
-    assert!(failed.is_empty(), "{} of {accepted} failed: seeds {failed:?}", failed.len());
-    assert!(share > 0.6, "only {share} of the configurations are valid");
+    seeds::run_all();
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Scenario, run_all};
+use common::{Scenario, run_all, whole_run};
 use flashlane::Error;
 use flashlane::metrics::Summary;
 
@@ -111,9 +111,10 @@ fn agree(cases: &[Case<'_>], percent: f64) {
     for ((name, ..), (timed, untimed)) in cases.iter().zip(timed.iter().zip(&untimed)) {
         let pairs = timed.flows.iter().zip(&untimed.flows);
         let of_flows = pairs.map(|(t, u)| (t.write_amplification, u.write_amplification));
-        let all = (timed.flash.write_amplification, untimed.flash.write_amplification);
+        // Without time, all write-backs are over.
+        let all = (whole_run(timed).write_amplification, untimed.flash.write_amplification);
         let single = timed.flows.len() == 1;
-        for (timed, untimed) in std::iter::once(all).chain(of_flows).skip(usize::from(single)) {
+        for (timed, untimed) in std::iter::once(all).chain(of_flows.filter(|_| !single)) {
             let difference = 100.0 * (untimed / timed - 1.0);
             let row = format!("{timed:>8.4} {untimed:>8.4} {difference:>6.2} %  {name}");
             println!("{row}");

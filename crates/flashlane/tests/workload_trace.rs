@@ -1,7 +1,7 @@
 //! Replay of traces: addresses, times, passes, refusals.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flashlane::Error;
 use flashlane::config::TraceConfig;
@@ -200,24 +200,15 @@ fn the_footprint_is_the_set_of_touched_pages() {
     assert_eq!(found, Footprint::Whole);
 }
 
-/// A stock trace of MQSim, where the folder of reference data is at hand.
-fn real(name: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/oracle/traces");
-    let path = root.join(format!("{name}-small.trace"));
-    if !path.exists() {
-        println!("skipped: {} is absent", path.display());
-        return None;
-    }
-    Some(path)
-}
-
 #[test]
 fn real_traces_replay_whole() {
+    let what = "the stock traces of MQSim";
+    let Some(folder) = flashlane_testing::shared("oracle/traces", what) else { return };
     // Requests, duration in ms, read ratio: measured independently of this reader.
     for (name, requests, ms, reads) in
         [("wsrch", 24_783, 60_055.0, 0.9998), ("tpcc", 6999, 136.4, 0.626)]
     {
-        let Some(path) = real(name) else { continue };
+        let path = folder.join(format!("{name}-small.trace"));
         let space = space(128 << 21);
         let mut source = TraceSource::open(&config(&path, ""), &space).expect("a good trace");
         let planned = pass(&mut source);
@@ -233,4 +224,9 @@ fn real_traces_replay_whole() {
         let Footprint::Pages(pages) = touched else { panic!("{name} does not touch all") };
         assert!(planned.iter().all(|p| pages.contains(p.sector / 16)));
     }
+}
+
+#[test]
+fn without_the_shared_data_tests_say_that_they_are_skipped() {
+    flashlane_testing::assert_skipped_without_shared(&["real_traces_replay_whole"]);
 }

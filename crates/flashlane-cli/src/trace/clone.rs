@@ -6,9 +6,8 @@ use std::path::Path;
 
 use flashlane::Error;
 use flashlane::config::load;
+use flashlane::workload::RequestOp;
 use flashlane::workload::clone::{self, CloneFile, CloneSource};
-use flashlane::workload::{RequestOp, RequestSource};
-use flashlane_engine::Time;
 use flashlane_trace::statistics::{Meter, SideStatistics, TraceStatistics};
 
 use super::{STRIDE, reading, trace_error};
@@ -206,7 +205,7 @@ fn write_requests(
     let bar = progress_bar(requests, "generating", arguments.quiet);
     let mut source = CloneSource::alone(&file.params(), requests, scale, seed);
     let mut written = 0;
-    while let Some(request) = source.next(Time::ZERO).map_err(io::Error::other)? {
+    while let Some(request) = source.generate().map_err(io::Error::other)? {
         let op = if request.op == RequestOp::Read { 'R' } else { 'W' };
         let (us, ps) = (request.arrival.0 / 1_000_000, request.arrival.0 % 1_000_000);
         let (offset, length) = (request.sector * 512, request.sectors * 512);

@@ -55,7 +55,8 @@ pub(super) fn inspect(arguments: &InspectArgs) -> Result<(), Error> {
             && reading.time_unit.is_none()
             && reading.size_unit.is_none();
         if tells_nothing
-            && Path::new(file).is_file()
+            && Path::new(file).exists()
+            && !Path::new(file).is_dir()
             && detect(file).map_err(trace_error)?.is_none()
             && let Some(bare) = BareColumns::of(file).map_err(trace_error)?
         {

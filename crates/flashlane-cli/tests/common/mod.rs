@@ -58,8 +58,8 @@ pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("it is there")
 }
 
-/// Runs a script where Python has what it imports, and gives its standard output; nothing, with a message,
-/// where not. The interpreter is `PYTHON`, or that of `make test`, or any.
+/// Runs a script where Python has what it imports, and gives its standard output. Elsewhere: nothing, and the
+/// running test says that it skips this part. The interpreter is `PYTHON`, or that of `make test`, or any.
 pub(crate) fn python(folder: &Path, imports: &str, script: &str) -> Option<String> {
     let made = repository().join("target/python-env/bin/python");
     let python = std::env::var_os("PYTHON").map(PathBuf::from);
@@ -67,7 +67,8 @@ pub(crate) fn python(folder: &Path, imports: &str, script: &str) -> Option<Strin
         python.or(made.exists().then_some(made)).unwrap_or_else(|| PathBuf::from("python3"));
     let run = |text: &str| Command::new(&python).current_dir(folder).args(["-c", text]).output();
     if !run(imports).is_ok_and(|output| output.status.success()) {
-        println!("skipped: no Python that can `{imports}`");
+        let needs = format!("a Python that can `{imports}`");
+        flashlane_testing::skip_part("the part in Python", &needs);
         return None;
     }
     let output = run(&format!("{imports}\n{script}")).expect("it started before");

@@ -22,7 +22,7 @@ pub(super) struct Lane<E> {
 
 impl<E: Copy + Default> Lane<E> {
     pub(super) fn new(end: Key) -> Self {
-        Self { places: Places::new(vec![Entry::past()]), head: 0, tail: 0, end }
+        Self { places: Places::one(Entry::past()), head: 0, tail: 0, end }
     }
 
     pub(super) fn len(&self) -> usize {

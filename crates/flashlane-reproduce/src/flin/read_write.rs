@@ -42,8 +42,13 @@ fn point(lab: &Lab<'_>, policy: &str, writes: u32, reads: u32) -> Result<Job, Er
 
 /// Mean response time over the requests of both flows. Unit: microseconds.
 fn response(summary: &Summary) -> f64 {
-    let weight: f64 = summary.flows.iter().map(|flow| flow.iops).sum();
-    summary.flows.iter().map(|flow| flow.iops * flow.response_time_us.mean).sum::<f64>() / weight
+    let weight: f64 = summary.flows.iter().map(|flow| flow.requests.all() as f64).sum();
+    summary
+        .flows
+        .iter()
+        .map(|flow| flow.requests.all() as f64 * flow.response_time_us.mean)
+        .sum::<f64>()
+        / weight
 }
 
 /// Runs the experiment.

@@ -170,7 +170,7 @@ pub(super) fn parser(reading: &Reading, path: &Path) -> Result<Blktrace, TraceEr
 }
 
 /// The files of the other CPUs beside `NAME.blktrace.N`; none of a file of another name.
-fn other_cpus(path: &Path) -> Vec<PathBuf> {
+pub(super) fn other_cpus(path: &Path) -> Vec<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let Some((stem, own)) = name.rsplit_once(".blktrace.") else { return Vec::new() };
     let Ok(own) = own.parse::<u32>() else { return Vec::new() };

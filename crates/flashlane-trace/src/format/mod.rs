@@ -28,7 +28,7 @@ mod vscsi;
 pub use column_map::{ColumnMap, Separator};
 pub(crate) use csv::HEADER as CSV_HEADER;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use self::order::ByArrival;
 use crate::error::TraceError;
@@ -155,7 +155,16 @@ macro_rules! formats {
             Columns(ColumnMap),
         }
 
-        impl Format {
+        /// The files that a trace consists of: the one that is named, and those beside it that are read with it. Only
+/// traces of `blktrace` have several, one for each processor.
+#[must_use]
+pub fn files_of(path: &Path) -> Vec<PathBuf> {
+    let mut files = vec![path.to_owned()];
+    files.extend(blktrace::other_cpus(path));
+    files
+}
+
+impl Format {
             /// All formats, the column map last.
             pub const ALL: &[&FormatInfo] =
                 &[$(&$module::INFO,)* $(&$binary_module::INFO,)* &columns::INFO];

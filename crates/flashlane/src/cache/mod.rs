@@ -134,12 +134,12 @@ impl Ssd {
                     let bytes = u64::from(hit.count_ones()) * SECTOR_BYTES;
                     self.cache.pieces.push(Piece { slot, bytes });
                 }
-                let record = &mut self.recorder.flows[flow as usize];
+                let work = &mut self.recorder.flows[flow as usize].work;
                 if part.mask == 0 {
-                    record.cache_hits += 1;
+                    work.cache_hits += 1;
                     continue;
                 }
-                record.cache_misses += 1;
+                work.cache_misses += 1;
             }
             self.read_flash(id, flow, &part);
         }
@@ -256,11 +256,11 @@ impl Ssd {
                 evicted = chain;
             }
             let (slot, before) = self.cache.slots(flow).write(part.lpa, flow, part.mask);
-            let record = &mut self.recorder.flows[flow as usize];
+            let work = &mut self.recorder.flows[flow as usize].work;
             if before.is_some() {
-                record.cache_hits += 1;
+                work.cache_hits += 1;
             } else {
-                record.cache_misses += 1;
+                work.cache_misses += 1;
             }
             let bytes = u64::from(part.mask.count_ones()) * SECTOR_BYTES;
             self.cache.pieces.push(Piece { slot, bytes });
@@ -314,8 +314,10 @@ impl Ssd {
         tr.set_mask(slot.mask & mask);
         tr.tag = slot.version;
         tr.flush_epoch = epoch;
-        let sectors = u64::from(tr.sectors());
-        self.cache.pool(owner).in_flight += sectors;
+        let pool = self.cache.pool(owner);
+        pool.in_flight += u64::from(tr.sectors());
+        tr.position = pool.write_backs.len() as u32;
+        pool.write_backs.push(id);
         id
     }
 
@@ -339,6 +341,10 @@ impl Ssd {
         let (flow, drop) = (tr.flow, self.cache.drops_written);
         let pool = self.cache.pool(flow);
         pool.in_flight -= u64::from(tr.sectors());
+        pool.write_backs.swap_remove(tr.position as usize);
+        if let Some(&moved) = pool.write_backs.get(tr.position as usize) {
+            self.transactions[moved].position = tr.position;
+        }
         pool.slots.end_write_back(tr.lpa, tr.tag, drop);
         let mut over = Vec::new();
         self.cache.flushes[flow as usize].ended(tr.flush_epoch, &mut over);
@@ -385,18 +391,13 @@ impl Ssd {
     pub(crate) fn trim_cached(&mut self, flow: u16, lpa: u32, mask: u64) {
         let pool = self.cache.pool(flow);
         pool.slots.trim(lpa, mask);
-        if pool.in_flight == 0 {
-            return;
-        }
-        let waits = |tr: &Transaction| {
-            tr.source == Source::Cache && tr.op == Op::Program && tr.lpa == lpa && tr.ppa == NONE
-        };
-        let found = self.transactions.iter().filter(|(_, tr)| waits(tr));
-        for id in found.map(|(id, _)| id).collect::<Vec<u32>>() {
+        for &id in &pool.write_backs {
             let tr = &mut self.transactions[id];
-            let trimmed = u64::from((tr.mask() & mask).count_ones());
-            tr.set_mask(tr.mask() & !mask);
-            self.cache.pool(flow).in_flight -= trimmed;
+            if tr.lpa == lpa && tr.ppa == NONE {
+                let trimmed = u64::from((tr.mask() & mask).count_ones());
+                tr.set_mask(tr.mask() & !mask);
+                pool.in_flight -= trimmed;
+            }
         }
     }
 
@@ -415,10 +416,12 @@ impl Ssd {
     /// Checks the counters of the cache.
     pub(crate) fn audit_cache(&self) {
         let mut under_way = vec![0; self.cache.pools.len()];
-        for (_, tr) in self.transactions.iter() {
+        for (id, tr) in self.transactions.iter() {
             if tr.source == Source::Cache && tr.op == Op::Program {
                 let pool = usize::from(tr.flow) % under_way.len();
                 under_way[pool] += u64::from(tr.sectors());
+                let listed = self.cache.pools[pool].write_backs.get(tr.position as usize);
+                assert_eq!(listed, Some(&id), "a write-back under way is listed");
             }
         }
         for (pool, under_way) in self.cache.pools.iter().zip(under_way) {

@@ -8,7 +8,9 @@ use super::slots::Slots;
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     pub(crate) slots: Slots,
-    /// Sectors of write-backs under way.
+    /// Write-backs under way, in no order.
+    pub(super) write_backs: Vec<u32>,
+    /// Sectors of them.
     pub(super) in_flight: u64,
     bound: u64,
     /// Writes that wait for room, oldest first.
@@ -18,7 +20,13 @@ pub(crate) struct Pool {
 impl Pool {
     /// Nothing cached, nothing under way. Capacity in pages, bound in sectors.
     pub(super) fn new(capacity: u32, bound: u64) -> Self {
-        Self { slots: Slots::new(capacity), in_flight: 0, bound, waiting: VecDeque::new() }
+        Self {
+            slots: Slots::new(capacity),
+            write_backs: Vec::new(),
+            in_flight: 0,
+            bound,
+            waiting: VecDeque::new(),
+        }
     }
 
     /// Another page may be accepted.

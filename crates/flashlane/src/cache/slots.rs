@@ -50,6 +50,8 @@ pub(crate) struct Slots {
     oldest: u32,
     capacity: u32,
     version: u32,
+    /// Changed pages of each flow.
+    dirty: Vec<u32>,
 }
 
 impl Slots {
@@ -63,7 +65,17 @@ impl Slots {
             oldest: NONE,
             capacity,
             version: 0,
+            dirty: Vec::new(),
         }
+    }
+
+    /// A page of a flow is changed from now on.
+    #[inline]
+    fn count_dirty(&mut self, flow: u16) {
+        if self.dirty.len() <= usize::from(flow) {
+            self.dirty.resize(usize::from(flow) + 1, 0);
+        }
+        self.dirty[usize::from(flow)] += 1;
     }
 
     /// Pages that fit.
@@ -150,13 +162,18 @@ impl Slots {
     pub(super) fn write(&mut self, lpa: u32, flow: u16, mask: u64) -> (u32, Option<SlotState>) {
         self.version = self.version.wrapping_add(1);
         let Some(at) = self.index.get(lpa) else {
+            self.count_dirty(flow);
             return (self.insert(lpa, flow, mask, SlotState::Dirty), None);
         };
         self.use_now(at);
         let slot = &mut self.slots[at as usize];
         slot.mask |= mask;
         slot.version = self.version;
-        (at, Some(std::mem::replace(&mut slot.state, SlotState::Dirty)))
+        let (owner, before) = (slot.flow, std::mem::replace(&mut slot.state, SlotState::Dirty));
+        if before != SlotState::Dirty {
+            self.count_dirty(owner);
+        }
+        (at, Some(before))
     }
 
     /// Data from flash for a page, which must be cached or have room. Changed sectors stay. Returns
@@ -207,6 +224,10 @@ impl Slots {
         let at = self.index.remove(lpa).expect("the page is cached");
         self.unlink(at);
         self.free.push(at);
+        let Slot { flow, state, .. } = self.slots[at as usize];
+        if state == SlotState::Dirty {
+            self.dirty[usize::from(flow)] -= 1;
+        }
         // The next one to go is at hand where this one was the oldest.
         if let Some(next) = self.slots.get(self.oldest as usize) {
             self.index.prefetch(next.lpa);
@@ -219,6 +240,9 @@ impl Slots {
     pub(super) fn start_write_back(&mut self, lpa: u32) -> Slot {
         let at = self.index.get(lpa).expect("the page is cached");
         let slot = &mut self.slots[at as usize];
+        if slot.state == SlotState::Dirty {
+            self.dirty[usize::from(slot.flow)] -= 1;
+        }
         slot.state = SlotState::WriteBack;
         *slot
     }
@@ -236,24 +260,32 @@ impl Slots {
         }
     }
 
-    /// Changed pages of a flow, least recently used first.
+    /// Changed pages of a flow, least recently used first. Looks at the pages that were used since the
+    /// oldest of them was.
     pub(super) fn dirty_pages(&self, flow: u16) -> Vec<u32> {
-        let mut pages = Vec::new();
-        let mut at = self.oldest;
-        while let Some(slot) = self.slots.get(at as usize) {
+        let count = self.dirty.get(usize::from(flow)).map_or(0, |&count| count as usize);
+        let mut pages = Vec::with_capacity(count);
+        let mut at = self.newest;
+        while pages.len() < count {
+            let slot = self.slots[at as usize];
             if slot.flow == flow && slot.state == SlotState::Dirty {
                 pages.push(slot.lpa);
             }
-            at = slot.newer;
+            at = slot.older;
         }
+        pages.reverse();
         pages
     }
 
     /// Checks links and counts; in a partition, that all pages are of its flow.
     pub(super) fn audit(&self, owner: Option<u16>) {
         let (mut at, mut count) = (self.newest, 0);
+        let mut dirty = vec![0; self.dirty.len()];
         while let Some(slot) = self.slots.get(at as usize) {
             assert_eq!(self.index.get(slot.lpa), Some(at), "index and list agree");
+            if slot.state == SlotState::Dirty {
+                dirty[usize::from(slot.flow)] += 1;
+            }
             assert_ne!(slot.mask, 0, "a cached page holds something");
             assert!(
                 owner.is_none_or(|flow| flow == slot.flow),
@@ -264,6 +296,7 @@ impl Slots {
         }
         assert_eq!(count, self.index.len(), "every slot is in the list once");
         assert!(count <= self.capacity as usize, "the cache keeps its capacity");
+        assert_eq!(dirty, self.dirty, "changed pages are counted by flow");
     }
 }
 

@@ -4,7 +4,9 @@ use std::hint::select_unpredictable;
 
 use flashlane_engine::{NONE, Slab, Time};
 
+use super::channel::Channel;
 use super::{DieState, Flash};
+use crate::metrics::reading::{ChipReading, FlowReading};
 use crate::transaction::{Source, Transaction};
 
 /// Accounts of a chip.
@@ -14,8 +16,8 @@ pub(crate) struct ChipAccount {
     stopped: Time,
     /// Time with at least one die active. Unit: picoseconds.
     pub(crate) busy: u64,
-    /// Die-time by source: host, collection, mapping. Unit: picoseconds.
-    pub(crate) by_source: [u64; 3],
+    /// Sums over the dies of the time by source: host, collection, mapping. Unit: picoseconds.
+    pub(crate) by_source: [u128; 3],
 }
 
 /// The account of a source: host, collection, mapping.
@@ -49,10 +51,56 @@ impl Flash {
         let tr = &transactions[head];
         if tr.sibling == NONE {
             let by = account_of(tr.source);
-            account.by_source[by] += whole;
-            self.by_flow[tr.flow as usize][by] += whole;
+            account.by_source[by] += u128::from(whole);
+            self.by_flow[tr.flow as usize][by] += u128::from(whole);
         } else {
             self.charge_pages(chip, head, whole, transactions);
+        }
+    }
+
+    /// Time that each channel was taken up to `at`. A use counts when it begins: what is left of it comes off.
+    /// Unit: picoseconds.
+    pub(crate) fn taken(&self, at: Time, transactions: &Slab<Transaction>) -> Vec<u64> {
+        let until = |channel: &Channel| match channel.moving {
+            NONE => channel.until,
+            id => transactions[id].mark + Time(self.timing.data(transactions[id].sectors())),
+        };
+        self.channels.iter().map(|c| c.taken - until(c).saturating_sub(at).0).collect()
+    }
+
+    /// Time that each chip was busy up to `at`, operations that have not ended included. Unit: picoseconds.
+    pub(crate) fn busy_chips(&self, at: Time) -> Vec<u64> {
+        // From when to when some die of each chip works.
+        let mut spans = vec![(at, Time::ZERO); self.chips.len()];
+        for die in self.dies.iter().filter(|die| die.state == DieState::Array) {
+            let (from, to) = &mut spans[die.chip as usize];
+            (*from, *to) = ((*from).min(die.since), (*to).max(die.until.min(at)));
+        }
+        let busy = |(account, (from, to)): (&ChipAccount, (Time, Time))| {
+            account.busy + to.saturating_sub(from.max(account.stopped)).0
+        };
+        self.chips.iter().zip(spans).map(busy).collect()
+    }
+
+    /// Adds what the arrays that work at `at` have done of their operations, which count when they end.
+    pub(crate) fn add_unfinished(
+        &self,
+        at: Time,
+        transactions: &Slab<Transaction>,
+        chips: &mut [ChipReading],
+        flows: &mut [FlowReading],
+    ) {
+        for die in self.dies.iter().filter(|die| die.state == DieState::Array && die.since < at) {
+            let (chip, until) = (die.chip as usize, die.until.min(at));
+            let next = |&id: &u32| Some(transactions[id].sibling).filter(|&id| id != NONE);
+            let command = || std::iter::successors(Some(die.head), next);
+            let part = u128::from((until - die.since).0) / command().count() as u128;
+            for id in command() {
+                let tr = &transactions[id];
+                let by = account_of(tr.source);
+                chips[chip].by_source[by] += part;
+                flows[tr.flow as usize].device_time[by] += part;
+            }
         }
     }
 
@@ -68,8 +116,8 @@ impl Flash {
         for id in command() {
             let tr = &transactions[id];
             let by = account_of(tr.source);
-            self.chips[chip as usize].by_source[by] += taken;
-            self.by_flow[tr.flow as usize][by] += taken;
+            self.chips[chip as usize].by_source[by] += u128::from(taken);
+            self.by_flow[tr.flow as usize][by] += u128::from(taken);
             taken = part;
         }
     }

@@ -1,7 +1,9 @@
 //! A channel: one bus that commands, program data and read data share.
 //!
-//! Read commands for idle dies go first, then waiting read data, then the other commands. Two ends are no
-//! events where nobody would do anything then: see [`Channel`].
+//! Read commands for idle dies go first, then waiting read data, then the other commands. No order is
+//! strict for ever: after a page of data per die the other commands have their turn, and read data that
+//! others went past ages (see [`Channel::push_data`]). Two ends are no events where nobody would do
+//! anything then: see [`Channel`].
 
 use flashlane_engine::{NONE, Ring, Sequence, Time};
 
@@ -9,6 +11,14 @@ use super::DieState;
 use crate::event::Event;
 use crate::ssd::Ssd;
 use crate::transaction::Op;
+
+/// Classes of read data.
+pub(super) const MAPPING: usize = 0;
+pub(super) const USER: usize = 1;
+pub(super) const COLLECTION: usize = 2;
+
+/// A head start that no page of a lower class makes up for. Unit: pages.
+const STRICT: u64 = 1 << 62;
 
 /// The end of a read in the array, of which the channel has not taken notice.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,6 +28,15 @@ struct Sensing {
     die: u32,
     /// It is an event.
     scheduled: bool,
+}
+
+/// A page of read data that waits in the register of its die.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ready {
+    /// The smaller goes first. Unit: pages of read data that the channel has moved.
+    turn: u64,
+    /// The transaction.
+    id: u32,
 }
 
 /// A channel.
@@ -36,11 +55,15 @@ pub(crate) struct Channel {
     /// When the first of them ends; the end of time without one.
     first_sensed: Time,
     /// The read data on the bus, or `NONE`.
-    moving: u32,
-    /// Read data that waits: mapping, user, collection.
-    waiting: [Ring<u32>; 3],
+    pub(super) moving: u32,
+    /// Read data that waits: mapping, user, collection; each in order of its turns.
+    waiting: [Ring<Ready>; 3],
     /// Pages of it.
     pages_waiting: u32,
+    /// Pages of read data moved so far.
+    moved_in_all: u64,
+    /// By so many pages a class of read data goes before the next one. Unit: pages.
+    head_start: u64,
     /// Dies with pages to program out of their registers.
     pub(super) copybacks: Ring<u32>,
     /// Pages of read data moved since the scheduler last had the choice of all commands.
@@ -50,8 +73,9 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// An idle channel.
-    pub(super) fn new() -> Self {
+    /// An idle channel of so many dies. With `strict`, read data does not age: mapping goes before user
+    /// before collection, always.
+    pub(super) fn new(dies: u32, strict: bool) -> Self {
         Self {
             busy: false,
             until: Time::ZERO,
@@ -61,6 +85,8 @@ impl Channel {
             moving: NONE,
             waiting: Default::default(),
             pages_waiting: 0,
+            moved_in_all: 0,
+            head_start: if strict { STRICT } else { u64::from(dies) },
             copybacks: Ring::new(),
             moved: 0,
             taken: 0,
@@ -73,18 +99,39 @@ impl Channel {
         self.pages_waiting > 0
     }
 
-    /// A page of read data waits; the lower its class, the earlier it goes.
+    /// A page of read data waits.
+    ///
+    /// Its turn is the number of pages that the channel has moved so far, plus a page per die for each
+    /// class before its own. So classes go first, but a page waits for at most two pages per die and for
+    /// what the dies hold by then, however busy the channel is.
+    ///
+    /// Source: the classes are those of MQSim's release, where they are strict. That they age is our
+    /// choice, because strict classes leave collection in its register for ever on a channel that reads
+    /// saturate, and the writes behind it. ONFI leaves the order to the controller; the firmware of the
+    /// Cosmos+ OpenSSD knows no classes and moves read data first come, first served.
     #[inline]
     pub(super) fn push_data(&mut self, class: usize, id: u32) {
         self.pages_waiting += 1;
-        self.waiting[class].push_back(id);
+        let turn = self.moved_in_all + class as u64 * self.head_start;
+        self.waiting[class].push_back(Ready { turn, id });
     }
 
     /// Takes the page of read data that goes next, or returns `NONE`.
     #[inline]
     fn pop_data(&mut self) -> u32 {
-        let Some(id) = self.waiting.iter_mut().find_map(Ring::pop_front) else { return NONE };
+        let turn = |ring: &Ring<Ready>| ring.front().map_or(u64::MAX, |ready| ready.turn);
+        let [mapping, user, collection] = &self.waiting;
+        let (mapping, user, collection) = (turn(mapping), turn(user), turn(collection));
+        let class = if mapping <= user.min(collection) {
+            MAPPING
+        } else if user <= collection {
+            USER
+        } else {
+            COLLECTION
+        };
+        let Some(Ready { id, .. }) = self.waiting[class].pop_front() else { return NONE };
         self.pages_waiting -= 1;
+        self.moved_in_all += 1;
         id
     }
 
@@ -253,5 +300,48 @@ impl Ssd {
         if !self.flash.channels[channel as usize].busy {
             self.await_sensing(channel);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIES: u32 = 4;
+
+    /// How many pages of users, which never end, go before one page of a class.
+    fn users_before(class: usize, strict: bool, pages: u32) -> Option<u32> {
+        let mut channel = Channel::new(DIES, strict);
+        (0..DIES).for_each(|_| channel.push_data(USER, 1));
+        channel.push_data(class, 2);
+        (0..pages).find(|_| {
+            let id = channel.pop_data();
+            channel.push_data(USER, 1);
+            id == 2
+        })
+    }
+
+    #[test]
+    fn classes_go_first_and_read_data_ages() {
+        assert_eq!(users_before(MAPPING, false, 1000), Some(0));
+        assert_eq!(users_before(USER, false, 1000), Some(DIES), "behind those that waited already");
+        assert_eq!(users_before(COLLECTION, false, 1000), Some(2 * DIES));
+    }
+
+    #[test]
+    fn strict_classes_never_age() {
+        assert_eq!(users_before(MAPPING, true, 1000), Some(0));
+        assert_eq!(users_before(COLLECTION, true, 1000), None);
+    }
+
+    #[test]
+    fn mapping_does_not_keep_users_waiting() {
+        let mut channel = Channel::new(DIES, false);
+        channel.push_data(USER, 1);
+        let moved = (0..1000).find(|_| {
+            channel.push_data(MAPPING, 3);
+            channel.pop_data() == 1
+        });
+        assert_eq!(moved, Some(DIES + 1), "mapping wins where turns are equal");
     }
 }

@@ -89,7 +89,7 @@ pub(crate) struct Flash {
     pub(crate) chips: Array<ChipAccount>,
     pub(crate) counters: FlashCounters,
     /// Array time by flow and source, as in [`ChipAccount`]. Unit: picoseconds.
-    pub(crate) by_flow: Array<[u64; 3]>,
+    pub(crate) by_flow: Array<[u128; 3]>,
     dies_per_chip: Divisor,
     chips_per_channel: Divisor,
     planes_per_die: Divisor,
@@ -131,9 +131,11 @@ impl Flash {
             holds_suspended: false,
             registers: NONE,
         };
+        let dies = geometry.chips_per_channel * geometry.dies_per_chip;
+        let channel = Channel::new(dies, compat.data_before_commands);
         Self {
             timing: FlashTiming::new(config, compat),
-            channels: Array::of(Channel::new(), geometry.channels as usize),
+            channels: Array::of(channel, geometry.channels as usize),
             dies: (0..geometry.dies()).map(die).collect(),
             sets: Array::of(
                 DieSets { idle: u32::MAX, changing: 0, waiting: 0 },
@@ -431,9 +433,9 @@ impl Ssd {
         self.flash.die_stops(die, end, &self.transactions);
         let Die { head, since, channel, .. } = self.flash.dies[die as usize];
         let class = match self.transactions[head].source {
-            Source::Mapping => 0,
-            Source::User | Source::Cache => 1,
-            Source::Gc => 2,
+            Source::Mapping => channel::MAPPING,
+            Source::User | Source::Cache => channel::USER,
+            Source::Gc => channel::COLLECTION,
         };
         let mut pages = 0;
         let mut id = head;

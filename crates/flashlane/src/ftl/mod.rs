@@ -19,7 +19,7 @@ mod translate;
 pub(crate) mod untimed;
 mod wear;
 
-use flashlane_engine::{Array, DenseMap, Rng, Slab, Use};
+use flashlane_engine::{Array, DenseMap, Linked, Lists, NONE, Rng, Slab, Use};
 
 use crate::config::validate::{data_limits, plane_limits};
 use crate::config::{DeviceConfig, GcConfig, MappingKind, Technology, UnwrittenRead};
@@ -27,7 +27,7 @@ use crate::isolation::MovingSets;
 use crate::layout::Layout;
 use crate::observe::Cause;
 use crate::ssd::Ssd;
-use crate::transaction::{Op, Source};
+use crate::transaction::{Op, Source, Transaction};
 use allocation::{Allocation, Allocator};
 use blocks::{BlockState, Blocks};
 use gc::{Job, VictimPolicy};
@@ -187,10 +187,10 @@ pub(crate) struct Ftl {
     wear_threshold: u32,
     /// Logical pages with a partial write that waits for old data.
     merging: DenseMap,
-    /// Writes to such pages, oldest first.
-    merge_queue: Vec<u32>,
-    /// Reads of pages that are not programmed yet.
-    unprogrammed: Vec<u32>,
+    /// Writes to such pages, by logical page, oldest first.
+    merge_queue: Lists,
+    /// Reads of pages that are not programmed yet, by physical page, oldest first.
+    unprogrammed: Lists,
     /// Partial writes are placed and queued before the old data is read.
     merge_in_queue: bool,
     unwritten_reads_flash: bool,
@@ -258,8 +258,8 @@ impl Ftl {
             collection_per_block: device.compat.collection_per_block,
             wear_threshold: if by_page { device.ftl.wear_leveling.static_threshold } else { 0 },
             merging: DenseMap::default(),
-            merge_queue: Vec::new(),
-            unprogrammed: Vec::new(),
+            merge_queue: Lists::default(),
+            unprogrammed: Lists::default(),
             merge_in_queue: page_level && device.compat.partial_writes_in_queue,
             unwritten_reads_flash: device.ftl.unwritten_read == UnwrittenRead::Flash
                 || device.compat.flash_unwritten_reads,
@@ -313,17 +313,18 @@ impl Ssd {
     /// Keeps the accounts of a finished program: readers of the page may go, the block may be ready
     /// for collection.
     fn page_programmed(&mut self, id: u32) {
-        let tr = &self.transactions[id];
-        let block_id = self.ftl.blocks.block_of(tr.ppa);
-        let plane = tr.plane;
+        let Transaction { ppa, plane, .. } = self.transactions[id];
+        let block_id = self.ftl.blocks.block_of(ppa);
         let block = self.ftl.blocks.block_mut(block_id);
         block.programmed += 1;
-        let wake = std::mem::take(&mut block.awaited);
+        let programmed = u32::from(block.programmed);
         let state = &mut self.ftl.blocks.planes[plane as usize];
         state.programs -= 1;
         let wanted = state.gc_wanted;
-        if wake {
-            self.wake_readers(block_id);
+        // Reads wait only where the pages of a block are programmed in order.
+        if !self.ftl.unprogrammed.is_empty() {
+            assert_eq!(programmed, self.ftl.blocks.page_of(ppa) + 1, "a block fills in order");
+            self.wake_readers(ppa);
         }
         if self.ftl.hybrid.is_some() {
             // The block may have lost its role, or a merge may wait for its last program.
@@ -336,26 +337,17 @@ impl Ssd {
         }
     }
 
-    /// Reads that waited for a program of the block look again.
-    fn wake_readers(&mut self, block: u32) {
-        let mut at = 0;
-        while at < self.ftl.unprogrammed.len() {
-            let id = self.ftl.unprogrammed[at];
-            if self.ftl.blocks.block_of(self.transactions[id].ppa) == block {
-                self.ftl.unprogrammed.remove(at);
-                if self.observer.is_some() {
-                    self.observe_die_wait(id, self.transactions[id].mark.0, Cause::SamePage);
-                }
-                self.read_physical(id);
-                // It may have gone to the end of the list again.
-                if self.ftl.unprogrammed.last() == Some(&id) {
-                    let last = self.ftl.unprogrammed.pop().expect("just seen");
-                    self.ftl.unprogrammed.insert(at, last);
-                    at += 1;
-                }
-            } else {
-                at += 1;
+    /// The reads that waited for the program of a page go on, oldest first.
+    fn wake_readers(&mut self, ppa: u32) {
+        let mut id = self.ftl.unprogrammed.take(ppa);
+        while id != NONE {
+            let tr = &self.transactions[id];
+            let next = tr.next();
+            if self.observer.is_some() {
+                self.observe_die_wait(id, tr.mark.0, Cause::SamePage);
             }
+            self.read_physical(id);
+            id = next;
         }
     }
 
@@ -374,9 +366,9 @@ impl Ssd {
             block.reads += 1;
         }
         if ordered && page >= u32::from(block.programmed) {
-            block.awaited = true;
             tr.place = crate::transaction::Place::Unprogrammed;
-            self.ftl.unprogrammed.push(id);
+            let ppa = tr.ppa;
+            self.ftl.unprogrammed.push_back(ppa, id, &mut self.transactions);
             return;
         }
         let waited = tr.lap(now);

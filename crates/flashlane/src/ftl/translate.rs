@@ -224,10 +224,10 @@ impl Ssd {
     /// Writes that waited behind a partial write look again, oldest first.
     fn merge_queue_moves(&mut self, lpa: u32) {
         while self.ftl.merging.get(lpa).is_none() {
-            let queue = &mut self.ftl.merge_queue;
-            let found = queue.iter().position(|&id| self.transactions[id].lpa == lpa);
-            let Some(at) = found else { return };
-            let id = queue.remove(at);
+            let id = self.ftl.merge_queue.pop_front(lpa, &mut self.transactions);
+            if id == NONE {
+                return;
+            }
             if self.observer.is_some() {
                 self.observe_same_page(id);
             }
@@ -244,7 +244,7 @@ impl Ssd {
         let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);
         if self.ftl.merging.get(lpa).is_some() {
             self.transactions[id].place = Place::MergeQueue;
-            self.ftl.merge_queue.push(id);
+            self.ftl.merge_queue.push_back(lpa, id, &mut self.transactions);
             return;
         }
         let old = self.ftl.pages.ppa(lpa);
@@ -436,7 +436,7 @@ impl Ssd {
         }
         let tr = self.transactions[id];
         self.recorder.transaction_done(&tr);
-        self.recorder.flows[tr.flow as usize].host_programs += 1;
+        self.recorder.flows[tr.flow as usize].work.host_programs += 1;
         self.transactions.remove(id);
         if tr.source == Source::Cache {
             self.write_back_done(&tr);

@@ -11,6 +11,8 @@ use flashlane_engine::{Array, NONE, Ring, Sequence, Time};
 use crate::config::{DeviceConfig, OnEnd, WorkloadConfig};
 use crate::error::Error;
 use crate::event::Event;
+use crate::layout::SECTOR_BYTES;
+use crate::metrics::summary::{ByteCounts, RequestCounts};
 use crate::request::{Chain, Request};
 use crate::ssd::Ssd;
 use crate::workload::{Planned, RequestSource};
@@ -39,7 +41,7 @@ pub(crate) struct HostFlow {
     /// Generates no more.
     pub(crate) stopped: bool,
     pub(crate) generated: u64,
-    pub(crate) completed: u64,
+    pub(crate) done: Done,
     last_completion: Time,
 }
 
@@ -61,9 +63,49 @@ impl HostFlow {
             head: 0,
             repeat,
             generated: 0,
-            completed: 0,
+            done: Done::default(),
             last_completion: Time::ZERO,
         }
+    }
+}
+
+/// Requests of a flow that completed, counted or not, by operation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Done {
+    requests: [u64; 4],
+    sectors: [u64; 4],
+}
+
+impl Done {
+    #[inline(always)]
+    fn add(&mut self, request: &Request) {
+        let op = request.op as usize;
+        self.requests[op] += 1;
+        self.sectors[op] += u64::from(request.sectors);
+    }
+
+    /// Requests by operation.
+    pub(crate) fn requests(&self) -> RequestCounts {
+        let [read, write, trim, flush] = self.requests;
+        RequestCounts { read, write, trim, flush }
+    }
+
+    /// Bytes read and written.
+    pub(crate) fn bytes(&self) -> ByteCounts {
+        let [read, write, ..] = self.sectors.map(|sectors| sectors * SECTOR_BYTES);
+        ByteCounts { read, write }
+    }
+}
+
+impl HostFlow {
+    /// Its requests do not wait for completions.
+    pub(crate) fn is_open_loop(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| source.closed_loop().is_none())
+    }
+
+    /// Requests that completed, counted or not.
+    pub(crate) fn completed(&self) -> u64 {
+        self.done.requests().all()
     }
 }
 
@@ -103,11 +145,10 @@ impl Host {
                 HostFlow::new(source, repeat)
             })
             .collect();
-        let silent = || HostFlow::new(None, false);
         Self {
             link: Link::new(&device.link, &device.interface, &device.compat),
             ringing: None,
-            flows: Array::filled(flows, silent),
+            flows,
             queue_depth: u64::from(device.interface.queue_depth),
             last_flow_first: device.compat.random_generators,
         }
@@ -233,10 +274,11 @@ impl Ssd {
         let all = self.host.flows.iter().all(|f| f.passed);
         let load_goes_on = all && self.host.flows.iter().any(|f| f.repeat);
         if all {
-            self.recorder.window.passes_ended();
+            self.recorder.window.passes_ended(self.now);
         }
         if all || !repeat {
-            self.recorder.window.close(self.now, load_goes_on || !all);
+            let drains = !self.host.flows[flow as usize].is_open_loop();
+            self.recorder.window.close(self.now, load_goes_on || !all, drains);
         }
     }
 
@@ -252,7 +294,8 @@ impl Ssd {
     #[inline(always)]
     fn submit(&mut self, flow: u16, planned: &Planned) {
         let now = self.now;
-        let counted = self.recorder.window.admits(now);
+        let window = &mut self.recorder.window;
+        let counted = window.admits(now) || window.may_open() && self.open_window();
         let id = self.requests.insert(Request {
             flow,
             op: planned.op,
@@ -380,10 +423,10 @@ impl Ssd {
         if self.completions.is_some() {
             self.keep_completion(id);
         }
-        self.requests.remove(id);
         let host = &mut self.host.flows[flow as usize];
-        host.completed += 1;
+        host.done.add(&self.requests[id]);
         host.last_completion = now;
+        self.requests.remove(id);
         flow
     }
 
@@ -421,7 +464,7 @@ impl Ssd {
     /// Fails where a flow gets nothing done although the device works on.
     pub(crate) fn check_starvation(&self) -> Result<(), Error> {
         for (index, flow) in self.host.flows.iter().enumerate() {
-            let outstanding = flow.generated - flow.completed;
+            let outstanding = flow.generated - flow.completed();
             if outstanding > 0 && self.now.saturating_sub(flow.last_completion) > STARVATION {
                 let oldest = self
                     .requests
@@ -439,6 +482,51 @@ impl Ssd {
             }
         }
         Ok(())
+    }
+
+    /// The queue hands out no more events: fails where some are left that come after the end of simulated time,
+    /// unless the load that was asked for is over and complete.
+    pub(crate) fn check_end_of_time(&mut self) -> Result<(), Error> {
+        if self.queue.is_empty() {
+            return Ok(());
+        }
+        self.end_passes_in_pauses();
+        let stopped = self.host.flows.iter().all(|flow| flow.stopped);
+        let over = stopped || self.recorder.window.generation_over(Time::MAX);
+        if over && self.requests.is_empty() {
+            return Ok(());
+        }
+        let flows = (0..).zip(self.host.flows.iter());
+        let next = flows.filter_map(|(index, flow): (usize, _)| {
+            let planned = flow.planned.map(|planned| planned.arrival);
+            let pauses = !flow.stopped && flow.think_time > Time::ZERO;
+            (planned.is_some() || pauses).then_some(index.to_string())
+        });
+        let silent: Vec<String> = next.collect();
+        let mut why = "simulated time ends after 213 days (2^64 ps)".to_owned();
+        if !silent.is_empty() {
+            why += ", before the next request of flow ";
+            why += &silent.join(", ");
+        }
+        Err(self.stuck(&why))
+    }
+
+    /// Flows that pause beyond the end of simulated time may have no request left: their pass is over.
+    fn end_passes_in_pauses(&mut self) {
+        for flow in 0..self.host.flows.len() as u16 {
+            let host = &mut self.host.flows[flow as usize];
+            if host.stopped || host.think_time == Time::ZERO {
+                continue;
+            }
+            let source = host.source.as_mut().expect("a running flow has a source");
+            if !matches!(source.next(Time::END), Ok(None)) {
+                continue;
+            }
+            host.stopped = !host.repeat;
+            if !std::mem::replace(&mut host.passed, true) {
+                self.pass_ended(flow);
+            }
+        }
     }
 
     /// The error that says which requests cannot finish, and what they wait for.
@@ -474,7 +562,7 @@ impl Ssd {
             lines.push(format!(
                 "  flow {index}: {} generated, {} completed, {} in the device",
                 flow.generated,
-                flow.completed,
+                flow.completed(),
                 self.interface.nvme.in_device(index)
             ));
         }

@@ -15,16 +15,24 @@ pub(crate) struct LatencyRecorder {
     buckets: Vec<u64>,
     count: u64,
     sum: u128,
-    /// Sum of squares, as far as 128 bits hold it: 3 * 10^8 latencies of 20 minutes, for example. Unit:
-    /// square picoseconds.
+    /// Sum of squares without its multiples of 2^128, which `squares_high` counts. Unit: square picoseconds.
     squares: u128,
+    squares_high: u64,
     min: u64,
     max: u64,
 }
 
 impl Default for LatencyRecorder {
     fn default() -> Self {
-        Self { buckets: Vec::new(), count: 0, sum: 0, squares: 0, min: u64::MAX, max: 0 }
+        Self {
+            buckets: Vec::new(),
+            count: 0,
+            sum: 0,
+            squares: 0,
+            squares_high: 0,
+            min: u64::MAX,
+            max: 0,
+        }
     }
 }
 
@@ -49,7 +57,7 @@ impl LatencyRecorder {
         let ps = latency.0;
         self.count += 1;
         self.sum += u128::from(ps);
-        self.squares = self.squares.saturating_add(u128::from(ps) * u128::from(ps));
+        self.add_squares(u128::from(ps) * u128::from(ps));
         self.min = self.min.min(ps);
         self.max = self.max.max(ps);
         let bucket = bucket_of(ps / 1_000);
@@ -57,6 +65,13 @@ impl LatencyRecorder {
             Some(count) => *count += 1,
             None => self.grow(bucket),
         }
+    }
+
+    #[inline]
+    fn add_squares(&mut self, more: u128) {
+        let (sum, over) = self.squares.overflowing_add(more);
+        self.squares = sum;
+        self.squares_high += u64::from(over);
     }
 
     /// Counts the first value of a bucket beyond those in use.
@@ -76,7 +91,8 @@ impl LatencyRecorder {
         }
         self.count += other.count;
         self.sum += other.sum;
-        self.squares = self.squares.saturating_add(other.squares);
+        self.add_squares(other.squares);
+        self.squares_high += other.squares_high;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }
@@ -125,7 +141,8 @@ impl LatencyRecorder {
         let (min, max) = (self.min as f64 / 1e6, self.max as f64 / 1e6);
         let at = |q: f64| (histogram.value_at_quantile(q) as f64 / 1e3).clamp(min, max);
         let mean = self.mean_us();
-        let variance = self.squares as f64 / self.count as f64 / 1e12 - mean * mean;
+        let squares = self.squares as f64 + self.squares_high as f64 * 2.0_f64.powi(128);
+        let variance = squares / self.count as f64 / 1e12 - mean * mean;
         Latency {
             count: self.count,
             mean,
@@ -159,6 +176,24 @@ mod tests {
                     assert_eq!(bucket_of(next), bucket + 1, "{value}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_deviation_of_latencies_of_months_is_right() {
+        let mut recorder = LatencyRecorder::default();
+        let mut both = LatencyRecorder::default();
+        for _ in 0..50 {
+            for days in [100, 200] {
+                recorder.record(Time::from_s(days * 86_400));
+                let mut one = LatencyRecorder::default();
+                one.record(Time::from_s(days * 86_400));
+                both.add(&one);
+            }
+        }
+        for found in [recorder.summary(), both.summary()] {
+            let days = found.stddev / 86_400e6;
+            assert!((days - 50.0).abs() < 1e-6, "{days} days");
         }
     }
 

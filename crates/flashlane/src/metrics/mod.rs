@@ -1,16 +1,23 @@
 //! Stage 8 of 8: what a run reports. Sees every request at its completion with the times of all stage
 //! boundaries; knows no other stage.
 
+pub(crate) mod empty;
 pub(crate) mod latency;
+pub(crate) mod load;
 mod mqsim_xml;
+pub(crate) mod reading;
 pub(crate) mod recorder;
 pub(crate) mod report;
+pub mod seeds;
 pub(crate) mod series;
+pub(crate) mod span;
 pub mod steady;
 pub mod summary;
+mod verdict;
 pub(crate) mod window;
 pub(crate) mod windows;
 
 pub use mqsim_xml::mqsim_results;
+pub use seeds::{Estimate, SeedStatistics};
 pub use series::Interval;
 pub use summary::*;

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use super::summary::{FlowSummary, Summary, TransactionSummary};
+use super::summary::{FlowSummary, RequestCounts, Summary, TransactionSummary};
 use crate::config::{DeviceConfig, InterfaceKind, MqsimFlowConfig, WorkloadConfig};
 
 /// Writes elements and attributes.
@@ -137,22 +137,23 @@ fn host_flow(w: &mut Writer, flow: &FlowSummary, name: &str, summary: &Summary) 
     // MQSim's rates are over the time to the last event.
     let seconds =
         if w.cut { summary.simulated_s } else { summary.window_end_s - summary.window_start_s };
-    let (reads, writes) = (flow.requests.read, flow.requests.write);
+    let by_kind = |counts: &RequestCounts| (counts.read, counts.write);
+    let all = |(read, write): (u64, u64)| [("", read + write), ("Read", read), ("Write", write)];
+    let tag = |kind: &str| if kind.is_empty() { String::new() } else { format!("_{kind}") };
+    let done = &flow.completed_in_window;
     w.element("Name", &format!("Host.IO_Flow.{name}"));
-    let requests = [("", reads + writes), ("Read_", reads), ("Write_", writes)];
-    for (kind, count) in requests {
+    for (kind, count) in all(by_kind(&flow.requests)) {
+        let kind = if kind.is_empty() { String::new() } else { format!("{kind}_") };
         w.count(&format!("{kind}Request_Count"), count);
     }
-    for (kind, count) in [("", reads + writes), ("_Read", reads), ("_Write", writes)] {
-        w.rate(&format!("IOPS{kind}"), count as f64, seconds);
+    for (kind, count) in all(by_kind(&done.requests)) {
+        w.rate(&format!("IOPS{}", tag(kind)), count as f64, seconds);
     }
-    let (read, written) = (flow.bytes.read, flow.bytes.write);
-    let bytes = [("", read + written), ("_Read", read), ("_Write", written)];
-    for (kind, bytes) in bytes {
-        w.element(&format!("Bytes_Transferred{kind}"), &number(bytes as f64));
+    for (kind, bytes) in all((flow.bytes.read, flow.bytes.write)) {
+        w.element(&format!("Bytes_Transferred{}", tag(kind)), &number(bytes as f64));
     }
-    for (kind, bytes) in bytes {
-        w.rate(&format!("Bandwidth{kind}"), bytes as f64, seconds);
+    for (kind, bytes) in all((done.bytes.read, done.bytes.write)) {
+        w.rate(&format!("Bandwidth{}", tag(kind)), bytes as f64, seconds);
     }
     let latencies = [
         ("Device_Response_Time", &flow.response_time_us),

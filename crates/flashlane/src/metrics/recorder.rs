@@ -3,10 +3,12 @@
 use flashlane_engine::{Array, Time};
 
 use super::latency::LatencyRecorder;
+use super::load::Load;
+use super::reading::Readings;
 use super::series::Series;
 use super::steady::Watch;
 use super::summary::{BreakdownSummary, ByteCounts, RequestCounts, TransactionSummary};
-use super::window::Window;
+use super::window::{Edge, Window};
 use super::windows::Windows;
 use crate::layout::SECTOR_BYTES;
 use crate::request::{Chain, Request};
@@ -52,6 +54,19 @@ impl TransactionSums {
     }
 }
 
+/// What the device has done for a flow since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowWork {
+    /// Host pages programmed.
+    pub(crate) host_programs: u64,
+    /// Pages programmed by collection and for translation on behalf of the flow.
+    pub(crate) other_programs: u64,
+    pub(crate) cmt_hits: u64,
+    pub(crate) cmt_misses: u64,
+    pub(crate) cache_hits: u64,
+    pub(crate) cache_misses: u64,
+}
+
 /// What is known of a flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowRecord {
@@ -67,14 +82,8 @@ pub(crate) struct FlowRecord {
     stages: StageSums,
     /// Reads, writes.
     pub(crate) transactions: [TransactionSums; 2],
-    /// Host pages programmed.
-    pub(crate) host_programs: u64,
-    /// Pages programmed by collection and for translation on behalf of the flow.
-    pub(crate) other_programs: u64,
-    pub(crate) cmt_hits: u64,
-    pub(crate) cmt_misses: u64,
-    pub(crate) cache_hits: u64,
-    pub(crate) cache_misses: u64,
+    /// Since the start of the run, whatever counts.
+    pub(crate) work: FlowWork,
     pub(crate) series: Option<Series>,
     pub(crate) windows: Option<Windows>,
 }
@@ -84,6 +93,9 @@ pub(crate) struct FlowRecord {
 pub(crate) struct Recorder {
     pub(crate) flows: Array<FlowRecord>,
     pub(crate) window: Window,
+    /// Outstanding requests over time, where a flow is an open loop.
+    pub(crate) load: Option<Load>,
+    pub(crate) readings: Readings,
     /// Ends the run with steady state.
     pub(crate) watch: Option<Box<Watch>>,
 }
@@ -91,7 +103,13 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// Empty records.
     pub(crate) fn new(flows: usize, window: Window) -> Self {
-        Self { flows: Array::of(FlowRecord::default(), flows), window, watch: None }
+        Self {
+            flows: Array::of(FlowRecord::default(), flows),
+            window,
+            load: None,
+            readings: Readings::default(),
+            watch: None,
+        }
     }
 
     /// Also keeps a time series of every flow. Unit: picoseconds.
@@ -175,7 +193,7 @@ impl Recorder {
     /// Ends the rounds whose time is over; false where that was the last one.
     fn end_rounds_by_time(&mut self, now: Time) -> bool {
         loop {
-            let opened = self.window.opened.unwrap_or(Time::ZERO);
+            let opened = self.window.opened().unwrap_or(Time::ZERO);
             let Some(watch) = self.watch.as_mut().filter(|watch| !watch.finished()) else {
                 return false;
             };
@@ -188,6 +206,7 @@ impl Recorder {
     fn end_round_by_count(&mut self, now: Time) {
         let completed = self.flows.iter().map(FlowRecord::completed).sum();
         if self.watch.as_ref().is_some_and(|watch| watch.over_by_count(completed)) {
+            self.window.set(Edge::Round, now);
             self.end_round(now);
         }
     }
@@ -195,8 +214,8 @@ impl Recorder {
     fn end_round(&mut self, end: Time) {
         let Some(watch) = &mut self.watch else { return };
         let fresh = |old: &mut FlowRecord| {
-            let series = old.series.take();
-            std::mem::replace(old, FlowRecord { series, ..FlowRecord::default() })
+            let (series, work) = (old.series.take(), old.work);
+            std::mem::replace(old, FlowRecord { series, work, ..FlowRecord::default() })
         };
         watch.close(end, self.flows.iter_mut().map(fresh).collect());
         if watch.finished() {
@@ -211,8 +230,8 @@ impl Recorder {
             return;
         };
         for (flow, record) in self.flows.iter_mut().zip(records) {
-            let series = flow.series.take();
-            *flow = FlowRecord { series, ..record };
+            let (series, work) = (flow.series.take(), flow.work);
+            *flow = FlowRecord { series, work, ..record };
         }
     }
 
@@ -229,7 +248,7 @@ impl Recorder {
 }
 
 impl FlowRecord {
-    /// Adds the record of another span of time; the series stays.
+    /// Adds the record of another span of time; the series stays, and so does what counts from the start.
     pub(crate) fn add(&mut self, other: &Self) {
         for (sum, more) in self.prompt.iter_mut().zip(&other.prompt) {
             sum.add(more);
@@ -256,12 +275,6 @@ impl FlowRecord {
         for (sum, more) in self.transactions.iter_mut().zip(other.transactions) {
             sum.add(more);
         }
-        self.host_programs += other.host_programs;
-        self.other_programs += other.other_programs;
-        self.cmt_hits += other.cmt_hits;
-        self.cmt_misses += other.cmt_misses;
-        self.cache_hits += other.cache_hits;
-        self.cache_misses += other.cache_misses;
     }
 
     /// Requests that completed.
@@ -315,13 +328,5 @@ impl FlowRecord {
         let mut both = reads;
         both.add(writes);
         [reads, writes, both].map(|sums| sums.summary())
-    }
-
-    /// All page programs over host page programs.
-    pub(crate) fn write_amplification(&self) -> f64 {
-        if self.host_programs == 0 {
-            return 0.0;
-        }
-        (self.host_programs + self.other_programs) as f64 / self.host_programs as f64
     }
 }

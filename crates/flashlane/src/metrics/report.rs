@@ -1,14 +1,10 @@
 //! From the state of a finished run to its summary.
 
 use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::ftl::blocks::Blocks;
-use crate::ftl::hybrid::Hybrid;
 use crate::metrics::Fairness;
-use crate::metrics::recorder::FlowRecord;
+use crate::metrics::span::{Span, Spans, amplification};
 use crate::metrics::summary::{
-    AloneSummary, BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary,
-    CommandCounts, CommandSummary, DeviceTime, EraseSummary, FlashSummary, FlowSummary, HitCounts,
-    SCHEMA, Summary, TransactionFairness,
+    AloneSummary, FlowSummary, HitCounts, SCHEMA, Summary, TransactionFairness,
 };
 use crate::run::RunOptions;
 use crate::scheduler::policy::Policy;
@@ -21,14 +17,14 @@ pub(crate) fn summarise(
     workload: &WorkloadConfig,
     options: &RunOptions,
 ) -> Summary {
-    let (opened, closed) = ssd.recorder.window.span(ssd.now);
-    let window_s = (closed - opened).as_s();
-    let flows: Vec<FlowSummary> =
-        (0..workload.flows.len()).map(|flow| flow_summary(ssd, workload, flow, window_s)).collect();
-    let sum = |f: &dyn Fn(&FlowRecord) -> u64| ssd.recorder.flows.iter().map(f).sum::<u64>();
+    let (opened, closed) = ssd.recorder.window.span();
+    let spans = Spans::of(ssd);
+    let window = &spans.window();
+    let saturated = &ssd.recorder.readings.saturated;
     Summary {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        workload: workload.name.clone(),
         device: device.name.clone(),
         scheduler: device.scheduler.name().to_owned(),
         isolation: device.isolation.name().to_owned(),
@@ -37,32 +33,29 @@ pub(crate) fn summarise(
         simulated_s: ssd.now.as_s(),
         window_start_s: opened.as_s(),
         window_end_s: closed.as_s(),
+        saturated: saturated.contains(&true),
         wall_s: 0.0,
         precondition_wall_s: 0.0,
         events: ssd.events(),
         requests_per_wall_s: 0.0,
         peak_rss_bytes: 0,
         requests_generated: ssd.host.flows.iter().map(|f| f.generated).sum(),
-        requests_completed: ssd.host.flows.iter().map(|f| f.completed).sum(),
-        flows,
+        requests_completed: ssd.host.flows.iter().map(|f| f.completed()).sum(),
+        flows: (0..workload.flows.len())
+            .map(|flow| flow_summary(ssd, workload, flow, window))
+            .collect(),
         steady_state: ssd.recorder.watch.as_ref().map(|watch| watch.summary()),
         fairness: Fairness::default(),
         slowdown_over_time: None,
-        flash: flash_summary(ssd),
-        commands: commands(ssd),
-        cache: CacheSummary {
-            hits: sum(&|f| f.cache_hits),
-            misses: sum(&|f| f.cache_misses),
-            evictions: ssd.cache.evictions,
-        },
-        cmt: CmtSummary {
-            hits: sum(&|f| f.cmt_hits),
-            misses: sum(&|f| f.cmt_misses),
-            writebacks: ssd.ftl.mapping.as_ref().map_or(0, |m| m.writebacks),
-        },
-        channels: channels(ssd),
-        chips: chips(ssd),
-        device_time: device_time(ssd, ssd.flash.by_flow.iter().copied()),
+        flash: window.flash(),
+        commands: window.commands(),
+        cache: window.cache(),
+        cmt: window.cmt(),
+        channels: window.channels(),
+        chips: window.chips(ssd),
+        device_time: window.device_time(ssd, None),
+        before_window: spans.before().outside(),
+        after_window: spans.after().outside(),
         isolation_sets: ssd.ftl.sets.as_ref().map(|sets| sets.summary(&ssd.ftl.blocks)),
         scheduler_overhead: ssd.scheduler.policy.overhead(dram_transactions(device)),
         memory: crate::metrics::summary::MemorySummary {
@@ -76,28 +69,38 @@ pub(crate) fn summarise(
 
 /// What the summary says of one flow.
 pub(crate) fn flow_alone(ssd: &Ssd, workload: &WorkloadConfig, flow: usize) -> FlowSummary {
-    let (opened, closed) = ssd.recorder.window.span(ssd.now);
-    flow_summary(ssd, workload, flow, (closed - opened).as_s())
+    flow_summary(ssd, workload, flow, &Spans::of(ssd).window())
 }
 
-fn flow_summary(ssd: &Ssd, workload: &WorkloadConfig, flow: usize, window_s: f64) -> FlowSummary {
+fn flow_summary(
+    ssd: &Ssd,
+    workload: &WorkloadConfig,
+    flow: usize,
+    window: &Span<'_>,
+) -> FlowSummary {
     let config = &workload.flows[flow];
     let record = &ssd.recorder.flows[flow];
-    let response = record.response().summary();
+    let readings = &ssd.recorder.readings;
+    let (opened, closed) = ssd.recorder.window.span();
+    let window_s = (closed - opened).as_s();
     let rate = |amount: u64| if window_s > 0.0 { amount as f64 / window_s } else { 0.0 };
     let source = ssd.host.flows[flow].source.as_ref();
     let input = source.map(|s| s.report()).unwrap_or_default();
-    let queue = &ssd.scheduler.flows[flow];
     let [read_transactions, write_transactions, transactions] = record.transaction_summaries();
-    let elapsed = ssd.now.0 as f64 * f64::from(ssd.geometry.chips());
+    let (arrived, completed) = (window.arrived(flow), window.completed(flow));
+    let work = window.work(flow);
     FlowSummary {
         name: config.name.clone(),
         priority: format!("{:?}", config.priority).to_lowercase(),
         requests: record.requests,
         bytes: record.bytes,
-        iops: rate(response.count),
-        bandwidth_bytes_per_s: rate(record.bytes.read + record.bytes.write),
-        response_time_us: response,
+        offered_iops: rate(arrived),
+        iops: rate(completed.requests.all()),
+        bandwidth_bytes_per_s: rate(completed.bytes.read + completed.bytes.write),
+        completed_in_window: completed,
+        backlog_at_end: readings.backlog.get(flow).copied().unwrap_or(0),
+        saturated: readings.saturated.get(flow).copied().unwrap_or(false),
+        response_time_us: record.response().summary(),
         read_response_time_us: record.read_response().summary(),
         write_response_time_us: record.write_response().summary(),
         end_to_end_us: record.end_to_end().summary(),
@@ -105,11 +108,14 @@ fn flow_summary(ssd: &Ssd, workload: &WorkloadConfig, flow: usize, window_s: f64
         transactions,
         read_transactions,
         write_transactions,
-        cmt: HitCounts { hits: record.cmt_hits, misses: record.cmt_misses },
-        cache: HitCounts { hits: record.cache_hits, misses: record.cache_misses },
-        mean_chip_queue_length: if elapsed > 0.0 { queue.area as f64 / elapsed } else { 0.0 },
-        write_amplification: record.write_amplification(),
-        device_time: device_time(ssd, std::iter::once(ssd.flash.by_flow[flow])),
+        cmt: HitCounts { hits: work.cmt_hits, misses: work.cmt_misses },
+        cache: HitCounts { hits: work.cache_hits, misses: work.cache_misses },
+        mean_chip_queue_length: window.mean_queue_length(flow),
+        write_amplification: amplification(
+            work.host_programs,
+            work.host_programs + work.other_programs,
+        ),
+        device_time: window.device_time(ssd, Some(flow)),
         alone_end_to_end_us: None,
         slowdown: None,
         slowdown_device: None,
@@ -124,118 +130,6 @@ fn flow_summary(ssd: &Ssd, workload: &WorkloadConfig, flow: usize, window_s: f64
 /// Pages that the drive's DRAM holds.
 fn dram_transactions(device: &DeviceConfig) -> u64 {
     device.cache.capacity.0 / device.flash.page_size.0
-}
-
-/// Array time by host, collection and mapping. Unit of `parts`: picoseconds.
-fn device_time(ssd: &Ssd, parts: impl Iterator<Item = [u64; 3]>) -> DeviceTime {
-    let sums = parts.fold([0; 3], |sums, part| std::array::from_fn(|by| sums[by] + part[by]));
-    let [host_s, gc_s, mapping_s] = sums.map(|ps| ps as f64 / 1e12);
-    let all = ssd.now.as_s() * f64::from(ssd.geometry.dies());
-    let share = |seconds: f64| if all > 0.0 { seconds / all } else { 0.0 };
-    DeviceTime {
-        host_s,
-        gc_s,
-        mapping_s,
-        host_share: share(host_s),
-        gc_share: share(gc_s),
-        mapping_share: share(mapping_s),
-    }
-}
-
-fn flash_summary(ssd: &Ssd) -> FlashSummary {
-    let c = &ssd.flash.counters;
-    let programs = c.user_programs + c.gc_programs + c.mapping_programs;
-    let merges = |count: fn(&Hybrid) -> u64| ssd.ftl.hybrid.as_ref().map_or(0, count);
-    FlashSummary {
-        user_reads: c.user_reads,
-        zero_fill_reads: ssd.ftl.zero_fill_reads,
-        user_programs: c.user_programs,
-        gc_reads: c.gc_reads,
-        gc_programs: c.gc_programs,
-        mapping_reads: c.mapping_reads,
-        mapping_programs: c.mapping_programs,
-        erases: c.erases,
-        wear_leveling_moves: ssd.ftl.wear_leveling_moves,
-        block_erases: block_erases(&ssd.ftl.blocks),
-        copybacks: c.copybacks,
-        multiplane_commands: c.commands.iter().map(|of| of[1] + of[3]).sum(),
-        interleaved_commands: c.commands.iter().map(|of| of[2] + of[3]).sum(),
-        program_suspends: c.program_suspends,
-        erase_suspends: c.erase_suspends,
-        gc_invocations: ssd.ftl.gc_invocations,
-        full_merges: merges(|h| h.full_merges),
-        partial_merges: merges(|h| h.partial_merges),
-        switch_merges: merges(|h| h.switch_merges),
-        write_amplification: if c.user_programs == 0 {
-            0.0
-        } else {
-            programs as f64 / c.user_programs as f64
-        },
-    }
-}
-
-/// Erases by block.
-pub(crate) fn block_erases(blocks: &Blocks) -> EraseSummary {
-    let erases = || (0..blocks.count() as u32).map(|block| blocks.block(block).erases);
-    let sum: u64 = erases().map(u64::from).sum();
-    let squares: f64 = erases().map(|e| f64::from(e) * f64::from(e)).sum();
-    let count = erases().count().max(1) as f64;
-    let mean = sum as f64 / count;
-    EraseSummary {
-        min: erases().min().unwrap_or(0),
-        max: erases().max().unwrap_or(0),
-        mean,
-        stddev: (squares / count - mean * mean).max(0.0).sqrt(),
-    }
-}
-
-fn commands(ssd: &Ssd) -> CommandSummary {
-    let [read, program, erase] = ssd.flash.counters.commands.map(
-        |[single, multiplane, interleaved, interleaved_multiplane]| CommandCounts {
-            single,
-            multiplane,
-            interleaved,
-            interleaved_multiplane,
-        },
-    );
-    CommandSummary { read, program, erase }
-}
-
-/// Share of the simulated time.
-fn share(ssd: &Ssd, ps: u64) -> f64 {
-    if ssd.now.0 == 0 { 0.0 } else { ps as f64 / ssd.now.0 as f64 }
-}
-
-fn channels(ssd: &Ssd) -> Vec<ChannelSummary> {
-    (0..)
-        .zip(&ssd.flash.channels)
-        .map(|(channel, c)| ChannelSummary { channel, busy_fraction: share(ssd, c.taken) })
-        .collect()
-}
-
-fn chips(ssd: &Ssd) -> Vec<ChipSummary> {
-    let per_channel = ssd.geometry.chips_per_channel;
-    let planes = ssd.geometry.dies_per_chip * ssd.geometry.planes_per_die;
-    let erases = |plane| ssd.ftl.blocks.of_plane(plane).iter().map(|block| u64::from(block.erases));
-    (0..)
-        .zip(ssd.flash.chips.iter().zip(&ssd.scheduler.chips))
-        .map(|(chip, (account, queue))| {
-            let [host, gc, mapping] = account.by_source.map(|ps| share(ssd, ps));
-            ChipSummary {
-                channel: chip / per_channel,
-                chip: chip % per_channel,
-                busy_fraction: share(ssd, account.busy),
-                busy_by_source: BusyBySource { host, gc, mapping },
-                mean_queue_length: if ssd.now.0 == 0 {
-                    0.0
-                } else {
-                    queue.area as f64 / ssd.now.0 as f64
-                },
-                max_queue_length: queue.max.into(),
-                erases: (chip * planes..(chip + 1) * planes).flat_map(erases).sum(),
-            }
-        })
-        .collect()
 }
 
 /// Fills in the slowdowns of a flow from its run alone.

@@ -165,7 +165,17 @@ impl Watch {
     pub(crate) fn over_by_time(&mut self, opened: Time, now: Time) -> Option<Time> {
         let start = *self.start.get_or_insert(opened);
         match self.rule.round {
-            Round::Time(span) if now.0 >= start.0.saturating_add(span) => Some(start + Time(span)),
+            Round::Time(span) if now.0 >= start.0.saturating_add(span) => {
+                Some(Time(start.0.saturating_add(span)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where time ends rounds: the end of the round that starts at `start`.
+    pub(crate) fn next_end(&self, start: Time) -> Option<Time> {
+        match self.rule.round {
+            Round::Time(span) if !self.finished => Some(Time(start.0.saturating_add(span))),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! `summary.json`, schema `flashlane.summary/1`.
+//! `summary.json`, schema `flashlane.summary/2`.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,18 @@ use serde::{Deserialize, Serialize};
 use super::steady::SteadySummary;
 
 /// Schema name written into every summary.
-pub const SCHEMA: &str = "flashlane.summary/1";
+pub const SCHEMA: &str = "flashlane.summary/2";
 
 /// The result of one scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// Always `flashlane.summary/1`.
+    /// Always `flashlane.summary/2`.
     pub schema: String,
     /// Version of the program.
     pub version: String,
+    /// Name of the workload, or of this scenario of a workload file with several; empty where it has none.
+    #[serde(default)]
+    pub workload: String,
     /// Name of the device.
     pub device: String,
     /// Name of the scheduling policy.
@@ -33,6 +36,8 @@ pub struct Summary {
     pub window_start_s: f64,
     /// Measurement window: its end. Unit: seconds.
     pub window_end_s: f64,
+    /// The drive does not keep up with the load of at least one flow: see `flows[].saturated`.
+    pub saturated: bool,
     /// Wall time of the run, preconditioning excluded. Unit: seconds. Differs from run to run.
     pub wall_s: f64,
     /// Wall time of preconditioning. Unit: seconds. Differs from run to run.
@@ -56,20 +61,25 @@ pub struct Summary {
     pub fairness: Fairness,
     /// The same comparison window by window; null without `--windows`.
     pub slowdown_over_time: Option<WindowedSlowdown>,
-    /// Flash operations of the whole run. Unit: pages unless named otherwise.
+    /// Flash operations inside the window. Unit: pages unless named otherwise.
     pub flash: FlashSummary,
-    /// Flash commands of the whole run.
+    /// Flash commands inside the window.
     pub commands: CommandSummary,
-    /// Data cache, page accesses.
+    /// Data cache, page accesses inside the window.
     pub cache: CacheSummary,
-    /// Cached mapping table, look-ups.
+    /// Cached mapping table, look-ups inside the window.
     pub cmt: CmtSummary,
-    /// One entry per channel.
+    /// One entry per channel, inside the window.
     pub channels: Vec<ChannelSummary>,
-    /// One entry per chip.
+    /// One entry per chip, inside the window.
     pub chips: Vec<ChipSummary>,
-    /// Time of the arrays of all dies, over the whole run.
+    /// Time of the arrays of all dies inside the window.
     pub device_time: DeviceTime,
+    /// What happened before the window: the warm-up.
+    pub before_window: OutsideWindow,
+    /// What happened after the window: requests that were not complete at its end, flows that started over
+    /// meanwhile, collection that went on.
+    pub after_window: OutsideWindow,
     /// What the scheduling policy costs the drive; null for policies that do not count it.
     pub scheduler_overhead: Option<SchedulerOverhead>,
     /// What the sets of chips did over the whole run, for isolation policies that change them, else null.
@@ -244,6 +254,14 @@ pub struct RequestCounts {
     pub flush: u64,
 }
 
+impl RequestCounts {
+    /// Requests of all kinds.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        self.read + self.write + self.trim + self.flush
+    }
+}
+
 /// Bytes by direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ByteCounts {
@@ -282,14 +300,28 @@ pub struct FlowSummary {
     pub name: String,
     /// NVMe class.
     pub priority: String,
-    /// Counted requests.
+    /// Counted requests: those that arrived inside the window. All latencies are theirs, however late they
+    /// ended.
     pub requests: RequestCounts,
     /// Their bytes.
     pub bytes: ByteCounts,
-    /// Counted completions per second of the window.
+    /// Arrivals per second of the window.
+    pub offered_iops: f64,
+    /// Completions inside the window per second of it, also of requests that arrived before it: never more
+    /// than the drive does.
     pub iops: f64,
-    /// Counted bytes per second of the window.
+    /// Bytes of reads and writes that completed inside the window, per second of it.
     pub bandwidth_bytes_per_s: f64,
+    /// The completions that these two rates are made of.
+    pub completed_in_window: CompletedInWindow,
+    /// Requests that arrived inside the window and were not complete at its end.
+    pub backlog_at_end: u64,
+    /// The drive does not keep up with the flow, an open loop: its outstanding requests at the end of the window
+    /// exceed those at its start by more than 5 % of its arrivals (and by more than the one that arrives last),
+    /// and over the second half of the window by more than 5 % of the arrivals in it. Then its latencies and its
+    /// slowdowns depend on how long the run is: they say nothing about the drive. Where the window is the whole
+    /// run, the load up to the last arrival decides.
+    pub saturated: bool,
     /// Submission queue entry written to completion seen by the host.
     pub response_time_us: Latency,
     /// The same for reads.
@@ -300,21 +332,21 @@ pub struct FlowSummary {
     pub end_to_end_us: Latency,
     /// Mean per stage; sums to the mean response time. Keys in pipeline order.
     pub breakdown_us: BreakdownSummary,
-    /// Page transactions.
+    /// Page transactions of the whole run; with `--until-steady`, of the window.
     pub transactions: TransactionSummary,
     /// Those that read.
     pub read_transactions: TransactionSummary,
     /// Those that write.
     pub write_transactions: TransactionSummary,
-    /// Mapping look-ups of the flow.
+    /// Mapping look-ups of the flow inside the window.
     pub cmt: HitCounts,
-    /// Data cache accesses of the flow, pages.
+    /// Data cache accesses of the flow inside the window, pages.
     pub cache: HitCounts,
-    /// Mean number of the flow's transactions that wait at a chip.
+    /// Mean number of the flow's transactions that wait at a chip, inside the window.
     pub mean_chip_queue_length: f64,
-    /// Page programs on behalf of the flow over its host page programs; 0 without writes.
+    /// Page programs on behalf of the flow over its host page programs, inside the window; 0 without writes.
     pub write_amplification: f64,
-    /// Time of the arrays of all dies for the flow, over the whole run.
+    /// Time of the arrays of all dies for the flow, inside the window.
     pub device_time: DeviceTime,
     /// Mean end-to-end time of the same requests with the flow alone. Null without `--alone`.
     pub alone_end_to_end_us: Option<f64>,
@@ -338,7 +370,7 @@ pub struct FlowSummary {
 /// A flow that has the drive to itself, over the same window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AloneSummary {
-    /// Counted completions per second of the window.
+    /// Completions inside the window per second of it.
     pub iops: f64,
     /// Submission queue entry written to completion seen by the host.
     pub response_time_us: Latency,
@@ -348,7 +380,7 @@ pub struct AloneSummary {
     pub cache: HitCounts,
     /// Mean number of the flow's transactions that wait at a chip.
     pub mean_chip_queue_length: f64,
-    /// Time of the arrays of all dies, over the whole run.
+    /// Time of the arrays of all dies inside the window.
     pub device_time: DeviceTime,
 }
 
@@ -462,7 +494,7 @@ pub struct FlashSummary {
     pub erases: u64,
     /// Blocks moved by static wear levelling.
     pub wear_leveling_moves: u64,
-    /// Erases of each block during the run.
+    /// Erases of each block.
     pub block_erases: EraseSummary,
     /// Pages that collection moved inside their plane, without the channel.
     pub copybacks: u64,
@@ -487,6 +519,30 @@ pub struct FlashSummary {
     pub write_amplification: f64,
 }
 
+/// What happened outside the measurement window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OutsideWindow {
+    /// Its length. Unit: seconds.
+    pub length_s: f64,
+    /// Requests that completed in it, counted or not.
+    pub requests_completed: u64,
+    /// Flash operations. Unit: pages unless named otherwise.
+    pub flash: FlashSummary,
+    /// Data cache, page accesses.
+    pub cache: CacheSummary,
+    /// Cached mapping table, look-ups.
+    pub cmt: CmtSummary,
+}
+
+/// Requests of a flow that completed inside the window, whenever they arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CompletedInWindow {
+    /// By kind.
+    pub requests: RequestCounts,
+    /// Their bytes.
+    pub bytes: ByteCounts,
+}
+
 /// Erases by block. Unit: erases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EraseSummary {
@@ -498,6 +554,22 @@ pub struct EraseSummary {
     pub mean: f64,
     /// Population standard deviation.
     pub stddev: f64,
+}
+
+impl EraseSummary {
+    /// Of the erases of each block.
+    pub(crate) fn of(erases: impl Iterator<Item = u32> + Clone) -> Self {
+        let sum: u64 = erases.clone().map(u64::from).sum();
+        let squares: f64 = erases.clone().map(|e| f64::from(e) * f64::from(e)).sum();
+        let count = erases.clone().count().max(1) as f64;
+        let mean = sum as f64 / count;
+        Self {
+            min: erases.clone().min().unwrap_or(0),
+            max: erases.max().unwrap_or(0),
+            mean,
+            stddev: (squares / count - mean * mean).max(0.0).sqrt(),
+        }
+    }
 }
 
 /// Commands sent to dies, by operation.
@@ -551,7 +623,7 @@ pub struct CmtSummary {
 pub struct ChannelSummary {
     /// Index.
     pub channel: u32,
-    /// Share of simulated time that the bus was taken.
+    /// Share of the window in which the bus was taken.
     pub busy_fraction: f64,
 }
 
@@ -562,9 +634,9 @@ pub struct ChipSummary {
     pub channel: u32,
     /// Index on the channel.
     pub chip: u32,
-    /// Share of simulated time in which at least one die was in an array operation.
+    /// Share of the window in which at least one die was in an array operation.
     pub busy_fraction: f64,
-    /// Array time of the dies by cause, as a share of simulated time.
+    /// Array time of the dies by cause, as a share of the window.
     pub busy_by_source: BusyBySource,
     /// Time average of waiting transactions.
     pub mean_queue_length: f64,
@@ -574,7 +646,7 @@ pub struct ChipSummary {
     pub erases: u64,
 }
 
-/// Array time by cause, as a share of simulated time.
+/// Array time by cause, as a share of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BusyBySource {
     /// Host reads and programs.

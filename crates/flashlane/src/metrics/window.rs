@@ -1,9 +1,16 @@
-//! Which requests count.
+//! Which requests count, and over which span rates and counters are formed.
 //!
-//! The window opens after the warm-up. It closes when every flow has ended its first pass, or
-//! when the first flow ends that does not start over, whichever comes first: from then on the load
-//! would not be the one asked for. Flows that start over go on until everything that counts has
-//! completed, but for no longer than the window was open.
+//! The window opens with the first arrival after the warm-up. Arrivals count until every flow has ended
+//! its first pass, or until the first flow ends that does not start over, whichever comes first: from
+//! then on the load would not be the one asked for. Flows that start over go on until everything that
+//! counts has completed, but for no longer than the window was open.
+//!
+//! The window ends with the last arrival that may count. Two kinds of load have no end of that sort: a
+//! closed loop that is alone with its load ends with its last completion, and a load that is over before
+//! any of its requests has completed (a burst) ends when all of them have.
+//!
+//! Whatever has to be read at a certain time is an edge: the run loop compares the clock with the next one
+//! and stops there when everything up to that instant has happened.
 
 use flashlane_engine::Time;
 
@@ -13,17 +20,39 @@ use crate::run::Warmup;
 /// Largest part of the window's length for which the load goes on after it.
 const TAIL: u64 = 1;
 
+/// What happens at an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edge {
+    /// The window of another run opens.
+    Open,
+    /// The load that counts has ended; the window may last longer.
+    Close,
+    /// Requests that are outstanding are counted, for the verdict about saturation.
+    Sample,
+    /// A round ends.
+    Round,
+    /// A row of the time series ends.
+    Row,
+}
+
+const EDGES: [Edge; 5] = [Edge::Open, Edge::Close, Edge::Sample, Edge::Round, Edge::Row];
+
 /// The measurement window.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
-    rule: WindowRule,
+    pub(crate) rule: WindowRule,
     warmup: Warmup,
-    /// Requests seen by `admits`.
+    /// Requests that arrived, counted or not.
     arrivals: u64,
-    pub(crate) opened: Option<Time>,
-    pub(crate) closed: Option<Time>,
+    /// First and last instant at which an arrival counts; the end of time where that is not known yet.
+    from: Time,
+    to: Time,
+    /// End of the window, once it is known.
+    ended: Option<Time>,
     /// The window was given and does not depend on this run.
     fixed: bool,
+    /// The load ends with the window, and what ends it is a closed loop.
+    drains: bool,
     /// The load goes on after the window.
     load_goes_on: bool,
     /// Every flow has ended its first pass.
@@ -33,7 +62,12 @@ pub(crate) struct Window {
     rounds_over: bool,
     counted: u64,
     completed: u64,
-    pub(crate) last_completion: Time,
+    /// The window ends with this many completions of counted requests.
+    ends_with: u64,
+    last_completion: Time,
+    /// The next instant after which something is read.
+    pub(crate) edge: Time,
+    edges: [Time; EDGES.len()],
 }
 
 impl Window {
@@ -43,16 +77,21 @@ impl Window {
             rule,
             warmup,
             arrivals: 0,
-            opened: None,
-            closed: None,
+            from: Time::MAX,
+            to: Time::MAX,
+            ended: None,
             fixed: false,
+            drains: false,
             load_goes_on: false,
             passes_over: false,
             until_steady: false,
             rounds_over: false,
             counted: 0,
             completed: 0,
+            ends_with: u64::MAX,
             last_completion: Time::ZERO,
+            edge: Time::MAX,
+            edges: [Time::MAX; EDGES.len()],
         }
     }
 
@@ -68,8 +107,9 @@ impl Window {
 
     /// The rounds are over; these are the start and the end of the last ones.
     pub(crate) fn rounds_ended(&mut self, (opened, closed): (Time, Time)) {
-        self.opened = Some(opened);
-        self.closed = Some(closed);
+        self.from = opened;
+        self.to = closed;
+        self.ended = Some(closed);
         self.load_goes_on = true;
         self.rounds_over = true;
     }
@@ -78,32 +118,58 @@ impl Window {
     pub(crate) fn fixed(other: &Self) -> Self {
         let mut window = Self::new(other.rule, Warmup::None);
         if other.rule == WindowRule::Steady {
-            window.opened = Some(other.opened.unwrap_or(Time::MAX));
-            window.closed = Some(other.closed.unwrap_or(Time::MAX));
+            (window.from, window.to) = (other.from, other.to);
+            window.ended = Some(other.ended.unwrap_or(other.to));
             window.fixed = true;
             window.load_goes_on = other.load_goes_on;
+            if window.from > Time::ZERO {
+                // What happens at its first instant is inside.
+                window.set(Edge::Open, Time(window.from.0 - 1));
+            }
+            window.set(Edge::Close, window.ended.unwrap_or(Time::MAX));
         }
         window
+    }
+
+    /// The first instant of the window, once it is open.
+    pub(crate) fn opened(&self) -> Option<Time> {
+        (self.from < Time::MAX).then_some(self.from)
+    }
+
+    /// The last instant at which arrivals count, once that is known.
+    pub(crate) fn load_ended(&self) -> Option<Time> {
+        (self.to < Time::MAX).then_some(self.to)
     }
 
     /// A request arrives: does it count?
     #[inline]
     pub(crate) fn admits(&mut self, now: Time) -> bool {
         self.arrivals += 1;
-        if self.opened.is_none() {
-            let open = match self.warmup {
-                Warmup::None => true,
-                Warmup::Time(span) => now.0 >= span,
-                Warmup::Requests(count) => self.arrivals > count,
-            };
-            if open {
-                self.opened = Some(now);
-            }
-        }
-        let counts =
-            self.opened.is_some_and(|at| now >= at) && self.closed.is_none_or(|at| now <= at);
+        let counts = now >= self.from && now <= self.to;
         self.counted += u64::from(counts);
         counts
+    }
+
+    /// The window is not open, and this run decides when it opens.
+    #[inline]
+    pub(crate) fn may_open(&self) -> bool {
+        self.from == Time::MAX && !self.fixed
+    }
+
+    /// A request has arrived at `now` before the window is open: it opens the window if the warm-up is over.
+    pub(crate) fn opens(&mut self, now: Time) -> bool {
+        let open = match self.warmup {
+            Warmup::None => true,
+            Warmup::Time(span) => now.0 >= span,
+            Warmup::Requests(count) => self.arrivals > count,
+        };
+        // The load may have ended before.
+        if open && now <= self.to {
+            self.from = now;
+            self.counted += 1;
+            return true;
+        }
+        false
     }
 
     /// A counted request has completed.
@@ -111,19 +177,41 @@ impl Window {
     pub(crate) fn completed(&mut self, now: Time) {
         self.completed += 1;
         self.last_completion = now;
-    }
-
-    /// The load that was asked for ends now.
-    pub(crate) fn close(&mut self, now: Time, load_goes_on: bool) {
-        if self.rule == WindowRule::Steady && self.closed.is_none() && !self.until_steady {
-            self.closed = Some(now);
-            self.load_goes_on = load_goes_on;
+        if self.completed == self.ends_with {
+            self.ended = Some(now);
+            self.set(Edge::Close, now);
         }
     }
 
+    /// The load that was asked for ends now. `drains`: what ends is a closed loop.
+    pub(crate) fn close(&mut self, now: Time, load_goes_on: bool, drains: bool) {
+        if self.rule == WindowRule::Steady && self.to == Time::MAX && !self.until_steady {
+            self.to = now;
+            self.load_goes_on = load_goes_on;
+            self.drains = drains && !load_goes_on;
+            self.set(Edge::Close, now);
+        }
+    }
+
+    /// Everything up to the end of the load has happened. True if the window is over, too.
+    pub(crate) fn is_over(&mut self) -> bool {
+        if self.ended.is_none() {
+            if (self.drains || self.completed == 0) && self.completed < self.counted {
+                self.ends_with = self.counted;
+                return false;
+            }
+            self.ended = Some(self.to);
+        }
+        true
+    }
+
     /// Every flow has ended its first pass: where all requests count, none starts over any more.
-    pub(crate) fn passes_ended(&mut self) {
+    pub(crate) fn passes_ended(&mut self, now: Time) {
         self.passes_over = true;
+        if self.rule == WindowRule::WholeRun && self.to == Time::MAX {
+            // Later arrivals count, too; the verdict is about the load up to here.
+            self.set(Edge::Close, now);
+        }
     }
 
     /// No more requests are needed.
@@ -135,29 +223,43 @@ impl Window {
         if self.rule == WindowRule::WholeRun {
             return self.passes_over;
         }
-        let Some(closed) = self.closed else { return false };
-        if now <= closed {
+        if now <= self.to {
             return false;
         }
-        let opened = self.opened.unwrap_or(Time::ZERO);
-        let tail = Time(closed.saturating_sub(opened).0.saturating_mul(TAIL));
-        self.counted == self.completed || now.saturating_sub(closed) > tail
+        let tail = Time(self.to.saturating_sub(self.from).0.saturating_mul(TAIL));
+        self.counted == self.completed || now.saturating_sub(self.to) > tail
     }
 
-    /// Start and end over which rates are formed. Where the load ends with the window, the end is
-    /// that of the last counted completion.
-    pub(crate) fn span(&self, end: Time) -> (Time, Time) {
-        let opened = match self.rule {
-            WindowRule::WholeRun => Time::ZERO,
-            WindowRule::Steady => self.opened.unwrap_or(Time::ZERO),
-        };
-        let closed = match self.closed {
-            Some(at) if self.load_goes_on => at,
-            Some(at) => at.max(self.last_completion),
-            None if self.rule == WindowRule::WholeRun => self.last_completion,
-            None => end,
-        };
-        // A window given by another run may lie behind the end of this one.
-        (opened.min(closed), closed)
+    /// No counted request has completed yet.
+    pub(crate) fn is_burst(&self) -> bool {
+        self.completed == 0
+    }
+
+    /// No arrival counts: the warm-up lasted as long as the load.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counted == 0
+    }
+
+    /// Start and end over which rates are formed.
+    pub(crate) fn span(&self) -> (Time, Time) {
+        let ended = self.ended.unwrap_or(self.last_completion);
+        match self.rule {
+            WindowRule::WholeRun => (Time::ZERO, self.last_completion),
+            WindowRule::Steady => (self.from.min(ended), ended),
+        }
+    }
+
+    /// Has the run loop stop after `at`.
+    pub(crate) fn set(&mut self, edge: Edge, at: Time) {
+        self.edges[edge as usize] = at;
+        self.edge = self.edges.into_iter().min().unwrap_or(Time::MAX);
+    }
+
+    /// The edge that comes next, and its time; it is over now.
+    pub(crate) fn take_edge(&mut self) -> Option<(Edge, Time)> {
+        let edge = EDGES.into_iter().min_by_key(|&edge| self.edges[edge as usize])?;
+        let at = self.edges[edge as usize];
+        self.set(edge, Time::MAX);
+        (at < Time::MAX).then_some((edge, at))
     }
 }

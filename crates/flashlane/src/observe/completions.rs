@@ -7,6 +7,7 @@ use super::series::recorder::{Counters, SeriesRecorder};
 use super::{Observe, SeriesOptions};
 use crate::error::Error;
 use crate::layout::Geometry;
+use crate::metrics::window::Edge;
 use crate::metrics::windows::Windows;
 use crate::ssd::Ssd;
 
@@ -74,22 +75,37 @@ impl Ssd {
             alone.record(request.arrival, now);
         }
         if let Some(series) = &mut completions.series {
-            if series.wants_counters(now) {
-                self.read_counters(series, now)?;
-            }
             series.add(request, now);
         }
         Ok(())
     }
 
-    /// Windows of a series are over.
-    #[cold]
-    fn read_counters(&self, series: &mut SeriesRecorder, now: Time) -> Result<(), Error> {
-        series.read(now, self.counters(), &self.set_chips())
+    /// Has the run loop stop where the first window of a series ends.
+    pub(crate) fn start_rows(&mut self) {
+        let series = self.completions.as_ref().and_then(|it| it.series.as_ref());
+        if let Some(at) = series.map(SeriesRecorder::last_instant) {
+            self.recorder.window.set(Edge::Row, at);
+        }
     }
 
-    /// What the device has done so far.
-    pub(super) fn counters(&self) -> Counters {
+    /// A window of a series is over.
+    pub(crate) fn row_ends(&mut self, at: Time) {
+        // Nothing happens between that instant and the end of the window.
+        let (counters, chips) = (self.counters(Time(at.0 + 1)), self.set_chips());
+        let Some(series) = self.completions.as_mut().and_then(|it| it.series.as_mut()) else {
+            return;
+        };
+        match series.next(counters, &chips) {
+            Ok(()) => {
+                let at = series.last_instant();
+                self.recorder.window.set(Edge::Row, at);
+            }
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// What the device has done up to `at`.
+    pub(super) fn counters(&self, at: Time) -> Counters {
         let free = self.ftl.blocks.planes.iter().map(|plane| u64::from(plane.free));
         let flash = &self.flash.counters;
         Counters {
@@ -99,8 +115,8 @@ impl Ssd {
             gc_programs: flash.gc_programs,
             mapping_programs: flash.mapping_programs,
             erases: flash.erases,
-            channels: self.flash.channels.iter().map(|channel| channel.taken).sum(),
-            chips: self.flash.chips.iter().map(|chip| chip.busy).sum(),
+            channels: self.flash.taken(at, &self.transactions).into_iter().map(u128::from).sum(),
+            chips: self.flash.busy_chips(at).into_iter().map(u128::from).sum(),
         }
     }
 

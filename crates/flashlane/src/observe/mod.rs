@@ -115,7 +115,7 @@ impl Ssd {
             if let Some(series) = completions.series {
                 observed.series_window = series.window();
                 observed.slowed = series.slowed();
-                let (counters, chips) = (self.counters(), self.set_chips());
+                let (counters, chips) = (self.counters(self.now), self.set_chips());
                 observed.time_series = Some(series.finish(self.now, counters, &chips, names));
             }
         }

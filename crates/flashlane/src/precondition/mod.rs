@@ -182,6 +182,12 @@ impl Filler<'_> {
             })
             .collect();
         let total: u64 = pages.iter().map(|pages| u64::from(pages.len())).sum();
+        let reserve = u64::from(reserve_blocks(&device.ftl.gc));
+        let per_block = u64::from(layout.geometry.pages_per_block);
+        // Blocks that the flows not filled yet need at least.
+        let mut least: u64 =
+            pages.iter().map(|pages| u64::from(pages.len()).div_ceil(per_block)).sum();
+        make_room(flows, plane, least + reserve, state);
         let mut room = usable_blocks(device, layout, flows.len() as u32, plane, total, state);
         let mut left = total;
         // Blocks of all flows together, each flow's spread over the same span of time.
@@ -193,8 +199,10 @@ impl Filler<'_> {
             }
             // Blocks in proportion to valid pages, so that every flow has the same utilisation.
             let share = (u128::from(room) * u128::from(count) / u128::from(left)) as u64;
-            let needed = count.div_ceil(u64::from(layout.geometry.pages_per_block));
-            let blocks = share.max(needed);
+            let needed = count.div_ceil(per_block);
+            least -= needed;
+            let free = u64::from(state.blocks.planes[plane as usize].free);
+            let blocks = share.min(free.saturating_sub(reserve + least)).max(needed);
             room = room.saturating_sub(blocks);
             left -= count;
             let streaming = matches!(self.holdings[flow].footprint, Footprint::Streaming { .. });
@@ -254,6 +262,19 @@ fn usable_blocks(
     let usual = u64::from(free.saturating_sub(pool + frontiers));
     let most = u64::from(free.saturating_sub(reserve + frontiers));
     usual.max(needed).min(most.max(needed.saturating_sub(u64::from(flows))))
+}
+
+/// Gives the blocks of empty frontiers back to the pool of a plane, where frontiers are open from the start, until
+/// so many blocks are free. The last block of every flow may hold few pages; with all frontiers open, such
+/// blocks may leave none for collection, which then could never begin.
+fn make_room(flows: &[(usize, u64)], plane: u32, blocks: u64, state: &mut FtlState) {
+    for stream in [Stream::Mapping, Stream::Host] {
+        for &(flow, _) in flows {
+            if u64::from(state.blocks.planes[plane as usize].free) < blocks {
+                state.blocks.close_empty_frontier(plane, flow as u16, stream);
+            }
+        }
+    }
 }
 
 /// Opens the blocks that the flows of a plane are writing, as long as its pool keeps its level: a plane

@@ -31,17 +31,23 @@ struct Past<'a> {
     source: Box<dyn RequestSource>,
     space: &'a FlowSpace,
     next: Option<Planned>,
-    /// Time of the next request.
-    at: Time,
+    /// Time of the next request since the start of the replay, which may last longer than simulated time.
+    /// Unit: picoseconds.
+    at: u128,
+    /// The time at which the clock of the source was last set to zero. Unit: picoseconds.
+    zero: u128,
+    /// Start of the running pass by the clock of the source.
+    pass_start: Time,
 }
 
 impl Past<'_> {
-    /// Plans the next request after `now`; the flow falls silent where it has none.
-    fn advance(&mut self, now: Time, device: &DeviceConfig) -> Result<(), Error> {
-        self.next = self.source.next(now)?;
-        if self.next.is_none() {
-            self.source.restart(now)?;
-            self.next = self.source.next(now)?;
+    /// Plans the next request after `at`; the flow falls silent where it has none.
+    fn advance(&mut self, at: u128, device: &DeviceConfig) -> Result<(), Error> {
+        let clock = Time(u64::try_from(at - self.zero).unwrap_or(u64::MAX));
+        let open = self.source.closed_loop().is_none();
+        self.next = self.source.next(clock)?;
+        if self.next.is_none_or(|planned| open && planned.arrival >= Time::END) {
+            self.start_over(at, clock)?;
         }
         let Some(planned) = &self.next else { return Ok(()) };
         self.at = match self.source.closed_loop() {
@@ -53,10 +59,24 @@ impl Past<'_> {
                 } else {
                     &flash.program_time
                 };
-                now + Time((times[0].0 / u64::from(depth)).max(1))
+                at + u128::from((times[0].0 / u64::from(depth)).max(1))
             }
-            None => planned.arrival.max(now),
+            None => (self.zero + u128::from(planned.arrival.0)).max(at),
         };
+        Ok(())
+    }
+
+    /// Starts another pass at `at`, which is `clock` by the clock of the source. Sets that clock to zero where a pass as
+    /// long as the last one might not end within simulated time.
+    fn start_over(&mut self, at: u128, mut clock: Time) -> Result<(), Error> {
+        let length = (clock - self.pass_start).0;
+        if clock + Time(length.saturating_mul(2)) >= Time::END {
+            self.zero = at;
+            clock = Time::ZERO;
+        }
+        self.pass_start = clock;
+        self.source.restart(clock)?;
+        self.next = self.source.next(clock)?;
         Ok(())
     }
 }
@@ -108,8 +128,8 @@ fn replay(
     for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
         let mut source = workload::build(flow, index, space, device, seed)?;
         source.diverge();
-        let mut past = Past { source, space, next: None, at: Time::ZERO };
-        past.advance(Time::ZERO, device)?;
+        let mut past = Past { source, space, next: None, at: 0, zero: 0, pass_start: Time::ZERO };
+        past.advance(0, device)?;
         flows.push(past);
     }
     let places = cache.capacity().min(layout.logical_pages)
@@ -127,7 +147,9 @@ fn replay(
         if let Some(next) = &flow.next {
             pages.prefetch((flow.space.first_lpa + next.sector / per_page) as u32);
         }
-        recall(&planned, index as u16, flow.space, pages, cache, table, now);
+        // The cache asks only whether two requests are of the same epoch.
+        let epoch_time = Time((now % u128::from(Time::END.0)) as u64);
+        recall(&planned, index as u16, flow.space, pages, cache, table, epoch_time);
         replayed += 1;
         let held = cache.len() + table.as_ref().map_or(0, MappingTable::len);
         if held > size {

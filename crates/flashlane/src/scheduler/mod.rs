@@ -21,6 +21,7 @@ use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source};
 pub use policy::Scheduling;
 use policy::{AnyPolicy, Policy};
+use queues::STARVING;
 use view::View;
 
 /// Time average and maximum of a queue length.
@@ -71,6 +72,10 @@ pub(crate) struct Scheduler {
     waiting: Array<u32>,
     /// The chip of each channel that is looked at first.
     turn: Array<u32>,
+    /// Read commands that each die got before waiting read data, since it last chose among all.
+    reads_first: Array<u32>,
+    /// After so many it chooses among all: dies of a channel.
+    reads_first_max: u32,
     /// Channels to look at when the current event is over; a bit each.
     offered: u64,
     /// There is something to do when the current event is over.
@@ -106,6 +111,8 @@ impl Scheduler {
             pending: Array::of(0, geometry.channels as usize),
             waiting: Array::of(0, geometry.dies() as usize),
             turn: Array::of(0, geometry.channels as usize),
+            reads_first: Array::of(0, geometry.dies() as usize),
+            reads_first_max: geometry.chips_per_channel * geometry.dies_per_chip,
             offered: 0,
             due: true,
             lone: no_lone,
@@ -329,7 +336,7 @@ impl Ssd {
         }
     }
 
-    /// Issues a read command for an idle die of a channel, if there is one.
+    /// Issues a read command for an idle die of a channel, if there is one; now and then another one.
     pub(crate) fn dispatch_read(&mut self, channel: u32) -> bool {
         self.visit_chips(channel, Self::serve_chip_read)
     }
@@ -378,9 +385,19 @@ impl Ssd {
     }
 
     /// Issues a read command on an idle die, if there is one waiting.
+    ///
+    /// After as many of them as the channel has dies, the die chooses among all its commands instead.
+    /// The turn that the channel gives to all commands goes to whichever die is idle just then; dies that
+    /// read in step would have it always be the same one, and writes would wait at the others for ever.
     fn serve_read(&mut self, die: u32) -> bool {
+        let reads = &mut self.scheduler.reads_first[die as usize];
+        if *reads == self.scheduler.reads_first_max {
+            *reads = 0;
+            return self.serve_die(die, false);
+        }
         self.batch.clear();
         let formed = self.with_policy(false, |policy, view| policy.take_read(die, view));
+        self.scheduler.reads_first[die as usize] += u32::from(formed);
         self.send_formed(die, formed, false);
         formed
     }
@@ -413,7 +430,8 @@ impl Ssd {
                 .any(|die| self.serve_die(first + die, urgent))
     }
 
-    /// The die whose next work ranks first, among those from `first` on whose bit is set in `free`.
+    /// The die whose next work ranks first, among those from `first` on whose bit is set in `free`. What
+    /// is starving ranks as the best kind: another die may have better work each time that it is asked.
     #[inline]
     fn best_die(&mut self, first: u32, free: u32, urgent: bool) -> Option<u32> {
         if free.is_power_of_two() && self.scheduler.policy.serves_what_waits() {
@@ -423,6 +441,8 @@ impl Ssd {
             let mut best = None;
             for die in bits(free).map(|die| first + die) {
                 if let Some((kind, since)) = policy.rank(die, view) {
+                    let starves = view.now.saturating_sub(since) > STARVING;
+                    let kind = if starves { 0 } else { kind };
                     let rank = (kind, since, die);
                     best = Some(best.map_or(rank, |other: (u8, Time, u32)| other.min(rank)));
                 }
@@ -469,6 +489,11 @@ impl Ssd {
         }
         if !self.cancelled.is_empty() {
             self.settle_cancelled(die);
+            if !formed {
+                // The policy may have decided for collection whose pages need not move any more. Nothing
+                // else would ask it again: what it left in its queues would wait for ever.
+                self.offer_at(self.flash.place_of(die));
+            }
         }
     }
 

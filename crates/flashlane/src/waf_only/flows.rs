@@ -109,20 +109,38 @@ impl Flows {
     /// The request that comes next, and its flow. `None` when the load that was asked for is over: every
     /// flow has ended its first pass, or one that does not start over.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<(u16, Planned)> {
+    ///
+    /// # Errors
+    /// A flow whose next request comes after the end of simulated time.
+    pub(super) fn next(&mut self) -> Result<Option<(u16, Planned)>, Error> {
         let mut index = 0;
         for (other, at) in self.next_at.iter().enumerate() {
             if *at < self.next_at[index] {
                 index = other;
             }
         }
-        if self.over || self.next_at[index] == NEVER {
-            return None;
+        if self.over {
+            return Ok(None);
         }
-        self.now = (self.now + SPACING).max(self.next_at[index]);
+        if self.next_at[index] >= Time::END.0 {
+            return self.end_of_time().map(|()| None);
+        }
+        self.now = self.now.saturating_add(SPACING).max(self.next_at[index]);
         let planned =
             self.flows[index].drawn.pop_front().expect("a flow with a time has a request");
-        Some((index as u16, planned))
+        Ok(Some((index as u16, planned)))
+    }
+
+    /// No flow has a request before the end of simulated time: fails unless all of them are silent.
+    fn end_of_time(&self) -> Result<(), Error> {
+        let waits = self.flows.iter().position(|flow| !flow.drawn.is_empty());
+        waits.map_or(Ok(()), |flow| {
+            Err(Error::Stuck(format!(
+                "the work is not done at {}: the next request of flow {flow} comes after the end of \
+                 simulated time, which is 213 days (2^64 ps)",
+                Time(self.now)
+            )))
+        })
     }
 
     /// A request of a flow some places behind the next one, if there is one.
@@ -140,7 +158,7 @@ impl Flows {
         drawn: impl FnMut(&Planned),
     ) -> Result<(), Error> {
         let state = &mut self.flows[flow as usize];
-        let end = if state.closed { end + TURN_ROUND } else { end };
+        let end = if state.closed { end.saturating_add(TURN_ROUND) } else { end };
         if state.under_way.len() < state.depth {
             state.under_way.push(Reverse(end));
         } else if let Some(mut earliest) = state.under_way.peek_mut() {

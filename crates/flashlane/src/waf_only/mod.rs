@@ -18,11 +18,13 @@ use crate::ftl::untimed::{ANSWER, HostPage, Untimed};
 use crate::ftl::{Ftl, FtlState};
 use crate::layout::{Layout, SECTOR_BYTES};
 use crate::metrics::Summary;
+use crate::metrics::empty;
 use crate::metrics::summary::{ByteCounts, RequestCounts};
 use crate::run::{Progress, RunOptions, Warmup};
 use crate::workload::{Planned, RequestOp};
 use flows::Flows;
 pub(crate) use refuse::refuse;
+use report::Taken;
 
 /// Requests of the flow after which a request is carried out whose place is asked for.
 const SOON: usize = 8;
@@ -47,6 +49,8 @@ pub(crate) struct WafRun<'a> {
     generated: u64,
     /// Requests that do not count.
     warmup: u64,
+    /// What the drive had done when they were over.
+    warmed_up: Taken,
     sectors_per_page: u64,
 }
 
@@ -70,10 +74,14 @@ pub(crate) fn run(
         counted: vec![Counted::default(); flows],
         generated: 0,
         warmup: if let Warmup::Requests(count) = options.warmup { count } else { 0 },
+        warmed_up: Taken::default(),
         sectors_per_page: u64::from(layout.geometry.sectors_per_page),
     };
     run.drive.start();
     run.run(options.check, progress)?;
+    if run.generated <= run.warmup {
+        return Err(empty::found(options, run.generated, None));
+    }
     let wall_s = start.elapsed().as_secs_f64();
     Ok(report::summarise(&run, device, workload, options, wall_s))
 }
@@ -81,9 +89,12 @@ pub(crate) fn run(
 impl WafRun<'_> {
     fn run(&mut self, check: bool, progress: Progress<'_>) -> Result<(), Error> {
         let audit_interval = AUDIT_INTERVAL_MIN.max(self.layout.geometry.pages() / 8);
-        while let Some((flow, planned)) = self.flows.next() {
+        while let Some((flow, planned)) = self.flows.next()? {
             if let Some(soon) = self.flows.peek(flow, SOON) {
                 self.drive.prefetch_place(self.first_page(flow, soon));
+            }
+            if self.generated == self.warmup {
+                self.warmed_up = Taken::of(self);
             }
             self.count(flow, &planned);
             let end = self.carry_out(flow, &planned)?;
@@ -142,7 +153,7 @@ impl WafRun<'_> {
         let (spp, end) = (self.sectors_per_page, sector + u64::from(sectors));
         let first = self.layout.flows[flow as usize].first_lpa;
         let (mut from, mut page) = (sector, sector / spp);
-        let mut done = at + ANSWER;
+        let mut done = at.saturating_add(ANSWER);
         while from < end {
             let to = end.min((page + 1) * spp);
             let ones = if to - from == 64 { u64::MAX } else { (1 << (to - from)) - 1 };

@@ -4,10 +4,11 @@ use super::WafRun;
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::ftl::untimed::FlowWork;
 use crate::metrics::Summary;
-use crate::metrics::report::block_erases;
+use crate::metrics::span::amplification;
 use crate::metrics::summary::{
-    CacheSummary, ChannelSummary, ChipSummary, CmtSummary, FlashSummary, FlowSummary, HitCounts,
-    MemorySummary, SCHEMA, TransactionSummary, WafOnlyFlow, WafOnlySummary,
+    CacheSummary, ChannelSummary, ChipSummary, CmtSummary, EraseSummary, FlashSummary, FlowSummary,
+    HitCounts, MemorySummary, OutsideWindow, SCHEMA, TransactionSummary, WafOnlyFlow,
+    WafOnlySummary,
 };
 use crate::run::RunOptions;
 
@@ -19,11 +20,15 @@ pub(super) fn summarise(
     wall_s: f64,
 ) -> Summary {
     let (drive, geometry) = (&run.drive, run.layout.geometry);
-    let sum = |of: fn(&FlowWork) -> u64| drive.work.iter().map(of).sum::<u64>();
-    let flows = (0..workload.flows.len()).map(|flow| flow_summary(run, workload, flow)).collect();
+    let all = Taken::of(run);
+    let counted = all.since(&run.warmed_up);
+    let flows = (0..workload.flows.len())
+        .map(|flow| flow_summary(run, workload, flow, &counted.work[flow]))
+        .collect();
     Summary {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        workload: workload.name.clone(),
         device: device.name.clone(),
         scheduler: device.scheduler.name().to_owned(),
         isolation: device.isolation.name().to_owned(),
@@ -34,37 +39,125 @@ pub(super) fn summarise(
         requests_generated: run.generated,
         requests_completed: run.generated,
         flows,
-        flash: flash_summary(run),
-        cache: CacheSummary {
-            hits: sum(|w| w.cache_hits),
-            misses: sum(|w| w.cache_misses),
-            evictions: drive.cache.evictions,
+        flash: counted.flash(),
+        before_window: OutsideWindow {
+            requests_completed: run.generated.min(run.warmup),
+            flash: run.warmed_up.flash(),
+            cache: run.warmed_up.cache(),
+            cmt: run.warmed_up.cmt(),
+            ..OutsideWindow::default()
         },
-        cmt: CmtSummary {
-            hits: sum(|w| w.cmt_hits),
-            misses: sum(|w| w.cmt_misses),
-            writebacks: drive.ftl.mapping.as_ref().map_or(0, |table| table.writebacks),
-        },
+        cache: counted.cache(),
+        cmt: counted.cmt(),
         channels: (0..geometry.channels)
             .map(|channel| ChannelSummary { channel, ..ChannelSummary::default() })
             .collect(),
-        chips: (0..geometry.chips()).map(|chip| chip_summary(run, chip)).collect(),
+        chips: (0..geometry.chips()).map(|chip| chip_summary(run, chip, &counted)).collect(),
         memory: MemorySummary {
             physical_pages: geometry.pages(),
             page_table_bytes: drive.ftl.pages.bytes(),
             partial_page_bytes: drive.ftl.pages.side_table_bytes(),
         },
-        waf_only: Some(waf_only(run, wall_s)),
+        waf_only: Some(waf_only(run, &all, &counted, wall_s)),
         ..Summary::default()
     }
 }
 
-fn amplification(host: u64, other: u64) -> f64 {
-    if host == 0 { 0.0 } else { (host + other) as f64 / host as f64 }
+/// What the drive has done so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Taken {
+    work: Vec<FlowWork>,
+    erases: u64,
+    /// Of each block; empty before the first one.
+    block_erases: Vec<u32>,
+    wear_leveling_moves: u64,
+    gc_invocations: u64,
+    evictions: u64,
+    writebacks: u64,
 }
 
-fn flow_summary(run: &WafRun<'_>, workload: &WorkloadConfig, flow: usize) -> FlowSummary {
-    let (config, work) = (&workload.flows[flow], &run.drive.work[flow]);
+impl Taken {
+    pub(super) fn of(run: &WafRun<'_>) -> Self {
+        let (drive, ftl) = (&run.drive, &run.drive.ftl);
+        let erased = if drive.erases == 0 { 0 } else { ftl.blocks.count() as u32 };
+        Self {
+            work: drive.work.clone(),
+            erases: drive.erases,
+            block_erases: (0..erased).map(|block| ftl.blocks.block(block).erases).collect(),
+            wear_leveling_moves: ftl.wear_leveling_moves,
+            gc_invocations: ftl.gc_invocations,
+            evictions: drive.cache.evictions,
+            writebacks: ftl.mapping.as_ref().map_or(0, |table| table.writebacks),
+        }
+    }
+
+    /// What came after an earlier reading; of an empty one, everything.
+    fn since(&self, before: &Self) -> Self {
+        let work = |(flow, work): (usize, &FlowWork)| {
+            work.since(&before.work.get(flow).copied().unwrap_or_default())
+        };
+        let erases = |(block, erases): (usize, &u32)| {
+            erases - before.block_erases.get(block).copied().unwrap_or(0)
+        };
+        Self {
+            work: self.work.iter().enumerate().map(work).collect(),
+            erases: self.erases - before.erases,
+            block_erases: self.block_erases.iter().enumerate().map(erases).collect(),
+            wear_leveling_moves: self.wear_leveling_moves - before.wear_leveling_moves,
+            gc_invocations: self.gc_invocations - before.gc_invocations,
+            evictions: self.evictions - before.evictions,
+            writebacks: self.writebacks - before.writebacks,
+        }
+    }
+
+    fn sum(&self, of: fn(&FlowWork) -> u64) -> u64 {
+        self.work.iter().map(of).sum()
+    }
+
+    fn cache(&self) -> CacheSummary {
+        CacheSummary {
+            hits: self.sum(|w| w.cache_hits),
+            misses: self.sum(|w| w.cache_misses),
+            evictions: self.evictions,
+        }
+    }
+
+    fn cmt(&self) -> CmtSummary {
+        CmtSummary {
+            hits: self.sum(|w| w.cmt_hits),
+            misses: self.sum(|w| w.cmt_misses),
+            writebacks: self.writebacks,
+        }
+    }
+
+    fn flash(&self) -> FlashSummary {
+        let (user, gc) = (self.sum(|w| w.host_programs), self.sum(|w| w.gc_programs));
+        let mapping = self.sum(|w| w.mapping_programs);
+        FlashSummary {
+            user_reads: self.sum(|w| w.host_reads),
+            zero_fill_reads: self.sum(|w| w.zero_fill_reads),
+            user_programs: user,
+            gc_reads: gc,
+            gc_programs: gc,
+            mapping_reads: self.sum(|w| w.mapping_reads),
+            mapping_programs: mapping,
+            erases: self.erases,
+            wear_leveling_moves: self.wear_leveling_moves,
+            block_erases: EraseSummary::of(self.block_erases.iter().copied()),
+            gc_invocations: self.gc_invocations,
+            write_amplification: amplification(user, user + gc + mapping),
+            ..FlashSummary::default()
+        }
+    }
+}
+
+fn flow_summary(
+    run: &WafRun<'_>,
+    workload: &WorkloadConfig,
+    flow: usize,
+    work: &FlowWork,
+) -> FlowSummary {
+    let config = &workload.flows[flow];
     let input = run.flows.report(flow);
     let transactions = |count| TransactionSummary { count, ..TransactionSummary::default() };
     FlowSummary {
@@ -79,7 +172,7 @@ fn flow_summary(run: &WafRun<'_>, workload: &WorkloadConfig, flow: usize) -> Flo
         cache: HitCounts { hits: work.cache_hits, misses: work.cache_misses },
         write_amplification: amplification(
             work.host_programs,
-            work.gc_programs + work.mapping_programs,
+            work.host_programs + work.gc_programs + work.mapping_programs,
         ),
         wrapped_requests: input.wrapped,
         clipped_requests: input.clipped,
@@ -88,47 +181,22 @@ fn flow_summary(run: &WafRun<'_>, workload: &WorkloadConfig, flow: usize) -> Flo
     }
 }
 
-fn flash_summary(run: &WafRun<'_>) -> FlashSummary {
-    let (drive, ftl) = (&run.drive, &run.drive.ftl);
-    let sum = |of: fn(&FlowWork) -> u64| drive.work.iter().map(of).sum::<u64>();
-    let (user, gc) = (sum(|w| w.host_programs), sum(|w| w.gc_programs));
-    let mapping = sum(|w| w.mapping_programs);
-    FlashSummary {
-        user_reads: sum(|w| w.host_reads),
-        zero_fill_reads: sum(|w| w.zero_fill_reads),
-        user_programs: user,
-        gc_reads: gc,
-        gc_programs: gc,
-        mapping_reads: sum(|w| w.mapping_reads),
-        mapping_programs: mapping,
-        erases: drive.erases,
-        wear_leveling_moves: ftl.wear_leveling_moves,
-        block_erases: block_erases(&ftl.blocks),
-        gc_invocations: ftl.gc_invocations,
-        write_amplification: amplification(user, gc + mapping),
-        ..FlashSummary::default()
-    }
-}
-
-fn chip_summary(run: &WafRun<'_>, chip: u32) -> ChipSummary {
+fn chip_summary(run: &WafRun<'_>, chip: u32, counted: &Taken) -> ChipSummary {
     let geometry = run.layout.geometry;
-    let planes = geometry.dies_per_chip * geometry.planes_per_die;
-    let blocks = &run.drive.ftl.blocks;
-    let erases = |plane| blocks.of_plane(plane).iter().map(|block| u64::from(block.erases));
+    let blocks = counted.block_erases.len() / geometry.chips() as usize;
+    let erases = counted.block_erases.iter().skip(chip as usize * blocks).take(blocks);
     ChipSummary {
         channel: chip / geometry.chips_per_channel,
         chip: chip % geometry.chips_per_channel,
-        erases: (chip * planes..(chip + 1) * planes).flat_map(erases).sum(),
+        erases: erases.map(|&erases| u64::from(erases)).sum(),
         ..ChipSummary::default()
     }
 }
 
-fn waf_only(run: &WafRun<'_>, wall_s: f64) -> WafOnlySummary {
-    let (drive, ftl) = (&run.drive, &run.drive.ftl);
-    let planes = &ftl.blocks.planes;
+fn waf_only(run: &WafRun<'_>, all: &Taken, counted: &Taken, wall_s: f64) -> WafOnlySummary {
+    let planes = &run.drive.ftl.blocks.planes;
     let free = || planes.iter().map(|plane| plane.free);
-    let host: u64 = drive.work.iter().map(|work| work.host_programs).sum();
-    let flows: Vec<WafOnlyFlow> = drive
+    let flows: Vec<WafOnlyFlow> = counted
         .work
         .iter()
         .map(|work| WafOnlyFlow {
@@ -137,12 +205,12 @@ fn waf_only(run: &WafRun<'_>, wall_s: f64) -> WafOnlySummary {
             mapping_programs: work.mapping_programs,
         })
         .collect();
-    let all = flows.iter().map(|f| f.host_programs + f.gc_programs + f.mapping_programs).sum();
+    let pages = |w: &FlowWork| w.host_programs + w.gc_programs + w.mapping_programs;
     let per_second = |pages: u64| pages as f64 / wall_s.max(1e-9);
     WafOnlySummary {
-        page_writes: all,
-        page_writes_per_wall_s: per_second(all),
-        host_page_writes_per_wall_s: per_second(host),
+        page_writes: counted.work.iter().map(pages).sum(),
+        page_writes_per_wall_s: per_second(all.work.iter().map(pages).sum()),
+        host_page_writes_per_wall_s: per_second(all.sum(|w| w.host_programs)),
         free_blocks_min: free().min().unwrap_or(0),
         free_blocks_mean: free().map(f64::from).sum::<f64>() / planes.len().max(1) as f64,
         free_blocks_max: free().max().unwrap_or(0),

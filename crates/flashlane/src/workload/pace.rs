@@ -34,10 +34,10 @@ impl Clock {
         Time(u64::try_from(self.fixed >> FRACTION_BITS).unwrap_or(u64::MAX))
     }
 
-    /// Moves on by `gap`. `None`: beyond the end of simulated time.
-    pub(crate) fn advance(&mut self, gap: Gap) -> Option<Time> {
-        self.fixed += gap.0;
-        u64::try_from(self.fixed >> FRACTION_BITS).ok().map(Time)
+    /// Moves on by `gap`, and stops at [`Time::MAX`].
+    pub(crate) fn advance(&mut self, gap: Gap) -> Time {
+        self.fixed = (self.fixed + gap.0).min(u128::from(u64::MAX) << FRACTION_BITS);
+        self.now()
     }
 }
 
@@ -85,6 +85,11 @@ impl PassEnd {
         issued.max(self.duration.map_or(0.0, |duration| of(passed, duration)))
     }
 
+    /// Requests of the pass so far.
+    pub(crate) fn count_so_far(&self) -> u64 {
+        self.issued
+    }
+
     /// Counts a request.
     pub(crate) fn count(&mut self) {
         self.issued += 1;
@@ -99,7 +104,7 @@ mod tests {
     fn fractions_of_picoseconds_add_up() {
         let mut clock = Clock::at(Time(5));
         let third = Gap::from_ps(1e3 / 3.0);
-        let last = (0..3_000_000).map(|_| clock.advance(third).unwrap()).last().unwrap();
+        let last = (0..3_000_000).map(|_| clock.advance(third)).last().unwrap();
         assert_eq!(last, Time(5 + 1_000_000_000 - 1));
         assert_eq!(Gap::from_ps(-1.0), Gap(0));
         assert_eq!(Gap::from_ps(f64::NAN), Gap(0));
@@ -118,9 +123,11 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_time_is_noticed() {
-        let mut clock = Clock::at(Time(u64::MAX - 1));
-        assert_eq!(clock.advance(Gap::from_ps(1.0)), Some(Time::MAX));
-        assert_eq!(clock.advance(Gap::from_ps(1.0)), None);
+    fn the_clock_stops_at_the_largest_time() {
+        let mut clock = Clock::at(Time(u64::MAX - 2));
+        assert_eq!(clock.advance(Gap::from_ps(1.0)), Time(u64::MAX - 1));
+        for gap in [1.0, 1.0, 1e30] {
+            assert_eq!(clock.advance(Gap::from_ps(gap)), Time::MAX);
+        }
     }
 }

@@ -154,10 +154,10 @@ impl Pace {
         Self::Open { clock: Clock::at(Time::ZERO), mean_ps, arrivals, rng }
     }
 
-    /// The next arrival; `None` at the end of simulated time.
-    fn next(&mut self, now: Time) -> Option<Time> {
+    /// The next arrival; [`Time::MAX`] beyond the end of simulated time.
+    fn next(&mut self, now: Time) -> Time {
         match self {
-            Self::Closed { .. } => Some(now),
+            Self::Closed { .. } => now,
             Self::Open { clock, mean_ps, arrivals, rng } => {
                 let factor = match arrivals {
                     Arrivals::Poisson => rng.exponential(),
@@ -180,10 +180,10 @@ impl RequestSource for SyntheticSource {
         if self.end.is_exhausted() {
             return Ok(None);
         }
-        let arrival = match self.pace.next(now) {
-            Some(arrival) if !self.end.is_late(arrival) => arrival,
-            _ => return Ok(None),
-        };
+        let arrival = self.pace.next(now);
+        if self.end.is_late(arrival) {
+            return Ok(None);
+        }
         self.end.count();
         let op = self.ops.draw();
         if op == RequestOp::Flush {

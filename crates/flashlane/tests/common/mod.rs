@@ -6,7 +6,7 @@
 use flashlane::config::load::{Overrides, device_from_toml, workload_from_toml};
 use flashlane::config::validate::validate;
 use flashlane::config::{DeviceConfig, WorkloadConfig};
-use flashlane::metrics::Summary;
+use flashlane::metrics::{FlashSummary, Summary};
 use flashlane::{RunOptions, simulate};
 
 /// Three channels of two chips, one die of two planes each; small enough to fill.
@@ -86,6 +86,36 @@ impl Scenario {
         let summary = self.try_run().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(summary.requests_completed, summary.requests_generated);
         summary
+    }
+}
+
+/// Flash operations of the whole run: before, inside and after the window. What is no count is left out.
+pub(crate) fn whole_run(summary: &Summary) -> FlashSummary {
+    let parts = [&summary.before_window.flash, &summary.flash, &summary.after_window.flash];
+    let sum = |of: fn(&FlashSummary) -> u64| parts.iter().map(|part| of(part)).sum::<u64>();
+    let user_programs = sum(|f| f.user_programs);
+    let programs = user_programs + sum(|f| f.gc_programs) + sum(|f| f.mapping_programs);
+    FlashSummary {
+        user_reads: sum(|f| f.user_reads),
+        zero_fill_reads: sum(|f| f.zero_fill_reads),
+        user_programs,
+        gc_reads: sum(|f| f.gc_reads),
+        gc_programs: sum(|f| f.gc_programs),
+        mapping_reads: sum(|f| f.mapping_reads),
+        mapping_programs: sum(|f| f.mapping_programs),
+        erases: sum(|f| f.erases),
+        wear_leveling_moves: sum(|f| f.wear_leveling_moves),
+        copybacks: sum(|f| f.copybacks),
+        multiplane_commands: sum(|f| f.multiplane_commands),
+        interleaved_commands: sum(|f| f.interleaved_commands),
+        program_suspends: sum(|f| f.program_suspends),
+        erase_suspends: sum(|f| f.erase_suspends),
+        gc_invocations: sum(|f| f.gc_invocations),
+        full_merges: sum(|f| f.full_merges),
+        partial_merges: sum(|f| f.partial_merges),
+        switch_merges: sum(|f| f.switch_merges),
+        write_amplification: programs as f64 / user_programs.max(1) as f64,
+        ..FlashSummary::default()
     }
 }
 

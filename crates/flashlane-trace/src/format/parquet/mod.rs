@@ -188,7 +188,7 @@ impl Cell {
 
 impl Table {
     fn open(path: &Path) -> Result<Table, ParquetError> {
-        let reader = SerializedFileReader::new(File::open(path)?)?;
+        let reader = SerializedFileReader::new(crate::pipe::open(path)?)?;
         let schema = reader.metadata().file_metadata().schema_descr();
         let needed = |names: Names| {
             column(schema, names)?.ok_or_else(|| {

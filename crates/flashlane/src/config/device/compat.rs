@@ -64,19 +64,22 @@ pub struct CompatConfig {
     /// the mapping cache starts with entries of the lowest of these pages.
     pub scattered_occupancy: bool,
     /// Waiting read data goes before every command on a channel: the dies of a busy channel run in
-    /// step, and its bus idles for one tR a round.
+    /// step, and its bus idles for one tR a round. Mapping data goes before that of users, and that of
+    /// users before that of collection, however long these wait.
     pub data_before_commands: bool,
     /// Programs and erases are never suspended.
     pub no_suspension: bool,
     /// Every flow takes its blocks to write to on every plane of its own at the start (host data,
-    /// translation pages, moved pages), and the next one as soon as one is full.
+    /// translation pages, moved pages), and the next one as soon as one is full. Blocks that hold nothing
+    /// stay free where a nearly full plane would have none left to collect with.
     pub frontiers_at_start: bool,
     /// Collection starts once for each block taken while a plane has fewer free blocks than the
     /// threshold, for up to ten blocks at a time; an erase that leaves fewer than ten free blocks starts
     /// another one.
     pub collection_per_block: bool,
     /// Host writes of a chip wait while collection that goes first has blocks there whose erase did not
-    /// start yet.
+    /// start yet. With hybrid mapping only from the time when nothing but the erase is left: a merge may
+    /// have to wait for host writes.
     pub writes_wait_for_erases: bool,
     /// A uniform flow of MQSim's files holds at the start the pages that its first requests touch, 90 %
     /// of its space at most: the run writes nothing that is not there. With `random_generators`.

@@ -75,15 +75,29 @@ impl Places {
 
     /// Notes that `key` and everything below it now comes from `place`.
     pub(in crate::config) fn set(&mut self, key: &str, place: &str) {
-        self.keys.retain(|path, _| !is_below(path, key));
+        self.remove_below(key);
         self.keys.insert(key.to_owned(), place.to_owned());
     }
 
     /// Takes over the places of `other` for `key` and everything below it.
     pub(super) fn take_over(&mut self, key: &str, other: &Self) {
-        self.keys.retain(|path, _| !is_below(path, key));
-        let taken = other.keys.iter().filter(|(path, _)| is_below(path, key));
+        self.remove_below(key);
+        let taken = other.below(key);
         self.keys.extend(taken.map(|(path, place)| (path.clone(), place.clone())));
+    }
+
+    /// `key` and everything below it. Looks at no other keys but those that begin like it.
+    fn below<'a>(&'a self, key: &'a str) -> impl Iterator<Item = (&'a String, &'a String)> {
+        let same_start = self.keys.range(key.to_owned()..);
+        let same_start = same_start.take_while(move |(path, _)| path.starts_with(key));
+        same_start.filter(move |(path, _)| is_below(path, key))
+    }
+
+    fn remove_below(&mut self, key: &str) {
+        let below: Vec<String> = self.below(key).map(|(path, _)| path.clone()).collect();
+        for path in below {
+            self.keys.remove(&path);
+        }
     }
 
     /// Takes over the place of `key` alone.

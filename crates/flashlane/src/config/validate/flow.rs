@@ -6,9 +6,9 @@ use super::{BANDWIDTH, MAX_REQUEST_BYTES, MAX_SPAN_PS, OUTSTANDING};
 use crate::config::units::ByteSize;
 use crate::config::{
     AddressConfig, CacheConfig, CacheMechanism, CacheMode, DeviceConfig, FlowConfig,
-    MqsimFlowConfig, SizeConfig, SyntheticConfig, WorkloadConfig,
+    MqsimFlowConfig, Sharing, SizeConfig, SyntheticConfig, WorkloadConfig,
 };
-use crate::layout::{Layout, SECTOR_BYTES};
+use crate::layout::{Geometry, Layout, SECTOR_BYTES};
 
 /// Alignment of addresses where a flow says nothing.
 const DEFAULT_ALIGN: ByteSize = ByteSize(4096);
@@ -87,6 +87,29 @@ pub(super) fn check_cache(rules: &mut Rules, cache: &CacheConfig, workload: &Wor
                 .to_owned()
         });
     }
+}
+
+/// Pages of the data cache for each plane, up to which a writer is slowed down by the want of room.
+const FEW_PAGES_PER_PLANE: u64 = 2;
+
+/// A data cache with so little room that writes through it keep the dies less busy than writes past it.
+pub(super) fn small_cache(device: &DeviceConfig, workload: &WorkloadConfig) -> Option<String> {
+    let (cache, flash) = (&device.cache, &device.flash);
+    let writes = |flow: &FlowConfig| matches!(flow.cache, CacheMode::Write | CacheMode::WriteRead);
+    let writers = workload.flows.iter().filter(|flow| writes(flow)).count();
+    let pools = if cache.sharing == Sharing::Shared { 1 } else { workload.flows.len() as u64 };
+    let room = cache.capacity.0 / flash.page_size.0 / pools.max(1);
+    let planes = Geometry::new(flash).planes();
+    let per_plane = cache.write_back_pages_per_plane;
+    let small = cache.capacity.0 > 0 && room <= FEW_PAGES_PER_PLANE * u64::from(planes);
+    (writers > 0 && small).then(|| {
+        format!(
+            "cache.capacity: the data cache has room for {room} pages of a flow and lets {} pages be on their \
+             way to flash at a time (write_back_pages_per_plane = {per_plane}), for {planes} planes: a flow \
+             that writes without pause may be faster with cache = \"off\"",
+            u64::from(planes) * u64::from(per_plane)
+        )
+    })
 }
 
 fn check_address(rules: &mut Rules, key: &str, address: &AddressConfig) {

@@ -1,5 +1,7 @@
 //! Rules of isolation policies.
 
+use std::collections::BTreeSet;
+
 use super::rules::Rules;
 use crate::config::{DeviceConfig, InterfaceKind, MappingKind, Technology, WorkloadConfig};
 use crate::isolation::{Isolation, UpiConfig};
@@ -44,17 +46,16 @@ fn check_upi(rules: &mut Rules, device: &DeviceConfig, upi: &UpiConfig) {
     rules.range(key("traffic_limit"), upi.traffic_limit, &(0.1..=0.9999));
     let chips = device.flash.channels.saturating_mul(device.flash.chips_per_channel);
     let lists = [("shared_chips", &upi.shared_chips), ("read_only_chips", &upi.read_only_chips)];
-    let mut seen = Vec::new();
+    let mut seen = BTreeSet::new();
     for (name, list) in lists {
         for (index, &chip) in list.iter().enumerate() {
             let place = key(&format!("{name}[{index}]"));
             rules.require(chip < chips, &place, || {
                 format!("found {chip}, allowed: 0 to {} on this device", chips.max(1) - 1)
             });
-            rules.require(!seen.contains(&chip), place, || {
+            rules.require(seen.insert(chip), place, || {
                 format!("found {chip} a second time, allowed: each chip in one of both lists")
             });
-            seen.push(chip);
         }
     }
 }

@@ -6,6 +6,7 @@ mod budget;
 mod clone;
 mod device;
 mod flow;
+mod horizon;
 mod isolation;
 mod media;
 mod mqsim;
@@ -103,6 +104,12 @@ pub fn validate(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<Problem
         flow::check_spaces(&mut rules, device, workload);
     }
     rules.problems
+}
+
+/// What a valid pair makes slower than one might think. For people, one line each.
+#[must_use]
+pub fn warnings(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<String> {
+    flow::small_cache(device, workload).into_iter().collect()
 }
 
 /// [`validate`] with file and line in every place.

@@ -191,3 +191,53 @@ fn partitions_without_a_chip_or_without_room_are_refused() {
     assert_eq!(problems[0].place, "isolation");
     assert!(problems[0].message.contains("of 5 flows"), "{problems:?}");
 }
+
+/// Seconds that a validation takes, the least of three.
+fn seconds(workload: &WorkloadConfig) -> f64 {
+    let device = tiny();
+    let once = || {
+        let begun = std::time::Instant::now();
+        assert!(!validate(&device, workload).is_empty(), "it has to be refused");
+        begun.elapsed().as_secs_f64()
+    };
+    (0..3).map(|_| once()).fold(f64::MAX, f64::min)
+}
+
+#[test]
+fn ten_times_as_many_flows_and_resources_take_about_ten_times_as_long() {
+    let listed = |count: u32| {
+        let mut workload = flows(1);
+        workload.flows[0].channels = Some((0..count).collect());
+        seconds(&workload)
+    };
+    for (few, many) in
+        [(seconds(&flows(20_000)), seconds(&flows(200_000))), (listed(20_000), listed(200_000))]
+    {
+        // In proportion to the square of the count it is 100.
+        assert!(many < 40.0 * few, "{few} s, {many} s for ten times as many");
+    }
+}
+
+#[test]
+fn names_have_no_control_characters() {
+    let mut workload = flows(1);
+    workload.flows[0].name = "red \u{1b}[31m".to_owned();
+    let problems = validate(&tiny(), &workload);
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].message.contains("red \\u{1b}[31m"), "{}", problems[0].message);
+}
+
+#[test]
+fn a_cache_of_few_pages_is_warned_of_where_flows_write_through_it() {
+    let (mut device, mut workload) = (tiny(), flows(1));
+    device.cache.capacity = ByteSize(64 << 10);
+    assert_eq!(warnings(&device, &workload), Vec::<String>::new(), "the cache is off");
+    workload.flows[0].cache = crate::config::CacheMode::Write;
+    let found = warnings(&device, &workload);
+    assert!(
+        found.len() == 1 && found[0].contains("16 pages") && found[0].contains("8 pages"),
+        "{found:?}"
+    );
+    device.cache.capacity = ByteSize(1 << 20);
+    assert_eq!(warnings(&device, &workload), Vec::<String>::new());
+}

@@ -1,11 +1,11 @@
 //! Rules of a workload.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flashlane_trace::{ColumnMap, Format};
 
 use super::rules::Rules;
-use super::{FLOWS, MAX_SPAN_PS, OUTSTANDING, flow, mqsim};
+use super::{FLOWS, MAX_SPAN_PS, OUTSTANDING, flow, horizon, mqsim};
 use crate::config::{CloneConfig, FlashConfig, FlowConfig, TraceConfig, WorkloadConfig};
 use crate::workload::clone;
 
@@ -32,6 +32,9 @@ pub(super) fn check(rules: &mut Rules, workload: &WorkloadConfig) {
     rules.require(ends || workload.flows.is_empty(), "flow", || {
         "no flow ever ends; allowed: `requests` or `duration` in at least one flow".to_owned()
     });
+    if rules.problems.is_empty() {
+        horizon::check(rules, workload);
+    }
 }
 
 fn check_names(rules: &mut Rules, workload: &WorkloadConfig) {
@@ -40,6 +43,9 @@ fn check_names(rules: &mut Rules, workload: &WorkloadConfig) {
         let key = format!("flow[{index}].name");
         rules.require(!flow.name.trim().is_empty(), key.clone(), || {
             "found an empty name, allowed: any other text".to_owned()
+        });
+        rules.require(!flow.name.contains(char::is_control), key.clone(), || {
+            format!("found {:?}, allowed: text without control characters", flow.name)
         });
         if let Some(first) = seen.get(flow.name.as_str()) {
             let message = format!(
@@ -203,11 +209,12 @@ fn check_list(rules: &mut Rules, key: &str, list: &[u32], count: u32) {
             count - 1
         )
     });
+    let mut seen = BTreeSet::new();
     for (index, &number) in list.iter().enumerate() {
         rules.require(number < count, format!("{key}[{index}]"), || {
             format!("found {number}, allowed: 0 to {} on this device", count.max(1) - 1)
         });
-        rules.require(!list[..index].contains(&number), format!("{key}[{index}]"), || {
+        rules.require(seen.insert(number), format!("{key}[{index}]"), || {
             format!("found {number} a second time, allowed: each number once")
         });
     }

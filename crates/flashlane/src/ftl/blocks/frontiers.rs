@@ -110,6 +110,16 @@ impl Blocks {
         }
     }
 
+    /// Puts the block of a frontier that holds nothing back into the pool. The next write takes another one.
+    pub(crate) fn close_empty_frontier(&mut self, plane: u32, flow: u16, stream: Stream) {
+        let at = self.frontier_at(plane, flow, stream);
+        let block = self.frontiers[at];
+        if block != NONE && self.blocks[block as usize].allocated == 0 {
+            self.frontiers[at] = NONE;
+            self.put_empty_block(block);
+        }
+    }
+
     /// Every page of a frontier that was allocated was sent to the die.
     pub(crate) fn in_step(&self, plane: u32, flow: u16, stream: Stream) -> bool {
         let block = self.frontiers[self.frontier_at(plane, flow, stream)];

@@ -82,8 +82,6 @@ pub(crate) struct Block {
     pub(crate) filled: u32,
     pub(crate) state: BlockState,
     pub(crate) stream: Stream,
-    /// Some read waits for a program of this block.
-    pub(crate) awaited: bool,
 }
 
 impl Block {

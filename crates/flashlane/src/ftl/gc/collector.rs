@@ -154,7 +154,8 @@ impl Ssd {
 
     /// Queues the migration of every valid page of a block.
     pub(crate) fn start_job(&mut self, plane: u32, block: u32, kind: JobKind) {
-        self.job_starts(plane);
+        self.ftl.blocks.planes[plane as usize].jobs += 1;
+        self.erase_is_awaited(plane);
         let state = self.ftl.blocks.collect(block);
         let (flow, valid) = (state.flow, u32::from(state.valid));
         let job = self.ftl.jobs.insert(Job { block, moves: valid, erasing: false, kind });
@@ -185,9 +186,9 @@ impl Ssd {
         }
     }
 
-    /// Counts a block in collection, up to its erase.
-    pub(crate) fn job_starts(&mut self, plane: u32) {
-        self.ftl.blocks.planes[plane as usize].jobs += 1;
+    /// Host writes of the chip wait from now on until the erase of a block starts, with
+    /// `compat.writes_wait_for_erases`. Nothing that leads to the erase may depend on a host write.
+    fn erase_is_awaited(&mut self, plane: u32) {
         let chip = self.flash.chip_of(self.flash.die_of(plane));
         self.ftl.unerased[chip as usize] += 1;
     }
@@ -277,7 +278,7 @@ impl Ssd {
     pub(crate) fn migration_program_done(&mut self, id: u32) {
         self.page_programmed(id);
         let tr = self.transactions[id];
-        self.recorder.flows[tr.flow as usize].other_programs += 1;
+        self.recorder.flows[tr.flow as usize].work.other_programs += 1;
         self.transactions.remove(id);
         if self.ftl.hybrid.is_some() {
             self.merge_program_done(tr.plane);
@@ -302,6 +303,10 @@ impl Ssd {
         self.ftl.jobs[id].erasing = true;
         let first = self.ftl.blocks.first_page(block);
         let plane = self.ftl.blocks.plane_of(block);
+        if self.ftl.hybrid.is_some() {
+            // Before, host writes to the block itself could be what its erase waits for.
+            self.erase_is_awaited(plane);
+        }
         let erase = self.new_transaction(Source::Gc, Op::Erase, flow, NONE);
         let tr = &mut self.transactions[erase];
         tr.ppa = first;

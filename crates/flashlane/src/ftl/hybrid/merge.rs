@@ -235,7 +235,7 @@ impl Ssd {
         let state = self.ftl.blocks.collect(block);
         assert_eq!(state.valid, 0, "a block without a role holds nothing valid");
         self.ftl.gc_invocations += 1;
-        self.job_starts(plane);
+        self.ftl.blocks.planes[plane as usize].jobs += 1;
         self.ftl.jobs.insert(Job::of(block));
         self.erase_if_empty(block);
     }

@@ -267,20 +267,20 @@ impl Ssd {
             return self.look_up_entry(id);
         }
         let flow = self.transactions[id].flow;
-        self.recorder.flows[flow as usize].cmt_hits += 1;
+        self.recorder.flows[flow as usize].work.cmt_hits += 1;
         true
     }
 
     /// The same where entries are cached.
     fn look_up_entry(&mut self, id: u32) -> bool {
         let Transaction { flow, lpa, op, .. } = self.transactions[id];
-        let record = &mut self.recorder.flows[flow as usize];
+        let work = &mut self.recorder.flows[flow as usize].work;
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
         if table.cmt(flow).touch(lpa) {
-            record.cmt_hits += 1;
+            work.cmt_hits += 1;
             return true;
         }
-        record.cmt_misses += 1;
+        work.cmt_misses += 1;
         let page = table.page_of(flow, lpa);
         let known = table.on_flash(page) == NONE || table.departing.get(page).is_some();
         if known {

@@ -89,7 +89,7 @@ impl Ssd {
         if self.observer.is_some() {
             self.observe_translation_program(id, &tr);
         }
-        self.recorder.flows[tr.flow as usize].other_programs += 1;
+        self.recorder.flows[tr.flow as usize].work.other_programs += 1;
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
         let departing = table.departing.get(tr.lpa).expect("the page was being written back");
         if departing == 2 {

@@ -124,7 +124,7 @@ impl Dies {
     #[inline]
     pub(super) fn work(&mut self, die: u32, at: u64, time: u64) -> u64 {
         let free_at = &mut self.free_at[die as usize];
-        *free_at = (*free_at).max(at) + time;
+        *free_at = (*free_at).max(at).saturating_add(time);
         *free_at
     }
 
@@ -134,7 +134,7 @@ impl Dies {
     pub(super) fn program(&mut self, die: u32, plane: u32, page: u32, at: u64) -> (u64, bool) {
         let last = &mut self.last[die as usize];
         if self.moves_join && last.page == page && last.plane != plane && at <= last.start {
-            let end = last.start + self.times.program;
+            let end = last.start.saturating_add(self.times.program);
             // A third plane finds another last one.
             last.plane = plane;
             return (end, true);
@@ -152,10 +152,11 @@ impl Dies {
         let (free_at, reads_until) =
             (&mut self.free_at[die as usize], &mut self.reads_until[die as usize]);
         let behind_all = (*free_at).max(at);
-        let end = behind_all.min(at + program / 2).max(*reads_until) + read;
+        let end = behind_all.min(at.saturating_add(program / 2)).max(*reads_until);
+        let end = end.saturating_add(read);
         *reads_until = end;
         if behind_all - at < STARVING.0 {
-            *free_at = behind_all + read;
+            *free_at = behind_all.saturating_add(read);
         }
         end
     }

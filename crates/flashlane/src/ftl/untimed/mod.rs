@@ -49,6 +49,24 @@ pub(crate) struct FlowWork {
     pub(crate) cache_misses: u64,
 }
 
+impl FlowWork {
+    /// What came after `before`.
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        Self {
+            host_reads: self.host_reads - before.host_reads,
+            host_programs: self.host_programs - before.host_programs,
+            gc_programs: self.gc_programs - before.gc_programs,
+            mapping_programs: self.mapping_programs - before.mapping_programs,
+            zero_fill_reads: self.zero_fill_reads - before.zero_fill_reads,
+            mapping_reads: self.mapping_reads - before.mapping_reads,
+            cmt_hits: self.cmt_hits - before.cmt_hits,
+            cmt_misses: self.cmt_misses - before.cmt_misses,
+            cache_hits: self.cache_hits - before.cache_hits,
+            cache_misses: self.cache_misses - before.cache_misses,
+        }
+    }
+}
+
 /// Ends of the write-backs of a pool of the cache that are under way.
 #[derive(Clone, Debug)]
 struct WriteBacks {

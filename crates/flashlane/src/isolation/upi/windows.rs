@@ -34,7 +34,7 @@ impl Upi {
                 *reads -= reads.div_ceil(memory);
             }
         }
-        self.window_end = Time(self.window_end.0 + ended * window);
+        self.window_end += Time(ended.saturating_mul(window));
         self.counts.reads.fill(0.0);
         self.writes.fill(0);
         self.copies.fill(0);

@@ -4,7 +4,7 @@
 //! its critical path waited; when it is over they are looked up in the logs. Waits for places (see
 //! [`Places`]) are shared out in blocks of requests.
 
-use flashlane_engine::{Table, Use};
+use flashlane_engine::{Table, Use, place_of};
 
 use crate::config::{DeviceConfig, InterfaceKind, MappingKind, Sharing, WorkloadConfig};
 use crate::transaction::{Source, Transaction};
@@ -257,7 +257,7 @@ impl Account {
             let cells = self.matrix.len() / self.flows;
             let row = &mut self.matrix[usize::from(flow) * cells..];
             for &(cell, ps) in charges.list() {
-                row[cell as usize] += u128::from(ps);
+                row[cell as usize] += ps;
             }
             let victim = &mut self.victims[flow as usize];
             victim.requests += 1;
@@ -292,8 +292,8 @@ impl Account {
         let cells = matrix.len() / *flows;
         let one_queue = fetch.len() == 1;
         let queue = |flow: u16| if one_queue { 0 } else { usize::from(flow) };
-        let mut inside: Vec<(u16, u32, u64)> = Vec::new();
-        let mut outside: Vec<(u16, u32, u64)> = Vec::new();
+        let mut inside: Vec<(u16, u32, u128)> = Vec::new();
+        let mut outside: Vec<(u16, u32, u128)> = Vec::new();
         let mut charge = |flow: u16, cell: u32, counted: u128| {
             matrix[usize::from(flow) * cells + cell as usize] += counted;
         };
@@ -304,7 +304,7 @@ impl Account {
                 |flow| cell(flow, cause),
                 |flow, cell, counted, all| {
                     charge(flow, cell, counted);
-                    inside.push((flow, cell, all as u64));
+                    inside.push((flow, cell, all));
                 },
             );
         }
@@ -317,7 +317,7 @@ impl Account {
                 |flow| cell(flow, cause),
                 |flow, cell, counted, all| {
                     charge(flow, cell, counted);
-                    outside.push((flow, cell, all as u64));
+                    outside.push((flow, cell, all));
                 },
             );
         }
@@ -338,7 +338,7 @@ impl Account {
 
     /// When the memory of the data cache was asked for a request that is not over.
     pub(crate) fn asked(&self, request: u32) -> u64 {
-        let dram = self.requests.get(request as usize).and_then(|record| record.dram);
+        let dram = self.requests.get(place_of(request)).and_then(|record| record.dram);
         dram.map_or(u64::MAX, |(asked, _)| asked)
     }
 }
@@ -355,7 +355,7 @@ pub(crate) struct Who {
 
 /// The entry of a handle, made where there is none.
 pub(super) fn slot<T: Default>(list: &mut Vec<T>, id: u32) -> &mut T {
-    let at = id as usize;
+    let at = place_of(id);
     if at >= list.len() {
         list.resize_with((at + 1).next_power_of_two(), T::default);
     }

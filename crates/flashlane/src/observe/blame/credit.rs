@@ -1,5 +1,7 @@
 //! Whom a collection is charged to: those whose writes use up the blocks.
 
+use flashlane_engine::place_of;
+
 /// Accounts of pages written, by plane and flow, and whose collection each job is.
 #[derive(Clone, Debug)]
 pub(crate) struct Credits {
@@ -37,15 +39,16 @@ impl Credits {
         // Before anybody wrote, blocks are collected that were full at the start.
         let culprit = if accounts[ahead] > 0 { ahead as u16 } else { owner };
         accounts[usize::from(culprit)] -= self.pages_per_block - i64::from(valid);
-        if job as usize >= self.jobs.len() {
-            self.jobs.resize(job as usize + 1, 0);
+        let at = place_of(job);
+        if at >= self.jobs.len() {
+            self.jobs.resize(at + 1, 0);
         }
-        self.jobs[job as usize] = culprit;
+        self.jobs[at] = culprit;
     }
 
     /// Whom the work of a job is charged to, on a page of `owner`.
     pub(crate) fn culprit(&self, job: u32, owner: u16) -> u16 {
-        if self.by_page { self.jobs.get(job as usize).copied().unwrap_or(owner) } else { owner }
+        if self.by_page { self.jobs.get(place_of(job)).copied().unwrap_or(owner) } else { owner }
     }
 }
 

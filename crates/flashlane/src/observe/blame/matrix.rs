@@ -20,7 +20,6 @@ impl Account {
     /// The matrix, after the last block.
     pub(crate) fn report(&self, names: &[String]) -> Blame {
         let cells = self.matrix.len() / self.flows;
-        let ps = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
         let victims = (0..self.flows).map(|flow| {
             let row = &self.matrix[flow * cells..][..cells];
             let mut found: Vec<usize> = (0..cells).filter(|&cell| row[cell] > 0).collect();
@@ -29,14 +28,14 @@ impl Account {
             let named = |cell: usize| BlameCell {
                 culprit: names.get(cell / CAUSES).map_or(DEVICE, String::as_str).to_owned(),
                 cause: DOCS[cell % CAUSES].0.to_owned(),
-                ps: ps(row[cell]),
+                ps: row[cell],
             };
             BlameVictim {
                 flow: names[flow].clone(),
                 requests: victim.requests,
-                end_to_end_ps: ps(victim.end_to_end),
-                service_ps: ps(victim.end_to_end - victim.waiting),
-                waiting_ps: ps(victim.waiting),
+                end_to_end_ps: victim.end_to_end,
+                service_ps: victim.end_to_end - victim.waiting,
+                waiting_ps: victim.waiting,
                 cells: found.into_iter().map(named).collect(),
             }
         });

@@ -1,4 +1,4 @@
-//! Who made whom wait: `blame.json`, schema `flashlane.blame/1`.
+//! Who made whom wait: `blame.json`, schema `flashlane.blame/2`.
 
 pub(crate) mod account;
 pub(crate) mod cause;
@@ -7,6 +7,7 @@ mod credit;
 pub(crate) mod log;
 mod matrix;
 mod place;
+mod seconds;
 mod waits;
 mod weights;
 
@@ -14,16 +15,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Schema name written into every file.
-pub const SCHEMA: &str = "flashlane.blame/1";
+pub const SCHEMA: &str = "flashlane.blame/2";
 
 /// Name of the culprit where no flow is one.
 pub const DEVICE: &str = "device";
 
-/// Of every flow, what its requests waited for and whose work that was. Times are exact: the cells of a
-/// victim sum to its waiting time.
+/// Of every flow, what its requests waited for and whose work that was. Times are exact here: the cells of a
+/// victim sum to its waiting time. Sums over many requests exceed 2^64 ps, so the file gives them in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Blame {
-    /// Always `flashlane.blame/1`.
+    /// Always `flashlane.blame/2`.
     pub schema: String,
     /// Names of the flows, in the order of the workload.
     pub flows: Vec<String>,
@@ -49,13 +50,19 @@ pub struct BlameVictim {
     pub flow: String,
     /// Its counted requests.
     pub requests: u64,
-    /// Sum of their end-to-end times. Unit: picoseconds.
-    pub end_to_end_ps: u64,
-    /// Part of it that is their own work: on the link, in firmware, DRAM, on the bus and in the array. Unit:
-    /// picoseconds.
-    pub service_ps: u64,
-    /// The rest. Unit: picoseconds. Sum of the cells.
-    pub waiting_ps: u64,
+    /// Sum of their end-to-end times.
+    #[serde(rename = "end_to_end_s", with = "seconds")]
+    #[schemars(with = "f64")]
+    pub end_to_end_ps: u128,
+    /// The part of that sum in which the device worked for them: on the link, in firmware, in DRAM, on the bus
+    /// and in the array.
+    #[serde(rename = "service_s", with = "seconds")]
+    #[schemars(with = "f64")]
+    pub service_ps: u128,
+    /// The rest: the sum of the cells.
+    #[serde(rename = "waiting_s", with = "seconds")]
+    #[schemars(with = "f64")]
+    pub waiting_ps: u128,
     /// Largest first; none is 0.
     pub cells: Vec<BlameCell>,
 }
@@ -67,14 +74,16 @@ pub struct BlameCell {
     pub culprit: String,
     /// Name of the cause.
     pub cause: String,
-    /// Unit: picoseconds.
-    pub ps: u64,
+    /// Sum over the counted requests of the victim.
+    #[serde(rename = "waiting_s", with = "seconds")]
+    #[schemars(with = "f64")]
+    pub ps: u128,
 }
 
 impl BlameVictim {
     /// Waiting time by culprit: names, and picoseconds.
     #[must_use]
-    pub fn by_culprit(&self, culprit: &str) -> u64 {
+    pub fn by_culprit(&self, culprit: &str) -> u128 {
         self.cells.iter().filter(|cell| cell.culprit == culprit).map(|cell| cell.ps).sum()
     }
 }

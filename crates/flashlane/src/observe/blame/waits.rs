@@ -40,7 +40,9 @@ impl Account {
             record.waits.push(wait);
         } else {
             self.logs.charge(tr.flow, &wait, &mut self.charges);
-            record.charges.extend_from_slice(self.charges.list());
+            // The parts of one span, so each has 64 bits.
+            let parts = self.charges.list().iter().map(|&(cell, ps)| (cell, ps as u64));
+            record.charges.extend(parts);
             self.charges.clear();
         }
     }

@@ -6,8 +6,8 @@ pub(crate) mod recorder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A run in windows of equal length, from its start to its last completion. Only the last window may be
-/// shorter.
+/// A run in windows of equal length, from its start to its end: after the last completion, collection may go
+/// on. Only the last window may be shorter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSeries {
     /// Length of a window. Unit: seconds.
@@ -64,7 +64,7 @@ pub struct FlowPoint {
     pub set_chips: Option<u32>,
 }
 
-/// The device in a window. Counters are read at the first completion after its end.
+/// The device in a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DevicePoint {
     /// Free blocks of the plane that has the fewest, at the end.
@@ -81,10 +81,8 @@ pub struct DevicePoint {
     pub erases: u64,
     /// All pages programmed over those for hosts; null without these.
     pub write_amplification: Option<f64>,
-    /// Share of the window in which a channel is in use, mean of all channels. Uses count when they begin, so that
-    /// short windows may show more than 1.
+    /// Share of the window in which a channel is in use, mean of all channels.
     pub channels_busy: f64,
-    /// Share of the window in which a chip has a die at work, mean of all chips. Operations count when they
-    /// end, so that short windows may show more than 1.
+    /// Share of the window in which a chip has a die at work, mean of all chips.
     pub chips_busy: f64,
 }

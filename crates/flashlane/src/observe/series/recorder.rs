@@ -26,9 +26,10 @@ pub(crate) struct Counters {
     pub(crate) gc_programs: u64,
     pub(crate) mapping_programs: u64,
     pub(crate) erases: u64,
-    /// Time that all channels were taken, and that all chips were busy. Unit: picoseconds.
-    pub(crate) channels: u64,
-    pub(crate) chips: u64,
+    /// Sums over all channels of the time for which they were taken, and over all chips of the time for which
+    /// they were busy. Unit: picoseconds.
+    pub(crate) channels: u128,
+    pub(crate) chips: u128,
 }
 
 /// Sums of a flow in a window.
@@ -142,12 +143,13 @@ impl SeriesRecorder {
         channels: u32,
         chips: u32,
     ) -> Self {
+        let (length, flows) = (window.unwrap_or(FIRST_WINDOW), by_arrival.len());
         Self {
-            window: window.unwrap_or(FIRST_WINDOW),
+            window: length,
             fixed: window.is_some(),
-            windows: Vec::new(),
+            windows: vec![Sums { flows: vec![FlowSums::default(); flows], counters: None }],
             open_from: 0,
-            open_until: 0,
+            open_until: length,
             by_arrival,
             channels,
             chips,
@@ -159,34 +161,28 @@ impl SeriesRecorder {
         self.window
     }
 
-    /// Windows are over at `now` that the device was not read for.
-    #[inline]
-    pub(crate) fn wants_counters(&self, now: Time) -> bool {
-        now.0 >= self.open_until
+    /// The last instant of the window that is open.
+    pub(crate) fn last_instant(&self) -> Time {
+        Time(self.open_until - 1)
     }
 
-    /// What the device has done when windows are over; `set_chips` by flow, where sets of chips move. Opens
-    /// the window of `now`.
+    /// The window is over: what the device has done up to its end; `set_chips` by flow, where sets of chips
+    /// move. Opens the next window.
     ///
     /// # Errors
     /// With more windows of a given length than memory is meant for.
-    pub(crate) fn read(
+    pub(crate) fn next(
         &mut self,
-        now: Time,
         counters: Counters,
         set_chips: &[Option<u32>],
     ) -> Result<(), Error> {
-        let last = (now.0 / self.window) as usize;
-        if self.fixed && last >= FIXED_WINDOWS_MAX {
+        if self.fixed && self.windows.len() >= FIXED_WINDOWS_MAX {
             let message = format!("allowed: at most {FIXED_WINDOWS_MAX} windows, the run has more");
             return Err(Error::config("--series-window", message));
         }
         self.close(counters, set_chips);
-        while self.windows.len() <= last {
-            self.close(counters, set_chips);
-            let flows = vec![FlowSums::default(); self.by_arrival.len()];
-            self.windows.push(Sums { flows, counters: None });
-        }
+        let flows = vec![FlowSums::default(); self.by_arrival.len()];
+        self.windows.push(Sums { flows, counters: None });
         while !self.fixed && self.windows.len() > WINDOWS_MAX {
             self.merge_pairs();
         }
@@ -258,7 +254,7 @@ impl SeriesRecorder {
     ) {
         let (mut at, mut from) = ((from.0 / self.window) as usize, from.0);
         while from < to.0 {
-            let end = to.0.min((at as u64 + 1) * self.window);
+            let end = to.0.min((at as u64 + 1).saturating_mul(self.window));
             *sum(&mut self.windows[at].flows[flow]) += u128::from(end - from);
             (at, from) = (at + 1, end);
         }
@@ -278,7 +274,7 @@ impl SeriesRecorder {
         for (index, sums) in (0_u64..).zip(&self.windows) {
             let start = Time(index * self.window);
             // A last window in which nothing takes any time still has a length.
-            let end = Time((start.0 + self.window).min(end.0.max(start.0 + 1)));
+            let end = Time(start.0.saturating_add(self.window).min(end.0.max(start.0 + 1)));
             let span_s = (end - start).as_s();
             let after = sums.counters.unwrap_or(counters);
             windows.push(SeriesWindow {
@@ -297,7 +293,7 @@ impl SeriesRecorder {
         let gc_programs = after.gc_programs - before.gc_programs;
         let mapping_programs = after.mapping_programs - before.mapping_programs;
         let programs = user_programs + gc_programs + mapping_programs;
-        let share = |busy: u64, count: u32| Time(busy).as_s() / span_s / f64::from(count);
+        let share = |busy: u128, count: u32| busy as f64 / 1e12 / span_s / f64::from(count);
         DevicePoint {
             free_blocks_min: after.free_blocks_min,
             free_blocks: after.free_blocks,
@@ -372,9 +368,9 @@ mod tests {
     }
 
     fn add(recorder: &mut SeriesRecorder, request: &Request, now: Time, programs: u64) {
-        if recorder.wants_counters(now) {
+        while recorder.last_instant() < now {
             let counters = Counters { user_programs: programs, ..Counters::default() };
-            recorder.read(now, counters, &[None]).expect("few windows");
+            recorder.next(counters, &[None]).expect("few windows");
         }
         recorder.add(request, now);
     }
@@ -399,10 +395,33 @@ mod tests {
         close(of(|f| f.device_requests), [0.4, 0.5, 1.0, 1.0]);
         close(of(|f| f.response_mean_us.unwrap_or(0.0)), [8.0, 0.0, 0.0, 30.0]);
         let programs: Vec<u64> = series.windows.iter().map(|w| w.device.user_programs).collect();
-        assert_eq!(programs, [7, 0, 0, 2], "read when the next request completes");
+        assert_eq!(
+            programs,
+            [7, 0, 0, 2],
+            "the counters of the test are those of the next completion"
+        );
         assert_eq!(series.windows[3].device.write_amplification, Some(2.0));
         assert_eq!(series.windows[3].flows[0].set_chips, Some(3));
         assert!((series.windows[3].end_s - 35e-6).abs() < 1e-12, "the last window is short");
+    }
+
+    #[test]
+    fn a_week_without_requests_takes_no_memory_of_its_own() {
+        let mut recorder = SeriesRecorder::new(None, vec![true], 1, 1);
+        let week_us = 7 * 24 * 3_600 * 1_000_000;
+        add(&mut recorder, &request(0, 4), Time::from_us(8), 1);
+        add(&mut recorder, &request(week_us, week_us + 4), Time::from_us(week_us + 8), 2);
+        assert!(recorder.windows.capacity() <= 2 * WINDOWS_MAX, "{}", recorder.windows.capacity());
+        let last = Counters { user_programs: 2, ..Counters::default() };
+        let end = Time::from_us(week_us + 8);
+        let series = recorder.finish(end, last, &[None], vec!["a".into()]);
+        let counts = |first: bool| -> u64 {
+            let half = series.windows.len() / 2;
+            let side = if first { &series.windows[..half] } else { &series.windows[half..] };
+            side.iter().map(|window| window.flows[0].requests).sum()
+        };
+        assert_eq!((counts(true), counts(false)), (1, 1));
+        assert!(series.windows.len() <= WINDOWS_MAX);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Collects slices while the run passes through the span.
 
+use flashlane_engine::place_of;
+
 use super::{Slice, Timeline, TimelineOptions, Track};
 use crate::layout::Geometry;
 use crate::request::Request;
@@ -110,7 +112,7 @@ impl TimelineRecorder {
         if request == flashlane_engine::NONE {
             return 0;
         }
-        let at = request as usize;
+        let at = place_of(request);
         if at >= self.numbers.len() {
             self.numbers.resize(at + 1, 0);
         }
@@ -191,7 +193,7 @@ impl TimelineRecorder {
     /// A request is over.
     pub(crate) fn request(&mut self, id: u32, request: &Request, now: u64) {
         let number = self.number(id);
-        self.numbers[id as usize] = 0;
+        self.numbers[place_of(id)] = 0;
         let lanes = &mut self.lanes[request.flow as usize];
         let start = request.arrival.0;
         let lane = lanes.iter().position(|&free| free <= start).unwrap_or_else(|| {

@@ -17,8 +17,8 @@ use crate::transaction::Op;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadPriorityConfig {
-    /// A write that waited so long goes before reads: without a bound, saturating reads would
-    /// starve writes for ever.
+    /// A write that waited so long goes before reads that came later: without a bound, saturating reads
+    /// would starve writes for ever.
     pub write_age_limit: Span,
 }
 
@@ -50,13 +50,14 @@ impl ReadPriority {
 
     /// Queues in the order in which they are served now.
     fn order(&self, die: u32, view: &View<'_>) -> [Kind; 3] {
-        let due = |kind| {
-            let id = self.queues.front(die, kind);
-            id != NONE && view.now.saturating_sub(view.transactions[id].mark) > self.write_age_limit
+        let since = |kind| match self.queues.front(die, kind) {
+            NONE => Time::MAX,
+            id => view.transactions[id].mark,
         };
+        let due = |kind| view.now.saturating_sub(since(kind)) > self.write_age_limit;
         if view.urgent && !self.queues.is_empty(die, Kind::ERASE) || due(Kind::ERASE) {
             [Kind::ERASE, READS, WRITES]
-        } else if due(WRITES) {
+        } else if due(WRITES) && since(WRITES) <= since(READS) {
             [WRITES, READS, Kind::ERASE]
         } else {
             [READS, WRITES, Kind::ERASE]

@@ -227,7 +227,10 @@ fn trial(file: &CloneFile) -> Trial {
     let mut dispersion = Dispersion::default();
     let (mut first, mut last, mut short) = (None, 0, 0_u64);
     for _ in 0..TRIAL_REQUESTS {
-        let Some(time) = gaps.next(types.next()) else { break };
+        let time = gaps.next(types.next());
+        if time >= flashlane_engine::Time::END {
+            break;
+        }
         let first = *first.get_or_insert(time.0);
         short += u64::from(time.0 - last < SHORT_PS);
         last = time.0;

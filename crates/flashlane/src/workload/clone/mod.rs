@@ -182,6 +182,23 @@ impl CloneSource {
         }
     }
 
+    /// The next request, for a trace that is written to a file; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::Config`] where it comes after the end of simulated time.
+    pub fn generate(&mut self) -> Result<Option<Planned>, Error> {
+        let planned = self.next(Time::ZERO)?;
+        if planned.is_some_and(|planned| planned.arrival >= Time::END) {
+            let message = format!(
+                "request {} comes after the end of simulated time; allowed: a trace of up to 213 days \
+                 (2^64 ps), so fewer requests or a smaller time scale",
+                self.end.count_so_far()
+            );
+            return Err(Error::config("clone", message));
+        }
+        Ok(planned)
+    }
+
     /// The part of the space that the requests touch; runs may leave it by a few requests.
     #[must_use]
     pub fn footprint(&self, sectors_per_page: u64) -> Footprint {
@@ -268,8 +285,8 @@ impl Gaps {
         }
     }
 
-    /// The next arrival; `None` at the end of simulated time.
-    fn next(&mut self, is_read: bool) -> Option<Time> {
+    /// The next arrival; [`Time::MAX`] beyond the end of simulated time.
+    fn next(&mut self, is_read: bool) -> Time {
         let side = usize::from(is_read);
         let gap = if self.rng.unit() < self.batch {
             self.batch_gap[side] * self.rng.exponential()
@@ -299,10 +316,10 @@ impl RequestSource for CloneSource {
             self.gaps.set(rates.gap);
         }
         let is_read = self.types.next();
-        let arrival = match self.gaps.next(is_read) {
-            Some(arrival) if !self.end.is_late(arrival) => arrival,
-            _ => return Ok(None),
-        };
+        let arrival = self.gaps.next(is_read);
+        if self.end.is_late(arrival) {
+            return Ok(None);
+        }
         self.end.count();
         let sectors = self.sizes[usize::from(is_read)].draw();
         let (sector, sectors) = self.addresses.draw(is_read, sectors);

@@ -34,8 +34,12 @@ pub struct TraceSource {
     timing: Timing,
     wrapped: u64,
     clipped: u64,
+    /// Requests of the running pass over the file that are longer than any request may be.
+    too_long: u64,
     /// Requests of the running pass over the file.
     placed: u64,
+    /// The flow has started over: the load now lasts as long as other flows need it.
+    restarted: bool,
     /// What the last complete pass over the file could not use.
     rejected: Option<Vec<(String, u64)>>,
 }
@@ -146,7 +150,9 @@ impl TraceSource {
             timing: Timing { origin_trace: Some(0), ..Timing::default() },
             wrapped: 0,
             clipped: 0,
+            too_long: 0,
             placed: 0,
+            restarted: false,
             rejected: None,
         })
     }
@@ -158,6 +164,7 @@ impl TraceSource {
         let origin_flow = from.saturating_add(gap);
         self.timing = Timing { origin_flow, arrival: from, ..Timing::default() };
         self.placed = 0;
+        self.too_long = 0;
         Ok(())
     }
 
@@ -166,8 +173,8 @@ impl TraceSource {
         self.rejected = Some(self.unusable());
         if self.placed == 0 {
             return Err(Error::Trace(format!(
-                "{}: not one request lies in the flow's logical space; allowed: a trace that fits, or \
-                 out_of_range = \"wrap\"",
+                "{}: not one request lies in the flow's logical space and asks for 16 MiB or less; allowed: a \
+                 trace that fits, or out_of_range = \"wrap\"",
                 self.reader.path().display()
             )));
         }
@@ -190,6 +197,12 @@ impl TraceSource {
         if early > 0 {
             list.push(("time before the previous record (delayed to it)".to_owned(), early));
         }
+        if self.too_long > 0 {
+            list.push((
+                "longer than 16 MiB, the most that a request may ask for".to_owned(),
+                self.too_long,
+            ));
+        }
         let others = self.reader.skipped_count();
         if others > 0 {
             list.push(("events of other kinds (skipped)".to_owned(), others));
@@ -199,14 +212,8 @@ impl TraceSource {
     }
 
     fn plan(&mut self, record: &Record, now: Time) -> Result<Option<Planned>, Error> {
-        let arrival = self.timing.admit(record.time_ps, self.time_scale).ok_or_else(|| {
-            Error::Trace(format!(
-                "{}: line {}: the request arrives beyond the end of simulated time; allowed: up to \
-                 2^64 ps (213 days), after time_scale",
-                self.reader.path().display(),
-                self.reader.line(),
-            ))
-        })?;
+        // In a closed loop the times of the trace decide nothing.
+        let arrival = if self.queue_depth.is_some() { now } else { self.arrival(record)? };
         let (sector, sectors) = match self.placer.place(record) {
             Placed::At { sector, sectors, wrapped } => {
                 self.wrapped += u64::from(wrapped);
@@ -216,6 +223,10 @@ impl TraceSource {
                 self.clipped += 1;
                 return Ok(None);
             }
+            Placed::TooLong => {
+                self.too_long += 1;
+                return Ok(None);
+            }
             Placed::Refused { first, last } => {
                 let path = self.reader.path().display();
                 let message =
@@ -223,8 +234,26 @@ impl TraceSource {
                 return Err(Error::Trace(message));
             }
         };
-        let arrival = if self.queue_depth.is_some() { now } else { Time(arrival) };
         Ok(Some(Planned { arrival, op: operation(record.op), sector, sectors }))
+    }
+}
+
+impl TraceSource {
+    /// When a record of an open loop arrives. A flow that has started over may come to the end of simulated time
+    /// before the others are done; its next request then never arrives.
+    fn arrival(&mut self, record: &Record) -> Result<Time, Error> {
+        let arrival = self.timing.admit(record.time_ps, self.time_scale).map_or(Time::MAX, Time);
+        if arrival < Time::END || self.restarted {
+            return Ok(arrival);
+        }
+        let pass = self.repeat - self.passes_left + 1;
+        Err(Error::Trace(format!(
+            "{}: line {}: the request arrives beyond the end of simulated time in pass {pass} of {} over the \
+             file; allowed: up to 213 days (2^64 ps) for all passes together, after time_scale",
+            self.reader.path().display(),
+            self.reader.line(),
+            self.repeat,
+        )))
     }
 }
 
@@ -285,6 +314,7 @@ impl RequestSource for TraceSource {
 
     fn restart(&mut self, now: Time) -> Result<(), Error> {
         self.passes_left = self.repeat;
+        self.restarted = true;
         self.rewind(now.0)
     }
 

@@ -27,6 +27,8 @@ pub(super) enum Placed {
     At { sector: u64, sectors: u64, wrapped: bool },
     /// Beyond the space, under the rule to drop such records.
     Dropped,
+    /// Longer than any request may be.
+    TooLong,
     /// Beyond the space, under the rule to refuse such traces. First and last byte.
     Refused { first: u128, last: u128 },
 }
@@ -45,8 +47,8 @@ impl Placer {
         }
     }
 
-    /// Places a record: flushes have no address; all others are widened to whole sectors and cut to
-    /// 16 MiB and to the size of the space.
+    /// Places a record: flushes have no address; all others are widened to whole sectors and cut to the size of the
+    /// space. Requests of more than 16 MiB have no place.
     pub(super) fn place(&self, record: &Record) -> Placed {
         if record.op == Op::Flush {
             return Placed::At { sector: 0, sectors: 0, wrapped: false };
@@ -58,6 +60,9 @@ impl Placer {
         let sector_bytes = u128::from(SECTOR_BYTES);
         let first = first_byte / sector_bytes;
         let wanted = end_byte.div_ceil(sector_bytes) - first;
+        if wanted > u128::from(REQUEST_SECTORS_MAX) {
+            return Placed::TooLong;
+        }
         let space = u128::from(self.space_sectors);
         let is_beyond = first + wanted > space;
         match self.out_of_range {
@@ -67,7 +72,7 @@ impl Placer {
             }
             _ => {}
         }
-        let sectors = wanted.min(u128::from(REQUEST_SECTORS_MAX)).min(space);
+        let sectors = wanted.min(space);
         let sector = (first % space).min(space - sectors);
         let wrapped = is_beyond || sectors < wanted;
         Placed::At { sector: sector as u64, sectors: sectors as u64, wrapped }
@@ -119,9 +124,12 @@ mod tests {
     }
 
     #[test]
-    fn huge_requests_are_cut_to_16_mib() {
+    fn huge_requests_have_no_place() {
         let placer = Placer::new(&plain_config("t"), 1 << 30, &BTreeSet::new());
-        assert_eq!(placer.place(&record(0, 1 << 30, 0)), at(0, 32_768, true));
+        assert_eq!(placer.place(&record(0, 16 << 20, 0)), at(0, 32_768, false));
+        for length in [(16 << 20) + 1, 1 << 44, u64::MAX] {
+            assert_eq!(placer.place(&record(0, length, 0)), Placed::TooLong);
+        }
     }
 
     #[test]

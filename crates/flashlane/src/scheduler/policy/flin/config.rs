@@ -51,7 +51,7 @@ pub struct FlinConfig {
     /// A read may interrupt a program or an erase that waited proportionally less (section 4.3).
     pub suspend: bool,
     /// A transaction that waited so long is served next, whatever the stages say. The paper has no
-    /// bound.
+    /// bound. Default: none, but 100 ms without wait balancing, where reads go before all else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age_limit: Option<Span>,
     /// Insertion looks at so many transactions from the tail of a region, at most. The paper has no

@@ -57,15 +57,15 @@ impl Intensity {
         for at in 0..self.bytes.len() {
             let op = at / self.flows % 2;
             // Epochs without a transaction leave a flow low.
-            let high =
-                now.0 < self.end + self.epoch && self.bytes[at] as f64 >= self.thresholds[op];
+            let high = now.0 < self.end.saturating_add(self.epoch)
+                && self.bytes[at] as f64 >= self.thresholds[op];
             if high && !self.high[at] {
                 rises.push(Rise { op, flow: (at % self.flows) as u16 });
             }
             self.high[at] = high;
             self.bytes[at] = 0;
         }
-        self.end = now.0 - now.0 % self.epoch + self.epoch;
+        self.end = (now.0 - now.0 % self.epoch).saturating_add(self.epoch);
         rises
     }
 

@@ -25,12 +25,13 @@ mod region;
 mod reorder;
 mod selection;
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::{NONE, Time, place_of};
 
 use super::Policy;
+use crate::config::units::Span;
 use crate::layout::Geometry;
 use crate::metrics::summary::SchedulerOverhead;
-use crate::scheduler::queues::{Kind, Queues};
+use crate::scheduler::queues::{Kind, Queues, STARVING};
 use crate::scheduler::view::View;
 use crate::transaction::{Op, Source, Transaction};
 use arbitration::{LEVELS, Ruler};
@@ -133,6 +134,8 @@ struct Times {
 /// The policy.
 pub(super) struct Flin {
     config: FlinConfig,
+    /// Without wait balancing reads go first, and something has to bound that.
+    age_limit: Option<Span>,
     insertion: bool,
     arbitration: bool,
     balancing: bool,
@@ -153,10 +156,12 @@ pub(super) struct Flin {
 impl Flin {
     pub(super) fn new(config: &FlinConfig, geometry: Geometry, flows: usize) -> Self {
         let has = |stage| config.stages.contains(&stage);
+        let balancing = has(Stage::WaitBalancing);
         Self {
+            age_limit: config.age_limit.or((!balancing).then_some(Span(STARVING.0))),
             insertion: has(Stage::Insertion),
             arbitration: has(Stage::Arbitration),
-            balancing: has(Stage::WaitBalancing),
+            balancing,
             units: vec![Unit::default(); geometry.dies() as usize],
             lanes: vec![Lane::default(); geometry.dies() as usize * 2 * flows],
             flows,
@@ -185,10 +190,11 @@ impl Flin {
     }
 
     fn note_arrival(&mut self, id: u32, times: Times) {
-        if self.times.len() <= id as usize {
-            self.times.resize(id as usize + 1, Times::default());
+        let at = place_of(id);
+        if self.times.len() <= at {
+            self.times.resize(at + 1, Times::default());
         }
-        self.times[id as usize] = times;
+        self.times[at] = times;
     }
 
     /// Forms a command of translation pages or of collection.
@@ -201,7 +207,7 @@ impl Flin {
         let formed = self.others.form(die, kind, None, view);
         if formed {
             for &id in view.batch.iter() {
-                self.times[id as usize].dispatched = view.now.0;
+                self.times[place_of(id)].dispatched = view.now.0;
             }
             let unit = &mut self.units[die as usize];
             unit.idle_collection = false;
@@ -241,7 +247,7 @@ impl Policy for Flin {
                 return true;
             }
         }
-        if let Some(limit) = self.config.age_limit
+        if let Some(limit) = self.age_limit
             && self.serve_oldest(die, limit, view)
         {
             return true;
@@ -337,7 +343,7 @@ impl Policy for Flin {
         if matches!(tr.source, Source::Gc | Source::Mapping) {
             return;
         }
-        let times = self.times[id as usize];
+        let times = self.times[place_of(id)];
         let slowdown =
             (now.0 - times.enqueued) as f64 / (times.cost + times.wait_alone).max(1) as f64;
         let lane = self.lane(die, side(tr.op), tr.flow);

@@ -1,5 +1,7 @@
 //! Stage 2's slots, and stage 3, wait-balancing selection: Algorithm 2 and the optimizations of section 4.3.
 
+use flashlane_engine::place_of;
+
 use super::balance::{Batch, proportional_wait};
 use super::region::Entry;
 use super::{COLLECTION, Flin, READ, RELOCATED, Unit, WRITE};
@@ -47,7 +49,7 @@ impl Flin {
         unit.idle_collection = false;
         for (at, &id) in view.batch.iter().enumerate() {
             let flow = view.transactions[id].flow;
-            self.times[id as usize].dispatched = view.now.0;
+            self.times[place_of(id)].dispatched = view.now.0;
             if at > 0 {
                 self.lane(die, op, flow).queued -= 1;
             }
@@ -112,7 +114,7 @@ impl Flin {
             return false;
         };
         if self.balancing && !self.units[die as usize].idle_collection {
-            let times = self.times[running as usize];
+            let times = self.times[place_of(running)];
             let of_read = proportional_wait(view.now.0 - read.enqueued, view.busy(die), read.cost);
             let waited = times.dispatched - times.enqueued;
             if of_read <= proportional_wait(waited, 0, times.cost) {

@@ -158,7 +158,7 @@ impl Unit0 {
     }
 
     fn wait_alone(&self, id: u32) -> u64 {
-        self.flin.times[id as usize].wait_alone / US
+        self.flin.times[place_of(id)].wait_alone / US
     }
 
     fn queue(&self) -> Vec<u32> {

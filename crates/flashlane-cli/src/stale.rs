@@ -1,0 +1,108 @@
+//! Temporary files of processes that ended without cleaning up.
+//!
+//! The name of a temporary file says where its process runs: the boot of the machine and the namespace of process
+//! numbers, the number of the process, and when it started. Only files of the same boot and namespace are removed, and
+//! only where no process of that number and start is alive: another host on a shared folder, another container, or
+//! a number that was given out again never counts as dead.
+
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+const START: &str = ".flashlane-";
+
+/// A process, as its files are named after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Owner {
+    /// Boot of the machine and namespace of process numbers.
+    host: String,
+    pid: u32,
+    /// Unit: clock ticks since the boot.
+    started: u64,
+}
+
+/// What the names of this process's temporary files begin with.
+pub(crate) fn prefix() -> String {
+    match this_process() {
+        Some(Owner { host, pid, started }) => format!("{START}{host}-{pid}-{started}-"),
+        None => START.to_owned(),
+    }
+}
+
+/// Removes the temporary files in a folder whose process is dead. Others stay.
+pub(crate) fn remove_from(folder: &Path) {
+    let (Some(own), Ok(entries)) = (this_process(), fs::read_dir(folder)) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(owner) = name.to_str().and_then(owner_of) else { continue };
+        if owner.host == own.host && started_at(owner.pid) != Some(owner.started) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whose file it is, as far as its name says.
+fn owner_of(name: &str) -> Option<Owner> {
+    let mut parts = name.strip_prefix(START)?.split('-');
+    let host = parts.next()?.to_owned();
+    let (pid, started) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    parts.next()?;
+    Some(Owner { host, pid, started })
+}
+
+/// `None` where the system does not tell.
+fn this_process() -> Option<Owner> {
+    static OWN: OnceLock<Option<Owner>> = OnceLock::new();
+    let found = || {
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
+        let text = format!("{boot}{}", namespace.to_string_lossy());
+        let host = text.chars().filter(char::is_ascii_alphanumeric).collect();
+        let pid = std::process::id();
+        Some(Owner { host, pid, started: started_at(pid)? })
+    };
+    OWN.get_or_init(found).clone()
+}
+
+/// When a process that is alive started. Unit: clock ticks since the boot.
+fn started_at(pid: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name of the command stands in brackets and may hold anything; the start is field 22 of the line.
+    let (_, fields) = text.rsplit_once(')')?;
+    fields.split_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_dead_processes_go_and_all_others_stay() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let own = this_process().expect("Linux tells");
+        let Owner { host, pid, started } = &own;
+        let mut child = std::process::Command::new("true").spawn().expect("it starts");
+        let dead = child.id();
+        child.wait().expect("it ends");
+        let gone = [
+            format!("{START}{host}-{dead}-{started}-abc"),
+            format!("{START}{host}-{pid}-{}-abc", started + 1),
+        ];
+        let stay = [
+            format!("{}abc", prefix()),
+            format!("{START}otherhost-{dead}-{started}-abc"),
+            format!("{START}abcdef"),
+            "summary.json".to_owned(),
+        ];
+        for name in gone.iter().chain(&stay) {
+            fs::write(folder.path().join(name), "x").expect("a file");
+        }
+        remove_from(folder.path());
+        for name in &gone {
+            assert!(!folder.path().join(name).exists(), "{name}");
+        }
+        for name in &stay {
+            assert!(folder.path().join(name).exists(), "{name}");
+        }
+    }
+}

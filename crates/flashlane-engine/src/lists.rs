@@ -1,0 +1,114 @@
+//! First-in-first-out lists of slab values, one for each key that has any.
+
+use crate::dense_map::DenseMap;
+use crate::list::Linked;
+use crate::slab::{NONE, Slab};
+
+/// Lists by key, threaded through the values of a slab. Every step takes the same time however many
+/// values and keys there are; memory goes with the most keys that had values at once.
+///
+/// Used where values wait for something that has a number, and only few of very many numbers are waited for.
+/// A value is in one list at a time. The first value of a list knows the last one as its previous value.
+#[derive(Clone, Debug, Default)]
+pub struct Lists {
+    /// The first value of each key that has any.
+    first: DenseMap,
+}
+
+impl Lists {
+    /// True if no key has a value.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+
+    /// Appends a value to the list of a key, which is below `u32::MAX`.
+    pub fn push_back<T: Linked>(&mut self, key: u32, id: u32, slab: &mut Slab<T>) {
+        let Some(first) = self.first.get(key) else {
+            self.first.insert(key, id);
+            let (previous, next) = slab[id].links();
+            (*previous, *next) = (id, NONE);
+            return;
+        };
+        let last = std::mem::replace(slab[first].links().0, id);
+        *slab[last].links().1 = id;
+        let (previous, next) = slab[id].links();
+        (*previous, *next) = (last, NONE);
+    }
+
+    /// Takes the oldest value of a key, or returns [`NONE`].
+    pub fn pop_front<T: Linked>(&mut self, key: u32, slab: &mut Slab<T>) -> u32 {
+        let Some(first) = self.first.get(key) else { return NONE };
+        let (previous, next) = slab[first].links();
+        let (last, second) = (*previous, *next);
+        if second == NONE {
+            self.first.remove(key);
+        } else {
+            self.first.insert(key, second);
+            *slab[second].links().0 = last;
+        }
+        first
+    }
+
+    /// Ends the list of a key and returns its oldest value, or [`NONE`]; each of them still knows the next one.
+    #[must_use]
+    pub fn take(&mut self, key: u32) -> u32 {
+        self.first.remove(key).unwrap_or(NONE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, VecDeque};
+
+    use super::*;
+    use crate::Rng;
+
+    #[derive(Clone, Default)]
+    struct Node(u32, u32);
+
+    impl Linked for Node {
+        fn links(&mut self) -> (&mut u32, &mut u32) {
+            (&mut self.0, &mut self.1)
+        }
+        fn next(&self) -> u32 {
+            self.1
+        }
+    }
+
+    #[test]
+    fn lists_agree_with_a_map_of_queues() {
+        let mut rng = Rng::stream(1, "lists", 0);
+        let (mut slab, mut lists) = (Slab::new(), Lists::default());
+        let mut model: BTreeMap<u32, VecDeque<u32>> = BTreeMap::new();
+        for _ in 0..20_000 {
+            let key = rng.below(8) as u32;
+            let queue = model.entry(key).or_default();
+            match rng.below(16) {
+                0..9 => {
+                    let id = slab.insert(Node::default());
+                    lists.push_back(key, id, &mut slab);
+                    queue.push_back(id);
+                }
+                9..15 => {
+                    let id = lists.pop_front(key, &mut slab);
+                    assert_eq!(id, queue.pop_front().unwrap_or(NONE));
+                    if id != NONE {
+                        slab.remove(id);
+                    }
+                }
+                _ => {
+                    let mut id = lists.take(key);
+                    for expected in queue.drain(..) {
+                        assert_eq!(id, expected);
+                        id = slab[id].next();
+                        slab.remove(expected);
+                    }
+                    assert_eq!(id, NONE);
+                }
+            }
+            assert_eq!(lists.is_empty(), model.values().all(VecDeque::is_empty));
+        }
+    }
+}

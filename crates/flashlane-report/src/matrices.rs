@@ -1,0 +1,137 @@
+//! Tables whose cells are coloured by how much: who waits for whom, channels and chips.
+
+use flashlane::metrics::{ChipSummary, Summary};
+use flashlane::observe::Blame;
+use serde::Serialize;
+
+use crate::words::{cause, number, percent, time};
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Matrix {
+    culprits: Vec<String>,
+    rows: Vec<MatrixRow>,
+    causes: Vec<CauseRow>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct MatrixRow {
+    name: String,
+    cells: Vec<Heat>,
+    waiting: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct CauseRow {
+    victim: String,
+    culprit: String,
+    cause: String,
+    time: String,
+    share: String,
+}
+
+/// A cell whose background says how much.
+#[derive(Debug, Serialize)]
+pub(crate) struct Heat {
+    /// Depth of the colour. Range: 0..=100.
+    share: u32,
+    text: String,
+    cause: Option<String>,
+    title: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ChannelRow {
+    channel: u32,
+    bus: Heat,
+    chips: Vec<Heat>,
+    queues: Vec<Heat>,
+}
+
+fn heat(share: f64, text: String, cause: Option<String>, title: String) -> Heat {
+    Heat { share: (share.clamp(0.0, 1.0) * 100.0).round() as u32, text, cause, title }
+}
+
+pub(crate) fn matrix(blame: &Blame) -> Matrix {
+    let mut culprits = blame.flows.clone();
+    let others = blame.victims.iter().flat_map(|row| &row.cells);
+    for cell in others.filter(|cell| cell.ps > 0) {
+        if !culprits.contains(&cell.culprit) {
+            culprits.push(cell.culprit.clone());
+        }
+    }
+    let rows = blame.victims.iter().map(|row| {
+        let total: f64 = row.cells.iter().map(|cell| cell.ps as f64).sum::<f64>().max(1.0);
+        let cells = culprits.iter().map(|culprit| {
+            let of = || row.cells.iter().filter(|cell| cell.culprit == *culprit && cell.ps > 0);
+            let share = of().map(|cell| cell.ps as f64).sum::<f64>() / total;
+            let title: Vec<String> = of()
+                .map(|cell| format!("{} {}", cause(&cell.cause), percent(cell.ps as f64 / total)))
+                .collect();
+            let most = of().max_by_key(|cell| cell.ps).map(|cell| cause(&cell.cause));
+            let most = most.filter(|_| share >= 0.005);
+            heat(share, percent(share), most, title.join(", "))
+        });
+        MatrixRow {
+            name: row.flow.clone(),
+            cells: cells.collect(),
+            waiting: time(total / 1e6 / row.requests.max(1) as f64),
+        }
+    });
+    let mut causes = Vec::new();
+    for row in &blame.victims {
+        let total: f64 = row.cells.iter().map(|cell| cell.ps as f64).sum::<f64>().max(1.0);
+        let mut cells: Vec<_> = row.cells.iter().filter(|cell| cell.ps > 0).collect();
+        cells.sort_by_key(|cell| std::cmp::Reverse(cell.ps));
+        causes.extend(cells.into_iter().map(|cell| CauseRow {
+            victim: row.flow.clone(),
+            culprit: cell.culprit.clone(),
+            cause: cause(&cell.cause),
+            time: time(cell.ps as f64 / 1e6 / row.requests.max(1) as f64),
+            share: percent(cell.ps as f64 / total),
+        }));
+    }
+    Matrix { rows: rows.collect(), culprits, causes }
+}
+
+pub(crate) fn chip_heads(chips: &[ChipSummary]) -> Vec<u32> {
+    let count = chips.iter().map(|chip| chip.chip + 1).max().unwrap_or(0);
+    (0..count).collect()
+}
+
+pub(crate) fn chip_rows(summary: &Summary) -> Vec<ChannelRow> {
+    let longest = summary.chips.iter().map(|chip| chip.mean_queue_length).fold(1e-9, f64::max);
+    let row = |channel: &flashlane::metrics::ChannelSummary| {
+        let of = || summary.chips.iter().filter(|chip| chip.channel == channel.channel);
+        let bus = channel.busy_fraction;
+        let busy = |chip: &ChipSummary| {
+            let by = &chip.busy_by_source;
+            let title = format!(
+                "channel {} chip {}: host {}, collection {}, mapping {}; {} erases",
+                chip.channel,
+                chip.chip,
+                percent(by.host),
+                percent(by.gc),
+                percent(by.mapping),
+                chip.erases
+            );
+            heat(chip.busy_fraction, percent(chip.busy_fraction), None, title)
+        };
+        let queue = |chip: &ChipSummary| {
+            let title = format!(
+                "channel {} chip {}: mean {}, most {}",
+                chip.channel,
+                chip.chip,
+                number(chip.mean_queue_length),
+                chip.max_queue_length
+            );
+            heat(chip.mean_queue_length / longest, number(chip.mean_queue_length), None, title)
+        };
+        ChannelRow {
+            channel: channel.channel,
+            bus: heat(bus, percent(bus), None, String::new()),
+            chips: of().map(busy).collect(),
+            queues: of().map(queue).collect(),
+        }
+    };
+    summary.channels.iter().map(row).collect()
+}

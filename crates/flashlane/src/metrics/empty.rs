@@ -1,0 +1,96 @@
+//! Windows in which no request arrives are refused: all numbers of such a run would be 0.
+
+use flashlane_engine::Time;
+
+use crate::config::{FlowConfig, OnEnd, WindowRule, WorkloadConfig};
+use crate::error::Error;
+use crate::run::{RunOptions, Warmup};
+
+/// Length of the first pass of a flow, as far as the configuration says.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pass {
+    requests: Option<u64>,
+    /// Unit: picoseconds.
+    duration: Option<u64>,
+}
+
+impl Pass {
+    fn of(flow: &FlowConfig) -> Self {
+        let (synthetic, clone) = (flow.synthetic.as_ref(), flow.clone.as_ref());
+        let requests = synthetic.and_then(|s| s.requests).or(clone.and_then(|c| c.requests));
+        let duration = synthetic.and_then(|s| s.duration).or(clone.and_then(|c| c.duration));
+        Self { requests, duration: duration.map(|span| span.0) }
+    }
+}
+
+/// Refuses a warm-up of which the configuration says that it lasts as long as the load: nothing need be simulated.
+///
+/// # Errors
+/// [`Error::Config`] with the key and what is allowed.
+pub(crate) fn foreseen(workload: &WorkloadConfig, options: &RunOptions) -> Result<(), Error> {
+    if workload.window == WindowRule::WholeRun || options.until_steady.is_some() {
+        return Ok(());
+    }
+    let several = workload.flows.len() > 1;
+    let passes: Vec<Pass> = workload.flows.iter().map(Pass::of).collect();
+    match options.warmup {
+        Warmup::None => Ok(()),
+        Warmup::Time(warmup) => {
+            // The first end of a flow that stops ends the load, else the last end of a pass.
+            let stops = |flow: &FlowConfig| flow.on_end.map_or(!several, |end| end == OnEnd::Stop);
+            let stop = workload.flows.iter().zip(&passes).filter(|(flow, _)| stops(flow));
+            let first = stop.filter_map(|(_, pass)| pass.duration).min();
+            let last = passes.iter().map(|pass| pass.duration).collect::<Option<Vec<u64>>>();
+            let end = first.into_iter().chain(last.and_then(|all| all.into_iter().max())).min();
+            match end {
+                Some(end) if end <= warmup => Err(too_long(
+                    &seconds(Time(warmup)),
+                    &format!("the load lasts {}", seconds(Time(end))),
+                )),
+                _ => Ok(()),
+            }
+        }
+        // Flows that repeat make more requests than those of their passes.
+        Warmup::Requests(warmup) => match passes[..] {
+            [Pass { requests: Some(requests), .. }]
+                if workload.flows[0].on_end != Some(OnEnd::Repeat) && requests <= warmup =>
+            {
+                Err(too_long(
+                    &format!("{warmup} requests"),
+                    &format!("the flow makes {requests} requests"),
+                ))
+            }
+            _ => Ok(()),
+        },
+    }
+}
+
+fn seconds(time: Time) -> String {
+    format!("{} s", time.as_s())
+}
+
+fn too_long(found: &str, load: &str) -> Error {
+    let message = format!(
+        "found {found}, but {load}: no request would be counted; allowed: less than the load"
+    );
+    Error::config("--warmup", message)
+}
+
+/// The error of a run none of whose `generated` requests counted; the load ended at `end`.
+pub(crate) fn found(options: &RunOptions, generated: u64, end: Option<Time>) -> Error {
+    let until = end.map_or_else(String::new, |end| format!(" by {}", seconds(end)));
+    let warmup = match options.warmup {
+        _ if generated == 0 => {
+            let message = "found no request in any flow: the files of its traces are empty, or every \
+                           request was rejected or clipped; allowed: at least one";
+            return Error::config("workload", message);
+        }
+        Warmup::Time(span) => seconds(Time(span)),
+        Warmup::Requests(count) => format!("{count} requests"),
+        Warmup::None => "none".to_owned(),
+    };
+    too_long(
+        &warmup,
+        &format!("the flows have made {generated} requests and ended their first passes{until}"),
+    )
+}

@@ -1,0 +1,274 @@
+//! What the device did between two readings: in the window, before it, after it.
+
+use flashlane_engine::Time;
+
+use super::reading::Reading;
+use super::recorder::FlowWork;
+use super::summary::{
+    BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
+    CommandSummary, CompletedInWindow, DeviceTime, EraseSummary, FlashSummary, OutsideWindow,
+    RequestCounts,
+};
+use crate::config::WindowRule;
+use crate::ssd::Ssd;
+
+/// The whole run, cut at both ends of the window.
+pub(crate) struct Spans {
+    start: Reading,
+    opened: Reading,
+    closed: Reading,
+    end: Reading,
+}
+
+impl Spans {
+    /// Of a run that is over.
+    pub(crate) fn of(ssd: &Ssd) -> Self {
+        let (start, end) = (Reading::start(ssd), ssd.read(ssd.now));
+        let readings = &ssd.recorder.readings;
+        let (opened, closed) = match ssd.recorder.window.rule {
+            WindowRule::WholeRun => (None, None),
+            WindowRule::Steady => (readings.opened.clone(), readings.closed.clone()),
+        };
+        let closed = closed.unwrap_or_else(|| end.clone());
+        // A window that was given may open with the run. Without a request that counts there is none.
+        let window = &ssd.recorder.window;
+        let whole = window.rule == WindowRule::WholeRun || window.opened() == Some(Time::ZERO);
+        let opened = opened.unwrap_or_else(|| if whole { &start } else { &closed }.clone());
+        Self { start, opened, closed, end }
+    }
+
+    pub(crate) fn window(&self) -> Span<'_> {
+        Span { from: &self.opened, to: &self.closed }
+    }
+
+    pub(crate) fn before(&self) -> Span<'_> {
+        Span { from: &self.start, to: &self.opened }
+    }
+
+    pub(crate) fn after(&self) -> Span<'_> {
+        Span { from: &self.closed, to: &self.end }
+    }
+}
+
+/// What lies between two readings.
+pub(crate) struct Span<'a> {
+    from: &'a Reading,
+    to: &'a Reading,
+}
+
+/// Page programs of all kinds over host page programs; 0 without these.
+pub(crate) fn amplification(host: u64, all: u64) -> f64 {
+    if host == 0 { 0.0 } else { all as f64 / host as f64 }
+}
+
+impl Span<'_> {
+    /// Unit: picoseconds.
+    fn length(&self) -> u64 {
+        self.to.at.saturating_sub(self.from.at).0
+    }
+
+    fn count(&self, of: impl Fn(&Reading) -> u64) -> u64 {
+        of(self.to).saturating_sub(of(self.from))
+    }
+
+    /// A time as a share of the span.
+    fn share(&self, of: impl Fn(&Reading) -> u64) -> f64 {
+        let length = self.length();
+        if length == 0 { 0.0 } else { self.count(of) as f64 / length as f64 }
+    }
+
+    /// A sum over what goes on side by side, as a multiple of the span.
+    fn average(&self, of: impl Fn(&Reading) -> u128) -> f64 {
+        let length = self.length();
+        let area = of(self.to).saturating_sub(of(self.from));
+        if length == 0 { 0.0 } else { area as f64 / length as f64 }
+    }
+
+    /// Requests of a flow that arrived.
+    pub(crate) fn arrived(&self, flow: usize) -> u64 {
+        self.count(|reading| reading.flows[flow].arrived)
+    }
+
+    /// Requests of a flow that completed.
+    pub(crate) fn completed(&self, flow: usize) -> CompletedInWindow {
+        let count = |of: fn(&RequestCounts) -> u64| self.count(|r| of(&r.flows[flow].completed));
+        let bytes = |of: fn(&ByteCounts) -> u64| self.count(|r| of(&r.flows[flow].bytes));
+        CompletedInWindow {
+            requests: RequestCounts {
+                read: count(|c| c.read),
+                write: count(|c| c.write),
+                trim: count(|c| c.trim),
+                flush: count(|c| c.flush),
+            },
+            bytes: ByteCounts { read: bytes(|b| b.read), write: bytes(|b| b.write) },
+        }
+    }
+
+    /// What the device did for a flow.
+    pub(crate) fn work(&self, flow: usize) -> FlowWork {
+        let count = |of: fn(&FlowWork) -> u64| self.count(|r| of(&r.flows[flow].work));
+        FlowWork {
+            host_programs: count(|w| w.host_programs),
+            other_programs: count(|w| w.other_programs),
+            cmt_hits: count(|w| w.cmt_hits),
+            cmt_misses: count(|w| w.cmt_misses),
+            cache_hits: count(|w| w.cache_hits),
+            cache_misses: count(|w| w.cache_misses),
+        }
+    }
+
+    /// The same of all flows together.
+    fn work_of_all(&self, of: fn(&FlowWork) -> u64) -> u64 {
+        self.count(|reading| reading.flows.iter().map(|flow| of(&flow.work)).sum())
+    }
+
+    /// Mean number of a flow's transactions that wait at a chip.
+    pub(crate) fn mean_queue_length(&self, flow: usize) -> f64 {
+        self.average(|reading| reading.flows[flow].waited) / self.to.chips.len().max(1) as f64
+    }
+
+    /// Array time by host, collection and mapping, of a flow or of all.
+    pub(crate) fn device_time(&self, ssd: &Ssd, flow: Option<usize>) -> DeviceTime {
+        let flows = || (0..self.to.flows.len()).filter(|&f| flow.is_none_or(|flow| flow == f));
+        let seconds = |by: usize| {
+            let sum = |r: &Reading| flows().map(|flow| r.flows[flow].device_time[by]).sum();
+            let (from, to): (u128, u128) = (sum(self.from), sum(self.to));
+            to.saturating_sub(from) as f64 / 1e12
+        };
+        let all = Time(self.length()).as_s() * f64::from(ssd.geometry.dies());
+        let share = |seconds: f64| if all > 0.0 { seconds / all } else { 0.0 };
+        let [host_s, gc_s, mapping_s] = [0, 1, 2].map(seconds);
+        DeviceTime {
+            host_s,
+            gc_s,
+            mapping_s,
+            host_share: share(host_s),
+            gc_share: share(gc_s),
+            mapping_share: share(mapping_s),
+        }
+    }
+
+    /// Flash operations.
+    pub(crate) fn flash(&self) -> FlashSummary {
+        let commands = |kinds: [usize; 2]| {
+            let of = |reading: &Reading| {
+                let of = reading.flash.commands.iter().map(|op| op[kinds[0]] + op[kinds[1]]);
+                of.sum()
+            };
+            self.count(of)
+        };
+        let user_programs = self.count(|r| r.flash.user_programs);
+        let gc_programs = self.count(|r| r.flash.gc_programs);
+        let mapping_programs = self.count(|r| r.flash.mapping_programs);
+        FlashSummary {
+            user_reads: self.count(|r| r.flash.user_reads),
+            zero_fill_reads: self.count(|r| r.zero_fill_reads),
+            user_programs,
+            gc_reads: self.count(|r| r.flash.gc_reads),
+            gc_programs,
+            mapping_reads: self.count(|r| r.flash.mapping_reads),
+            mapping_programs,
+            erases: self.count(|r| r.flash.erases),
+            wear_leveling_moves: self.count(|r| r.wear_leveling_moves),
+            block_erases: self.block_erases(),
+            copybacks: self.count(|r| r.flash.copybacks),
+            multiplane_commands: commands([1, 3]),
+            interleaved_commands: commands([2, 3]),
+            program_suspends: self.count(|r| r.flash.program_suspends),
+            erase_suspends: self.count(|r| r.flash.erase_suspends),
+            gc_invocations: self.count(|r| r.gc_invocations),
+            full_merges: self.count(|r| r.merges[0]),
+            partial_merges: self.count(|r| r.merges[1]),
+            switch_merges: self.count(|r| r.merges[2]),
+            write_amplification: amplification(
+                user_programs,
+                user_programs + gc_programs + mapping_programs,
+            ),
+        }
+    }
+
+    /// Erases of a block.
+    fn erases_of(&self, block: usize) -> u32 {
+        let of = |reading: &Reading| reading.block_erases.get(block).copied().unwrap_or(0);
+        of(self.to) - of(self.from)
+    }
+
+    fn block_erases(&self) -> EraseSummary {
+        EraseSummary::of((0..self.to.block_erases.len()).map(|block| self.erases_of(block)))
+    }
+
+    /// Flash commands.
+    pub(crate) fn commands(&self) -> CommandSummary {
+        let of = |op: usize| {
+            let [single, multiplane, interleaved, interleaved_multiplane] =
+                [0, 1, 2, 3].map(|kind| self.count(|r| r.flash.commands[op][kind]));
+            CommandCounts { single, multiplane, interleaved, interleaved_multiplane }
+        };
+        CommandSummary { read: of(0), program: of(1), erase: of(2) }
+    }
+
+    /// The data cache.
+    pub(crate) fn cache(&self) -> CacheSummary {
+        CacheSummary {
+            hits: self.work_of_all(|w| w.cache_hits),
+            misses: self.work_of_all(|w| w.cache_misses),
+            evictions: self.count(|r| r.evictions),
+        }
+    }
+
+    /// The cached mapping table.
+    pub(crate) fn cmt(&self) -> CmtSummary {
+        CmtSummary {
+            hits: self.work_of_all(|w| w.cmt_hits),
+            misses: self.work_of_all(|w| w.cmt_misses),
+            writebacks: self.count(|r| r.writebacks),
+        }
+    }
+
+    /// Every channel.
+    pub(crate) fn channels(&self) -> Vec<ChannelSummary> {
+        (0..self.to.channels.len())
+            .map(|index| ChannelSummary {
+                channel: index as u32,
+                busy_fraction: self.share(|reading| reading.channels[index]),
+            })
+            .collect()
+    }
+
+    /// Every chip.
+    pub(crate) fn chips(&self, ssd: &Ssd) -> Vec<ChipSummary> {
+        let per_channel = ssd.geometry.chips_per_channel as usize;
+        let blocks = self.to.block_erases.len() / self.to.chips.len().max(1);
+        (0..self.to.chips.len())
+            .map(|chip| {
+                let source = |by: usize| self.average(|reading| reading.chips[chip].by_source[by]);
+                let blocks = chip * blocks..(chip + 1) * blocks;
+                let erases = blocks.map(|block| u64::from(self.erases_of(block)));
+                ChipSummary {
+                    channel: (chip / per_channel) as u32,
+                    chip: (chip % per_channel) as u32,
+                    busy_fraction: self.share(|reading| reading.chips[chip].busy),
+                    busy_by_source: BusyBySource {
+                        host: source(0),
+                        gc: source(1),
+                        mapping: source(2),
+                    },
+                    mean_queue_length: self.average(|reading| reading.chips[chip].waited),
+                    max_queue_length: self.to.chips[chip].longest,
+                    erases: erases.sum(),
+                }
+            })
+            .collect()
+    }
+
+    /// As a part of the run that is not the window.
+    pub(crate) fn outside(&self) -> OutsideWindow {
+        OutsideWindow {
+            length_s: Time(self.length()).as_s(),
+            requests_completed: self.to.completed() - self.from.completed(),
+            flash: self.flash(),
+            cache: self.cache(),
+            cmt: self.cmt(),
+        }
+    }
+}
