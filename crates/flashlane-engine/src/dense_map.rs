@@ -155,7 +155,7 @@ mod tests {
         let mut rng = Rng::stream(5, "map", 0);
         let mut map = DenseMap::default();
         let mut model = BTreeMap::new();
-        for step in 0..50_000_u32 {
+        for step in 0..crate::steps(50_000) as u32 {
             let key = rng.below(900) as u32;
             match rng.below(3) {
                 0 => assert_eq!(map.remove(key), model.remove(&key)),

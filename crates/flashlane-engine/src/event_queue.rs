@@ -284,12 +284,13 @@ mod tests {
             let mut rng = Rng::stream(lanes, "queue", 0);
             let mut queue = EventQueue::new();
             let mut expected: Vec<(u64, u32)> = Vec::new();
-            for id in 0..5_000_u32 {
+            let events = crate::steps(5_000);
+            for id in 0..events as u32 {
                 let time = rng.below(700);
                 queue.schedule(Time(time), In(rng.below(lanes) as usize, id));
                 expected.push((time, id));
             }
-            assert_eq!(queue.len(), 5_000);
+            assert_eq!(queue.len(), events);
             expected.sort_by_key(|&(time, _)| time);
             let got: Vec<(u64, u32)> =
                 std::iter::from_fn(|| queue.pop()).map(|(t, e)| (t.0, e.1)).collect();
@@ -304,7 +305,7 @@ mod tests {
         let mut rng = Rng::stream(4, "queue", 0);
         let (mut laned, mut plain) = (EventQueue::new(), EventQueue::new());
         let mut pending = 0;
-        for id in 0..60_000_u32 {
+        for id in 0..crate::steps(60_000) as u32 {
             if pending < 200 && rng.below(100) < 55 {
                 let lane = rng.below(3) as usize;
                 let ahead = [1_000, 990 + rng.below(20), rng.below(3_000)][lane];

@@ -14,6 +14,12 @@ pub mod slab;
 pub mod table;
 pub mod time;
 
+/// How long tests with random steps go on. Miri, which is thousands of times slower, gets fewer steps.
+#[cfg(test)]
+const fn steps(count: usize) -> usize {
+    if cfg!(miri) { count / 100 } else { count }
+}
+
 pub use array::Array;
 pub use dense_map::DenseMap;
 pub use divisor::Divisor;

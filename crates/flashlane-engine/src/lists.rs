@@ -82,7 +82,7 @@ mod tests {
         let mut rng = Rng::stream(1, "lists", 0);
         let (mut slab, mut lists) = (Slab::new(), Lists::default());
         let mut model: BTreeMap<u32, VecDeque<u32>> = BTreeMap::new();
-        for _ in 0..20_000 {
+        for _ in 0..crate::steps(20_000) {
             let key = rng.below(8) as u32;
             let queue = model.entry(key).or_default();
             match rng.below(16) {

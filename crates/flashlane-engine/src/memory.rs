@@ -26,15 +26,15 @@ pub(crate) fn prefetch_whole<T>(values: &[T], index: usize) {
 }
 
 #[inline(always)]
-#[expect(unsafe_code, reason = "the instruction takes a raw pointer")]
+#[cfg_attr(not(miri), expect(unsafe_code, reason = "the instruction takes a raw pointer"))]
 fn prefetch_line(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: SSE is part of x86-64, and a prefetch neither faults nor reads, whatever the address.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(address.cast());
     }
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
     // SAFETY: a prefetch neither faults nor reads, whatever the address, and leaves flags and stack alone.
     unsafe {
         std::arch::asm!(
@@ -43,7 +43,7 @@ fn prefetch_line(address: *const u8) {
             options(readonly, nostack, preserves_flags),
         );
     }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
     let _ = address;
 }
 
@@ -144,8 +144,8 @@ impl Sealed {
     }
 }
 
-/// Files in memory, where the system has them.
-#[cfg(target_os = "linux")]
+/// Files in memory, where the system has them. Miri has none.
+#[cfg(all(target_os = "linux", not(miri)))]
 mod system {
     use std::fs::File;
     use std::io;
@@ -185,7 +185,7 @@ mod system {
 }
 
 /// Other systems have no such files, so nothing is ever shared.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(miri))))]
 mod system {
     use std::fs::File;
     use std::io;
@@ -209,7 +209,7 @@ mod system {
     pub(super) fn prefer_large_pages(_memory: &MmapMut) {}
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, target_os = "linux", not(miri)))]
 mod tests {
     use super::*;
     use std::os::unix::fs::FileExt;

@@ -135,8 +135,9 @@ mod tests {
     fn behaves_like_the_queue_of_the_library() {
         let mut rng = Rng::stream(1, "ring", 0);
         let (mut ring, mut model) = (Ring::new(), VecDeque::new());
-        for step in 0..40_000_u64 {
-            let long = step / 2_000 % 2 == 0;
+        let steps = crate::steps(40_000) as u64;
+        for step in 0..steps {
+            let long = step * 20 / steps % 2 == 0;
             match rng.below(if long { 6 } else { 9 }) {
                 0..=3 => {
                     ring.push_back(step);

@@ -102,6 +102,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "many draws, and nothing that Miri looks for")]
     fn moments_are_those_of_the_distributions() {
         let mut rng = Rng::stream(7, "test", 0);
         let n = 200_000;

@@ -170,7 +170,7 @@ mod tests {
     fn behaves_like_a_map_of_live_handles() {
         let mut rng = Rng::stream(3, "slab", 0);
         let (mut slab, mut model) = (Slab::new(), BTreeMap::new());
-        for step in 0..if cfg!(miri) { 300 } else { 20_000_u64 } {
+        for step in 0..crate::steps(20_000) as u64 {
             let some = model.keys().nth(rng.below(1 + model.len() as u64) as usize).copied();
             match (some, rng.below(5)) {
                 (Some(handle), 0 | 1) => {

@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
     fn copies_of_large_tables_share_their_memory() {
         let shared = |len: usize, purpose: Use| {
