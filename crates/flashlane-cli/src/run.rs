@@ -11,7 +11,7 @@ use flashlane_results::fio;
 
 use crate::args::{CommonArgs, Format, RunArgs};
 use crate::execute::{Outcome, Scenario, execute, pretty};
-use crate::output::{Content, OutFolder, note, print};
+use crate::output::{Content, OutFolder, note, print, print_data};
 use crate::watch::Watched;
 use crate::{blame_table, dry_run, report, table};
 
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     if arguments.common.format == Format::FioJson {
         for (outcome, workload) in outcomes.iter().zip(&workloads) {
             let document = fio::json(&outcome.summary, &outcome.details, &workload.config);
-            print(&pretty(&document))?;
+            print_data(&pretty(&document))?;
         }
     }
     if to_files { Ok(()) } else { print(&documents.concat()) }
@@ -184,7 +184,8 @@ fn show(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
             if let Some(name) = scenario_name(index, outcomes.len()) {
                 note(&name);
             }
-            note(table::report(&outcome.summary, outcome.seeds.as_ref()).trim_end());
+            let summary = outcome.shown()?;
+            note(table::report(&summary, outcome.seeds.as_ref()).trim_end());
             if let Some(blame) = &outcome.details.blame {
                 note(blame_table::blame(blame).trim_end());
             }
@@ -192,7 +193,7 @@ fn show(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
     }
     if common.format == Format::Json {
         let lines = outcomes.iter().map(Outcome::json_line).collect::<Result<Vec<_>, _>>()?;
-        print(&lines.concat())?;
+        print_data(&lines.concat())?;
     }
     Ok(())
 }

@@ -370,6 +370,62 @@ fn the_verdict_stands_first() {
         (&true.into(), &true.into())
     );
     assert_eq!(summary["flows"][1]["saturated"], false);
+    let keys: Vec<&String> = summary.as_object().expect("an object").keys().take(3).collect();
+    assert_eq!(keys, ["schema", "version", "verdict"], "among the first keys");
+    let sentence = summary["verdict"][0].as_str().expect("a sentence");
+    assert!(stderr.contains("the drive does not keep up with flow busy (offered "), "{sentence}");
+    assert!(sentence.starts_with("Saturated: the drive does not keep up with flow busy (offered "));
+}
+
+/// The tables of several seeds are means over them, and the verdict counts the seeds.
+#[test]
+fn the_verdict_of_several_seeds_counts_them_and_all_tables_are_means() {
+    let folder = folder_with("w.toml", OVERLOAD);
+    let output = run(folder.path(), &["--seeds", "3", "--alone", "--out", "o"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(
+        stderr.starts_with(
+            "Saturated: the drive does not keep up with flow busy (in 3 of 3 seeds; on average offered "
+        ),
+        "{stderr}"
+    );
+    assert!(stderr.contains("means over 3 seeds from 1, "), "{stderr}");
+    assert!(stderr.contains(" s (first seed)"), "wall times have no mean: {stderr}");
+    let text = std::fs::read_to_string(folder.path().join("o/seeds.json")).expect("written");
+    let seeds: Value = serde_json::from_str(&text).expect("JSON");
+    let sentence = seeds["verdict"][0].as_str().expect("a sentence");
+    assert!(stderr.starts_with(sentence), "{sentence}");
+    let mean = |path: &str| seeds[path]["mean"].as_f64().unwrap_or_else(|| panic!("no {path}"));
+    let programs = format!("{:.0} user programs", mean("flash.user_programs"));
+    assert!(stderr.contains(&programs), "{programs}: {stderr}");
+    let stages = stderr.split("mean response time by stage, us").nth(1).expect("a table");
+    let busy = stages.lines().find(|line| line.starts_with("busy")).expect("a row");
+    let sum: f64 = busy
+        .split_whitespace()
+        .last()
+        .expect("a sum")
+        .trim_end_matches('*')
+        .parse()
+        .expect("a number");
+    let expected = mean("flows[0].response_time_us.mean");
+    assert!((sum - expected).abs() <= 0.5 + expected * 1e-3, "{sum} {expected}: {stderr}");
+    assert!(busy.ends_with('*'), "{busy}");
+}
+
+/// Control characters in names neither reach the terminal nor break the JSON.
+#[test]
+fn json_stays_json_whatever_names_hold() {
+    let workload = format!("name = \"a\\u009b31m\\u007f\\u202e\"\n{OVERLOAD}");
+    let folder = folder_with("w.toml", &workload);
+    let output = run(folder.path(), &["--quiet", "--format", "json"]);
+    let stdout = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(!stdout.contains(|c: char| c.is_control() && c != '\n'), "{stdout:?}");
+    let summary: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(summary["workload"], "a\u{9b}31m\u{7f}\u{202e}");
+    let output = run(folder.path(), &["--dry-run"]);
+    let stdout = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(!stdout.contains(|c: char| c.is_control() && c != '\n'), "{stdout:?}");
 }
 
 #[test]
