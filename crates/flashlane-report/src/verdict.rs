@@ -58,14 +58,14 @@ pub(crate) fn of(summary: &Summary, blame: Option<&Blame>) -> Verdict {
     if summary.flows.len() < 2 {
         return alone(summary, blame);
     }
-    // Slowdowns of the others depend on the length of the run.
-    let sound = summary.flows.iter().filter(|flow| !flow.saturated);
-    let worst = sound
+    if summary.flows.iter().all(|flow| flow.saturated) {
+        return overloaded();
+    }
+    // Latencies and slowdowns of saturated flows depend on the length of the run.
+    let sound = || summary.flows.iter().filter(|flow| !flow.saturated);
+    let worst = sound()
         .filter_map(|flow| Some((flow, flow.slowdown?)))
         .reduce(|worst, one| if one.1 > worst.1 { one } else { worst });
-    if worst.is_none() && summary.saturated {
-        return overloaded(summary);
-    }
     let others = if summary.saturated { " that the drive keeps up with" } else { "" };
     match (worst, blame) {
         (Some((_, slowdown)), _) if slowdown < NOTICEABLE => Verdict {
@@ -99,17 +99,13 @@ pub(crate) fn of(summary: &Summary, blame: Option<&Blame>) -> Verdict {
     }
 }
 
-/// No slowdown says anything.
-fn overloaded(summary: &Summary) -> Verdict {
-    let all = summary.flows.iter().all(|flow| flow.saturated);
+/// Every flow is saturated: no slowdown says anything.
+fn overloaded() -> Verdict {
     Verdict {
         sufferer: None,
-        headline: if all {
-            "The drive does not keep up with any tenant.".to_owned()
-        } else {
-            "The drive does not keep up with some of the tenants.".to_owned()
-        },
-        cause: "Who suffers by how much: run with a load that the drive keeps up with.".to_owned(),
+        headline: "The drive does not keep up with any tenant.".to_owned(),
+        cause: "To see who suffers and by how much, run with a load that the drive keeps up with."
+            .to_owned(),
     }
 }
 
@@ -166,6 +162,7 @@ fn by_blame(summary: &Summary, blame: &Blame) -> Verdict {
     let worst = summary
         .flows
         .iter()
+        .filter(|flow| !flow.saturated)
         .filter_map(|flow| share_of_others(flow, blame))
         .reduce(|worst, one| if one.1 > worst.1 { one } else { worst });
     match worst {
@@ -185,7 +182,11 @@ fn by_blame(summary: &Summary, blame: &Blame) -> Verdict {
         },
         None => Verdict {
             sufferer: None,
-            headline: "No tenant waits for another.".to_owned(),
+            headline: if summary.saturated {
+                "No tenant that the drive keeps up with waits for another.".to_owned()
+            } else {
+                "No tenant waits for another.".to_owned()
+            },
             cause: String::new(),
         },
     }

@@ -111,13 +111,13 @@ cache = 'off'
 iops = 400000.0
 read_ratio = 0.0
 size = '4KiB'
-duration = '10ms'
+duration = '4ms'
 [[flow]]
 name = 'calm'
 [flow.synthetic]
 queue_depth = 1
 read_ratio = 1.0
-duration = '10ms'
+duration = '4ms'
 ";
 
 /// The rows of a table that starts after a mark: texts between tags.
@@ -145,7 +145,10 @@ fn the_verdict_stands_first_and_figures_of_saturated_flows_are_starred() {
         assert!(page.contains(sentence.as_str()), "{sentence}");
     }
     let headline = page.split("class=\"headline\">").nth(1).unwrap().split('<').next().unwrap();
-    assert!(!headline.starts_with("busy suffers"), "{headline}");
+    assert!(
+        headline.starts_with("calm suffers most of the tenants that the drive keeps up with"),
+        "{headline}"
+    );
     let tenants = rows(&page, "id=\"tenants-title\"");
     // IOPS and MB/s are rates of the window; all times and the slowdown have a star, reads there are none.
     assert_eq!(tenants[0].matches("*</td>").count(), 7, "{}", tenants[0]);
@@ -169,6 +172,23 @@ fn the_verdict_stands_first_and_figures_of_saturated_flows_are_starred() {
     assert!(!row("busy: IOPS").contains('*') && !row("calm: p99<").contains('*'));
     let fairness = row(">fairness<");
     assert!(fairness.contains("*</td>") && !fairness.contains("best"), "{fairness}");
+}
+
+#[test]
+fn no_saturated_flow_is_called_the_one_that_suffers() {
+    let headline = |run: &RunData| {
+        let page = render(std::slice::from_ref(run)).unwrap();
+        page.split("class=\"headline\">").nth(1).unwrap().split('<').next().unwrap().to_owned()
+    };
+    let mut run = run_of(OVERLOAD, "fcfs", "pair", 1);
+    for flow in &mut run.summary.flows {
+        flow.slowdown = None;
+    }
+    assert!(headline(&run).starts_with("calm waits most for others"), "{}", headline(&run));
+    run.summary.flows[1].saturated = true;
+    assert_eq!(headline(&run), "The drive does not keep up with any tenant.");
+    run.summary.flows.truncate(1);
+    assert_eq!(headline(&run), "busy has the drive to itself, which does not keep up with it.");
 }
 
 #[test]
