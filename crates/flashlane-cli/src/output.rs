@@ -128,15 +128,57 @@ impl OutFolder {
         // A signal waits until all files have their names.
         let _all_or_none = signals::hold();
         self.keep = true;
+        let mut written = Vec::new();
         for (file, path) in staged {
             file.persist(&path)
                 .map_err(|error| refuse(&path, "cannot be written", &error.error))?;
             // Makes the new name durable; not every file system can.
             let _ = path.parent().map(|parent| File::open(parent).and_then(|dir| dir.sync_all()));
+            written.push(path);
+        }
+        self.remove_earlier(&written)
+    }
+
+    /// The results in a folder are of one run: where a summary was written, those of an earlier run go, its scenarios
+    /// among them. Files of other names stay.
+    fn remove_earlier(&self, written: &[PathBuf]) -> Result<(), Error> {
+        if !written.iter().any(|path| path.ends_with("summary.json")) {
+            return Ok(());
+        }
+        let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
+        let of_scenario = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            let number = name.and_then(|name| name.strip_prefix("scenario-"));
+            number.is_some_and(|number| number.parse::<u32>().is_ok()) && path.is_dir()
+        };
+        let scenarios = entries.map(|entry| entry.path()).filter(of_scenario);
+        for folder in scenarios.chain([self.root.clone()]) {
+            for path in RESULTS.map(|name| folder.join(name)) {
+                if path.is_file() && !written.contains(&path) {
+                    let removed = fs::remove_file(&path);
+                    removed.map_err(|error| refuse(&path, "cannot be removed", &error))?;
+                }
+            }
+            if folder != self.root {
+                // Only an empty one goes.
+                let _ = fs::remove_dir(&folder);
+            }
         }
         Ok(())
     }
 }
+
+/// What `run` leaves in the folder of a scenario.
+const RESULTS: [&str; 8] = [
+    "summary.json",
+    "seeds.json",
+    "steady.json",
+    "blame.json",
+    "report.html",
+    "requests.parquet",
+    "timeseries.parquet",
+    "timeline.pftrace",
+];
 
 /// A single file for results; nothing is left of it unless it is kept.
 #[derive(Debug)]

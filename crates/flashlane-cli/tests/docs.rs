@@ -1,6 +1,8 @@
 //! The pages do what they say: their shell blocks run in order, as printed, in a folder that has what `make demo`
 //! leaves; files that they name are there afterwards; output that they show is what came. Not run: what builds
 //! or tests this project, experiments of minutes, and tools that are not installed.
+//!
+//! `UPDATE_DOCS=1` writes the output that came into the pages.
 
 mod common;
 
@@ -131,13 +133,8 @@ fn run(folder: &Path, blocks: &[&Block]) -> Vec<String> {
 
 /// Lines of output, without wall times, which differ from run to run, and without empty ones.
 fn masked(text: &str) -> Vec<String> {
-    let cut = |line: &str| {
-        ["simulated in", "steady state set in"]
-            .into_iter()
-            .find_map(|clock| line.split_once(clock).map(|(before, _)| format!("{before}{clock}")))
-            .unwrap_or_else(|| line.to_owned())
-    };
-    text.lines().map(|line| cut(line.trim_end())).filter(|line| !line.is_empty()).collect()
+    let cut = |line: &'_ str| without_clock(line.trim_end()).0.to_owned();
+    text.lines().map(cut).filter(|line| !line.is_empty()).collect()
 }
 
 /// Asserts that a page shows what came; a line `…` stands for any lines.
@@ -149,6 +146,52 @@ fn assert_shown(shown: &str, came: &str) {
         let at = at.unwrap_or_else(|| panic!("not in the output:\n{}\n{came}", piece.join("\n")));
         rest = &rest[at + piece.len()..];
     }
+}
+
+/// The words of a line of output, without its numbers and the spaces between columns.
+fn words(line: &str) -> String {
+    let of_number = |c: char| c.is_ascii_digit() || c == '.';
+    let words = line.split_whitespace().filter(|word| !word.trim_matches('-').is_empty());
+    words.map(|word| word.replace(of_number, "#")).filter(|word| word != "#").collect()
+}
+
+/// A line of output without a wall time at its end, and the wall time.
+fn without_clock(line: &str) -> (&str, Option<&str>) {
+    let clocks = ["simulated in", "steady state set in"];
+    let at = clocks.into_iter().find_map(|clock| Some(line.find(clock)? + clock.len()));
+    at.map_or((line, None), |at| (&line[..at], Some(&line[at..])))
+}
+
+/// The output that came in place of what a page shows: every part begins and ends with lines of the same words.
+/// Wall times stay as they were.
+fn shown_anew(shown: &str, came: &str) -> String {
+    let lines: Vec<&str> = came.lines().map(str::trim_end).collect();
+    let mut rest = &lines[..];
+    let mut anew = Vec::new();
+    for part in shown.trim_end().split("\n…\n") {
+        let mut part = part.lines();
+        let first = words(part.next().expect("a part has lines"));
+        let from = rest.iter().position(|line| words(line) == first).expect("where it begins");
+        let last = part.next_back().map_or(first, words);
+        let to = rest[from..].iter().position(|line| words(line) == last).expect("where it ends");
+        anew.push(rest[from..=from + to].join("\n"));
+        rest = &rest[from + to + 1..];
+    }
+    let mut clocks = shown.lines().filter_map(|line| without_clock(line).1);
+    let keep_clock = |line: &str| match without_clock(line) {
+        (_, None) => line.to_owned(),
+        (before, Some(now)) => before.to_owned() + clocks.next().unwrap_or(now),
+    };
+    anew.join("\n…\n").lines().map(keep_clock).map(|line| line + "\n").collect()
+}
+
+#[test]
+fn output_is_shown_anew() {
+    let came =
+        "x 1\n\nflow  mean\n----------\na     20.5\nb      3\ny 7\nend 9, simulated in 2 s\n";
+    let shown = "flow mean\n---------\na       1\nb       2\n…\nend 1, simulated in 1 s\n";
+    let anew = "flow  mean\n----------\na     20.5\nb      3\n…\nend 9, simulated in 1 s\n";
+    assert_eq!(shown_anew(shown, came), anew);
 }
 
 #[test]
@@ -189,12 +232,23 @@ fn follow(folder: &Path, name: &str, imports: &str) {
     assert_eq!(said.len(), shell.len());
     let mut said = said.iter();
     let mut last = None;
+    let mut anew = page.clone();
     for block in &all {
         match block.language.as_str() {
             "sh" => last = said.next(),
-            "text" => assert_shown(&block.content, last.take().expect("a command comes first")),
+            "text" => {
+                let came = last.take().expect("a command comes first");
+                if std::env::var_os("UPDATE_DOCS").is_some() {
+                    anew = anew.replace(&block.content, &shown_anew(&block.content, came));
+                } else {
+                    assert_shown(&block.content, came);
+                }
+            }
             _ => {}
         }
+    }
+    if anew != page {
+        std::fs::write(repository().join(name), anew).expect("room");
     }
     for file in named_files(&page, &shell, &search_path(folder)) {
         assert!(folder.join(&file).exists(), "{name}: {file} does not appear");

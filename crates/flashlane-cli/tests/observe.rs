@@ -203,7 +203,8 @@ fn fio_json_has_the_keys_of_fio() {
     assert_eq!((rw(0), rw(1)), (&"randread".into(), &"rw".into()));
     let read = &job["read"];
     let of = |value: &Value| value.as_f64().expect("a number");
-    assert_eq!(of(&read["total_ios"]), of(&read["clat_ns"]["N"]));
+    // What completes in the window counts for rates, what arrives in it for latencies: they differ by less than the depth.
+    assert!((of(&read["total_ios"]) - of(&read["clat_ns"]["N"])).abs() < 8.0, "{read}");
     let percentiles = read["clat_ns"]["percentile"].as_object().expect("percentiles");
     let values: Vec<f64> = percentiles.values().map(of).collect();
     assert!(values.is_sorted() && percentiles.len() == 17, "{percentiles:?}");

@@ -113,6 +113,33 @@ fn output_is_written_whole_and_replaces_the_old_one() {
     assert_eq!(std::fs::read_dir(&out).expect("readable").count(), 1, "no temporary file is left");
 }
 
+/// Files of two runs side by side would contradict each other.
+#[test]
+fn results_of_an_earlier_run_go_and_other_files_stay() {
+    let folder = folder();
+    let out = folder.path().join("o");
+    let names = |folder: &Path| -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("readable").flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    let watch = ["--report", "--requests", "--timeline"];
+    let out_of = |more: &[&str]| run(folder.path(), &[&["--out", "o", "--quiet"], more].concat());
+    assert_eq!(out_of(&watch).status.code(), Some(0));
+    assert_eq!(names(&out).len(), 6);
+    for scenario in ["scenario-1", "scenario-2"] {
+        std::fs::create_dir(out.join(scenario)).expect("made");
+        std::fs::write(out.join(scenario).join("summary.json"), "old").expect("written");
+    }
+    std::fs::write(out.join("scenario-2/notes.txt"), "mine").expect("written");
+    std::fs::write(out.join("notes.txt"), "mine").expect("written");
+    assert_eq!(out_of(&["--seeds", "2"]).status.code(), Some(0));
+    assert_eq!(names(&out), ["notes.txt", "scenario-2", "seeds.json", "summary.json"]);
+    assert_eq!(names(&out.join("scenario-2")), ["notes.txt"]);
+}
+
 #[test]
 fn a_summary_has_exactly_the_keys_of_its_schema() {
     let folder = folder();
