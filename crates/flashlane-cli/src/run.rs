@@ -12,6 +12,7 @@ use flashlane_results::fio;
 use crate::args::{CommonArgs, Format, RunArgs};
 use crate::execute::{Outcome, Scenario, execute, pretty};
 use crate::output::{Content, OutFolder, note, print, print_data};
+use crate::side_by_side::{Column, verdicts};
 use crate::watch::Watched;
 use crate::{blame_table, dry_run, report, table};
 
@@ -180,6 +181,9 @@ fn files(outcomes: &[Outcome]) -> Result<Vec<(PathBuf, Content)>, Error> {
 
 fn show(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
     if common.format == Format::Text || !common.quiet {
+        if outcomes.len() > 1 {
+            note_verdicts(outcomes);
+        }
         for (index, outcome) in outcomes.iter().enumerate() {
             if let Some(name) = scenario_name(index, outcomes.len()) {
                 note(&name);
@@ -196,6 +200,23 @@ fn show(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
         print_data(&lines.concat())?;
     }
     Ok(())
+}
+
+/// The verdicts of several scenarios, before the tables of the first one.
+fn note_verdicts(outcomes: &[Outcome]) {
+    let names: Vec<String> = (0..outcomes.len())
+        .map(|index| scenario_name(index, outcomes.len()).unwrap_or_default())
+        .collect();
+    let columns = names.iter().zip(outcomes).map(|(label, outcome)| Column {
+        label,
+        summary: &outcome.summary,
+        seeds: outcome.seeds.as_ref(),
+    });
+    let text = verdicts(&columns.collect::<Vec<_>>());
+    if !text.is_empty() {
+        note(text.trim_end());
+        note("");
+    }
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ pub(crate) fn side_by_side(columns: &[Column<'_>]) -> String {
 }
 
 /// What to know before any number, by column.
-fn verdicts(columns: &[Column<'_>]) -> String {
+pub(crate) fn verdicts(columns: &[Column<'_>]) -> String {
     let mut text = String::new();
     for column in columns {
         let sentences = match column.seeds {

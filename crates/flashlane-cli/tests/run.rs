@@ -216,6 +216,23 @@ fn several_scenarios_give_lines_and_folders() {
     assert!(lines[1]["flows"][0]["iops"].as_f64() > lines[0]["flows"][0]["iops"].as_f64());
 }
 
+/// The verdicts of all scenarios come before the tables of the first one.
+#[test]
+fn the_verdicts_of_several_scenarios_stand_first() {
+    let folder = folder();
+    let busy = scenario(1)
+        .replace(">QUEUE_DEPTH<", ">BANDWIDTH<")
+        .replace(">262144<", ">4000000000<")
+        .replace(">50</Total", ">5000</Total");
+    let workload = format!("<MQSim_IO_Scenarios>{}{busy}</MQSim_IO_Scenarios>", scenario(1));
+    std::fs::write(folder.path().join("w.xml"), workload).expect("written");
+    std::fs::write(folder.path().join("d.xml"), SSDCONFIG).expect("written");
+    let (_, text) = succeeds(folder.path(), &["run", "--device", "d.xml", "--workload", "w.xml"]);
+    let said = "scenario-2: Saturated: the drive does not keep up with flow ";
+    assert!(text.contains(said) && !text.contains("scenario-1: "), "{text}");
+    assert!(text.find(said) < text.find("scenario-1\n"), "{text}");
+}
+
 /// A trace that ends in the middle of its compressed data is found only while it is read.
 #[test]
 fn a_trace_that_breaks_off_leaves_no_output() {
