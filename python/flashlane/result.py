@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import os
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
@@ -14,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from flashlane import _flashlane
 from flashlane._flashlane import Device, Table
-from flashlane.errors import OutputError
 from flashlane.optional import needed
 
 if TYPE_CHECKING:
@@ -61,11 +58,12 @@ class FlowResult(Mapping[str, Any]):
         return float(self["response_time_us"]["p99"])
 
     def __repr__(self) -> str:
-        """The figures that people ask for first."""
-        slow = "" if self["slowdown"] is None else f", slowdown {self['slowdown']:.2f}"
+        """The figures that people ask for first; a star marks those that depend on the length of the run."""
+        star = "*" if self["saturated"] else ""
+        slow = "" if self["slowdown"] is None else f", slowdown {self['slowdown']:.2f}{star}"
         return (
-            f"FlowResult({self['name']!r}: {self['iops']:.0f} IOPS, mean {self.mean_us:.1f} us, "
-            f"p99 {self.p99_us:.1f} us{slow})"
+            f"FlowResult({self['name']!r}: {'saturated, ' if star else ''}{self['iops']:.0f} IOPS, "
+            f"mean {self.mean_us:.1f}{star} us, p99 {self.p99_us:.1f}{star} us{slow})"
         )
 
 
@@ -135,6 +133,17 @@ class Result:
         raise KeyError(f"no flow {flow!r}; there are {names}")
 
     @property
+    def saturated(self) -> bool:
+        """The drive does not keep up with at least one flow: ``result["name"].saturated``."""
+        return bool(self.summary["saturated"])
+
+    @property
+    def verdict(self) -> list[str]:
+        """What to know before any number, in sentences: ``verdict`` in summary.json. Often empty."""
+        value: list[str] = self.summary["verdict"]
+        return value
+
+    @property
     def fairness(self) -> float | None:
         """Smallest slowdown over largest; None without ``alone``."""
         value: float | None = self.summary["fairness"]["fairness"]
@@ -162,28 +171,38 @@ class Result:
             times = flow["response_time_us"]
             slow = flow["slowdown"]
             figures = (times["mean"], times["p50"], times["p99"], times["p99_9"])
+            star = "*" if flow["saturated"] else ""
             rows.append(
                 [
-                    str(flow["name"]),
+                    _flashlane.visible_line(flow["name"]),
                     f"{flow['iops']:.0f}",
                     f"{flow['bandwidth_bytes_per_s'] / 1e6:.1f}",
-                    *(f"{value:.1f}" for value in figures),
-                    "-" if slow is None else f"{slow:.2f}",
+                    *(f"{value:.1f}{star}" for value in figures),
+                    "-" if slow is None else f"{slow:.2f}{star}",
                 ]
             )
         return rows
 
     _HEADS = ("flow", "IOPS", "MB/s", "mean us", "p50", "p99", "p99.9", "slowdown")
 
+    _STAR = "* depends on the length of the run: the backlog of the flow grows"
+
+    def _verdict(self) -> list[str]:
+        return [_flashlane.visible_line(sentence) for sentence in self.verdict]
+
+    def _fairness(self) -> str | None:
+        star = "*" if self.saturated else ""
+        return None if self.fairness is None else f"fairness {self.fairness:.3f}{star}"
+
     def _title(self) -> str:
         s = self.summary
         return (
-            f"{s['device']}, scheduler {s['scheduler']}, isolation {s['isolation']}, seed {s['seed']}: "
-            f"{s['simulated_s']:.3f} s simulated"
+            f"{_flashlane.visible_line(s['device'])}, scheduler {s['scheduler']}, "
+            f"isolation {s['isolation']}, seed {s['seed']}: {s['simulated_s']:.3f} s simulated"
         )
 
     def __repr__(self) -> str:
-        """The summary as a table."""
+        """The verdict, then the summary as a table."""
         rows = [list(self._HEADS), *self._rows()]
         widths = [max(len(row[column]) for row in rows) for column in range(len(self._HEADS))]
         lines = [
@@ -193,8 +212,9 @@ class Result:
             )
             for row in rows
         ]
-        fair = "" if self.fairness is None else f"\nfairness {self.fairness:.3f}"
-        return f"{self._title()}\n" + "\n".join(lines) + fair
+        below = [line for line in (self._fairness(), self._STAR if self.saturated else None) if line]
+        verdict = "".join(f"{sentence}\n\n" for sentence in self._verdict())
+        return verdict + "\n".join([self._title(), *lines, *below])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in self._HEADS)
@@ -202,9 +222,14 @@ class Result:
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self._rows()
         )
-        fair = "" if self.fairness is None else f"<p>fairness {self.fairness:.3f}</p>"
+        below = [line for line in (self._fairness(), self._STAR if self.saturated else None) if line]
+        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._verdict())
+        # A border shows on light and on dark paper.
+        border = "border: 2px solid #c77700; border-left-width: 8px; padding: 0 .8em"
+        verdict = f'<div class="flashlane-verdict" style="{border}">{said}</div>' if said else ""
         title = html.escape(self._title())
-        return f"<p>{title}</p><table><tr>{head}</tr>{body}</table>{fair}"
+        notes = "".join(f"<p>{line}</p>" for line in below)
+        return f"{verdict}<p>{title}</p><table><tr>{head}</tr>{body}</table>{notes}"
 
     def report(self, path: str | PathLike[str] | None = None) -> str:
         """Make the report: one HTML page that needs nothing else. Writes it if ``path`` is given."""
@@ -280,23 +305,8 @@ def compare(*results: Result | Sequence[Result], path: str | PathLike[str] | Non
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    # The mode that `open` gives to new files, which the system cuts by the umask.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-    name = path.parent / f".flashlane-{secrets.token_hex(8)}"
-    try:
-        handle = os.open(name, flags, 0o666)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    """Write a file whole or not at all; what dead processes left in its folder goes."""
+    _flashlane.write_whole(path, text)
 
 
 def unchanging(results: Sequence[Result]) -> list[dict[str, Any]]:

@@ -55,7 +55,11 @@ class Sweep(Sequence[dict[str, Any]]):
         return self._entries[index]
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row a point and flow: the keys of the point, then the figures that people ask for first."""
+        """One row a point and flow: the keys of the point, then the figures that people ask for first.
+
+        Where ``saturated`` is true the drive does not keep up with the flow: latencies and slowdown depend on
+        the length of the run.
+        """
         rows = []
         for entry in self._entries:
             if "error" in entry:
@@ -68,6 +72,7 @@ class Sweep(Sequence[dict[str, Any]]):
                     {
                         **entry["point"],
                         "flow": flow["name"],
+                        "saturated": flow["saturated"],
                         "iops": flow["iops"],
                         "bandwidth_bytes_per_s": flow["bandwidth_bytes_per_s"],
                         "mean_us": flow["response_time_us"]["mean"],
@@ -91,11 +96,14 @@ class Sweep(Sequence[dict[str, Any]]):
         return [entry for entry in self._entries if "error" in entry]
 
     def __repr__(self) -> str:
-        """How many points, and how many failed, by kind."""
+        """How many points, how many rows are saturated, and how many points failed, by kind."""
+        flows = [flow for entry in self._entries if "summary" in entry for flow in entry["summary"]["flows"]]
+        count = sum(flow["saturated"] for flow in flows)
+        saturated = f", {count} of {len(flows)} rows saturated" if count else ""
         kinds = Counter(entry["error_kind"] for entry in self.failed)
         said = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
         failed = f", {len(self.failed)} failed: {said}" if kinds else ""
-        return f"Sweep({len(self)} points{failed})"
+        return f"Sweep({len(self)} points{saturated}{failed})"
 
 
 def points_of(over: Mapping[str, Iterable[Any]] | Iterable[Point]) -> list[Point]:
@@ -273,7 +281,8 @@ def sweep(
     """
     unknown = sorted(options.keys() - set(_RUN_KEYS))
     if unknown:
-        raise TypeError(f"sweep: found {', '.join(unknown)}; allowed: {', '.join(_RUN_KEYS)}")
+        found = _flashlane.visible_line(", ".join(unknown))
+        raise TypeError(f"sweep: found {found}; allowed: {', '.join(_RUN_KEYS)}")
     if jobs is not None and jobs < 1:
         raise ValueError(f"sweep: jobs: found {jobs}, allowed: 1 and above")
     drive = device if isinstance(device, Device) else Device(device)

@@ -31,3 +31,18 @@ def workload() -> fl.Workload:
 @pytest.fixture(scope="session")
 def result(device: fl.Device, workload: fl.Workload) -> fl.Result:
     return fl.simulate(device, workload, alone=True, requests=True, timeseries=True, blame=True)
+
+
+@pytest.fixture(scope="session")
+def saturated() -> fl.Result:
+    """A drive that keeps up with the second flow only."""
+    return fl.simulate("tiny", overload(), alone=True)
+
+
+def overload(iops: float = 200_000.0) -> fl.Workload:
+    return fl.Workload(
+        [
+            fl.Flow("busy", iops=iops, read_ratio=0.0, size="4KiB", duration="20ms", cache="off"),
+            fl.Flow("calm", queue_depth=1, read_ratio=1.0, duration="20ms"),
+        ]
+    )

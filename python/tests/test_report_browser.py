@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -172,3 +174,50 @@ def test_several_runs_side_by_side(browser: Any, four: fl.Result, device: fl.Dev
     page.select_option("#series-run", "1")
     assert "no time series" in page.locator("#series-grid").inner_text()
     assert said == []
+
+
+CONTRAST = """(element) => {
+    const channel = (value) => (value /= 255) <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    const light = (colour) => {
+        const [r, g, b] = colour.match(/[0-9.]+/g).map(Number).map(channel);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const paper = getComputedStyle(document.querySelector("#warning")).backgroundColor;
+    const [a, b] = [light(getComputedStyle(element).color), light(paper)];
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_warning_stands_first_and_can_be_read(
+    browser: Any, saturated: fl.Result, tmp_path: Path, scheme: str
+) -> None:
+    path = tmp_path / "report.html"
+    saturated.report(path)
+    page, said = _open(browser, path, color_scheme=scheme)
+    warning = page.locator("#warning")
+    assert "the drive does not keep up with flow busy" in warning.inner_text()
+    box = warning.bounding_box()
+    assert box["y"] + box["height"] < page.locator(".headline").first.bounding_box()["y"]
+    assert box["y"] + box["height"] <= 800, "it is on the first screen"
+    for element in ("#warning h2", "#warning p"):
+        assert page.locator(element).first.evaluate(CONTRAST) >= 7.0, element
+    legend = page.locator("#chart-latency .u-legend .u-label").all_inner_texts()
+    assert "busy *" in legend and "calm" in legend
+    assert said == []
+
+
+def test_odd_names_are_shown_harmlessly(browser: Any, saturated: fl.Result, tmp_path: Path) -> None:
+    odd = pickle.loads(pickle.dumps(saturated))
+    run = json.loads(odd._outcome["report"])
+    run["summary"]["flows"][0]["name"] = "\x1b[2J<img src=x onerror=alert(1)>\u202e"
+    run["label"] = "</script><script>alert(2)</script>\x07"
+    odd._outcome["report"] = json.dumps(run)
+    path = tmp_path / "report.html"
+    odd.report(path)
+    page, said = _open(browser, path)
+    assert said == [], "nothing of a name runs or is loaded"
+    legend = page.locator("#chart-latency .u-legend .u-label").all_inner_texts()
+    assert r"\u{1b}[2J<img src=x onerror=alert(1)>\u{202e} *" in legend
+    assert page.locator(".card h4").first.inner_text() == r"\u{1b}[2J<img src=x onerror=alert(1)>\u{202e}"
+    assert page.locator("h1").inner_text().startswith(r"</script><script>alert(2)</script>\u{7}")

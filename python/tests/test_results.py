@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import flashlane as fl
+from flashlane.result import write_whole
 
 STAGES = [
     "submission_ps", "transfer_in_ps", "firmware_ps", "cache_ps", "mapping_ps", "flash_queue_ps",
@@ -37,6 +38,67 @@ def test_it_shows_itself(result: fl.Result) -> None:
     assert "light" in text and "slowdown" in text and "fairness" in text
     assert "<table>" in result._repr_html_()
     assert "IOPS" in repr(result[0])
+
+
+def test_the_verdict_stands_first(saturated: fl.Result, result: fl.Result) -> None:
+    assert result.verdict == [] and not result.saturated
+    assert "*" not in repr(result) and "flashlane-verdict" not in result._repr_html_()
+    assert saturated.saturated and saturated["busy"].saturated and not saturated["calm"].saturated
+    text = repr(saturated)
+    assert text == str(saturated)
+    assert text.startswith("Saturated: the drive does not keep up with flow busy (offered ")
+    assert text.startswith("\n\n".join(saturated.verdict))
+    rows = {line.split()[0]: line for line in text.splitlines() if line}
+    assert rows["busy"].count("*") == 5 and "*" not in rows["calm"], "four times and the slowdown"
+    assert rows["fairness"].endswith("*")
+    assert "* depends on the length of the run" in text
+    page = saturated._repr_html_()
+    assert page.startswith('<div class="flashlane-verdict"')
+    assert page.index("Saturated: ") < page.index("<table>")
+    assert page.split("<td>busy</td>")[1].split("</tr>")[0].count("*") == 5
+    assert repr(saturated["busy"]).startswith("FlowResult('busy': saturated, ")
+    assert repr(saturated["busy"]).count("*") == 3 and "*" not in repr(saturated["calm"])
+    assert list(saturated.summary)[2] == "verdict"
+    assert 'id="warning"' in saturated.report()
+
+
+def test_names_neither_move_the_cursor_nor_are_html(saturated: fl.Result) -> None:
+    odd = pickle.loads(pickle.dumps(saturated))
+    name = "\x1b[2J<script>\u202e\n"
+    odd.summary["flows"][0]["name"] = name
+    odd.summary["verdict"] = [f"Saturated: {name}"]
+    odd.summary["device"] = "<i>\x07"
+    for text in (repr(odd), odd._repr_html_(), repr(odd.flows[0])):
+        assert not set(text) & set("\x1b\x07\u202e"), text
+        assert r"1b" in text
+    assert "<script>" not in odd._repr_html_() and "<i>" not in odd._repr_html_()
+    assert "Saturated: \\u{1b}[2J<script>\\u{202e}\\u{a}\n\n" in repr(odd)
+
+
+def test_exceptions_hold_no_control_characters(device: fl.Device, tmp_path: Path) -> None:
+    odd = "a\x1b[31m\x9b\u202e"
+    flow = fl.Flow(odd, queue_depth=1, read_ratio=1.0, requests=10)
+    makes = [
+        lambda: fl.Workload([flow]),
+        lambda: fl.Device(f"{odd}.toml"),
+        lambda: fl.Device({"base": "tiny", odd: 1}),
+        lambda: fl.Device({"base": "tiny", "flash": {odd: object()}}),
+        lambda: device.replace(scheduler=odd),
+        lambda: device.replace(set={odd: 1}),
+        lambda: fl.read_trace(tmp_path / odd),
+        lambda: fl.clone_trace(tmp_path / odd),
+        lambda: fl.simulate(device, fl.Workload([fl.Flow("x", trace=tmp_path / odd)])),
+        lambda: fl.simulate(device, [flow], warmup=odd),
+        lambda: fl.sweep(device, [flow], [{}], **{odd: 1}),
+        lambda: fl.reproduce(odd),
+        lambda: write_whole(tmp_path / odd / "x", ""),
+    ]
+    for index, make in enumerate(makes):
+        with pytest.raises(Exception) as raised:
+            make()
+        said = [str(raised.value), *map(str, getattr(raised.value, "problems", []))]
+        for text in said:
+            assert not set(text) & set("\x1b\x9b\u202e"), (index, text)
 
 
 def test_requests_have_all_stages_and_sum_up(result: fl.Result) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import overload
 
 import flashlane as fl
 
@@ -253,6 +254,15 @@ def test_values_of_points_are_plain_and_checked(device: fl.Device, workload: fl.
         fl.sweep(device, workload, [{}, {"flow.heavy.synthetic.address": endless}])
     with pytest.raises(TypeError, match="found alnoe; allowed: seed"):
         fl.sweep(device, workload, [{}], alnoe=True)
+
+
+def test_rows_say_whether_the_drive_keeps_up(device: fl.Device, workload: fl.Workload) -> None:
+    swept = fl.sweep("tiny", overload(), {"flow.busy.synthetic.iops": [500.0, 200_000.0]})
+    rows = [(row["flow"], row["saturated"]) for row in swept.rows()]
+    assert rows == [("busy", False), ("calm", False), ("busy", True), ("calm", False)]
+    assert repr(swept) == "Sweep(2 points, 1 of 4 rows saturated)"
+    assert swept[1]["summary"]["verdict"][0].startswith("Saturated: ")
+    assert repr(fl.sweep(device, workload, [{}])) == "Sweep(1 points)"
 
 
 def test_files_keep_the_mode_of_the_user(device: fl.Device, workload: fl.Workload, tmp_path: Path) -> None:

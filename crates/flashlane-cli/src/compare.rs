@@ -8,7 +8,7 @@ use flashlane_report::{RunData, name_columns, render};
 
 use crate::args::{CompareArgs, Format};
 use crate::execute::to_json;
-use crate::output::{OutFile, note, print};
+use crate::output::{OutFile, note, print_data};
 use crate::side_by_side::{Column, side_by_side};
 
 /// A run, and the folders that lead to it from the outside in.
@@ -26,11 +26,18 @@ pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
     match arguments.format {
         Format::Json => {
             for run in &runs {
-                print(&json_line(run)?)?;
+                print_data(&json_line(run)?)?;
             }
         }
         _ => {
-            let columns: Vec<Column<'_>> = runs.iter().map(column).collect();
+            let means = runs.iter().map(RunData::shown_summary).collect::<Result<Vec<_>, _>>();
+            let means = means.map_err(|what| Error::Output(format!("compare: {what}")))?;
+            let columns = runs.iter().zip(&means).map(|(run, summary)| Column {
+                label: &run.label,
+                summary,
+                seeds: run.seeds.as_ref(),
+            });
+            let columns: Vec<Column<'_>> = columns.collect();
             note(side_by_side(&columns).trim_end());
             notes(&runs);
         }
@@ -41,10 +48,6 @@ pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
         page.keep()?;
     }
     Ok(())
-}
-
-fn column(run: &RunData) -> Column<'_> {
-    Column { label: &run.label, summary: &run.summary, seeds: run.seeds.as_ref() }
 }
 
 /// The summary of a run, with the statistics over its seeds as in the output of `run --seeds`.

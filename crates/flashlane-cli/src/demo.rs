@@ -8,7 +8,7 @@ use flashlane::{Error, RunOptions};
 
 use crate::args::{DemoArgs, Format};
 use crate::execute::{Scenario, execute};
-use crate::output::{OutFolder, note, print};
+use crate::output::{OutFolder, note, print_data};
 use crate::side_by_side::{Column, side_by_side};
 use crate::watch::Watched;
 use crate::{blame_table, report, table};
@@ -86,7 +86,7 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
     }
     if common.format == Format::Json {
         for outcome in &outcomes {
-            print(&outcome.json_line()?)?;
+            print_data(&outcome.json_line()?)?;
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::args::Format;
-use crate::output::print;
+use crate::output::print_data;
 use crate::run::scenario_name;
 use crate::table::bytes;
 
@@ -49,7 +49,7 @@ pub(crate) fn dry_run(
             Error::Output(format!("resolved configuration cannot be written as TOML: {error}"))
         })?);
     }
-    print(&text)
+    print_data(&text)
 }
 
 fn describe(capacity: &Capacity, bounds: &Bounds) -> String {

@@ -1,5 +1,6 @@
 //! Runs scenarios with their seeds, in parallel, behind one progress bar.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flashlane::config::{DeviceConfig, WorkloadConfig};
@@ -33,6 +34,14 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    /// What tables show: the summary; with several seeds, the means over them.
+    pub(crate) fn shown(&self) -> Result<Cow<'_, Summary>, Error> {
+        match &self.seeds {
+            Some(seeds) => seeds.mean_summary(&self.summary).map(Cow::Owned).map_err(Error::Output),
+            None => Ok(Cow::Borrowed(&self.summary)),
+        }
+    }
+
     /// One line of JSON.
     pub(crate) fn json_line(&self) -> Result<String, Error> {
         let mut value = to_json(&self.summary)?;

@@ -15,7 +15,6 @@ mod reproduce;
 mod run;
 mod side_by_side;
 mod signals;
-mod stale;
 mod table;
 mod trace;
 mod watch;

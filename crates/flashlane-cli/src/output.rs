@@ -1,32 +1,17 @@
 //! Standard output, standard error, and files that are written whole or not at all.
 
-use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use flashlane::Error;
+use flashlane::{Error, visible, visible_json};
 use tempfile::NamedTempFile;
 
-use crate::{signals, stale};
+use crate::signals;
 
 /// Writes a line to standard error. A closed standard error is nobody's problem.
 pub(crate) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", visible(line));
-}
-
-/// The text with its control characters written out, for names may hold what moves the cursor of a terminal or changes
-/// its colours. Ends of lines and tabs stay.
-fn visible(text: &str) -> Cow<'_, str> {
-    let hidden = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if !text.contains(hidden) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if hidden(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
-    }
-    Cow::Owned(shown)
 }
 
 /// Tells people what went wrong, one line per problem.
@@ -38,8 +23,17 @@ pub(crate) fn report(error: &Error) {
 
 /// Writes text to standard output. A reader that went away is no error.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
+    write_out(&visible(text))
+}
+
+/// Writes JSON or TOML to standard output: control characters are escaped as both escape them.
+pub(crate) fn print_data(text: &str) -> Result<(), Error> {
+    write_out(&visible_json(text))
+}
+
+fn write_out(text: &str) -> Result<(), Error> {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(visible(text).as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Error::Output(format!("standard output: cannot be written: {error}")))
         }
@@ -238,29 +232,11 @@ impl Drop for OutFolder {
 
 /// Writes a temporary file; dropped, it disappears. Messages are about `place`.
 fn stage(folder: &Path, place: &Path, bytes: &[u8]) -> Result<NamedTempFile, Error> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    stale::remove_from(folder);
-    let mut builder = tempfile::Builder::new();
-    let prefix = stale::prefix();
-    builder.prefix(&prefix);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file =
-        builder.tempfile_in(folder).map_err(|error| refuse(place, "cannot be written", &error))?;
+    let mut file = flashlane_files::stage(folder)
+        .map_err(|error| refuse(place, "cannot be written", &error))?;
     signals::remove_file_when_interrupted(file.path());
     file.write_all(bytes)
         .and_then(|()| file.as_file().sync_all())
         .map_err(|error| refuse(place, "cannot be written", &error))?;
     Ok(file)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_are_written_out() {
-        assert_eq!(visible("a\n\tb"), "a\n\tb");
-        assert_eq!(visible("\u{1b}[31mred\r\u{7f}\u{9b}"), "\\u{1b}[31mred\\r\\u{7f}\\u{9b}");
-    }
 }

@@ -11,7 +11,8 @@ use flashlane_results::fio;
 
 use crate::args::{CommonArgs, Format, RunArgs};
 use crate::execute::{Outcome, Scenario, execute, pretty};
-use crate::output::{Content, OutFolder, note, print};
+use crate::output::{Content, OutFolder, note, print, print_data};
+use crate::side_by_side::{Column, verdicts};
 use crate::watch::Watched;
 use crate::{blame_table, dry_run, report, table};
 
@@ -85,7 +86,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     if arguments.common.format == Format::FioJson {
         for (outcome, workload) in outcomes.iter().zip(&workloads) {
             let document = fio::json(&outcome.summary, &outcome.details, &workload.config);
-            print(&pretty(&document))?;
+            print_data(&pretty(&document))?;
         }
     }
     if to_files { Ok(()) } else { print(&documents.concat()) }
@@ -180,11 +181,15 @@ fn files(outcomes: &[Outcome]) -> Result<Vec<(PathBuf, Content)>, Error> {
 
 fn show(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
     if common.format == Format::Text || !common.quiet {
+        if outcomes.len() > 1 {
+            note_verdicts(outcomes);
+        }
         for (index, outcome) in outcomes.iter().enumerate() {
             if let Some(name) = scenario_name(index, outcomes.len()) {
                 note(&name);
             }
-            note(table::report(&outcome.summary, outcome.seeds.as_ref()).trim_end());
+            let summary = outcome.shown()?;
+            note(table::report(&summary, outcome.seeds.as_ref()).trim_end());
             if let Some(blame) = &outcome.details.blame {
                 note(blame_table::blame(blame).trim_end());
             }
@@ -192,9 +197,26 @@ fn show(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
     }
     if common.format == Format::Json {
         let lines = outcomes.iter().map(Outcome::json_line).collect::<Result<Vec<_>, _>>()?;
-        print(&lines.concat())?;
+        print_data(&lines.concat())?;
     }
     Ok(())
+}
+
+/// The verdicts of several scenarios, before the tables of the first one.
+fn note_verdicts(outcomes: &[Outcome]) {
+    let names: Vec<String> = (0..outcomes.len())
+        .map(|index| scenario_name(index, outcomes.len()).unwrap_or_default())
+        .collect();
+    let columns = names.iter().zip(outcomes).map(|(label, outcome)| Column {
+        label,
+        summary: &outcome.summary,
+        seeds: outcome.seeds.as_ref(),
+    });
+    let text = verdicts(&columns.collect::<Vec<_>>());
+    if !text.is_empty() {
+        note(text.trim_end());
+        note("");
+    }
 }
 
 #[cfg(test)]

@@ -1,29 +1,39 @@
 //! Several runs side by side, for people.
 
 use flashlane::metrics::{SeedStatistics, Summary};
+use flashlane::visible_line;
 
-use crate::table::{Table, shown};
+use crate::table::{STAR, Table, shown};
 
 /// A column of the table: one run, or one scenario under several seeds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column<'a> {
     pub(crate) label: &'a str,
-    /// Of the first seed.
+    /// Of one seed; with several, the means over them.
     pub(crate) summary: &'a Summary,
     /// Over all seeds, where there are several.
     pub(crate) seeds: Option<&'a SeedStatistics>,
 }
 
 /// A figure of a summary: its path there, and its value.
-type Figure<'a> = &'a dyn Fn(&Summary) -> Option<(String, f64)>;
+struct Figure {
+    path: String,
+    value: f64,
+    /// The drive does not keep up with the flow, so that the figure depends on the length of the run.
+    saturated: bool,
+}
 
-/// The figures of all tenants, a column for each run. With several seeds a cell holds the mean and half the
-/// width of its 95 % interval.
+type Of<'a> = &'a dyn Fn(&Summary) -> Option<Figure>;
+
+/// The verdict of each column, then the figures of all tenants, a column for each run. With several seeds a cell
+/// holds the mean and half the width of its 95 % interval.
 pub(crate) fn side_by_side(columns: &[Column<'_>]) -> String {
+    let mut text = verdicts(columns);
+    let labels: Vec<_> = columns.iter().map(|column| visible_line(column.label)).collect();
     let mut header = vec!["side by side"];
-    header.extend(columns.iter().map(|column| column.label));
+    header.extend(labels.iter().map(|label| &**label));
     let mut table = Table::new(&header);
-    let mut add = |what: String, figure: Figure<'_>| {
+    let mut add = |what: String, figure: Of<'_>| {
         let cells: Vec<String> = columns.iter().map(|column| cell(column, figure)).collect();
         if columns.iter().any(|column| figure(column.summary).is_some()) {
             table.row([what].into_iter().chain(cells).collect());
@@ -37,32 +47,61 @@ pub(crate) fn side_by_side(columns: &[Column<'_>]) -> String {
     }
     for name in names {
         let of = |s: &Summary| s.flows.iter().position(|flow| flow.name == name);
-        let at =
-            |s: &Summary, key: &str, value: f64| Some((format!("flows[{}].{key}", of(s)?), value));
-        add(format!("{name}: mean response, us"), &|s| {
-            at(s, "response_time_us.mean", s.flows[of(s)?].response_time_us.mean)
+        let at = |s: &Summary, key: &str, value: f64, is_time: bool| {
+            let index = of(s)?;
+            let saturated = is_time && s.flows[index].saturated;
+            Some(Figure { path: format!("flows[{index}].{key}"), value, saturated })
+        };
+        let shown = visible_line(name);
+        add(format!("{shown}: mean response, us"), &|s| {
+            at(s, "response_time_us.mean", s.flows[of(s)?].response_time_us.mean, true)
         });
-        add(format!("{name}: p99 response, us"), &|s| {
-            at(s, "response_time_us.p99", s.flows[of(s)?].response_time_us.p99)
+        add(format!("{shown}: p99 response, us"), &|s| {
+            at(s, "response_time_us.p99", s.flows[of(s)?].response_time_us.p99, true)
         });
-        add(format!("{name}: IOPS"), &|s| at(s, "iops", s.flows[of(s)?].iops));
-        add(format!("{name}: slowdown"), &|s| at(s, "slowdown", s.flows[of(s)?].slowdown?));
+        add(format!("{shown}: IOPS"), &|s| at(s, "iops", s.flows[of(s)?].iops, false));
+        add(format!("{shown}: slowdown"), &|s| at(s, "slowdown", s.flows[of(s)?].slowdown?, true));
     }
-    let at = |path: &str, value: Option<f64>| Some((path.to_owned(), value?));
-    add("fairness (1 is fair)".to_owned(), &|s| at("fairness.fairness", s.fairness.fairness));
-    add("largest slowdown".to_owned(), &|s| at("fairness.max_slowdown", s.fairness.max_slowdown));
+    let at = |s: &Summary, path: &str, value: Option<f64>| {
+        let saturated = s.saturated && path.starts_with("fairness");
+        Some(Figure { path: path.to_owned(), value: value?, saturated })
+    };
+    add("fairness (1 is fair)".to_owned(), &|s| at(s, "fairness.fairness", s.fairness.fairness));
+    add("largest slowdown".to_owned(), &|s| {
+        at(s, "fairness.max_slowdown", s.fairness.max_slowdown)
+    });
     add("weighted speedup".to_owned(), &|s| {
-        at("fairness.weighted_speedup", s.fairness.weighted_speedup)
+        at(s, "fairness.weighted_speedup", s.fairness.weighted_speedup)
     });
     add("write amplification".to_owned(), &|s| {
-        at("flash.write_amplification", Some(s.flash.write_amplification))
+        at(s, "flash.write_amplification", Some(s.flash.write_amplification))
     });
-    table.render()
+    text += &table.render();
+    if columns.iter().any(|column| column.summary.saturated) {
+        text += STAR;
+    }
+    text
 }
 
-fn cell(column: &Column<'_>, figure: Figure<'_>) -> String {
-    match figure(column.summary) {
-        Some((path, value)) => shown(column.seeds, &path, Some(value)),
-        None => "-".to_owned(),
+/// What to know before any number, by column.
+pub(crate) fn verdicts(columns: &[Column<'_>]) -> String {
+    let mut text = String::new();
+    for column in columns {
+        let sentences = match column.seeds {
+            Some(seeds) => seeds.verdict(column.summary),
+            None => column.summary.verdict(),
+        };
+        for sentence in sentences {
+            text += &format!("{}: {}\n\n", visible_line(column.label), visible_line(&sentence));
+        }
     }
+    text
+}
+
+fn cell(column: &Column<'_>, figure: Of<'_>) -> String {
+    let Some(Figure { path, value, saturated }) = figure(column.summary) else {
+        return "-".to_owned();
+    };
+    let text = shown(column.seeds, &path, Some(value));
+    if saturated { text + "*" } else { text }
 }

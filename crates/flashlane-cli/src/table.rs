@@ -3,6 +3,7 @@
 use flashlane::metrics::steady::{RANGE_MAX, SLOPE_MAX, SteadySummary, Tracked};
 use flashlane::metrics::summary::WafOnlySummary;
 use flashlane::metrics::{BreakdownSummary, SeedStatistics, Summary, WindowedSlowdown};
+use flashlane::visible_line;
 
 /// A table under construction: the first column is text, the others are numbers.
 #[derive(Debug, Default)]
@@ -78,24 +79,32 @@ pub(crate) fn bytes(value: u64) -> String {
     }
 }
 
-/// Everything that people want to know of one scenario.
+/// Says what a star behind a figure means.
+pub(crate) const STAR: &str = "* depends on the length of the run: the backlog of the flow grows\n";
+
+/// Everything that people want to know of one scenario. With several seeds, `summary` holds the means over them.
 pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     let mut text = String::new();
-    for sentence in summary.verdict() {
-        text.push_str(&sentence);
+    let verdict = match seeds {
+        Some(seeds) => seeds.verdict(summary),
+        None => summary.verdict(),
+    };
+    for sentence in verdict {
+        text.push_str(&visible_line(&sentence));
         text.push_str("\n\n");
     }
     if let Some(extra) = &summary.waf_only {
         return text + &without_time(summary, extra, seeds);
     }
     text += &format!(
-        "device {}, scheduler {}, isolation {}, seed {}, {:.3} s simulated in {:.2} s\n\n",
-        summary.device,
+        "device {}, scheduler {}, isolation {}, {}, {:.3} s simulated in {:.2} s{}\n\n",
+        visible_line(&summary.device),
         summary.scheduler,
         summary.isolation,
-        summary.seed,
+        which_seeds(summary, seeds),
         summary.simulated_s,
-        summary.wall_s
+        summary.wall_s,
+        of_first(seeds),
     );
     if let Some(steady) = &summary.steady_state {
         text.push_str(&rounds(steady));
@@ -104,7 +113,7 @@ pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
     text.push_str(&flows(summary, seeds).render());
     text.push_str(&fairness(summary, seeds));
     if summary.saturated {
-        text.push_str("* depends on the length of the run: the backlog of the flow grows\n");
+        text.push_str(STAR);
     }
     if let Some(over_time) = &summary.slowdown_over_time {
         text.push_str(&slowdown_over_time(summary, over_time));
@@ -112,8 +121,23 @@ pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
     text.push_str("\nmean response time by stage, us\n");
     text.push_str(&breakdown(summary).render());
     text.push('\n');
-    text.push_str(&flash(summary));
+    text.push_str(&flash(summary, seeds));
     text
+}
+
+/// The seed, or the seeds over which the figures are means. The seeds of a run follow each other.
+fn which_seeds(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
+    match seeds {
+        Some(seeds) if seeds.seeds.len() > 1 => {
+            format!("means over {} seeds from {}", seeds.seeds.len(), summary.seed)
+        }
+        _ => format!("seed {}", summary.seed),
+    }
+}
+
+/// Labels a figure that belongs to the first seed only: wall time has no mean here.
+fn of_first(seeds: Option<&SeedStatistics>) -> &'static str {
+    if seeds.is_some_and(|seeds| seeds.seeds.len() > 1) { " (first seed)" } else { "" }
 }
 
 /// A run without time: pages by flow, erases, free blocks, speed.
@@ -129,7 +153,7 @@ fn without_time(
         let path = format!("flows[{index}].write_amplification");
         let half = seeds.and_then(|all| all.get(&path)?.half_width());
         table.row(vec![
-            flow.name.clone(),
+            visible_line(&flow.name).into_owned(),
             (requests.read + requests.write + requests.trim + requests.flush).to_string(),
             work.host_programs.to_string(),
             work.gc_programs.to_string(),
@@ -140,15 +164,16 @@ fn without_time(
     }
     let (flash, erases) = (&summary.flash, &summary.flash.block_erases);
     format!(
-        "device {}, isolation {}, seed {}, without time in {:.2} s\n\n{}\n\
+        "device {}, isolation {}, {}, without time in {:.2} s{}\n\n{}\n\
         write amplification {:.4}; {} collections, {} moves for wear levelling, {} erases; \
         erases of a block {} to {}, mean {}, deviation {}\n\
-        free blocks of a plane {} to {}, mean {}; cache hits {}, CMT hits {}; steady state set in {} s\n\
-        {} million page writes per second, {} for the host\n",
-        summary.device,
+        free blocks of a plane {} to {}, mean {}; cache hits {}, CMT hits {}; steady state set in {} s{}\n\
+        {} million page writes per second, {} for the host{}\n",
+        visible_line(&summary.device),
         summary.isolation,
-        summary.seed,
+        which_seeds(summary, seeds),
         summary.wall_s,
+        of_first(seeds),
         table.render(),
         flash.write_amplification,
         flash.gc_invocations,
@@ -164,8 +189,10 @@ fn without_time(
         hit_share(summary.cache.hits, summary.cache.misses),
         hit_share(summary.cmt.hits, summary.cmt.misses),
         number(summary.precondition_wall_s),
+        of_first(seeds),
         number(extra.page_writes_per_wall_s / 1e6),
         number(extra.host_page_writes_per_wall_s / 1e6),
+        of_first(seeds),
     )
 }
 
@@ -245,7 +272,7 @@ fn flows(summary: &Summary, seeds: Option<&SeedStatistics>) -> Table {
         let (read, write) = (&flow.read_response_time_us, &flow.write_response_time_us);
         let megabytes = shown_megabytes(seeds, index, flow.bandwidth_bytes_per_s);
         table.row(vec![
-            flow.name.clone(),
+            visible_line(&flow.name).into_owned(),
             cell("iops", Some(flow.iops)),
             megabytes,
             mark(cell("response_time_us.mean", Some(all.mean))),
@@ -317,7 +344,7 @@ fn slowdown_over_time(summary: &Summary, over_time: &WindowedSlowdown) -> String
     let windows = || over_time.windows.iter();
     for (index, flow) in summary.flows.iter().enumerate() {
         let values = windows().filter_map(|w| Some((w.flows[index].slowdown?, w.start_s)));
-        row(&format!("{}: slowdown", flow.name), values.collect(), false);
+        row(&format!("{}: slowdown", visible_line(&flow.name)), values.collect(), false);
     }
     row("fairness", windows().filter_map(|w| Some((w.fairness?, w.start_s))).collect(), true);
     format!("\nin windows of {} s\n{}", over_time.window_s, table.render())
@@ -344,9 +371,10 @@ fn breakdown(summary: &Summary) -> Table {
     let mut table = Table::new(&header);
     for flow in &summary.flows {
         let stages = stages(&flow.breakdown_us);
-        let mut row = vec![flow.name.clone()];
+        let mut row = vec![visible_line(&flow.name).into_owned()];
         row.extend(stages.iter().map(|stage| number(stage.1)));
-        row.push(number(stages.iter().map(|stage| stage.1).sum()));
+        let sum = number(stages.iter().map(|stage| stage.1).sum());
+        row.push(if flow.saturated { sum + "*" } else { sum });
         table.row(row);
     }
     table
@@ -358,7 +386,7 @@ fn chips_busy(summary: &Summary) -> String {
     format!("{:.0} %", 100.0 * sum / summary.chips.len().max(1) as f64)
 }
 
-fn flash(summary: &Summary) -> String {
+fn flash(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     let flash = &summary.flash;
     let after = &summary.after_window;
     let programs =
@@ -376,7 +404,7 @@ fn flash(summary: &Summary) -> String {
     format!(
         "chips busy {}; flash: {} user reads, {} zero-fill reads, {} user programs, write amplification {}\n\
         GC: {} blocks started, {} reads, {} programs, {} erases; mapping: {} reads, {} programs\n\
-        cache hits {}, CMT hits {}; page tables {} bytes per page of {} pages, steady state set in {} s\n",
+        cache hits {}, CMT hits {}; page tables {} bytes per page of {} pages, steady state set in {} s{}\n",
         chips_busy(summary),
         flash.user_reads,
         flash.zero_fill_reads,
@@ -395,6 +423,7 @@ fn flash(summary: &Summary) -> String {
         ),
         summary.memory.physical_pages,
         number(summary.precondition_wall_s),
+        of_first(seeds),
     ) + &after
 }
 

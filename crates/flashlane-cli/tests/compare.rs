@@ -177,13 +177,73 @@ fn columns_are_named_by_what_differs() {
 fn files_of_different_runs_in_one_folder_are_refused() {
     let folder = folder_with("pair.toml", WORKLOAD);
     let folder = folder.path();
+    let (seeds, report) = (folder.join("fcfs/seeds.json"), folder.join("fcfs/report.html"));
+    let read = |path| std::fs::read_to_string(path).expect("it is there");
     run(folder, "fcfs", &["--seeds", "2"]);
+    let of_first = read(&seeds);
+    // A run removes the files of an earlier one; people put them together again.
     run(folder, "fcfs", &["--set", "flow.light.synthetic.requests=50"]);
+    std::fs::write(&seeds, of_first).expect("room");
     let said = refused(folder, &["compare", "fcfs", "fcfs"]);
     assert!(said.contains("seeds.json: belongs to another summary.json"), "{said}");
-    std::fs::remove_file(folder.join("fcfs/seeds.json")).expect("it was there");
     run(folder, "fcfs", &["--report"]);
+    let of_first = read(&report);
     run(folder, "fcfs", &["--set", "flow.light.synthetic.requests=60"]);
+    std::fs::write(&report, of_first).expect("room");
     let said = refused(folder, &["compare", "fcfs", "fcfs"]);
     assert!(said.contains("report.html: is of another run"), "{said}");
+}
+
+const OVERLOAD: &str = "
+[[flow]]
+name = 'busy'
+cache = 'off'
+[flow.synthetic]
+iops = 200000.0
+read_ratio = 0.0
+size = '4KiB'
+duration = '20ms'
+[[flow]]
+name = 'calm'
+[flow.synthetic]
+queue_depth = 1
+read_ratio = 1.0
+duration = '20ms'
+";
+
+/// What is said of a drive that cannot keep up comes before all numbers, column by column.
+#[test]
+fn the_verdict_of_every_column_stands_first() {
+    let folder = folder_with("pair.toml", OVERLOAD);
+    let folder = folder.path();
+    run(folder, "fcfs", &[]);
+    run(folder, "out-of-order", &["--seeds", "2"]);
+    let calm = OVERLOAD.replace("iops = 200000.0", "iops = 500.0");
+    std::fs::write(folder.join("pair.toml"), calm).expect("room");
+    run(folder, "read-priority", &[]);
+    let all = ["compare", "fcfs", "out-of-order", "read-priority", "--report", "all.html"];
+    let (_, table) = succeeds(folder, &all);
+    let at = |text: &str| table.find(text).unwrap_or_else(|| panic!("no {text}: {table}"));
+    let said = "Saturated: the drive does not keep up with flow busy (";
+    assert!(
+        at(&format!("fcfs: {said}offered ")) < at(&format!("out-of-order: {said}in 2 of 2 seeds;"))
+    );
+    assert!(at("out-of-order: Saturated") < at("side by side"), "{table}");
+    assert!(!table.contains("read-priority: "), "{table}");
+    for name in
+        ["busy: mean response, us", "busy: p99 response, us", "busy: slowdown", "largest slowdown"]
+    {
+        let cells = cells(&table, name);
+        let starred: Vec<bool> = cells.iter().map(|cell| cell.ends_with('*')).collect();
+        assert_eq!(starred, [true, true, false], "{name}: {table}");
+    }
+    for name in ["busy: IOPS", "calm: slowdown", "calm: mean response, us", "write amplification"] {
+        assert!(!cells(&table, name).concat().contains('*'), "{name}: {table}");
+    }
+    assert!(at("* depends on the length of the run") > at("write amplification"));
+    let page = std::fs::read_to_string(folder.join("all.html")).expect("the page is there");
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
+    assert!(at("<b>fcfs:</b> Saturated") < at("<b>out-of-order:</b> Saturated"));
+    assert!(at("<b>out-of-order:</b> Saturated") < at("id=\"comparison\""));
+    assert!(!page.contains("<b>read-priority:</b>"));
 }

@@ -216,6 +216,23 @@ fn several_scenarios_give_lines_and_folders() {
     assert!(lines[1]["flows"][0]["iops"].as_f64() > lines[0]["flows"][0]["iops"].as_f64());
 }
 
+/// The verdicts of all scenarios come before the tables of the first one.
+#[test]
+fn the_verdicts_of_several_scenarios_stand_first() {
+    let folder = folder();
+    let busy = scenario(1)
+        .replace(">QUEUE_DEPTH<", ">BANDWIDTH<")
+        .replace(">262144<", ">4000000000<")
+        .replace(">50</Total", ">5000</Total");
+    let workload = format!("<MQSim_IO_Scenarios>{}{busy}</MQSim_IO_Scenarios>", scenario(1));
+    std::fs::write(folder.path().join("w.xml"), workload).expect("written");
+    std::fs::write(folder.path().join("d.xml"), SSDCONFIG).expect("written");
+    let (_, text) = succeeds(folder.path(), &["run", "--device", "d.xml", "--workload", "w.xml"]);
+    let said = "scenario-2: Saturated: the drive does not keep up with flow ";
+    assert!(text.contains(said) && !text.contains("scenario-1: "), "{text}");
+    assert!(text.find(said) < text.find("scenario-1\n"), "{text}");
+}
+
 /// A trace that ends in the middle of its compressed data is found only while it is read.
 #[test]
 fn a_trace_that_breaks_off_leaves_no_output() {
@@ -397,6 +414,62 @@ fn the_verdict_stands_first() {
         (&true.into(), &true.into())
     );
     assert_eq!(summary["flows"][1]["saturated"], false);
+    let keys: Vec<&String> = summary.as_object().expect("an object").keys().take(3).collect();
+    assert_eq!(keys, ["schema", "version", "verdict"], "among the first keys");
+    let sentence = summary["verdict"][0].as_str().expect("a sentence");
+    assert!(stderr.contains("the drive does not keep up with flow busy (offered "), "{sentence}");
+    assert!(sentence.starts_with("Saturated: the drive does not keep up with flow busy (offered "));
+}
+
+/// The tables of several seeds are means over them, and the verdict counts the seeds.
+#[test]
+fn the_verdict_of_several_seeds_counts_them_and_all_tables_are_means() {
+    let folder = folder_with("w.toml", OVERLOAD);
+    let output = run(folder.path(), &["--seeds", "3", "--alone", "--out", "o"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(
+        stderr.starts_with(
+            "Saturated: the drive does not keep up with flow busy (in 3 of 3 seeds; on average offered "
+        ),
+        "{stderr}"
+    );
+    assert!(stderr.contains("means over 3 seeds from 1, "), "{stderr}");
+    assert!(stderr.contains(" s (first seed)"), "wall times have no mean: {stderr}");
+    let text = std::fs::read_to_string(folder.path().join("o/seeds.json")).expect("written");
+    let seeds: Value = serde_json::from_str(&text).expect("JSON");
+    let sentence = seeds["verdict"][0].as_str().expect("a sentence");
+    assert!(stderr.starts_with(sentence), "{sentence}");
+    let mean = |path: &str| seeds[path]["mean"].as_f64().unwrap_or_else(|| panic!("no {path}"));
+    let programs = format!("{:.0} user programs", mean("flash.user_programs"));
+    assert!(stderr.contains(&programs), "{programs}: {stderr}");
+    let stages = stderr.split("mean response time by stage, us").nth(1).expect("a table");
+    let busy = stages.lines().find(|line| line.starts_with("busy")).expect("a row");
+    let sum: f64 = busy
+        .split_whitespace()
+        .last()
+        .expect("a sum")
+        .trim_end_matches('*')
+        .parse()
+        .expect("a number");
+    let expected = mean("flows[0].response_time_us.mean");
+    assert!((sum - expected).abs() <= 0.5 + expected * 1e-3, "{sum} {expected}: {stderr}");
+    assert!(busy.ends_with('*'), "{busy}");
+}
+
+/// Control characters in names neither reach the terminal nor break the JSON.
+#[test]
+fn json_stays_json_whatever_names_hold() {
+    let workload = format!("name = \"a\\u009b31m\\u007f\\u202e\"\n{OVERLOAD}");
+    let folder = folder_with("w.toml", &workload);
+    let output = run(folder.path(), &["--quiet", "--format", "json"]);
+    let stdout = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(!stdout.contains(|c: char| c.is_control() && c != '\n'), "{stdout:?}");
+    let summary: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(summary["workload"], "a\u{9b}31m\u{7f}\u{202e}");
+    let output = run(folder.path(), &["--dry-run"]);
+    let stdout = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(!stdout.contains(|c: char| c.is_control() && c != '\n'), "{stdout:?}");
 }
 
 #[test]

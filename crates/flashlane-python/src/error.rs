@@ -1,6 +1,6 @@
 //! Errors of the simulator as exceptions of `flashlane.errors`, one to one.
 
-use flashlane::Error;
+use flashlane::{Error, Problem, visible};
 use pyo3::prelude::*;
 
 /// The exception for an error.
@@ -10,11 +10,14 @@ pub(crate) fn raise(error: &Error) -> PyErr {
 
 fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let module = py.import("flashlane.errors")?;
-    let text = error.to_string();
+    // Names of users may hold control characters, and tracebacks go to terminals.
+    let text = visible(&error.to_string()).into_owned();
     let exception = match error {
         Error::Config(problems) => {
-            let pairs: Vec<(&str, &str)> =
-                problems.iter().map(|one| (one.place.as_str(), one.message.as_str())).collect();
+            let shown = |one: &Problem| {
+                (visible(&one.place).into_owned(), visible(&one.message).into_owned())
+            };
+            let pairs: Vec<(String, String)> = problems.iter().map(shown).collect();
             module.getattr("ConfigError")?.call1((text, pairs))?
         }
         Error::Trace(_) => module.getattr("TraceError")?.call1((text,))?,

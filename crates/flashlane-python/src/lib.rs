@@ -3,6 +3,7 @@
 mod config;
 mod content;
 mod error;
+mod files;
 mod papers;
 mod simulate;
 mod table;
@@ -28,6 +29,8 @@ fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(traces::clone_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(traces::clone_names, module)?)?;
     module.add_function(wrap_pyfunction!(traces::generate, module)?)?;
+    module.add_function(wrap_pyfunction!(files::write_whole, module)?)?;
+    module.add_function(wrap_pyfunction!(files::visible_line, module)?)?;
     module.add_function(wrap_pyfunction!(papers::papers, module)?)?;
     module.add_function(wrap_pyfunction!(papers::reproduce, module)?)
 }

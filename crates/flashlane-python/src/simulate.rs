@@ -11,7 +11,7 @@ use flashlane::config::units::Span;
 use flashlane::config::validate;
 use flashlane::metrics::Summary;
 use flashlane::observe::{Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions};
-use flashlane::{Error, RunOptions, Warmup, simulate_in_detail};
+use flashlane::{Error, RunOptions, Warmup, simulate_in_detail, visible};
 use flashlane_report::{RunData, name_columns};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -89,7 +89,7 @@ pub(crate) fn detached<T: Send + 'static>(
                         .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
                 });
                 let said = said.unwrap_or_else(|| "the thread ended".to_owned());
-                return Err(PyRuntimeError::new_err(format!("internal fault: {said}")));
+                return Err(PyRuntimeError::new_err(format!("internal fault: {}", visible(&said))));
             }
         }
     }

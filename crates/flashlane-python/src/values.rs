@@ -1,6 +1,6 @@
 //! Between Python values, TOML and JSON.
 
-use flashlane::Error;
+use flashlane::{Error, visible_line};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -86,7 +86,8 @@ impl Walk {
             return Ok(value);
         }
         Err(PyTypeError::new_err(format!(
-            "{place}: found {}, allowed: str, int, float, bool, path, list or dict",
+            "{}: found {}, allowed: str, int, float, bool, path, list or dict",
+            visible_line(place),
             value.get_type().name()?
         )))
     }
@@ -101,6 +102,7 @@ impl Walk {
             }
             let key: String = key.extract().map_err(|_| {
                 let kind = key.get_type().name().map_or("?".to_owned(), |name| name.to_string());
+                let place = visible_line(place);
                 PyTypeError::new_err(format!("{place}: found a key of type {kind}, allowed: str"))
             })?;
             let below = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };

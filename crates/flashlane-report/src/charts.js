@@ -29,6 +29,15 @@
     const digits = slower >= 0.01 ? 2 : Math.min(7, Math.ceil(-Math.log10(slower)));
     return `p${+share.toFixed(digits)}`;
   };
+  // Names may hold characters that turn the direction of a text around, or control characters.
+  const visible = (name) =>
+    name.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+  // The star marks flows that the drive does not keep up with.
+  const flowName = (run, flow) => {
+    const over = run.seeds && run.seeds[`flows[${flow}].saturated`];
+    const saturated = over ? over.mean > 0 : run.summary.flows[flow].saturated;
+    return visible(run.summary.flows[flow].name) + (saturated ? " *" : "");
+  };
   const axis = (label, values, size) => ({
     label, values, size, labelSize: 22, labelFont: "13px sans-serif", font: "12px sans-serif",
     stroke: css("--soft"), grid: { stroke: css("--line"), width: 1 }, ticks: { stroke: css("--line"), width: 1 },
@@ -65,10 +74,10 @@
     runs.forEach((run, r) => {
       for (const curve of run.curves) {
         if (curve.op !== op || curve.us.length === 0) continue;
-        const name = run.summary.flows[curve.flow].name;
+        const name = flowName(run, curve.flow);
         tables.push([curve.us, tail ? curve.slower : curve.slower.map((s) => 1 - s)]);
         series.push({
-          label: runs.length > 1 ? `${name}, ${run.label}` : name,
+          label: runs.length > 1 ? `${name}, ${visible(run.label)}` : name,
           stroke: flowColour(curve.flow), width: 2, dash: dash(r, curve.flow), spanGaps: true, points: { show: false },
           value: (u, v) => (tail ? percentile(v) : v === null ? "–" : `${(100 * v).toFixed(2)} %`),
         });
@@ -132,7 +141,7 @@
         axes: [axis("", (u, s) => s.map((v) => `${+v.toPrecision(6)} s`), 32), axis("", (u, s) => s.map(format), 68)],
         series: [{ label: "time", value: (u, v) => (v === null ? "–" : `${+v.toPrecision(5)} s`) },
           ...columns.map((c) => ({
-            label: c.flow === null ? "drive" : run.summary.flows[c.flow].name,
+            label: c.flow === null ? "drive" : flowName(run, c.flow),
             stroke: c.flow === null ? css("--ink") : flowColour(c.flow), dash: dash(0, c.flow ?? 0),
             width: 1.6, spanGaps: false, points: { show: run.series.end_s.length < 3 }, value: (u, v) => format(v),
           }))],

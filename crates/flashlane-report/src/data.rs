@@ -1,8 +1,8 @@
 //! What a page carries of a run.
 
-use flashlane::Details;
 use flashlane::metrics::{Latency, SeedStatistics, Summary};
 use flashlane::observe::{Blame, DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
+use flashlane::{Details, visible_json};
 use serde::{Deserialize, Serialize};
 
 /// Points of a curve, at most: what a screen can show.
@@ -170,6 +170,15 @@ impl RunData {
         }
     }
 
+    /// What to know before any number, in sentences; with several seeds, over all of them.
+    #[must_use]
+    pub fn verdict(&self) -> Vec<String> {
+        match &self.seeds {
+            Some(seeds) => seeds.verdict(&self.summary),
+            None => self.summary.verdict(),
+        }
+    }
+
     /// The runs that a page made by [`crate::render`] carries.
     ///
     /// # Errors
@@ -195,7 +204,8 @@ pub(crate) fn island(runs: &[RunData]) -> serde_json::Result<String> {
     struct Island<'a> {
         runs: &'a [RunData],
     }
-    Ok(serde_json::to_string(&Island { runs })?.replace('<', "\\u003c"))
+    let text = serde_json::to_string(&Island { runs })?.replace('<', "\\u003c");
+    Ok(visible_json(&text).into_owned())
 }
 
 /// Four significant digits: what a chart can show.

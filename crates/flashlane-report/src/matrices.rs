@@ -1,10 +1,10 @@
 //! Tables whose cells are coloured by how much: who waits for whom, channels and chips.
 
-use flashlane::metrics::{ChipSummary, Summary};
+use flashlane::metrics::{ChipSummary, FlowSummary, Summary};
 use flashlane::observe::Blame;
 use serde::Serialize;
 
-use crate::words::{cause, number, percent, time};
+use crate::words::{cause, number, percent, starred, time};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Matrix {
@@ -51,7 +51,7 @@ fn heat(share: f64, text: String, cause: Option<String>, title: String) -> Heat 
     Heat { share: (share.clamp(0.0, 1.0) * 100.0).round() as u32, text, cause, title }
 }
 
-pub(crate) fn matrix(blame: &Blame) -> Matrix {
+pub(crate) fn matrix(blame: &Blame, summary: &Summary) -> Matrix {
     let mut culprits = blame.flows.clone();
     let others = blame.victims.iter().flat_map(|row| &row.cells);
     for cell in others.filter(|cell| cell.ps > 0) {
@@ -71,10 +71,12 @@ pub(crate) fn matrix(blame: &Blame) -> Matrix {
             let most = most.filter(|_| share >= 0.005);
             heat(share, percent(share), most, title.join(", "))
         });
+        let waiting = time(total / 1e6 / row.requests.max(1) as f64);
+        let saturated = |flow: &FlowSummary| flow.saturated && flow.name == row.flow;
         MatrixRow {
             name: row.flow.clone(),
             cells: cells.collect(),
-            waiting: time(total / 1e6 / row.requests.max(1) as f64),
+            waiting: starred(waiting, summary.flows.iter().any(saturated)),
         }
     });
     let mut causes = Vec::new();

@@ -1,9 +1,9 @@
 //! Puts the page together.
 
-use flashlane::Error;
+use flashlane::{Error, visible};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, Value, context};
+use minijinja::{AutoEscape, Environment, Value, context, escape_formatter};
 
 use crate::data::{RunData, island};
 use crate::view;
@@ -27,6 +27,11 @@ pub fn render(runs: &[RunData]) -> Result<String, Error> {
     let failed = |error: &dyn std::fmt::Display| Error::Output(format!("report: {error}"));
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    // Names of users: HTML in them is text, and control characters are written out.
+    environment.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) if !value.is_safe() => escape_formatter(out, state, &Value::from(visible(text))),
+        _ => escape_formatter(out, state, value),
+    });
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
     environment.add_template("page", TEMPLATE).expect("the template is constant and tested");

@@ -4,7 +4,7 @@ use flashlane::metrics::{FlowSummary, Latency, Summary};
 use serde::Serialize;
 
 use crate::data::RunData;
-use crate::words::{number, percent, time};
+use crate::words::{number, percent, starred, time};
 
 /// A line of a table.
 #[derive(Debug, Serialize)]
@@ -68,22 +68,32 @@ pub(crate) fn collection(summaries: &[Summary]) -> Vec<Row<String>> {
 pub(crate) struct Figure {
     pub(crate) value: f64,
     pub(crate) half: Option<f64>,
+    /// The drive does not keep up with the flow: the figure depends on the length of the run.
+    pub(crate) saturated: bool,
 }
 
 impl Figure {
     /// The metric at a path of the summary: of several seeds their mean, else `value`.
     pub(crate) fn of(run: &RunData, path: &str, value: Option<f64>) -> Option<Self> {
         match run.seeds.as_ref().and_then(|seeds| seeds.get(path)) {
-            Some(estimate) => Some(Self { value: estimate.mean, half: estimate.half_width() }),
-            None => value.map(|value| Self { value, half: None }),
+            Some(estimate) => {
+                Some(Self { value: estimate.mean, half: estimate.half_width(), saturated: false })
+            }
+            None => value.map(|value| Self { value, half: None, saturated: false }),
         }
     }
 
+    /// The same figure, marked with a star if `saturated`.
+    pub(crate) fn marked(self, saturated: bool) -> Self {
+        Self { saturated, ..self }
+    }
+
     pub(crate) fn text(self, text: fn(f64) -> String) -> String {
-        match self.half {
+        let shown = match self.half {
             Some(half) => format!("{} ±{}", text(self.value), text(half)),
             None => text(self.value),
-        }
+        };
+        starred(shown, self.saturated)
     }
 
     fn low(self) -> f64 {
@@ -95,8 +105,8 @@ impl Figure {
     }
 }
 
-/// Every figure that runs are compared by.
-pub(crate) fn comparison(runs: &[RunData]) -> Vec<Row<Compared>> {
+/// Every figure that runs are compared by. `shown` are their summaries, with means over seeds.
+pub(crate) fn comparison(runs: &[RunData], shown: &[Summary]) -> Vec<Row<Compared>> {
     let mut rows = Vec::new();
     let mut names: Vec<&str> = Vec::new();
     for flow in runs.iter().flat_map(|run| &run.summary.flows) {
@@ -121,12 +131,13 @@ pub(crate) fn comparison(runs: &[RunData]) -> Vec<Row<Compared>> {
             ("IOPS", "iops", true, number, |f| Some(f.iops)),
         ];
         for (what, key, more_is_better, text, figure) in lines {
-            let of = |run: &RunData| {
-                let index = run.summary.flows.iter().position(|f| f.name == name)?;
-                let value = figure(&run.summary.flows[index]);
-                Figure::of(run, &format!("flows[{index}].{key}"), value)
+            let of = |(run, shown): (&RunData, &Summary)| {
+                let index = shown.flows.iter().position(|f| f.name == name)?;
+                let value = figure(&shown.flows[index]);
+                let found = Figure::of(run, &format!("flows[{index}].{key}"), value)?;
+                Some(found.marked(shown.flows[index].saturated && key != "iops"))
             };
-            let values: Vec<_> = runs.iter().map(of).collect();
+            let values: Vec<_> = runs.iter().zip(shown).map(of).collect();
             rows.extend(compare(format!("{name}: {what}"), &values, more_is_better, text));
         }
     }
@@ -140,8 +151,11 @@ pub(crate) fn comparison(runs: &[RunData]) -> Vec<Row<Compared>> {
         }),
     ];
     for (what, path, more_is_better, figure) in lines {
-        let values: Vec<Option<Figure>> =
-            runs.iter().map(|run| Figure::of(run, path, figure(&run.summary))).collect();
+        let of = |(run, shown): (&RunData, &Summary)| {
+            let found = Figure::of(run, path, figure(shown))?;
+            Some(found.marked(shown.saturated && path.starts_with("fairness")))
+        };
+        let values: Vec<Option<Figure>> = runs.iter().zip(shown).map(of).collect();
         rows.extend(compare(what.to_owned(), &values, more_is_better, number));
     }
     rows
@@ -166,12 +180,16 @@ fn compare(
     let best = there().reduce(|best, one| if better(&one, &best) { one } else { best })?;
     // With seeds, a difference smaller than the intervals says nothing.
     let apart = |one: Figure| one.low() > best.high() || one.high() < best.low();
-    let decided = there().any(apart) && there().all(|one| one == best || apart(one));
+    // Nor does one that depends on the length of the run.
+    let sound = !there().any(|one| one.saturated);
+    let decided = sound && there().any(apart) && there().all(|one| one == best || apart(one));
     let first = figures[0];
     let cells = figures.iter().enumerate().map(|(index, figure)| Compared {
         text: figure.map_or("–".to_owned(), |figure| figure.text(text)),
         change: match (first, figure) {
-            (Some(first), Some(figure)) if index > 0 && first.value != 0.0 => {
+            (Some(first), Some(figure))
+                if index > 0 && first.value != 0.0 && !first.saturated && !figure.saturated =>
+            {
                 Some(format!("({:+.0} %)", (figure.value / first.value - 1.0) * 100.0))
             }
             _ => None,
@@ -186,8 +204,10 @@ mod tests {
     use super::*;
 
     fn bold(figures: &[(f64, Option<f64>)]) -> Vec<bool> {
-        let figures: Vec<_> =
-            figures.iter().map(|&(value, half)| Some(Figure { value, half })).collect();
+        let figures: Vec<_> = figures
+            .iter()
+            .map(|&(value, half)| Some(Figure { value, half, saturated: false }))
+            .collect();
         let row = compare("x".to_owned(), &figures, false, number).unwrap();
         row.cells.iter().map(|cell| cell.best).collect()
     }
@@ -198,5 +218,17 @@ mod tests {
         assert_eq!(bold(&[(1.0, None), (1.0, None)]), [false, false]);
         assert_eq!(bold(&[(1.0, Some(0.2)), (2.0, Some(0.2))]), [true, false]);
         assert_eq!(bold(&[(1.0, Some(0.6)), (2.0, Some(0.6))]), [false, false]);
+    }
+
+    #[test]
+    fn a_figure_of_a_saturated_flow_is_starred_and_decides_nothing() {
+        let figure = |value, saturated| Some(Figure { value, half: None, saturated });
+        let row = [figure(1.0, false), figure(2.0, true), figure(4.0, false)];
+        let row = compare("x".to_owned(), &row, false, number).unwrap();
+        let shown: Vec<_> =
+            row.cells.iter().map(|cell| (&*cell.text, cell.change.as_deref(), cell.best)).collect();
+        let expected =
+            [("1.00", None, false), ("2.00*", None, false), ("4.00", Some("(+300 %)"), false)];
+        assert_eq!(shown, expected);
     }
 }

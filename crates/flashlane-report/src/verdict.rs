@@ -58,25 +58,30 @@ pub(crate) fn of(summary: &Summary, blame: Option<&Blame>) -> Verdict {
     if summary.flows.len() < 2 {
         return alone(summary, blame);
     }
-    let worst = summary
-        .flows
-        .iter()
+    if summary.flows.iter().all(|flow| flow.saturated) {
+        return overloaded();
+    }
+    // Latencies and slowdowns of saturated flows depend on the length of the run.
+    let sound = || summary.flows.iter().filter(|flow| !flow.saturated);
+    let worst = sound()
         .filter_map(|flow| Some((flow, flow.slowdown?)))
         .reduce(|worst, one| if one.1 > worst.1 { one } else { worst });
+    let others = if summary.saturated { " that the drive keeps up with" } else { "" };
     match (worst, blame) {
         (Some((_, slowdown)), _) if slowdown < NOTICEABLE => Verdict {
             sufferer: None,
             headline: format!(
-                "No tenant suffers: the largest slowdown is {slowdown:.2} times the time alone."
+                "No tenant{others} suffers: the largest slowdown is {slowdown:.2} times the time alone."
             ),
             cause: String::new(),
         },
         (Some((flow, slowdown)), blame) => Verdict {
             sufferer: Some(flow.name.clone()),
             headline: format!(
-                "{} suffers most: its requests take {} times as long as with the drive to itself \
+                "{} suffers most{}: its requests take {} times as long as with the drive to itself \
                  ({} instead of {} on average).",
                 flow.name,
+                if others.is_empty() { String::new() } else { format!(" of the tenants{others}") },
                 crate::words::number(slowdown),
                 crate::words::time(flow.end_to_end_us.mean),
                 crate::words::time(flow.alone_end_to_end_us.unwrap_or_default()),
@@ -94,16 +99,30 @@ pub(crate) fn of(summary: &Summary, blame: Option<&Blame>) -> Verdict {
     }
 }
 
+/// Every flow is saturated: no slowdown says anything.
+fn overloaded() -> Verdict {
+    Verdict {
+        sufferer: None,
+        headline: "The drive does not keep up with any tenant.".to_owned(),
+        cause: "To see who suffers and by how much, run with a load that the drive keeps up with."
+            .to_owned(),
+    }
+}
+
 fn alone(summary: &Summary, blame: Option<&Blame>) -> Verdict {
     let Some(flow) = summary.flows.first() else {
         return Verdict { sufferer: None, headline: "No tenant.".to_owned(), cause: String::new() };
     };
-    let headline = format!(
-        "{} has the drive to itself: {} on average, {} at the 99th percentile.",
-        flow.name,
-        crate::words::time(flow.response_time_us.mean),
-        crate::words::time(flow.response_time_us.p99),
-    );
+    let headline = if flow.saturated {
+        format!("{} has the drive to itself, which does not keep up with it.", flow.name)
+    } else {
+        format!(
+            "{} has the drive to itself: {} on average, {} at the 99th percentile.",
+            flow.name,
+            crate::words::time(flow.response_time_us.mean),
+            crate::words::time(flow.response_time_us.p99),
+        )
+    };
     let own = blame.and_then(|blame| {
         let row = blame.victims.first()?;
         let cell = row.cells.iter().max_by_key(|cell| cell.ps).filter(|cell| cell.ps > 0)?;
@@ -143,6 +162,7 @@ fn by_blame(summary: &Summary, blame: &Blame) -> Verdict {
     let worst = summary
         .flows
         .iter()
+        .filter(|flow| !flow.saturated)
         .filter_map(|flow| share_of_others(flow, blame))
         .reduce(|worst, one| if one.1 > worst.1 { one } else { worst });
     match worst {
@@ -162,7 +182,11 @@ fn by_blame(summary: &Summary, blame: &Blame) -> Verdict {
         },
         None => Verdict {
             sufferer: None,
-            headline: "No tenant waits for another.".to_owned(),
+            headline: if summary.saturated {
+                "No tenant that the drive keeps up with waits for another.".to_owned()
+            } else {
+                "No tenant waits for another.".to_owned()
+            },
             cause: String::new(),
         },
     }

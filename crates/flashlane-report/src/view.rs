@@ -7,7 +7,7 @@ use crate::data::RunData;
 use crate::matrices::{ChannelRow, Matrix, chip_heads, chip_rows, matrix};
 use crate::side_by_side::{Compared, Figure, Row, collection, comparison};
 use crate::verdict;
-use crate::words::{number, percent, time};
+use crate::words::{number, percent, starred, time};
 
 /// Colours of flows; beyond them the lines of charts are dashed.
 const COLOURS: usize = 8;
@@ -50,9 +50,20 @@ pub(crate) struct Page {
     has_blame: bool,
     has_series: bool,
     has_seeds: bool,
+    /// What to know before any number.
+    warnings: Vec<Warning>,
+    /// Some figures have a star.
+    has_stars: bool,
     comparison: Option<Vec<Row<Compared>>>,
     collection: Vec<Row<String>>,
     runs: Vec<RunView>,
+}
+
+#[derive(Debug, Serialize)]
+struct Warning {
+    /// Of the run, where there are several.
+    label: Option<String>,
+    sentence: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -127,7 +138,11 @@ pub(crate) fn page(runs: &[RunData]) -> Result<Page, String> {
     let shown = runs.iter().map(RunData::shown_summary).collect::<Result<Vec<_>, _>>()?;
     let has_blame = runs.iter().any(|run| run.blame.is_some());
     let has_series = runs.iter().any(|run| run.series.is_some());
-    let comparison = several.then(|| comparison(runs));
+    let comparison = several.then(|| comparison(runs, &shown));
+    let warnings = runs.iter().flat_map(|run| {
+        let label = several.then(|| run.label.clone());
+        run.verdict().into_iter().map(move |sentence| Warning { label: label.clone(), sentence })
+    });
     let sections = [
         ("comparison", "Side by side", several),
         ("tenants", "Tenants", true),
@@ -152,6 +167,8 @@ pub(crate) fn page(runs: &[RunData]) -> Result<Page, String> {
         has_blame,
         has_series,
         has_seeds: runs.iter().any(|run| run.seeds.is_some()),
+        warnings: warnings.collect(),
+        has_stars: shown.iter().any(|summary| summary.saturated),
         comparison,
         collection: collection(&shown),
         runs: runs.iter().zip(&shown).map(|(run, summary)| run_view(run, summary)).collect(),
@@ -169,9 +186,9 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
         name: flow.name.clone(),
         colour: index % COLOURS,
         suffers: verdict.sufferer.as_ref() == Some(&flow.name),
-        slowdown: flow.slowdown.map(number),
-        mean: time(flow.response_time_us.mean),
-        p99: time(flow.response_time_us.p99),
+        slowdown: flow.slowdown.map(|value| starred(number(value) + "×", flow.saturated)),
+        mean: starred(time(flow.response_time_us.mean), flow.saturated),
+        p99: starred(time(flow.response_time_us.p99), flow.saturated),
         throughput: format!(
             "{} IOPS, {} MB/s",
             number(flow.iops),
@@ -198,8 +215,10 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
         seeds: seeds(run),
         fairness: fairness(summary),
         flows,
-        summary_rows: (0..summary.flows.len()).map(|flow| summary_row(run, flow)).collect(),
-        blame: run.blame.as_ref().map(matrix),
+        summary_rows: (0..summary.flows.len())
+            .map(|flow| summary_row(run, summary, flow))
+            .collect(),
+        blame: run.blame.as_ref().map(|blame| matrix(blame, summary)),
         breakdown: breakdown(summary),
         chip_heads: chip_heads(&summary.chips),
         chip_rows: chip_rows(summary),
@@ -244,23 +263,27 @@ fn facts(run: &RunData, summary: &Summary) -> String {
 
 fn fairness(summary: &Summary) -> Option<String> {
     let all = &summary.fairness;
+    let shown = |text| starred(text, summary.saturated);
     Some(format!(
-        "Fairness {:.3} (smallest over largest slowdown), largest slowdown {}, standard deviation {}, weighted \
+        "Fairness {} (smallest over largest slowdown), largest slowdown {}, standard deviation {}, weighted \
          speedup {}.",
-        all.fairness?,
-        number(all.max_slowdown?),
-        number(all.stdev_slowdown?),
-        number(all.weighted_speedup?),
+        shown(format!("{:.3}", all.fairness?)),
+        shown(number(all.max_slowdown?)),
+        shown(number(all.stdev_slowdown?)),
+        shown(number(all.weighted_speedup?)),
     ))
 }
 
-fn summary_row(run: &RunData, index: usize) -> Row<String> {
-    let flow = &run.summary.flows[index];
+/// `summary` holds means where the run has several seeds.
+fn summary_row(run: &RunData, summary: &Summary, index: usize) -> Row<String> {
+    let flow = &summary.flows[index];
     let all = &flow.response_time_us;
     let (reads, writes) = (&flow.read_response_time_us, &flow.write_response_time_us);
     let cell = |key: &str, value: Option<f64>, text: fn(f64) -> String| {
         let figure = Figure::of(run, &format!("flows[{index}].{key}"), value);
-        figure.map_or("–".to_owned(), |figure| figure.text(text))
+        let rate = ["iops", "bandwidth_bytes_per_s"].contains(&key);
+        let marked = |figure: Figure| figure.marked(flow.saturated && !rate).text(text);
+        figure.map_or("–".to_owned(), marked)
     };
     let mean = |key: &str, latency: &Latency| {
         if latency.count == 0 {
@@ -319,7 +342,7 @@ fn breakdown(summary: &Summary) -> Vec<Bar> {
         Bar {
             name: flow.name.clone(),
             width: (all / longest * 1e3).round() / 10.0,
-            total: time(all),
+            total: starred(time(all), flow.saturated),
             description: format!("{}: {}", flow.name, said.join(", ")),
             parts,
         }

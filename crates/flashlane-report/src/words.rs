@@ -1,5 +1,10 @@
 //! Numbers as text.
 
+/// The text of a figure, with a star where the drive does not keep up with the flow.
+pub(crate) fn starred(text: String, saturated: bool) -> String {
+    if saturated && text != "–" { text + "*" } else { text }
+}
+
 /// A number with three or four digits that say something.
 pub(crate) fn number(value: f64) -> String {
     let size = value.abs();

@@ -32,13 +32,17 @@ requests = 3000
 ";
 
 fn run(scheduler: &str, label: &str) -> RunData {
+    run_of(WORKLOAD, scheduler, label, 1)
+}
+
+fn run_of(workload: &str, scheduler: &str, label: &str, seed: u64) -> RunData {
     let overrides = Overrides { scheduler: Some(scheduler.to_owned()), ..Overrides::default() };
     let device = load::device_from_toml(DEVICE, "device", &overrides).unwrap();
-    let workload = load::workload_from_toml(WORKLOAD, "workload", &Overrides::default()).unwrap();
+    let workload = load::workload_from_toml(workload, "workload", &Overrides::default()).unwrap();
     validate::check_pair(&device, &workload).unwrap();
     let observe =
         Observe { series: Some(SeriesOptions::default()), blame: true, ..Observe::default() };
-    let options = RunOptions { alone: true, observe, ..RunOptions::default() };
+    let options = RunOptions { alone: true, seed, observe, ..RunOptions::default() };
     let (summary, details) =
         simulate_in_detail(&device.config, &workload.config, &options, &|_| {}).unwrap();
     RunData::new(label, "flashlane run …", "[device]\nname = \"</script>\"", &summary, &details)
@@ -95,4 +99,122 @@ fn a_summary_alone_makes_a_page_too() {
     let page = render(&[made]).unwrap();
     assert!(page.contains("from a file"));
     assert!(RunData::from_page("<html></html>").unwrap_err().contains("no data"));
+}
+
+/// A load of which the drive keeps up with the second flow only.
+const OVERLOAD: &str = "
+name = 'pair'
+[[flow]]
+name = 'busy'
+cache = 'off'
+[flow.synthetic]
+iops = 400000.0
+read_ratio = 0.0
+size = '4KiB'
+duration = '4ms'
+[[flow]]
+name = 'calm'
+[flow.synthetic]
+queue_depth = 1
+read_ratio = 1.0
+duration = '4ms'
+";
+
+/// The rows of a table that starts after a mark: texts between tags.
+fn rows(page: &str, mark: &str) -> Vec<String> {
+    let table = page.split(mark).nth(1).and_then(|rest| rest.split("</table>").next());
+    let body = table.and_then(|table| table.split("<tbody>").nth(1)).expect("a table");
+    body.split("</tr>").map(str::to_owned).filter(|row| row.contains("<th")).collect()
+}
+
+#[test]
+fn the_verdict_stands_first_and_figures_of_saturated_flows_are_starred() {
+    let calm = run("fcfs", "calm day");
+    let page = render(std::slice::from_ref(&calm)).unwrap();
+    assert!(!page.contains("id=\"warning\""), "nothing to warn of");
+    assert!(!page.contains("depends on the length of the run"));
+
+    let busy = run_of(OVERLOAD, "fcfs", "pair", 1);
+    assert!(busy.summary.flows[0].saturated && !busy.summary.flows[1].saturated);
+    let page = render(std::slice::from_ref(&busy)).unwrap();
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
+    let verdict = at("Saturated: the drive does not keep up with flow busy (offered ");
+    assert!(at("<main") < at("id=\"warning\"") && at("id=\"warning\"") < verdict);
+    assert!(verdict < at("id=\"glance\"") && verdict < at("class=\"headline\""));
+    for sentence in &busy.summary.verdict {
+        assert!(page.contains(sentence.as_str()), "{sentence}");
+    }
+    let headline = page.split("class=\"headline\">").nth(1).unwrap().split('<').next().unwrap();
+    assert!(
+        headline.starts_with("calm suffers most of the tenants that the drive keeps up with"),
+        "{headline}"
+    );
+    let tenants = rows(&page, "id=\"tenants-title\"");
+    // IOPS and MB/s are rates of the window; all times and the slowdown have a star, reads there are none.
+    assert_eq!(tenants[0].matches("*</td>").count(), 7, "{}", tenants[0]);
+    assert!(!tenants[1].contains('*'), "{}", tenants[1]);
+    let cards: Vec<&str> = page.split("class=\"card").skip(1).collect();
+    let busy_card = cards.iter().find(|card| card.contains(">busy</h4>")).expect("a card");
+    assert_eq!(busy_card.split("</dl>").next().unwrap().matches('*').count(), 3, "{busy_card}");
+    assert!(page.contains("* The drive does not keep up with this tenant"));
+    assert!(page.contains("Fairness ") && page.contains("* (smallest over largest slowdown)"));
+    // The colours of the warning are there for light and for dark.
+    assert_eq!(page.matches("--warn-paper:").count(), 2);
+
+    let both = render(&[calm, busy]).unwrap();
+    assert!(both.contains("<b>pair:</b> Saturated: the drive does not keep up with flow busy"));
+    assert!(!both.contains("<b>calm day:</b>"));
+    let compared = rows(&both, "id=\"comparison-title\"");
+    let row = |name: &str| compared.iter().find(|row| row.contains(name)).expect("a row");
+    for name in ["busy: slowdown", "busy: mean response", "busy: p99<"] {
+        assert_eq!(row(name).matches("*</td>").count(), 1, "{}", row(name));
+    }
+    assert!(!row("busy: IOPS").contains('*') && !row("calm: p99<").contains('*'));
+    let fairness = row(">fairness<");
+    assert!(fairness.contains("*</td>") && !fairness.contains("best"), "{fairness}");
+}
+
+#[test]
+fn no_saturated_flow_is_called_the_one_that_suffers() {
+    let headline = |run: &RunData| {
+        let page = render(std::slice::from_ref(run)).unwrap();
+        page.split("class=\"headline\">").nth(1).unwrap().split('<').next().unwrap().to_owned()
+    };
+    let mut run = run_of(OVERLOAD, "fcfs", "pair", 1);
+    for flow in &mut run.summary.flows {
+        flow.slowdown = None;
+    }
+    assert!(headline(&run).starts_with("calm waits most for others"), "{}", headline(&run));
+    run.summary.flows[1].saturated = true;
+    assert_eq!(headline(&run), "The drive does not keep up with any tenant.");
+    run.summary.flows.truncate(1);
+    assert_eq!(headline(&run), "busy has the drive to itself, which does not keep up with it.");
+}
+
+#[test]
+fn with_several_seeds_the_verdict_counts_them() {
+    let runs = (1..=3).map(|seed| run_of(OVERLOAD, "fcfs", "pair", seed)).collect();
+    let page = render(&[RunData::over_seeds(runs).unwrap()]).unwrap();
+    assert!(page.contains("flow busy (in 3 of 3 seeds; on average offered "));
+}
+
+/// Names come from files that others wrote.
+#[test]
+fn names_are_text_and_control_characters_are_written_out() {
+    let mut run = RunData::from_summary("label\u{1b}[31m<i>", run("fcfs", "pair").summary);
+    run.summary.flows[0].name = "\u{1b}[2J<script>alert(1)</script>\u{202e}\u{9b}\0".to_owned();
+    run.summary.flows[0].saturated = true;
+    run.summary.device = "\u{7}<img src=x>".to_owned();
+    let pages = [render(&[run.clone()]).unwrap(), render(&[run.clone(), run.clone()]).unwrap()];
+    for page in pages {
+        let hidden = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
+        assert!(!page.contains(hidden), "{:?}", page.find(hidden));
+        for tag in ["<script>alert", "<img", "<i>"] {
+            assert!(!page.contains(tag), "{tag}");
+        }
+        let name = r"\u{1b}[2J&lt;script&gt;alert(1)&lt;&#x2f;script&gt;\u{202e}\u{9b}\u{0}";
+        assert!(page.contains(name), "the name is shown");
+        assert!(page.contains(r"label\u{1b}[31m&lt;i&gt;"), "the label is shown");
+        assert!(RunData::from_page(&page).unwrap()[0] == run, "the numbers change on their way");
+    }
 }

@@ -29,9 +29,11 @@ mod request;
 pub mod run;
 mod ssd;
 mod transaction;
+mod visible;
 mod waf_only;
 
 pub use error::{Error, Problem};
 pub use run::{
     Details, RunOptions, Simulation, Warmup, simulate, simulate_all, simulate_in_detail,
 };
+pub use visible::{visible, visible_json, visible_line};

@@ -13,7 +13,7 @@ use flashlane_trace::statistics::{Meter, SideStatistics, TraceStatistics};
 use super::{STRIDE, reading, trace_error};
 use crate::args::{CloneArgs, ReadingArgs};
 use crate::execute::{STEPS, progress_bar};
-use crate::output::{OutFile, print};
+use crate::output::{OutFile, print, print_data};
 use crate::table::{Table, number};
 
 /// Columns of a synthetic trace; a reader takes them from the comment that says so.
@@ -32,7 +32,7 @@ pub(super) fn clone(arguments: &CloneArgs) -> Result<(), Error> {
     let (file, comments) = parameters(source, arguments)?;
     let text = format!("{comments}{}", toml_of(&file)?);
     match (arguments.generate, out) {
-        (None, None) => print(&text),
+        (None, None) => print_data(&text),
         (None, Some(mut out)) => {
             out.write(|file| file.write_all(text.as_bytes()))?;
             out.keep()

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{STRIDE, plot, reading, trace_error};
 use crate::args::InspectArgs;
 use crate::execute::spinner;
-use crate::output::print;
+use crate::output::{print, print_data};
 use crate::table::{Table, bytes, maybe, number};
 
 /// Requests that the readings of five bare columns are formed over.
@@ -65,7 +65,7 @@ pub(super) fn inspect(arguments: &InspectArgs) -> Result<(), Error> {
         let reader = reading::open(file, reading)?;
         let inspection = Inspection::of(file, reader, arguments.quiet)?;
         match arguments.json() {
-            true => print(&format!("{}\n", inspection.json()))?,
+            true => print_data(&format!("{}\n", inspection.json()))?,
             false => print(&inspection.text())?,
         }
     }
@@ -283,7 +283,7 @@ fn undecided(file: &str, bare: BareColumns, arguments: &InspectArgs) -> Result<E
     let candidates = bare.candidates(file, CANDIDATE_REQUESTS).map_err(trace_error)?;
     let readings: Vec<Value> = candidates.iter().map(candidate_json).collect();
     if arguments.json() {
-        print(&format!("{}\n", json!({ "file": file, "readings": readings })))?;
+        print_data(&format!("{}\n", json!({ "file": file, "readings": readings })))?;
     } else {
         let mut table = Table::new(&[
             "reading",

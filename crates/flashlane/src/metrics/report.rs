@@ -21,9 +21,10 @@ pub(crate) fn summarise(
     let spans = Spans::of(ssd);
     let window = &spans.window();
     let saturated = &ssd.recorder.readings.saturated;
-    Summary {
+    let mut summary = Summary {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        verdict: Vec::new(),
         workload: workload.name.clone(),
         device: device.name.clone(),
         scheduler: device.scheduler.name().to_owned(),
@@ -64,7 +65,9 @@ pub(crate) fn summarise(
             partial_page_bytes: ssd.ftl.pages.side_table_bytes(),
         },
         waf_only: None,
-    }
+    };
+    summary.verdict = summary.verdict();
+    summary
 }
 
 /// What the summary says of one flow.

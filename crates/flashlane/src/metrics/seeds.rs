@@ -78,6 +78,9 @@ pub struct SeedStatistics {
     pub schema: String,
     /// The seeds, in the order of the values of each metric.
     pub seeds: Vec<u64>,
+    /// What to know before any other number, over all seeds: see [`SeedStatistics::verdict()`].
+    #[serde(default)]
+    pub verdict: Vec<String>,
     /// Estimates by the path of the metric in `summary.json`, for example
     /// `flows[0].response_time_us.mean`. A metric that is true or false counts as 1 or 0, so that its mean is
     /// the share of the seeds in which it is true.
@@ -101,15 +104,20 @@ impl SeedStatistics {
             });
         }
         let estimates = values.into_iter().filter_map(|(path, v)| Some((path, Estimate::of(v)?)));
-        Self {
+        let mut statistics = Self {
             schema: SEEDS_SCHEMA.to_owned(),
             seeds: summaries.iter().map(|summary| summary.seed).collect(),
+            verdict: Vec::new(),
             metrics: estimates.collect(),
+        };
+        if let Some(first) = summaries.first() {
+            statistics.verdict = statistics.verdict(first);
         }
+        statistics
     }
 
-    /// Reads `seeds.json`, which stands beside the summary of the first seed. Means and intervals are
-    /// calculated from the values anew.
+    /// Reads `seeds.json`, which stands beside the summary of the first seed. Means, intervals and the verdict
+    /// are calculated from the values anew.
     ///
     /// # Errors
     /// In words: what is not as it should be.
@@ -147,6 +155,7 @@ impl SeedStatistics {
             let values = std::mem::take(&mut metric.values);
             *metric = Estimate::of(values).ok_or_else(|| format!("{path}: found no value"))?;
         }
+        read.verdict = read.verdict(first);
         Ok(read)
     }
 
@@ -156,15 +165,19 @@ impl SeedStatistics {
         self.metrics.get(path)
     }
 
-    /// The summary of the first seed with the mean over the seeds in place of each metric. Counts are
-    /// rounded; a metric that is true under any seed is true.
+    /// The summary of the first seed with the mean over the seeds in place of each metric, and the verdict over
+    /// all seeds. Counts are rounded; a metric that is true under any seed is true. Wall times, lists over time
+    /// and the chips of sets stay those of the first seed.
     ///
     /// # Errors
     /// In words, where a mean does not fit its place, as in a file that somebody edited.
     pub fn mean_summary(&self, first: &Summary) -> Result<Summary, String> {
         let mut tree = serde_json::to_value(first).map_err(|error| error.to_string())?;
         self.put_means("", &mut tree);
-        serde_json::from_value(tree).map_err(|error| format!("means over the seeds: {error}"))
+        let mean: Result<Summary, _> = serde_json::from_value(tree);
+        let mut mean = mean.map_err(|error| format!("means over the seeds: {error}"))?;
+        mean.verdict = self.verdict(first);
+        Ok(mean)
     }
 
     fn put_means(&self, path: &str, value: &mut Value) {

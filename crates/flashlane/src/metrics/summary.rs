@@ -17,6 +17,10 @@ pub struct Summary {
     pub schema: String,
     /// Version of the program.
     pub version: String,
+    /// What to know before any other number, in sentences: the flows that the drive does not keep up with, and the
+    /// flows without a request in the window. Empty where there are none.
+    #[serde(default)]
+    pub verdict: Vec<String>,
     /// Name of the workload, or of this scenario of a workload file with several; empty where it has none.
     #[serde(default)]
     pub workload: String,

@@ -1,5 +1,6 @@
 //! Whether the numbers of a run can be trusted: the sentences that every report prints first.
 
+use super::seeds::SeedStatistics;
 use super::summary::{FlowSummary, Summary};
 
 /// Flows that the verdict names; it counts the others.
@@ -8,39 +9,124 @@ const NAMED: usize = 4;
 impl Summary {
     /// What has to be known before any other number of the run: flows that the drive does not keep up with,
     /// and flows without a request in the window. Empty where there are none. Text, reports, Python and
-    /// comparisons print the same words.
+    /// comparisons print the same words; `summary.json` has them under `verdict`.
     #[must_use]
     pub fn verdict(&self) -> Vec<String> {
-        let flows: Vec<&FlowSummary> = self.flows.iter().filter(|flow| flow.saturated).collect();
-        let mut verdict = if flows.is_empty() { Vec::new() } else { saturation(&flows) };
-        let silent = self.flows.iter().filter(|flow| flow.requests.all() == 0);
-        let silent: Vec<String> = silent.map(|flow| flow.name.clone()).collect();
-        if !silent.is_empty() {
-            verdict.push(format!(
-                "No request of {} arrived inside the window: the figures of {} are empty.",
-                list(&silent),
-                if silent.len() == 1 { "this flow" } else { "these flows" },
-            ));
-        }
-        verdict
+        let flows = self.flows.iter().map(|flow| Judged {
+            name: flow.name.clone(),
+            offered_iops: flow.offered_iops,
+            iops: flow.iops,
+            backlog_at_end: flow.backlog_at_end as f64,
+            saturated: Seeds::one(flow.saturated),
+            silent: Seeds::one(flow.requests.all() == 0),
+        });
+        sentences(&flows.collect::<Vec<_>>())
     }
 }
 
+impl SeedStatistics {
+    /// The verdict over all seeds: it says in how many of them the drive does not keep up with a flow. Its
+    /// figures are means over the seeds. `first` is the summary of the first seed.
+    #[must_use]
+    pub fn verdict(&self, first: &Summary) -> Vec<String> {
+        let flow = |(index, flow): (usize, &FlowSummary)| {
+            let metric = |key: &str| self.get(&format!("flows[{index}].{key}"));
+            let mean =
+                |key: &str, of_first: f64| metric(key).map_or(of_first, |metric| metric.mean);
+            let requests = ["read", "write", "trim", "flush"].map(|kind| {
+                metric(&format!("requests.{kind}")).map_or(&[][..], |metric| &metric.values)
+            });
+            let silent =
+                |seed: &usize| requests.iter().all(|values| values.get(*seed) == Some(&Some(0.0)));
+            let all = self.seeds.len();
+            let saturated = metric("saturated").map_or(&[][..], |metric| &metric.values);
+            Judged {
+                name: flow.name.clone(),
+                offered_iops: mean("offered_iops", flow.offered_iops),
+                iops: mean("iops", flow.iops),
+                backlog_at_end: mean("backlog_at_end", flow.backlog_at_end as f64),
+                saturated: Seeds {
+                    count: saturated.iter().filter(|value| **value == Some(1.0)).count(),
+                    all,
+                },
+                silent: Seeds { count: (0..all).filter(silent).count(), all },
+            }
+        };
+        sentences(&first.flows.iter().enumerate().map(flow).collect::<Vec<_>>())
+    }
+}
+
+/// In how many seeds something is so.
+#[derive(Clone, Copy, Debug)]
+struct Seeds {
+    count: usize,
+    all: usize,
+}
+
+impl Seeds {
+    fn one(yes: bool) -> Self {
+        Self { count: usize::from(yes), all: 1 }
+    }
+
+    /// `in 2 of 3 seeds`; none for a single seed.
+    fn text(self) -> Option<String> {
+        (self.all > 1).then(|| format!("in {} of {} seeds", self.count, self.all))
+    }
+}
+
+/// What the verdict needs of a flow.
+#[derive(Debug)]
+struct Judged {
+    name: String,
+    offered_iops: f64,
+    iops: f64,
+    backlog_at_end: f64,
+    saturated: Seeds,
+    silent: Seeds,
+}
+
+fn sentences(flows: &[Judged]) -> Vec<String> {
+    let saturated: Vec<&Judged> = flows.iter().filter(|flow| flow.saturated.count > 0).collect();
+    let mut verdict = if saturated.is_empty() { Vec::new() } else { saturation(&saturated) };
+    let silent = flows.iter().filter(|flow| flow.silent.count > 0);
+    let silent: Vec<String> = silent
+        .map(|flow| match flow.silent.text() {
+            Some(seeds) => format!("{} ({seeds})", flow.name),
+            None => flow.name.clone(),
+        })
+        .collect();
+    if !silent.is_empty() {
+        verdict.push(format!(
+            "No request of {} arrived inside the window: the figures of {} are empty.",
+            list(&silent),
+            if silent.len() == 1 { "this flow" } else { "these flows" },
+        ));
+    }
+    verdict
+}
+
 /// The flows that the drive does not keep up with, and what that means.
-fn saturation(flows: &[&FlowSummary]) -> Vec<String> {
-    let each = |flow: &&FlowSummary| {
+fn saturation(flows: &[&Judged]) -> Vec<String> {
+    let each = |flow: &&Judged| {
+        let (seeds, means) = match flow.saturated.text() {
+            Some(seeds) => (format!("{seeds}; "), "on average "),
+            None => (String::new(), ""),
+        };
         // The window is the whole run.
-        if flow.backlog_at_end == 0 {
+        if flow.backlog_at_end == 0.0 {
             let piles = "its requests pile up until its load ends";
-            return format!("{} ({piles}; the window contains the time after that)", flow.name);
+            return format!(
+                "{} ({seeds}{piles}; the window contains the time after that)",
+                flow.name
+            );
         }
         format!(
-            "{} (offered {} IOPS, completed {} IOPS, {} requests not complete at the end of the \
+            "{} ({seeds}{means}offered {} IOPS, completed {} IOPS, {} requests not complete at the end of the \
              window)",
             flow.name,
             grouped(flow.offered_iops),
             grouped(flow.iops),
-            grouped(flow.backlog_at_end as f64),
+            grouped(flow.backlog_at_end),
         )
     };
     let named: Vec<String> = flows.iter().map(each).collect();
@@ -126,6 +212,34 @@ mod tests {
             found,
             ["No request of late arrived inside the window: the figures of this flow are empty."]
         );
+    }
+
+    #[test]
+    fn over_seeds_it_says_in_how_many() {
+        let run = |seed, saturated, iops| {
+            let busy = FlowSummary { iops, ..flow("busy", saturated) };
+            let late = RequestCounts { write: seed - 1, ..RequestCounts::default() };
+            let late = FlowSummary { requests: late, ..flow("late", false) };
+            Summary { seed, flows: vec![busy, late], ..Summary::default() }
+        };
+        let runs = [run(1, false, 10_000.0), run(2, true, 20_000.0), run(3, true, 30_000.0)];
+        let seeds = SeedStatistics::of(&runs);
+        let expected = [
+            "Saturated: the drive does not keep up with flow busy (in 2 of 3 seeds; on average offered \
+             200,000 IOPS, completed 20,000 IOPS, 16,400 requests not complete at the end of the window).",
+            "Latencies and slowdowns of this flow grow with the length of the run and say nothing about the \
+             drive.",
+            "No request of late (in 1 of 3 seeds) arrived inside the window: the figures of this flow are \
+             empty.",
+        ];
+        assert_eq!(seeds.verdict(&runs[0]), expected);
+        assert_eq!(seeds.verdict, expected);
+        let mean = seeds.mean_summary(&runs[0]).unwrap();
+        assert_eq!(mean.verdict, expected);
+        assert!(mean.saturated || mean.flows[0].saturated, "in one seed is enough");
+        let text = serde_json::to_string(&seeds).unwrap();
+        assert!(text.find("\"verdict\"") < text.find("\"flows[0]"), "among the first keys");
+        assert_eq!(SeedStatistics::from_json(&text, &runs[0]).unwrap(), seeds);
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) fn summarise(
     let flows = (0..workload.flows.len())
         .map(|flow| flow_summary(run, workload, flow, &counted.work[flow]))
         .collect();
-    Summary {
+    let mut summary = Summary {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         workload: workload.name.clone(),
@@ -60,7 +60,9 @@ pub(super) fn summarise(
         },
         waf_only: Some(waf_only(run, &all, &counted, wall_s)),
         ..Summary::default()
-    }
+    };
+    summary.verdict = summary.verdict();
+    summary
 }
 
 /// What the drive has done so far.

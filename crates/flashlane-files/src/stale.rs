@@ -50,18 +50,18 @@ fn owner_of(name: &str) -> Option<Owner> {
     Some(Owner { host, pid, started })
 }
 
-/// `None` where the system does not tell.
+/// `None` where the system does not tell. A process that forks has another number afterwards, so only the host is kept.
 fn this_process() -> Option<Owner> {
-    static OWN: OnceLock<Option<Owner>> = OnceLock::new();
-    let found = || {
+    static HOST: OnceLock<Option<String>> = OnceLock::new();
+    let host = || {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
         let text = format!("{boot}{}", namespace.to_string_lossy());
-        let host = text.chars().filter(char::is_ascii_alphanumeric).collect();
-        let pid = std::process::id();
-        Some(Owner { host, pid, started: started_at(pid)? })
+        Some(text.chars().filter(char::is_ascii_alphanumeric).collect())
     };
-    OWN.get_or_init(found).clone()
+    let host = HOST.get_or_init(host).clone()?;
+    let pid = std::process::id();
+    Some(Owner { host, pid, started: started_at(pid)? })
 }
 
 /// When a process that is alive started. Unit: clock ticks since the boot.
