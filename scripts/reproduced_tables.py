@@ -3,9 +3,11 @@
     flashlane reproduce fast18 --out out/fast18    # and upi, flin
     python scripts/reproduced_tables.py out
 
-A table stands between a pair of comments, such as `<!-- upi verdicts -->`. Papers without results are left as they are.
+A table stands between a pair of comments, such as `<!-- upi verdicts -->`. Tables of papers without results
+stay as they are.
 """
 
+import csv
 import json
 import re
 import sys
@@ -28,14 +30,18 @@ def number(value: float) -> str:
 
 
 def value(number_of: float | None, unit: str, interval: list[float] | None = None) -> str:
+    """A number with its unit and, in brackets, its interval."""
     if number_of is None:
         return ""
     spread = f" ({number(interval[0])}..{number(interval[1])})" if interval else ""
-    unit = {"relative change": "", "change": " change"}.get(unit, f" {unit}")
-    return number(number_of) + spread + unit
+    if unit == "change":
+        return f"{number(number_of)}{spread} change"
+    unit = "" if unit.startswith("relative") else unit
+    return f"{number(number_of)} {unit}".strip() + spread
 
 
 def verdicts(rows: list[dict]) -> list[str]:
+    """Every comparison, a line each."""
     lines = ["| experiment | metric | paper | ours | verdict |", "| --- | --- | --- | --- | --- |"]
     for row in rows:
         paper = value(row["paper"], row["unit"])
@@ -46,10 +52,12 @@ def verdicts(rows: list[dict]) -> list[str]:
 
 
 def percent(share: float) -> str:
+    """A share in per cent."""
     return f"{100 * share:.1f} %"
 
 
 def headlines(rows: list[dict]) -> list[str]:
+    """UPI's main numbers."""
     lines = ["| metric | paper | ours |", "| --- | --- | --- |"]
     found = {row["metric"]: row for row in rows if row["experiment"] == "isolation"}
     for metric in HEADLINES:
@@ -61,6 +69,7 @@ def headlines(rows: list[dict]) -> list[str]:
 
 
 def replace(page: Path, mark: str, lines: list[str]) -> None:
+    """Puts lines between a pair of comments of a page."""
     text = page.read_text()
     begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->"
     before, rest = text.split(begin)
@@ -69,6 +78,7 @@ def replace(page: Path, mark: str, lines: list[str]) -> None:
 
 
 def results(folder: Path, paper: str) -> list[dict]:
+    """What was measured of a paper; nothing where it was not run."""
     file = folder / paper / "results.json"
     if not file.exists():
         print(f"{file}: not there, its tables stay")
@@ -77,3 +87,84 @@ def results(folder: Path, paper: str) -> list[dict]:
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in ("agrees", *VERDICTS)}
     print(f"{paper}: {len(rows)} comparisons: {counts}")
     return rows
+
+
+def policies(rows: list[dict]) -> list[str]:
+    """FLIN's main result, ours and in brackets the paper's."""
+    found = {row["metric"]: row for row in rows if row["experiment"] == "policies"}
+
+    def size(number: float, unit: str) -> str:
+        if unit == "change":
+            return f"{100 * number:+.0f} %"
+        return f"{number:.2f}x" if number < 100 else f"{number:.0f}x"
+
+    lines = [
+        f"| FLIN against | metric | {' | '.join(SHARES)} |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for other in ("sprinkler", "sprinkler-fairness"):
+        for metric in ("fairness", "maximum slowdown", "STDEV of slowdown", "weighted speedup"):
+            cells = []
+            for share in SHARES:
+                share = share.removesuffix(" high")
+                row = found[f"{metric}, {share} high, flin against {other}"]
+                ours, paper = (size(row[key], row["unit"]) for key in ("ours", "paper"))
+                cells.append(f"{ours} ({paper})")
+            lines.append(f"| `{other}` | {metric} | {' | '.join(cells)} |")
+    return lines
+
+
+def composition(folder: Path) -> list[str]:
+    """Isolation by scheduling, at two loads."""
+    lines = [
+        "| load | scheduler | isolation | fairness | das-as p99 read, us | lm-tbe mean read, us | WAF "
+        "| erases of a chip, range / mean |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for load in ("moderate", "high"):
+        before = None
+        with (folder / "upi" / f"composition-{load}.csv").open() as file:
+            _, *rows = csv.reader(file)
+        for scheduler, isolation, *numbers in rows:
+            fairness, fairness_half, tail, tail_half, mean, mean_half, waf, _, chips = map(float, numbers)
+            first = [load if before is None else "", scheduler if scheduler != before else ""]
+            before = scheduler
+            cells = [
+                isolation,
+                f"{fairness:.3f} ± {fairness_half:.3f}",
+                f"{tail:.0f} ± {tail_half:.0f}",
+                f"{mean:.0f} ± {mean_half:.0f}",
+                f"{waf:.2f}",
+                f"{chips:.2f}",
+            ]
+            lines.append("| " + " | ".join(first + cells) + " |")
+    return [line.replace("|  |", "| |").replace("|  |", "| |") for line in lines]
+
+
+def main() -> None:
+    """Writes all tables."""
+    folder = Path(sys.argv[1])
+    readme, page = ROOT / "README.md", ROOT / "docs/reproduce.md"
+    if rows := results(folder, "fast18"):
+        # Against single drives: docs/reproduce.md speaks of them.
+        drives = [
+            row for row in rows if row["experiment"] == "request-size" and "mean error" not in row["metric"]
+        ]
+        replace(readme, "fast18 verdicts", verdicts([row for row in rows if row not in drives]))
+    if rows := results(folder, "flin"):
+        replace(readme, "flin policies", policies(rows))
+        shown = [
+            row
+            for row in rows
+            if not re.search("high, flin against", row["metric"])
+            and not (row["experiment"] == "over-time" and row["verdict"] == "no-reference")
+        ]
+        replace(page, "flin verdicts", verdicts(shown))
+    if rows := results(folder, "upi"):
+        replace(readme, "upi headlines", headlines(rows))
+        replace(page, "upi composition", composition(folder))
+        replace(page, "upi verdicts", verdicts([row for row in rows if row["experiment"] != "composition"]))
+
+
+if __name__ == "__main__":
+    main()

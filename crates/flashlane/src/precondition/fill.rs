@@ -43,7 +43,7 @@ impl PagesOn {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
-        (0..self.len()).map(|k| match self {
+        (0..self.len()).map(move |k| match self {
             Self::Stride { index, period, .. } => index + k * period,
             Self::List(list) => list[k as usize],
         })

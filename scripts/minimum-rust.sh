@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Checks that the program and the Python package compile with the oldest Rust that Cargo.toml promises. Installs that
+# Rust with rustup; where it cannot be had, says so and passes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+if ! rustup run "$version" rustc --version >/dev/null 2>&1 &&
+    ! rustup toolchain install "$version" --profile minimal >/dev/null 2>&1; then
+    echo "skipped: the check with Rust $version, which cannot be installed" >&2
+    exit 0
+fi
+cargo "+$version" check --locked --quiet -p flashlane-cli -p flashlane-python
+echo "Rust $version compiles it"
