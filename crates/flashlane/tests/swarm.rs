@@ -46,7 +46,14 @@ fn run(seed: u64) -> Outcome {
         return Outcome::Refused(format!("{problem}"));
     }
     let (start, began) = (Instant::now(), processor_time());
-    let progress = |_: f64| assert!(processor_time() - began < ENDLESS, "the run takes for ever");
+    let progress = |done: f64| {
+        let took = processor_time() - began;
+        assert!(
+            took < ENDLESS,
+            "the run takes for ever: {:.1} % done after {took:?}",
+            done * 100.0
+        );
+    };
     let result = catch_unwind(AssertUnwindSafe(|| {
         let run = simulate_in_detail(&case.device, &case.workload, &case.options, &progress);
         let (summary, details) = match run {
