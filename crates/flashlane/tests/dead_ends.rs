@@ -145,3 +145,35 @@ fn every_scheduler_finishes_where_moves_turn_out_pointless() {
         assert!(run.run().flash.erases > 100, "{scheduler}");
     }
 }
+
+/// SATA has one queue. A flow whose command waits there behind a long backlog of another flow is not starved, however
+/// long that takes.
+#[test]
+fn a_long_queue_of_another_flow_is_no_starvation() {
+    let flow = |name: &str, load: &str| {
+        format!(
+            r#"
+[[flow]]
+name = "{name}"
+cache = "off"
+on_end = "stop"
+[flow.synthetic]
+{load}
+read_ratio = 1.0
+size = "4KiB"
+align = "4KiB"
+"#
+        )
+    };
+    // A command takes 4 ms on the link: the second request of the closed loop waits for 160 s.
+    let backlog = flow("backlog", "iops = 1e6\nrequests = 40000");
+    let behind = flow("behind", "queue_depth = 1\nrequests = 3");
+    let summary = Scenario::new(DRIVE, &(backlog + &behind))
+        .set("flash.blocks_per_plane", 64)
+        .set("ftl.gc.threshold", "\"3 blocks\"")
+        .set("interface.kind", "\"sata\"")
+        .set("interface.sata.link_rate", "\"1MB/s\"")
+        .run();
+    assert!(summary.simulated_s > 100.0, "{} s", summary.simulated_s);
+    assert!(summary.requests_completed > 40_000, "{}", summary.requests_completed);
+}

@@ -26,7 +26,7 @@ use flashlane::isolation::Isolation;
 use flashlane::metrics::summary::{BreakdownSummary, Latency};
 use flashlane::metrics::{FlashSummary, Summary};
 use flashlane::observe::{Observe, RequestBatch};
-use flashlane::{Details, Error, RunOptions, Warmup, simulate, simulate_in_detail};
+use flashlane::{Details, Error, Problem, RunOptions, Warmup, simulate, simulate_in_detail};
 use generate::{Case, case};
 
 /// Processor time after which a run counts as endless.
@@ -46,11 +46,18 @@ fn run(seed: u64) -> Outcome {
         return Outcome::Refused(format!("{problem}"));
     }
     let (start, began) = (Instant::now(), processor_time());
-    let progress = |_: f64| assert!(processor_time() - began < ENDLESS, "the run takes for ever");
+    let progress = |done: f64| {
+        let took = processor_time() - began;
+        assert!(
+            took < ENDLESS,
+            "the run takes for ever: {:.1} % done after {took:?}",
+            done * 100.0
+        );
+    };
     let result = catch_unwind(AssertUnwindSafe(|| {
         let run = simulate_in_detail(&case.device, &case.workload, &case.options, &progress);
         let (summary, details) = match run {
-            Err(error) if is_empty_window(&error) => return Err(error.to_string()),
+            Err(error) if is_empty(&error) => return Err(error.to_string()),
             run => run.unwrap_or_else(|error| panic!("{error}")),
         };
         let took = processor_time() - began;
@@ -69,9 +76,12 @@ fn run(seed: u64) -> Outcome {
     }
 }
 
-/// The warm-up took all requests: that shows only when they are over.
-fn is_empty_window(error: &Error) -> bool {
-    matches!(error, Error::Config(problems) if problems.iter().all(|p| p.place == "--warmup"))
+/// No request arrived before the load ended, or the warm-up took all requests: that shows only when they are over.
+fn is_empty(error: &Error) -> bool {
+    let is_empty = |p: &Problem| {
+        p.place == "--warmup" || p.place == "workload" && p.message.starts_with("found no request")
+    };
+    matches!(error, Error::Config(problems) if problems.iter().all(is_empty))
 }
 
 /// The same without time: finishes with its audits, or is refused by name.
@@ -98,7 +108,7 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
             assert!(!problems.is_empty());
             return;
         }
-        Err(error) if is_empty_window(&error) => return,
+        Err(error) if is_empty(&error) => return,
         Err(error) => panic!("without time: {error}"),
     };
     assert!(!refused, "what needs time is refused");

@@ -5,7 +5,7 @@ use std::hint::select_unpredictable;
 use flashlane_engine::{NONE, Slab, Time};
 
 use super::channel::Channel;
-use super::{DieState, Flash};
+use super::{Die, DieState, Flash};
 use crate::metrics::reading::{ChipReading, FlowReading};
 use crate::transaction::{Source, Transaction};
 
@@ -70,16 +70,23 @@ impl Flash {
 
     /// Time that each chip was busy up to `at`, operations that have not ended included. Unit: picoseconds.
     pub(crate) fn busy_chips(&self, at: Time) -> Vec<u64> {
-        // From when to when some die of each chip works.
-        let mut spans = vec![(at, Time::ZERO); self.chips.len()];
-        for die in self.dies.iter().filter(|die| die.state == DieState::Array) {
-            let (from, to) = &mut spans[die.chip as usize];
-            (*from, *to) = ((*from).min(die.since), (*to).max(die.until.min(at)));
-        }
-        let busy = |(account, (from, to)): (&ChipAccount, (Time, Time))| {
-            account.busy + to.saturating_sub(from.max(account.stopped)).0
+        let dies = self.dies.chunks(self.dies_per_chip.get() as usize);
+        let mut spans = Vec::new();
+        let busy = |(account, dies): (&ChipAccount, &[Die])| {
+            let works = dies.iter().filter(|die| die.state == DieState::Array);
+            spans.clear();
+            spans.extend(works.map(|die| (die.since, die.until.min(at))));
+            // The end of an operation may be noted later, when another die has begun after a pause of the chip. So the union
+            // of the spans counts, and the pause does not.
+            spans.sort_unstable();
+            let (mut busy, mut counted) = (account.busy, account.stopped);
+            for &(since, until) in &spans {
+                busy += until.saturating_sub(since.max(counted)).0;
+                counted = counted.max(until);
+            }
+            busy
         };
-        self.chips.iter().zip(spans).map(busy).collect()
+        self.chips.iter().zip(dies).map(busy).collect()
     }
 
     /// Adds what the arrays that work at `at` have done of their operations, which count when they end.

@@ -6,11 +6,14 @@
 
 pub(crate) mod link;
 
+use std::collections::BTreeSet;
+
 use flashlane_engine::{Array, NONE, Ring, Sequence, Time};
 
 use crate::config::{DeviceConfig, OnEnd, WorkloadConfig};
 use crate::error::Error;
 use crate::event::Event;
+use crate::interface::sata::Sata;
 use crate::layout::SECTOR_BYTES;
 use crate::metrics::summary::{ByteCounts, RequestCounts};
 use crate::request::{Chain, Request};
@@ -466,11 +469,14 @@ impl Ssd {
         for (index, flow) in self.host.flows.iter().enumerate() {
             let outstanding = flow.generated - flow.completed();
             if outstanding > 0 && self.now.saturating_sub(flow.last_completion) > STARVATION {
+                let sata = self.interface.sata.as_deref();
+                let queued = sata.map_or_else(BTreeSet::new, Sata::queued);
+                // SATA has one queue for all flows. A command in it waits for those before it, however long that takes.
                 let oldest = self
                     .requests
                     .iter()
-                    .filter(|(_, r)| usize::from(r.flow) == index)
-                    .map(|(_, r)| r.arrival)
+                    .filter(|&(id, r)| usize::from(r.flow) == index && !queued.contains(&id))
+                    .map(|(_, r)| if sata.is_some() { r.enqueued } else { r.arrival })
                     .min();
                 if oldest.is_some_and(|t| self.now.saturating_sub(t) > STARVATION) {
                     return Err(self.stuck(&format!(

@@ -8,7 +8,7 @@
 //! Invariant: at most `interface.sata.tags` commands have a tag.
 //! Source: Serial ATA specification, native command queuing; MQSim (FAST'18) section 4.1.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use flashlane_engine::Time;
 
@@ -88,6 +88,11 @@ impl Sata {
     /// Commands that wait for a tag.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// The commands that wait for a tag.
+    pub(crate) fn queued(&self) -> BTreeSet<u32> {
+        self.waiting.iter().copied().collect()
     }
 
     /// Time on the link of frames with `bytes` in all. Unit: picoseconds.

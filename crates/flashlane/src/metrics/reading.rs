@@ -23,7 +23,8 @@ pub(crate) struct ChipReading {
     pub(crate) by_source: [u128; 3],
     /// Transactions times the time that they waited.
     pub(crate) waited: u128,
-    /// Most transactions that waited at a time, since the window opened. Unit: transactions.
+    /// Most transactions that waited at a time, since the window opened, or in the whole run where all of it counts.
+    /// Unit: transactions.
     pub(crate) longest: u64,
 }
 
@@ -176,8 +177,10 @@ impl Ssd {
 
     fn window_opens(&mut self, at: Time) {
         let reading = self.read(at);
-        for queue in &mut self.scheduler.chips {
-            queue.max = queue.length;
+        if self.recorder.window.rule == WindowRule::Steady {
+            for queue in &mut self.scheduler.chips {
+                queue.max = queue.length;
+            }
         }
         self.recorder.readings.opened = Some(reading);
     }

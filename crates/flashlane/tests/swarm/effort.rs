@@ -18,9 +18,9 @@ use crate::generate::Case;
 /// Time of an event that is too much. Unit: the time of an event of the fixed run.
 const EVENT_MAX: f64 = 60.0;
 
-/// Time that every run may take beside that of its events, for its drive and its audits. Unit: the time of an
-/// event of the fixed run.
-const REST_MAX: f64 = 4e6;
+/// Time that every run may take beside that of its events, for its drive and its audits. The steady state of the
+/// cost-benefit policy alone takes up to 8e6. Unit: the time of an event of the fixed run.
+const REST_MAX: f64 = 16e6;
 
 /// How often a run is measured again before it counts as too slow.
 const REPEATS: usize = 2;

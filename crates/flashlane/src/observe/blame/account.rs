@@ -13,7 +13,6 @@ use super::cause::{CAUSES, Cause};
 pub(crate) use super::charge::Obstacle;
 use super::charge::{Logs, Wait, cell};
 use super::credit::Credits;
-use super::log::Log;
 use super::place::Places;
 use super::weights::Weights;
 
@@ -154,13 +153,7 @@ impl Account {
         Self {
             flows,
             open_loops: vec![false; flows],
-            logs: Logs {
-                dies: vec![Log::default(); (channels * dies_per_channel) as usize],
-                channels: vec![Log::default(); channels as usize],
-                dram: Log::default(),
-                dies_per_channel,
-                device: flows as u16,
-            },
+            logs: Logs::new(channels, dies_per_channel, flows),
             credits,
             evictors: None,
             transactions: Vec::new(),

@@ -1,7 +1,8 @@
 //! Looks up in the logs of dies, channels and memory who had what somebody waited for.
 
 use super::cause::{CAUSES, Cause};
-use super::log::{Delay, Log, State};
+use super::log::{Cursor, Delay, Log, Part, Point, State};
+use super::sums::{Charge, Delayed, Sum, Tally, share_delay};
 use super::weights::Weights;
 
 /// A span in which a piece of work waited. Unit of times: picoseconds.
@@ -23,6 +24,10 @@ pub(crate) enum Obstacle {
     Known { culprit: u16, cause: Cause },
 }
 
+/// Stands in sums for the cell that a wait is charged to while die and channel have nothing to do: that depends on the
+/// wait.
+const IDLE: u32 = u32::MAX;
+
 /// What everybody waits for.
 #[derive(Clone, Debug)]
 pub(crate) struct Logs {
@@ -30,78 +35,230 @@ pub(crate) struct Logs {
     pub(crate) channels: Vec<Log>,
     /// Of the data cache.
     pub(crate) dram: Log,
-    pub(super) dies_per_channel: u32,
+    dies_per_channel: u32,
     /// The culprit where there is none.
     pub(super) device: u16,
+    /// The charges of a long wait.
+    tally: Tally,
 }
 
 impl Logs {
-    /// Charges a wait of a flow to those who had what it waited for.
-    pub(super) fn charge(&self, victim: u16, wait: &Wait, charges: &mut Weights) {
+    /// Nothing happened yet.
+    pub(super) fn new(channels: u32, dies_per_channel: u32, flows: usize) -> Self {
+        Self {
+            dies: vec![Log::default(); (channels * dies_per_channel) as usize],
+            channels: vec![Log::default(); channels as usize],
+            dram: Log::default(),
+            dies_per_channel,
+            device: flows as u16,
+            tally: Tally::new((flows + 1) * CAUSES),
+        }
+    }
+
+    /// Charges a wait of a flow to those who had what it waited for. The wait is over.
+    pub(super) fn charge(&mut self, victim: u16, wait: &Wait, charges: &mut Weights) {
         let Wait { from, to, obstacle } = *wait;
-        let asked = from;
         match obstacle {
             Obstacle::Known { culprit, cause } => charges.add(cell(culprit, cause), to - from),
             Obstacle::Channel { channel } => {
-                self.charge_channel(channel, from, to, cell(self.device, Cause::Policy), charges);
+                let idle = cell(self.device, Cause::Policy);
+                let log = &mut self.channels[channel as usize];
+                charge_in_order(log, (from, to), idle, &mut self.tally, charges);
             }
             Obstacle::Die { die, idle, culprit } => {
-                let channel = die / self.dies_per_channel;
-                self.dies[die as usize].walk(from, to, |from, to, point| match point.state {
-                    State::Busy(cause) if point.flow == victim && point.delay.ps > 0 => {
-                        let own = cell(victim, cause);
-                        charge_own(own, &point.delay, asked, (from, to), charges);
-                    }
-                    State::Busy(cause) => charges.add(cell(point.flow, cause), to - from),
-                    State::Holds(cause) => {
-                        let holder = cell(point.flow, cause);
-                        self.charge_channel(channel, from, to, holder, charges);
-                    }
-                    State::Idle => {
-                        self.charge_channel(channel, from, to, cell(culprit, idle), charges);
-                    }
-                });
+                let channel = &mut self.channels[(die / self.dies_per_channel) as usize];
+                let die = &mut self.dies[die as usize];
+                let who = DieWait { victim, asked: from, idle: cell(culprit, idle) };
+                if die.is_long(from) || channel.is_long(from) {
+                    sum_up_die(die, channel, to);
+                    let tally = &mut self.tally;
+                    who.charge(die, channel, to, &mut |charge| tally.add(charge));
+                    tally.hand_over(charges);
+                } else {
+                    let mut add = |charge: Charge| charges.add(charge.cell, charge.ps);
+                    who.charge(die, channel, to, &mut add);
+                }
             }
         }
     }
 
-    /// Charges a span to what the channel did; where it did nothing, to `idle`.
-    fn charge_channel(&self, channel: u32, from: u64, to: u64, idle: u32, charges: &mut Weights) {
-        self.channels[channel as usize].walk(from, to, |from, to, point| match point.state {
-            State::Idle => charges.add(idle, to - from),
-            State::Busy(cause) | State::Holds(cause) => {
-                charges.add(cell(point.flow, cause), to - from);
+    /// Charges a span to what the memory of the data cache did.
+    pub(super) fn charge_dram(&mut self, from: u64, to: u64, charges: &mut Weights) {
+        let idle = cell(self.device, Cause::Dram);
+        charge_in_order(&mut self.dram, (from, to), idle, &mut self.tally, charges);
+    }
+}
+
+/// Charges a span to what a channel or the memory did, cells in the order of time.
+fn charge_in_order(
+    log: &mut Log,
+    (from, to): (u64, u64),
+    idle: u32,
+    tally: &mut Tally,
+    charges: &mut Weights,
+) {
+    let (span, mut cursor) = ((from, to), Cursor::default());
+    if log.is_long(from) {
+        sum_up(log, to);
+        charge_log(log, span, &mut cursor, idle, &mut |charge| tally.add(charge));
+        tally.hand_over(charges);
+    } else {
+        let mut add = |charge: Charge| charges.add(charge.cell, charge.ps);
+        charge_log(log, span, &mut cursor, idle, &mut add);
+    }
+}
+
+/// Charges a span to what a channel or the memory did; where it did nothing, to `idle`.
+fn charge_log(
+    log: &Log,
+    span: (u64, u64),
+    cursor: &mut Cursor,
+    idle: u32,
+    charge: &mut impl FnMut(Charge),
+) {
+    log.walk_sums(span, cursor, &mut |part| {
+        match part {
+            Part::Piece(from, to, point) => {
+                let cell = match point.state {
+                    State::Idle => idle,
+                    State::Busy(cause) | State::Holds(cause) => cell(point.flow, cause),
+                };
+                charge(Charge { cell, ps: to - from, since: from, rank: 0 });
             }
+            Part::Sum(sum) => charge_plain(sum, idle, charge),
+        }
+        true
+    });
+}
+
+/// Charges what does not depend on when the wait began.
+fn charge_plain(sum: &Sum, idle: u32, charge: &mut impl FnMut(Charge)) {
+    for &part in &sum.plain {
+        let cell = if part.cell == IDLE { idle } else { part.cell };
+        charge(Charge { cell, ..part });
+    }
+}
+
+/// Adds up what a channel or the memory did until now.
+fn sum_up(log: &mut Log, now: u64) {
+    log.sum_up(now, |from, to, point, sum| {
+        let cell = match point.state {
+            State::Idle => IDLE,
+            State::Busy(cause) | State::Holds(cause) => cell(point.flow, cause),
+        };
+        sum.plain.push(Charge { cell, ps: to - from, since: from, rank: 0 });
+    });
+}
+
+/// Adds up what a die did until now, and what its channel did while the die did nothing.
+fn sum_up_die(die: &mut Log, channel: &mut Log, now: u64) {
+    sum_up(channel, now);
+    let mut cursor = Cursor::default();
+    die.sum_up(now, |from, to, point, sum| {
+        let mut add = |charge: Charge| sum.plain.push(charge);
+        match point.state {
+            State::Busy(cause) => {
+                let own =
+                    Charge { cell: cell(point.flow, cause), ps: to - from, since: from, rank: 0 };
+                if point.delay.ps > 0 {
+                    sum.delayed.push(Delayed::of(own, &point.delay));
+                } else {
+                    add(own);
+                }
+            }
+            State::Holds(cause) => {
+                let holder = cell(point.flow, cause);
+                charge_log(channel, (from, to), &mut cursor, holder, &mut add);
+            }
+            State::Idle => charge_log(channel, (from, to), &mut cursor, IDLE, &mut add),
+        }
+    });
+    channel.settle(die.settled());
+}
+
+/// A wait of a flow for a die.
+#[derive(Clone, Copy, Debug)]
+struct DieWait {
+    victim: u16,
+    asked: u64,
+    /// What is charged while die and channel have nothing to do.
+    idle: u32,
+}
+
+impl DieWait {
+    /// Charges the wait, which ends at `to`. With sums the charges are in no order.
+    fn charge(&self, die: &Log, channel: &Log, to: u64, charge: &mut impl FnMut(Charge)) {
+        let (span, mut cursor) = ((self.asked, to), Cursor::default());
+        die.walk_sums(span, &mut Cursor::default(), &mut |part| match part {
+            Part::Piece(from, to, point) => {
+                self.charge_piece((from, to), point, (channel, &mut cursor), charge);
+                true
+            }
+            Part::Sum(sum) => self.charge_sum(sum, charge),
         });
     }
 
-    /// Charges a span to what the memory of the data cache did.
-    pub(super) fn charge_dram(&self, from: u64, to: u64, charges: &mut Weights) {
-        self.dram.walk(from, to, |from, to, point| {
-            let culprit = if point.state == State::Idle { self.device } else { point.flow };
-            charges.add(cell(culprit, Cause::Dram), to - from);
-        });
+    /// Charges a piece of the wait.
+    fn charge_piece(
+        &self,
+        (from, to): (u64, u64),
+        point: &Point,
+        (channel, cursor): (&Log, &mut Cursor),
+        charge: &mut impl FnMut(Charge),
+    ) {
+        match point.state {
+            State::Busy(cause) => {
+                let own =
+                    Charge { cell: cell(point.flow, cause), ps: to - from, since: from, rank: 0 };
+                if point.flow == self.victim && point.delay.ps > 0 {
+                    charge_own(own, &point.delay, self.asked, charge);
+                } else {
+                    charge(own);
+                }
+            }
+            State::Holds(cause) => {
+                charge_log(channel, (from, to), cursor, cell(point.flow, cause), charge);
+            }
+            State::Idle => charge_log(channel, (from, to), cursor, self.idle, charge),
+        }
+    }
+
+    /// Charges the sum of many pieces. False if that takes a look at these pieces, since some of the work of the
+    /// victim would have been over when the wait began, but for its delay, and some would not.
+    fn charge_sum(&self, sum: &Sum, charge: &mut impl FnMut(Charge)) -> bool {
+        let all_own = |work: &Delayed| {
+            work.own.cell / CAUSES as u32 != u32::from(self.victim) || self.asked <= work.own_until
+        };
+        if !sum.delayed.iter().all(|work| all_own(work) || self.asked >= work.others_from) {
+            return false;
+        }
+        charge_plain(sum, self.idle, charge);
+        for work in &sum.delayed {
+            if all_own(work) {
+                charge(work.own);
+            } else {
+                work.others.iter().for_each(|&other| charge(other));
+            }
+        }
+        true
     }
 }
 
 /// Charges a span in which a flow waited behind its own work, from `asked` on. What of it would have been over
 /// by then but for the delay of that work is charged to those who delayed it, in proportion.
-fn charge_own(own: u32, delay: &Delay, asked: u64, (from, to): (u64, u64), charges: &mut Weights) {
+fn charge_own(own: Charge, delay: &Delay, asked: u64, charge: &mut impl FnMut(Charge)) {
+    let (from, to) = (own.since, own.since + own.ps);
     let sooner = from.saturating_sub(delay.ps).max(asked);
     let rest = to.saturating_sub(delay.ps).saturating_sub(sooner);
-    let others = to - from - rest;
-    charges.add(own, rest);
-    let total: u128 = delay.by.iter().map(|&(_, ps)| u128::from(ps)).sum();
-    let (mut before, mut given) = (0, 0);
-    for &(cell, ps) in delay.by.iter().filter(|&&(_, ps)| ps > 0) {
-        before += u128::from(ps);
-        let until = (u128::from(others) * before / total) as u64;
-        charges.add(cell, until - given);
-        given = until;
-    }
+    charge(Charge { ps: rest, ..own });
+    share_delay(delay, own.ps - rest, from, charge);
 }
 
 /// A culprit and a cause as one number.
 pub(super) fn cell(culprit: u16, cause: Cause) -> u32 {
     u32::from(culprit) * CAUSES as u32 + cause as u32
 }
+
+#[cfg(test)]
+#[path = "charge_tests.rs"]
+mod tests;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::cause::Cause;
+use super::sums::{LEAF, Sum, Sums};
 
 /// What a resource does from some time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +33,35 @@ pub(crate) struct Point {
     pub(crate) delay: Delay,
 }
 
+/// A part of a span of a log.
+pub(super) enum Part<'a> {
+    /// A piece of the span: its start, its end and what the resource did.
+    Piece(u64, u64, &'a Point),
+    /// The sum over many pieces.
+    Sum(&'a Sum),
+}
+
+/// Number of the point at which a look into a log begins. A look near the last one is quick; the first one begins at
+/// the end of the log, since most waits began not long ago.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor(u64);
+
+impl Default for Cursor {
+    fn default() -> Self {
+        Self(u64::MAX)
+    }
+}
+
 /// The states of one resource in order of time. Unit of times: picoseconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     points: VecDeque<Point>,
+    /// Number of points that were forgotten. Piece `n` begins at the point with number `n`, counted from the start
+    /// of the run.
+    forgotten: u64,
+    sums: Sums,
+    /// What was done before is summed up, and so does not change any more.
+    settled: u64,
 }
 
 impl Log {
@@ -46,6 +72,7 @@ impl Log {
 
     /// The same for work that others delayed.
     pub(crate) fn push_delayed(&mut self, at: u64, flow: u16, state: State, delay: Delay) {
+        assert!(at >= self.settled, "what is summed up does not change");
         while self.points.back().is_some_and(|point| point.at >= at) {
             self.points.pop_back();
         }
@@ -58,8 +85,18 @@ impl Log {
     }
 
     /// Calls `visit` with start and end of every piece of a span, in order of time, and what it is.
-    pub(crate) fn walk(&self, from: u64, to: u64, mut visit: impl FnMut(u64, u64, &Point)) {
-        let next = self.points.partition_point(|point| point.at <= from);
+    #[cfg(test)]
+    pub(super) fn walk(&self, from: u64, to: u64, visit: impl FnMut(u64, u64, &Point)) {
+        self.walk_at(self.first_after(from, &mut Cursor::default()), (from, to), visit);
+    }
+
+    /// The same where the first point after `from` is known.
+    fn walk_at(
+        &self,
+        next: usize,
+        (from, to): (u64, u64),
+        mut visit: impl FnMut(u64, u64, &Point),
+    ) {
         let mut current = match next.checked_sub(1) {
             Some(at) => self.points[at],
             None => Point { at: from, flow: 0, state: State::Idle, delay: Delay::default() },
@@ -77,10 +114,142 @@ impl Log {
         }
     }
 
+    /// False if no wait from this time on contains all pieces of a sum.
+    pub(super) fn is_long(&self, from: u64) -> bool {
+        let leaf = self.points.len().checked_sub(LEAF as usize + 1);
+        leaf.is_some_and(|at| self.points[at].at > from)
+    }
+
+    /// The first point after a time. The search begins at the cursor, in steps that grow, and leaves the cursor there.
+    fn first_after(&self, time: u64, cursor: &mut Cursor) -> usize {
+        let is_after = |at: usize| self.points[at].at > time;
+        let near = cursor.0.saturating_sub(self.forgotten).min(self.points.len() as u64) as usize;
+        let (mut low, mut high, mut step) = (0, self.points.len(), 1);
+        if near > 0 && is_after(near - 1) {
+            high = near - 1;
+            while step <= high {
+                if !is_after(high - step) {
+                    low = high - step + 1;
+                    break;
+                }
+                high -= step;
+                step *= 2;
+            }
+        } else {
+            low = near;
+            while low + step <= high {
+                if is_after(low + step - 1) {
+                    high = low + step - 1;
+                    break;
+                }
+                low += step;
+                step *= 2;
+            }
+        }
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if is_after(middle) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        cursor.0 = low as u64 + self.forgotten;
+        low
+    }
+
+    /// Adds up the pieces that ended at `until` or before, which do not change any more. `charge` adds the charges of a
+    /// piece to a sum.
+    pub(super) fn sum_up(
+        &mut self,
+        until: u64,
+        mut charge: impl FnMut(u64, u64, &Point, &mut Sum),
+    ) {
+        loop {
+            let first = (self.sums.next() - self.forgotten) as usize;
+            let last = first + LEAF as usize;
+            match self.points.get(last) {
+                Some(end) if end.at <= until => self.settled = end.at,
+                _ => return,
+            }
+            let mut sum = Sum::default();
+            for at in first..last {
+                let (point, next) = (&self.points[at], &self.points[at + 1]);
+                charge(point.at, next.at, point, &mut sum);
+            }
+            self.sums.push(sum);
+        }
+    }
+
+    /// What is done before `at` does not change any more.
+    pub(super) fn settle(&mut self, at: u64) {
+        self.settled = self.settled.max(at);
+    }
+
+    /// When the last piece that is summed up ended.
+    pub(super) fn settled(&self) -> u64 {
+        self.settled
+    }
+
+    /// The same as [`Log::walk`], with sums in place of pieces where there are any. `visit` returns false for a sum
+    /// that it cannot use, and gets the parts of that sum.
+    pub(super) fn walk_sums(
+        &self,
+        (from, to): (u64, u64),
+        cursor: &mut Cursor,
+        visit: &mut impl FnMut(Part<'_>) -> bool,
+    ) {
+        let next = self.first_after(from, cursor);
+        let mut pieces = |from: u64, to: u64, point: &Point| {
+            visit(Part::Piece(from, to, point));
+        };
+        // Sums cover whole pieces. The first piece of the span and the last one may be cut.
+        if self.points.get(next + LEAF as usize).is_none_or(|point| point.at >= to) {
+            self.walk_at(next, (from, to), pieces);
+            return;
+        }
+        self.walk_at(next, (from, self.points[next].at), &mut pieces);
+        let mut piece = cursor.0;
+        let end = self.first_after(to - 1, cursor);
+        let last = cursor.0 - 1;
+        while piece < last {
+            if let Some((level, number, size)) = self.sums.largest(piece, last) {
+                self.visit_sum(level, number, visit);
+                piece += size;
+            } else {
+                self.visit_piece(piece, visit);
+                piece += 1;
+            }
+        }
+        let point = &self.points[end - 1];
+        visit(Part::Piece(point.at, to, point));
+    }
+
+    fn visit_sum(&self, level: usize, number: u64, visit: &mut impl FnMut(Part<'_>) -> bool) {
+        if visit(Part::Sum(self.sums.get(level, number))) {
+            return;
+        }
+        for part in Sums::parts(number, level) {
+            match level.checked_sub(1) {
+                Some(below) => self.visit_sum(below, part, visit),
+                None => self.visit_piece(part, visit),
+            }
+        }
+    }
+
+    fn visit_piece(&self, piece: u64, visit: &mut impl FnMut(Part<'_>) -> bool) {
+        let at = (piece - self.forgotten) as usize;
+        let (point, next) = (&self.points[at], &self.points[at + 1]);
+        visit(Part::Piece(point.at, next.at, point));
+    }
+
     /// Forgets what nobody asks for any more: all before the state at `oldest`.
     pub(crate) fn trim(&mut self, oldest: u64) {
         let later = self.points.partition_point(|point| point.at <= oldest);
-        self.points.drain(..later.saturating_sub(1));
+        let forgotten = later.saturating_sub(1);
+        self.points.drain(..forgotten);
+        self.forgotten += forgotten as u64;
+        self.sums.trim(self.forgotten);
     }
 }
 

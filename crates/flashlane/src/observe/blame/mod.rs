@@ -8,6 +8,7 @@ pub(crate) mod log;
 mod matrix;
 mod place;
 mod seconds;
+mod sums;
 mod waits;
 mod weights;
 

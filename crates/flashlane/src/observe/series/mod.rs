@@ -1,5 +1,6 @@
 //! The run in windows of time: throughput, latencies, queues, free blocks, utilisation.
 
+mod area;
 mod histogram;
 pub(crate) mod recorder;
 

@@ -1,5 +1,6 @@
 //! Collects a time series while windows grow: pairs of them are merged when there are too many.
 
+use super::area::{Changes, Level};
 use super::{DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
 use crate::error::Error;
 use crate::layout::SECTOR_BYTES;
@@ -43,16 +44,17 @@ struct FlowSums {
     response: u128,
     end_to_end: u128,
     responses: Histogram,
-    /// Requests times picoseconds.
-    waiting: u128,
-    device: u128,
+    /// Requests that wait, and requests in the device.
+    waiting: Changes,
+    device: Changes,
     /// Counted requests for the slowdown, and their end-to-end times in picoseconds.
     slowed: (u64, u128),
     set_chips: Option<u32>,
 }
 
 impl FlowSums {
-    fn add(&mut self, later: &Self) {
+    /// Merges a window with the next one, which is `window` long. Unit: picoseconds.
+    fn add(&mut self, later: &Self, window: u64) {
         for (sum, more) in self.requests.iter_mut().zip(later.requests) {
             *sum += more;
         }
@@ -62,8 +64,8 @@ impl FlowSums {
         self.response += later.response;
         self.end_to_end += later.end_to_end;
         self.responses.add(&later.responses);
-        self.waiting += later.waiting;
-        self.device += later.device;
+        self.waiting.add(&later.waiting, window);
+        self.device.add(&later.device, window);
         self.slowed.0 += later.slowed.0;
         self.slowed.1 += later.slowed.1;
         self.set_chips = later.set_chips.or(self.set_chips);
@@ -87,7 +89,8 @@ impl FlowSums {
         self.responses.record(response / 1_000);
     }
 
-    fn point(&self, span_s: f64) -> FlowPoint {
+    /// `waiting` and `device` in requests times picoseconds.
+    fn point(&self, span_s: f64, waiting: u128, device: u128) -> FlowPoint {
         let requests: u64 = self.requests.iter().sum();
         let mean = |sum: u128| (requests > 0).then(|| sum as f64 / requests as f64 / 1e6);
         let rate = |count: u64| count as f64 / span_s;
@@ -103,8 +106,8 @@ impl FlowSums {
             response_p99_us: self.responses.quantile_us(0.99),
             end_to_end_mean_us: mean(self.end_to_end),
             slowdown: None,
-            waiting_requests: level(self.waiting),
-            device_requests: level(self.device),
+            waiting_requests: level(waiting),
+            device_requests: level(device),
             set_chips: self.set_chips,
         }
     }
@@ -203,19 +206,20 @@ impl SeriesRecorder {
     }
 
     fn merge_pairs(&mut self) {
-        self.window *= 2;
         let count = self.windows.len().div_ceil(2);
+        let flows = vec![FlowSums::default(); self.by_arrival.len()];
+        self.windows.resize(2 * count, Sums { flows, counters: None });
         for index in 0..count {
             let mut merged = self.windows[2 * index].clone();
-            if let Some(later) = self.windows.get(2 * index + 1) {
-                for (flow, more) in merged.flows.iter_mut().zip(&later.flows) {
-                    flow.add(more);
-                }
-                merged.counters = later.counters;
+            let later = &self.windows[2 * index + 1];
+            for (flow, more) in merged.flows.iter_mut().zip(&later.flows) {
+                flow.add(more, self.window);
             }
+            merged.counters = later.counters;
             self.windows[index] = merged;
         }
         self.windows.truncate(count);
+        self.window *= 2;
     }
 
     /// A request is back at the host; its window is open.
@@ -231,8 +235,8 @@ impl SeriesRecorder {
             if request.counted {
                 (sums.slowed.0, sums.slowed.1) = (sums.slowed.0 + 1, sums.slowed.1 + whole);
             }
-            sums.waiting += u128::from((request.fetched - request.arrival).0);
-            sums.device += u128::from((now - request.fetched).0);
+            sums.waiting.pass((request.fetched - request.arrival).0);
+            sums.device.pass((now - request.fetched).0);
             return;
         }
         if request.counted {
@@ -244,19 +248,24 @@ impl SeriesRecorder {
         self.spread(flow, request.fetched, now, |sums| &mut sums.device);
     }
 
-    /// Adds a span of time to the windows that it lies in.
+    /// Counts a request from one time to another.
     fn spread(
         &mut self,
         flow: usize,
         from: Time,
         to: Time,
-        sum: impl Fn(&mut FlowSums) -> &mut u128,
+        changes: impl Fn(&mut FlowSums) -> &mut Changes,
     ) {
-        let (mut at, mut from) = ((from.0 / self.window) as usize, from.0);
-        while from < to.0 {
-            let end = to.0.min((at as u64 + 1).saturating_mul(self.window));
-            *sum(&mut self.windows[at].flows[flow]) += u128::from(end - from);
-            (at, from) = (at + 1, end);
+        if from < to {
+            let window = u128::from(self.window);
+            let mut at = |time: Time, change: fn(&mut Changes, u128)| {
+                let number = time.0 / self.window;
+                let before_end = (u128::from(number) + 1) * window - u128::from(time.0);
+                let sums = &mut self.windows[number as usize].flows[flow];
+                change(changes(sums), before_end);
+            };
+            at(from, Changes::begin);
+            at(to, Changes::end);
         }
     }
 
@@ -270,6 +279,7 @@ impl SeriesRecorder {
     ) -> TimeSeries {
         self.close(counters, set_chips);
         let mut before = Counters::default();
+        let mut levels = vec![[Level::default(); 2]; names.len()];
         let mut windows = Vec::with_capacity(self.windows.len());
         for (index, sums) in (0_u64..).zip(&self.windows) {
             let start = Time(index * self.window);
@@ -277,10 +287,14 @@ impl SeriesRecorder {
             let end = Time(start.0.saturating_add(self.window).min(end.0.max(start.0 + 1)));
             let span_s = (end - start).as_s();
             let after = sums.counters.unwrap_or(counters);
+            let points = sums.flows.iter().zip(&mut levels).map(|(flow, [waiting, device])| {
+                let waiting = waiting.area(&flow.waiting, self.window);
+                flow.point(span_s, waiting, device.area(&flow.device, self.window))
+            });
             windows.push(SeriesWindow {
                 start_s: start.as_s(),
                 end_s: end.as_s(),
-                flows: sums.flows.iter().map(|flow| flow.point(span_s)).collect(),
+                flows: points.collect(),
                 device: self.device_point(before, after, span_s),
             });
             before = after;
@@ -422,6 +436,43 @@ mod tests {
         };
         assert_eq!((counts(true), counts(false)), (1, 1));
         assert!(series.windows.len() <= WINDOWS_MAX);
+    }
+
+    /// Requests that last for many windows, merged windows and all: against spans cut at the ends of windows.
+    #[test]
+    fn long_requests_are_in_every_window_that_they_last_through() {
+        let mut rng = flashlane_engine::Rng::stream(1, "series", 0);
+        let mut recorder = SeriesRecorder::new(Some(10_000_000), vec![true], 1, 1);
+        let mut spans = Vec::new();
+        for step in 0..2_000 {
+            let now = 3 * step;
+            let arrival = now - rng.below(now + 1);
+            let fetched = arrival + rng.below(now - arrival + 1);
+            add(&mut recorder, &request(arrival, fetched), Time::from_us(now), 0);
+            spans.push((arrival, fetched, now));
+            if step % 500 == 499 {
+                recorder.merge_pairs();
+                recorder.open_from = (recorder.windows.len() as u64 - 1) * recorder.window;
+                recorder.open_until = recorder.open_from + recorder.window;
+            }
+        }
+        let end = Time::from_us(6_000);
+        let series = recorder.finish(end, Counters::default(), &[None], vec!["a".into()]);
+        assert!(series.windows.len() > 20, "{} windows", series.windows.len());
+        for window in &series.windows {
+            let inside = |from: u64, to: u64| {
+                let (from, to) = (from as f64 / 1e6, to as f64 / 1e6);
+                (to.min(window.end_s) - from.max(window.start_s)).max(0.0)
+            };
+            let length = window.end_s - window.start_s;
+            let waiting = spans.iter().map(|&(arrival, fetched, _)| inside(arrival, fetched));
+            let device = spans.iter().map(|&(_, fetched, now)| inside(fetched, now));
+            let expected = [waiting.sum::<f64>() / length, device.sum::<f64>() / length];
+            let found = [window.flows[0].waiting_requests, window.flows[0].device_requests];
+            for (found, expected) in found.into_iter().zip(expected) {
+                assert!((found - expected).abs() <= 1e-6 * expected.max(1.0), "{found} {expected}");
+            }
+        }
     }
 
     #[test]

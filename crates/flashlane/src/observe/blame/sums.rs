@@ -1,0 +1,266 @@
+//! Sums over many pieces of a log, so that a long wait need not look at every piece.
+//!
+//! A sum covers a fixed number of pieces, or four smaller sums. So a wait over `n` pieces looks at some `log n` sums.
+//! Charges are listed in the order in which a walk over all pieces would first meet their cells: what is shared out
+//! later is rounded in that order.
+
+use std::collections::VecDeque;
+
+use super::log::Delay;
+use super::weights::Weights;
+
+/// Pieces of a smallest sum.
+pub(super) const LEAF: u64 = 16;
+
+/// Sums that the next larger sum covers.
+const FANOUT: u64 = 4;
+
+/// A time charged to a cell, for one piece or for many. Unit of times: picoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Charge {
+    pub(super) cell: u32,
+    pub(super) ps: u64,
+    /// Start of the first piece that has this charge.
+    pub(super) since: u64,
+    /// Place among the charges of that piece.
+    pub(super) rank: u8,
+}
+
+/// Work of one cell that others delayed. How much of it a wait charges to these others depends on when the wait
+/// began.
+#[derive(Clone, Debug)]
+pub(super) struct Delayed {
+    /// All of it, charged to the work itself. That is right for waits that began at `own_until` or before.
+    pub(super) own: Charge,
+    pub(super) own_until: u64,
+    /// All of it, charged to those who delayed it. That is right for waits that began at `others_from` or later.
+    pub(super) others: Vec<Charge>,
+    pub(super) others_from: u64,
+}
+
+impl Delayed {
+    /// A piece of work.
+    pub(super) fn of(own: Charge, delay: &Delay) -> Self {
+        assert!(delay.ps <= own.since, "nothing is delayed by more than all the time so far");
+        let mut others = Vec::new();
+        share_delay(delay, own.ps, own.since, &mut |charge| others.push(charge));
+        Self {
+            own,
+            own_until: own.since - delay.ps,
+            others,
+            others_from: (own.since + own.ps).saturating_sub(delay.ps),
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.own = earlier_first(self.own, other.own);
+        self.own_until = self.own_until.min(other.own_until);
+        self.others.extend(other.others);
+        self.others_from = self.others_from.max(other.others_from);
+    }
+}
+
+/// Shares a time among those who delayed a piece of work, in proportion.
+pub(super) fn share_delay(delay: &Delay, time: u64, since: u64, charge: &mut impl FnMut(Charge)) {
+    let total: u128 = delay.by.iter().map(|&(_, ps)| u128::from(ps)).sum();
+    let (mut before, mut given) = (0, 0);
+    for (rank, &(cell, ps)) in (1..).zip(&delay.by).filter(|&(_, &(_, ps))| ps > 0) {
+        before += u128::from(ps);
+        let until = (u128::from(time) * before / total) as u64;
+        charge(Charge { cell, ps: until - given, since, rank });
+        given = until;
+    }
+}
+
+/// The charges of some pieces, each cell once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sum {
+    /// Charges that do not depend on when the wait began.
+    pub(super) plain: Vec<Charge>,
+    /// By cell.
+    pub(super) delayed: Vec<Delayed>,
+}
+
+impl Sum {
+    /// The sum of several sums.
+    fn of<'a>(parts: impl Iterator<Item = &'a Self>) -> Self {
+        let mut whole = Self::default();
+        for part in parts {
+            whole.plain.extend_from_slice(&part.plain);
+            whole.delayed.extend_from_slice(&part.delayed);
+        }
+        whole.join();
+        whole
+    }
+
+    /// Adds up what belongs to the same cell.
+    fn join(&mut self) {
+        join(&mut self.plain);
+        let mut pieces = std::mem::take(&mut self.delayed);
+        pieces.sort_unstable_by_key(|work| (work.own.cell, work.own.since));
+        for work in pieces {
+            match self.delayed.last_mut() {
+                Some(last) if last.own.cell == work.own.cell => last.add(work),
+                _ => self.delayed.push(work),
+            }
+        }
+        for work in &mut self.delayed {
+            join(&mut work.others);
+        }
+    }
+}
+
+/// The sum of two charges to the same cell.
+fn earlier_first(a: Charge, b: Charge) -> Charge {
+    let first = if (a.since, a.rank) <= (b.since, b.rank) { a } else { b };
+    Charge { ps: a.ps + b.ps, ..first }
+}
+
+/// Adds up charges to the same cell. Those of nothing are left out, as they are in [`Weights`].
+fn join(charges: &mut Vec<Charge>) {
+    charges.retain(|charge| charge.ps > 0);
+    charges.sort_unstable_by_key(|charge| (charge.cell, charge.since, charge.rank));
+    charges.dedup_by(|later, kept| {
+        let same = later.cell == kept.cell;
+        if same {
+            kept.ps += later.ps;
+        }
+        same
+    });
+}
+
+/// Sums that cover equally many pieces each.
+#[derive(Clone, Debug, Default)]
+struct Level {
+    /// Number of the first sum that is kept. Sum `n` covers the pieces from `n` times their number on.
+    first: u64,
+    sums: VecDeque<Sum>,
+}
+
+impl Level {
+    /// Number of the next sum that is made.
+    fn next(&self) -> u64 {
+        self.first + self.sums.len() as u64
+    }
+
+    fn get(&self, number: u64) -> Option<&Sum> {
+        self.sums.get(number.checked_sub(self.first)? as usize)
+    }
+}
+
+/// The sums over the pieces of a log, which are numbered. Smallest sums first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums {
+    levels: Vec<Level>,
+}
+
+impl Sums {
+    /// The first piece that the next sum covers.
+    pub(super) fn next(&self) -> u64 {
+        self.levels.first().map_or(0, Level::next) * LEAF
+    }
+
+    /// Adds the charges of the next [`LEAF`] pieces.
+    pub(super) fn push(&mut self, mut leaf: Sum) {
+        leaf.join();
+        let mut made = leaf;
+        for at in 0.. {
+            if at == self.levels.len() {
+                let first = self.levels.last().map_or(0, |below| (below.next() - 1) / FANOUT);
+                self.levels.push(Level { first, sums: VecDeque::new() });
+            }
+            self.levels[at].sums.push_back(made);
+            let level = &self.levels[at];
+            let parts = level.next().checked_sub(FANOUT).filter(|_| level.next() % FANOUT == 0);
+            let Some(parts) = parts.filter(|&parts| parts >= level.first) else { return };
+            let skipped = (parts - level.first) as usize;
+            made = Sum::of(level.sums.range(skipped..));
+            let above = self.levels.get(at + 1).map(Level::next);
+            assert!(above.is_none_or(|next| next == parts / FANOUT), "no sum is left out");
+        }
+    }
+
+    /// The largest sum that begins with piece `from` and ends before piece `to`: its level and number, and how many
+    /// pieces it covers.
+    pub(super) fn largest(&self, from: u64, to: u64) -> Option<(usize, u64, u64)> {
+        let mut size = LEAF;
+        let mut found = None;
+        for (at, level) in self.levels.iter().enumerate() {
+            let number = from / size;
+            if from % size > 0 || from + size > to || level.get(number).is_none() {
+                break;
+            }
+            found = Some((at, number, size));
+            size *= FANOUT;
+        }
+        found
+    }
+
+    /// A sum.
+    pub(super) fn get(&self, level: usize, number: u64) -> &Sum {
+        self.levels[level].get(number).expect("a sum is kept as long as its pieces")
+    }
+
+    /// The sums that a sum is made of; of one of the lowest level, the pieces.
+    pub(super) fn parts(number: u64, level: usize) -> std::ops::Range<u64> {
+        let parts = if level == 0 { LEAF } else { FANOUT };
+        number * parts..(number + 1) * parts
+    }
+
+    /// Forgets sums over pieces before `first`.
+    pub(super) fn trim(&mut self, first: u64) {
+        let mut size = LEAF;
+        for level in &mut self.levels {
+            let kept = first.div_ceil(size);
+            let forgotten = kept.saturating_sub(level.first).min(level.sums.len() as u64);
+            level.sums.drain(..forgotten as usize);
+            level.first = level.first.max(kept);
+            size *= FANOUT;
+        }
+        if self.levels.is_empty() && first > 0 {
+            self.levels.push(Level { first: first.div_ceil(LEAF), sums: VecDeque::new() });
+        }
+    }
+}
+
+/// The charges of one wait, in any order.
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    /// Place in the list by cell, plus one; 0 for none.
+    place: Vec<u32>,
+    list: Vec<Charge>,
+    /// Charges added so far.
+    pub(super) steps: u64,
+}
+
+impl Tally {
+    /// Nothing is charged.
+    pub(super) fn new(cells: usize) -> Self {
+        Self { place: vec![0; cells], list: Vec::new(), steps: 0 }
+    }
+
+    /// Adds a charge.
+    pub(super) fn add(&mut self, charge: Charge) {
+        self.steps += 1;
+        if charge.ps == 0 {
+            return;
+        }
+        let place = &mut self.place[charge.cell as usize];
+        if *place == 0 {
+            self.list.push(charge);
+            *place = self.list.len() as u32;
+        } else {
+            let sum = &mut self.list[*place as usize - 1];
+            *sum = earlier_first(*sum, charge);
+        }
+    }
+
+    /// Hands all charges over in the order of time, and is empty again.
+    pub(super) fn hand_over(&mut self, to: &mut Weights) {
+        self.list.sort_unstable_by_key(|charge| (charge.since, charge.rank));
+        for charge in self.list.drain(..) {
+            self.place[charge.cell as usize] = 0;
+            to.add(charge.cell, charge.ps);
+        }
+    }
+}
