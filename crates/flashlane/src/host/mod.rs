@@ -493,7 +493,7 @@ impl Ssd {
     /// The queue hands out no more events: fails where some are left that come after the end of simulated time,
     /// unless the load that was asked for is over and complete.
     pub(crate) fn check_end_of_time(&mut self) -> Result<(), Error> {
-        if self.queue.len() == 0 {
+        if self.queue.is_empty() {
             return Ok(());
         }
         self.end_passes_in_pauses();
