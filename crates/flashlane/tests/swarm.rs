@@ -32,6 +32,16 @@ use generate::{Case, case};
 /// Processor time after which a run counts as endless.
 const ENDLESS: Duration = Duration::from_secs(180);
 
+/// Memory of all runs together that is too much. Unit: bytes.
+const MEMORY_MAX: u64 = 8 << 30;
+
+/// Memory that the program has now; 0 where the system does not tell it. Unit: bytes.
+fn memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    pages.unwrap_or(0) * 4096
+}
+
 /// What came of a seed.
 enum Outcome {
     Refused(String),
