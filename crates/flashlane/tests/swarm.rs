@@ -57,12 +57,10 @@ fn run(seed: u64) -> Outcome {
     }
     let (start, began) = (Instant::now(), processor_time());
     let progress = |done: f64| {
-        let took = processor_time() - began;
-        assert!(
-            took < ENDLESS,
-            "the run takes for ever: {:.1} % done after {took:?}",
-            done * 100.0
-        );
+        let (took, percent) = (processor_time() - began, done * 100.0);
+        assert!(took < ENDLESS, "the run takes for ever: {percent:.1} % done after {took:?}");
+        let memory = memory();
+        assert!(memory < MEMORY_MAX, "the run takes {memory} bytes: {percent:.1} % done");
     };
     let result = catch_unwind(AssertUnwindSafe(|| {
         let run = simulate_in_detail(&case.device, &case.workload, &case.options, &progress);
