@@ -32,6 +32,16 @@ use generate::{Case, case};
 /// Processor time after which a run counts as endless.
 const ENDLESS: Duration = Duration::from_secs(180);
 
+/// Memory of all runs together that is too much. Unit: bytes.
+const MEMORY_MAX: u64 = 8 << 30;
+
+/// Memory that the program has now; 0 where the system does not tell it. Unit: bytes.
+fn memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    pages.unwrap_or(0) * 4096
+}
+
 /// What came of a seed.
 enum Outcome {
     Refused(String),
@@ -47,12 +57,10 @@ fn run(seed: u64) -> Outcome {
     }
     let (start, began) = (Instant::now(), processor_time());
     let progress = |done: f64| {
-        let took = processor_time() - began;
-        assert!(
-            took < ENDLESS,
-            "the run takes for ever: {:.1} % done after {took:?}",
-            done * 100.0
-        );
+        let (took, percent) = (processor_time() - began, done * 100.0);
+        assert!(took < ENDLESS, "the run takes for ever: {percent:.1} % done after {took:?}");
+        let memory = memory();
+        assert!(memory < MEMORY_MAX, "the run takes {memory} bytes: {percent:.1} % done");
     };
     let result = catch_unwind(AssertUnwindSafe(|| {
         let run = simulate_in_detail(&case.device, &case.workload, &case.options, &progress);

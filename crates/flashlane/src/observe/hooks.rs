@@ -354,7 +354,10 @@ impl Ssd {
             let parts = self.parts(&request, &work, account.request(id));
             account.close(id, who, &parts);
             if account.block_is_full() {
-                account.end_block(self.oldest_wait(account));
+                account.end_block();
+                if account.trims(self.requests.len()) {
+                    account.trim(self.oldest_wait(account));
+                }
             }
         }
         if let Some(timeline) = TimelineRecorder::wanted(&mut observer.timeline, now.0) {

@@ -101,7 +101,7 @@ impl Ssd {
         let names: Vec<String> = workload.flows.iter().map(|flow| flow.name.clone()).collect();
         if let Some(mut observer) = self.observer.take() {
             if let Some(account) = &mut observer.account {
-                account.end_block(self.now.0);
+                account.end_block();
                 account.audit();
                 observed.blame = Some(account.report(&names));
             }

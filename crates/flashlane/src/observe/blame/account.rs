@@ -109,8 +109,10 @@ pub(crate) struct Account {
     /// By flow, or one for all where the drive has one queue.
     pub(super) fetch: Vec<Places>,
     pub(super) host: Vec<Places>,
-    /// Requests since places were last shared out, and since logs were trimmed.
+    /// Requests since places were last shared out.
     in_block: u64,
+    /// Requests since logs were last trimmed.
+    untrimmed: u64,
 }
 
 impl Account {
@@ -168,6 +170,7 @@ impl Account {
             fetch: vec![places.clone(); queues],
             host: vec![places; queues],
             in_block: 0,
+            untrimmed: 0,
         }
     }
 
@@ -271,6 +274,7 @@ impl Account {
         charges.clear();
         *slot(&mut self.requests, id) = RequestWaits { charges, ..RequestWaits::default() };
         self.in_block += 1;
+        self.untrimmed += 1;
     }
 
     /// True once in a while: it is time to end a block.
@@ -278,8 +282,23 @@ impl Account {
         self.in_block >= BLOCK
     }
 
-    /// Shares out the waits for places, and forgets what was before `oldest`.
-    pub(crate) fn end_block(&mut self, oldest: u64) {
+    /// True if it is time to trim the logs. To find out what may be forgotten, all that waits is looked at. So that this
+    /// costs little for each request, at least as many requests were over since the last time.
+    pub(crate) fn trims(&self, outstanding: usize) -> bool {
+        self.untrimmed >= outstanding as u64
+    }
+
+    /// Forgets what was before `oldest`.
+    pub(crate) fn trim(&mut self, oldest: u64) {
+        self.untrimmed = 0;
+        let Logs { dies, channels, dram, .. } = &mut self.logs;
+        for log in dies.iter_mut().chain(channels).chain([dram]) {
+            log.trim(oldest);
+        }
+    }
+
+    /// Shares out the waits for places.
+    pub(crate) fn end_block(&mut self) {
         self.in_block = 0;
         let Self { flows, matrix, rooms, arbitration, link, firmware, fetch, host, .. } = self;
         let cells = matrix.len() / *flows;
@@ -323,10 +342,6 @@ impl Account {
                 |flow, cell, counted, _| charge(flow, cell, counted),
             );
         }
-        let Logs { dies, channels, dram, .. } = &mut self.logs;
-        for log in dies.iter_mut().chain(channels).chain([dram]) {
-            log.trim(oldest);
-        }
     }
 
     /// When the memory of the data cache was asked for a request that is not over.
@@ -353,4 +368,33 @@ pub(super) fn slot<T: Default>(list: &mut Vec<T>, id: u32) -> &mut T {
         list.resize_with((at + 1).next_power_of_two(), T::default);
     }
     &mut list[at]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looking_for_what_may_be_forgotten_costs_each_request_as_much_however_many_wait() {
+        let parts = Parts { whole: 10, ..Parts::default() };
+        let who = Who { flow: 0, counted: true, queue: 0, pool: 0 };
+        for outstanding in [10, 10_000] {
+            let mut account = Account::new(1, 1, 1, 1, 1, Credits::new(1, 1, 1, true));
+            let (requests, mut looked_at) = (50 * BLOCK, 0);
+            for _ in 0..requests {
+                account.close(0, who, &parts);
+                if account.block_is_full() {
+                    account.end_block();
+                    if account.trims(outstanding) {
+                        looked_at += outstanding as u64;
+                        account.trim(0);
+                    }
+                }
+            }
+            assert!(
+                (1..=requests).contains(&looked_at),
+                "{looked_at} looked at, {outstanding} wait"
+            );
+        }
+    }
 }

@@ -171,7 +171,8 @@ impl Sums {
             }
             self.levels[at].sums.push_back(made);
             let level = &self.levels[at];
-            let parts = level.next().checked_sub(FANOUT).filter(|_| level.next() % FANOUT == 0);
+            let parts =
+                level.next().checked_sub(FANOUT).filter(|_| level.next().is_multiple_of(FANOUT));
             let Some(parts) = parts.filter(|&parts| parts >= level.first) else { return };
             let skipped = (parts - level.first) as usize;
             made = Sum::of(level.sums.range(skipped..));
@@ -187,7 +188,7 @@ impl Sums {
         let mut found = None;
         for (at, level) in self.levels.iter().enumerate() {
             let number = from / size;
-            if from % size > 0 || from + size > to || level.get(number).is_none() {
+            if !from.is_multiple_of(size) || from + size > to || level.get(number).is_none() {
                 break;
             }
             found = Some((at, number, size));
