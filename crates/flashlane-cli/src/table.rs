@@ -386,6 +386,14 @@ fn chips_busy(summary: &Summary) -> String {
     format!("{:.0} %", 100.0 * sum / summary.chips.len().max(1) as f64)
 }
 
+/// Why collection goes on after the window.
+fn owed(blocks: u64) -> String {
+    match blocks {
+        0 => String::new(),
+        _ => format!("; collection owed {blocks} free blocks"),
+    }
+}
+
 fn flash(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     let flash = &summary.flash;
     let after = &summary.after_window;
@@ -394,11 +402,12 @@ fn flash(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     let after = match programs {
         0 => String::new(),
         _ => format!(
-            "after the window, in {} s: {} user programs, {} GC programs, {} mapping programs\n",
+            "after the window, in {} s: {} user programs, {} GC programs, {} mapping programs{}\n",
             number(after.length_s),
             after.flash.user_programs,
             after.flash.gc_programs,
             after.flash.mapping_programs,
+            owed(flash.blocks_owed_at_end),
         ),
     };
     format!(

@@ -55,6 +55,8 @@ pub(crate) struct Reading {
     pub(crate) merges: [u64; 3],
     pub(crate) evictions: u64,
     pub(crate) writebacks: u64,
+    /// Blocks that planes have fewer free than `ftl.gc.threshold` asks for.
+    pub(crate) blocks_owed: u64,
     /// Erases of each block; empty before the first one.
     pub(crate) block_erases: Vec<u32>,
     /// Time that each channel was taken. Unit: picoseconds.
@@ -150,6 +152,7 @@ impl Ssd {
             merges: merges.map_or([0; 3], |h| [h.full_merges, h.partial_merges, h.switch_merges]),
             evictions: self.cache.evictions,
             writebacks: self.ftl.mapping.as_ref().map_or(0, |table| table.writebacks),
+            blocks_owed: self.ftl.blocks_owed(),
             block_erases: (0..erased).map(|block| blocks.block(block).erases).collect(),
             channels: self.flash.taken(at, &self.transactions),
             chips,

@@ -177,6 +177,7 @@ impl Span<'_> {
             program_suspends: self.count(|r| r.flash.program_suspends),
             erase_suspends: self.count(|r| r.flash.erase_suspends),
             gc_invocations: self.count(|r| r.gc_invocations),
+            blocks_owed_at_end: self.to.blocks_owed,
             full_merges: self.count(|r| r.merges[0]),
             partial_merges: self.count(|r| r.merges[1]),
             switch_merges: self.count(|r| r.merges[2]),

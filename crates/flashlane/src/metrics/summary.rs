@@ -513,6 +513,10 @@ pub struct FlashSummary {
     /// Blocks that collection started on; with hybrid mapping, blocks that merges
     /// gave up.
     pub gc_invocations: u64,
+    /// What collection owed at the end: blocks that planes had fewer free than `ftl.gc.threshold` asks for. It goes on
+    /// until this is 0, or nothing is left to collect. 0 with hybrid mapping, and without time (`--waf-only`).
+    #[serde(default)]
+    pub blocks_owed_at_end: u64,
     /// Hybrid mapping: logical blocks gathered in a new data block.
     pub full_merges: u64,
     /// Hybrid mapping: sequential log blocks completed by copies.

@@ -54,6 +54,15 @@ impl Ftl {
         state.free < self.threshold && state.jobs < self.max_jobs
     }
 
+    /// Blocks that planes have fewer free than the threshold asks for: what collection still owes.
+    pub(crate) fn blocks_owed(&self) -> u64 {
+        if self.hybrid.is_some() || self.in_place {
+            return 0;
+        }
+        let short = |free: u32| u64::from(self.threshold.saturating_sub(free));
+        self.blocks.planes.iter().map(|plane| short(plane.free)).sum()
+    }
+
     /// The block of the plane to empty next; `None` where no block can be collected now.
     pub(crate) fn select_victim(&mut self, plane: u32) -> Option<u32> {
         let blocks = &self.blocks;
