@@ -166,5 +166,6 @@ fn check() -> Result<(), String> {
         };
         println!("{name:<20} {:>9.0} {counted:>9.0}  {note}", before.unwrap_or(f64::NAN));
     }
+    scale::check_depth(tool)?;
     if failed { Err("instructions per request went up".to_owned()) } else { Ok(()) }
 }

@@ -131,6 +131,29 @@ fn cost(point: Point, requests: u64) -> Result<Cost, String> {
     }
 }
 
+/// Instructions per request, by two runs of unlike length.
+fn counted(tool: Tool, point: Point) -> Result<f64, String> {
+    let requests = point.requests(COUNTED);
+    let (few, short) = count_run(tool, point.axis, &arguments(point, requests))?;
+    let (many, long) = count_run(tool, point.axis, &arguments(point, 2 * requests))?;
+    Ok((long - short) as f64 / (many - few) as f64)
+}
+
+/// Most by which a request at a large depth may be dearer than at a small one.
+const STEEPEST: f64 = 1.15;
+
+/// Fails where a request beside writes costs more at a large queue depth than at a small one: then something
+/// looks through all that wait.
+pub(crate) fn check_depth(tool: Tool) -> Result<(), String> {
+    let at = |value| counted(tool, Point::named("writes", value)?);
+    let (small, large) = (at(4096)?, at(16_384)?);
+    println!("writes, depth 4,096 {small:>9.0}, depth 16,384 {large:>9.0}");
+    if large <= STEEPEST * small {
+        return Ok(());
+    }
+    Err("a request costs more at a larger queue depth".to_owned())
+}
+
 /// Measures every point of the axes named, or of all, and prints a table.
 pub(crate) fn scale(names: &[String]) -> Result<(), String> {
     let tool = Tool::found();
@@ -143,11 +166,7 @@ pub(crate) fn scale(names: &[String]) -> Result<(), String> {
             let point = Point { axis, value };
             let requests = point.requests(COUNTED);
             let counted = match tool {
-                Some(tool) if requests <= COUNTED_MAX => {
-                    let (few, short) = count_run(tool, axis, &arguments(point, requests))?;
-                    let (many, long) = count_run(tool, axis, &arguments(point, 2 * requests))?;
-                    format!("{:.0}", (long - short) as f64 / (many - few) as f64)
-                }
+                Some(tool) if requests <= COUNTED_MAX => format!("{:.0}", counted(tool, point)?),
                 _ => "-".to_owned(),
             };
             let (short, long) =
