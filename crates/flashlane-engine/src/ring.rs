@@ -137,7 +137,7 @@ mod tests {
         let (mut ring, mut model) = (Ring::new(), VecDeque::new());
         let steps = crate::steps(40_000) as u64;
         for step in 0..steps {
-            let long = step * 20 / steps % 2 == 0;
+            let long = (step * 20 / steps).is_multiple_of(2);
             match rng.below(if long { 6 } else { 9 }) {
                 0..=3 => {
                     ring.push_back(step);
