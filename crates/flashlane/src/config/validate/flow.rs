@@ -92,22 +92,32 @@ pub(super) fn check_cache(rules: &mut Rules, cache: &CacheConfig, workload: &Wor
 /// Pages of the data cache for each plane, up to which a writer is slowed down by the want of room.
 const FEW_PAGES_PER_PLANE: u64 = 2;
 
-/// A data cache with so little room that writes through it keep the dies less busy than writes past it.
+/// A data cache through which a writer may keep the dies less busy than past it: so small that room is short, or with
+/// so few pages on their way to flash that they leave planes idle by chance. The second is how MQSim bounds writes,
+/// so it is what the model means to do; it costs a writer with more requests outstanding than pages may be on their way.
 pub(super) fn small_cache(device: &DeviceConfig, workload: &WorkloadConfig) -> Option<String> {
     let (cache, flash) = (&device.cache, &device.flash);
-    let writes = |flow: &FlowConfig| matches!(flow.cache, CacheMode::Write | CacheMode::WriteRead);
-    let writers = workload.flows.iter().filter(|flow| writes(flow)).count();
+    let writes = |flow: &&FlowConfig| matches!(flow.cache, CacheMode::Write | CacheMode::WriteRead);
+    let writers = || workload.flows.iter().filter(writes);
+    writers().next()?;
     let pools = if cache.sharing == Sharing::Shared { 1 } else { workload.flows.len() as u64 };
     let room = cache.capacity.0 / flash.page_size.0 / pools.max(1);
-    let planes = Geometry::new(flash).planes();
+    let planes = u64::from(Geometry::new(flash).planes());
     let per_plane = cache.write_back_pages_per_plane;
-    let small = cache.capacity.0 > 0 && room <= FEW_PAGES_PER_PLANE * u64::from(planes);
-    (writers > 0 && small).then(|| {
+    let bound = planes * u64::from(per_plane);
+    let small = room <= FEW_PAGES_PER_PLANE * planes;
+    let deep = |flow: &FlowConfig| {
+        let config = flow.synthetic.as_ref();
+        let only_writes = config.filter(|config| config.read_ratio.0 == 0.0);
+        let depth = only_writes.and_then(|config| config.queue_depth);
+        depth.is_some_and(|depth| u64::from(depth) > bound)
+    };
+    let bounded = per_plane == 1 && writers().any(deep);
+    (cache.capacity.0 > 0 && (small || bounded)).then(|| {
         format!(
-            "cache.capacity: the data cache has room for {room} pages of a flow and lets {} pages be on their \
+            "cache: the data cache has room for {room} pages of a flow (capacity) and lets {bound} pages be on their \
              way to flash at a time (write_back_pages_per_plane = {per_plane}), for {planes} planes: a flow \
-             that writes without pause may be faster with cache = \"off\"",
-            u64::from(planes) * u64::from(per_plane)
+             that writes without pause may be faster with more of them, or with cache = \"off\""
         )
     })
 }
