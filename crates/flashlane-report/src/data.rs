@@ -220,11 +220,11 @@ impl Curve {
         // The first point is that of the fastest request: no request is faster.
         let mut above = 1.0_f64;
         // Steps that are equally wide on an axis with a stretched tail.
-        let step = TAIL_MIN.ln().abs() / CURVE_POINTS as f64;
+        let step = libm::log(TAIL_MIN).abs() / CURVE_POINTS as f64;
         let mut next = f64::INFINITY;
         for (index, &(us, share)) in points.iter().enumerate() {
             let last = index + 1 == points.len();
-            let (x, y) = (above.ln(), above);
+            let (x, y) = (libm::log(above), above);
             if (x <= next || last) && y >= TAIL_MIN {
                 curve.us.push(rounded(us));
                 curve.slower.push(rounded(y));

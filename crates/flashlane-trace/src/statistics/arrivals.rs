@@ -167,7 +167,7 @@ impl Intervals {
 fn entropy(counts: &[u64], requests: u64) -> f64 {
     let part = |&count: &u64| {
         let p = count as f64 / requests as f64;
-        if count > 0 { -p * p.log2() } else { 0.0 }
+        if count > 0 { -p * libm::log2(p) } else { 0.0 }
     };
     counts.iter().map(part).sum()
 }
@@ -177,7 +177,7 @@ fn bias_of_entropy(bits: f64) -> f64 {
     let (mut low, mut high) = (0.5, 1.0);
     for _ in 0..50 {
         let b: f64 = (low + high) / 2.0;
-        let entropy = -b * b.log2() - (1.0 - b) * (1.0 - b).log2();
+        let entropy = -b * libm::log2(b) - (1.0 - b) * libm::log2(1.0 - b);
         if entropy > bits { low = b } else { high = b }
     }
     (low + high) / 2.0

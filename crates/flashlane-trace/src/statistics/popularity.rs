@@ -49,7 +49,9 @@ fn slope(hottest: &[u32]) -> Option<f64> {
         return None;
     }
     let points = || {
-        (1_u32..).zip(hottest).map(|(rank, &count)| (f64::from(rank).ln(), f64::from(count).ln()))
+        (1_u32..)
+            .zip(hottest)
+            .map(|(rank, &count)| (libm::log(f64::from(rank)), libm::log(f64::from(count))))
     };
     let n = hottest.len() as f64;
     let (x, y) = points().fold((0.0, 0.0), |(x, y), point| (x + point.0 / n, y + point.1 / n));

@@ -141,7 +141,7 @@ impl LatencyRecorder {
         let (min, max) = (self.min as f64 / 1e6, self.max as f64 / 1e6);
         let at = |q: f64| (histogram.value_at_quantile(q) as f64 / 1e3).clamp(min, max);
         let mean = self.mean_us();
-        let squares = self.squares as f64 + self.squares_high as f64 * 2.0_f64.powi(128);
+        let squares = self.squares as f64 + self.squares_high as f64 * libm::exp2(128.0);
         let variance = squares / self.count as f64 / 1e12 - mean * mean;
         Latency {
             count: self.count,

@@ -348,7 +348,8 @@ pub struct FlowSummary {
     pub cache: HitCounts,
     /// Mean number of the flow's transactions that wait at a chip, inside the window.
     pub mean_chip_queue_length: f64,
-    /// Page programs on behalf of the flow over its host page programs, inside the window; 0 without writes.
+    /// Page programs on behalf of the flow over its host page programs, inside the window; 0 without writes. Large for
+    /// a flow that writes little beside one that writes much: collection moves the data of both.
     pub write_amplification: f64,
     /// Time of the arrays of all dies for the flow, inside the window.
     pub device_time: DeviceTime,

@@ -71,9 +71,9 @@ impl Counts {
                 let (mut reads, mut delayed) = (0.0, 0.0);
                 for (&count, &idle) in self.reads_of(flow, sets.chips()).iter().zip(&idle) {
                     if count > 0.0 {
-                        let weight = count.powf(self.read_exponent);
+                        let weight = libm::pow(count, self.read_exponent);
                         reads += weight;
-                        delayed += weight / idle.powf(exponent);
+                        delayed += weight / libm::pow(idle, exponent);
                     }
                 }
                 reads / delayed

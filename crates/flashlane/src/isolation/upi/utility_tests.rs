@@ -153,9 +153,9 @@ fn with_constant_counts_transfers_stop_within_as_many_windows_as_chips() {
         let mut counts = counts(&[], &vec![0.0; flows]);
         let skew = rng.unit() * 4.0;
         counts.reads =
-            (0..flows * chips).map(|_| (rng.unit().powf(skew) * 3000.0).floor()).collect();
+            (0..flows * chips).map(|_| (libm::pow(rng.unit(), skew) * 3000.0).floor()).collect();
         counts.programs =
-            (0..flows).map(|_| rng.unit().powf(skew) * 2000.0 * chips as f64).collect();
+            (0..flows).map(|_| libm::pow(rng.unit(), skew) * 2000.0 * chips as f64).collect();
         counts.assume_reads(&sets);
         let mut windows = 0;
         while let Some(transfer) = step(&counts, &sets, rules(true), |_| 0) {

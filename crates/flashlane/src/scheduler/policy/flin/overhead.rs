@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(bytes, 1_180_672);
         let mib = bytes as f64 / f64::from(1 << 20);
         assert_eq!((100.0 * mib).round() / 100.0, 1.13);
-        assert!((bytes as f64) < 0.0006 * 2.0_f64.powi(31));
+        assert!((bytes as f64) < 0.0006 * f64::from(1_u32 << 31));
     }
 
     #[test]
