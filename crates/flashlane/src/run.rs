@@ -481,3 +481,29 @@ fn finish_alone(
 #[cfg(test)]
 #[path = "reference_ftl.rs"]
 mod reference_ftl;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::load::{Overrides, device_from_toml, workload_from_toml};
+
+    #[test]
+    fn a_load_that_would_fill_the_memory_ends_with_an_error() {
+        let overrides = Overrides::default();
+        let device = device_from_toml("base = \"tiny\"", "device", &overrides);
+        let flow = "[[flow]]\nname = \"flood\"\n[flow.synthetic]\niops = 1e9\nrequests = 100000\n\
+                    read_ratio = 1.0\nsize = \"4KiB\"";
+        let workload = workload_from_toml(flow, "workload", &overrides);
+        let (device, workload) =
+            (device.expect("a device").config, workload.expect("a workload").config);
+        let options = RunOptions::default();
+        let mut prepared = Prepared::new(&device, &workload, &options).expect("it can be run");
+        let state = std::mem::replace(&mut prepared.state, FtlState::empty());
+        let window = Window::new(workload.window, Warmup::None);
+        let mut ssd = prepared.build(state, window, |_| true).expect("it can be run");
+        ssd.host.outstanding_max = 5000;
+        let Err(Error::Stuck(why)) = ssd.run(&|_| {}) else { panic!("the run ends") };
+        assert!(why.contains("the drive cannot keep up with the load, flow 0"), "{why}");
+        assert!(why.contains("5000 of 50"), "{why}");
+    }
+}

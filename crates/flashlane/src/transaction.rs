@@ -67,10 +67,13 @@ pub(crate) struct Transaction {
     pub(crate) tag: u32,
     /// Write-backs: flushes of the flow before it.
     pub(crate) flush_epoch: u32,
-    /// Write-backs: position among those of their pool that are under way.
-    pub(crate) position: u32,
+    /// Write-backs: others under way in the same chain of the cache, or `NONE`.
+    pub(crate) previous_write_back: u32,
+    pub(crate) next_write_back: u32,
+    /// Write-backs: sectors that count for the bound of the cache on data under way.
+    pub(crate) counted_sectors: u32,
     /// Brings the times of the flash to the second line.
-    unused: [u32; 4],
+    unused: [u32; 2],
     /// Stages so far; they sum to the time since it was created. Those of the flash begin the second line.
     pub(crate) chain: Chain,
     /// The last change of stage.
@@ -123,8 +126,10 @@ impl Transaction {
             plane: NONE,
             tag: 0,
             flush_epoch: 0,
-            position: 0,
-            unused: [0; 4],
+            previous_write_back: NONE,
+            next_write_back: NONE,
+            counted_sectors: 0,
+            unused: [0; 2],
             mask: 0,
             mark: now,
             chain: Chain::default(),

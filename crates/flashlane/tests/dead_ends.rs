@@ -177,3 +177,34 @@ align = "4KiB"
     assert!(summary.simulated_s > 100.0, "{} s", summary.simulated_s);
     assert!(summary.requests_completed > 40_000, "{}", summary.requests_completed);
 }
+
+/// A closed loop notes that its time is over when a request of it completes, and the others go on until then. Behind
+/// a backlog that grows four thousand times as fast as the drive works, that took gigabytes of memory.
+#[test]
+fn a_closed_loop_whose_time_is_long_over_ends() {
+    let flow = |name: &str, load: &str| {
+        format!(
+            r#"
+[[flow]]
+name = "{name}"
+cache = "off"
+{load}
+read_ratio = 1.0
+size = "4KiB"
+align = "4KiB"
+"#
+        )
+    };
+    let flood = flow("flood", "[flow.synthetic]\niops = 1e6\nrequests = 100000000");
+    let timed = "on_end = \"stop\"\n[flow.synthetic]\nqueue_depth = 1\nduration = \"10ms\"";
+    let summary = Scenario::new(DRIVE, &(flood + &flow("timed", timed)))
+        .set("flash.blocks_per_plane", 64)
+        .set("ftl.gc.threshold", "\"3 blocks\"")
+        .set("interface.kind", "\"sata\"")
+        .set("interface.sata.link_rate", "\"1MB/s\"")
+        .run();
+    assert!((summary.window_end_s - 0.02).abs() < 1e-5, "{} s", summary.window_end_s);
+    // The load goes on for as long again, since requests that count are outstanding.
+    assert!((39_000..42_000).contains(&summary.requests_completed));
+    assert!(summary.flows[0].saturated);
+}

@@ -14,6 +14,7 @@ mod hot;
 mod pool;
 mod slots;
 mod warm;
+mod write_backs;
 
 use flashlane_engine::{Array, NONE};
 
@@ -27,6 +28,7 @@ use flush::Flushes;
 use hot::HotPages;
 use pool::Pool;
 use slots::{SlotState, Slots};
+use write_backs::WriteBacks;
 
 /// The data cache.
 #[derive(Clone)]
@@ -42,6 +44,7 @@ pub(crate) struct Cache {
     writes_alone: bool,
     urgent_evictions: bool,
     flushes: Vec<Flushes>,
+    write_backs: WriteBacks,
     pub(crate) evictions: u64,
     /// Pieces of the access that is being put together: cached pages, and pages that leave.
     pieces: Vec<Piece>,
@@ -75,6 +78,7 @@ impl Cache {
             writes_alone: compat.cache_writes_alone,
             urgent_evictions: compat.urgent_evictions,
             flushes: vec![Flushes::default(); flows],
+            write_backs: WriteBacks::new(u64::from(slots) * pools as u64),
             evictions: 0,
             pieces: Vec::new(),
             leaving: Vec::new(),
@@ -314,10 +318,9 @@ impl Ssd {
         tr.set_mask(slot.mask & mask);
         tr.tag = slot.version;
         tr.flush_epoch = epoch;
-        let pool = self.cache.pool(owner);
-        pool.in_flight += u64::from(tr.sectors());
-        tr.position = pool.write_backs.len() as u32;
-        pool.write_backs.push(id);
+        tr.counted_sectors = tr.sectors();
+        self.cache.pool(owner).in_flight += u64::from(tr.counted_sectors);
+        self.cache.write_backs.add(id, &mut self.transactions);
         id
     }
 
@@ -339,12 +342,9 @@ impl Ssd {
     /// over, and waiting writes have room.
     pub(crate) fn write_back_done(&mut self, tr: &Transaction) {
         let (flow, drop) = (tr.flow, self.cache.drops_written);
+        self.cache.write_backs.remove(tr, &mut self.transactions);
         let pool = self.cache.pool(flow);
-        pool.in_flight -= u64::from(tr.sectors());
-        pool.write_backs.swap_remove(tr.position as usize);
-        if let Some(&moved) = pool.write_backs.get(tr.position as usize) {
-            self.transactions[moved].position = tr.position;
-        }
+        pool.in_flight -= u64::from(tr.counted_sectors);
         pool.slots.end_write_back(tr.lpa, tr.tag, drop);
         let mut over = Vec::new();
         self.cache.flushes[flow as usize].ended(tr.flush_epoch, &mut over);
@@ -387,17 +387,16 @@ impl Ssd {
     }
 
     /// Trimmed sectors leave the cache, and the write-backs of the page that have no place on flash
-    /// yet: these would bring them back.
+    /// yet: these would bring them back. What is trimmed counts for the bound until its write-back is over.
     pub(crate) fn trim_cached(&mut self, flow: u16, lpa: u32, mask: u64) {
-        let pool = self.cache.pool(flow);
-        pool.slots.trim(lpa, mask);
-        for &id in &pool.write_backs {
+        self.cache.slots(flow).trim(lpa, mask);
+        let mut id = self.cache.write_backs.first(lpa);
+        while id != NONE {
             let tr = &mut self.transactions[id];
             if tr.lpa == lpa && tr.ppa == NONE {
-                let trimmed = u64::from((tr.mask() & mask).count_ones());
                 tr.set_mask(tr.mask() & !mask);
-                pool.in_flight -= trimmed;
             }
+            id = tr.next_write_back;
         }
     }
 
@@ -416,14 +415,16 @@ impl Ssd {
     /// Checks the counters of the cache.
     pub(crate) fn audit_cache(&self) {
         let mut under_way = vec![0; self.cache.pools.len()];
+        let mut write_backs = Vec::new();
         for (id, tr) in self.transactions.iter() {
             if tr.source == Source::Cache && tr.op == Op::Program {
                 let pool = usize::from(tr.flow) % under_way.len();
-                under_way[pool] += u64::from(tr.sectors());
-                let listed = self.cache.pools[pool].write_backs.get(tr.position as usize);
-                assert_eq!(listed, Some(&id), "a write-back under way is listed");
+                under_way[pool] += u64::from(tr.counted_sectors);
+                assert!(tr.sectors() <= tr.counted_sectors, "trims only take sectors away");
+                write_backs.push(id);
             }
         }
+        self.cache.write_backs.audit(&write_backs, &self.transactions);
         for (pool, under_way) in self.cache.pools.iter().zip(under_way) {
             assert_eq!(under_way, pool.in_flight, "write-backs under way are counted");
         }

@@ -8,9 +8,7 @@ use super::slots::Slots;
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     pub(crate) slots: Slots,
-    /// Write-backs under way, in no order.
-    pub(super) write_backs: Vec<u32>,
-    /// Sectors of them.
+    /// Sectors of write-backs under way. Unit: sectors.
     pub(super) in_flight: u64,
     bound: u64,
     /// Writes that wait for room, oldest first.
@@ -22,7 +20,6 @@ impl Pool {
     pub(super) fn new(capacity: u32, bound: u64) -> Self {
         Self {
             slots: Slots::new(capacity),
-            write_backs: Vec::new(),
             in_flight: 0,
             bound,
             waiting: VecDeque::new(),

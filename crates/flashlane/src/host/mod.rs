@@ -24,6 +24,10 @@ use link::Link;
 /// Simulated time without a completion after which a flow with work outstanding counts as starved.
 const STARVATION: Time = Time::from_s(20);
 
+/// Requests that may be outstanding at once. With more, a load that the drive cannot keep up with would fill the
+/// memory before it ends.
+const OUTSTANDING_MAX: usize = 1 << 24;
+
 /// The host's side of a flow.
 pub(crate) struct HostFlow {
     pub(crate) source: Option<Box<dyn RequestSource>>,
@@ -127,6 +131,10 @@ pub(crate) struct Host {
     ringing: Option<Ringing>,
     pub(crate) flows: Array<HostFlow>,
     queue_depth: u64,
+    /// From then on, the pass of a closed loop may have lasted twice as long as it should.
+    overdue: Time,
+    /// [`OUTSTANDING_MAX`] but in tests.
+    pub(crate) outstanding_max: usize,
     /// The released MQSim starts its flows in this order.
     last_flow_first: bool,
 }
@@ -153,6 +161,8 @@ impl Host {
             ringing: None,
             flows,
             queue_depth: u64::from(device.interface.queue_depth),
+            overdue: Time::ZERO,
+            outstanding_max: OUTSTANDING_MAX,
             last_flow_first: device.compat.random_generators,
         }
     }
@@ -250,6 +260,9 @@ impl Ssd {
 
     /// Open loop: schedules the next arrival.
     fn plan_arrival(&mut self, flow: u16) {
+        if self.now >= self.host.overdue {
+            self.end_overdue_passes();
+        }
         if self.generation_is_over() {
             return;
         }
@@ -285,8 +298,35 @@ impl Ssd {
         }
     }
 
+    /// Ends the first pass of every closed loop whose time was over as long ago as it lasts. A closed loop notes
+    /// that its time is over when a request of it completes. Where a load that the drive cannot keep up with stands
+    /// before that request, the other flows would wait for the closed loop, and the load would never end.
+    #[cold]
+    fn end_overdue_passes(&mut self) {
+        self.host.overdue = Time::MAX;
+        for flow in 0..self.host.flows.len() as u16 {
+            let host = &mut self.host.flows[flow as usize];
+            let limit = host.source.as_ref().and_then(|source| source.time_limit());
+            let Some(limit) = limit.filter(|_| !host.passed) else { continue };
+            let at = Time(limit.0.saturating_mul(2));
+            if self.now < at {
+                self.host.overdue = self.host.overdue.min(at);
+                continue;
+            }
+            host.passed = true;
+            host.stopped = !host.repeat;
+            self.pass_ended(flow);
+        }
+    }
+
     /// An open-loop flow generates a request.
     pub(crate) fn on_arrival(&mut self, flow: u16) {
+        if self.requests.len() >= self.host.outstanding_max {
+            let why = format!("the drive cannot keep up with the load, flow {flow} the latest");
+            let error = self.stuck(&why);
+            self.fail(error);
+            return;
+        }
         let planned = self.host.flows[flow as usize].planned.take().expect("an arrival is planned");
         self.submit(flow, &planned);
         self.plan_arrival(flow);

@@ -281,20 +281,25 @@ impl Ssd {
     }
 
     fn dispatch_all(&mut self) {
-        let lone = std::mem::replace(&mut self.scheduler.lone, self.scheduler.no_lone);
-        if lone < SEVERAL {
-            self.serve_lone(lone);
-        }
-        while self.scheduler.offered != 0 {
-            let channel = self.scheduler.offered.trailing_zeros();
-            self.scheduler.offered &= self.scheduler.offered - 1;
-            self.dispatch(channel);
+        loop {
+            let lone = std::mem::replace(&mut self.scheduler.lone, self.scheduler.no_lone);
+            if lone < SEVERAL {
+                self.serve_lone(lone);
+            }
+            while self.scheduler.offered != 0 {
+                let channel = self.scheduler.offered.trailing_zeros();
+                self.scheduler.offered &= self.scheduler.offered - 1;
+                self.dispatch(channel);
+            }
+            // The erase of a block whose last moves were found pointless just now is ready in this event, too.
+            if self.scheduler.lone == self.scheduler.no_lone {
+                break;
+            }
         }
         if self.scheduler.holds_back {
             self.set_alarm();
         }
-        let scheduler = &mut self.scheduler;
-        scheduler.due = scheduler.holds_back || scheduler.lone != scheduler.no_lone;
+        self.scheduler.due = self.scheduler.holds_back;
     }
 
     /// Has the policy woken when it wants. An alarm that comes too early is set again then; one for

@@ -89,6 +89,11 @@ pub trait RequestSource: Send {
         Time::ZERO
     }
 
+    /// Closed loop whose pass ends by time: how long that is.
+    fn time_limit(&self) -> Option<Time> {
+        None
+    }
+
     /// True if a pass never ends; the flow then loads the device for as long as others run.
     fn endless(&self) -> bool {
         false

@@ -77,6 +77,11 @@ impl PassEnd {
         self.duration.is_some_and(|duration| at.saturating_sub(self.start).0 >= duration)
     }
 
+    /// How long a pass lasts at most.
+    pub(crate) fn time_limit(&self) -> Option<Time> {
+        self.duration.map(Time)
+    }
+
     /// Share of the pass that is over at `now`. Range: 0..=1; 0 of a pass without end.
     pub(crate) fn share(&self, now: Time) -> f64 {
         let of = |part: u64, whole: u64| (part as f64 / whole.max(1) as f64).min(1.0);

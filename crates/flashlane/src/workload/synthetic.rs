@@ -211,6 +211,10 @@ impl RequestSource for SyntheticSource {
         self.think_time
     }
 
+    fn time_limit(&self) -> Option<Time> {
+        self.closed_loop().and_then(|_| self.end.time_limit())
+    }
+
     fn endless(&self) -> bool {
         self.end.never()
     }

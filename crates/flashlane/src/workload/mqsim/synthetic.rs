@@ -300,6 +300,11 @@ impl RequestSource for MqsimSource {
         self.config.closed_loop.then_some(self.config.queue_depth)
     }
 
+    fn time_limit(&self) -> Option<Time> {
+        let limit = self.config.stop_time_ns.saturating_mul(1000);
+        (self.config.closed_loop && limit > 0).then_some(Time(limit))
+    }
+
     fn report(&self) -> SourceReport {
         self.report.clone()
     }
