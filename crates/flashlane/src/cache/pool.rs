@@ -18,12 +18,7 @@ pub(crate) struct Pool {
 impl Pool {
     /// Nothing cached, nothing under way. Capacity in pages, bound in sectors.
     pub(super) fn new(capacity: u32, bound: u64) -> Self {
-        Self {
-            slots: Slots::new(capacity),
-            in_flight: 0,
-            bound,
-            waiting: VecDeque::new(),
-        }
+        Self { slots: Slots::new(capacity), in_flight: 0, bound, waiting: VecDeque::new() }
     }
 
     /// Another page may be accepted.

@@ -72,3 +72,52 @@ impl WriteBacks {
         assert_eq!(found, under_way.len(), "every write-back under way is in a chain");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashlane_engine::{Rng, Time};
+
+    use super::*;
+    use crate::transaction::{Op, Source};
+
+    /// Write-backs of a page, newest first, as a trim finds them.
+    fn of_page(chains: &mut WriteBacks, lpa: u32, transactions: &Slab<Transaction>) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut id = chains.first(lpa);
+        while id != NONE {
+            if transactions[id].lpa == lpa {
+                found.push(id);
+            }
+            id = transactions[id].next_write_back;
+        }
+        found
+    }
+
+    #[test]
+    fn write_backs_are_found_by_their_page() {
+        let (mut chains, mut transactions) = (WriteBacks::new(1), Slab::new());
+        let mut rng = Rng::stream(7, "write-backs", 0);
+        let mut under_way: Vec<u32> = Vec::new();
+        for _ in 0..5_000 {
+            if under_way.len() < 60 && rng.below(2) == 0 {
+                let mut tr = Transaction::new(Source::Cache, Op::Program, 0, 0, Time::ZERO);
+                // Twice as many pages as chains: some share one.
+                tr.lpa = rng.below(32) as u32;
+                let id = transactions.insert(tr);
+                chains.add(id, &mut transactions);
+                under_way.push(id);
+            } else if !under_way.is_empty() {
+                let id = under_way.remove(rng.below(under_way.len() as u64) as usize);
+                let tr = transactions[id];
+                transactions.remove(id);
+                chains.remove(&tr, &mut transactions);
+            }
+            chains.audit(&under_way, &transactions);
+            let lpa = rng.below(32) as u32;
+            let newest_first = under_way.iter().rev().copied();
+            let expected: Vec<u32> =
+                newest_first.filter(|&id| transactions[id].lpa == lpa).collect();
+            assert_eq!(of_page(&mut chains, lpa, &transactions), expected);
+        }
+    }
+}
