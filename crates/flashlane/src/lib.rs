@@ -28,6 +28,7 @@ pub mod precondition;
 mod request;
 pub mod run;
 mod ssd;
+mod tenants;
 mod transaction;
 mod visible;
 mod waf_only;

@@ -378,6 +378,7 @@ mod tests {
             pending: 0,
             next_page: 0,
             chain: Chain::default(),
+            cookie: 0,
         }
     }
 
