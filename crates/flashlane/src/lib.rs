@@ -21,6 +21,7 @@ pub mod workload; // 1 // 8
 
 // What they share, and the loop over it all.
 mod audit;
+pub mod drive;
 mod event;
 pub mod observe;
 mod parallel;
@@ -33,7 +34,9 @@ mod transaction;
 mod visible;
 mod waf_only;
 
+pub use drive::Drive;
 pub use error::{Error, Problem};
+pub use flashlane_engine::Time;
 pub use run::{
     Details, RunOptions, Simulation, Warmup, simulate, simulate_all, simulate_in_detail,
 };

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, InterfaceKind, Priority, Technology, WorkloadConfig};
+use crate::drive::recording::Recorder as Recording;
 use crate::error::Error;
 use crate::ftl::{FrozenState, Ftl, FtlState};
 use crate::layout::{Geometry, Layout};
@@ -98,7 +99,7 @@ fn runs_alone(workload: &WorkloadConfig, options: &RunOptions) -> bool {
 }
 
 /// A scenario that is ready to run: input checked, drive preconditioned.
-struct Prepared<'a> {
+pub(crate) struct Prepared<'a> {
     device: &'a DeviceConfig,
     workload: &'a WorkloadConfig,
     options: &'a RunOptions,
@@ -108,7 +109,7 @@ struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    fn new(
+    pub(crate) fn new(
         device: &'a DeviceConfig,
         workload: &'a WorkloadConfig,
         options: &'a RunOptions,
@@ -143,8 +144,13 @@ impl<'a> Prepared<'a> {
         !self.device.ftl.precondition.enabled && !self.device.compat.translation_pages_from_start
     }
 
+    /// Takes the state of the drive out, for [`Prepared::build`].
+    pub(crate) fn take_state(&mut self) -> FtlState {
+        std::mem::replace(&mut self.state, FtlState::empty())
+    }
+
     /// A system with the flows that `active` admits.
-    fn build(
+    pub(crate) fn build(
         &self,
         state: FtlState,
         window: Window,
@@ -187,7 +193,8 @@ impl<'a> Prepared<'a> {
             recorder,
             self.options.check,
         );
-        Ok(Run { drive: ssd.with_stop(self.options.stop.clone()), tenants })
+        let drive = ssd.with_stop(self.options.stop.clone());
+        Ok(Run { drive, tenants, recorder: None })
     }
 }
 
@@ -318,7 +325,7 @@ impl<'a> Runs<'a> {
 
         let alone = runs_alone(workload, options);
         let runs = if alone { workload.flows.len() + 1 } else { 1 };
-        let state = std::mem::replace(&mut prepared.state, FtlState::empty());
+        let state = prepared.take_state();
         let (state, start) = match (alone, prepared.is_new()) {
             (false, _) => (state, None),
             // A copy of a new empty drive would only cost memory.
@@ -337,6 +344,8 @@ impl<'a> Runs<'a> {
         };
         let mut run = prepared.build(state, window, |_| true)?;
         let open_loops = run.tenants.unprompted();
+        let submissions = options.observe.submissions.clone();
+        run.recorder = submissions.map(|sink| Box::new(Recording::new(sink)));
         let shared = &mut run.drive;
         shared.recorder.watch = options.until_steady.map(|rule| Box::new(Watch::new(rule)));
         let pages = shared.layout.logical_pages;
@@ -344,7 +353,7 @@ impl<'a> Runs<'a> {
         let geometry = Geometry::new(&device.flash);
         shared.completions = Completions::new(&options.observe, &geometry, &open_loops);
         run.to_end(&|share| (self.progress)(job, share / runs as f64))?;
-        let Run { drive: mut shared, tenants } = run;
+        let Run { drive: mut shared, tenants, .. } = run;
         let window = &shared.recorder.window;
         if window.is_empty() {
             let generated = shared.host.flows.iter().map(|flow| flow.submitted).sum();
@@ -354,7 +363,8 @@ impl<'a> Runs<'a> {
         shared.recorder.settle();
         let wall_s = begun.elapsed().as_secs_f64();
 
-        let mut summary = report::summarise(&shared, |flow| tenants.report(flow), device, workload, options);
+        let mut summary =
+            report::summarise(&shared, |flow| tenants.report(flow), device, workload, options);
         summary.wall_s = wall_s;
         summary.precondition_wall_s = precondition_wall_s;
         summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
@@ -424,12 +434,16 @@ impl<'a> Runs<'a> {
             run.drive.completions = Some(Completions::alone(window, open_loop));
         }
         run.to_end(&|_| {})?;
-        let Run { drive: mut ssd, tenants } = run;
+        let Run { drive: mut ssd, tenants, .. } = run;
         let done = together.done.fetch_add(1, Ordering::Relaxed) + 1;
         (self.progress)(job, done as f64 / together.runs() as f64);
         let windows = ssd.recorder.flows[flow].windows.take();
         let observed = ssd.completions.take().and_then(|completions| completions.into_alone());
-        Ok(Alone { summary: report::flow_alone(&ssd, tenants.report(flow), prepared.workload, flow), windows, observed })
+        Ok(Alone {
+            summary: report::flow_alone(&ssd, tenants.report(flow), prepared.workload, flow),
+            windows,
+            observed,
+        })
     }
 
     fn over(&self, job: usize, summary: &mut Summary) {
@@ -502,7 +516,7 @@ mod tests {
             (device.expect("a device").config, workload.expect("a workload").config);
         let options = RunOptions::default();
         let mut prepared = Prepared::new(&device, &workload, &options).expect("it can be run");
-        let state = std::mem::replace(&mut prepared.state, FtlState::empty());
+        let state = prepared.take_state();
         let window = Window::new(workload.window, Warmup::None);
         let mut run = prepared.build(state, window, |_| true).expect("it can be run");
         run.drive.host.outstanding_max = 5000;

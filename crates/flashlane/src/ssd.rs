@@ -32,6 +32,7 @@ const PROGRESS_INTERVAL: u64 = 1 << 16;
 const EVENTS_PER_INSTANT_MAX: u64 = 50_000_000;
 
 /// The simulated system.
+#[derive(Clone)]
 pub(crate) struct Ssd {
     pub(crate) now: Time,
     /// No event after this time is handled on the way of another one.

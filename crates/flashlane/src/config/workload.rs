@@ -90,6 +90,17 @@ pub struct FlowConfig {
     pub mqsim: Option<MqsimFlowConfig>,
 }
 
+impl FlowConfig {
+    /// The flow says where its requests come from.
+    #[must_use]
+    pub fn has_source(&self) -> bool {
+        self.synthetic.is_some()
+            || self.trace.is_some()
+            || self.clone.is_some()
+            || self.mqsim.is_some()
+    }
+}
+
 /// NVMe weighted-round-robin class.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,

@@ -159,6 +159,7 @@ pub(crate) fn opens_frontiers_at_start(device: &DeviceConfig) -> bool {
 }
 
 /// The translation layer.
+#[derive(Clone)]
 pub(crate) struct Ftl {
     pub(crate) pages: PageTables,
     pub(crate) blocks: Blocks,

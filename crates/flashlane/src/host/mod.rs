@@ -29,6 +29,7 @@ const STARVATION: Time = Time::from_s(20);
 const OUTSTANDING_MAX: usize = 1 << 24;
 
 /// The host's side of a queue pair.
+#[derive(Clone)]
 pub(crate) struct HostFlow {
     /// Requests that wait for room in the submission queue.
     backlog: Ring<u32>,
@@ -108,6 +109,7 @@ pub(crate) struct Submission {
 }
 
 /// The host.
+#[derive(Clone)]
 pub(crate) struct Host {
     pub(crate) link: Link,
     /// The last doorbell of the current event, which is not scheduled yet.
@@ -135,6 +137,11 @@ impl Host {
 }
 
 impl Host {
+    /// Requests that have not arrived yet.
+    pub(crate) fn upcoming(&self) -> usize {
+        self.upcoming.len()
+    }
+
     /// Has queues use no more memory than they need now.
     pub(crate) fn fit(&mut self) {
         self.link.fit();

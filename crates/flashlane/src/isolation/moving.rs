@@ -9,7 +9,7 @@ use crate::metrics::summary::IsolationSummary;
 ///
 /// A policy is told of what happens and decides; it cannot act. It sees the time whenever it is told
 /// something, and ends its windows then: between two events of the host there is nothing to decide.
-pub(crate) trait MovingSets: Send {
+pub(crate) trait MovingSets: Send + dyn_clone::DynClone {
     /// The host reads a page of the flow that lies in this block.
     fn host_read(&mut self, flow: u16, block: u32, blocks: &Blocks, now: Time);
 
@@ -45,3 +45,5 @@ pub(crate) trait MovingSets: Send {
     /// What the summary says of the run so far.
     fn summary(&self, blocks: &Blocks) -> IsolationSummary;
 }
+
+dyn_clone::clone_trait_object!(MovingSets);

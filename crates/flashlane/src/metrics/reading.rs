@@ -249,7 +249,8 @@ impl Ssd {
             return;
         }
         let Some((load, opened)) = self.recorder.load.as_ref().zip(window.opened()) else { return };
-        self.recorder.readings.saturated = load.saturated((opened, at), levels, &self.recorder.open_loops);
+        self.recorder.readings.saturated =
+            load.saturated((opened, at), levels, &self.recorder.open_loops);
     }
 
     fn window_ends(&mut self, at: Time) {

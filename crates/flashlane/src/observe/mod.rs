@@ -13,6 +13,7 @@ mod hooks;
 use std::sync::{Arc, Mutex};
 
 use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::drive::Submissions;
 use crate::error::Error;
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
@@ -40,6 +41,8 @@ pub struct Observe {
     pub blame: bool,
     /// Keeps a [`Timeline`].
     pub timeline: Option<TimelineOptions>,
+    /// Takes what the flows submitted, when the run is over, for [`crate::drive::Drive::replay`].
+    pub submissions: Option<Submissions>,
 }
 
 /// Windows of a time series.
@@ -59,7 +62,7 @@ impl Observe {
 }
 
 /// Follows requests and commands while they are under way, for blame and timeline.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Observer {
     account: Option<Account>,
     timeline: Option<TimelineRecorder>,

@@ -126,6 +126,9 @@ fn replay(
 ) -> Result<(), Error> {
     let mut flows = Vec::new();
     for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
+        if !flow.has_source() {
+            continue;
+        }
         let mut source = workload::build(flow, index, space, device, seed)?;
         source.diverge();
         let mut past = Past { source, space, next: None, at: 0, zero: 0, pass_start: Time::ZERO };

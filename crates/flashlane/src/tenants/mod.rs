@@ -7,6 +7,7 @@
 use flashlane_engine::{Array, Time};
 
 use crate::config::{OnEnd, WorkloadConfig};
+use crate::drive::recording::Recorder;
 use crate::error::Error;
 use crate::event::Up;
 use crate::host::Submission;
@@ -96,6 +97,8 @@ impl Tenants {
 pub(crate) struct Run {
     pub(crate) drive: Ssd,
     pub(crate) tenants: Tenants,
+    /// Keeps what is submitted, where somebody wants to submit it again.
+    pub(crate) recorder: Option<Box<Recorder>>,
 }
 
 impl Run {
@@ -108,6 +111,11 @@ impl Run {
         self.start_flows();
         self.drive.start();
         while let Some(up) = self.drive.step() {
+            if let Some(recorder) = &mut self.recorder
+                && !matches!(up, Up::Nothing | Up::Woken { .. })
+            {
+                recorder.report();
+            }
             match up {
                 Up::Nothing => {}
                 Up::Arrived { flow } => {
@@ -120,7 +128,7 @@ impl Run {
                 }
                 Up::TagFreed { flow } => self.next_in_loop(flow),
                 Up::Woken { flow } => {
-                    self.generate(flow);
+                    self.resume(flow);
                     self.drive.ring();
                 }
             }
@@ -132,6 +140,9 @@ impl Run {
             return Err(error);
         }
         self.check_end_of_time()?;
+        if let Some(recorder) = self.recorder.take() {
+            recorder.end();
+        }
         self.drive.end()
     }
 
@@ -205,10 +216,29 @@ impl Run {
             return false;
         }
         let Some(planned) = self.next_request(flow) else { return false };
+        if let Some(recorder) = &mut self.recorder {
+            recorder.submit(self.drive.now, flow, &planned, true);
+        }
+        self.submit(flow, &planned);
+        true
+    }
+
+    #[inline(always)]
+    fn submit(&mut self, flow: u16, planned: &Planned) {
         let source = self.tenants.flows[flow as usize].source.as_ref();
         let upcoming = source.and_then(|source| source.upcoming());
-        self.drive.submit(flow, &planned, upcoming, 0);
-        true
+        self.drive.submit(flow, planned, upcoming, 0);
+    }
+
+    /// The pause of a closed loop is over.
+    fn resume(&mut self, flow: u16) {
+        let planned = if self.generation_is_over() { None } else { self.next_request(flow) };
+        if let Some(recorder) = &mut self.recorder {
+            recorder.resume(flow, planned.as_ref());
+        }
+        if let Some(planned) = planned {
+            self.submit(flow, &planned);
+        }
     }
 
     /// Open loop: submits the next request for its arrival.
@@ -223,6 +253,9 @@ impl Run {
         let Some(planned) = self.next_request(flow) else { return };
         self.tenants.flows[flow as usize].planned = Some(planned.arrival);
         let at = planned.arrival.max(self.drive.now);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.submit(at, flow, &planned, false);
+        }
         self.drive.submit_at(at, Submission { flow, planned, cookie: 0 });
     }
 
@@ -282,7 +315,11 @@ impl Run {
         if tenant.closed_loop {
             self.generate(flow);
         } else if tenant.think_time > Time::ZERO {
-            self.drive.wake_at(self.drive.now + tenant.think_time, flow);
+            let at = self.drive.now + tenant.think_time;
+            if let Some(recorder) = &mut self.recorder {
+                recorder.pause(at, flow);
+            }
+            self.drive.wake_at(at, flow);
         }
     }
 

@@ -122,7 +122,7 @@ struct Sums {
 }
 
 /// Collects the series of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SeriesRecorder {
     /// Unit: picoseconds.
     window: u64,
