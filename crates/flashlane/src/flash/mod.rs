@@ -82,10 +82,10 @@ pub(crate) struct Flash {
     pub(crate) dies: Array<Die>,
     /// What the dies of each chip do.
     sets: Array<DieSets>,
-    /// Chips of each channel at which something waits for a die that is idle or may be interrupted, a bit each.
+    /// Chips of each channel at which something waits for a die that is idle, or that it may interrupt, a bit each.
     wanted: Array<u64>,
-    /// Dies that may be interrupted while their arrays program or erase: all or none.
-    interruptible: u32,
+    /// Programs or erases may be interrupted.
+    suspends: bool,
     pub(crate) chips: Array<ChipAccount>,
     pub(crate) counters: FlashCounters,
     /// Array time by flow and source, as in [`ChipAccount`]. Unit: picoseconds.
@@ -138,11 +138,11 @@ impl Flash {
             channels: Array::of(channel, geometry.channels as usize),
             dies: (0..geometry.dies()).map(die).collect(),
             sets: Array::of(
-                DieSets { idle: u32::MAX, changing: 0, waiting: 0 },
+                DieSets { idle: u32::MAX, changing: 0, waiting: 0, interrupting: 0 },
                 geometry.chips() as usize,
             ),
             wanted: Array::of(0, geometry.channels as usize),
-            interruptible: if config.suspend.any() && !compat.no_suspension { u32::MAX } else { 0 },
+            suspends: config.suspend.any() && !compat.no_suspension,
             chips: Array::of(ChipAccount::default(), geometry.chips() as usize),
             counters: FlashCounters::default(),
             by_flow: Array::of([0; 3], flows),

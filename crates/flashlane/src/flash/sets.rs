@@ -1,6 +1,6 @@
 //! Which dies are idle, which could be interrupted, and for which something waits: a bit each, by chip.
 //!
-//! Invariant: a chip is wanted exactly while something waits for one of its dies that could take a command.
+//! Invariant: a chip is wanted while something waits for one of its dies that could take a command.
 
 use super::{DiePlace, DieState, Flash};
 use crate::transaction::Op;
@@ -14,13 +14,16 @@ pub(super) struct DieSets {
     pub(super) changing: u32,
     /// Whatever it is, something waits for them in the scheduler.
     pub(super) waiting: u32,
+    /// Something that may interrupt a program or an erase waits for them. The scheduler may find out late that
+    /// it has left. Always a part of `waiting`.
+    pub(super) interrupting: u32,
 }
 
 impl Flash {
     /// Programs or erases may be interrupted.
     #[inline]
     pub(crate) fn suspends(&self) -> bool {
-        self.interruptible != 0
+        self.suspends
     }
 
     /// True if no die of the chip does anything.
@@ -35,19 +38,22 @@ impl Flash {
         self.sets[chip as usize].idle
     }
 
-    /// The dies of a chip whose array programs or erases, a bit each.
+    /// The dies of a chip whose array programs or erases and for which something waits that may interrupt
+    /// that, a bit each.
     #[inline]
-    pub(crate) fn changing_dies(&self, chip: u32) -> u32 {
-        self.sets[chip as usize].changing
+    pub(crate) fn interruptible_dies(&self, chip: u32) -> u32 {
+        let DieSets { changing, interrupting, .. } = self.sets[chip as usize];
+        changing & interrupting
     }
 
-    /// The dies of a chip for which something waits, a bit each.
+    /// The dies of a chip that do nothing although something waits for them, a bit each.
     #[inline]
-    pub(crate) fn waiting_dies(&self, chip: u32) -> u32 {
-        self.sets[chip as usize].waiting
+    pub(crate) fn free_dies(&self, chip: u32) -> u32 {
+        let DieSets { idle, waiting, .. } = self.sets[chip as usize];
+        idle & waiting
     }
 
-    /// Chips of a channel at which something waits for a die that is idle or may be interrupted, a bit each.
+    /// Chips of a channel at which something waits for a die that is idle, or that it may interrupt, a bit each.
     #[inline]
     pub(crate) fn wanted_chips(&self, channel: u32) -> u64 {
         self.wanted[channel as usize]
@@ -79,12 +85,29 @@ impl Flash {
         self.note_wanted(place);
     }
 
-    /// Something waits for a die now, or nothing any more.
+    /// Something waits for a die from now on. `interrupts`: it may interrupt a program or an erase.
     #[inline(always)]
-    pub(crate) fn note_waiting(&mut self, place: DiePlace, waits: bool) {
+    pub(crate) fn begin_waiting(&mut self, place: DiePlace, interrupts: bool) {
         let sets = &mut self.sets[place.chip as usize];
-        sets.waiting =
-            sets.waiting & !(1 << place.die_in_chip) | u32::from(waits) << place.die_in_chip;
+        sets.waiting |= 1 << place.die_in_chip;
+        sets.interrupting |= u32::from(interrupts & self.suspends) << place.die_in_chip;
+        self.note_wanted(place);
+    }
+
+    /// Nothing waits for a die any more. True if nothing waits for its chip.
+    #[inline(always)]
+    pub(crate) fn end_waiting(&mut self, place: DiePlace) -> bool {
+        let sets = &mut self.sets[place.chip as usize];
+        sets.waiting &= !(1 << place.die_in_chip);
+        sets.interrupting &= !(1 << place.die_in_chip);
+        let chip_waits = sets.waiting != 0;
+        self.note_wanted(place);
+        !chip_waits
+    }
+
+    /// Nothing that waits for a die may interrupt what it does.
+    pub(crate) fn end_interrupting(&mut self, place: DiePlace) {
+        self.sets[place.chip as usize].interrupting &= !(1 << place.die_in_chip);
         self.note_wanted(place);
     }
 
@@ -97,11 +120,11 @@ impl Flash {
             *wanted & !(1 << place.chip_in_channel) | u64::from(wants) << place.chip_in_channel;
     }
 
-    /// Something waits at a chip for a die that is idle or may be interrupted.
+    /// Something waits at a chip for a die that is idle, or that it may interrupt.
     #[inline(always)]
     fn wants(&self, chip: u32) -> bool {
-        let DieSets { idle, changing, waiting } = self.sets[chip as usize];
-        waiting & (idle | changing & self.interruptible) != 0
+        let DieSets { idle, changing, waiting, interrupting } = self.sets[chip as usize];
+        (waiting & idle | interrupting & changing) != 0
     }
 
     /// The sets of wanted chips are what they should be, for audits.

@@ -90,6 +90,8 @@ pub(crate) struct Scheduler {
     one_die_per_dispatch: bool,
     ordered: bool,
     preemptible: bool,
+    /// Whatever waits may interrupt a program or an erase, as far as is known here; else only reads may.
+    writes_interrupt: bool,
     /// Host writes wait for the erases of collection that goes first.
     writes_wait: bool,
     /// They do on the chip that is served now.
@@ -123,6 +125,7 @@ impl Scheduler {
             ordered: !device.compat.unordered_programs
                 && device.flash.technology != Technology::InPlace,
             preemptible: device.ftl.gc.preemptible,
+            writes_interrupt: !policy.serves_what_waits() || device.flash.suspend.erase_for_write,
             writes_wait: device.compat.writes_wait_for_erases,
             hold_writes: false,
             policy,
@@ -215,12 +218,14 @@ impl Ssd {
     }
 
     fn enter_queue_at(&mut self, id: u32, place: DiePlace) {
-        let flow = self.transactions[id].flow;
-        if !self.scheduler.policy.push(place.die, id, &self.transactions) {
+        let tr = &self.transactions[id];
+        let flow = tr.flow;
+        let interrupts = self.scheduler.writes_interrupt || tr.op == Op::Read;
+        if !self.scheduler.policy.push(place.die, id, tr) {
             self.with_policy(false, |policy, view| policy.enqueue(place.die, id, view));
         }
         self.scheduler.entered(place, flow);
-        self.flash.note_waiting(place, true);
+        self.flash.begin_waiting(place, interrupts);
         self.offer_at(place);
     }
 
@@ -375,7 +380,7 @@ impl Ssd {
     /// short of free blocks are left to [`Ssd::dispatch`].
     #[inline]
     fn serve_chip_read(&mut self, chip: u32) -> bool {
-        let free = self.flash.waiting_dies(chip) & self.flash.idle_dies(chip);
+        let free = self.flash.free_dies(chip);
         let closed = self.scheduler.one_die_per_dispatch && !self.flash.chip_idle(chip);
         let first = self.flash.dies_of(chip).start;
         free != 0
@@ -415,8 +420,7 @@ impl Ssd {
             return false;
         }
         let first = dies.start;
-        let waiting = self.flash.waiting_dies(chip);
-        let mut free = waiting & self.flash.idle_dies(chip);
+        let mut free = self.flash.free_dies(chip);
         while free != 0
             && let Some(die) = self.best_die(first, free, urgent)
         {
@@ -425,9 +429,7 @@ impl Ssd {
             }
             free &= !(1 << (die - first));
         }
-        self.flash.suspends()
-            && bits(waiting & self.flash.changing_dies(chip))
-                .any(|die| self.serve_die(first + die, urgent))
+        bits(self.flash.interruptible_dies(chip)).any(|die| self.serve_die(first + die, urgent))
     }
 
     /// The die whose next work ranks first, among those from `first` on whose bit is set in `free`. What
@@ -454,6 +456,11 @@ impl Ssd {
     /// Issues a command on a die that is idle or may be interrupted.
     fn serve_die(&mut self, die: u32, urgent: bool) -> bool {
         let idle = self.flash.dies[die as usize].state == DieState::Idle;
+        if !idle && !self.scheduler.writes_interrupt && !self.scheduler.policy.holds_reads(die) {
+            // The read that was to interrupt the die has left, or belongs to collection.
+            self.flash.end_interrupting(self.flash.place_of(die));
+            return false;
+        }
         let interrupts =
             |writes| self.flash.suspends() && self.flash.may_suspend(die, writes, self.now);
         let (for_read, for_write) =
@@ -551,8 +558,7 @@ impl Ssd {
             self.ftl.unerased[place.chip as usize] -= 1;
         }
         if self.scheduler.left(place, tr.flow, self.now - tr.mark) {
-            self.flash.note_waiting(place, false);
-            if self.flash.waiting_dies(place.chip) == 0 {
+            if self.flash.end_waiting(place) {
                 self.scheduler.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
             }
         }

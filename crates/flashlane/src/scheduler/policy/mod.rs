@@ -18,7 +18,7 @@ pub use read_priority::ReadPriorityConfig;
 pub use sprinkler::SprinklerConfig;
 pub use sprinkler_fairness::SprinklerFairnessConfig;
 
-use flashlane_engine::{Slab, Time};
+use flashlane_engine::Time;
 
 use super::view::View;
 use crate::layout::Geometry;
@@ -160,13 +160,22 @@ impl AnyPolicy {
 
     /// Queues a transaction where that needs no view of the device; else false.
     #[inline]
-    pub(crate) fn push(&mut self, die: u32, id: u32, transactions: &Slab<Transaction>) -> bool {
+    pub(crate) fn push(&mut self, die: u32, id: u32, tr: &Transaction) -> bool {
         match self {
-            Self::OutOfOrder(policy) => policy.push(die, id, transactions),
-            Self::PriorityOutOfOrder(policy) => policy.push(die, id, transactions),
+            Self::OutOfOrder(policy) => policy.push(die, id, tr),
+            Self::PriorityOutOfOrder(policy) => policy.push(die, id, tr),
             Self::Other(_) => return false,
         }
         true
+    }
+
+    /// A read of a host or of mapping waits for a die; of other policies than MQSim's nobody knows.
+    pub(crate) fn holds_reads(&self, die: u32) -> bool {
+        match self {
+            Self::OutOfOrder(policy) => policy.holds_reads(die),
+            Self::PriorityOutOfOrder(policy) => policy.holds_reads(die),
+            Self::Other(_) => true,
+        }
     }
 
     /// A transaction was served that would have entered an empty queue to leave it at once.
