@@ -84,8 +84,8 @@ pub(crate) struct Flash {
     sets: Array<DieSets>,
     /// Chips of each channel at which something waits for a die that is idle, or that it may interrupt, a bit each.
     wanted: Array<u64>,
-    /// Programs or erases may be interrupted.
-    suspends: bool,
+    /// Operations that may be interrupted: the bit of the number of each.
+    interruptible: u8,
     pub(crate) chips: Array<ChipAccount>,
     pub(crate) counters: FlashCounters,
     /// Array time by flow and source, as in [`ChipAccount`]. Unit: picoseconds.
@@ -142,7 +142,7 @@ impl Flash {
                 geometry.chips() as usize,
             ),
             wanted: Array::of(0, geometry.channels as usize),
-            suspends: config.suspend.any() && !compat.no_suspension,
+            interruptible: if compat.no_suspension { 0 } else { suspension::interruptible(&config.suspend) },
             chips: Array::of(ChipAccount::default(), geometry.chips() as usize),
             counters: FlashCounters::default(),
             by_flow: Array::of([0; 3], flows),
@@ -351,7 +351,7 @@ impl Ssd {
         let (until, epoch) = (state.until, state.epoch);
         let DiePlace { chip, channel, die_in_chip, .. } = at;
         let others = flash.sets[chip as usize].idle | 1 << die_in_chip;
-        flash.note(at, false, op != Op::Read);
+        flash.note(at, false, flash.may_be_interrupted(op));
         let beside = after == DieState::Idle && others != u32::MAX;
         flash.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
         let state = &mut flash.channels[channel as usize];

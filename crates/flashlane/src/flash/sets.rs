@@ -10,20 +10,20 @@ use crate::transaction::Op;
 pub(super) struct DieSets {
     /// Nothing.
     pub(super) idle: u32,
-    /// The array programs or erases.
+    /// The array runs an operation that may be interrupted.
     pub(super) changing: u32,
     /// Whatever it is, something waits for them in the scheduler.
     pub(super) waiting: u32,
-    /// Something that may interrupt a program or an erase waits for them. The scheduler may find out late that
+    /// Something that may interrupt such an operation waits for them. The scheduler may find out late that
     /// it has left. Always a part of `waiting`.
     pub(super) interrupting: u32,
 }
 
 impl Flash {
-    /// Programs or erases may be interrupted.
-    #[inline]
-    pub(crate) fn suspends(&self) -> bool {
-        self.suspends
+    /// An operation of that kind may be interrupted.
+    #[inline(always)]
+    pub(super) fn may_be_interrupted(&self, op: Op) -> bool {
+        self.interruptible >> op as u8 & 1 != 0
     }
 
     /// True if no die of the chip does anything.
@@ -38,8 +38,8 @@ impl Flash {
         self.sets[chip as usize].idle
     }
 
-    /// The dies of a chip whose array programs or erases and for which something waits that may interrupt
-    /// that, a bit each.
+    /// The dies of a chip whose array runs what may be interrupted, and for which something waits that may do so,
+    /// a bit each.
     #[inline]
     pub(crate) fn interruptible_dies(&self, chip: u32) -> u32 {
         let DieSets { changing, interrupting, .. } = self.sets[chip as usize];
@@ -70,8 +70,8 @@ impl Flash {
     pub(super) fn set_state(&mut self, die: u32, state: DieState) {
         let it = &mut self.dies[die as usize];
         it.state = state;
-        let changing = state == DieState::Array && it.op != Op::Read;
-        let place = it.place(die);
+        let (op, place) = (it.op, it.place(die));
+        let changing = state == DieState::Array && self.may_be_interrupted(op);
         self.note(place, state == DieState::Idle, changing);
     }
 
@@ -85,12 +85,13 @@ impl Flash {
         self.note_wanted(place);
     }
 
-    /// Something waits for a die from now on. `interrupts`: it may interrupt a program or an erase.
+    /// Something waits for a die from now on. `interrupts`: it may interrupt a program or an erase,
+    /// if these may be interrupted at all.
     #[inline(always)]
     pub(crate) fn begin_waiting(&mut self, place: DiePlace, interrupts: bool) {
         let sets = &mut self.sets[place.chip as usize];
         sets.waiting |= 1 << place.die_in_chip;
-        sets.interrupting |= u32::from(interrupts & self.suspends) << place.die_in_chip;
+        sets.interrupting |= u32::from(interrupts) << place.die_in_chip;
         self.note_wanted(place);
     }
 

@@ -461,8 +461,7 @@ impl Ssd {
             self.flash.end_interrupting(self.flash.place_of(die));
             return false;
         }
-        let interrupts =
-            |writes| self.flash.suspends() && self.flash.may_suspend(die, writes, self.now);
+        let interrupts = |writes| self.flash.may_suspend(die, writes, self.now);
         let (for_read, for_write) =
             if idle { (false, false) } else { (interrupts(false), interrupts(true) && !urgent) };
         if !(idle || for_read || for_write) {
