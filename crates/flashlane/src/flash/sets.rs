@@ -19,6 +19,22 @@ pub(super) struct DieSets {
     pub(super) interrupting: u32,
 }
 
+impl DieSets {
+    /// A die does something else now.
+    #[inline(always)]
+    pub(super) fn note(&mut self, place: DiePlace, idle: bool, changing: bool) {
+        let others = !(1 << place.die_in_chip);
+        self.idle = self.idle & others | u32::from(idle) << place.die_in_chip;
+        self.changing = self.changing & others | u32::from(changing) << place.die_in_chip;
+    }
+
+    /// Something waits at the chip for a die that is idle, or that it may interrupt.
+    #[inline(always)]
+    pub(super) fn wants(&self) -> bool {
+        (self.waiting & self.idle | self.interrupting & self.changing) != 0
+    }
+}
+
 impl Flash {
     /// An operation of that kind may be interrupted.
     #[inline(always)]
@@ -79,10 +95,9 @@ impl Flash {
     #[inline(always)]
     pub(super) fn note(&mut self, place: DiePlace, idle: bool, changing: bool) {
         let sets = &mut self.sets[place.chip as usize];
-        let others = !(1 << place.die_in_chip);
-        sets.idle = sets.idle & others | u32::from(idle) << place.die_in_chip;
-        sets.changing = sets.changing & others | u32::from(changing) << place.die_in_chip;
-        self.note_wanted(place);
+        sets.note(place, idle, changing);
+        let wants = sets.wants();
+        self.note_wanted(place, wants);
     }
 
     /// Something waits for a die from now on. `interrupts`: it may interrupt a program or an erase,
@@ -92,7 +107,8 @@ impl Flash {
         let sets = &mut self.sets[place.chip as usize];
         sets.waiting |= 1 << place.die_in_chip;
         sets.interrupting |= u32::from(interrupts) << place.die_in_chip;
-        self.note_wanted(place);
+        let wants = sets.wants();
+        self.note_wanted(place, wants);
     }
 
     /// Nothing waits for a die any more. True if nothing waits for its chip.
@@ -101,38 +117,33 @@ impl Flash {
         let sets = &mut self.sets[place.chip as usize];
         sets.waiting &= !(1 << place.die_in_chip);
         sets.interrupting &= !(1 << place.die_in_chip);
-        let chip_waits = sets.waiting != 0;
-        self.note_wanted(place);
+        let (chip_waits, wants) = (sets.waiting != 0, sets.wants());
+        self.note_wanted(place, wants);
         !chip_waits
     }
 
     /// Nothing that waits for a die may interrupt what it does.
     pub(crate) fn end_interrupting(&mut self, place: DiePlace) {
-        self.sets[place.chip as usize].interrupting &= !(1 << place.die_in_chip);
-        self.note_wanted(place);
+        let sets = &mut self.sets[place.chip as usize];
+        sets.interrupting &= !(1 << place.die_in_chip);
+        let wants = sets.wants();
+        self.note_wanted(place, wants);
     }
 
     /// A die that can take a command is wanted at a chip, or none is any more.
     #[inline(always)]
-    fn note_wanted(&mut self, place: DiePlace) {
-        let wants = self.wants(place.chip);
+    pub(super) fn note_wanted(&mut self, place: DiePlace, wants: bool) {
         let wanted = &mut self.wanted[place.channel as usize];
         *wanted =
             *wanted & !(1 << place.chip_in_channel) | u64::from(wants) << place.chip_in_channel;
-    }
-
-    /// Something waits at a chip for a die that is idle, or that it may interrupt.
-    #[inline(always)]
-    fn wants(&self, chip: u32) -> bool {
-        let DieSets { idle, changing, waiting, interrupting } = self.sets[chip as usize];
-        (waiting & idle | interrupting & changing) != 0
     }
 
     /// The sets of wanted chips are what they should be, for audits.
     pub(crate) fn audit_wanted(&self) {
         for (channel, &wanted) in (0..).zip(&self.wanted) {
             let chips = self.chips_per_channel.get();
-            let wants = |chip: u32| u64::from(self.wants(channel * chips + chip)) << chip;
+            let sets = |chip: u32| &self.sets[(channel * chips + chip) as usize];
+            let wants = |chip: u32| u64::from(sets(chip).wants()) << chip;
             assert_eq!(wanted, (0..chips).map(wants).sum::<u64>(), "wanted chips of a channel");
         }
     }

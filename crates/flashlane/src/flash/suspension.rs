@@ -86,7 +86,7 @@ impl Ssd {
         }
     }
 
-    fn resume_suspended(&mut self, die: u32) {
+    pub(super) fn resume_suspended(&mut self, die: u32) {
         let now = self.now;
         let state = &mut self.flash.dies[die as usize];
         let suspended = state.suspended.take().expect("something is suspended");

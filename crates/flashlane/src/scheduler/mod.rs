@@ -192,6 +192,13 @@ impl Ssd {
         let tr = &mut self.transactions[id];
         debug_assert_eq!(tr.mark, now, "the time in the queue begins");
         tr.place = Place::Queue;
+        self.enlist(id);
+    }
+
+    /// The same for a transaction whose place is the queue already.
+    #[inline]
+    pub(crate) fn enlist(&mut self, id: u32) {
+        debug_assert_eq!(self.transactions[id].mark, self.now, "the time in the queue begins");
         self.scheduler.due = true;
         if self.scheduler.lone == NONE {
             self.scheduler.lone = id;
@@ -238,12 +245,10 @@ impl Ssd {
         let simple = tr.source != Source::Gc
             && match tr.op {
                 Op::Read => true,
-                Op::Program => {
-                    self.with_policy(false, |_, view| view.is_ready(&view.transactions[id]))
-                }
+                Op::Program => view::is_ready(tr, self.scheduler.ordered, &self.ftl.blocks),
                 Op::Erase => false,
             };
-        let place = self.flash.place_of(self.flash.die_of(self.transactions[id].plane));
+        let place = self.flash.place_of(self.flash.die_of(tr.plane));
         if !simple
             || self.scheduler.offered & !(1 << place.channel) != 0
             || self.scheduler.waits_on(place.channel)
@@ -257,11 +262,11 @@ impl Ssd {
         scheduler.offered = 0;
         scheduler.flows[flow as usize].passed();
         scheduler.chips[place.chip as usize].passed();
-        scheduler.policy.passed(place.die, &self.transactions[id], self.now);
+        scheduler.policy.passed(place.die, id, &self.transactions, self.now);
         let next = place.chip_in_channel + 1;
         let chips = self.geometry.chips_per_channel;
         scheduler.turn[place.channel as usize] = if next == chips { 0 } else { next };
-        self.issue_page(place.die, id, true);
+        self.issue_page(place, id, true);
     }
 
     /// A chip or its queue changed: its channel is looked at when the current event is over, or when
@@ -337,8 +342,14 @@ impl Ssd {
     #[inline]
     pub(crate) fn dispatch(&mut self, channel: u32) {
         if !self.channel_busy(channel) {
-            self.visit_chips(channel, Self::serve);
+            self.dispatch_free(channel);
         }
+    }
+
+    /// Issues at most one command on a free channel.
+    #[inline]
+    pub(crate) fn dispatch_free(&mut self, channel: u32) {
+        self.visit_chips(channel, Self::serve);
     }
 
     /// Issues a read command for an idle die of a channel, if there is one; now and then another one.
@@ -487,8 +498,7 @@ impl Ssd {
             if let [id] = self.batch[..]
                 && !interrupt
             {
-                self.left_queue(place, id);
-                self.issue_page(die, id, false);
+                self.issue_page(place, id, false);
             } else {
                 self.send_batch(place, interrupt);
             }
@@ -507,7 +517,7 @@ impl Ssd {
     #[inline(never)]
     fn send_batch(&mut self, place: DiePlace, interrupt: bool) {
         for at in 0..self.batch.len() {
-            self.left_queue(place, self.batch[at]);
+            self.take_from_queue(place, self.batch[at]);
         }
         self.issue(place.die, interrupt);
     }
@@ -516,7 +526,7 @@ impl Ssd {
     #[inline(never)]
     fn settle_cancelled(&mut self, die: u32) {
         while let Some(id) = self.cancelled.pop() {
-            self.left_queue(self.flash.place_of(die), id);
+            self.take_from_queue(self.flash.place_of(die), id);
             assert_eq!(self.transactions[id].source, Source::Gc, "only migrations are cancelled");
             self.migration_cancelled(id);
         }
@@ -549,14 +559,20 @@ impl Ssd {
         }
     }
 
+    /// Keeps the accounts of a transaction that leaves its queue now.
+    #[inline]
+    fn take_from_queue(&mut self, place: DiePlace, id: u32) {
+        let tr = &self.transactions[id];
+        self.left_queue(place, tr.op, tr.flow, self.now - tr.mark);
+    }
+
     /// Keeps the accounts of a transaction that left its queue.
     #[inline]
-    fn left_queue(&mut self, place: DiePlace, id: u32) {
-        let tr = &self.transactions[id];
-        if tr.op == Op::Erase {
+    pub(crate) fn left_queue(&mut self, place: DiePlace, op: Op, flow: u16, waited: Time) {
+        if op == Op::Erase {
             self.ftl.unerased[place.chip as usize] -= 1;
         }
-        if self.scheduler.left(place, tr.flow, self.now - tr.mark) {
+        if self.scheduler.left(place, flow, waited) {
             if self.flash.end_waiting(place) {
                 self.scheduler.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
             }

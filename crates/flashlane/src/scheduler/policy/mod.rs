@@ -18,7 +18,7 @@ pub use read_priority::ReadPriorityConfig;
 pub use sprinkler::SprinklerConfig;
 pub use sprinkler_fairness::SprinklerFairnessConfig;
 
-use flashlane_engine::Time;
+use flashlane_engine::{Slab, Time};
 
 use super::view::View;
 use crate::layout::Geometry;
@@ -180,10 +180,10 @@ impl AnyPolicy {
 
     /// A transaction was served that would have entered an empty queue to leave it at once.
     #[inline(always)]
-    pub(crate) fn passed(&mut self, die: u32, tr: &Transaction, now: Time) {
+    pub(crate) fn passed(&mut self, die: u32, id: u32, slab: &Slab<Transaction>, now: Time) {
         match self {
             Self::OutOfOrder(policy) => policy.passed(die, now),
-            Self::PriorityOutOfOrder(policy) => policy.passed(die, tr, now),
+            Self::PriorityOutOfOrder(policy) => policy.passed(die, &slab[id], now),
             Self::Other(_) => unreachable!("queues are known for the others only"),
         }
     }
