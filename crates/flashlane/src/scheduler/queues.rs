@@ -301,11 +301,8 @@ impl Queues {
         }
         let Some(leader) = self.lead(die, first, view) else { return false };
         if view.planes_per_die > 1 {
-            if !self.is_empty(die, first) {
-                self.join(die, first, leader, view);
-            }
+            self.join(die, first, leader, view);
             if let Some(second) = second
-                && !self.is_empty(die, second)
                 && (view.batch.len() as u32) < view.planes_per_die
             {
                 self.join(die, second, leader, view);
@@ -395,21 +392,6 @@ impl Queues {
     /// Takes the oldest transaction of a kind that can go.
     fn lead(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> Option<Traits> {
         let at = place(die, kind);
-        let waiting = &mut self.lines[at].waiting;
-        if let Some(&Waiting { id, traits }) = waiting.front()
-            && !traits.may_stay()
-        {
-            // Nearly always.
-            debug_assert_eq!(
-                traits,
-                Traits::of(&view.transactions[id], self.pages_per_block),
-                "nothing that waits moves"
-            );
-            waiting.pop_front();
-            view.batch.push(id);
-            self.present[die as usize] &= !(u16::from(waiting.is_empty()) << kind.index());
-            return Some(traits);
-        }
         let mut position = 0;
         while let Some(&Waiting { id, traits }) = self.lines[at].waiting.get(position) {
             debug_assert_eq!(
