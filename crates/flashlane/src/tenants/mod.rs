@@ -295,7 +295,8 @@ impl Run {
         self.tenants.overdue = Time::MAX;
         for flow in 0..self.tenants.flows.len() as u16 {
             let tenant = &mut self.tenants.flows[flow as usize];
-            let limit = tenant.source.as_ref().and_then(|source| source.time_limit());
+            let source = tenant.source.as_ref().filter(|source| source.closed_loop().is_some());
+            let limit = source.and_then(|source| source.time_limit());
             let Some(limit) = limit.filter(|_| !tenant.passed) else { continue };
             let at = Time(limit.0.saturating_mul(2));
             if self.drive.now < at {

@@ -67,6 +67,8 @@ pub(super) struct Flows {
     /// When the next request of each flow comes.
     next_at: Vec<u64>,
     rule: WindowRule,
+    /// From then on, the pass of a flow may have lasted twice as long as it should.
+    overdue: u64,
     /// Time of the last request.
     pub(super) now: u64,
     over: bool,
@@ -99,7 +101,8 @@ impl Flows {
             });
         }
         let next_at = vec![NEVER; flows.len()];
-        let mut all = Self { flows, next_at, rule: workload.window, now: 0, over: false };
+        let rule = workload.window;
+        let mut all = Self { flows, next_at, rule, overdue: 0, now: 0, over: false };
         for flow in 0..all.flows.len() as u16 {
             all.plan(flow, |_| {})?;
         }
@@ -118,6 +121,9 @@ impl Flows {
             if *at < self.next_at[index] {
                 index = other;
             }
+        }
+        if !self.flows[index].closed && self.next_at[index] >= self.overdue {
+            self.end_overdue_passes(self.next_at[index]);
         }
         if self.over {
             return Ok(None);
@@ -195,6 +201,32 @@ impl Flows {
             flow.draw(self.now, |_| {})?;
         }
         Ok(())
+    }
+
+    /// Ends the first pass of every flow whose time was over at `at` as long ago as it lasts: as in the run with time,
+    /// the others would wait for it for long. An open loop is among them where the drive does not keep up, since
+    /// its requests under way are limited here.
+    #[cold]
+    fn end_overdue_passes(&mut self, at: u64) {
+        self.overdue = NEVER;
+        for index in 0..self.flows.len() {
+            let flow = &mut self.flows[index];
+            let Some(limit) = flow.source.time_limit().filter(|_| !flow.passed) else { continue };
+            let due = limit.0.saturating_mul(2);
+            if at < due {
+                self.overdue = self.overdue.min(due);
+                continue;
+            }
+            flow.passed = true;
+            if !flow.repeat {
+                flow.drained = true;
+                flow.drawn.clear();
+                self.next_at[index] = NEVER;
+            }
+            let repeat = flow.repeat;
+            let all = self.flows.iter().all(|flow| flow.passed);
+            self.over = all || self.rule == WindowRule::Steady && !repeat;
+        }
     }
 
     /// Share of the work that is done, as far as it is known.

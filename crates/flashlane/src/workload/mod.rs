@@ -89,7 +89,7 @@ pub trait RequestSource: Send {
         Time::ZERO
     }
 
-    /// Closed loop whose pass ends by time: how long that is.
+    /// How long a pass lasts, where that is limited.
     fn time_limit(&self) -> Option<Time> {
         None
     }

@@ -302,7 +302,7 @@ impl RequestSource for MqsimSource {
 
     fn time_limit(&self) -> Option<Time> {
         let limit = self.config.stop_time_ns.saturating_mul(1000);
-        (self.config.closed_loop && limit > 0).then_some(Time(limit))
+        (limit > 0).then_some(Time(limit))
     }
 
     fn report(&self) -> SourceReport {
