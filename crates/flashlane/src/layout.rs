@@ -2,8 +2,7 @@
 
 use crate::config::{DeviceConfig, FlashConfig, InterfaceKind, WorkloadConfig};
 
-/// Bytes of a host sector.
-pub const SECTOR_BYTES: u64 = 512;
+pub use flashlane_units::SECTOR_BYTES;
 
 /// Sizes of the flash array, resolved to plain integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

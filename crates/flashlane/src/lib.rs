@@ -33,6 +33,7 @@ mod visible;
 mod waf_only;
 
 pub use error::{Error, Problem};
+pub use flashlane_units::policies;
 pub use run::{
     Details, RunOptions, Simulation, Warmup, simulate, simulate_all, simulate_in_detail,
 };

@@ -8,7 +8,7 @@ use flashlane_engine::{NONE, Time};
 use super::*;
 use crate::config::load::{self, Overrides};
 use crate::ssd::Ssd;
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 
 fn inputs(sets: &[&str], flow: &str) -> (DeviceConfig, WorkloadConfig) {
     let overrides =

@@ -2,7 +2,7 @@
 
 use flashlane_engine::{Sequence, Time};
 
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 
 /// Time spent per stage by the chain of work that ended last. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -199,7 +199,7 @@ impl Dram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::units::{ByteSize, TransferRate};
+    use flashlane_units::{ByteSize, TransferRate};
 
     /// 100 MB/s, 13 ns for each of tRCD, tCL and tRP, rows and pages of 8 KiB.
     fn sample(compat: &CompatConfig, banks: u32, flows: usize) -> Dram {

@@ -95,7 +95,7 @@ mod tests {
         let config = CacheConfig {
             mechanism,
             eager_write_back: eager,
-            hot_epoch: crate::config::units::Span(100),
+            hot_epoch: flashlane_units::Span(100),
             ..CacheConfig::default()
         };
         let compat = CompatConfig { cache_milestones: milestones, ..CompatConfig::default() };

@@ -5,14 +5,12 @@ pub mod device;
 pub mod fio_job;
 pub mod load;
 pub mod mqsim_xml;
-pub mod policy;
 pub mod preset;
 pub mod schema;
 mod size;
-pub mod units;
 pub mod validate;
 pub mod workload;
 
 pub use device::*;
-pub use policy::{PolicyDoc, PolicyInfo};
+pub use flashlane_units::{PolicyDoc, PolicyInfo, policy, units};
 pub use workload::*;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::units::{Bandwidth, ByteSize, Ratio, Span};
+use flashlane_units::{Bandwidth, ByteSize, Ratio, Span};
 
 /// A workload: one or more flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

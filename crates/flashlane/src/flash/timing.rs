@@ -4,10 +4,10 @@
 
 use flashlane_engine::Array;
 
-use crate::config::units::{ByteSize, Span};
 use crate::config::{ChannelClass, CompatConfig, FlashConfig, Technology};
 use crate::layout::SECTOR_BYTES;
 use crate::transaction::Op;
+use flashlane_units::{ByteSize, Span};
 
 const fn ns(n: u64) -> u64 {
     n * 1_000
@@ -202,7 +202,7 @@ pub(crate) fn page_type(technology: Technology, page: u32) -> usize {
 mod tests {
     use super::*;
     use crate::config::SmallReadConfig;
-    use crate::config::units::TransferRate;
+    use flashlane_units::TransferRate;
 
     fn flash() -> FlashConfig {
         FlashConfig {

@@ -240,7 +240,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::units::{Bandwidth, ByteSize};
+    use flashlane_units::{Bandwidth, ByteSize};
 
     fn link(compat: &CompatConfig) -> Link {
         Link::new(&LinkConfig::default(), &InterfaceConfig::default(), compat)

@@ -14,7 +14,7 @@ use flashlane_engine::Time;
 use crate::config::{DeviceConfig, InterfaceKind, WorkloadConfig};
 use crate::request::Chain;
 use crate::ssd::Ssd;
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 use nvme::Nvme;
 use sata::Sata;
 

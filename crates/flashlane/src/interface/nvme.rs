@@ -11,7 +11,7 @@ use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::event::Event;
 use crate::request::Request;
 use crate::ssd::Ssd;
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 
 /// Doorbells of completions that are looked through together. How many of them have arrived matters only
 /// where a completion queue seems full.

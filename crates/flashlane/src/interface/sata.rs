@@ -18,7 +18,7 @@ use crate::host::link::{Lane, Link};
 use crate::layout::SECTOR_BYTES;
 use crate::observe::HostWork;
 use crate::ssd::Ssd;
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 
 /// Frames (FIS) by type. Unit: bytes.
 const REGISTER: u64 = 20;

@@ -19,7 +19,7 @@ pub use upi::{FewestReads, UpiConfig};
 use crate::config::DeviceConfig;
 use crate::layout::{FlowSpace, Geometry, Layout};
 
-crate::policies! {
+flashlane_units::policies! {
     /// Isolation of tenants in the flash.
     pub enum Isolation at "isolation" {
         "unified" => Unified(UnifiedConfig),

@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::request::Request;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source, Transaction};
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 
 /// What a request works itself, outside of cache and flash. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default)]

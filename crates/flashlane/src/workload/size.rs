@@ -128,7 +128,7 @@ fn normal_mean(mean: f64, stddev: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::config::NormalSizeConfig;
-    use crate::config::units::ByteSize;
+    use flashlane_units::ByteSize;
 
     fn measured(draw: &SizeDraw) -> f64 {
         let mut rng = Rng::stream(3, "test.size", 0);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::units::{ByteSize, Span, TransferRate};
+use flashlane_units::{ByteSize, Span, TransferRate};
 
 /// The DRAM data cache. Which flows use it, and how, is the flow's `cache` key.
 /// Source: MQSim (FAST'18) section 4.2.1.

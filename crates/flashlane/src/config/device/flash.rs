@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::units::{ByteSize, Span, TransferRate};
+use flashlane_units::{ByteSize, Span, TransferRate};
 
 /// The flash memory, or memory that is written in place: geometry, timing, suspension.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cache::Sharing;
-use crate::config::units::{BlockShare, ByteSize, Ratio};
 use crate::ftl::allocation::Allocation;
 use crate::ftl::gc::Victim;
+use flashlane_units::{BlockShare, ByteSize, Ratio};
 
 /// Flash translation layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

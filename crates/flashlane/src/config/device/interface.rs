@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::units::{Bandwidth, ByteSize, Span};
 use crate::interface::arbitration::Arbitration;
+use flashlane_units::{Bandwidth, ByteSize, Span};
 
 /// The host interface: NVMe with one submission and one completion queue per flow, doorbells, fetch
 /// and arbitration, or SATA with one tagged queue for all flows. Firmware is the same for both.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::config::preset::PRESETS;
-use crate::config::units::{Bandwidth, Span};
 use crate::config::validate::validate_device;
+use flashlane_units::{Bandwidth, Span};
 
 fn overrides(sets: &[&str]) -> Overrides {
     Overrides { sets: sets.iter().map(|&set| set.to_owned()).collect(), ..Overrides::default() }

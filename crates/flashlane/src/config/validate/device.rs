@@ -8,7 +8,6 @@ use super::{
     OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK, PLANES_PER_DIE, QUEUE_DEPTH,
     budget, isolation, media,
 };
-use crate::config::units::{BlockShare, Span};
 use crate::config::{
     CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind,
     Technology,
@@ -17,6 +16,7 @@ use crate::ftl::allocation::Allocation;
 use crate::ftl::gc::Victim;
 use crate::interface::arbitration::Arbitration;
 use crate::scheduler::policy::{Scheduling, SprinklerFairnessConfig};
+use flashlane_units::{BlockShare, Span};
 
 const WEIGHT: RangeInclusive<u32> = 1..=256;
 const BURST: RangeInclusive<u32> = 1..=64;

@@ -2,9 +2,9 @@
 
 use super::OPERATION_PS;
 use super::rules::Rules;
-use crate::config::units::Span;
 use crate::config::{FlashConfig, FtlConfig, MappingKind, Technology};
 use crate::ftl::allocation::Allocation;
+use flashlane_units::Span;
 
 /// Keys that only one of the two kinds has.
 pub(super) fn check(rules: &mut Rules, flash: &FlashConfig) {

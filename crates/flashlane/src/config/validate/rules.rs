@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use crate::config::units::{ByteSize, Ratio, Span};
 use crate::error::Problem;
+use flashlane_units::{ByteSize, Ratio, Span};
 
 /// Problems found so far.
 #[derive(Debug, Default)]

@@ -174,7 +174,7 @@ pub(super) fn check_stop(rules: &mut Rules, key: &str, requests: Option<u64>, ps
         rules.range(format!("{key}.requests"), requests, &(1..=1 << 50));
     }
     if let Some(ps) = ps {
-        let span = crate::config::units::Span(ps);
+        let span = flashlane_units::Span(ps);
         rules.span(format!("{key}.duration"), span, &(1..=MAX_SPAN_PS));
     }
 }

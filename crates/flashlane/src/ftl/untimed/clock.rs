@@ -4,9 +4,9 @@
 //! what the host leaves idle is for collection. Bus, link and firmware take no time.
 
 use crate::config::DeviceConfig;
-use crate::config::units::Span;
 use crate::layout::Geometry;
 use crate::scheduler::queues::STARVING;
+use flashlane_units::Span;
 
 /// A request that the controller answers by itself. Unit: picoseconds.
 pub(crate) const ANSWER: u64 = 5_000_000;

@@ -99,7 +99,7 @@ impl Upi {
         let geometry = layout.geometry;
         let flows = layout.flows.len();
         let sets = Sets::new(config.owners(geometry, &layout.flows), flows);
-        let mean = |times: &[crate::config::units::Span]| {
+        let mean = |times: &[flashlane_units::Span]| {
             times.iter().map(|time| time.0 as f64).sum::<f64>() / times.len() as f64
         };
         let window = config.window.0 as f64;

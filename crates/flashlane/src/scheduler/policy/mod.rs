@@ -27,7 +27,7 @@ use crate::transaction::Transaction;
 use out_of_order::OutOfOrder;
 use priority_out_of_order::PriorityOutOfOrder;
 
-crate::policies! {
+flashlane_units::policies! {
     /// Which transaction a die serves next.
     pub enum Scheduling at "scheduler" {
         "fcfs" => Fcfs(FcfsConfig),

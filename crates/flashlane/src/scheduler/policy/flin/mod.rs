@@ -28,7 +28,6 @@ mod selection;
 use flashlane_engine::{NONE, Time, place_of};
 
 use super::Policy;
-use crate::config::units::Span;
 use crate::layout::Geometry;
 use crate::metrics::summary::SchedulerOverhead;
 use crate::scheduler::queues::{Kind, Queues, STARVING};
@@ -37,6 +36,7 @@ use crate::transaction::{Op, Source, Transaction};
 use arbitration::{LEVELS, Ruler};
 use balance::{Batch, GcShares};
 pub use config::{FlinConfig, Scope, Stage};
+use flashlane_units::Span;
 use intensity::Intensity;
 use overhead::Overhead;
 pub use overhead::dram_bytes;
