@@ -3,10 +3,12 @@
 
 pub mod policy;
 mod request;
+mod sharing;
 pub mod units;
 
 pub use policy::{PolicyDoc, PolicyInfo};
 pub use request::RequestOp;
+pub use sharing::Sharing;
 pub use units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 
 /// Bytes of a host sector.

@@ -3,6 +3,7 @@
 //! The modules are listed in the order in which a request meets them; see `ARCHITECTURE.md`.
 
 // What users write, and what can be wrong with it.
+mod compat;
 pub mod config;
 pub mod content;
 mod error;
@@ -15,6 +16,7 @@ pub mod ftl; // 5
 mod host; // 2
 pub mod interface; // 3
 pub mod isolation;
+mod link;
 pub mod metrics;
 pub mod scheduler; // 6
 pub mod workload; // 1 // 8

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 
 use flashlane_engine::Time;
 
-use crate::config::{CompatConfig, DramConfig};
+use crate::cache::config::DramConfig;
+use crate::compat::CompatConfig;
 use crate::event::Event;
 
 /// A part of an access: some bytes of one slot.

@@ -3,7 +3,8 @@
 
 use flashlane_engine::{DenseMap, Time};
 
-use crate::config::{CacheConfig, CacheMechanism, CompatConfig};
+use crate::cache::config::{CacheConfig, CacheMechanism};
+use crate::compat::CompatConfig;
 
 /// When the write-back of a page that the host writes starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

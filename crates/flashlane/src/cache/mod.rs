@@ -8,6 +8,7 @@
 //! have a pool each. Invariants: a slot belongs to one flow's page; the bound counts exactly the
 //! sectors of write-backs under way. Source: MQSim (FAST'18) section 4.2.1.
 
+pub(crate) mod config;
 pub(crate) mod dram;
 mod flush;
 mod hot;
@@ -18,12 +19,14 @@ mod write_backs;
 
 use flashlane_engine::{Array, NONE};
 
-use crate::config::{CacheMechanism, CacheMode, DeviceConfig, Sharing, WorkloadConfig};
+use crate::cache::config::{CacheMechanism, CacheMode};
+use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::event::Event;
 use crate::layout::{Geometry, SECTOR_BYTES};
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
 use dram::{Dram, Piece};
+use flashlane_units::Sharing;
 use flush::Flushes;
 use hot::HotPages;
 use pool::Pool;

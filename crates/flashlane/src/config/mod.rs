@@ -3,11 +3,11 @@
 pub mod bounds;
 pub mod device;
 pub mod fio_job;
+mod layout;
 pub mod load;
 pub mod mqsim_xml;
 pub mod preset;
 pub mod schema;
-mod size;
 pub mod validate;
 pub mod workload;
 

@@ -8,6 +8,7 @@
 
 pub mod allocation;
 pub(crate) mod blocks;
+pub(crate) mod config;
 
 pub mod gc;
 pub(crate) mod hybrid;
@@ -21,8 +22,10 @@ mod wear;
 
 use flashlane_engine::{Array, DenseMap, Linked, Lists, NONE, Rng, Slab, Use};
 
+use crate::config::DeviceConfig;
 use crate::config::validate::{data_limits, plane_limits};
-use crate::config::{DeviceConfig, GcConfig, MappingKind, Technology, UnwrittenRead};
+use crate::flash::config::Technology;
+use crate::ftl::config::{GcConfig, MappingKind, UnwrittenRead};
 use crate::isolation::MovingSets;
 use crate::layout::Layout;
 use crate::observe::Cause;

@@ -4,22 +4,20 @@
 //! Invariants: a submission queue holds at most `queue_depth - 1` entries, further requests wait in
 //! a software queue in order of arrival; every generated request completes exactly once.
 
-pub(crate) mod link;
-
 use std::collections::BTreeSet;
 
 use flashlane_engine::{Array, NONE, Ring, Sequence, Time};
 
-use crate::config::{DeviceConfig, OnEnd, WorkloadConfig};
+use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::error::Error;
 use crate::event::Event;
-use crate::interface::sata::Sata;
 use crate::layout::SECTOR_BYTES;
+use crate::link::Link;
 use crate::metrics::summary::{ByteCounts, RequestCounts};
 use crate::request::{Chain, Request};
 use crate::ssd::Ssd;
+use crate::workload::config::OnEnd;
 use crate::workload::{Planned, RequestSource};
-use link::Link;
 
 /// Simulated time without a completion after which a flow with work outstanding counts as starved.
 const STARVATION: Time = Time::from_s(20);
@@ -510,7 +508,7 @@ impl Ssd {
             let outstanding = flow.generated - flow.completed();
             if outstanding > 0 && self.now.saturating_sub(flow.last_completion) > STARVATION {
                 let sata = self.interface.sata.as_deref();
-                let queued = sata.map_or_else(BTreeSet::new, Sata::queued);
+                let queued = sata.map_or_else(BTreeSet::new, |sata| sata.queued());
                 // SATA has one queue for all flows. A command in it waits for those before it, however long that takes.
                 let oldest = self
                     .requests

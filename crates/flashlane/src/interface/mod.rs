@@ -6,12 +6,14 @@
 //! Source: MQSim (FAST'18) section 4.1.
 
 pub mod arbitration;
+pub(crate) mod config;
 pub(crate) mod nvme;
 pub(crate) mod sata;
 
 use flashlane_engine::Time;
 
-use crate::config::{DeviceConfig, InterfaceKind, WorkloadConfig};
+use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::interface::config::InterfaceKind;
 use crate::request::Chain;
 use crate::ssd::Ssd;
 use flashlane_units::RequestOp;

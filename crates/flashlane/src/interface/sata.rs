@@ -12,10 +12,11 @@ use std::collections::{BTreeSet, VecDeque};
 
 use flashlane_engine::Time;
 
-use crate::config::{CompatConfig, InterfaceConfig};
+use crate::compat::CompatConfig;
 use crate::event::Event;
-use crate::host::link::{Lane, Link};
+use crate::interface::config::InterfaceConfig;
 use crate::layout::SECTOR_BYTES;
+use crate::link::{Lane, Link};
 use crate::observe::HostWork;
 use crate::ssd::Ssd;
 use flashlane_units::RequestOp;

@@ -13,8 +13,9 @@ pub(crate) mod view;
 
 use flashlane_engine::{Array, NONE, Time};
 
-use crate::config::{DeviceConfig, Technology};
+use crate::config::DeviceConfig;
 use crate::event::Event;
+use crate::flash::config::Technology;
 use crate::flash::{DiePlace, DieState};
 use crate::layout::Geometry;
 use crate::ssd::Ssd;

@@ -5,7 +5,7 @@ use std::hint::select_unpredictable;
 use flashlane_engine::{Array, Divisor, NONE, Ring, Slab, Time};
 
 use super::view::View;
-use crate::config::validate::{PAGES_PER_BLOCK, PLANES_PER_DIE};
+use crate::flash::config::{PAGES_PER_BLOCK, PLANES_PER_DIE};
 use crate::layout::Geometry;
 use crate::transaction::{Op, Source, Transaction};
 

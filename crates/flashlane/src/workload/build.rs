@@ -9,9 +9,10 @@ use super::footprint::{Footprint, PageSet};
 use super::mqsim::{GeneratorMode, LineSource, MqsimSource, MqsimTraceSource, TraceLine};
 use super::synthetic::SyntheticSource;
 use super::trace::{self, TraceSource};
-use crate::config::{DeviceConfig, FlowConfig, MqsimAddress, MqsimFlowConfig};
+use crate::config::DeviceConfig;
 use crate::error::Error;
 use crate::layout::{FlowSpace, SECTOR_BYTES};
+use crate::workload::config::{FlowConfig, MqsimAddress, MqsimFlowConfig};
 
 /// The source of a flow's requests. The configuration must be valid: exactly one of its sources.
 ///

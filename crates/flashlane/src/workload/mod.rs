@@ -3,6 +3,7 @@
 mod address;
 mod build;
 pub mod clone;
+pub(crate) mod config;
 pub mod footprint;
 pub mod mqsim;
 mod pace;

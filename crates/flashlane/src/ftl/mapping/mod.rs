@@ -12,12 +12,13 @@ mod write_back;
 use flashlane_engine::{DenseMap, Divisor, NONE, prefetch};
 
 use super::Ftl;
-use crate::config::{DeviceConfig, Sharing};
+use crate::config::DeviceConfig;
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
 use cmt::Cmt;
 pub(crate) use cmt::Evicted;
+use flashlane_units::Sharing;
 
 /// Sizes of entries, which follow from the geometry. Source: the released MQSim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

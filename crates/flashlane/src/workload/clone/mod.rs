@@ -40,9 +40,10 @@ use self::space::{ALIGN_SECTORS, Addresses};
 use super::footprint::Footprint;
 use super::pace::{Clock, Gap, PassEnd};
 use super::{Planned, RequestOp, RequestSource};
-use crate::config::{CloneConfig, load};
+use crate::config::load;
 use crate::error::Error;
 use crate::layout::FlowSpace;
+use crate::workload::config::CloneConfig;
 
 /// Shortest horizon of the correction of a type's mean gap. Unit: requests of the type.
 const HORIZON_MIN: f64 = 2000.0;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use flashlane_trace::{Op, Record};
 
-use crate::config::{OutOfRange, TraceConfig};
 use crate::layout::SECTOR_BYTES;
+use crate::workload::config::{OutOfRange, TraceConfig};
 use crate::workload::size::REQUEST_SECTORS_MAX;
 
 /// The rule that maps addresses of the trace to sectors of the flow.

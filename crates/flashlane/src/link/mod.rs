@@ -5,11 +5,15 @@
 //! there; that is no event: whoever uses the direction next, or looks for the answer, sees to those
 //! that were due before. Source: MQSim (FAST'18) section 4; packet overheads of PCIe 3.0.
 
+pub(crate) mod config;
+
 use flashlane_engine::{EventQueue, Ring, Sequence, Time};
 
-use crate::config::{CompatConfig, InterfaceConfig, LinkConfig};
+use crate::compat::CompatConfig;
 use crate::event::Event;
+use crate::interface::config::InterfaceConfig;
 use crate::layout::SECTOR_BYTES;
+use crate::link::config::LinkConfig;
 
 /// Payload of a doorbell. Unit: bytes.
 const DOORBELL_BYTES: u64 = 2;

@@ -1,4 +1,4 @@
-//! The link between host and device.
+//! Configuration of the link between host and device.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

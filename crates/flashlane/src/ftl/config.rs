@@ -1,12 +1,16 @@
-//! The translation layer: mapping, allocation, collection, wear, the state at the start.
+//! Configuration of the translation layer: mapping, allocation, collection, wear, the state at the start.
+
+use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cache::Sharing;
-use crate::ftl::allocation::Allocation;
-use crate::ftl::gc::Victim;
-use flashlane_units::{BlockShare, ByteSize, Ratio};
+use super::allocation::Allocation;
+use super::gc::Victim;
+use flashlane_units::{BlockShare, ByteSize, Ratio, Sharing};
+
+/// (physical - logical) / logical.
+pub const OVER_PROVISIONING: RangeInclusive<f64> = 0.005..=10.0;
 
 /// Flash translation layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,9 +1,9 @@
-//! The host interface of the drive.
+//! Configuration of the host interface.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::interface::arbitration::Arbitration;
+use super::arbitration::Arbitration;
 use flashlane_units::{Bandwidth, ByteSize, Span};
 
 /// The host interface: NVMe with one submission and one completion queue per flow, doorbells, fetch
@@ -98,4 +98,21 @@ impl Default for SataConfig {
             frame_overhead: ByteSize(12),
         }
     }
+}
+
+/// NVMe weighted-round-robin class.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Priority {
+    /// Before all others.
+    Urgent,
+    /// Weighted, highest weight.
+    High,
+    /// Weighted.
+    #[default]
+    Medium,
+    /// Weighted, lowest weight.
+    Low,
 }

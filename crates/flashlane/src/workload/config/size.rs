@@ -3,7 +3,7 @@
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::workload::SizeConfig;
+use super::SizeConfig;
 use flashlane_units::ByteSize;
 
 const KINDS: &[&str] = &["normal", "discrete"];
