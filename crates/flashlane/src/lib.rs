@@ -23,10 +23,13 @@ pub mod workload; // 1 // 8
 
 // What they share, and the loop over it all.
 mod audit;
+mod cause;
 mod event;
 pub mod observe;
+mod options;
 mod parallel;
 pub mod precondition;
+mod reading;
 mod request;
 pub mod run;
 mod ssd;

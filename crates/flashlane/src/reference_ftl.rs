@@ -28,7 +28,15 @@ fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
         .collect();
     let space = &prepared.layout.flows[0];
     let (flow, seed) = (&prepared.workload.flows[0], prepared.options.seed);
-    let mut source = workload::build(flow, 0, space, prepared.device, seed).expect("valid");
+    let mut source = workload::build(
+        flow,
+        0,
+        space,
+        prepared.device.flash.page_size,
+        &prepared.device.compat,
+        seed,
+    )
+    .expect("valid");
     let per_page = u64::from(prepared.layout.geometry.sectors_per_page);
     while let Some(request) = source.next(Time::ZERO).expect("synthetic flows never fail") {
         for sector in request.sector..request.sector + u64::from(request.sectors) {

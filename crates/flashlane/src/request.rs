@@ -37,6 +37,18 @@ impl Chain {
     }
 }
 
+/// What a request works itself, outside of cache and flash. Unit: picoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HostWork {
+    /// Before its submission queue.
+    pub(crate) host: u64,
+    /// Between its entry in the queue and the start of the fetch.
+    pub(crate) submission: u64,
+    pub(crate) transfer_in: u64,
+    pub(crate) firmware: u64,
+    pub(crate) transfer_out: u64,
+}
+
 /// A host request. What is touched between arrival and completion is in the first of two cache lines.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]

@@ -8,6 +8,7 @@ pub use crate::compat::CompatConfig;
 pub use crate::flash::config::{
     ChannelClass, FlashConfig, SmallReadConfig, SuspendConfig, Technology,
 };
+use crate::ftl::config::FtlSettings;
 pub use crate::ftl::config::{
     FtlConfig, GcConfig, MappingConfig, MappingKind, PreconditionConfig, UnwrittenRead, WearConfig,
 };
@@ -49,6 +50,18 @@ pub struct DeviceConfig {
     /// Switches to the released MQSim's arithmetic. All off by default.
     #[serde(default)]
     pub compat: CompatConfig,
+}
+
+impl DeviceConfig {
+    /// What the translation layer of the drive is made from.
+    pub(crate) fn ftl_settings(&self) -> FtlSettings<'_> {
+        FtlSettings {
+            config: &self.ftl,
+            compat: &self.compat,
+            in_place: self.flash.technology == Technology::InPlace,
+            sets_move: matches!(self.isolation, Isolation::Upi(_)),
+        }
+    }
 }
 
 fn default_scheduler() -> Scheduling {

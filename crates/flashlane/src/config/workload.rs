@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cache::config::CacheMode;
 pub use crate::workload::config::{
     AddressConfig, Arrivals, CloneConfig, DecreasingTimes, FlowConfig, HotColdConfig, MixedConfig,
     MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig, NormalSizeConfig, OnEnd,
@@ -25,6 +26,16 @@ pub struct WorkloadConfig {
 }
 
 impl WorkloadConfig {
+    /// The priority class of each flow: 0 for urgent to 3 for low.
+    pub(crate) fn classes(&self) -> Vec<u8> {
+        self.flows.iter().map(|flow| flow.priority as u8).collect()
+    }
+
+    /// What the data cache does for each flow.
+    pub(crate) fn cache_modes(&self) -> Vec<CacheMode> {
+        self.flows.iter().map(|flow| flow.cache).collect()
+    }
+
     /// Requests that the flows make in any case: those of first passes whose number is given.
     #[must_use]
     pub fn requests_at_least(&self) -> u64 {

@@ -4,20 +4,24 @@
 //! Invariants: a submission queue holds at most `queue_depth - 1` entries, further requests wait in
 //! a software queue in order of arrival; every generated request completes exactly once.
 
+pub(crate) mod counts;
+
 use std::collections::BTreeSet;
 
 use flashlane_engine::{Array, NONE, Ring, Sequence, Time};
 
-use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::compat::CompatConfig;
 use crate::error::Error;
 use crate::event::Event;
+use crate::interface::config::InterfaceConfig;
 use crate::layout::SECTOR_BYTES;
 use crate::link::Link;
-use crate::metrics::summary::{ByteCounts, RequestCounts};
+use crate::link::config::LinkConfig;
 use crate::request::{Chain, Request};
 use crate::ssd::Ssd;
 use crate::workload::config::OnEnd;
 use crate::workload::{Planned, RequestSource};
+use counts::{ByteCounts, RequestCounts};
 
 /// Simulated time without a completion after which a flow with work outstanding counts as starved.
 const STARVATION: Time = Time::from_s(20);
@@ -138,30 +142,31 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Flows without a source stay silent.
+    /// Flows without a source stay silent. `ends`: what each flow does at the end of its first pass.
     pub(crate) fn new(
-        device: &DeviceConfig,
-        workload: &WorkloadConfig,
+        link: &LinkConfig,
+        interface: &InterfaceConfig,
+        compat: &CompatConfig,
+        ends: impl ExactSizeIterator<Item = Option<OnEnd>>,
         sources: Vec<Option<Box<dyn RequestSource>>>,
     ) -> Self {
-        let several = workload.flows.len() > 1;
-        let flows = workload
-            .flows
-            .iter()
+        let several = ends.len() > 1;
+        let flows = ends
             .zip(sources)
-            .map(|(flow, source)| {
-                let repeat = flow.on_end.map_or(several, |end| end == OnEnd::Repeat);
+            .map(|(end, source)| {
+                let repeat = end.map_or(several, |end| end == OnEnd::Repeat);
                 HostFlow::new(source, repeat)
             })
             .collect();
+        let entries = (interface.submission_entry, interface.completion_entry);
         Self {
-            link: Link::new(&device.link, &device.interface, &device.compat),
+            link: Link::new(link, entries, compat),
             ringing: None,
             flows,
-            queue_depth: u64::from(device.interface.queue_depth),
+            queue_depth: u64::from(interface.queue_depth),
             overdue: Time::ZERO,
             outstanding_max: OUTSTANDING_MAX,
-            last_flow_first: device.compat.random_generators,
+            last_flow_first: compat.random_generators,
         }
     }
 }

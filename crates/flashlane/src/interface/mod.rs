@@ -12,10 +12,10 @@ pub(crate) mod sata;
 
 use flashlane_engine::Time;
 
-use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::interface::config::InterfaceKind;
+use crate::compat::CompatConfig;
 use crate::request::Chain;
 use crate::ssd::Ssd;
+use config::{InterfaceConfig, InterfaceKind};
 use flashlane_units::RequestOp;
 use nvme::Nvme;
 use sata::Sata;
@@ -32,15 +32,14 @@ pub(crate) struct Interface {
 }
 
 impl Interface {
-    /// Idle queues.
-    pub(crate) fn new(device: &DeviceConfig, workload: &WorkloadConfig) -> Self {
-        let config = &device.interface;
-        let instant = device.compat.zero_firmware_time;
+    /// Idle queues; `classes` by flow.
+    pub(crate) fn new(config: &InterfaceConfig, compat: &CompatConfig, classes: &[u8]) -> Self {
+        let instant = compat.zero_firmware_time;
         let writes = config.write_firmware_time.unwrap_or(config.firmware_time);
         let sata = config.kind == InterfaceKind::Sata;
         Self {
-            nvme: Nvme::new(device, workload),
-            sata: sata.then(|| Box::new(Sata::new(config, &device.compat))),
+            nvme: Nvme::new(config, compat, classes),
+            sata: sata.then(|| Box::new(Sata::new(config, compat))),
             firmware_time: if instant { 0 } else { config.firmware_time.0 },
             write_firmware_time: if instant { 0 } else { writes.0 },
             servers: vec![Time::ZERO; config.firmware_servers as usize],

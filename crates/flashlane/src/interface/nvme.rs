@@ -7,7 +7,8 @@
 use flashlane_engine::{Array, Ring, Time};
 
 use super::arbitration::{self, Arbiter};
-use crate::config::{DeviceConfig, WorkloadConfig};
+use super::config::InterfaceConfig;
+use crate::compat::CompatConfig;
 use crate::event::Event;
 use crate::request::Request;
 use crate::ssd::Ssd;
@@ -61,10 +62,9 @@ pub(crate) struct Nvme {
 }
 
 impl Nvme {
-    /// Idle queues.
-    pub(super) fn new(device: &DeviceConfig, workload: &WorkloadConfig) -> Self {
-        let config = &device.interface;
-        let flows = workload.flows.len();
+    /// Idle queues; `classes` by flow.
+    pub(super) fn new(config: &InterfaceConfig, compat: &CompatConfig, classes: &[u8]) -> Self {
+        let flows = classes.len();
         let queue = DeviceQueue {
             announced: 0,
             in_device: 0,
@@ -73,12 +73,11 @@ impl Nvme {
             acknowledgements: Ring::new(),
             arrived: 0,
         };
-        let classes: Vec<u8> = workload.flows.iter().map(|f| f.priority as u8).collect();
-        let instant = device.compat.zero_firmware_time;
+        let instant = compat.zero_firmware_time;
         Self {
             queues: Array::of(queue, flows),
             submission: Array::of(Ring::new(), flows),
-            arbiter: arbitration::build(&config.arbitration, &classes),
+            arbiter: arbitration::build(&config.arbitration, classes),
             ready: 0,
             queue_fetch_size: config.queue_fetch_size,
             fetch_ahead: if instant { u32::MAX } else { config.fetch_ahead },

@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::interface::config::InterfaceConfig;
 use crate::layout::SECTOR_BYTES;
 use crate::link::{Lane, Link};
-use crate::observe::HostWork;
+use crate::request::HostWork;
 use crate::ssd::Ssd;
 use flashlane_units::RequestOp;
 

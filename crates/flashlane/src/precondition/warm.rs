@@ -126,7 +126,8 @@ fn replay(
 ) -> Result<(), Error> {
     let mut flows = Vec::new();
     for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
-        let mut source = workload::build(flow, index, space, device, seed)?;
+        let mut source =
+            workload::build(flow, index, space, device.flash.page_size, &device.compat, seed)?;
         source.diverge();
         let mut past = Past { source, space, next: None, at: 0, zero: 0, pass_start: Time::ZERO };
         past.advance(0, device)?;

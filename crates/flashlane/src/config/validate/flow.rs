@@ -1,6 +1,5 @@
 //! Rules of synthetic flows, and of all flows in the space that the device gives them.
 
-use super::rules::Rules;
 use super::workload::check_stop;
 use super::{BANDWIDTH, MAX_REQUEST_BYTES, MAX_SPAN_PS, OUTSTANDING};
 use crate::config::{
@@ -8,6 +7,7 @@ use crate::config::{
     MqsimFlowConfig, Sharing, SizeConfig, SyntheticConfig, WorkloadConfig,
 };
 use crate::layout::{Geometry, Layout, SECTOR_BYTES};
+use crate::reading::Rules;
 use flashlane_units::ByteSize;
 
 /// Alignment of addresses where a flow says nothing.

@@ -11,6 +11,9 @@ use crate::cache::config::CacheMode;
 use crate::interface::config::Priority;
 use flashlane_units::{Bandwidth, ByteSize, Ratio, Span};
 
+/// Bytes of a request at most.
+pub const MAX_REQUEST_BYTES: u64 = 16 << 20;
+
 /// One tenant: a queue pair, a share of the device, a source of requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -29,9 +29,10 @@ use flashlane_engine::{NONE, Time, place_of};
 
 use super::Policy;
 use crate::layout::Geometry;
-use crate::metrics::summary::SchedulerOverhead;
-use crate::scheduler::queues::{Kind, Queues, STARVING};
+use crate::scheduler::overhead::SchedulerOverhead;
+use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
+use crate::transaction::STARVING;
 use crate::transaction::{Op, Source, Transaction};
 use arbitration::{LEVELS, Ruler};
 use balance::{Batch, GcShares};

@@ -47,7 +47,7 @@ impl Unit0 {
                 .expect("two flows")
                 .config;
         let layout = Layout::new(&device, &workload);
-        let mut state = FtlState::new(&device, &layout, 0);
+        let mut state = FtlState::new(device.ftl_settings(), &layout, 0);
         // Both flows have a block of 32 valid pages.
         for flow in 0..2 {
             (0..32).for_each(|_| {
