@@ -103,7 +103,7 @@ const _: () =
 ///
 /// Invariant: events leave in order of time, ties in order of scheduling (or of the reservation of their
 /// place), whatever the platform and whatever their lanes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct EventQueue<E> {
     lanes: [Lane<E>; UNORDERED],
     heap: Heap<E>,
@@ -140,6 +140,15 @@ impl<E: Laned> EventQueue<E> {
     #[must_use]
     pub fn now(&self) -> Time {
         Time(self.last.time)
+    }
+
+    /// The time of the event that leaves next. `None` if no event is left before [`Time::END`].
+    #[inline]
+    #[must_use]
+    pub fn next_time(&self) -> Option<Time> {
+        let [a, b, c, d, e] = self.times;
+        let first = a.min(b).min(c.min(d)).min(e);
+        (first < END).then_some(Time(first))
     }
 
     /// Number of pending events.
@@ -292,6 +301,7 @@ mod tests {
             }
             assert_eq!(queue.len(), events);
             expected.sort_by_key(|&(time, _)| time);
+            assert_eq!(queue.next_time().map(|time| time.0), expected.first().map(|first| first.0));
             let got: Vec<(u64, u32)> =
                 std::iter::from_fn(|| queue.pop()).map(|(t, e)| (t.0, e.1)).collect();
             assert_eq!(got, expected);

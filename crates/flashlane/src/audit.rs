@@ -32,9 +32,9 @@ impl Ssd {
             "every running transaction is on one die"
         );
         for flow in &self.host.flows {
-            assert!(flow.completed() <= flow.generated, "a request completes once");
+            assert!(flow.completed() <= flow.submitted, "a request completes once");
         }
-        let outstanding: u64 = self.host.flows.iter().map(|f| f.generated - f.completed()).sum();
+        let outstanding: u64 = self.host.flows.iter().map(|f| f.submitted - f.completed()).sum();
         assert_eq!(outstanding, self.requests.len() as u64, "outstanding requests are counted");
         if let Some(sata) = &self.interface.sata {
             sata.audit(self.requests.len());
@@ -44,7 +44,7 @@ impl Ssd {
     /// Checks what must hold when nothing is left to do.
     pub(crate) fn audit_end(&self) {
         for (index, flow) in self.host.flows.iter().enumerate() {
-            assert_eq!(flow.generated, flow.completed(), "every request of flow {index} completed");
+            assert_eq!(flow.submitted, flow.completed(), "every request of flow {index} completed");
         }
         self.audit_cache_end();
         if let Some((_, tr)) = self.transactions.iter().next() {

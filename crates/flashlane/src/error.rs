@@ -18,7 +18,7 @@ impl fmt::Display for Problem {
 }
 
 /// Every way in which a run can fail.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The configuration is refused. Exit status 2.

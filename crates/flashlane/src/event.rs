@@ -6,8 +6,8 @@ use flashlane_engine::event_queue::UNORDERED;
 /// An event. Handles and indices only; the state is in the stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// An open-loop flow generates its next request.
-    Arrival { flow: u16 },
+    /// A request that was submitted for this time arrives.
+    Arrival { submission: u32 },
     /// A submission doorbell reaches the device.
     Doorbell { flow: u16 },
     /// The submission entry of a write is in the device, unless it is delayed.
@@ -41,8 +41,24 @@ pub(crate) enum Event {
     /// The time has come at which the scheduling policy wants to be woken, unless it wants that no more.
     #[default]
     Alarm,
-    /// A closed-loop flow has paused long enough for another request.
-    Thought { flow: u16 },
+    /// A tenant asked to be woken.
+    Wake { flow: u16 },
+}
+
+/// What the host learns from an event. It may submit requests before the event is over; what it has to call then is
+/// named here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Up {
+    /// Nothing.
+    Nothing,
+    /// A request of the flow that was submitted for this time has arrived. Then: [`crate::ssd::Ssd::ring`].
+    Arrived { flow: u16 },
+    /// A request of the flow is complete. Then: [`crate::ssd::Ssd::completion_over`].
+    Completed { flow: u16 },
+    /// The same of a SATA drive. Then: nothing.
+    TagFreed { flow: u16 },
+    /// The tenant asked to be woken now. Then: [`crate::ssd::Ssd::ring`].
+    Woken { flow: u16 },
 }
 
 impl Laned for Event {

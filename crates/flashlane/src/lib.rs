@@ -24,6 +24,7 @@ pub mod workload; // 1 // 8
 // What they share, and the loop over it all.
 mod audit;
 mod cause;
+pub mod drive;
 mod event;
 pub mod observe;
 mod options;
@@ -33,11 +34,14 @@ mod reading;
 mod request;
 pub mod run;
 mod ssd;
+mod tenants;
 mod transaction;
 mod visible;
 mod waf_only;
 
+pub use drive::Drive;
 pub use error::{Error, Problem};
+pub use flashlane_engine::Time;
 pub use flashlane_units::policies;
 pub use run::{
     Details, RunOptions, Simulation, Warmup, simulate, simulate_all, simulate_in_detail,

@@ -74,9 +74,9 @@ fn agree(sets: &[&str], flow: &str) {
         let prepared = Prepared::new(&device, &workload, &options).expect("valid");
         let expected = expected(&prepared);
         let window = Window::new(workload.window, options.warmup);
-        let mut ssd = prepared.build(prepared.state.clone(), window, |_| true).expect("valid");
-        ssd.run(&|_| {}).expect("the run finishes");
-        let found = found(&mut ssd);
+        let mut run = prepared.build(prepared.state.clone(), window, |_| true).expect("valid");
+        run.to_end(&|_| {}).expect("the run finishes");
+        let found = found(&mut run.drive);
         assert_eq!(found.len(), expected.len(), "pages that hold data, {sets:?}, seed {seed}");
         assert_eq!(found, expected, "sectors that hold data, {sets:?}, seed {seed}");
     }

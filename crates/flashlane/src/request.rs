@@ -81,6 +81,8 @@ pub(crate) struct Request {
     pub(crate) enqueued: Time,
     /// The part that ended last.
     pub(crate) chain: Chain,
+    /// What the submitter knows it by.
+    pub(crate) cookie: u64,
 }
 
 const _: () = assert!(

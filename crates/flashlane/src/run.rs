@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, InterfaceKind, Priority, Technology, WorkloadConfig};
+use crate::drive::recording::Recorder as Recording;
 use crate::error::Error;
 use crate::ftl::{FrozenState, Ftl, FtlState};
 use crate::layout::{Geometry, Layout};
@@ -21,6 +22,7 @@ pub use crate::options::{Progress, RunOptions, Warmup};
 use crate::parallel::{self, Begun, Jobs};
 use crate::precondition;
 use crate::ssd::Ssd;
+use crate::tenants::{Run, Tenants};
 use crate::waf_only;
 use crate::workload::footprint::Footprint;
 use crate::workload::{self, RequestSource};
@@ -31,7 +33,7 @@ fn runs_alone(workload: &WorkloadConfig, options: &RunOptions) -> bool {
 }
 
 /// A scenario that is ready to run: input checked, drive preconditioned.
-struct Prepared<'a> {
+pub(crate) struct Prepared<'a> {
     device: &'a DeviceConfig,
     workload: &'a WorkloadConfig,
     options: &'a RunOptions,
@@ -41,7 +43,7 @@ struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    fn new(
+    pub(crate) fn new(
         device: &'a DeviceConfig,
         workload: &'a WorkloadConfig,
         options: &'a RunOptions,
@@ -77,13 +79,18 @@ impl<'a> Prepared<'a> {
         !self.device.ftl.precondition.enabled && !self.device.compat.translation_pages_from_start
     }
 
+    /// Takes the state of the drive out, for [`Prepared::build`].
+    pub(crate) fn take_state(&mut self) -> FtlState {
+        std::mem::replace(&mut self.state, FtlState::empty())
+    }
+
     /// A system with the flows that `active` admits.
-    fn build(
+    pub(crate) fn build(
         &self,
         state: FtlState,
         window: Window,
         active: impl Fn(usize) -> bool,
-    ) -> Result<Ssd, Error> {
+    ) -> Result<Run, Error> {
         let flows = &self.workload.flows;
         let sources: Vec<Option<Box<dyn RequestSource>>> = flows
             .iter()
@@ -112,13 +119,14 @@ impl<'a> Prepared<'a> {
         let (settings, layout) = (self.device.ftl_settings(), &self.layout);
         let sets = self.device.isolation.moving_sets(&self.device.flash, layout);
         let ftl = Ftl::new(settings, layout, state, sets, classes, self.options.seed);
-        let mut recorder = Recorder::new(flows.len(), window);
+        let last_flow_first = self.device.compat.random_generators;
+        let tenants = Tenants::new(self.workload, last_flow_first, sources);
+        let mut recorder = Recorder::new(tenants.open_loops(), window);
         if let Some(interval) = self.options.series_interval {
             recorder.keep_series(interval);
         }
         if let Some(length) = self.options.windows.filter(|_| self.options.alone) {
-            for (flow, source) in sources.iter().enumerate() {
-                let by_arrival = source.as_ref().is_some_and(|s| s.closed_loop().is_none());
+            for (flow, by_arrival) in tenants.open_loops().into_iter().enumerate() {
                 recorder.keep_windows(flow, Windows::new(length, by_arrival));
             }
         }
@@ -128,11 +136,11 @@ impl<'a> Prepared<'a> {
             self.layout.clone(),
             ftl,
             self.cache.clone(),
-            sources,
             recorder,
             self.options.check,
         );
-        Ok(ssd.with_stop(self.options.stop.clone()))
+        let drive = ssd.with_stop(self.options.stop.clone());
+        Ok(Run { drive, tenants, recorder: None })
     }
 }
 
@@ -263,7 +271,7 @@ impl<'a> Runs<'a> {
 
         let alone = runs_alone(workload, options);
         let runs = if alone { workload.flows.len() + 1 } else { 1 };
-        let state = std::mem::replace(&mut prepared.state, FtlState::empty());
+        let state = prepared.take_state();
         let (state, start) = match (alone, prepared.is_new()) {
             (false, _) => (state, None),
             // A copy of a new empty drive would only cost memory.
@@ -285,24 +293,29 @@ impl<'a> Runs<'a> {
             Some(_) => Window::until_steady(options.warmup),
             None => Window::new(workload.window, options.warmup),
         };
-        let mut shared = prepared.build(state, window, |_| true)?;
+        let mut run = prepared.build(state, window, |_| true)?;
+        let open_loops = run.tenants.unprompted();
+        let submissions = options.observe.submissions.clone();
+        run.recorder = submissions.map(|sink| Box::new(Recording::new(sink)));
+        let shared = &mut run.drive;
         shared.recorder.watch = options.until_steady.map(|rule| Box::new(Watch::new(rule)));
-        let open_loops = shared.open_loops();
         let pages = shared.layout.logical_pages;
         shared.observer = Observer::new(&options.observe, device, workload, pages, &open_loops);
         let geometry = Geometry::new(&device.flash);
         shared.completions = Completions::new(&options.observe, &geometry, &open_loops);
-        shared.run(&|share| (self.progress)(job, share / runs as f64))?;
+        run.to_end(&|share| (self.progress)(job, share / runs as f64))?;
+        let Run { drive: mut shared, tenants, .. } = run;
         let window = &shared.recorder.window;
         if window.is_empty() {
-            let generated = shared.host.flows.iter().map(|flow| flow.generated).sum();
+            let generated = shared.host.flows.iter().map(|flow| flow.submitted).sum();
             return Err(empty::found(options, generated, window.load_ended()));
         }
         let mut observed = shared.observed(workload)?;
         shared.recorder.settle();
         let wall_s = begun.elapsed().as_secs_f64();
 
-        let mut summary = report::summarise(&shared, device, workload, options);
+        let mut summary =
+            report::summarise(&shared, |flow| tenants.report(flow), device, workload, options);
         summary.wall_s = wall_s;
         summary.precondition_wall_s = precondition_wall_s;
         summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
@@ -365,18 +378,23 @@ impl<'a> Runs<'a> {
             }
         };
         let window = Window::fixed(&together.window);
-        let mut ssd = prepared.build(state, window, |f| f == flow)?;
+        let mut run = prepared.build(state, window, |f| f == flow)?;
         if together.details.time_series.is_some() {
-            let open_loop = ssd.open_loops()[flow];
+            let open_loop = run.tenants.unprompted()[flow];
             let window = together.observed.series_window;
-            ssd.completions = Some(Completions::alone(window, open_loop));
+            run.drive.completions = Some(Completions::alone(window, open_loop));
         }
-        ssd.run(&|_| {})?;
+        run.to_end(&|_| {})?;
+        let Run { drive: mut ssd, tenants, .. } = run;
         let done = together.done.fetch_add(1, Ordering::Relaxed) + 1;
         (self.progress)(job, done as f64 / together.runs() as f64);
         let windows = ssd.recorder.flows[flow].windows.take();
         let observed = ssd.completions.take().and_then(|completions| completions.into_alone());
-        Ok(Alone { summary: report::flow_alone(&ssd, prepared.workload, flow), windows, observed })
+        Ok(Alone {
+            summary: report::flow_alone(&ssd, tenants.report(flow), prepared.workload, flow),
+            windows,
+            observed,
+        })
     }
 
     fn over(&self, job: usize, summary: &mut Summary) {
@@ -449,11 +467,11 @@ mod tests {
             (device.expect("a device").config, workload.expect("a workload").config);
         let options = RunOptions::default();
         let mut prepared = Prepared::new(&device, &workload, &options).expect("it can be run");
-        let state = std::mem::replace(&mut prepared.state, FtlState::empty());
+        let state = prepared.take_state();
         let window = Window::new(workload.window, Warmup::None);
-        let mut ssd = prepared.build(state, window, |_| true).expect("it can be run");
-        ssd.host.outstanding_max = 5000;
-        let Err(Error::Stuck(why)) = ssd.run(&|_| {}) else { panic!("the run ends") };
+        let mut run = prepared.build(state, window, |_| true).expect("it can be run");
+        run.drive.host.outstanding_max = 5000;
+        let Err(Error::Stuck(why)) = run.to_end(&|_| {}) else { panic!("the run ends") };
         assert!(why.contains("the drive cannot keep up with the load, flow 0"), "{why}");
         assert!(why.contains("5000 of 50"), "{why}");
     }

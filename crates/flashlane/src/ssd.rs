@@ -12,7 +12,7 @@ use flashlane_engine::{Divisor, EventQueue, Slab, Time};
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{Event, Up};
 use crate::flash::Flash;
 use crate::ftl::Ftl;
 use crate::host::Host;
@@ -23,7 +23,6 @@ use crate::observe::{Completions, Observer};
 use crate::request::Request;
 use crate::scheduler::Scheduler;
 use crate::transaction::Transaction;
-use crate::workload::RequestSource;
 
 /// Events between two full audits with `--check`, at least.
 const AUDIT_INTERVAL_MIN: u64 = 100_000;
@@ -33,8 +32,11 @@ const PROGRESS_INTERVAL: u64 = 1 << 16;
 const EVENTS_PER_INSTANT_MAX: u64 = 50_000_000;
 
 /// The simulated system.
+#[derive(Clone)]
 pub(crate) struct Ssd {
     pub(crate) now: Time,
+    /// No event after this time is handled on the way of another one.
+    pub(crate) horizon: Time,
     pub(crate) queue: EventQueue<Event>,
     pub(crate) geometry: Geometry,
     pub(crate) layout: Layout,
@@ -79,24 +81,18 @@ impl Ssd {
         layout: Layout,
         ftl: Ftl,
         cache: Cache,
-        sources: Vec<Option<Box<dyn RequestSource>>>,
         recorder: Recorder,
         check: bool,
     ) -> Self {
         let geometry = layout.geometry;
         Self {
             now: Time::ZERO,
+            horizon: Time::MAX,
             queue: EventQueue::new(),
             geometry,
             requests: Slab::new(),
             transactions: Slab::new(),
-            host: Host::new(
-                &device.link,
-                &device.interface,
-                &device.compat,
-                workload.flows.iter().map(|flow| flow.on_end),
-                sources,
-            ),
+            host: Host::new(&device.link, &device.interface, &device.compat, workload.flows.len()),
             interface: Interface::new(&device.interface, &device.compat, &workload.classes()),
             cache,
             ftl,
@@ -135,31 +131,42 @@ impl Ssd {
         Self { stop, ..self }
     }
 
-    /// Runs until nothing is left to do.
-    ///
-    /// # Errors
-    /// A trace that cannot be read on; requests that can never finish.
-    pub(crate) fn run(&mut self, progress: &dyn Fn(f64)) -> Result<(), Error> {
-        self.start_rows();
-        self.start_flows();
+    /// Begins: what a drive does before the first event.
+    pub(crate) fn start(&mut self) {
         self.start_collection();
         self.dispatch_offered();
-        while let Some((now, event)) = self.queue.pop() {
-            if now > self.recorder.window.edge {
-                self.pass_edges(now);
-            }
-            let before = std::mem::replace(&mut self.now, now);
-            self.handle(event, before);
-            self.dispatch_offered();
-            self.until_look -= 1;
-            if self.until_look == 0 {
-                self.look_around(progress)?;
-            }
+    }
+
+    /// Handles the next event up to where the host hears of it, and tells what it hears. `None`: nothing is left to
+    /// do. The caller goes on with what [`Up`] asks for and with [`Ssd::step_over`].
+    #[inline(always)]
+    pub(crate) fn step(&mut self) -> Option<Up> {
+        let (now, event) = self.queue.pop()?;
+        if now > self.recorder.window.edge {
+            self.pass_edges(now);
         }
-        if let Some(error) = self.failure.take() {
-            return Err(error);
-        }
-        self.check_end_of_time()?;
+        let before = std::mem::replace(&mut self.now, now);
+        Some(self.handle(event, before))
+    }
+
+    /// The event is over for the host: starts what has become ready. True if it is time for [`Ssd::look_around`].
+    #[inline(always)]
+    pub(crate) fn step_over(&mut self) -> bool {
+        self.dispatch_offered();
+        self.until_look -= 1;
+        self.until_look == 0
+    }
+
+    /// The error that ends the run, if there is one.
+    pub(crate) fn failed(&mut self) -> Option<Error> {
+        self.failure.take()
+    }
+
+    /// No events are left.
+    ///
+    /// # Errors
+    /// Requests that can never finish.
+    pub(crate) fn end(&mut self) -> Result<(), Error> {
         self.settle_window();
         if !self.requests.is_empty() {
             return Err(self.stuck("nothing is left that could move them"));
@@ -171,9 +178,14 @@ impl Ssd {
         Ok(())
     }
 
+    /// Has [`Up::Woken`] come at a time.
+    pub(crate) fn wake_at(&mut self, at: Time, flow: u16) {
+        self.queue.schedule(at, Event::Wake { flow });
+    }
+
     /// What is done once in a while: progress, audits, and a look for a model that gets nowhere.
     #[cold]
-    fn look_around(&mut self, progress: &dyn Fn(f64)) -> Result<(), Error> {
+    pub(crate) fn look_around(&mut self, progress: &dyn Fn(&Self)) -> Result<(), Error> {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
@@ -184,7 +196,7 @@ impl Ssd {
             self.queue.fit();
             self.host.fit();
             self.interface.nvme.fit();
-            progress(self.progress());
+            progress(self);
             if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(Error::Interrupted);
             }
@@ -213,10 +225,14 @@ impl Ssd {
     /// The map of the device: every trigger and what it sets in motion. `before`: the time of the last
     /// event.
     #[inline(always)]
-    fn handle(&mut self, event: Event, before: Time) {
+    fn handle(&mut self, event: Event, before: Time) -> Up {
         match event {
-            Event::Arrival { flow } => self.on_arrival(flow),
-            Event::Thought { flow } => self.on_thought(flow),
+            Event::Arrival { submission } => {
+                return Up::Arrived { flow: self.on_arrival(submission) };
+            }
+            Event::Wake { flow } => return Up::Woken { flow },
+            Event::Completion { request } => return self.on_completion(request),
+            Event::AdapterCompleted { request } => return self.on_adapter_completed(request),
             Event::Doorbell { flow } => self.on_doorbell(flow),
             Event::WriteEntry { request } => self.on_write_entry(request),
             Event::AdapterSubmitted { request } => self.on_adapter_submitted(request),
@@ -229,11 +245,10 @@ impl Ssd {
             Event::Sensed { channel } => self.on_sensed(channel),
             Event::ArrayDone { die, epoch } => self.on_array_done(die, epoch),
             Event::DataSent { channel } => self.on_data_sent(channel),
-            Event::Completion { request } => self.on_completion(request),
-            Event::AdapterCompleted { request } => self.on_adapter_completed(request),
             Event::CompletionRoom { flow } => self.on_completion_room(flow),
             Event::Alarm => self.on_alarm(before),
         }
+        Up::Nothing
     }
 
     /// Ends the run with an error at the end of the current event.

@@ -6,6 +6,7 @@ mod common;
 use std::sync::{Arc, Mutex};
 
 use common::Scenario;
+use flashlane::drive::Submissions;
 use flashlane::metrics::Summary;
 use flashlane::observe::{
     Blame, Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions, SeriesWindow,
@@ -269,11 +270,13 @@ fn watching_changes_nothing() {
     let (plain, details) = detailed(&scenario);
     assert!(details.blame.is_none() && details.timeline.is_none() && details.time_series.is_none());
     let kept = Arc::new(Mutex::new(Kept::default()));
+    let submissions = Submissions::default();
     scenario.options.observe = Observe {
         requests: Some(kept.clone()),
         series: Some(SeriesOptions { window: Some(10_000_000_000) }),
         blame: true,
         timeline: Some(TimelineOptions::default()),
+        submissions: Some(submissions.clone()),
     };
     let (watched, details) = detailed(&scenario);
     assert_eq!(timeless(plain), timeless(watched.clone()));

@@ -4,7 +4,7 @@ use super::{Entry, Key};
 
 /// A four-way heap: fewer levels than a binary one, and the four children of a node share a cache line
 /// or two.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Heap<E> {
     entries: Vec<Entry<E>>,
 }

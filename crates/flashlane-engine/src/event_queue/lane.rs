@@ -10,7 +10,7 @@ const MOVED_MAX: usize = 16;
 ///
 /// Invariants: behind the last event is a place whose key is `end`; before the first one is a key that is
 /// not later than that of any event to come.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Lane<E> {
     places: Places<Entry<E>>,
     /// Events taken and events put in so far; both wrap.

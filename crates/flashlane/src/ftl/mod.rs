@@ -167,6 +167,7 @@ impl FrozenState {
 }
 
 /// The translation layer.
+#[derive(Clone)]
 pub(crate) struct Ftl {
     pub(crate) pages: PageTables,
     pub(crate) blocks: Blocks,

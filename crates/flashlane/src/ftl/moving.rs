@@ -11,7 +11,7 @@ use super::blocks::Blocks;
 ///
 /// A policy is told of what happens and decides; it cannot act. It sees the time whenever it is told
 /// something, and ends its windows then: between two events of the host there is nothing to decide.
-pub(crate) trait MovingSets: Send {
+pub(crate) trait MovingSets: Send + dyn_clone::DynClone {
     /// The host reads a page of the flow that lies in this block.
     fn host_read(&mut self, flow: u16, block: u32, blocks: &Blocks, now: Time);
 
@@ -47,6 +47,8 @@ pub(crate) trait MovingSets: Send {
     /// What the summary says of the run so far.
     fn summary(&self, blocks: &Blocks) -> IsolationSummary;
 }
+
+dyn_clone::clone_trait_object!(MovingSets);
 
 /// Sets of chips that flows write to, over the whole run. Lists have one entry per flow, in the order of the
 /// workload. Source: UPI (HotStorage) section 3.

@@ -21,6 +21,7 @@ use nvme::Nvme;
 use sata::Sata;
 
 /// The host interface.
+#[derive(Clone)]
 pub(crate) struct Interface {
     pub(crate) nvme: Nvme,
     /// Takes the place of NVMe.

@@ -46,6 +46,7 @@ impl DeviceQueue {
 }
 
 /// The queue pairs of all flows.
+#[derive(Clone)]
 pub(crate) struct Nvme {
     queues: Array<DeviceQueue>,
     /// Submission entries in host memory, oldest first, by flow.

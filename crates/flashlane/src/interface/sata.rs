@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, VecDeque};
 use flashlane_engine::Time;
 
 use crate::compat::CompatConfig;
-use crate::event::Event;
+use crate::event::{Event, Up};
 use crate::interface::config::InterfaceConfig;
 use crate::layout::SECTOR_BYTES;
 use crate::link::{Lane, Link};
@@ -240,7 +240,7 @@ impl Ssd {
     }
 
     /// The host sees a completion: the tag is free for the next command.
-    pub(crate) fn on_adapter_completed(&mut self, id: u32) {
+    pub(crate) fn on_adapter_completed(&mut self, id: u32) -> Up {
         let flow = self.retire(id);
         if self.sata().over_pcie {
             self.send_down(self.host.link.doorbell);
@@ -248,7 +248,7 @@ impl Ssd {
         let sata = self.sata();
         sata.freed = if sata.freed_on_fetch { sata.begun } else { sata.freed + 1 };
         self.issue_commands();
-        self.next_in_loop(flow);
+        Up::TagFreed { flow }
     }
 }
 

@@ -113,7 +113,7 @@ impl Ssd {
             .zip(&self.recorder.flows)
             .zip(self.flash.by_flow.iter().zip(&self.scheduler.flows))
             .map(|((host, record), (&device_time, queue))| FlowReading {
-                arrived: host.generated,
+                arrived: host.submitted,
                 completed: host.done.requests(),
                 bytes: host.done.bytes(),
                 work: record.work,
@@ -174,7 +174,7 @@ impl Ssd {
             let first = self.recorder.watch.as_ref().and_then(|watch| watch.next_end(self.now));
             self.recorder.window.set(Edge::Round, first.unwrap_or(Time::MAX));
         }
-        let watched = self.host.flows.iter().any(|flow| flow.is_open_loop());
+        let watched = self.recorder.open_loops.contains(&true);
         if watched {
             self.count_outstanding(self.now);
         }
@@ -194,8 +194,8 @@ impl Ssd {
     /// Requests of each flow so far.
     fn levels(&self) -> Vec<Level> {
         let level = |flow: &HostFlow| Level {
-            arrived: flow.generated,
-            outstanding: flow.generated - flow.completed(),
+            arrived: flow.submitted,
+            outstanding: flow.submitted - flow.completed(),
         };
         self.host.flows.iter().map(level).collect()
     }
@@ -252,8 +252,8 @@ impl Ssd {
             return;
         }
         let Some((load, opened)) = self.recorder.load.as_ref().zip(window.opened()) else { return };
-        let open: Vec<bool> = self.host.flows.iter().map(HostFlow::is_open_loop).collect();
-        self.recorder.readings.saturated = load.saturated((opened, at), levels, &open);
+        self.recorder.readings.saturated =
+            load.saturated((opened, at), levels, &self.recorder.open_loops);
     }
 
     fn window_ends(&mut self, at: Time) {

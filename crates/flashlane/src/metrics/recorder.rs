@@ -93,6 +93,8 @@ pub(crate) struct FlowRecord {
 pub(crate) struct Recorder {
     pub(crate) flows: Array<FlowRecord>,
     pub(crate) window: Window,
+    /// By flow: its requests come by the clock.
+    pub(crate) open_loops: Vec<bool>,
     /// Outstanding requests over time, where a flow is an open loop.
     pub(crate) load: Option<Load>,
     pub(crate) readings: Readings,
@@ -102,10 +104,11 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// Empty records.
-    pub(crate) fn new(flows: usize, window: Window) -> Self {
+    pub(crate) fn new(open_loops: Vec<bool>, window: Window) -> Self {
         Self {
-            flows: Array::of(FlowRecord::default(), flows),
+            flows: Array::of(FlowRecord::default(), open_loops.len()),
             window,
+            open_loops,
             load: None,
             readings: Readings::default(),
             watch: None,

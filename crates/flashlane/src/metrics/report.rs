@@ -9,10 +9,12 @@ use crate::metrics::summary::{
 use crate::options::RunOptions;
 use crate::scheduler::policy::Policy;
 use crate::ssd::Ssd;
+use crate::workload::SourceReport;
 
 /// The summary of a run, without what needs other runs or a wall clock.
 pub(crate) fn summarise(
     ssd: &Ssd,
+    input: impl Fn(usize) -> SourceReport,
     device: &DeviceConfig,
     workload: &WorkloadConfig,
     options: &RunOptions,
@@ -40,10 +42,10 @@ pub(crate) fn summarise(
         events: ssd.events(),
         requests_per_wall_s: 0.0,
         peak_rss_bytes: 0,
-        requests_generated: ssd.host.flows.iter().map(|f| f.generated).sum(),
+        requests_generated: ssd.host.flows.iter().map(|f| f.submitted).sum(),
         requests_completed: ssd.host.flows.iter().map(|f| f.completed()).sum(),
         flows: (0..workload.flows.len())
-            .map(|flow| flow_summary(ssd, workload, flow, window))
+            .map(|flow| flow_summary(ssd, input(flow), workload, flow, window))
             .collect(),
         steady_state: ssd.recorder.watch.as_ref().map(|watch| watch.summary()),
         fairness: Fairness::default(),
@@ -71,12 +73,18 @@ pub(crate) fn summarise(
 }
 
 /// What the summary says of one flow.
-pub(crate) fn flow_alone(ssd: &Ssd, workload: &WorkloadConfig, flow: usize) -> FlowSummary {
-    flow_summary(ssd, workload, flow, &Spans::of(ssd).window())
+pub(crate) fn flow_alone(
+    ssd: &Ssd,
+    input: SourceReport,
+    workload: &WorkloadConfig,
+    flow: usize,
+) -> FlowSummary {
+    flow_summary(ssd, input, workload, flow, &Spans::of(ssd).window())
 }
 
 fn flow_summary(
     ssd: &Ssd,
+    input: SourceReport,
     workload: &WorkloadConfig,
     flow: usize,
     window: &Span<'_>,
@@ -87,8 +95,6 @@ fn flow_summary(
     let (opened, closed) = ssd.recorder.window.span();
     let window_s = (closed - opened).as_s();
     let rate = |amount: u64| if window_s > 0.0 { amount as f64 / window_s } else { 0.0 };
-    let source = ssd.host.flows[flow].source.as_ref();
-    let input = source.map(|s| s.report()).unwrap_or_default();
     let [read_transactions, write_transactions, transactions] = record.transaction_summaries();
     let (arrived, completed) = (window.arrived(flow), window.completed(flow));
     let work = window.work(flow);

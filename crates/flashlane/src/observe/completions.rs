@@ -2,9 +2,10 @@
 
 use flashlane_engine::Time;
 
-use super::requests::Records;
+use super::requests::{Records, RequestRecord};
 use super::series::recorder::{Counters, SeriesRecorder};
 use super::{Observe, SeriesOptions};
+use crate::drive::Completion;
 use crate::error::Error;
 use crate::layout::Geometry;
 use crate::metrics::window::Edge;
@@ -12,10 +13,12 @@ use crate::metrics::windows::Windows;
 use crate::ssd::Ssd;
 
 /// Takes requests that are over. Nothing else has to happen while they are under way.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Completions {
     pub(super) records: Option<Records>,
     pub(super) series: Option<SeriesRecorder>,
+    /// For the caller of a drive that is stepped from outside.
+    returned: Option<Vec<Completion>>,
     /// Of a flow alone: its end-to-end times by windows of the series of all flows.
     alone: Option<Windows>,
 }
@@ -37,7 +40,7 @@ impl Completions {
         Some(Box::new(Self {
             records: observe.requests.clone().map(Records::new),
             series: observe.series.map(series),
-            alone: None,
+            ..Self::default()
         }))
     }
 
@@ -45,6 +48,16 @@ impl Completions {
     pub(crate) fn alone(length: u64, open_loop: bool) -> Box<Self> {
         let alone = Some(Windows::new(length, open_loop));
         Box::new(Self { alone, ..Self::default() })
+    }
+
+    /// Keeps them until the caller of a drive takes them.
+    pub(crate) fn returned() -> Box<Self> {
+        Box::new(Self { returned: Some(Vec::new()), ..Self::default() })
+    }
+
+    /// Moves what it keeps for the caller of a drive to the end of `taken`.
+    pub(crate) fn hand_over(&mut self, taken: &mut Vec<Completion>) {
+        taken.append(self.returned.as_mut().unwrap_or(&mut Vec::new()));
     }
 
     /// What it kept.
@@ -70,6 +83,10 @@ impl Ssd {
         let request = &self.requests[id];
         if let Some(records) = &mut completions.records {
             records.add(request, self.page_count(id), now)?;
+        }
+        if let Some(returned) = &mut completions.returned {
+            let record = RequestRecord::of(request, self.page_count(id), now);
+            returned.push(Completion { cookie: request.cookie, record });
         }
         if let Some(alone) = completions.alone.as_mut().filter(|_| request.counted) {
             alone.record(request.arrival, now);

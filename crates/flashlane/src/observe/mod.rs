@@ -27,7 +27,7 @@ pub use series::{DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
 pub use timeline::{Slice, Timeline, TimelineOptions, Track};
 
 /// Follows requests and commands while they are under way, for blame and timeline.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Observer {
     account: Option<Account>,
     timeline: Option<TimelineRecorder>,

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use super::requests::RequestSink;
 use super::timeline::TimelineOptions;
+use crate::drive::recording::Submissions;
 
 /// What to watch during a run, beside what the summary says. Of a simulation with runs alone, the run of
 /// all flows together is watched.
@@ -17,6 +18,8 @@ pub struct Observe {
     pub blame: bool,
     /// Keeps a [`Timeline`](super::Timeline).
     pub timeline: Option<TimelineOptions>,
+    /// Takes what the flows submitted, when the run is over, for [`crate::drive::Drive::replay`].
+    pub submissions: Option<Submissions>,
 }
 
 /// Windows of a time series.

@@ -69,6 +69,34 @@ pub struct RequestRecord {
     pub transfer_out_ps: u64,
 }
 
+impl RequestRecord {
+    /// Of a request of so many pages that is back at the host.
+    #[inline]
+    pub(crate) fn of(request: &Request, pages: u32, now: Time) -> Self {
+        let Chain { cache, mapping, queue, bus, array } = request.chain;
+        Self {
+            flow: request.flow,
+            op: request.op,
+            counted: request.counted,
+            pages,
+            offset_bytes: request.sector * SECTOR_BYTES,
+            bytes: u64::from(request.sectors) * SECTOR_BYTES,
+            arrival_ps: request.arrival.0,
+            submit_ps: request.enqueued.0,
+            complete_ps: now.0,
+            submission_ps: (request.fetched - request.enqueued).0,
+            transfer_in_ps: (request.received - request.fetched).0,
+            firmware_ps: (request.begun - request.received).0,
+            cache_ps: cache,
+            mapping_ps: mapping,
+            flash_queue_ps: queue,
+            flash_bus_ps: bus,
+            flash_array_ps: array,
+            transfer_out_ps: (now - request.served).0,
+        }
+    }
+}
+
 /// Records of requests, a column each, in the order of completion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestBatch {
@@ -172,7 +200,7 @@ impl RequestBatch {
 }
 
 /// Collects the records of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Records {
     records: Vec<RequestRecord>,
     sink: Arc<Mutex<dyn RequestSink>>,
@@ -186,27 +214,7 @@ impl Records {
     /// A request of so many pages is back at the host.
     #[inline]
     pub(crate) fn add(&mut self, request: &Request, pages: u32, now: Time) -> Result<(), Error> {
-        let Chain { cache, mapping, queue, bus, array } = request.chain;
-        self.records.push(RequestRecord {
-            flow: request.flow,
-            op: request.op,
-            counted: request.counted,
-            pages,
-            offset_bytes: request.sector * SECTOR_BYTES,
-            bytes: u64::from(request.sectors) * SECTOR_BYTES,
-            arrival_ps: request.arrival.0,
-            submit_ps: request.enqueued.0,
-            complete_ps: now.0,
-            submission_ps: (request.fetched - request.enqueued).0,
-            transfer_in_ps: (request.received - request.fetched).0,
-            firmware_ps: (request.begun - request.received).0,
-            cache_ps: cache,
-            mapping_ps: mapping,
-            flash_queue_ps: queue,
-            flash_bus_ps: bus,
-            flash_array_ps: array,
-            transfer_out_ps: (now - request.served).0,
-        });
+        self.records.push(RequestRecord::of(request, pages, now));
         if self.records.len() == RECORDS_AT_A_TIME { self.hand_out() } else { Ok(()) }
     }
 

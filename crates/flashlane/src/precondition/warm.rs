@@ -126,6 +126,9 @@ fn replay(
 ) -> Result<(), Error> {
     let mut flows = Vec::new();
     for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
+        if !flow.has_source() {
+            continue;
+        }
         let mut source =
             workload::build(flow, index, space, device.flash.page_size, &device.compat, seed)?;
         source.diverge();

@@ -58,6 +58,7 @@ impl QueueAccount {
 const SEVERAL: u32 = NONE - 1;
 
 /// The scheduling unit.
+#[derive(Clone)]
 pub(crate) struct Scheduler {
     pub(crate) policy: AnyPolicy,
     /// The policy is told of what is done.

@@ -23,7 +23,7 @@ use flashlane_engine::Time;
 use crate::error::Error;
 
 /// A request as its source describes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Planned {
     /// Open loop: absolute arrival time. Closed loop: ignored. A request at or after [`Time::END`] never arrives:
     /// the run ends with an error instead, so that no request is lost without a word.

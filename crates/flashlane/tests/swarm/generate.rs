@@ -167,7 +167,8 @@ fn observe(draw: &mut Draw) -> (Observe, Option<Arc<Mutex<Records>>>) {
     let records = requests.then(|| Arc::new(Mutex::new(Records::default())));
     let sink = records.clone().map(|records| records as Arc<Mutex<dyn RequestSink>>);
     let series = series.then_some(SeriesOptions { window });
-    (Observe { requests: sink, blame, series, timeline: timeline.then_some(span) }, records)
+    let timeline = timeline.then_some(span);
+    (Observe { requests: sink, blame, series, timeline, submissions: None }, records)
 }
 
 /// Records of requests, kept.

@@ -70,6 +70,24 @@ pub fn validate(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<Problem
     let mut rules = Rules::default();
     device::check(&mut rules, device);
     workload::check(&mut rules, workload);
+    check_together(rules, device, workload)
+}
+
+/// Every problem of a device and of tenants whose requests come from outside: flows that may be without a source.
+#[must_use]
+pub(crate) fn validate_tenants(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<Problem> {
+    let mut rules = Rules::default();
+    device::check(&mut rules, device);
+    workload::check_tenants(&mut rules, workload);
+    check_together(rules, device, workload)
+}
+
+/// Every problem of the two together, after those of each.
+fn check_together(
+    mut rules: Rules,
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+) -> Vec<Problem> {
     workload::check_lists(&mut rules, &device.flash, workload);
     flow::check_cache(&mut rules, &device.cache, workload);
     if rules.problems.is_empty() {

@@ -21,19 +21,29 @@ const DAY_PS_MIN: u64 = 24 * 1_000_000_000_000;
 
 /// Every rule that concerns the workload alone.
 pub(super) fn check(rules: &mut Rules, workload: &WorkloadConfig) {
-    rules.require(FLOWS.contains(&workload.flows.len()), "flow", || {
-        format!("found {} flows, allowed: 1 to {}", workload.flows.len(), FLOWS.end())
-    });
-    check_names(rules, workload);
-    for (index, flow) in workload.flows.iter().enumerate() {
-        check_flow(rules, &format!("flow[{index}]"), flow);
-    }
+    check_flows(rules, workload, |sources| sources == 1);
     let ends = workload.flows.iter().any(ends);
     rules.require(ends || workload.flows.is_empty(), "flow", || {
         "no flow ever ends; allowed: `requests` or `duration` in at least one flow".to_owned()
     });
     if rules.problems.is_empty() {
         horizon::check(rules, workload);
+    }
+}
+
+/// The rules for flows whose requests come from outside.
+pub(super) fn check_tenants(rules: &mut Rules, workload: &WorkloadConfig) {
+    check_flows(rules, workload, |sources| sources <= 1);
+}
+
+/// Rules of each flow. `allowed`: whether it may have so many sources.
+fn check_flows(rules: &mut Rules, workload: &WorkloadConfig, allowed: fn(usize) -> bool) {
+    rules.require(FLOWS.contains(&workload.flows.len()), "flow", || {
+        format!("found {} flows, allowed: 1 to {}", workload.flows.len(), FLOWS.end())
+    });
+    check_names(rules, workload);
+    for (index, flow) in workload.flows.iter().enumerate() {
+        check_flow(rules, &format!("flow[{index}]"), flow, allowed);
     }
 }
 
@@ -67,7 +77,7 @@ fn ends(flow: &FlowConfig) -> bool {
     synthetic || clone || flow.trace.is_some() || flow.mqsim.is_some()
 }
 
-fn check_flow(rules: &mut Rules, key: &str, flow: &FlowConfig) {
+fn check_flow(rules: &mut Rules, key: &str, flow: &FlowConfig, allowed: fn(usize) -> bool) {
     let sources = [
         ("synthetic", flow.synthetic.is_some()),
         ("trace", flow.trace.is_some()),
@@ -75,7 +85,7 @@ fn check_flow(rules: &mut Rules, key: &str, flow: &FlowConfig) {
         ("mqsim", flow.mqsim.is_some()),
     ];
     let given: Vec<&str> = sources.iter().filter(|s| s.1).map(|s| s.0).collect();
-    rules.require(given.len() == 1, key, || {
+    rules.require(allowed(given.len()), key, || {
         let found = if given.is_empty() { "no source".to_owned() } else { given.join(" and ") };
         format!("found {found}, allowed: exactly one of synthetic, trace, clone, mqsim")
     });

@@ -21,6 +21,7 @@ impl PolicyDoc for CostBenefitConfig {
 }
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct CostBenefit;
 
 /// `age (1 - u) / 2u` of a block; infinite where nothing needs to move.

@@ -20,6 +20,7 @@ impl PolicyDoc for FifoConfig {
 }
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct Fifo;
 
 impl VictimPolicy for Fifo {

@@ -19,6 +19,7 @@ impl PolicyDoc for GreedyConfig {
 }
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct Greedy;
 
 impl VictimPolicy for Greedy {

@@ -145,7 +145,7 @@ impl<'a> PlaneView<'a> {
 }
 
 /// Chooses victims.
-pub trait VictimPolicy: Send {
+pub trait VictimPolicy: Send + dyn_clone::DynClone {
     /// The block to empty next, or `None` where no block of the plane may be collected with a gain.
     fn select(&mut self, plane: &PlaneView<'_>, rng: &mut Rng) -> Option<u32>;
 
@@ -163,6 +163,8 @@ pub trait VictimPolicy: Send {
         false
     }
 }
+
+dyn_clone::clone_trait_object!(VictimPolicy);
 
 /// Builds the configured policy.
 pub(crate) fn build(config: &Victim) -> Box<dyn VictimPolicy> {

@@ -20,6 +20,7 @@ impl PolicyDoc for NoneConfig {
 }
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct NoCollection;
 
 impl VictimPolicy for NoCollection {

@@ -43,6 +43,7 @@ pub(super) fn draw(
 }
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct Random;
 
 impl VictimPolicy for Random {

@@ -20,6 +20,7 @@ impl PolicyDoc for RandomPlusConfig {
 }
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct RandomPlus;
 
 impl VictimPolicy for RandomPlus {

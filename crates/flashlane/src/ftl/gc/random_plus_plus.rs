@@ -32,6 +32,7 @@ impl PolicyDoc for RandomPlusPlusConfig {
 }
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct RandomPlusPlus {
     max_valid: f64,
 }

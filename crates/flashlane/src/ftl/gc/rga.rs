@@ -23,6 +23,7 @@ impl PolicyDoc for RgaConfig {
 }
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct Rga {
     choices: u32,
 }

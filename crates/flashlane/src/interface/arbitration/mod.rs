@@ -15,11 +15,13 @@ flashlane_units::policies! {
 }
 
 /// Chooses the queue that the next entry is fetched from.
-pub(crate) trait Arbiter: Send {
+pub(crate) trait Arbiter: Send + dyn_clone::DynClone {
     /// The next of the queues that may be fetched from, a bit each, or `None` if there is none. The choice
     /// counts as taken.
     fn next(&mut self, ready: u64) -> Option<usize>;
 }
+
+dyn_clone::clone_trait_object!(Arbiter);
 
 /// Builds the configured policy. `classes`: 0 urgent .. 3 low, by queue.
 pub(crate) fn build(config: &Arbitration, classes: &[u8]) -> Box<dyn Arbiter> {

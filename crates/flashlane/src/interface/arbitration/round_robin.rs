@@ -51,6 +51,7 @@ impl Ring {
 }
 
 /// The policy. Range: up to 64 queues.
+#[derive(Clone)]
 pub(super) struct RoundRobin {
     ring: Ring,
     burst: u32,

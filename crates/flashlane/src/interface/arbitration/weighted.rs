@@ -35,6 +35,7 @@ impl PolicyDoc for WeightedConfig {
 }
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct Weighted {
     /// Queues of each class, a bit each.
     classes: [u64; 4],

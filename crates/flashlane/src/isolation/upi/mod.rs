@@ -66,6 +66,7 @@ impl UpiConfig {
 }
 
 /// The policy at work.
+#[derive(Clone)]
 pub(super) struct Upi {
     config: UpiConfig,
     geometry: Geometry,

@@ -122,7 +122,7 @@ struct Sums {
 }
 
 /// Collects the series of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SeriesRecorder {
     /// Unit: picoseconds.
     window: u64,
@@ -378,6 +378,7 @@ mod tests {
             pending: 0,
             next_page: 0,
             chain: Chain::default(),
+            cookie: 0,
         }
     }
 

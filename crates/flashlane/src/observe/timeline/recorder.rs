@@ -40,7 +40,7 @@ pub(crate) struct Page {
 }
 
 /// Collects a timeline.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct TimelineRecorder {
     options: TimelineOptions,
     geometry: Geometry,

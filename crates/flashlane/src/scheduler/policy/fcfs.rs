@@ -26,6 +26,7 @@ impl PolicyDoc for FcfsConfig {
 const ALL: Kind = Kind::user_read(0);
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct Fcfs {
     queues: Queues,
 }

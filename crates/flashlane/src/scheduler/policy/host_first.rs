@@ -28,6 +28,7 @@ const HOST: Kind = Kind::user_read(0);
 const COLLECTION: Kind = Kind::GC_READ;
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct HostFirst {
     queues: Queues,
 }

@@ -46,7 +46,7 @@ flashlane_units::policies! {
 /// Most policies serve what is ready as soon as its die is free. One that lets dies idle on purpose says
 /// so with [`Policy::holds_back`]; nothing may happen then that would have it asked again, so it names
 /// the time at which it is to be woken.
-pub(crate) trait Policy: Send {
+pub(crate) trait Policy: Send + dyn_clone::DynClone {
     /// A transaction is ready for the flash.
     fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>);
 
@@ -122,6 +122,8 @@ pub(crate) trait Policy: Send {
     }
 }
 
+dyn_clone::clone_trait_object!(Policy);
+
 /// Builds the configured policy.
 pub(crate) fn build(config: &Scheduling, geometry: Geometry, flows: usize) -> AnyPolicy {
     let other: Box<dyn Policy> = match config {
@@ -145,6 +147,7 @@ pub(crate) fn build(config: &Scheduling, geometry: Geometry, flows: usize) -> An
 
 /// The policy of a run. The two that most runs have, MQSim's, are called without a table, so that their
 /// few steps become part of the caller.
+#[derive(Clone)]
 pub(crate) enum AnyPolicy {
     OutOfOrder(OutOfOrder),
     PriorityOutOfOrder(PriorityOutOfOrder),

@@ -50,6 +50,7 @@ const URGENT: Plan = [
 ];
 
 /// The policy.
+#[derive(Clone)]
 pub(crate) struct OutOfOrder {
     queues: Queues,
 }

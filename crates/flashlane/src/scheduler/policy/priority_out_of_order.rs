@@ -67,6 +67,7 @@ impl Turn {
 }
 
 /// The policy.
+#[derive(Clone)]
 pub(crate) struct PriorityOutOfOrder {
     queues: Queues,
     weights: [u32; 3],

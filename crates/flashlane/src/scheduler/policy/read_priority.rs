@@ -38,6 +38,7 @@ const READS: Kind = Kind::user_read(0);
 const WRITES: Kind = Kind::user_write(0);
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct ReadPriority {
     queues: Queues,
     write_age_limit: Time,

@@ -71,6 +71,7 @@ const URGENT: Plan = [
 ];
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct Sprinkler {
     queues: Queues,
     window: u32,

@@ -59,6 +59,17 @@ pub struct FlowConfig {
     pub mqsim: Option<MqsimFlowConfig>,
 }
 
+impl FlowConfig {
+    /// The flow says where its requests come from.
+    #[must_use]
+    pub fn has_source(&self) -> bool {
+        self.synthetic.is_some()
+            || self.trace.is_some()
+            || self.clone.is_some()
+            || self.mqsim.is_some()
+    }
+}
+
 /// What a flow does at the end of its first pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -133,6 +133,7 @@ struct Times {
 }
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct Flin {
     config: FlinConfig,
     /// Without wait balancing reads go first, and something has to bound that.

@@ -91,6 +91,7 @@ impl PolicyDoc for SprinklerFairnessConfig {
 }
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct SprinklerFairness {
     sprinkler: Sprinkler,
     budgets: Budgets,

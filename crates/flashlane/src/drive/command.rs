@@ -1,0 +1,192 @@
+//! What a tenant may ask of a drive, and why a drive may refuse it.
+
+use std::fmt;
+
+use flashlane_engine::Time;
+
+use crate::observe::requests::RequestRecord;
+use flashlane_units::RequestOp;
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Reads sectors.
+    Read,
+    /// Writes sectors.
+    Write,
+    /// Deallocates sectors.
+    Trim,
+    /// Makes everything durable that was acknowledged before. Its range must be empty.
+    Flush,
+    /// Writes to the end of a zone. Refused: no drive has zones yet.
+    ZoneAppend,
+    /// Resets a zone. Refused: no drive has zones yet.
+    ZoneReset,
+    /// Finishes a zone. Refused: no drive has zones yet.
+    ZoneFinish,
+}
+
+impl Operation {
+    /// The operation of a request; `None` for what no drive does yet.
+    fn request_op(self) -> Option<RequestOp> {
+        match self {
+            Self::Read => Some(RequestOp::Read),
+            Self::Write => Some(RequestOp::Write),
+            Self::Trim => Some(RequestOp::Trim),
+            Self::Flush => Some(RequestOp::Flush),
+            Self::ZoneAppend | Self::ZoneReset | Self::ZoneFinish => None,
+        }
+    }
+}
+
+/// A command of a tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// What it does.
+    pub operation: Operation,
+    /// Namespace. Every tenant has one, number 1.
+    pub namespace: u32,
+    /// First sector in the tenant's space. Unit: sectors of 512 B.
+    pub sector: u64,
+    /// Length. Unit: sectors of 512 B. Range: 1 to 32,768 (16 MiB); 0 for flushes.
+    pub sectors: u32,
+    /// Placement identifier of a write (flexible data placement). Refused: no drive has any yet.
+    pub placement: Option<u16>,
+}
+
+impl Command {
+    /// A command for the only namespace, without a placement identifier.
+    #[must_use]
+    pub fn new(operation: Operation, sector: u64, sectors: u32) -> Self {
+        Self { operation, namespace: 1, sector, sectors, placement: None }
+    }
+
+    /// Reads sectors.
+    #[must_use]
+    pub fn read(sector: u64, sectors: u32) -> Self {
+        Self::new(Operation::Read, sector, sectors)
+    }
+
+    /// Writes sectors.
+    #[must_use]
+    pub fn write(sector: u64, sectors: u32) -> Self {
+        Self::new(Operation::Write, sector, sectors)
+    }
+
+    /// Deallocates sectors.
+    #[must_use]
+    pub fn trim(sector: u64, sectors: u32) -> Self {
+        Self::new(Operation::Trim, sector, sectors)
+    }
+
+    /// Makes what was acknowledged durable.
+    #[must_use]
+    pub fn flush() -> Self {
+        Self::new(Operation::Flush, 0, 0)
+    }
+
+    /// What the drive does for the command in a space of so many sectors.
+    pub(super) fn check(&self, space: u64) -> Result<RequestOp, Refused> {
+        let op = self.operation.request_op().ok_or(Refused::Unsupported("zones"))?;
+        if self.placement.is_some() {
+            return Err(Refused::Unsupported("placement identifiers"));
+        }
+        if self.namespace != 1 {
+            return Err(Refused::Namespace { found: self.namespace });
+        }
+        let bytes = u64::from(self.sectors) * crate::layout::SECTOR_BYTES;
+        let fits = self.sector.checked_add(self.sectors.into()).is_some_and(|end| end <= space);
+        let flush = op == RequestOp::Flush;
+        let length = match flush {
+            true => self.sectors == 0,
+            false => self.sectors > 0 && bytes <= crate::config::validate::MAX_REQUEST_BYTES,
+        };
+        if !fits || !length {
+            return Err(Refused::Range { sector: self.sector, sectors: self.sectors, space });
+        }
+        Ok(op)
+    }
+}
+
+/// A command that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// What the submitter knows the command by.
+    pub cookie: u64,
+    /// When each stage of it happened. `record.flow` is the tenant, `record.complete_ps` the time of the completion.
+    pub record: RequestRecord,
+}
+
+impl Completion {
+    /// When the host saw the completion.
+    #[must_use]
+    pub fn at(&self) -> Time {
+        Time(self.record.complete_ps)
+    }
+}
+
+/// Why a drive does not take a command. The drive is as it was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refused {
+    /// The time lies before the drive's present, or at the end of simulated time or after it.
+    Time {
+        /// The time that was asked for.
+        at: Time,
+        /// The drive's present.
+        now: Time,
+    },
+    /// There is no such tenant.
+    Tenant {
+        /// The tenant that was asked for.
+        found: usize,
+        /// How many there are.
+        tenants: usize,
+    },
+    /// There is no such namespace.
+    Namespace {
+        /// The namespace that was asked for.
+        found: u32,
+    },
+    /// The range is empty, too long, or ends outside of the tenant's space.
+    Range {
+        /// First sector.
+        sector: u64,
+        /// Length. Unit: sectors.
+        sectors: u32,
+        /// The tenant's space. Unit: sectors.
+        space: u64,
+    },
+    /// As many commands are outstanding as a drive takes: 2^24.
+    Full,
+    /// Something that no drive does yet.
+    Unsupported(&'static str),
+    /// An earlier step failed: the drive cannot go on.
+    Dead,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time { at, now } => {
+                write!(f, "at: found {at}, allowed: from {now}, the drive's present, to 213 days")
+            }
+            Self::Tenant { found, tenants } => {
+                write!(f, "tenant: found {found}, allowed: 0 to {}", tenants - 1)
+            }
+            Self::Namespace { found } => write!(f, "namespace: found {found}, allowed: 1"),
+            Self::Range { sector, sectors, space } => write!(
+                f,
+                "range: found sector {sector} + {sectors}, allowed: 1 to 32768 sectors that end at \
+                 {space} or before; 0 sectors for a flush"
+            ),
+            Self::Full => {
+                write!(f, "2^24 commands are outstanding, which is all that a drive takes")
+            }
+            Self::Unsupported(what) => write!(f, "{what} are not supported yet"),
+            Self::Dead => write!(f, "an earlier step failed, and the drive cannot go on"),
+        }
+    }
+}
+
+impl std::error::Error for Refused {}

@@ -1,0 +1,383 @@
+//! Stage 1b of 8: the tenants. Takes requests from `workload` and submits them to the drive; decides when a flow has
+//! ended, starts over, or falls silent.
+//!
+//! The tenants are outside of the drive: they see submissions, completions and the clock, and nothing else of it. An
+//! open loop submits by the clock, a closed loop when a request of it completes.
+
+use flashlane_engine::{Array, Time};
+
+use crate::config::{OnEnd, WorkloadConfig};
+use crate::drive::recording::Recorder;
+use crate::error::Error;
+use crate::event::Up;
+use crate::host::Submission;
+use crate::ssd::Ssd;
+use crate::workload::{Planned, RequestSource, SourceReport};
+
+/// A flow and where its requests come from.
+struct Tenant {
+    /// `None`: the flow is silent.
+    source: Option<Box<dyn RequestSource>>,
+    /// A completion makes the next request at once.
+    closed_loop: bool,
+    /// A completion makes the next request after this time; 0 in flows that do not pause.
+    think_time: Time,
+    /// Open loop: when the next request arrives.
+    planned: Option<Time>,
+    repeat: bool,
+    /// The first pass is over.
+    passed: bool,
+    /// Generates no more.
+    stopped: bool,
+}
+
+impl Tenant {
+    fn new(source: Option<Box<dyn RequestSource>>, repeat: bool) -> Self {
+        let think_time = source.as_ref().map_or(Time::ZERO, |source| source.think_time());
+        Self {
+            passed: source.as_ref().is_none_or(|source| source.endless()),
+            stopped: source.is_none(),
+            closed_loop: source
+                .as_ref()
+                .is_some_and(|s| s.closed_loop().is_some() && think_time == Time::ZERO),
+            think_time,
+            source,
+            planned: None,
+            repeat,
+        }
+    }
+
+    /// Its requests do not wait for completions.
+    fn is_open_loop(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| source.closed_loop().is_none())
+    }
+}
+
+/// All tenants of a drive.
+pub(crate) struct Tenants {
+    flows: Array<Tenant>,
+    /// From then on, the pass of a closed loop may have lasted twice as long as it should.
+    overdue: Time,
+    /// The released MQSim starts its flows in this order.
+    last_flow_first: bool,
+}
+
+impl Tenants {
+    /// Tenants before their first request. Flows without a source stay silent.
+    pub(crate) fn new(
+        workload: &WorkloadConfig,
+        last_flow_first: bool,
+        sources: Vec<Option<Box<dyn RequestSource>>>,
+    ) -> Self {
+        let several = workload.flows.len() > 1;
+        let flows = workload.flows.iter().zip(sources).map(|(flow, source)| {
+            let repeat = flow.on_end.map_or(several, |end| end == OnEnd::Repeat);
+            Tenant::new(source, repeat)
+        });
+        Self { flows: flows.collect(), overdue: Time::ZERO, last_flow_first }
+    }
+
+    /// Flows whose requests wait for no completion: they come by the clock, or a pause after one.
+    pub(crate) fn unprompted(&self) -> Vec<bool> {
+        self.flows.iter().map(|flow| flow.source.is_some() && !flow.closed_loop).collect()
+    }
+
+    /// Flows whose requests come by the clock.
+    pub(crate) fn open_loops(&self) -> Vec<bool> {
+        self.flows.iter().map(Tenant::is_open_loop).collect()
+    }
+
+    /// What the source of a flow did to its input.
+    pub(crate) fn report(&self, flow: usize) -> SourceReport {
+        self.flows[flow].source.as_ref().map(|source| source.report()).unwrap_or_default()
+    }
+}
+
+/// A drive and the tenants that load it.
+pub(crate) struct Run {
+    pub(crate) drive: Ssd,
+    pub(crate) tenants: Tenants,
+    /// Keeps what is submitted, where somebody wants to submit it again.
+    pub(crate) recorder: Option<Box<Recorder>>,
+}
+
+impl Run {
+    /// Runs until nothing is left to do.
+    ///
+    /// # Errors
+    /// A trace that cannot be read on; requests that can never finish.
+    pub(crate) fn to_end(&mut self, progress: &dyn Fn(f64)) -> Result<(), Error> {
+        self.drive.start_rows();
+        self.start_flows();
+        self.drive.start();
+        while let Some(up) = self.drive.step() {
+            if let Some(recorder) = &mut self.recorder
+                && !matches!(up, Up::Nothing | Up::Woken { .. })
+            {
+                recorder.report();
+            }
+            match up {
+                Up::Nothing => {}
+                Up::Arrived { flow } => {
+                    self.plan_arrival(flow);
+                    self.drive.ring();
+                }
+                Up::Completed { flow } => {
+                    self.next_in_loop(flow);
+                    self.drive.completion_over();
+                }
+                Up::TagFreed { flow } => self.next_in_loop(flow),
+                Up::Woken { flow } => {
+                    self.resume(flow);
+                    self.drive.ring();
+                }
+            }
+            if self.drive.step_over() {
+                self.drive.look_around(&|drive| progress(self.tenants.progress(drive)))?;
+            }
+        }
+        if let Some(error) = self.drive.failed() {
+            return Err(error);
+        }
+        self.check_end_of_time()?;
+        if let Some(recorder) = self.recorder.take() {
+            recorder.end();
+        }
+        self.drive.end()
+    }
+
+    /// First requests of every flow.
+    fn start_flows(&mut self) {
+        let flows = self.tenants.flows.len() as u16;
+        for turn in 0..flows {
+            let flow = if self.tenants.last_flow_first { flows - 1 - turn } else { turn };
+            let Some(source) = &self.tenants.flows[flow as usize].source else { continue };
+            match source.closed_loop() {
+                Some(depth) => {
+                    for _ in 0..depth {
+                        if !self.generate(flow) {
+                            break;
+                        }
+                    }
+                }
+                None => self.plan_arrival(flow),
+            }
+        }
+        self.drive.schedule_ringing();
+    }
+
+    /// Asks a source for its next request; handles the end of a pass. `None`: the flow is silent.
+    #[inline(always)]
+    fn next_request(&mut self, flow: u16) -> Option<Planned> {
+        let now = self.drive.now;
+        // A pass without a single request would start over for ever.
+        for _ in 0..2 {
+            let tenant = &mut self.tenants.flows[flow as usize];
+            if tenant.stopped {
+                return None;
+            }
+            let source = tenant.source.as_mut().expect("a running flow has a source");
+            match source.next(now) {
+                Ok(Some(planned)) => return Some(planned),
+                Ok(None) => {
+                    let first = !tenant.passed;
+                    tenant.passed = true;
+                    if first {
+                        self.pass_ended(flow);
+                    }
+                    let tenant = &mut self.tenants.flows[flow as usize];
+                    let window = &self.drive.recorder.window;
+                    let repeat = tenant.repeat || window.is_until_steady();
+                    if !repeat || window.generation_over(now) {
+                        tenant.stopped = true;
+                        return None;
+                    }
+                    let source = tenant.source.as_mut().expect("a running flow has a source");
+                    if let Err(error) = source.restart(now) {
+                        self.drive.fail(error);
+                        return None;
+                    }
+                }
+                Err(error) => {
+                    tenant.stopped = true;
+                    self.drive.fail(error);
+                    return None;
+                }
+            }
+        }
+        self.tenants.flows[flow as usize].stopped = true;
+        None
+    }
+
+    /// Closed loop: submits a request now. False if the flow has ended.
+    #[inline(always)]
+    fn generate(&mut self, flow: u16) -> bool {
+        if self.generation_is_over() {
+            return false;
+        }
+        let Some(planned) = self.next_request(flow) else { return false };
+        if let Some(recorder) = &mut self.recorder {
+            recorder.submit(self.drive.now, flow, &planned, true);
+        }
+        self.submit(flow, &planned);
+        true
+    }
+
+    #[inline(always)]
+    fn submit(&mut self, flow: u16, planned: &Planned) {
+        let source = self.tenants.flows[flow as usize].source.as_ref();
+        let upcoming = source.and_then(|source| source.upcoming());
+        self.drive.submit(flow, planned, upcoming, 0);
+    }
+
+    /// The pause of a closed loop is over.
+    fn resume(&mut self, flow: u16) {
+        let planned = if self.generation_is_over() { None } else { self.next_request(flow) };
+        if let Some(recorder) = &mut self.recorder {
+            recorder.resume(flow, planned.as_ref());
+        }
+        if let Some(planned) = planned {
+            self.submit(flow, &planned);
+        }
+    }
+
+    /// Open loop: submits the next request for its arrival.
+    fn plan_arrival(&mut self, flow: u16) {
+        self.tenants.flows[flow as usize].planned = None;
+        if self.drive.now >= self.tenants.overdue {
+            self.end_overdue_passes();
+        }
+        if self.generation_is_over() {
+            return;
+        }
+        let Some(planned) = self.next_request(flow) else { return };
+        self.tenants.flows[flow as usize].planned = Some(planned.arrival);
+        let at = planned.arrival.max(self.drive.now);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.submit(at, flow, &planned, false);
+        }
+        self.drive.submit_at(at, Submission { flow, planned, cookie: 0 });
+    }
+
+    /// Everything that counts has completed, or the load goes on for longer than it may.
+    #[inline(always)]
+    fn generation_is_over(&mut self) -> bool {
+        if !self.drive.recorder.window.generation_over(self.drive.now) {
+            return false;
+        }
+        for flow in &mut self.tenants.flows {
+            flow.stopped = true;
+        }
+        true
+    }
+
+    /// A flow has ended its first pass; the window may close.
+    fn pass_ended(&mut self, flow: u16) {
+        let now = self.drive.now;
+        let flows = &self.tenants.flows;
+        let tenant = &flows[flow as usize];
+        let all = flows.iter().all(|f| f.passed);
+        let load_goes_on = all && flows.iter().any(|f| f.repeat);
+        let window = &mut self.drive.recorder.window;
+        if all {
+            window.passes_ended(now);
+        }
+        if all || !tenant.repeat {
+            window.close(now, load_goes_on || !all, !tenant.is_open_loop());
+        }
+    }
+
+    /// Ends the first pass of every closed loop whose time was over as long ago as it lasts. A closed loop notes
+    /// that its time is over when a request of it completes. Where a load that the drive cannot keep up with stands
+    /// before that request, the other flows would wait for the closed loop, and the load would never end.
+    #[cold]
+    fn end_overdue_passes(&mut self) {
+        self.tenants.overdue = Time::MAX;
+        for flow in 0..self.tenants.flows.len() as u16 {
+            let tenant = &mut self.tenants.flows[flow as usize];
+            let limit = tenant.source.as_ref().and_then(|source| source.time_limit());
+            let Some(limit) = limit.filter(|_| !tenant.passed) else { continue };
+            let at = Time(limit.0.saturating_mul(2));
+            if self.drive.now < at {
+                self.tenants.overdue = self.tenants.overdue.min(at);
+                continue;
+            }
+            tenant.passed = true;
+            tenant.stopped = !tenant.repeat;
+            self.pass_ended(flow);
+        }
+    }
+
+    /// A request of the flow is over: a closed loop submits the next one.
+    #[inline(always)]
+    fn next_in_loop(&mut self, flow: u16) {
+        let tenant = &self.tenants.flows[flow as usize];
+        if tenant.closed_loop {
+            self.generate(flow);
+        } else if tenant.think_time > Time::ZERO {
+            let at = self.drive.now + tenant.think_time;
+            if let Some(recorder) = &mut self.recorder {
+                recorder.pause(at, flow);
+            }
+            self.drive.wake_at(at, flow);
+        }
+    }
+
+    /// The queue hands out no more events: fails where some are left that come after the end of simulated time,
+    /// unless the load that was asked for is over and complete.
+    fn check_end_of_time(&mut self) -> Result<(), Error> {
+        if self.drive.queue.is_empty() {
+            return Ok(());
+        }
+        self.end_passes_in_pauses();
+        let stopped = self.tenants.flows.iter().all(|flow| flow.stopped);
+        let over = stopped || self.drive.recorder.window.generation_over(Time::MAX);
+        if over && self.drive.requests.is_empty() {
+            return Ok(());
+        }
+        let flows = (0..).zip(self.tenants.flows.iter());
+        let next = flows.filter_map(|(index, flow): (usize, _)| {
+            let pauses = !flow.stopped && flow.think_time > Time::ZERO;
+            (flow.planned.is_some() || pauses).then_some(index.to_string())
+        });
+        let silent: Vec<String> = next.collect();
+        let mut why = "simulated time ends after 213 days (2^64 ps)".to_owned();
+        if !silent.is_empty() {
+            why += ", before the next request of flow ";
+            why += &silent.join(", ");
+        }
+        Err(self.drive.stuck(&why))
+    }
+
+    /// Flows that pause beyond the end of simulated time may have no request left: their pass is over.
+    fn end_passes_in_pauses(&mut self) {
+        for flow in 0..self.tenants.flows.len() as u16 {
+            let tenant = &mut self.tenants.flows[flow as usize];
+            if tenant.stopped || tenant.think_time == Time::ZERO {
+                continue;
+            }
+            let source = tenant.source.as_mut().expect("a running flow has a source");
+            if !matches!(source.next(Time::END), Ok(None)) {
+                continue;
+            }
+            tenant.stopped = !tenant.repeat;
+            if !std::mem::replace(&mut tenant.passed, true) {
+                self.pass_ended(flow);
+            }
+        }
+    }
+}
+
+impl Tenants {
+    /// Share of the work that is done, as far as it is known.
+    fn progress(&self, drive: &Ssd) -> f64 {
+        if let Some(watch) = &drive.recorder.watch {
+            return watch.progress();
+        }
+        let share = |flow: &Tenant| {
+            let source = flow.source.as_ref()?;
+            Some(if flow.passed { 1.0 } else { source.progress(drive.now) })
+        };
+        self.flows.iter().filter_map(share).fold(1.0, f64::min)
+    }
+}

@@ -1,0 +1,313 @@
+//! The drive as a part: stepped from outside, it does what a whole run does.
+
+#[allow(dead_code, reason = "the swarm uses all of it")]
+#[path = "swarm/generate.rs"]
+mod generate;
+
+use std::sync::{Arc, Mutex};
+
+use flashlane::config::DeviceConfig;
+use flashlane::config::load::{Overrides, device_from_toml, workload_from_toml};
+use flashlane::config::validate::validate;
+use flashlane::drive::{
+    Command, Completion, Drive, DriveOptions, Operation, Refused, Report, Submissions, Tenant,
+};
+use flashlane::observe::{Observe, RequestBatch, RequestRecord};
+use flashlane::{Error, RunOptions, Time, simulate};
+use generate::{Records, case};
+
+/// A small drive with two tenants that bring no requests of their own.
+fn small() -> (DeviceConfig, Vec<Tenant>) {
+    let overrides = Overrides::default();
+    let device = device_from_toml("base = \"tiny\"", "device", &overrides).expect("a device");
+    let tenant = |name: &str| Tenant {
+        name: name.to_owned(),
+        ..toml::from_str("name = \"\"").expect("a flow without a source")
+    };
+    (device.config, vec![tenant("a"), tenant("b")])
+}
+
+fn small_drive() -> Drive {
+    let (device, tenants) = small();
+    let options = DriveOptions { check: true, blame: true };
+    Drive::with_options(&device, &tenants, 1, &options).expect("a valid drive")
+}
+
+fn us(us: u64) -> Time {
+    Time(us * 1_000_000)
+}
+
+/// Records of a run, without what is said of its window.
+fn records(batches: &[RequestBatch]) -> Vec<[u64; 16]> {
+    let mut rows = Vec::new();
+    for batch in batches {
+        for row in 0..batch.len() {
+            rows.push([
+                batch.flow[row].into(),
+                batch.op[row] as u64,
+                batch.offset_bytes[row],
+                batch.bytes[row],
+                batch.arrival_ps[row],
+                batch.submit_ps[row],
+                batch.complete_ps[row],
+                batch.submission_ps[row],
+                batch.transfer_in_ps[row],
+                batch.firmware_ps[row],
+                batch.cache_ps[row],
+                batch.mapping_ps[row],
+                batch.flash_queue_ps[row],
+                batch.flash_bus_ps[row],
+                batch.flash_array_ps[row],
+                batch.transfer_out_ps[row],
+            ]);
+        }
+    }
+    rows
+}
+
+fn in_columns(completions: &[Completion]) -> Vec<RequestBatch> {
+    let mut batch = RequestBatch::default();
+    let rows: Vec<RequestRecord> = completions.iter().map(|it| it.record).collect();
+    batch.extend(&rows);
+    vec![batch]
+}
+
+/// What the flows of random runs submitted, submitted again to a drive that is stepped, completes at the same picosecond
+/// with the same stages.
+#[test]
+fn recorded_submissions_complete_at_the_same_picosecond() {
+    let (mut replayed, mut requests, mut seed) = (0, 0, 7_000_000);
+    while replayed < 50 {
+        seed += 1;
+        let case = case(seed);
+        if !validate(&case.device, &case.workload).is_empty() {
+            continue;
+        }
+        let records_of_run = Arc::new(Mutex::new(Records::default()));
+        let submissions = Submissions::default();
+        let observe = Observe {
+            requests: Some(records_of_run.clone()),
+            submissions: Some(submissions.clone()),
+            ..Observe::default()
+        };
+        let options = RunOptions { alone: false, windows: None, observe, ..case.options.clone() };
+        let summary = match simulate(&case.device, &case.workload, &options, &|_| {}) {
+            Ok(summary) => summary,
+            // The load was over before the window opened.
+            Err(Error::Config(_)) => continue,
+            Err(error) => panic!("seed {seed}: {error}"),
+        };
+        if summary.requests_completed > 100_000 {
+            continue;
+        }
+        let options = DriveOptions { check: true, blame: false };
+        let seed_of_drive = case.options.seed;
+        let mut drive =
+            Drive::with_options(&case.device, &case.workload.flows, seed_of_drive, &options)
+                .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let recording = submissions.lock().unwrap();
+        assert_eq!(recording.len() as u64, summary.requests_completed, "seed {seed}");
+        let mut completions = Vec::new();
+        drive
+            .replay(&recording, &mut completions)
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let (found, expected) =
+            (records(&in_columns(&completions)), records(&records_of_run.lock().unwrap().0));
+        if let Some(row) = (0..expected.len()).find(|&row| found.get(row) != expected.get(row)) {
+            let (found, expected) = (found.get(row), expected[row]);
+            panic!("seed {seed}, completion {row}: found {found:?}, in the run {expected:?}");
+        }
+        assert_eq!(found.len(), expected.len(), "seed {seed}");
+        (replayed, requests) = (replayed + 1, requests + expected.len());
+    }
+    assert!(requests > 50_000, "{requests} requests");
+}
+
+#[test]
+fn a_closed_loop_by_hand_is_the_closed_loop_of_a_run() {
+    let (device, _) = small();
+    let flow = "[[flow]]\nname = \"a\"\n[flow.synthetic]\nqueue_depth = 4\nrequests = 400\n\
+                read_ratio = 0.5\nsize = \"4KiB\"\nalign = \"4KiB\"";
+    let workload =
+        workload_from_toml(flow, "workload", &Overrides::default()).expect("a workload").config;
+    let kept = Arc::new(Mutex::new(Records::default()));
+    let submissions = Submissions::default();
+    let observe = Observe {
+        requests: Some(kept.clone()),
+        submissions: Some(submissions.clone()),
+        ..Observe::default()
+    };
+    let options = RunOptions { observe, ..RunOptions::default() };
+    simulate(&device, &workload, &options, &|_| {}).expect("it runs");
+    let commands: Vec<Command> =
+        submissions.lock().unwrap().iter().map(|submitted| submitted.command).collect();
+    let mut drive = Drive::new(&device, &workload.flows, 1).expect("a drive");
+    let (mut next, mut completions) = (commands.iter(), Vec::new());
+    for command in next.by_ref().take(4) {
+        drive.submit(Time::ZERO, 0, *command, 0).expect("there is room");
+    }
+    // The host reacts to a completion before it is over.
+    while let Some(report) = drive.step(&mut completions).expect("the drive goes on") {
+        if report == Report::Completed
+            && let Some(command) = next.next()
+        {
+            drive.submit(drive.now(), 0, *command, 0).expect("there is room");
+        }
+    }
+    assert_eq!(records(&in_columns(&completions)), records(&kept.lock().unwrap().0));
+}
+
+#[test]
+fn advance_is_inclusive_and_completions_come_in_order() {
+    let mut drive = small_drive();
+    for cookie in 0..64 {
+        drive
+            .submit(us(cookie), (cookie % 2) as usize, Command::read(cookie * 8, 8), cookie)
+            .unwrap();
+    }
+    let mut all = Vec::new();
+    let mut steps = 0;
+    while let Some(at) = drive.next_event() {
+        let mut some = Vec::new();
+        drive.advance(at, &mut some).unwrap();
+        assert!(some.iter().all(|completion| completion.at() == at), "what is due by {at:?}");
+        assert_ne!(drive.next_event(), Some(at), "everything up to {at:?} has happened");
+        assert_eq!(drive.now(), at);
+        all.extend(some);
+        steps += 1;
+    }
+    assert!(steps > 64);
+    assert_eq!((all.len(), drive.outstanding()), (64, 0));
+    // All at once gives the same.
+    let mut again = small_drive();
+    for cookie in 0..64 {
+        again
+            .submit(us(cookie), (cookie % 2) as usize, Command::read(cookie * 8, 8), cookie)
+            .unwrap();
+    }
+    let mut at_once = Vec::new();
+    again.advance(us(1_000_000), &mut at_once).unwrap();
+    assert_eq!(at_once, all);
+    assert!(all.iter().all(|it| it.record.arrival_ps == it.cookie * 1_000_000));
+}
+
+#[test]
+fn a_snapshot_goes_on_as_the_drive_did() {
+    let mut drive = small_drive();
+    let mut rng = flashlane_engine::Rng::stream(1, "snapshot", 0);
+    let mut submit = |drive: &mut Drive, from: u64| {
+        for cookie in from..from + 500 {
+            let sector = rng.below(5_000) * 8;
+            let command = match rng.below(10) {
+                0..5 => Command::read(sector, 8),
+                5..8 => Command::write(sector, 8),
+                8 => Command::trim(sector, 16),
+                _ => Command::flush(),
+            };
+            let at = us(cookie * 20).max(drive.now());
+            drive.submit(at, (cookie % 2) as usize, command, cookie).unwrap();
+        }
+    };
+    submit(&mut drive, 0);
+    let mut before = Vec::new();
+    drive.advance(us(5_000), &mut before).unwrap();
+    let snapshot = drive.snapshot().unwrap();
+    let now = drive.now();
+    let mut first = Vec::new();
+    drive.advance(us(1_000_000), &mut first).unwrap();
+    drive.restore(&snapshot);
+    assert_eq!(drive.now(), now);
+    let mut second = Vec::new();
+    drive.advance(us(1_000_000), &mut second).unwrap();
+    assert!(!before.is_empty() && !first.is_empty());
+    assert_eq!(first, second);
+    // It can be used more than once, and after other commands.
+    submit(&mut drive, 1_000);
+    drive.restore(&snapshot);
+    let mut third = Vec::new();
+    drive.advance(us(1_000_000), &mut third).unwrap();
+    assert_eq!(first, third);
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_and_changes_nothing() {
+    let mut drive = small_drive();
+    let space = drive.sectors(0);
+    let refused = |drive: &mut Drive, at: Time, tenant: usize, command: Command| {
+        drive.submit(at, tenant, command, 7).expect_err("it is refused")
+    };
+    let read = Command::read(0, 8);
+    assert_eq!(refused(&mut drive, Time::ZERO, 2, read), Refused::Tenant { found: 2, tenants: 2 });
+    for bad in [
+        Command::read(space, 1),
+        Command::read(space - 7, 8),
+        Command::read(u64::MAX, 8),
+        Command::read(0, 0),
+        Command::write(0, 32_769),
+        Command { sectors: 1, ..Command::flush() },
+    ] {
+        let Command { sector, sectors, .. } = bad;
+        assert_eq!(
+            refused(&mut drive, Time::ZERO, 0, bad),
+            Refused::Range { sector, sectors, space }
+        );
+    }
+    let namespace = Command { namespace: 2, ..read };
+    assert_eq!(refused(&mut drive, Time::ZERO, 0, namespace), Refused::Namespace { found: 2 });
+    let placed = Command { placement: Some(0), ..read };
+    assert!(matches!(refused(&mut drive, Time::ZERO, 0, placed), Refused::Unsupported(_)));
+    for zone in [Operation::ZoneAppend, Operation::ZoneReset, Operation::ZoneFinish] {
+        let command = Command { operation: zone, ..read };
+        assert_eq!(refused(&mut drive, Time::ZERO, 0, command), Refused::Unsupported("zones"));
+    }
+    assert!(matches!(refused(&mut drive, Time::MAX, 0, read), Refused::Time { .. }));
+    assert_eq!(drive.outstanding(), 0);
+    drive.submit(us(10), 0, read, 1).unwrap();
+    drive.submit(Time::ZERO, 1, Command::read(space - 8, 8), 2).expect("the last sectors");
+    let mut completions = Vec::new();
+    drive.advance(us(1_000), &mut completions).unwrap();
+    assert_eq!(completions.len(), 2);
+    let now = drive.now();
+    assert_eq!(refused(&mut drive, us(1), 0, read), Refused::Time { at: us(1), now });
+    let text = refused(&mut drive, us(1), 0, read).to_string();
+    assert!(text.contains("found") && text.contains("allowed"), "{text}");
+}
+
+#[test]
+fn summary_and_blame_tell_what_has_happened_so_far() {
+    let mut drive = small_drive();
+    assert_eq!(drive.summary().unwrap().requests_completed, 0);
+    // A writer and a reader share the dies.
+    for cookie in 0..400 {
+        let command = match cookie % 2 {
+            0 => Command::write(cookie * 8 % 4096, 8),
+            _ => Command::read(cookie * 8 % 4096, 8),
+        };
+        drive.submit(us(cookie), (cookie % 2) as usize, command, cookie).unwrap();
+    }
+    let mut completions = Vec::new();
+    drive.advance(us(100), &mut completions).unwrap();
+    let (some, early) = (completions.len() as u64, drive.summary().unwrap());
+    assert_eq!(early.requests_completed, some);
+    drive.advance(us(10_000_000), &mut completions).unwrap();
+    let summary = drive.summary().unwrap();
+    assert_eq!((summary.requests_generated, summary.requests_completed), (400, 400));
+    for (tenant, flow) in summary.flows.iter().enumerate() {
+        let of = completions.iter().filter(|it| usize::from(it.record.flow) == tenant);
+        let spans: Vec<u64> = of.map(|it| it.record.complete_ps - it.record.submit_ps).collect();
+        assert_eq!(flow.response_time_us.count, spans.len() as u64);
+        let mean = spans.iter().sum::<u64>() as f64 / spans.len() as f64 / 1e6;
+        assert!((flow.response_time_us.mean - mean).abs() < 1e-6 * mean, "{mean} us");
+    }
+    let blame = drive.blame().unwrap().expect("it was asked for");
+    assert!(blame.victims.iter().any(|victim| victim.waiting_ps > 0));
+}
+
+#[test]
+fn a_configuration_that_is_refused_is_refused_here_too() {
+    let (mut device, tenants) = small();
+    device.flash.channels = 0;
+    assert!(matches!(Drive::new(&device, &tenants, 1), Err(Error::Config(_))));
+    let (device, _) = small();
+    assert!(matches!(Drive::new(&device, &[], 1), Err(Error::Config(_))));
+}
