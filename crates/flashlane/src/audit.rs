@@ -46,10 +46,11 @@ impl Ssd {
         for (index, flow) in self.host.flows.iter().enumerate() {
             assert_eq!(flow.submitted, flow.completed(), "every request of flow {index} completed");
         }
-        self.audit_cache_end();
         if let Some((_, tr)) = self.transactions.iter().next() {
-            panic!("a transaction is left behind: {tr:?}");
+            let left = self.transactions.len();
+            panic!("{left} transactions are left behind, the first of them: {tr:?}");
         }
+        self.audit_cache_end();
     }
 }
 

@@ -99,7 +99,8 @@ impl Ssd {
             scheduler: Scheduler::new(
                 &device.scheduler,
                 &device.compat,
-                (device.ftl_settings().in_place, device.ftl.gc.preemptible),
+                &device.flash,
+                device.ftl.gc.preemptible,
                 geometry,
                 layout.flows.len(),
             ),

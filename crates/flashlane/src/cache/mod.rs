@@ -128,10 +128,10 @@ impl Cache {
 
 impl Ssd {
     /// Pages of a read: what the cache has comes from DRAM, the rest from flash.
-    pub(crate) fn read_pages(&mut self, id: u32) {
-        let flow = self.requests[id].flow;
+    #[inline]
+    pub(crate) fn read_pages(&mut self, id: u32, flow: u16, sector: u64, sectors: u32) {
         let cached = self.cache.modes[flow as usize] != CacheMode::Off;
-        let mut parts = self.page_parts(id);
+        let mut parts = self.page_parts(flow, sector, sectors);
         while let Some(mut part) = parts.next(self.page_sectors.get()) {
             if cached {
                 let (slot, held) = self.cache.slots(flow).lookup(part.lpa);

@@ -21,7 +21,7 @@
 //! So the same calls give the same completions, at the same picosecond. [`crate::observe::Observe::submissions`] records
 //! what the flows of a run submit in just this form, and [`Drive::replay`] submits it again.
 
-mod command;
+pub(crate) mod command;
 pub(crate) mod recording;
 mod replay;
 

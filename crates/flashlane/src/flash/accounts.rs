@@ -31,17 +31,24 @@ fn account_of(source: Source) -> usize {
 
 impl Flash {
     /// The array of a die ends or interrupts the work of a command at `now`: its time belongs to the pages of
-    /// the command in equal parts. Ends of a chip are counted in order of time.
-    pub(super) fn die_stops(&mut self, die: u32, now: Time, transactions: &Slab<Transaction>) {
+    /// the command in equal parts. Ends of a chip are counted in order of time. Returns the source of the first page.
+    pub(super) fn die_stops(
+        &mut self,
+        die: u32,
+        now: Time,
+        transactions: &Slab<Transaction>,
+    ) -> Source {
         let it = &self.dies[die as usize];
         let (since, head, chip) = (it.since, it.head, it.chip);
-        let first = die - u32::from(it.die_in_chip);
         // Some die of the chip has been working since then, or since the last one stopped.
         let mut works_since = since.0;
-        for other in first..first + self.dies_per_chip.get() {
-            let other = &self.dies[other as usize];
-            let works = other.state == DieState::Array;
-            works_since = works_since.min(select_unpredictable(works, other.since.0, u64::MAX));
+        let dies = self.dies_per_chip.get();
+        if dies > 1 {
+            let first = (die - u32::from(it.die_in_chip)) as usize;
+            for other in self.dies.iter().skip(first).take(dies as usize) {
+                let works = other.state == DieState::Array;
+                works_since = works_since.min(select_unpredictable(works, other.since.0, u64::MAX));
+            }
         }
         let account = &mut self.chips[chip as usize];
         account.busy += now.0 - works_since.max(account.stopped.0);
@@ -55,6 +62,7 @@ impl Flash {
         } else {
             self.charge_pages(chip, head, whole, transactions);
         }
+        tr.source
     }
 
     /// Time that each channel was taken up to `at`. A use counts when it begins: what is left of it comes off.

@@ -5,7 +5,7 @@
 //! others went past ages (see [`Channel::push_data`]). Two ends are no events where nobody would do
 //! anything then: see [`Channel`].
 
-use flashlane_engine::{NONE, Ring, Sequence, Time};
+use flashlane_engine::{EventQueue, NONE, Ring, Sequence, Time};
 
 use super::DieState;
 use crate::event::Event;
@@ -116,19 +116,26 @@ impl Channel {
         self.waiting[class].push_back(Ready { turn, id });
     }
 
-    /// Takes the page of read data that goes next, or returns `NONE`.
-    #[inline]
-    fn pop_data(&mut self) -> u32 {
+    /// The class of the page of read data that goes next.
+    fn next_class(&self) -> usize {
         let turn = |ring: &Ring<Ready>| ring.front().map_or(u64::MAX, |ready| ready.turn);
         let [mapping, user, collection] = &self.waiting;
         let (mapping, user, collection) = (turn(mapping), turn(user), turn(collection));
-        let class = if mapping <= user.min(collection) {
+        if mapping <= user.min(collection) {
             MAPPING
         } else if user <= collection {
             USER
         } else {
             COLLECTION
-        };
+        }
+    }
+
+    /// Takes the page of read data that goes next, or returns `NONE`.
+    #[inline]
+    fn pop_data(&mut self) -> u32 {
+        let [mapping, _, collection] = &self.waiting;
+        let others = !mapping.is_empty() | !collection.is_empty();
+        let class = if others { self.next_class() } else { USER };
         let Some(Ready { id, .. }) = self.waiting[class].pop_front() else { return NONE };
         self.pages_waiting -= 1;
         self.moved_in_all += 1;
@@ -147,6 +154,17 @@ impl Channel {
         let ends = Sensing { at, place, die, scheduled: false };
         self.sensing.insert_behind(ends, |other| other.at <= at);
         self.first_sensed = self.first_sensed.min(at);
+    }
+
+    /// Nothing else will have the channel look at the first read to end: it has to be an event.
+    #[inline(always)]
+    pub(super) fn await_sensing(&mut self, channel: u16, queue: &mut EventQueue<Event>) {
+        if let Some(first) = self.sensing.front_mut()
+            && !first.scheduled
+        {
+            first.scheduled = true;
+            queue.schedule_at(first.at, first.place, Event::Sensed { channel });
+        }
     }
 }
 
@@ -175,16 +193,10 @@ impl Ssd {
         }
     }
 
-    /// Nothing else will have the channel look at the first read to end: it has to be an event.
+    /// The same for the channel of that number.
     #[inline(always)]
-    pub(super) fn await_sensing(&mut self, channel: u32) {
-        if let Some(first) = self.flash.channels[channel as usize].sensing.front_mut()
-            && !first.scheduled
-        {
-            first.scheduled = true;
-            let event = Event::Sensed { channel: channel as u16 };
-            self.queue.schedule_at(first.at, first.place, event);
-        }
+    fn await_sensing(&mut self, channel: u32) {
+        self.flash.channels[channel as usize].await_sensing(channel as u16, &mut self.queue);
     }
 
     /// Command cycles are over: the channel is free.
@@ -206,8 +218,11 @@ impl Ssd {
     /// Queues the data of all reads of a channel whose array work is over.
     #[inline]
     pub(super) fn look_at_sensing(&mut self, channel: u32) {
-        while self.flash.channels[channel as usize].first_sensed <= self.queue.now() {
+        loop {
             let state = &mut self.flash.channels[channel as usize];
+            if state.first_sensed > self.queue.now() {
+                return;
+            }
             let &Sensing { at, place, die, .. } = state.sensing.front().expect("a read ends then");
             if !self.queue.has_passed(at, place) {
                 return;
@@ -222,15 +237,9 @@ impl Ssd {
     pub(super) fn move_data(&mut self, channel: u32) -> bool {
         let state = &mut self.flash.channels[channel as usize];
         let id = state.pop_data();
-        if id != NONE {
-            self.start_transfer(channel, id);
+        if id == NONE {
+            return false;
         }
-        id != NONE
-    }
-
-    /// Starts the transfer of a page of read data on a free channel.
-    #[inline(always)]
-    fn start_transfer(&mut self, channel: u32, id: u32) {
         let now = self.now;
         let tr = &mut self.transactions[id];
         let waited = tr.lap(now);
@@ -238,7 +247,6 @@ impl Ssd {
         let duration = self.flash.timing.data(tr.sectors());
         // Where a request waits for the page, its end may be that of the transfer.
         self.requests.prefetch(tr.request);
-        let state = &mut self.flash.channels[channel as usize];
         assert!(!state.busy, "a channel moves one thing at a time");
         state.busy = true;
         state.moved += 1;
@@ -248,6 +256,7 @@ impl Ssd {
         if self.observer.is_some() {
             self.observe_transfer(channel, id, duration);
         }
+        true
     }
 
     /// Read data is in the controller.
@@ -265,8 +274,12 @@ impl Ssd {
         let state = &mut self.flash.dies[die as usize];
         state.data_left -= 1;
         if state.data_left == 0 {
-            self.flash.set_state(die, DieState::Idle);
-            self.resume(die);
+            state.state = DieState::Idle;
+            let (place, goes_on) = (state.place(die), state.holds_suspended);
+            self.flash.note(place, true, false);
+            if goes_on {
+                self.resume_suspended(die);
+            }
         }
         self.channel_free(u32::from(channel));
     }
@@ -284,21 +297,23 @@ impl Ssd {
             self.send_copyback(die);
             return;
         }
+        debug_assert!(state.unawaited.is_none(), "what was on the bus is over");
         let data_waits = state.data_waits();
         let all_commands = !data_waits || (state.moved >= dies && !self.flash.data_first);
         if all_commands {
-            self.dispatch(channel);
+            self.dispatch_free(channel);
             let state = &mut self.flash.channels[channel as usize];
             if state.busy {
                 return;
             }
             state.moved = 0;
+            if !data_waits {
+                state.await_sensing(channel as u16, &mut self.queue);
+                return;
+            }
         }
-        if data_waits && (all_commands || self.flash.data_first || !self.dispatch_read(channel)) {
+        if all_commands || self.flash.data_first || !self.dispatch_read(channel) {
             self.move_data(channel);
-        }
-        if !self.flash.channels[channel as usize].busy {
-            self.await_sensing(channel);
         }
     }
 }

@@ -164,14 +164,6 @@ pub struct SuspendConfig {
     pub erase_min_left_for_write: Span,
 }
 
-impl SuspendConfig {
-    /// Something may interrupt something.
-    #[must_use]
-    pub fn any(&self) -> bool {
-        self.program || self.erase || self.erase_for_write
-    }
-}
-
 impl Default for SuspendConfig {
     fn default() -> Self {
         Self {

@@ -84,10 +84,10 @@ pub(crate) struct Flash {
     pub(crate) dies: Array<Die>,
     /// What the dies of each chip do.
     sets: Array<DieSets>,
-    /// Chips of each channel at which something waits for a die that is idle or may be interrupted, a bit each.
+    /// Chips of each channel at which something waits for a die that is idle, or that it may interrupt, a bit each.
     wanted: Array<u64>,
-    /// Dies that may be interrupted while their arrays program or erase: all or none.
-    interruptible: u32,
+    /// Operations that may be interrupted: the bit of the number of each.
+    interruptible: u8,
     pub(crate) chips: Array<ChipAccount>,
     pub(crate) counters: FlashCounters,
     /// Array time by flow and source, as in [`ChipAccount`]. Unit: picoseconds.
@@ -140,11 +140,15 @@ impl Flash {
             channels: Array::of(channel, geometry.channels as usize),
             dies: (0..geometry.dies()).map(die).collect(),
             sets: Array::of(
-                DieSets { idle: u32::MAX, changing: 0, waiting: 0 },
+                DieSets { idle: u32::MAX, changing: 0, waiting: 0, interrupting: 0 },
                 geometry.chips() as usize,
             ),
             wanted: Array::of(0, geometry.channels as usize),
-            interruptible: if config.suspend.any() && !compat.no_suspension { u32::MAX } else { 0 },
+            interruptible: if compat.no_suspension {
+                0
+            } else {
+                suspension::interruptible(&config.suspend)
+            },
             chips: Array::of(ChipAccount::default(), geometry.chips() as usize),
             counters: FlashCounters::default(),
             by_flow: Array::of([0; 3], flows),
@@ -307,17 +311,17 @@ impl Ssd {
         self.send_command(die, command, bus, settle, false);
     }
 
-    /// Sends a command of one page to a die that is idle. The channel must be free. `lone`: nothing else
-    /// waits for it.
+    /// Sends a command of one page to a die that is idle. The channel must be free. `lone`: the transaction was
+    /// in no queue, and nothing else waits for the channel.
     #[inline(always)]
-    pub(crate) fn issue_page(&mut self, die: u32, id: u32, lone: bool) {
+    pub(crate) fn issue_page(&mut self, at: DiePlace, id: u32, lone: bool) {
         let now = self.now;
         let tr = &mut self.transactions[id];
         let waited = tr.lap(now);
         tr.chain.queue += waited;
         tr.sibling = NONE;
         tr.place = Place::Die;
-        let (op, sectors) = (tr.op, tr.sectors());
+        let (op, sectors, flow) = (tr.op, tr.sectors(), tr.flow);
         let mut bus = self.flash.timing.command(op, 1);
         if op == Op::Program {
             bus += self.flash.timing.data(tr.moved_sectors());
@@ -327,8 +331,11 @@ impl Ssd {
             }
         }
         let page = self.ftl.blocks.page_of(tr.ppa);
+        if !lone {
+            self.left_queue(at, op, flow, Time(waited));
+        }
         let command = Command { op, head: id, sectors, page, pages: 1, after: DieState::Idle };
-        self.send_command(die, command, bus, 0, lone);
+        self.send_command(at.die, command, bus, 0, lone);
     }
 
     /// Takes the channel for a command, and the array of the die for its work after that. The die takes
@@ -352,28 +359,32 @@ impl Ssd {
         state.until = sent + Time(settle + state.whole);
         let (until, epoch) = (state.until, state.epoch);
         let DiePlace { chip, channel, die_in_chip, .. } = at;
-        let others = flash.sets[chip as usize].idle | 1 << die_in_chip;
-        flash.note(at, false, op != Op::Read);
+        let changing = flash.may_be_interrupted(op);
+        let sets = &mut flash.sets[chip as usize];
+        let others = sets.idle | 1 << die_in_chip;
+        sets.note(at, false, changing);
+        let wants = sets.wants();
+        flash.note_wanted(at, wants);
         let beside = after == DieState::Idle && others != u32::MAX;
         flash.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
+        let awaited = !lone && flash.wanted[channel as usize] != 0;
         let state = &mut flash.channels[channel as usize];
         assert!(!state.busy, "a channel moves one thing at a time");
         state.busy = true;
         state.taken += bus;
         state.until = sent;
-        state.unawaited = Some(place);
-        let senses = op == Op::Read && !flash.copyback;
-        let has_work = state.has_work();
-        let place = self.queue.reserve();
-        if senses {
-            state.sense(until, place, die);
+        let over = self.queue.reserve();
+        if op == Op::Read && !flash.copyback {
+            state.sense(until, over, die);
         } else {
-            self.queue.schedule_at(until, place, Event::ArrayDone { die, epoch });
+            self.queue.schedule_at(until, over, Event::ArrayDone { die, epoch });
         }
-        if has_work || !lone && self.flash.wanted_chips(channel) != 0 {
-            self.await_channel(channel);
+        let channel = channel as u16;
+        if state.has_work() || awaited {
+            self.queue.schedule_at(sent, place, Event::ChannelFree { channel });
         } else {
-            self.await_sensing(channel);
+            state.unawaited = Some(place);
+            state.await_sensing(channel, &mut self.queue);
         }
         if self.observer.is_some() {
             self.observe_command(die);
@@ -416,7 +427,7 @@ impl Ssd {
             // A command may carry pages of several sources.
             let source = tr.source;
             self.count_operation(source, op);
-            self.change_done(id);
+            self.change_done(id, source, op);
             if self.flash.scan_at_once {
                 self.dispatch_offered();
             }
@@ -432,26 +443,25 @@ impl Ssd {
 
     /// Queues the pages of an array read that ended at `end` for the channel.
     fn read_done(&mut self, die: u32, end: Time) {
-        self.flash.die_stops(die, end, &self.transactions);
-        let Die { head, since, channel, .. } = self.flash.dies[die as usize];
-        let class = match self.transactions[head].source {
+        let source = self.flash.die_stops(die, end, &self.transactions);
+        let state = &mut self.flash.dies[die as usize];
+        let class = match source {
             Source::Mapping => channel::MAPPING,
             Source::User | Source::Cache => channel::USER,
             Source::Gc => channel::COLLECTION,
         };
+        let channel = &mut self.flash.channels[state.channel as usize];
         let mut pages = 0;
-        let mut id = head;
+        let mut id = state.head;
         while id != NONE {
             let tr = &mut self.transactions[id];
-            tr.worked(since, end);
+            tr.worked(state.since, end);
             let next = tr.sibling;
             tr.sibling = NONE;
             pages += 1;
-            let channel = &mut self.flash.channels[channel as usize];
             channel.push_data(class, id);
             id = next;
         }
-        let state = &mut self.flash.dies[die as usize];
         state.state = DieState::DataOut;
         state.head = NONE;
         state.data_left = pages;

@@ -1,6 +1,6 @@
 //! Which dies are idle, which could be interrupted, and for which something waits: a bit each, by chip.
 //!
-//! Invariant: a chip is wanted exactly while something waits for one of its dies that could take a command.
+//! Invariant: a chip is wanted while something waits for one of its dies that could take a command.
 
 use super::{DiePlace, DieState, Flash};
 use crate::transaction::Op;
@@ -10,17 +10,36 @@ use crate::transaction::Op;
 pub(super) struct DieSets {
     /// Nothing.
     pub(super) idle: u32,
-    /// The array programs or erases.
+    /// The array runs an operation that may be interrupted.
     pub(super) changing: u32,
     /// Whatever it is, something waits for them in the scheduler.
     pub(super) waiting: u32,
+    /// Something that may interrupt such an operation waits for them. The scheduler may find out late that
+    /// it has left. Always a part of `waiting`.
+    pub(super) interrupting: u32,
+}
+
+impl DieSets {
+    /// A die does something else now.
+    #[inline(always)]
+    pub(super) fn note(&mut self, place: DiePlace, idle: bool, changing: bool) {
+        let others = !(1 << place.die_in_chip);
+        self.idle = self.idle & others | u32::from(idle) << place.die_in_chip;
+        self.changing = self.changing & others | u32::from(changing) << place.die_in_chip;
+    }
+
+    /// Something waits at the chip for a die that is idle, or that it may interrupt.
+    #[inline(always)]
+    pub(super) fn wants(&self) -> bool {
+        (self.waiting & self.idle | self.interrupting & self.changing) != 0
+    }
 }
 
 impl Flash {
-    /// Programs or erases may be interrupted.
-    #[inline]
-    pub(crate) fn suspends(&self) -> bool {
-        self.interruptible != 0
+    /// An operation of that kind may be interrupted.
+    #[inline(always)]
+    pub(super) fn may_be_interrupted(&self, op: Op) -> bool {
+        self.interruptible >> op as u8 & 1 != 0
     }
 
     /// True if no die of the chip does anything.
@@ -35,19 +54,22 @@ impl Flash {
         self.sets[chip as usize].idle
     }
 
-    /// The dies of a chip whose array programs or erases, a bit each.
+    /// The dies of a chip whose array runs what may be interrupted, and for which something waits that may do so,
+    /// a bit each.
     #[inline]
-    pub(crate) fn changing_dies(&self, chip: u32) -> u32 {
-        self.sets[chip as usize].changing
+    pub(crate) fn interruptible_dies(&self, chip: u32) -> u32 {
+        let DieSets { changing, interrupting, .. } = self.sets[chip as usize];
+        changing & interrupting
     }
 
-    /// The dies of a chip for which something waits, a bit each.
+    /// The dies of a chip that do nothing although something waits for them, a bit each.
     #[inline]
-    pub(crate) fn waiting_dies(&self, chip: u32) -> u32 {
-        self.sets[chip as usize].waiting
+    pub(crate) fn free_dies(&self, chip: u32) -> u32 {
+        let DieSets { idle, waiting, .. } = self.sets[chip as usize];
+        idle & waiting
     }
 
-    /// Chips of a channel at which something waits for a die that is idle or may be interrupted, a bit each.
+    /// Chips of a channel at which something waits for a die that is idle, or that it may interrupt, a bit each.
     #[inline]
     pub(crate) fn wanted_chips(&self, channel: u32) -> u64 {
         self.wanted[channel as usize]
@@ -64,8 +86,8 @@ impl Flash {
     pub(super) fn set_state(&mut self, die: u32, state: DieState) {
         let it = &mut self.dies[die as usize];
         it.state = state;
-        let changing = state == DieState::Array && it.op != Op::Read;
-        let place = it.place(die);
+        let (op, place) = (it.op, it.place(die));
+        let changing = state == DieState::Array && self.may_be_interrupted(op);
         self.note(place, state == DieState::Idle, changing);
     }
 
@@ -73,42 +95,55 @@ impl Flash {
     #[inline(always)]
     pub(super) fn note(&mut self, place: DiePlace, idle: bool, changing: bool) {
         let sets = &mut self.sets[place.chip as usize];
-        let others = !(1 << place.die_in_chip);
-        sets.idle = sets.idle & others | u32::from(idle) << place.die_in_chip;
-        sets.changing = sets.changing & others | u32::from(changing) << place.die_in_chip;
-        self.note_wanted(place);
+        sets.note(place, idle, changing);
+        let wants = sets.wants();
+        self.note_wanted(place, wants);
     }
 
-    /// Something waits for a die now, or nothing any more.
+    /// Something waits for a die from now on. `interrupts`: it may interrupt a program or an erase,
+    /// if these may be interrupted at all.
     #[inline(always)]
-    pub(crate) fn note_waiting(&mut self, place: DiePlace, waits: bool) {
+    pub(crate) fn begin_waiting(&mut self, place: DiePlace, interrupts: bool) {
         let sets = &mut self.sets[place.chip as usize];
-        sets.waiting =
-            sets.waiting & !(1 << place.die_in_chip) | u32::from(waits) << place.die_in_chip;
-        self.note_wanted(place);
+        sets.waiting |= 1 << place.die_in_chip;
+        sets.interrupting |= u32::from(interrupts) << place.die_in_chip;
+        let wants = sets.wants();
+        self.note_wanted(place, wants);
+    }
+
+    /// Nothing waits for a die any more. True if nothing waits for its chip.
+    #[inline(always)]
+    pub(crate) fn end_waiting(&mut self, place: DiePlace) -> bool {
+        let sets = &mut self.sets[place.chip as usize];
+        sets.waiting &= !(1 << place.die_in_chip);
+        sets.interrupting &= !(1 << place.die_in_chip);
+        let (chip_waits, wants) = (sets.waiting != 0, sets.wants());
+        self.note_wanted(place, wants);
+        !chip_waits
+    }
+
+    /// Nothing that waits for a die may interrupt what it does.
+    pub(crate) fn end_interrupting(&mut self, place: DiePlace) {
+        let sets = &mut self.sets[place.chip as usize];
+        sets.interrupting &= !(1 << place.die_in_chip);
+        let wants = sets.wants();
+        self.note_wanted(place, wants);
     }
 
     /// A die that can take a command is wanted at a chip, or none is any more.
     #[inline(always)]
-    fn note_wanted(&mut self, place: DiePlace) {
-        let wants = self.wants(place.chip);
+    pub(super) fn note_wanted(&mut self, place: DiePlace, wants: bool) {
         let wanted = &mut self.wanted[place.channel as usize];
         *wanted =
             *wanted & !(1 << place.chip_in_channel) | u64::from(wants) << place.chip_in_channel;
-    }
-
-    /// Something waits at a chip for a die that is idle or may be interrupted.
-    #[inline(always)]
-    fn wants(&self, chip: u32) -> bool {
-        let DieSets { idle, changing, waiting } = self.sets[chip as usize];
-        waiting & (idle | changing & self.interruptible) != 0
     }
 
     /// The sets of wanted chips are what they should be, for audits.
     pub(crate) fn audit_wanted(&self) {
         for (channel, &wanted) in (0..).zip(&self.wanted) {
             let chips = self.chips_per_channel.get();
-            let wants = |chip: u32| u64::from(self.wants(channel * chips + chip)) << chip;
+            let sets = |chip: u32| &self.sets[(channel * chips + chip) as usize];
+            let wants = |chip: u32| u64::from(sets(chip).wants()) << chip;
             assert_eq!(wanted, (0..chips).map(wants).sum::<u64>(), "wanted chips of a channel");
         }
     }

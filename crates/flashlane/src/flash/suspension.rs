@@ -4,6 +4,7 @@
 use flashlane_engine::{NONE, Time};
 
 use super::{DieState, Flash, Suspended};
+use crate::config::SuspendConfig;
 use crate::event::Event;
 use crate::ssd::Ssd;
 use crate::transaction::Op;
@@ -12,6 +13,13 @@ use crate::transaction::Op;
 /// never end would stop it for ever.
 const PROGRESS_PART: u64 = 16;
 
+/// Operations that may be interrupted: the bit of the number of each.
+pub(super) fn interruptible(config: &SuspendConfig) -> u8 {
+    let programs = u8::from(config.program) << Op::Program as u8;
+    let erases = u8::from(config.erase || config.erase_for_write) << Op::Erase as u8;
+    programs | erases
+}
+
 impl Flash {
     /// True if a read may interrupt what the die does now; `writes`: if a write may.
     pub(crate) fn may_suspend(&self, die: u32, writes: bool, now: Time) -> bool {
@@ -19,7 +27,7 @@ impl Flash {
         if die.state != DieState::Array || die.suspended.is_some() || die.until <= now {
             return false;
         }
-        if now < die.interruptible {
+        if now < die.interruptible || !self.may_be_interrupted(die.op) {
             return false;
         }
         let left = (die.until - now).0;
@@ -78,7 +86,7 @@ impl Ssd {
         }
     }
 
-    fn resume_suspended(&mut self, die: u32) {
+    pub(super) fn resume_suspended(&mut self, die: u32) {
         let now = self.now;
         let state = &mut self.flash.dies[die as usize];
         let suspended = state.suspended.take().expect("something is suspended");

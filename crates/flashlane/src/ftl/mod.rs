@@ -27,7 +27,7 @@ use flashlane_engine::{Array, DenseMap, Linked, Lists, NONE, Rng, Slab, Use};
 use crate::cause::Cause;
 use crate::layout::Layout;
 use crate::ssd::Ssd;
-use crate::transaction::{Op, Source, Transaction};
+use crate::transaction::{Op, Place, Source, Transaction};
 use allocation::{Allocation, Allocator};
 use blocks::{BlockState, Blocks};
 use budget::{data_limits, plane_limits};
@@ -304,8 +304,7 @@ impl Ftl {
 
 impl Ssd {
     /// A program or an erase is out of the array: what waited for it goes on.
-    pub(crate) fn change_done(&mut self, id: u32) {
-        let (source, op) = (self.transactions[id].source, self.transactions[id].op);
+    pub(crate) fn change_done(&mut self, id: u32, source: Source, op: Op) {
         self.tell_policy(id);
         match (source, op) {
             (_, Op::Read) => unreachable!("reads end with their data"),
@@ -383,24 +382,31 @@ impl Ssd {
             block.reads += 1;
         }
         if ordered && page >= u32::from(block.programmed) {
-            tr.place = crate::transaction::Place::Unprogrammed;
+            tr.place = Place::Unprogrammed;
             let ppa = tr.ppa;
             self.ftl.unprogrammed.push_back(ppa, id, &mut self.transactions);
             return;
         }
         let waited = tr.lap(now);
         tr.chain.mapping += waited;
-        self.schedule(id);
+        tr.place = Place::Queue;
+        self.enlist(id);
     }
 
     /// A read lets go of its block; a collected block may have waited for that.
     #[inline]
     fn release_block(&mut self, id: u32) {
         let tr = &mut self.transactions[id];
-        if !std::mem::take(&mut tr.holds_block) {
-            return;
+        if std::mem::take(&mut tr.holds_block) {
+            let ppa = tr.ppa;
+            self.leave_block(ppa);
         }
-        let block_id = self.ftl.blocks.block_of(tr.ppa);
+    }
+
+    /// A read lets go of the block of a page.
+    #[inline]
+    fn leave_block(&mut self, ppa: u32) {
+        let block_id = self.ftl.blocks.block_of(ppa);
         let block = self.ftl.blocks.block_mut(block_id);
         block.reads -= 1;
         if block.reads == 0 && (block.state == BlockState::Collected || self.ftl.collection_is_free)

@@ -41,14 +41,13 @@ impl PageParts {
 }
 
 impl Ssd {
-    /// The pages that a request touches.
+    /// The pages that so many sectors of a flow touch.
     #[inline(always)]
-    pub(crate) fn page_parts(&self, id: u32) -> PageParts {
-        let request = &self.requests[id];
-        let page = self.page_sectors.divide_long(request.sector);
-        let start = (request.sector - page * u64::from(self.page_sectors.get())) as u32;
-        let first = self.layout.flows[request.flow as usize].first_lpa;
-        PageParts { lpa: (first + page) as u32, start, left: request.sectors }
+    pub(crate) fn page_parts(&self, flow: u16, sector: u64, sectors: u32) -> PageParts {
+        let page = self.page_sectors.divide_long(sector);
+        let start = (sector - page * u64::from(self.page_sectors.get())) as u32;
+        let first = self.layout.flows[flow as usize].first_lpa;
+        PageParts { lpa: (first + page) as u32, start, left: sectors }
     }
 
     /// Number of pages that a request touches.
@@ -137,7 +136,8 @@ impl Ssd {
             tr.ppa = page;
             let waited = tr.lap(now);
             tr.chain.mapping += waited;
-            self.schedule(id);
+            tr.place = Place::Queue;
+            self.enlist(id);
         } else {
             self.fill_with_zeros(id);
         }
@@ -150,7 +150,9 @@ impl Ssd {
         let tr = &mut self.transactions[id];
         let waited = tr.lap(now);
         tr.chain.mapping += waited;
-        self.user_read_over(id);
+        assert!(!tr.merging, "merge reads are of written pages");
+        let (request, chain) = (tr.request, tr.chain);
+        self.user_read_over(id, request, &chain);
     }
 
     /// Gives a never-written page, or more sectors of one, a place without a program, as the released
@@ -174,28 +176,30 @@ impl Ssd {
     /// Read data of a host page, or of the old part of a partial write, is in the controller.
     #[inline(always)]
     pub(super) fn user_read_done(&mut self, id: u32) {
-        self.release_block(id);
-        let tr = &self.transactions[id];
+        let tr = &mut self.transactions[id];
         self.recorder.transaction_done(tr);
-        if tr.merging {
+        let held = std::mem::take(&mut tr.holds_block);
+        let (merging, request, chain) = (tr.merging, tr.request, tr.chain);
+        let (flow, lpa, ppa, mask) = (tr.flow, tr.lpa, tr.ppa, tr.mask());
+        if held {
+            self.leave_block(ppa);
+        }
+        if merging {
             self.merge_read_over(id);
         } else {
-            self.fill_cache(tr.flow, tr.lpa, tr.mask());
-            self.user_read_over(id);
+            self.fill_cache(flow, lpa, mask);
+            self.user_read_over(id, request, &chain);
         }
     }
 
     /// A read transaction ends; its request goes on.
     #[inline(always)]
-    fn user_read_over(&mut self, id: u32) {
+    fn user_read_over(&mut self, id: u32, request: u32, chain: &Chain) {
         if self.observer.is_some() {
             self.observe_part(id);
         }
-        let tr = &self.transactions[id];
-        assert!(!tr.merging, "merge reads are of written pages");
-        let (request, chain) = (tr.request, tr.chain);
         self.transactions.remove(id);
-        self.end_part(request, &chain);
+        self.end_part(request, chain);
     }
 
     /// Old data of a partial write is here: the write can be placed.
@@ -317,6 +321,7 @@ impl Ssd {
         tr.chain.mapping += waited;
         tr.ppa = ppa;
         tr.plane = plane;
+        tr.place = Place::Queue;
         if waited > 0 && self.observer.is_some() {
             self.observe_die_wait(id, now.0 - waited, Cause::FreeBlock);
         }
@@ -337,7 +342,7 @@ impl Ssd {
             self.placed_in_log(plane, flow);
         }
         self.ftl.blocks.planes[plane as usize].programs += 1;
-        self.schedule(id);
+        self.enlist(id);
         if merge != NONE {
             self.read_physical(merge);
         }
@@ -489,7 +494,7 @@ impl Ssd {
         tr.request = id;
         let tr = self.transactions.insert(tr);
         self.requests[id].pending += 1;
-        if self.knows_mapping(tr) {
+        if self.knows_mapping(tr, flow) {
             self.resolve_read(tr);
         }
     }

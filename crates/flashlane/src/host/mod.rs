@@ -219,7 +219,8 @@ impl Ssd {
         if self.interface.sata.is_some() {
             self.sata_submit(id);
         } else if host.backlog.is_empty() && host.tail - host.head < depth - 1 {
-            self.enqueue(id);
+            host.tail += 1;
+            self.announce(id, flow);
         } else {
             host.backlog.push_back(id);
         }
@@ -252,7 +253,13 @@ impl Ssd {
         request.enqueued = now;
         let flow = request.flow;
         self.host.flows[flow as usize].tail += 1;
-        self.interface.nvme.submission[flow as usize].push_back(id);
+        self.announce(id, flow);
+    }
+
+    /// Rings the doorbell for an entry that was written now.
+    #[inline(always)]
+    fn announce(&mut self, id: u32, flow: u16) {
+        self.interface.nvme.submitted(flow, id);
         let arrives = self.send_down(self.host.link.doorbell);
         let place = self.queue.reserve();
         if let Some(before) = self.host.ringing.replace(Ringing { arrives, place, flow }) {
@@ -296,8 +303,7 @@ impl Ssd {
         }
         let flow = self.retire(id);
         let acknowledged = self.send_down(self.host.link.doorbell);
-        self.completion_acknowledged(flow, acknowledged);
-        let arrived = self.entries_arrived(flow);
+        let arrived = self.completion_acknowledged(flow, acknowledged);
         let depth = self.host.queue_depth;
         loop {
             let host = &mut self.host.flows[flow as usize];
@@ -324,6 +330,9 @@ impl Ssd {
         let now = self.now;
         let request = &self.requests[id];
         let flow = request.flow;
+        let host = &mut self.host.flows[flow as usize];
+        host.done.add(request);
+        host.last_completion = now;
         self.recorder.request_completed(request, now);
         if self.observer.is_some() {
             self.observe_completion(id);
@@ -331,9 +340,6 @@ impl Ssd {
         if self.completions.is_some() {
             self.keep_completion(id);
         }
-        let host = &mut self.host.flows[flow as usize];
-        host.done.add(&self.requests[id]);
-        host.last_completion = now;
         self.requests.remove(id);
         flow
     }

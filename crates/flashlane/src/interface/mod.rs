@@ -13,7 +13,7 @@ pub(crate) mod sata;
 use flashlane_engine::Time;
 
 use crate::compat::CompatConfig;
-use crate::request::Chain;
+use crate::request::{Chain, Request};
 use crate::ssd::Ssd;
 use config::{InterfaceConfig, InterfaceKind};
 use flashlane_units::RequestOp;
@@ -86,21 +86,18 @@ impl Interface {
 impl Ssd {
     /// Firmware is done: the command is cut into page transactions.
     pub(crate) fn on_begin(&mut self, id: u32) {
-        if !self.firmware_done(id) {
-            return;
-        }
         let now = self.now;
-        let request = &mut self.requests[id];
+        let Some(request) = self.firmware_done(id) else { return };
         request.begun = now;
         // Work is pending until the last piece is handed out, so that none ends the request early.
         request.pending = 1;
-        let (flow, op) = (request.flow, request.op);
+        let Request { flow, op, sector, sectors, .. } = *request;
         match &mut self.interface.sata {
             None => self.interface.nvme.begun(flow),
             Some(sata) => sata.begun(),
         }
         match op {
-            RequestOp::Read => self.read_pages(id),
+            RequestOp::Read => self.read_pages(id, flow, sector, sectors),
             RequestOp::Write => self.write_pages(id),
             RequestOp::Trim => self.trim_pages(id),
             RequestOp::Flush => self.flush(id),
@@ -134,8 +131,12 @@ impl Ssd {
         if request.pending == 0 {
             assert!(spans || request.chain.total() == span, "the last part spans the device work");
             request.served = now;
+            let (flow, op, sectors) = (request.flow, request.op, request.sectors);
             match self.interface.sata {
-                None => self.nvme_served(id),
+                None => {
+                    self.send_read_data(op, sectors);
+                    self.nvme_served(id, flow);
+                }
                 Some(_) => self.sata_served(id),
             }
         }

@@ -4,8 +4,9 @@
 //! fetched in order; a completion is sent only with room in the completion queue.
 //! Source: MQSim (FAST'18) sections 4.1 and 6.1; NVMe base specification.
 
-use flashlane_engine::{Array, Ring, Time};
+use flashlane_engine::{Array, EventQueue, Ring, Time};
 
+use super::Interface;
 use super::arbitration::{self, Arbiter};
 use super::config::InterfaceConfig;
 use crate::compat::CompatConfig;
@@ -18,9 +19,11 @@ use flashlane_units::RequestOp;
 /// where a completion queue seems full.
 const SETTLED_TOGETHER: usize = 32;
 
-/// The device's side of a queue pair.
+/// The device's side of a queue pair, and the entries that it is to fetch.
 #[derive(Clone, Debug)]
 struct DeviceQueue {
+    /// Submission entries in host memory, oldest first.
+    submission: Ring<u32>,
     /// Entries announced by doorbells and not fetched yet.
     announced: u32,
     /// Commands between the start of their fetch and the end of their service.
@@ -49,8 +52,6 @@ impl DeviceQueue {
 #[derive(Clone)]
 pub(crate) struct Nvme {
     queues: Array<DeviceQueue>,
-    /// Submission entries in host memory, oldest first, by flow.
-    pub(crate) submission: Array<Ring<u32>>,
     arbiter: Box<dyn Arbiter>,
     /// Queues that may be fetched from, a bit each.
     ready: u64,
@@ -67,6 +68,7 @@ impl Nvme {
     pub(super) fn new(config: &InterfaceConfig, compat: &CompatConfig, classes: &[u8]) -> Self {
         let flows = classes.len();
         let queue = DeviceQueue {
+            submission: Ring::new(),
             announced: 0,
             in_device: 0,
             held: Ring::new(),
@@ -77,7 +79,6 @@ impl Nvme {
         let instant = compat.zero_firmware_time;
         Self {
             queues: Array::of(queue, flows),
-            submission: Array::of(Ring::new(), flows),
             arbiter: arbitration::build(&config.arbitration, classes),
             ready: 0,
             queue_fetch_size: config.queue_fetch_size,
@@ -89,19 +90,27 @@ impl Nvme {
 
     /// Has queues use no more memory than they need now.
     pub(crate) fn fit(&mut self) {
-        self.submission.iter_mut().for_each(Ring::fit);
         for queue in &mut self.queues {
+            queue.submission.fit();
             queue.held.fit();
             queue.acknowledgements.fit();
         }
     }
 
-    /// The queue of a flow may be fetched from now, or no longer.
-    #[inline]
-    fn update(&mut self, flow: usize) {
-        let queue = &self.queues[flow];
+    /// Changes the queue of a flow, which may be fetched from then, or no longer.
+    #[inline(always)]
+    fn update<R>(&mut self, flow: usize, change: impl FnOnce(&mut DeviceQueue) -> R) -> R {
+        let queue = &mut self.queues[flow];
+        let changed = change(queue);
         let ready = queue.announced > 0 && queue.in_device < self.queue_fetch_size;
         self.ready = self.ready & !(1 << flow) | u64::from(ready) << flow;
+        changed
+    }
+
+    /// The host wrote a submission entry.
+    #[inline(always)]
+    pub(crate) fn submitted(&mut self, flow: u16, id: u32) {
+        self.queues[flow as usize].submission.push_back(id);
     }
 
     /// Commands of a flow inside the device, for messages.
@@ -122,11 +131,28 @@ impl Nvme {
     }
 }
 
+/// What was asked for of a request is here at `earliest` or later: then it is looked at.
+#[inline(always)]
+fn expect(
+    interface: &Interface,
+    queue: &mut EventQueue<Event>,
+    id: u32,
+    request: &Request,
+    earliest: Time,
+) {
+    let (place, op) = (request.place, request.op);
+    if op == RequestOp::Write && request.received != Time::MAX {
+        queue.schedule_at(earliest, place, Event::WriteEntry { request: id });
+    } else {
+        let begin = interface.firmware_at_least(earliest, op);
+        queue.schedule_at(begin, place, Event::Begin { request: id });
+    }
+}
+
 impl Ssd {
     /// A doorbell announces one more entry.
     pub(crate) fn on_doorbell(&mut self, flow: u16) {
-        self.interface.nvme.queues[flow as usize].announced += 1;
-        self.interface.nvme.update(flow as usize);
+        self.interface.nvme.update(flow as usize, |queue| queue.announced += 1);
         self.fetch();
     }
 
@@ -144,12 +170,12 @@ impl Ssd {
         {
             let nvme = &mut self.interface.nvme;
             let flow = nvme.arbiter.next(nvme.ready).expect("a queue is ready");
-            let queue = &mut nvme.queues[flow];
-            queue.announced -= 1;
-            queue.in_device += 1;
             nvme.before_firmware += 1;
-            nvme.update(flow);
-            let id = nvme.submission[flow].pop_front().expect("announced entries exist");
+            let id = nvme.update(flow, |queue| {
+                queue.announced -= 1;
+                queue.in_device += 1;
+                queue.submission.pop_front().expect("announced entries exist")
+            });
             if self.observer.is_some() {
                 self.observe_fetch(id);
             }
@@ -166,20 +192,7 @@ impl Ssd {
         (request.fetched, request.place) = (now, place);
         let link = &mut self.host.link;
         if let Some(entry) = link.ask(now, place, id, link.submission) {
-            self.expect(id, entry);
-        }
-    }
-
-    /// What was asked for is here at `earliest` or later: then it is looked at.
-    #[inline(always)]
-    fn expect(&mut self, id: u32, earliest: Time) {
-        let request = &self.requests[id];
-        let (place, op) = (request.place, request.op);
-        if op == RequestOp::Write && request.received != Time::MAX {
-            self.queue.schedule_at(earliest, place, Event::WriteEntry { request: id });
-        } else {
-            let begin = self.interface.firmware_at_least(earliest, op);
-            self.queue.schedule_at(begin, place, Event::Begin { request: id });
+            expect(&self.interface, &mut self.queue, id, request, entry);
         }
     }
 
@@ -193,7 +206,7 @@ impl Ssd {
 
     fn expect_all_postponed(&mut self) {
         while let Some((id, earliest)) = self.host.link.next_postponed(self.now) {
-            self.expect(id, earliest);
+            expect(&self.interface, &mut self.queue, id, &self.requests[id], earliest);
         }
     }
 
@@ -244,40 +257,42 @@ impl Ssd {
         let link = &mut self.host.link;
         let data = link.sectors(request.sectors);
         if let Some(received) = link.ask(self.now, place, id, data) {
-            self.expect(id, received);
+            expect(&self.interface, &mut self.queue, id, request, received);
         }
     }
 
-    /// True if firmware is done with a command; else it is looked at again when it is.
-    pub(super) fn firmware_done(&mut self, id: u32) -> bool {
+    /// The request of a command if firmware is done with it; else it is looked at again when it is.
+    #[inline(always)]
+    pub(super) fn firmware_done(&mut self, id: u32) -> Option<&mut Request> {
         self.answer();
-        let Request { begun, place, .. } = self.requests[id];
-        if begun > self.now {
-            self.queue.schedule_at(begun, place, Event::Begin { request: id });
+        let request = &mut self.requests[id];
+        if request.begun > self.now {
+            self.queue.schedule_at(request.begun, request.place, Event::Begin { request: id });
+            return None;
         }
-        begun <= self.now
+        Some(request)
     }
 
     /// The device work of a command is done: data, then the completion, go to the host.
     #[inline(always)]
-    pub(super) fn nvme_served(&mut self, id: u32) {
+    pub(super) fn nvme_served(&mut self, id: u32, flow: u16) {
         let now = self.now;
-        let request = &self.requests[id];
-        let flow = request.flow as usize;
-        self.send_read_data(id);
-        let nvme = &mut self.interface.nvme;
-        nvme.queues[flow].in_device -= 1;
-        nvme.update(flow);
-        self.fetch();
+        let flow = flow as usize;
         let places = self.interface.nvme.completion_places;
-        let queue = &mut self.interface.nvme.queues[flow];
-        if queue.unacknowledged >= places || queue.acknowledgements.len() >= SETTLED_TOGETHER {
-            queue.settle(now);
-        }
-        if queue.unacknowledged < places {
-            queue.unacknowledged += 1;
+        let has_place = self.interface.nvme.update(flow, |queue| {
+            queue.in_device -= 1;
+            if queue.unacknowledged >= places || queue.acknowledgements.len() >= SETTLED_TOGETHER {
+                queue.settle(now);
+            }
+            let has_place = queue.unacknowledged < places;
+            queue.unacknowledged += u32::from(has_place);
+            has_place
+        });
+        self.fetch();
+        if has_place {
             self.send_completion(id);
         } else {
+            let queue = &mut self.interface.nvme.queues[flow];
             queue.held.push_back(id);
             if let Some(&at) = queue.acknowledgements.front() {
                 self.queue.schedule(at, Event::CompletionRoom { flow: flow as u16 });
@@ -287,10 +302,9 @@ impl Ssd {
 
     /// Sends the data of a read over the PCIe link.
     #[inline]
-    pub(super) fn send_read_data(&mut self, id: u32) {
-        let request = &self.requests[id];
-        if request.op == RequestOp::Read {
-            let data = self.host.link.sectors(request.sectors);
+    pub(super) fn send_read_data(&mut self, op: RequestOp, sectors: u32) {
+        if op == RequestOp::Read {
+            let data = self.host.link.sectors(sectors);
             self.host.link.up.send(self.now, data);
         }
     }
@@ -302,14 +316,16 @@ impl Ssd {
         self.queue.schedule(seen, Event::Completion { request: id });
     }
 
-    /// The host consumed a completion entry; its doorbell arrives at `at`.
+    /// The host consumed a completion entry; its doorbell arrives at `at`. Returns the entries of the flow that have
+    /// arrived in the device, as completions report it to the host.
     #[inline]
-    pub(crate) fn completion_acknowledged(&mut self, flow: u16, at: Time) {
+    pub(crate) fn completion_acknowledged(&mut self, flow: u16, at: Time) -> u64 {
         let queue = &mut self.interface.nvme.queues[flow as usize];
         queue.acknowledgements.push_back(at);
         if !queue.held.is_empty() {
             self.queue.schedule(at, Event::CompletionRoom { flow });
         }
+        queue.arrived
     }
 
     /// Held completions go out as far as there is room.
@@ -328,10 +344,5 @@ impl Ssd {
             }
             self.send_completion(id);
         }
-    }
-
-    /// Entries of a flow that have arrived in the device, as completions report it to the host.
-    pub(crate) fn entries_arrived(&self, flow: u16) -> u64 {
-        self.interface.nvme.queues[flow as usize].arrived
     }
 }

@@ -17,7 +17,7 @@ use crate::event::{Event, Up};
 use crate::interface::config::InterfaceConfig;
 use crate::layout::SECTOR_BYTES;
 use crate::link::{Lane, Link};
-use crate::request::HostWork;
+use crate::request::{HostWork, Request};
 use crate::ssd::Ssd;
 use flashlane_units::RequestOp;
 
@@ -217,7 +217,8 @@ impl Ssd {
         let now = self.now;
         let sata = self.interface.sata.as_mut().expect("a SATA drive");
         if sata.over_pcie {
-            self.send_read_data(id);
+            let Request { op, sectors, .. } = self.requests[id];
+            self.send_read_data(op, sectors);
             self.send_completion(id);
             return;
         }

@@ -16,6 +16,7 @@ use flashlane_engine::{Array, NONE, Time};
 
 use crate::compat::CompatConfig;
 use crate::event::Event;
+use crate::flash::config::{FlashConfig, Technology};
 use crate::flash::{DiePlace, DieState};
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
@@ -91,6 +92,8 @@ pub(crate) struct Scheduler {
     one_die_per_dispatch: bool,
     ordered: bool,
     preemptible: bool,
+    /// Whatever waits may interrupt a program or an erase, as far as is known here; else only reads may.
+    writes_interrupt: bool,
     /// Host writes wait for the erases of collection that goes first.
     writes_wait: bool,
     /// They do on the chip that is served now.
@@ -99,11 +102,12 @@ pub(crate) struct Scheduler {
 
 impl Scheduler {
     /// Empty queues.
-    /// `in_place`: of the memory. `preemptible`: host work goes before collection that is not urgent.
+    /// `preemptible`: host work goes before collection that is not urgent.
     pub(crate) fn new(
         scheduling: &Scheduling,
         compat: &CompatConfig,
-        (in_place, preemptible): (bool, bool),
+        flash: &FlashConfig,
+        preemptible: bool,
         geometry: Geometry,
         flows: usize,
     ) -> Self {
@@ -128,8 +132,9 @@ impl Scheduler {
             chips: Array::of(QueueAccount::default(), geometry.chips() as usize),
             flows: Array::of(QueueAccount::default(), flows),
             one_die_per_dispatch: compat.one_die_per_dispatch,
-            ordered: !compat.unordered_programs && !in_place,
+            ordered: !compat.unordered_programs && flash.technology != Technology::InPlace,
             preemptible,
+            writes_interrupt: !policy.serves_what_waits() || flash.suspend.erase_for_write,
             writes_wait: compat.writes_wait_for_erases,
             hold_writes: false,
             policy,
@@ -196,6 +201,13 @@ impl Ssd {
         let tr = &mut self.transactions[id];
         debug_assert_eq!(tr.mark, now, "the time in the queue begins");
         tr.place = Place::Queue;
+        self.enlist(id);
+    }
+
+    /// The same for a transaction whose place is the queue already.
+    #[inline]
+    pub(crate) fn enlist(&mut self, id: u32) {
+        debug_assert_eq!(self.transactions[id].mark, self.now, "the time in the queue begins");
         self.scheduler.due = true;
         if self.scheduler.lone == NONE {
             self.scheduler.lone = id;
@@ -222,12 +234,14 @@ impl Ssd {
     }
 
     fn enter_queue_at(&mut self, id: u32, place: DiePlace) {
-        let flow = self.transactions[id].flow;
-        if !self.scheduler.policy.push(place.die, id, &self.transactions) {
+        let tr = &self.transactions[id];
+        let flow = tr.flow;
+        let interrupts = self.scheduler.writes_interrupt || tr.op == Op::Read;
+        if !self.scheduler.policy.push(place.die, id, tr) {
             self.with_policy(false, |policy, view| policy.enqueue(place.die, id, view));
         }
         self.scheduler.entered(place, flow);
-        self.flash.note_waiting(place, true);
+        self.flash.begin_waiting(place, interrupts);
         self.offer_at(place);
     }
 
@@ -240,12 +254,10 @@ impl Ssd {
         let simple = tr.source != Source::Gc
             && match tr.op {
                 Op::Read => true,
-                Op::Program => {
-                    self.with_policy(false, |_, view| view.is_ready(&view.transactions[id]))
-                }
+                Op::Program => view::is_ready(tr, self.scheduler.ordered, &self.ftl.blocks),
                 Op::Erase => false,
             };
-        let place = self.flash.place_of(self.flash.die_of(self.transactions[id].plane));
+        let place = self.flash.place_of(self.flash.die_of(tr.plane));
         if !simple
             || self.scheduler.offered & !(1 << place.channel) != 0
             || self.scheduler.waits_on(place.channel)
@@ -259,11 +271,11 @@ impl Ssd {
         scheduler.offered = 0;
         scheduler.flows[flow as usize].passed();
         scheduler.chips[place.chip as usize].passed();
-        scheduler.policy.passed(place.die, &self.transactions[id], self.now);
+        scheduler.policy.passed(place.die, id, &self.transactions, self.now);
         let next = place.chip_in_channel + 1;
         let chips = self.geometry.chips_per_channel;
         scheduler.turn[place.channel as usize] = if next == chips { 0 } else { next };
-        self.issue_page(place.die, id, true);
+        self.issue_page(place, id, true);
     }
 
     /// A chip or its queue changed: its channel is looked at when the current event is over, or when
@@ -344,8 +356,14 @@ impl Ssd {
     #[inline]
     pub(crate) fn dispatch(&mut self, channel: u32) {
         if !self.channel_busy(channel) {
-            self.visit_chips(channel, Self::serve);
+            self.dispatch_free(channel);
         }
+    }
+
+    /// Issues at most one command on a free channel.
+    #[inline]
+    pub(crate) fn dispatch_free(&mut self, channel: u32) {
+        self.visit_chips(channel, Self::serve);
     }
 
     /// Issues a read command for an idle die of a channel, if there is one; now and then another one.
@@ -387,7 +405,7 @@ impl Ssd {
     /// short of free blocks are left to [`Ssd::dispatch`].
     #[inline]
     fn serve_chip_read(&mut self, chip: u32) -> bool {
-        let free = self.flash.waiting_dies(chip) & self.flash.idle_dies(chip);
+        let free = self.flash.free_dies(chip);
         let closed = self.scheduler.one_die_per_dispatch && !self.flash.chip_idle(chip);
         let first = self.flash.dies_of(chip).start;
         free != 0
@@ -427,8 +445,7 @@ impl Ssd {
             return false;
         }
         let first = dies.start;
-        let waiting = self.flash.waiting_dies(chip);
-        let mut free = waiting & self.flash.idle_dies(chip);
+        let mut free = self.flash.free_dies(chip);
         while free != 0
             && let Some(die) = self.best_die(first, free, urgent)
         {
@@ -437,9 +454,7 @@ impl Ssd {
             }
             free &= !(1 << (die - first));
         }
-        self.flash.suspends()
-            && bits(waiting & self.flash.changing_dies(chip))
-                .any(|die| self.serve_die(first + die, urgent))
+        bits(self.flash.interruptible_dies(chip)).any(|die| self.serve_die(first + die, urgent))
     }
 
     /// The die whose next work ranks first, among those from `first` on whose bit is set in `free`. What
@@ -466,8 +481,12 @@ impl Ssd {
     /// Issues a command on a die that is idle or may be interrupted.
     fn serve_die(&mut self, die: u32, urgent: bool) -> bool {
         let idle = self.flash.dies[die as usize].state == DieState::Idle;
-        let interrupts =
-            |writes| self.flash.suspends() && self.flash.may_suspend(die, writes, self.now);
+        if !idle && !self.scheduler.writes_interrupt && !self.scheduler.policy.holds_reads(die) {
+            // The read that was to interrupt the die has left, or belongs to collection.
+            self.flash.end_interrupting(self.flash.place_of(die));
+            return false;
+        }
+        let interrupts = |writes| self.flash.may_suspend(die, writes, self.now);
         let (for_read, for_write) =
             if idle { (false, false) } else { (interrupts(false), interrupts(true) && !urgent) };
         if !(idle || for_read || for_write) {
@@ -493,8 +512,7 @@ impl Ssd {
             if let [id] = self.batch[..]
                 && !interrupt
             {
-                self.left_queue(place, id);
-                self.issue_page(die, id, false);
+                self.issue_page(place, id, false);
             } else {
                 self.send_batch(place, interrupt);
             }
@@ -513,7 +531,7 @@ impl Ssd {
     #[inline(never)]
     fn send_batch(&mut self, place: DiePlace, interrupt: bool) {
         for at in 0..self.batch.len() {
-            self.left_queue(place, self.batch[at]);
+            self.take_from_queue(place, self.batch[at]);
         }
         self.issue(place.die, interrupt);
     }
@@ -522,7 +540,7 @@ impl Ssd {
     #[inline(never)]
     fn settle_cancelled(&mut self, die: u32) {
         while let Some(id) = self.cancelled.pop() {
-            self.left_queue(self.flash.place_of(die), id);
+            self.take_from_queue(self.flash.place_of(die), id);
             assert_eq!(self.transactions[id].source, Source::Gc, "only migrations are cancelled");
             self.migration_cancelled(id);
         }
@@ -555,16 +573,21 @@ impl Ssd {
         }
     }
 
+    /// Keeps the accounts of a transaction that leaves its queue now.
+    #[inline]
+    fn take_from_queue(&mut self, place: DiePlace, id: u32) {
+        let tr = &self.transactions[id];
+        self.left_queue(place, tr.op, tr.flow, self.now - tr.mark);
+    }
+
     /// Keeps the accounts of a transaction that left its queue.
     #[inline]
-    fn left_queue(&mut self, place: DiePlace, id: u32) {
-        let tr = &self.transactions[id];
-        if tr.op == Op::Erase {
+    pub(crate) fn left_queue(&mut self, place: DiePlace, op: Op, flow: u16, waited: Time) {
+        if op == Op::Erase {
             self.ftl.unerased[place.chip as usize] -= 1;
         }
-        if self.scheduler.left(place, tr.flow, self.now - tr.mark) {
-            self.flash.note_waiting(place, false);
-            if self.flash.waiting_dies(place.chip) == 0 {
+        if self.scheduler.left(place, flow, waited) {
+            if self.flash.end_waiting(place) {
                 self.scheduler.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
             }
         }

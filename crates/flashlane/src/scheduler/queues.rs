@@ -2,7 +2,7 @@
 
 use std::hint::select_unpredictable;
 
-use flashlane_engine::{Array, Divisor, NONE, Ring, Slab, Time};
+use flashlane_engine::{Array, Divisor, NONE, Ring, Time};
 
 use super::view::View;
 use crate::flash::config::{PAGES_PER_BLOCK, PLANES_PER_DIE};
@@ -206,6 +206,13 @@ impl Queues {
         self.present[die as usize] == 0
     }
 
+    /// A read of a host or of mapping waits at the die.
+    #[inline]
+    pub(crate) fn holds_reads(&self, die: u32) -> bool {
+        const READS: u16 = (1 << Kind::GC_READ.0) - 1;
+        self.present[die as usize] & READS != 0
+    }
+
     /// Transactions of the kind that wait.
     #[inline]
     pub(crate) fn len(&self, die: u32, kind: Kind) -> u32 {
@@ -214,8 +221,7 @@ impl Queues {
 
     /// Appends a transaction.
     #[inline(always)]
-    pub(crate) fn push(&mut self, die: u32, kind: Kind, id: u32, slab: &Slab<Transaction>) {
-        let tr = &slab[id];
+    pub(crate) fn push(&mut self, die: u32, kind: Kind, id: u32, tr: &Transaction) {
         let traits = Traits::of(tr, self.pages_per_block);
         let line = &mut self.lines[place(die, kind)];
         let only = line.waiting.is_empty() | (line.only_plane == traits.plane());

@@ -252,14 +252,14 @@ impl Ssd {
     /// Looks up the mapping of a transaction's logical page; the transaction goes on now or when
     /// its translation page has arrived.
     pub(crate) fn translate(&mut self, id: u32) {
-        if self.knows_mapping(id) {
+        if self.knows_mapping(id, self.transactions[id].flow) {
             self.translated(id);
         }
     }
 
     /// True if the mapping is at hand; else the transaction goes on by itself.
     #[inline(always)]
-    pub(super) fn knows_mapping(&mut self, id: u32) -> bool {
+    pub(super) fn knows_mapping(&mut self, id: u32, flow: u16) -> bool {
         if self.ftl.in_place {
             self.access_in_place(id);
             return false;
@@ -267,7 +267,6 @@ impl Ssd {
         if self.ftl.mapping.is_some() {
             return self.look_up_entry(id);
         }
-        let flow = self.transactions[id].flow;
         self.recorder.flows[flow as usize].work.cmt_hits += 1;
         true
     }

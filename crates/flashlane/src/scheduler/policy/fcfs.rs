@@ -39,7 +39,7 @@ impl Fcfs {
 
 impl Policy for Fcfs {
     fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
-        self.queues.push(die, ALL, id, view.transactions);
+        self.queues.push(die, ALL, id, &view.transactions[id]);
     }
 
     /// The oldest goes, together with those right behind it that use other planes of the same

@@ -50,7 +50,7 @@ impl Policy for HostFirst {
             Source::Gc => COLLECTION,
             _ => HOST,
         };
-        self.queues.push(die, kind, id, view.transactions);
+        self.queues.push(die, kind, id, &view.transactions[id]);
     }
 
     /// The oldest that can go leads; what can go along on other planes may pass others.

@@ -163,21 +163,30 @@ impl AnyPolicy {
 
     /// Queues a transaction where that needs no view of the device; else false.
     #[inline]
-    pub(crate) fn push(&mut self, die: u32, id: u32, transactions: &Slab<Transaction>) -> bool {
+    pub(crate) fn push(&mut self, die: u32, id: u32, tr: &Transaction) -> bool {
         match self {
-            Self::OutOfOrder(policy) => policy.push(die, id, transactions),
-            Self::PriorityOutOfOrder(policy) => policy.push(die, id, transactions),
+            Self::OutOfOrder(policy) => policy.push(die, id, tr),
+            Self::PriorityOutOfOrder(policy) => policy.push(die, id, tr),
             Self::Other(_) => return false,
         }
         true
     }
 
+    /// A read of a host or of mapping waits for a die; of other policies than MQSim's nobody knows.
+    pub(crate) fn holds_reads(&self, die: u32) -> bool {
+        match self {
+            Self::OutOfOrder(policy) => policy.holds_reads(die),
+            Self::PriorityOutOfOrder(policy) => policy.holds_reads(die),
+            Self::Other(_) => true,
+        }
+    }
+
     /// A transaction was served that would have entered an empty queue to leave it at once.
     #[inline(always)]
-    pub(crate) fn passed(&mut self, die: u32, tr: &Transaction, now: Time) {
+    pub(crate) fn passed(&mut self, die: u32, id: u32, slab: &Slab<Transaction>, now: Time) {
         match self {
             Self::OutOfOrder(policy) => policy.passed(die, now),
-            Self::PriorityOutOfOrder(policy) => policy.passed(die, tr, now),
+            Self::PriorityOutOfOrder(policy) => policy.passed(die, &slab[id], now),
             Self::Other(_) => unreachable!("queues are known for the others only"),
         }
     }

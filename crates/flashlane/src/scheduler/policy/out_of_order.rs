@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_engine::{Slab, Time};
+use flashlane_engine::Time;
 
 use super::Policy;
 use crate::layout::Geometry;
@@ -62,9 +62,15 @@ impl OutOfOrder {
 
     /// Queues a transaction.
     #[inline]
-    pub(super) fn push(&mut self, die: u32, id: u32, transactions: &Slab<Transaction>) {
-        let kind = Kind::with_class(&transactions[id], ANY);
-        self.queues.push(die, kind, id, transactions);
+    pub(super) fn push(&mut self, die: u32, id: u32, tr: &Transaction) {
+        let kind = Kind::with_class(tr, ANY);
+        self.queues.push(die, kind, id, tr);
+    }
+
+    /// A read of a host or of mapping waits for a die.
+    #[inline]
+    pub(super) fn holds_reads(&self, die: u32) -> bool {
+        self.queues.holds_reads(die)
     }
 
     /// A transaction was served past its queue.
@@ -86,7 +92,7 @@ impl OutOfOrder {
 impl Policy for OutOfOrder {
     #[inline]
     fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
-        self.push(die, id, view.transactions);
+        self.push(die, id, &view.transactions[id]);
     }
 
     #[inline]

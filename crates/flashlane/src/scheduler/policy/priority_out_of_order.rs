@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_engine::{NONE, Slab, Time};
+use flashlane_engine::{NONE, Time};
 
 use super::Policy;
 use crate::layout::Geometry;
@@ -116,9 +116,15 @@ impl PriorityOutOfOrder {
 
     /// Queues a transaction.
     #[inline]
-    pub(super) fn push(&mut self, die: u32, id: u32, transactions: &Slab<Transaction>) {
-        let kind = Kind::of(&transactions[id]);
-        self.queues.push(die, kind, id, transactions);
+    pub(super) fn push(&mut self, die: u32, id: u32, tr: &Transaction) {
+        let kind = Kind::of(tr);
+        self.queues.push(die, kind, id, tr);
+    }
+
+    /// A read of a host or of mapping waits for a die.
+    #[inline]
+    pub(super) fn holds_reads(&self, die: u32) -> bool {
+        self.queues.holds_reads(die)
     }
 
     /// A transaction was served past its queue.
@@ -141,7 +147,7 @@ impl PriorityOutOfOrder {
 impl Policy for PriorityOutOfOrder {
     #[inline]
     fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
-        self.push(die, id, view.transactions);
+        self.push(die, id, &view.transactions[id]);
     }
 
     fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {

@@ -73,7 +73,7 @@ impl Policy for ReadPriority {
             Op::Program => WRITES,
             Op::Erase => Kind::ERASE,
         };
-        self.queues.push(die, kind, id, view.transactions);
+        self.queues.push(die, kind, id, &view.transactions[id]);
     }
 
     fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {

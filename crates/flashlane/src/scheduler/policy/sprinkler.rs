@@ -103,7 +103,7 @@ impl Sprinkler {
 impl Policy for Sprinkler {
     fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
         let kind = Kind::with_class(&view.transactions[id], ANY);
-        self.queues.push(die, kind, id, view.transactions);
+        self.queues.push(die, kind, id, &view.transactions[id]);
     }
 
     fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {

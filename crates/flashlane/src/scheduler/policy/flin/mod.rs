@@ -237,7 +237,7 @@ impl Policy for Flin {
             let (kind, cost) = (kind_of(tr, view), view.cost(tr));
             let times = Times { enqueued: view.now.0, dispatched: 0, cost, wait_alone: 0 };
             self.note_arrival(id, times);
-            self.others.push(die, kind, id, view.transactions);
+            self.others.push(die, kind, id, &view.transactions[id]);
         } else {
             self.insert(die, id, view);
         }
