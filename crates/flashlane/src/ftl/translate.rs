@@ -267,6 +267,15 @@ impl Ssd {
         self.resolve_read(read);
     }
 
+    /// A page of a block has become invalid, outside of any collection. Where collection is free, and a plane waits for a
+    /// block that it could gain something from, that may be this one.
+    fn pack_again(&mut self, ppa: u32) {
+        let plane = self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa));
+        if self.ftl.collection_is_free && self.ftl.blocks.planes[plane as usize].gc_wanted {
+            self.collect_again(plane);
+        }
+    }
+
     /// Gives a write its page and sends it to the scheduler, or parks it until a block is free.
     pub(super) fn place_write(&mut self, id: u32) {
         if let Err(plane) = self.try_place(id) {
@@ -325,6 +334,7 @@ impl Ssd {
         if waited > 0 && self.observer.is_some() {
             self.observe_die_wait(id, now.0 - waited, Cause::FreeBlock);
         }
+        let old = if source == Source::Mapping { NONE } else { self.ftl.pages.ppa(lpa) };
         let mut merge = NONE;
         if source == Source::Mapping {
             self.bind_translation_page(lpa, ppa);
@@ -350,6 +360,12 @@ impl Ssd {
         self.collect(plane);
         if source != Source::Mapping {
             self.mapping_changed(flow, lpa);
+        }
+        if self.ftl.collection_is_free {
+            if old != NONE {
+                self.pack_again(old);
+            }
+            self.unpark(plane);
         }
         Ok(())
     }
@@ -410,6 +426,16 @@ impl Ssd {
 
     /// Writes that wait for a free block of the plane try again, oldest first.
     pub(super) fn unpark(&mut self, plane: u32) {
+        let at = plane as usize;
+        // Free collection gains blocks while a write is placed, which has the others tried already.
+        if std::mem::replace(&mut self.ftl.blocks.planes[at].unparking, true) {
+            return;
+        }
+        self.unpark_all(plane);
+        self.ftl.blocks.planes[at].unparking = false;
+    }
+
+    fn unpark_all(&mut self, plane: u32) {
         loop {
             let parked = &mut self.ftl.blocks.planes[plane as usize].parked;
             let id = parked.pop_front(&mut self.transactions);
@@ -467,6 +493,7 @@ impl Ssd {
             if left == 0 {
                 self.ftl.pages.forget(part.lpa);
                 self.invalidate(ppa);
+                self.pack_again(ppa);
             } else {
                 self.ftl.pages.set_mask(part.lpa, left);
             }

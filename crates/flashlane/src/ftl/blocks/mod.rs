@@ -108,6 +108,8 @@ pub(crate) struct Plane {
     pub(crate) urgent: bool,
     /// Writes that wait for a free block.
     pub(crate) parked: List,
+    /// They are being tried again just now.
+    pub(crate) unparking: bool,
     /// Programs queued or under way.
     pub(crate) programs: u32,
     /// Blocks filled so far; wraps.
@@ -159,6 +161,7 @@ impl Blocks {
             gc_wanted: false,
             urgent: false,
             parked: List::default(),
+            unparking: false,
             programs: 0,
             filled: 0,
             erases_max: 0,
