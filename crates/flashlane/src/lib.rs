@@ -3,11 +3,18 @@
 //! The modules are listed in the order in which a request meets them; see `ARCHITECTURE.md`.
 
 // What users write, and what can be wrong with it.
-mod compat;
 pub mod config;
 pub mod content;
 mod error;
+mod reading;
+
+// What every stage may import.
+mod cause;
+mod compat;
+mod event;
 pub mod layout;
+mod request;
+mod transaction;
 
 // The pipeline.
 mod cache; // 4
@@ -16,26 +23,21 @@ pub mod ftl; // 5
 mod host; // 2
 pub mod interface; // 3
 pub mod isolation;
-mod link;
-pub mod metrics;
+mod link; // Between host and interface.
 pub mod scheduler; // 6
-pub mod workload; // 1 // 8
+pub mod workload; // 1
 
-// What they share, and the loop over it all.
+// What stands above the stages: the loop over them all, what drives it, what watches and measures it.
 mod audit;
-mod cause;
 pub mod drive;
-mod event;
+pub mod metrics; // 8
 pub mod observe;
 mod options;
 mod parallel;
 pub mod precondition;
-mod reading;
-mod request;
 pub mod run;
 mod ssd;
 mod tenants;
-mod transaction;
 mod visible;
 mod waf_only;
 

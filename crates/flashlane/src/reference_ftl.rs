@@ -75,7 +75,7 @@ fn agree(sets: &[&str], flow: &str) {
         let expected = expected(&prepared);
         let window = Window::new(workload.window, options.warmup);
         let mut run = prepared.build(prepared.state.clone(), window, |_| true).expect("valid");
-        run.to_end(&|_| {}).expect("the run finishes");
+        run.run_to_end(&|_| {}).expect("the run finishes");
         let found = found(&mut run.drive);
         assert_eq!(found.len(), expected.len(), "pages that hold data, {sets:?}, seed {seed}");
         assert_eq!(found, expected, "sectors that hold data, {sets:?}, seed {seed}");

@@ -303,7 +303,7 @@ impl<'a> Runs<'a> {
         shared.observer = Observer::new(&options.observe, device, workload, pages, &open_loops);
         let geometry = Geometry::new(&device.flash);
         shared.completions = Completions::new(&options.observe, &geometry, &open_loops);
-        run.to_end(&|share| (self.progress)(job, share / runs as f64))?;
+        run.run_to_end(&|share| (self.progress)(job, share / runs as f64))?;
         let Run { drive: mut shared, tenants, .. } = run;
         let window = &shared.recorder.window;
         if window.is_empty() {
@@ -384,7 +384,7 @@ impl<'a> Runs<'a> {
             let window = together.observed.series_window;
             run.drive.completions = Some(Completions::alone(window, open_loop));
         }
-        run.to_end(&|_| {})?;
+        run.run_to_end(&|_| {})?;
         let Run { drive: mut ssd, tenants, .. } = run;
         let done = together.done.fetch_add(1, Ordering::Relaxed) + 1;
         (self.progress)(job, done as f64 / together.runs() as f64);
@@ -471,7 +471,7 @@ mod tests {
         let window = Window::new(workload.window, Warmup::None);
         let mut run = prepared.build(state, window, |_| true).expect("it can be run");
         run.drive.host.outstanding_max = 5000;
-        let Err(Error::Stuck(why)) = run.to_end(&|_| {}) else { panic!("the run ends") };
+        let Err(Error::Stuck(why)) = run.run_to_end(&|_| {}) else { panic!("the run ends") };
         assert!(why.contains("the drive cannot keep up with the load, flow 0"), "{why}");
         assert!(why.contains("5000 of 50"), "{why}");
     }

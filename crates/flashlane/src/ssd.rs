@@ -74,7 +74,6 @@ pub(crate) struct Ssd {
 
 impl Ssd {
     /// An idle system over a translation layer that may have been preconditioned.
-    #[expect(clippy::too_many_arguments, reason = "one argument for each thing that it is made of")]
     pub(crate) fn new(
         device: &DeviceConfig,
         workload: &WorkloadConfig,

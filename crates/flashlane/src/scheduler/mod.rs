@@ -586,10 +586,8 @@ impl Ssd {
         if op == Op::Erase {
             self.ftl.unerased[place.chip as usize] -= 1;
         }
-        if self.scheduler.left(place, flow, waited) {
-            if self.flash.end_waiting(place) {
-                self.scheduler.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
-            }
+        if self.scheduler.left(place, flow, waited) && self.flash.end_waiting(place) {
+            self.scheduler.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
         }
     }
 }
