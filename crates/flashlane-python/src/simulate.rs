@@ -202,7 +202,13 @@ pub(crate) fn simulate<'py>(
     let collector = Arc::new(Mutex::new(Collector::new(flows.clone())));
     let sink: Arc<Mutex<dyn RequestSink>> = collector.clone();
     let series = timeseries.map(series).transpose()?.flatten();
-    let observe = Observe { requests: requests.then_some(sink), series, blame, timeline: None };
+    let observe = Observe {
+        requests: requests.then_some(sink),
+        series,
+        blame,
+        timeline: None,
+        submissions: None,
+    };
     let options = options(device, seed, alone, check, warmup, windows, waf_only)?;
     let options = RunOptions { threads, observe, ..options };
     let (one, other) = (device.loaded.clone(), workload.loaded.clone());

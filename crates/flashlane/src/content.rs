@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use crate::config::{DeviceConfig, MqsimFlowConfig, WorkloadConfig};
 use crate::error::Error;
-use crate::run::RunOptions;
+use crate::options::RunOptions;
 use crate::workload::clone;
 
 /// Name of the rule by which keys are made; another rule has another name.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::config::load::{self, Overrides};
-use crate::run::Warmup;
+use crate::options::Warmup;
 
 struct Place {
     folder: tempfile::TempDir,

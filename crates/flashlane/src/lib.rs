@@ -6,7 +6,15 @@
 pub mod config;
 pub mod content;
 mod error;
+mod reading;
+
+// What every stage may import.
+mod cause;
+mod compat;
+mod event;
 pub mod layout;
+mod request;
+mod transaction;
 
 // The pipeline.
 mod cache; // 4
@@ -15,28 +23,28 @@ pub mod ftl; // 5
 mod host; // 2
 pub mod interface; // 3
 pub mod isolation;
-pub mod metrics;
+mod link; // Between host and interface.
 pub mod scheduler; // 6
-pub mod workload; // 1 // 8
+pub mod workload; // 1
 
-// What they share, and the loop over it all.
+// What stands above the stages: the loop over them all, what drives it, what watches and measures it.
 mod audit;
 pub mod drive;
-mod event;
+pub mod metrics; // 8
 pub mod observe;
+mod options;
 mod parallel;
 pub mod precondition;
-mod request;
 pub mod run;
 mod ssd;
 mod tenants;
-mod transaction;
 mod visible;
 mod waf_only;
 
 pub use drive::Drive;
 pub use error::{Error, Problem};
 pub use flashlane_engine::Time;
+pub use flashlane_units::policies;
 pub use run::{
     Details, RunOptions, Simulation, Warmup, simulate, simulate_all, simulate_in_detail,
 };

@@ -8,7 +8,7 @@ use flashlane_engine::{NONE, Time};
 use super::*;
 use crate::config::load::{self, Overrides};
 use crate::ssd::Ssd;
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 
 fn inputs(sets: &[&str], flow: &str) -> (DeviceConfig, WorkloadConfig) {
     let overrides =
@@ -28,7 +28,15 @@ fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
         .collect();
     let space = &prepared.layout.flows[0];
     let (flow, seed) = (&prepared.workload.flows[0], prepared.options.seed);
-    let mut source = workload::build(flow, 0, space, prepared.device, seed).expect("valid");
+    let mut source = workload::build(
+        flow,
+        0,
+        space,
+        prepared.device.flash.page_size,
+        &prepared.device.compat,
+        seed,
+    )
+    .expect("valid");
     let per_page = u64::from(prepared.layout.geometry.sectors_per_page);
     while let Some(request) = source.next(Time::ZERO).expect("synthetic flows never fail") {
         for sector in request.sector..request.sector + u64::from(request.sectors) {
@@ -67,7 +75,7 @@ fn agree(sets: &[&str], flow: &str) {
         let expected = expected(&prepared);
         let window = Window::new(workload.window, options.warmup);
         let mut run = prepared.build(prepared.state.clone(), window, |_| true).expect("valid");
-        run.to_end(&|_| {}).expect("the run finishes");
+        run.run_to_end(&|_| {}).expect("the run finishes");
         let found = found(&mut run.drive);
         assert_eq!(found.len(), expected.len(), "pages that hold data, {sets:?}, seed {seed}");
         assert_eq!(found, expected, "sectors that hold data, {sets:?}, seed {seed}");

@@ -2,7 +2,7 @@
 
 use flashlane_engine::{Sequence, Time};
 
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 
 /// Time spent per stage by the chain of work that ended last. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +35,18 @@ impl Chain {
         self.bus += other.bus;
         self.array += other.array;
     }
+}
+
+/// What a request works itself, outside of cache and flash. Unit: picoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HostWork {
+    /// Before its submission queue.
+    pub(crate) host: u64,
+    /// Between its entry in the queue and the start of the fetch.
+    pub(crate) submission: u64,
+    pub(crate) transfer_in: u64,
+    pub(crate) firmware: u64,
+    pub(crate) transfer_out: u64,
 }
 
 /// A host request. What is touched between arrival and completion is in the first of two cache lines.

@@ -74,7 +74,6 @@ pub(crate) struct Ssd {
 
 impl Ssd {
     /// An idle system over a translation layer that may have been preconditioned.
-    #[expect(clippy::too_many_arguments, reason = "one argument for each thing that it is made of")]
     pub(crate) fn new(
         device: &DeviceConfig,
         workload: &WorkloadConfig,
@@ -92,11 +91,18 @@ impl Ssd {
             geometry,
             requests: Slab::new(),
             transactions: Slab::new(),
-            host: Host::new(device, workload.flows.len()),
-            interface: Interface::new(device, workload),
+            host: Host::new(&device.link, &device.interface, &device.compat, workload.flows.len()),
+            interface: Interface::new(&device.interface, &device.compat, &workload.classes()),
             cache,
             ftl,
-            scheduler: Scheduler::new(device, geometry, layout.flows.len()),
+            scheduler: Scheduler::new(
+                &device.scheduler,
+                &device.compat,
+                &device.flash,
+                device.ftl.gc.preemptible,
+                geometry,
+                layout.flows.len(),
+            ),
             flash: Flash::new(
                 &device.flash,
                 &device.compat,

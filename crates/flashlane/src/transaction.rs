@@ -51,6 +51,10 @@ pub(crate) enum Place {
     Die,
 }
 
+/// Strict priorities could keep a transaction waiting for ever. Once it has waited so long, a die
+/// serves the oldest one first, at most once in such a span.
+pub(crate) const STARVING: Time = Time::from_ms(100);
+
 /// A transaction. Times in picoseconds.
 ///
 /// What the scheduler and the flash touch is in the second of two cache lines.

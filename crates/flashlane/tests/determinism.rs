@@ -157,8 +157,15 @@ fn seeds_matter() {
 fn stream(device: &DeviceConfig, workload: &WorkloadConfig, flow: usize) -> Vec<Planned> {
     let layout = Layout::new(device, workload);
     let space = &layout.flows[flow];
-    let mut source = workload::build(&workload.flows[flow], flow as u64, space, device, 9)
-        .expect("a synthetic flow");
+    let mut source = workload::build(
+        &workload.flows[flow],
+        flow as u64,
+        space,
+        device.flash.page_size,
+        &device.compat,
+        9,
+    )
+    .expect("a synthetic flow");
     (0..1000).map_while(|_| source.next(Time::ZERO).expect("never fails")).collect()
 }
 

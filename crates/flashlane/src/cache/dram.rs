@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 
 use flashlane_engine::Time;
 
-use crate::config::{CompatConfig, DramConfig};
+use crate::cache::config::DramConfig;
+use crate::compat::CompatConfig;
 use crate::event::Event;
 
 /// A part of an access: some bytes of one slot.
@@ -199,7 +200,7 @@ impl Dram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::units::{ByteSize, TransferRate};
+    use flashlane_units::{ByteSize, TransferRate};
 
     /// 100 MB/s, 13 ns for each of tRCD, tCL and tRP, rows and pages of 8 KiB.
     fn sample(compat: &CompatConfig, banks: u32, flows: usize) -> Dram {

@@ -3,7 +3,8 @@
 
 use flashlane_engine::{DenseMap, Time};
 
-use crate::config::{CacheConfig, CacheMechanism, CompatConfig};
+use crate::cache::config::{CacheConfig, CacheMechanism};
+use crate::compat::CompatConfig;
 
 /// When the write-back of a page that the host writes starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +96,7 @@ mod tests {
         let config = CacheConfig {
             mechanism,
             eager_write_back: eager,
-            hot_epoch: crate::config::units::Span(100),
+            hot_epoch: flashlane_units::Span(100),
             ..CacheConfig::default()
         };
         let compat = CompatConfig { cache_milestones: milestones, ..CompatConfig::default() };

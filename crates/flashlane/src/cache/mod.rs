@@ -8,6 +8,7 @@
 //! have a pool each. Invariants: a slot belongs to one flow's page; the bound counts exactly the
 //! sectors of write-backs under way. Source: MQSim (FAST'18) section 4.2.1.
 
+pub(crate) mod config;
 pub(crate) mod dram;
 mod flush;
 mod hot;
@@ -18,12 +19,14 @@ mod write_backs;
 
 use flashlane_engine::{Array, NONE};
 
-use crate::config::{CacheMechanism, CacheMode, DeviceConfig, Sharing, WorkloadConfig};
+use crate::compat::CompatConfig;
 use crate::event::Event;
 use crate::layout::{Geometry, SECTOR_BYTES};
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
+use config::{CacheConfig, CacheMechanism, CacheMode};
 use dram::{Dram, Piece};
+use flashlane_units::Sharing;
 use flush::Flushes;
 use hot::HotPages;
 use pool::Pool;
@@ -52,14 +55,14 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// An empty cache.
+    /// An empty cache; `modes` by flow.
     pub(crate) fn new(
-        device: &DeviceConfig,
-        workload: &WorkloadConfig,
+        config: &CacheConfig,
+        compat: &CompatConfig,
+        modes: &[CacheMode],
         geometry: Geometry,
     ) -> Self {
-        let (config, compat) = (&device.cache, &device.compat);
-        let flows = workload.flows.len();
+        let flows = modes.len();
         let pools = match config.sharing {
             Sharing::Shared => 1,
             Sharing::EqualPartitioning => flows,
@@ -73,7 +76,7 @@ impl Cache {
             pools: vec![pool; pools],
             dram: Dram::new(&config.dram, compat, geometry.page_bytes(), pools),
             hot: HotPages::new(config, compat, flows),
-            modes: workload.flows.iter().map(|f| if room { f.cache } else { off }).collect(),
+            modes: modes.iter().map(|&mode| if room { mode } else { off }).collect(),
             drops_written: compat.cache_drops_written || config.mechanism == CacheMechanism::Simple,
             writes_alone: compat.cache_writes_alone,
             urgent_evictions: compat.urgent_evictions,

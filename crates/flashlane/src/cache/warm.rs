@@ -2,7 +2,7 @@
 //! run without time. A page that goes to flash is there at once.
 
 use super::{Cache, SlotState};
-use crate::config::CacheMode;
+use crate::cache::config::CacheMode;
 
 impl Cache {
     /// Pages cached.

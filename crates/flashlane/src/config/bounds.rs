@@ -63,14 +63,14 @@ impl Bounds {
     pub fn new(device: &DeviceConfig) -> Self {
         let geometry = Geometry::new(&device.flash);
         let (flash, link) = (&device.flash, &device.link);
-        let mean = |times: &[super::units::Span]| {
+        let mean = |times: &[flashlane_units::Span]| {
             times.iter().map(|time| time.0 as f64 * 1e-12).sum::<f64>() / times.len() as f64
         };
         let page = geometry.page_bytes() as f64;
         let payload = link.max_payload.0 as f64;
         let array = |time: f64| f64::from(geometry.planes()) * page / time;
         // Memory written in place takes a page unit by unit.
-        let accesses = |unit: Option<super::units::ByteSize>| {
+        let accesses = |unit: Option<flashlane_units::ByteSize>| {
             unit.map_or(1.0, |unit| geometry.page_bytes().div_ceil(unit.0) as f64)
         };
         let sata = &device.interface.sata;

@@ -3,16 +3,14 @@
 pub mod bounds;
 pub mod device;
 pub mod fio_job;
+mod layout;
 pub mod load;
 pub mod mqsim_xml;
-pub mod policy;
 pub mod preset;
 pub mod schema;
-mod size;
-pub mod units;
 pub mod validate;
 pub mod workload;
 
 pub use device::*;
-pub use policy::{PolicyDoc, PolicyInfo};
+pub use flashlane_units::{PolicyDoc, PolicyInfo, policy, units};
 pub use workload::*;

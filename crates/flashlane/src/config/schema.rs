@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::preset::Preset;
 use super::{DeviceConfig, WorkloadConfig};
-use crate::metrics::Summary;
+use crate::metrics::summary::Summary;
 use crate::observe::Blame;
 use crate::workload::clone::CloneFile;
 

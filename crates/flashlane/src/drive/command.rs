@@ -4,8 +4,8 @@ use std::fmt;
 
 use flashlane_engine::Time;
 
-use crate::observe::RequestRecord;
-use crate::workload::RequestOp;
+use crate::observe::requests::RequestRecord;
+use flashlane_units::RequestOp;
 
 /// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

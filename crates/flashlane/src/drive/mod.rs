@@ -21,8 +21,9 @@
 //! So the same calls give the same completions, at the same picosecond. [`crate::observe::Observe::submissions`] records
 //! what the flows of a run submit in just this form, and [`Drive::replay`] submits it again.
 
-mod command;
+pub(crate) mod command;
 pub(crate) mod recording;
+mod replay;
 
 use flashlane_engine::Time;
 
@@ -39,7 +40,8 @@ use crate::metrics::{Summary, report};
 use crate::observe::{Blame, Completions, Observe, Observer};
 use crate::run::{Prepared, RunOptions, Warmup};
 use crate::ssd::Ssd;
-use crate::workload::{Planned, RequestOp, SourceReport};
+use crate::workload::{Planned, SourceReport};
+use flashlane_units::RequestOp;
 
 /// Who shares a drive: a flow of a workload file. Where it has a source of requests, that says only what the tenant has
 /// done before (what the drive holds of it, what its caches hold); the requests are the caller's.

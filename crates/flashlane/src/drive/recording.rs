@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flashlane_engine::Time;
+use flashlane_units::RequestOp;
 
-use super::{Command, Completion, Drive, Operation, Report};
-use crate::error::Error;
-use crate::workload::{Planned, RequestOp};
+use super::command::{Command, Operation};
+use crate::workload::Planned;
 
 /// A command that a flow submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submitted {
-    /// Reports of the drive before it was submitted: [`Report::Arrived`] and [`Report::Completed`]. With the time it
+    /// Reports of the drive before it was submitted: [`Report::Arrived`](super::Report::Arrived) and [`Report::Completed`](super::Report::Completed). With the time it
     /// is the command's place in the order of ties.
     pub after: u64,
     /// The time that it was submitted for.
@@ -21,50 +21,12 @@ pub struct Submitted {
     pub tenant: u16,
     /// The command.
     pub command: Command,
-    /// By [`Drive::submit`]; else by [`Drive::schedule`].
+    /// By [`Drive::submit`](super::Drive::submit); else by [`Drive::schedule`](super::Drive::schedule).
     pub at_once: bool,
 }
 
 /// Takes the recording of a run when that is over; see [`crate::observe::Observe::submissions`].
 pub type Submissions = Arc<Mutex<Vec<Submitted>>>;
-
-impl Drive {
-    /// Submits a recording to a drive that nobody has used, and runs it to its end. The cookie of a command is its place
-    /// in the recording.
-    ///
-    /// # Errors
-    /// As [`Drive::step`]; [`Error::Stuck`] where the drive refuses a command or has fewer reports than the recording
-    /// says.
-    pub fn replay(
-        &mut self,
-        recording: &[Submitted],
-        completions: &mut Vec<Completion>,
-    ) -> Result<(), Error> {
-        let mut reports = 0;
-        for (cookie, submitted) in (0..).zip(recording) {
-            while reports < submitted.after {
-                let Some(report) = self.step(completions)? else {
-                    let (found, after) = (reports, submitted.after);
-                    return Err(Error::Stuck(format!(
-                        "submission {cookie} of the recording comes after report {after}, and the drive has \
-                         {found}: it is not the drive of the recording"
-                    )));
-                };
-                reports += u64::from(report != Report::Nothing);
-            }
-            let Submitted { at, tenant, command, at_once, .. } = *submitted;
-            let taken = match at_once {
-                true => self.submit(at, tenant.into(), command, cookie),
-                false => self.schedule(at, tenant.into(), command, cookie),
-            };
-            taken.map_err(|refused| {
-                Error::Stuck(format!("submission {cookie} of the recording: {refused}"))
-            })?;
-        }
-        while self.step(completions)?.is_some() {}
-        Ok(())
-    }
-}
 
 /// Records what the flows of a run submit.
 #[derive(Debug)]

@@ -6,7 +6,6 @@ use flashlane_engine::{NONE, Slab, Time};
 
 use super::channel::Channel;
 use super::{Die, DieState, Flash};
-use crate::metrics::reading::{ChipReading, FlowReading};
 use crate::transaction::{Source, Transaction};
 
 /// Accounts of a chip.
@@ -97,13 +96,13 @@ impl Flash {
         self.chips.iter().zip(dies).map(busy).collect()
     }
 
-    /// Adds what the arrays that work at `at` have done of their operations, which count when they end.
-    pub(crate) fn add_unfinished(
+    /// Tells `add` what the arrays that work at `at` have done of their operations, which count when they end:
+    /// chip, flow, account of [`ChipAccount::by_source`], and time in picoseconds.
+    pub(crate) fn each_unfinished(
         &self,
         at: Time,
         transactions: &Slab<Transaction>,
-        chips: &mut [ChipReading],
-        flows: &mut [FlowReading],
+        mut add: impl FnMut(usize, usize, usize, u128),
     ) {
         for die in self.dies.iter().filter(|die| die.state == DieState::Array && die.since < at) {
             let (chip, until) = (die.chip as usize, die.until.min(at));
@@ -112,9 +111,7 @@ impl Flash {
             let part = u128::from((until - die.since).0) / command().count() as u128;
             for id in command() {
                 let tr = &transactions[id];
-                let by = account_of(tr.source);
-                chips[chip].by_source[by] += part;
-                flows[tr.flow as usize].device_time[by] += part;
+                add(chip, tr.flow as usize, account_of(tr.source), part);
             }
         }
     }

@@ -9,6 +9,7 @@
 
 mod accounts;
 mod channel;
+pub(crate) mod config;
 mod copyback;
 mod die;
 mod sets;
@@ -17,8 +18,9 @@ pub(crate) mod timing;
 
 use flashlane_engine::{Array, Divisor, NONE, Slab, Time};
 
-use crate::config::{CompatConfig, FlashConfig};
+use crate::compat::CompatConfig;
 use crate::event::Event;
+use crate::flash::config::FlashConfig;
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
@@ -93,7 +95,7 @@ pub(crate) struct Flash {
     dies_per_chip: Divisor,
     chips_per_channel: Divisor,
     planes_per_die: Divisor,
-    suspend: crate::config::SuspendConfig,
+    suspend: crate::flash::config::SuspendConfig,
     /// Collection moves pages inside their plane.
     copyback: bool,
     /// Waiting read data goes before every command.

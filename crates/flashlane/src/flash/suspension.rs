@@ -3,8 +3,8 @@
 
 use flashlane_engine::{NONE, Time};
 
+use super::config::SuspendConfig;
 use super::{DieState, Flash, Suspended};
-use crate::config::SuspendConfig;
 use crate::event::Event;
 use crate::ssd::Ssd;
 use crate::transaction::Op;

@@ -4,10 +4,11 @@
 
 use flashlane_engine::Array;
 
-use crate::config::units::{ByteSize, Span};
-use crate::config::{ChannelClass, CompatConfig, FlashConfig, Technology};
+use crate::compat::CompatConfig;
+use crate::flash::config::{ChannelClass, FlashConfig, Technology};
 use crate::layout::SECTOR_BYTES;
 use crate::transaction::Op;
+use flashlane_units::{ByteSize, Span};
 
 const fn ns(n: u64) -> u64 {
     n * 1_000
@@ -201,8 +202,8 @@ pub(crate) fn page_type(technology: Technology, page: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::SmallReadConfig;
-    use crate::config::units::TransferRate;
+    use crate::flash::config::SmallReadConfig;
+    use flashlane_units::TransferRate;
 
     fn flash() -> FlashConfig {
         FlashConfig {
@@ -224,7 +225,7 @@ mod tests {
             read_time: vec![Span(75_000_000), Span(90_000_000)],
             program_time: vec![Span(750_000_000)],
             erase_time: Span(3_800_000_000),
-            suspend: crate::config::SuspendConfig::default(),
+            suspend: crate::flash::config::SuspendConfig::default(),
         }
     }
 

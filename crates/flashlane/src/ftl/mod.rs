@@ -8,12 +8,15 @@
 
 pub mod allocation;
 pub(crate) mod blocks;
+pub(crate) mod budget;
+pub(crate) mod config;
 
 pub mod gc;
 pub(crate) mod hybrid;
 mod in_place;
 pub(crate) mod mapping;
 mod masks;
+pub(crate) mod moving;
 pub(crate) mod pages;
 mod translate;
 pub(crate) mod untimed;
@@ -21,18 +24,18 @@ mod wear;
 
 use flashlane_engine::{Array, DenseMap, Linked, Lists, NONE, Rng, Slab, Use};
 
-use crate::config::validate::{data_limits, plane_limits};
-use crate::config::{DeviceConfig, GcConfig, MappingKind, Technology, UnwrittenRead};
-use crate::isolation::MovingSets;
+use crate::cause::Cause;
 use crate::layout::Layout;
-use crate::observe::Cause;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
 use allocation::{Allocation, Allocator};
 use blocks::{BlockState, Blocks};
+use budget::{data_limits, plane_limits};
+use config::{FtlSettings, GcConfig, MappingKind, UnwrittenRead};
 use gc::{Job, VictimPolicy};
 use hybrid::Hybrid;
 use mapping::MappingTable;
+use moving::MovingSets;
 use pages::{FrozenPages, PageTables};
 
 /// Entries of a page table in a small page of memory.
@@ -83,34 +86,40 @@ impl FtlState {
     }
 
     /// An empty drive, for one run of so many requests or more.
-    pub(crate) fn new(device: &DeviceConfig, layout: &Layout, requests: u64) -> Self {
+    pub(crate) fn new(settings: FtlSettings<'_>, layout: &Layout, requests: u64) -> Self {
         // So many requests touch most of the table of logical pages, a small page of memory each. That of physical
         // ones is filled from the front of each plane, by as much as is written.
         let touched = requests >= layout.logical_pages / ENTRIES_PER_SMALL_PAGE;
         let written = requests >= layout.geometry.pages() / 2;
         let filled = |used: bool| {
-            if device.ftl.precondition.enabled || used { Use::Filled } else { Use::Sparse }
+            if settings.config.precondition.enabled || used { Use::Filled } else { Use::Sparse }
         };
-        Self::with(device, layout, filled(touched), filled(written))
+        Self::with(settings, layout, filled(touched), filled(written))
     }
 
     /// An empty drive, for many runs, which copy what preconditioning makes of it.
-    pub(crate) fn to_be_frozen(device: &DeviceConfig, layout: &Layout) -> Self {
-        Self::with(device, layout, Use::Copied, Use::Copied)
+    pub(crate) fn to_be_frozen(settings: FtlSettings<'_>, layout: &Layout) -> Self {
+        Self::with(settings, layout, Use::Copied, Use::Copied)
     }
 
     /// What is to become of the tables of logical and of physical pages.
-    fn with(device: &DeviceConfig, layout: &Layout, logical_use: Use, physical_use: Use) -> Self {
+    fn with(
+        settings: FtlSettings<'_>,
+        layout: &Layout,
+        logical_use: Use,
+        physical_use: Use,
+    ) -> Self {
         let geometry = layout.geometry;
-        let reserve = reserve_blocks(&device.ftl.gc);
+        let reserve = reserve_blocks(&settings.config.gc);
         let flows = layout.flows.len() as u32;
         // Memory that is written in place has nothing to look up.
-        let (logical, physical) = match device.flash.technology {
-            Technology::InPlace => (0, 0),
-            _ => (layout.logical_pages, geometry.pages()),
+        let (logical, physical) = match settings.in_place {
+            true => (0, 0),
+            false => (layout.logical_pages, geometry.pages()),
         };
-        let mut blocks = Blocks::new(geometry, flows, device.ftl.wear_leveling.dynamic, reserve);
-        if opens_frontiers_at_start(device) {
+        let mut blocks =
+            Blocks::new(geometry, flows, settings.config.wear_leveling.dynamic, reserve);
+        if settings.opens_frontiers_at_start() {
             for (index, flow) in (0..).zip(&layout.flows) {
                 flow.planes(geometry).for_each(|plane| blocks.open_frontiers(plane, index));
             }
@@ -122,10 +131,16 @@ impl FtlState {
                 geometry.sectors_per_page,
             ),
             blocks,
-            mapping: device.ftl.mapping.is_cached().then(|| MappingTable::new(device, layout)),
-            hybrid: (device.ftl.mapping.kind == MappingKind::Hybrid).then(|| {
-                let allocator = Allocator::new(&device.ftl.allocation, layout);
-                Hybrid::new(device, layout, |flow| allocator.order(flow))
+            mapping: settings
+                .config
+                .mapping
+                .is_cached()
+                .then(|| MappingTable::new(settings, layout)),
+            hybrid: (settings.config.mapping.kind == MappingKind::Hybrid).then(|| {
+                let allocator = Allocator::new(&settings.config.allocation, layout);
+                Hybrid::new(settings.config.mapping.log_blocks, layout, |flow| {
+                    allocator.order(flow)
+                })
             }),
         }
     }
@@ -149,13 +164,6 @@ impl FrozenState {
             hybrid: self.hybrid.clone(),
         }
     }
-}
-
-/// Frontiers are open before anything is written; only where pages are mapped one by one.
-pub(crate) fn opens_frontiers_at_start(device: &DeviceConfig) -> bool {
-    device.compat.frontiers_at_start
-        && device.flash.technology != Technology::InPlace
-        && device.ftl.mapping.kind != MappingKind::Hybrid
 }
 
 /// The translation layer.
@@ -211,24 +219,28 @@ pub(crate) struct Ftl {
 impl Ftl {
     /// The layer over a state.
     pub(crate) fn new(
-        device: &DeviceConfig,
+        settings: FtlSettings<'_>,
         layout: &Layout,
         state: FtlState,
+        sets: Option<Box<dyn MovingSets>>,
         classes: Vec<u8>,
         seed: u64,
     ) -> Self {
-        let gc = &device.ftl.gc;
+        let gc = &settings.config.gc;
         let mut blocks = state.blocks;
         blocks.count_valid();
-        let sets = device.isolation.moving_sets(device, layout);
         let sets_move = sets.is_some();
+        assert_eq!(
+            sets_move, settings.sets_move,
+            "sets move with the isolation policies that move them"
+        );
         if sets_move {
-            blocks.limit_data(plane_limits(device, layout));
-        } else if matches!(device.ftl.allocation, Allocation::Dynamic(_)) {
-            blocks.limit_data(data_limits(device, layout));
+            blocks.limit_data(plane_limits(settings, layout));
+        } else if matches!(settings.config.allocation, Allocation::Dynamic(_)) {
+            blocks.limit_data(data_limits(settings, layout));
         }
         let blocks_per_plane = layout.geometry.blocks_per_plane;
-        if device.compat.collection_per_block {
+        if settings.compat.collection_per_block {
             blocks.owe_collections(gc.threshold.blocks(blocks_per_plane));
         }
         let victim = gc::build(&gc.victim);
@@ -238,14 +250,14 @@ impl Ftl {
         if by_page && victim.compares_all() {
             blocks.keep_full();
         }
-        let in_place = device.flash.technology == Technology::InPlace;
+        let in_place = settings.in_place;
         let page_level = by_page && !in_place;
         Self {
             pages: state.pages,
             blocks,
             mapping: state.mapping,
             hybrid: state.hybrid,
-            allocator: Allocator::new(&device.ftl.allocation, layout),
+            allocator: Allocator::new(&settings.config.allocation, layout),
             sets,
             victim,
             rng: Rng::stream(seed, "ftl.gc", 0),
@@ -256,20 +268,24 @@ impl Ftl {
             hard_threshold: gc.hard_threshold.blocks(blocks_per_plane).max(RESERVE_BLOCKS + 1),
             max_jobs: gc.max_concurrent_per_plane,
             collection_is_free,
-            collection_per_block: device.compat.collection_per_block,
-            wear_threshold: if by_page { device.ftl.wear_leveling.static_threshold } else { 0 },
+            collection_per_block: settings.compat.collection_per_block,
+            wear_threshold: if by_page {
+                settings.config.wear_leveling.static_threshold
+            } else {
+                0
+            },
             merging: DenseMap::default(),
             merge_queue: Lists::default(),
             unprogrammed: Lists::default(),
-            merge_in_queue: page_level && device.compat.partial_writes_in_queue,
-            unwritten_reads_flash: device.ftl.unwritten_read == UnwrittenRead::Flash
-                || device.compat.flash_unwritten_reads,
+            merge_in_queue: page_level && settings.compat.partial_writes_in_queue,
+            unwritten_reads_flash: settings.config.unwritten_read == UnwrittenRead::Flash
+                || settings.compat.flash_unwritten_reads,
             // A set of chips decides where pages go that are written, and no others have a place.
             unwritten_reads_allocate: page_level
                 && !sets_move
-                && device.compat.flash_unwritten_reads
-                && device.compat.unordered_programs,
-            ordered: !device.compat.unordered_programs,
+                && settings.compat.flash_unwritten_reads
+                && settings.compat.unordered_programs,
+            ordered: !settings.compat.unordered_programs,
             in_place,
             zero_fill_reads: 0,
             gc_invocations: 0,

@@ -3,7 +3,7 @@
 use flashlane_engine::NONE;
 
 use super::blocks::Stream;
-use crate::observe::Cause;
+use crate::cause::Cause;
 use crate::request::Chain;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};

@@ -4,22 +4,23 @@
 //! Invariants: a submission queue holds at most `queue_depth - 1` entries, further requests wait in
 //! a software queue in order of arrival; every generated request completes exactly once.
 
-pub(crate) mod link;
+pub(crate) mod counts;
 
 use std::collections::BTreeSet;
 
 use flashlane_engine::{Array, NONE, Ring, Sequence, Slab, Time};
 
-use crate::config::DeviceConfig;
+use crate::compat::CompatConfig;
 use crate::error::Error;
 use crate::event::{Event, Up};
-use crate::interface::sata::Sata;
+use crate::interface::config::InterfaceConfig;
 use crate::layout::SECTOR_BYTES;
-use crate::metrics::summary::{ByteCounts, RequestCounts};
+use crate::link::Link;
+use crate::link::config::LinkConfig;
 use crate::request::{Chain, Request};
 use crate::ssd::Ssd;
 use crate::workload::Planned;
-use link::Link;
+use counts::{ByteCounts, RequestCounts};
 
 /// Simulated time without a completion after which a flow with work outstanding counts as starved.
 const STARVATION: Time = Time::from_s(20);
@@ -124,12 +125,18 @@ pub(crate) struct Host {
 
 impl Host {
     /// Empty queues for so many flows.
-    pub(crate) fn new(device: &DeviceConfig, flows: usize) -> Self {
+    pub(crate) fn new(
+        link: &LinkConfig,
+        interface: &InterfaceConfig,
+        compat: &CompatConfig,
+        flows: usize,
+    ) -> Self {
+        let entries = (interface.submission_entry, interface.completion_entry);
         Self {
-            link: Link::new(&device.link, &device.interface, &device.compat),
+            link: Link::new(link, entries, compat),
             ringing: None,
             flows: (0..flows).map(|_| HostFlow::new()).collect(),
-            queue_depth: u64::from(device.interface.queue_depth),
+            queue_depth: u64::from(interface.queue_depth),
             upcoming: Slab::new(),
             outstanding_max: OUTSTANDING_MAX,
         }
@@ -343,7 +350,7 @@ impl Ssd {
             let outstanding = flow.submitted - flow.completed();
             if outstanding > 0 && self.now.saturating_sub(flow.last_completion) > STARVATION {
                 let sata = self.interface.sata.as_deref();
-                let queued = sata.map_or_else(BTreeSet::new, Sata::queued);
+                let queued = sata.map_or_else(BTreeSet::new, |sata| sata.queued());
                 // SATA has one queue for all flows. A command in it waits for those before it, however long that takes.
                 let oldest = self
                     .requests

@@ -6,15 +6,17 @@
 //! Source: MQSim (FAST'18) section 4.1.
 
 pub mod arbitration;
+pub(crate) mod config;
 pub(crate) mod nvme;
 pub(crate) mod sata;
 
 use flashlane_engine::Time;
 
-use crate::config::{DeviceConfig, InterfaceKind, WorkloadConfig};
+use crate::compat::CompatConfig;
 use crate::request::{Chain, Request};
 use crate::ssd::Ssd;
-use crate::workload::RequestOp;
+use config::{InterfaceConfig, InterfaceKind};
+use flashlane_units::RequestOp;
 use nvme::Nvme;
 use sata::Sata;
 
@@ -31,15 +33,14 @@ pub(crate) struct Interface {
 }
 
 impl Interface {
-    /// Idle queues.
-    pub(crate) fn new(device: &DeviceConfig, workload: &WorkloadConfig) -> Self {
-        let config = &device.interface;
-        let instant = device.compat.zero_firmware_time;
+    /// Idle queues; `classes` by flow.
+    pub(crate) fn new(config: &InterfaceConfig, compat: &CompatConfig, classes: &[u8]) -> Self {
+        let instant = compat.zero_firmware_time;
         let writes = config.write_firmware_time.unwrap_or(config.firmware_time);
         let sata = config.kind == InterfaceKind::Sata;
         Self {
-            nvme: Nvme::new(device, workload),
-            sata: sata.then(|| Box::new(Sata::new(config, &device.compat))),
+            nvme: Nvme::new(config, compat, classes),
+            sata: sata.then(|| Box::new(Sata::new(config, compat))),
             firmware_time: if instant { 0 } else { config.firmware_time.0 },
             write_firmware_time: if instant { 0 } else { writes.0 },
             servers: vec![Time::ZERO; config.firmware_servers as usize],

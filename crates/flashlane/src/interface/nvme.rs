@@ -8,11 +8,12 @@ use flashlane_engine::{Array, EventQueue, Ring, Time};
 
 use super::Interface;
 use super::arbitration::{self, Arbiter};
-use crate::config::{DeviceConfig, WorkloadConfig};
+use super::config::InterfaceConfig;
+use crate::compat::CompatConfig;
 use crate::event::Event;
 use crate::request::Request;
 use crate::ssd::Ssd;
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 
 /// Doorbells of completions that are looked through together. How many of them have arrived matters only
 /// where a completion queue seems full.
@@ -63,10 +64,9 @@ pub(crate) struct Nvme {
 }
 
 impl Nvme {
-    /// Idle queues.
-    pub(super) fn new(device: &DeviceConfig, workload: &WorkloadConfig) -> Self {
-        let config = &device.interface;
-        let flows = workload.flows.len();
+    /// Idle queues; `classes` by flow.
+    pub(super) fn new(config: &InterfaceConfig, compat: &CompatConfig, classes: &[u8]) -> Self {
+        let flows = classes.len();
         let queue = DeviceQueue {
             submission: Ring::new(),
             announced: 0,
@@ -76,11 +76,10 @@ impl Nvme {
             acknowledgements: Ring::new(),
             arrived: 0,
         };
-        let classes: Vec<u8> = workload.flows.iter().map(|f| f.priority as u8).collect();
-        let instant = device.compat.zero_firmware_time;
+        let instant = compat.zero_firmware_time;
         Self {
             queues: Array::of(queue, flows),
-            arbiter: arbitration::build(&config.arbitration, &classes),
+            arbiter: arbitration::build(&config.arbitration, classes),
             ready: 0,
             queue_fetch_size: config.queue_fetch_size,
             fetch_ahead: if instant { u32::MAX } else { config.fetch_ahead },

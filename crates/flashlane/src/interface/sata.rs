@@ -12,14 +12,14 @@ use std::collections::{BTreeSet, VecDeque};
 
 use flashlane_engine::Time;
 
-use crate::config::{CompatConfig, InterfaceConfig};
+use crate::compat::CompatConfig;
 use crate::event::{Event, Up};
-use crate::host::link::{Lane, Link};
+use crate::interface::config::InterfaceConfig;
 use crate::layout::SECTOR_BYTES;
-use crate::observe::HostWork;
-use crate::request::Request;
+use crate::link::{Lane, Link};
+use crate::request::{HostWork, Request};
 use crate::ssd::Ssd;
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 
 /// Frames (FIS) by type. Unit: bytes.
 const REGISTER: u64 = 20;

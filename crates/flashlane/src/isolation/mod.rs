@@ -6,20 +6,19 @@
 //! that preconditioning, static allocation and the check of capacities keep to them.
 
 mod deal;
-mod moving;
 mod partitioned;
 mod unified;
 mod upi;
 
-pub(crate) use moving::MovingSets;
 pub use partitioned::{PartitionBy, PartitionShares, PartitionedConfig};
 pub use unified::UnifiedConfig;
 pub use upi::{FewestReads, UpiConfig};
 
-use crate::config::DeviceConfig;
+use crate::flash::config::FlashConfig;
+use crate::ftl::moving::MovingSets;
 use crate::layout::{FlowSpace, Geometry, Layout};
 
-crate::policies! {
+flashlane_units::policies! {
     /// Isolation of tenants in the flash.
     pub enum Isolation at "isolation" {
         "unified" => Unified(UnifiedConfig),
@@ -46,12 +45,12 @@ impl Isolation {
     /// The policy at work, for sets that change during a run.
     pub(crate) fn moving_sets(
         &self,
-        device: &DeviceConfig,
+        flash: &FlashConfig,
         layout: &Layout,
     ) -> Option<Box<dyn MovingSets>> {
         match self {
             Self::Unified(_) | Self::Partitioned(_) => None,
-            Self::Upi(config) => Some(Box::new(upi::Upi::new(config, device, layout))),
+            Self::Upi(config) => Some(Box::new(upi::Upi::new(config, flash, layout))),
         }
     }
 }

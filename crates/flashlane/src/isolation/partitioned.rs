@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::deal::{by_channel, by_chip, deal};
-use crate::config::policy::PolicyDoc;
 use crate::layout::{FlowSpace, Geometry};
+use flashlane_units::PolicyDoc;
 
 /// Parameters of fixed partitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

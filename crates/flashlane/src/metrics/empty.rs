@@ -4,7 +4,7 @@ use flashlane_engine::Time;
 
 use crate::config::{FlowConfig, OnEnd, WindowRule, WorkloadConfig};
 use crate::error::Error;
-use crate::run::{RunOptions, Warmup};
+use crate::options::{RunOptions, Warmup};
 
 /// Length of the first pass of a flow, as far as the configuration says.
 #[derive(Clone, Copy, Debug, Default)]

@@ -139,7 +139,10 @@ impl Ssd {
             flows[tr.flow as usize].waited += waited;
             chips[self.flash.chip_of(self.flash.die_of(tr.plane)) as usize].waited += waited;
         }
-        self.flash.add_unfinished(at, &self.transactions, &mut chips, &mut flows);
+        self.flash.each_unfinished(at, &self.transactions, |chip, flow, account, time| {
+            chips[chip].by_source[account] += time;
+            flows[flow].device_time[account] += time;
+        });
         let blocks = &self.ftl.blocks;
         let erased = if self.flash.counters.erases == 0 { 0 } else { blocks.count() as u32 };
         let merges = self.ftl.hybrid.as_ref();

@@ -13,7 +13,7 @@ use super::windows::Windows;
 use crate::layout::SECTOR_BYTES;
 use crate::request::{Chain, Request};
 use crate::transaction::{Op, Transaction};
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 
 /// Sums of the times of each stage. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default)]

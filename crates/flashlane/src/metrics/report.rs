@@ -6,7 +6,7 @@ use crate::metrics::span::{Span, Spans, amplification};
 use crate::metrics::summary::{
     AloneSummary, FlowSummary, HitCounts, SCHEMA, Summary, TransactionFairness,
 };
-use crate::run::RunOptions;
+use crate::options::RunOptions;
 use crate::scheduler::policy::Policy;
 use crate::ssd::Ssd;
 use crate::workload::SourceReport;

@@ -2,7 +2,7 @@
 
 use flashlane_engine::Time;
 
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 
 /// One interval of a [`Series`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::recorder::FlowRecord;
+pub use crate::options::{Round, SteadyRule, Tracked};
 
 /// Rounds of the window.
 pub const WINDOW_ROUNDS: usize = 5;
@@ -21,36 +22,6 @@ pub const ROUNDS_MAX: usize = 25;
 pub const RANGE_MAX: f64 = 0.20;
 /// Range of the line through them at most, as a share of their mean.
 pub const SLOPE_MAX: f64 = 0.10;
-
-/// How long a round is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Round {
-    /// Simulated time. Unit: picoseconds, above 0.
-    Time(u64),
-    /// Completed requests of all flows, above 0.
-    Requests(u64),
-}
-
-/// What has to be steady, over all flows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Tracked {
-    /// Requests per second.
-    Iops,
-    /// Bytes per second.
-    Bandwidth,
-    /// Mean response time. Unit: microseconds.
-    Latency,
-}
-
-/// A run until steady state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SteadyRule {
-    /// The length of a round.
-    pub round: Round,
-    /// The value that is watched.
-    pub tracked: Tracked,
-}
 
 /// One round.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

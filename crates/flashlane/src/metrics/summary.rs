@@ -6,6 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::steady::SteadySummary;
+pub use crate::ftl::moving::{IsolationSummary, IsolationWindow};
+pub use crate::host::counts::{ByteCounts, RequestCounts};
+pub use crate::scheduler::overhead::SchedulerOverhead;
 
 /// Schema name written into every summary.
 pub const SCHEMA: &str = "flashlane.summary/2";
@@ -144,69 +147,6 @@ pub struct DeviceTime {
     pub mapping_share: f64,
 }
 
-/// What FLIN costs the drive, over the whole run. Source: FLIN (ISCA'18) section 5.5.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SchedulerOverhead {
-    /// DRAM for what the policy keeps, with as many transactions as the drive's DRAM holds pages.
-    /// Unit: bytes.
-    pub dram_bytes: u64,
-    /// Transactions that stage 1 put in their place.
-    pub insertions: u64,
-    /// Queue positions that the two passes of stage 1 look at, over all insertions.
-    pub positions_scanned: u64,
-    /// The same for an insertion, on average.
-    pub positions_scanned_mean: f64,
-    /// The same for the longest insertion.
-    pub positions_scanned_max: u64,
-    /// Transactions moved ahead of all others of high intensity (line 20 of Algorithm 1).
-    pub promotions: u64,
-    /// Programs and erases that were interrupted for the read slot.
-    pub suspensions: u64,
-    /// Pages that collection moved ahead of a write (lines 13 to 16 of Algorithm 2).
-    pub migrations_with_writes: u64,
-}
-
-/// Sets of chips that flows write to, over the whole run. Lists have one entry per flow, in the order of the
-/// workload. Source: UPI (HotStorage) section 3.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct IsolationSummary {
-    /// Chips of each set at the end, numbered channel by channel.
-    pub sets: Vec<Vec<u32>>,
-    /// Windows that ended with an allocation step.
-    pub ended_windows: u64,
-    /// Chips that the allocation step moved.
-    pub transfers: u64,
-    /// Chips that went to a flow whose set had no room.
-    pub forced_transfers: u64,
-    /// Pages that collection moved to a chip of their owner.
-    pub relocated_pages: Vec<u64>,
-    /// Pages that the host read from chips that their owner did not write to at that moment.
-    pub away_reads: Vec<u64>,
-    /// Valid pages at the end on chips that their owner does not write to.
-    pub away_pages: Vec<u64>,
-    /// Copies that stayed on a chip that their owner does not write to, since its set had no room.
-    pub stranded_copies: u64,
-    /// Writes that went outside of their set, with `overflow`.
-    pub overflow_pages: u64,
-    /// Utility of each flow in the last window. Range: 0..=1.
-    pub utilities: Vec<f64>,
-    /// Running mean of the write amplification of each flow, as the equations use it.
-    pub write_amplification: Vec<f64>,
-    /// Windows in order; every second one, fourth one and so on of long runs.
-    pub windows: Vec<IsolationWindow>,
-}
-
-/// Sets after the allocation step of a window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct IsolationWindow {
-    /// End of the window, from the beginning of the run. Unit: seconds.
-    pub end_s: f64,
-    /// Chips of each set after the step.
-    pub chips: Vec<u32>,
-    /// Utility of each flow, by which the step decided.
-    pub utilities: Vec<f64>,
-}
-
 /// Memory of the page tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemorySummary {
@@ -243,36 +183,6 @@ pub struct Latency {
     pub p99_9: f64,
     /// 99.99th percentile.
     pub p99_99: f64,
-}
-
-/// Counts by kind of request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RequestCounts {
-    /// Reads.
-    pub read: u64,
-    /// Writes.
-    pub write: u64,
-    /// Trims (deallocate).
-    pub trim: u64,
-    /// Flushes.
-    pub flush: u64,
-}
-
-impl RequestCounts {
-    /// Requests of all kinds.
-    #[must_use]
-    pub fn all(&self) -> u64 {
-        self.read + self.write + self.trim + self.flush
-    }
-}
-
-/// Bytes by direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ByteCounts {
-    /// Bytes read.
-    pub read: u64,
-    /// Bytes written.
-    pub write: u64,
 }
 
 /// Mean times of page transactions on behalf of a flow's requests. Unit: microseconds.

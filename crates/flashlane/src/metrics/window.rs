@@ -15,7 +15,7 @@
 use flashlane_engine::Time;
 
 use crate::config::WindowRule;
-use crate::run::Warmup;
+use crate::options::Warmup;
 
 /// Largest part of the window's length for which the load goes on after it.
 const TAIL: u64 = 1;

@@ -5,7 +5,7 @@ use flashlane_engine::Time;
 use super::requests::{Records, RequestRecord};
 use super::series::recorder::{Counters, SeriesRecorder};
 use super::{Observe, SeriesOptions};
-use crate::drive::Completion;
+use crate::drive::command::Completion;
 use crate::error::Error;
 use crate::layout::Geometry;
 use crate::metrics::window::Edge;

@@ -3,26 +3,14 @@
 use flashlane_engine::{NONE, Time};
 
 use super::blame::account::{Account, Obstacle, Parts, Who};
-use super::blame::cause::Cause;
 use super::blame::log::State;
 use super::timeline::recorder::{Page, TimelineRecorder};
+use crate::cause::Cause;
 use crate::event::Event;
-use crate::request::Request;
+use crate::request::{HostWork, Request};
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Source, Transaction};
-use crate::workload::RequestOp;
-
-/// What a request works itself, outside of cache and flash. Unit: picoseconds.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct HostWork {
-    /// Before its submission queue.
-    pub(crate) host: u64,
-    /// Between its entry in the queue and the start of the fetch.
-    pub(crate) submission: u64,
-    pub(crate) transfer_in: u64,
-    pub(crate) firmware: u64,
-    pub(crate) transfer_out: u64,
-}
+use flashlane_units::RequestOp;
 
 impl Ssd {
     /// Who keeps the accounts of blame, if somebody does.

@@ -9,57 +9,22 @@ pub mod timeline;
 
 mod completions;
 mod hooks;
-
-use std::sync::{Arc, Mutex};
+pub(crate) mod options;
 
 use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::drive::Submissions;
 use crate::error::Error;
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
 use blame::account::{Account, RequestWaits};
-pub(crate) use blame::cause::Cause;
 pub(crate) use completions::Completions;
-pub(crate) use hooks::HostWork;
 pub(crate) use series::recorder::{fill_ones, fill_slowdowns};
 use timeline::recorder::{Page, TimelineRecorder};
 
 pub use blame::{Blame, BlameCause, BlameCell, BlameVictim};
+pub use options::{Observe, SeriesOptions};
 pub use requests::{RequestBatch, RequestRecord, RequestSink};
 pub use series::{DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
 pub use timeline::{Slice, Timeline, TimelineOptions, Track};
-
-/// What to watch during a run, beside what the summary says. Of a simulation with runs alone, the run of
-/// all flows together is watched.
-#[derive(Clone, Debug, Default)]
-pub struct Observe {
-    /// Takes a record of every request, many at a time, in the order of completion.
-    pub requests: Option<Arc<Mutex<dyn RequestSink>>>,
-    /// Keeps [`TimeSeries`].
-    pub series: Option<SeriesOptions>,
-    /// Keeps [`Blame`].
-    pub blame: bool,
-    /// Keeps a [`Timeline`].
-    pub timeline: Option<TimelineOptions>,
-    /// Takes what the flows submitted, when the run is over, for [`crate::drive::Drive::replay`].
-    pub submissions: Option<Submissions>,
-}
-
-/// Windows of a time series.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SeriesOptions {
-    /// Length of a window. Unit: picoseconds. Without it windows start at 1 ms and double in length whenever
-    /// there are more than 2,048.
-    pub window: Option<u64>,
-}
-
-impl Observe {
-    /// True if nothing is watched.
-    #[must_use]
-    pub fn nothing(&self) -> bool {
-        self.requests.is_none() && self.series.is_none() && !self.blame && self.timeline.is_none()
-    }
-}
 
 /// Follows requests and commands while they are under way, for blame and timeline.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use flashlane_engine::Time;
 use crate::error::Error;
 use crate::layout::SECTOR_BYTES;
 use crate::request::{Chain, Request};
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 
 /// Records that are handed out at a time; the last ones of a run may be fewer. They stay in a processor's cache
 /// between the thread that makes them and one that takes them.

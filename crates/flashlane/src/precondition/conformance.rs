@@ -64,7 +64,7 @@ fn blocks_hold_the_pages_of_their_flow_in_its_order() {
         Footprint::Pages(set),
         Footprint::Whole,
     ];
-    let mut state = FtlState::new(&device, &layout, 0);
+    let mut state = FtlState::new(device.ftl_settings(), &layout, 0);
     precondition(&device, &workload, &layout, &footprints, &mut state, seed);
 
     let allocator = Allocator::new(&device.ftl.allocation, &layout);

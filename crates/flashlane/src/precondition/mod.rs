@@ -24,7 +24,7 @@ use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
 use crate::ftl::blocks::Stream;
 use crate::ftl::mapping::MappingTable;
-use crate::ftl::{FtlState, opens_frontiers_at_start, reserve_blocks};
+use crate::ftl::{FtlState, reserve_blocks};
 use crate::layout::{FlowSpace, Layout};
 use crate::workload::footprint::Footprint;
 use fill::{PagesOn, Part, copy_places, planes_together};
@@ -139,7 +139,9 @@ pub(crate) fn precondition(
         for &plane in planes {
             let flows = &owners[plane as usize];
             filler.fill(plane, flows, &mut parts, state);
-            if device.ftl.precondition.open_blocks && !opens_frontiers_at_start(device) {
+            if device.ftl.precondition.open_blocks
+                && !device.ftl_settings().opens_frontiers_at_start()
+            {
                 open_blocks(device, layout, flows, plane, state, seed);
             }
         }
@@ -256,7 +258,7 @@ fn usable_blocks(
     let reserve = reserve_blocks(&device.ftl.gc) + 1;
     let pool = pool_level(device, layout);
     let free = state.blocks.planes[plane as usize].free;
-    let frontiers = if opens_frontiers_at_start(device) { 0 } else { 2 * flows };
+    let frontiers = if device.ftl_settings().opens_frontiers_at_start() { 0 } else { 2 * flows };
     // A nearly full plane keeps a smaller pool: one block more than its pages need, at least.
     let needed = pages.div_ceil(u64::from(geometry.pages_per_block)) + u64::from(flows);
     let usual = u64::from(free.saturating_sub(pool + frontiers));

@@ -129,7 +129,8 @@ fn replay(
         if !flow.has_source() {
             continue;
         }
-        let mut source = workload::build(flow, index, space, device, seed)?;
+        let mut source =
+            workload::build(flow, index, space, device.flash.page_size, &device.compat, seed)?;
         source.diverge();
         let mut past = Past { source, space, next: None, at: 0, zero: 0, pass_start: Time::ZERO };
         past.advance(0, device)?;

@@ -7,21 +7,22 @@
 
 #[cfg(test)]
 pub(crate) mod bench;
+pub(crate) mod overhead;
 pub mod policy;
 pub(crate) mod queues;
 pub(crate) mod view;
 
 use flashlane_engine::{Array, NONE, Time};
 
-use crate::config::{DeviceConfig, Technology};
+use crate::compat::CompatConfig;
 use crate::event::Event;
+use crate::flash::config::{FlashConfig, Technology};
 use crate::flash::{DiePlace, DieState};
 use crate::layout::Geometry;
 use crate::ssd::Ssd;
-use crate::transaction::{Op, Place, Source};
+use crate::transaction::{Op, Place, STARVING, Source};
 pub use policy::Scheduling;
 use policy::{AnyPolicy, Policy};
-use queues::STARVING;
 use view::View;
 
 /// Time average and maximum of a queue length.
@@ -101,11 +102,19 @@ pub(crate) struct Scheduler {
 
 impl Scheduler {
     /// Empty queues.
-    pub(crate) fn new(device: &DeviceConfig, geometry: Geometry, flows: usize) -> Self {
-        let policy = policy::build(&device.scheduler, geometry, flows);
+    /// `preemptible`: host work goes before collection that is not urgent.
+    pub(crate) fn new(
+        scheduling: &Scheduling,
+        compat: &CompatConfig,
+        flash: &FlashConfig,
+        preemptible: bool,
+        geometry: Geometry,
+        flows: usize,
+    ) -> Self {
+        let policy = policy::build(scheduling, geometry, flows);
         let past_queues = policy.serves_what_waits()
-            && !device.compat.one_die_per_dispatch
-            && !device.compat.writes_wait_for_erases;
+            && !compat.one_die_per_dispatch
+            && !compat.writes_wait_for_erases;
         let no_lone = if past_queues { NONE } else { SEVERAL };
         Self {
             observes: policy.observes(),
@@ -122,12 +131,11 @@ impl Scheduler {
             no_lone,
             chips: Array::of(QueueAccount::default(), geometry.chips() as usize),
             flows: Array::of(QueueAccount::default(), flows),
-            one_die_per_dispatch: device.compat.one_die_per_dispatch,
-            ordered: !device.compat.unordered_programs
-                && device.flash.technology != Technology::InPlace,
-            preemptible: device.ftl.gc.preemptible,
-            writes_interrupt: !policy.serves_what_waits() || device.flash.suspend.erase_for_write,
-            writes_wait: device.compat.writes_wait_for_erases,
+            one_die_per_dispatch: compat.one_die_per_dispatch,
+            ordered: !compat.unordered_programs && flash.technology != Technology::InPlace,
+            preemptible,
+            writes_interrupt: !policy.serves_what_waits() || flash.suspend.erase_for_write,
+            writes_wait: compat.writes_wait_for_erases,
             hold_writes: false,
             policy,
         }
@@ -578,10 +586,8 @@ impl Ssd {
         if op == Op::Erase {
             self.ftl.unerased[place.chip as usize] -= 1;
         }
-        if self.scheduler.left(place, flow, waited) {
-            if self.flash.end_waiting(place) {
-                self.scheduler.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
-            }
+        if self.scheduler.left(place, flow, waited) && self.flash.end_waiting(place) {
+            self.scheduler.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
         }
     }
 }

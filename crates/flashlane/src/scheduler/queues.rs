@@ -5,16 +5,12 @@ use std::hint::select_unpredictable;
 use flashlane_engine::{Array, Divisor, NONE, Ring, Time};
 
 use super::view::View;
-use crate::config::validate::{PAGES_PER_BLOCK, PLANES_PER_DIE};
+use crate::flash::config::{PAGES_PER_BLOCK, PLANES_PER_DIE};
 use crate::layout::Geometry;
-use crate::transaction::{Op, Source, Transaction};
+use crate::transaction::{Op, STARVING, Source, Transaction};
 
 /// How far behind the leader a multi-plane partner is looked for. Unit: transactions.
 const PARTNER_SCAN: usize = 64;
-
-/// Strict priorities could keep a transaction waiting for ever. Once it has waited so long, a die
-/// serves the oldest one first, at most once in such a span.
-pub(crate) const STARVING: Time = Time::from_ms(100);
 
 /// Kinds of queue of a die. User queues have one list per NVMe class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -106,7 +106,7 @@ impl Run {
     ///
     /// # Errors
     /// A trace that cannot be read on; requests that can never finish.
-    pub(crate) fn to_end(&mut self, progress: &dyn Fn(f64)) -> Result<(), Error> {
+    pub(crate) fn run_to_end(&mut self, progress: &dyn Fn(f64)) -> Result<(), Error> {
         self.drive.start_rows();
         self.start_flows();
         self.drive.start();

@@ -20,7 +20,7 @@ use crate::layout::{Layout, SECTOR_BYTES};
 use crate::metrics::Summary;
 use crate::metrics::empty;
 use crate::metrics::summary::{ByteCounts, RequestCounts};
-use crate::run::{Progress, RunOptions, Warmup};
+use crate::options::{Progress, RunOptions, Warmup};
 use crate::workload::{Planned, RequestOp};
 use flows::Flows;
 pub(crate) use refuse::refuse;
@@ -66,11 +66,18 @@ pub(crate) fn run(
 ) -> Result<Summary, Error> {
     let start = Instant::now();
     let flows = workload.flows.len();
-    let ftl = Ftl::new(device, layout, state, vec![0; flows], options.seed);
+    let sets = device.isolation.moving_sets(&device.flash, layout);
+    let classes = vec![0; flows];
+    let ftl = Ftl::new(device.ftl_settings(), layout, state, sets, classes, options.seed);
     let mut run = WafRun {
         layout,
         flows: Flows::new(device, workload, layout, options.seed)?,
-        drive: Untimed::new(device, layout, ftl, cache),
+        drive: Untimed::new(
+            (&device.flash, &device.ftl.gc, device.scheduler.name()),
+            layout,
+            ftl,
+            (cache, &device.cache),
+        ),
         counted: vec![Counted::default(); flows],
         generated: 0,
         warmup: if let Warmup::Requests(count) = options.warmup { count } else { 0 },

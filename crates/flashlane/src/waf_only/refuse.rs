@@ -3,7 +3,7 @@
 use crate::config::{DeviceConfig, MappingKind, Technology};
 use crate::error::Problem;
 use crate::isolation::Isolation;
-use crate::run::{RunOptions, Warmup};
+use crate::options::{RunOptions, Warmup};
 
 /// Everything that a run without time cannot do.
 pub(crate) fn refuse(device: &DeviceConfig, options: &RunOptions) -> Vec<Problem> {

@@ -10,7 +10,7 @@ use crate::metrics::summary::{
     HitCounts, MemorySummary, OutsideWindow, SCHEMA, TransactionSummary, WafOnlyFlow,
     WafOnlySummary,
 };
-use crate::run::RunOptions;
+use crate::options::RunOptions;
 
 pub(super) fn summarise(
     run: &WafRun<'_>,

@@ -5,8 +5,8 @@ use flashlane_engine::{Rng, Time};
 use super::footprint::Footprint;
 use super::scatter::Scatter;
 use super::zipf::Zipf;
-use crate::config::AddressConfig;
 use crate::layout::SECTOR_BYTES;
+use crate::workload::config::AddressConfig;
 
 /// Where the requests of a synthetic flow go.
 #[derive(Clone, Debug)]
@@ -173,8 +173,8 @@ pub(crate) fn share_of(sectors: u64, share: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::units::{ByteSize, Ratio, Span};
-    use crate::config::{HotColdConfig, MixedConfig, ZipfConfig};
+    use crate::workload::config::{HotColdConfig, MixedConfig, ZipfConfig};
+    use flashlane_units::{ByteSize, Ratio, Span};
 
     fn draw(config: &AddressConfig, limit: u64, align: u64) -> (AddressDraw, Rng) {
         let mut rng = Rng::stream(5, "test.address", 0);

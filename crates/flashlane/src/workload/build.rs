@@ -9,9 +9,11 @@ use super::footprint::{Footprint, PageSet};
 use super::mqsim::{GeneratorMode, LineSource, MqsimSource, MqsimTraceSource, TraceLine};
 use super::synthetic::SyntheticSource;
 use super::trace::{self, TraceSource};
-use crate::config::{DeviceConfig, FlowConfig, MqsimAddress, MqsimFlowConfig};
+use crate::compat::CompatConfig;
 use crate::error::Error;
 use crate::layout::{FlowSpace, SECTOR_BYTES};
+use crate::workload::config::{FlowConfig, MqsimAddress, MqsimFlowConfig};
+use flashlane_units::ByteSize;
 
 /// The source of a flow's requests. The configuration must be valid: exactly one of its sources.
 ///
@@ -21,10 +23,11 @@ pub fn build(
     flow: &FlowConfig,
     flow_index: u64,
     space: &FlowSpace,
-    device: &DeviceConfig,
+    page_size: ByteSize,
+    compat: &CompatConfig,
     seed: u64,
 ) -> Result<Box<dyn RequestSource>, Error> {
-    let page_bytes = device.flash.page_size.0;
+    let page_bytes = page_size.0;
     if let Some(config) = &flow.synthetic {
         Ok(Box::new(SyntheticSource::new(config, space, page_bytes, seed, flow_index)))
     } else if let Some(config) = &flow.clone {
@@ -34,7 +37,7 @@ pub fn build(
     } else {
         match &flow.mqsim {
             Some(MqsimFlowConfig::Synthetic(config)) => {
-                let mode = if device.compat.random_generators {
+                let mode = if compat.random_generators {
                     GeneratorMode::Mqsim
                 } else {
                     GeneratorMode::Ours { seed, flow_index }
@@ -58,10 +61,10 @@ pub fn footprint_of(
     flow: &FlowConfig,
     flow_index: u64,
     space: &FlowSpace,
-    device: &DeviceConfig,
+    page_size: ByteSize,
     seed: u64,
 ) -> Result<Footprint, Error> {
-    let page_bytes = device.flash.page_size.0;
+    let page_bytes = page_size.0;
     let sectors_per_page = page_bytes / SECTOR_BYTES;
     if let Some(config) = &flow.synthetic {
         Ok(SyntheticSource::new(config, space, page_bytes, seed, flow_index).footprint())
@@ -154,7 +157,7 @@ mod tests {
     use flashlane_engine::Time;
 
     use super::*;
-    use crate::config::WorkloadConfig;
+    use crate::config::{DeviceConfig, WorkloadConfig};
     use crate::layout::Layout;
 
     fn device() -> DeviceConfig {
@@ -171,8 +174,9 @@ mod tests {
         let device = device();
         let space = &Layout::new(&device, &workload).flows[0];
         let flow = &workload.flows[0];
-        let mut built = build(flow, 0, space, &device, 1)?;
-        footprint_of(flow, 0, space, &device, 1)?;
+        let page_size = device.flash.page_size;
+        let mut built = build(flow, 0, space, page_size, &device.compat, 1)?;
+        footprint_of(flow, 0, space, page_size, 1)?;
         Ok(built.next(Time::ZERO)?.is_some())
     }
 

@@ -3,6 +3,7 @@
 mod address;
 mod build;
 pub mod clone;
+pub(crate) mod config;
 pub mod footprint;
 pub mod mqsim;
 mod pace;
@@ -15,24 +16,11 @@ mod zipf;
 pub(crate) use scatter::Scatter;
 
 pub use build::{build, footprint_of};
+pub use flashlane_units::RequestOp;
 
 use flashlane_engine::Time;
 
 use crate::error::Error;
-
-/// What a request asks for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RequestOp {
-    /// Read data.
-    #[default]
-    Read,
-    /// Write data.
-    Write,
-    /// Deallocate.
-    Trim,
-    /// Make everything acknowledged durable.
-    Flush,
-}
 
 /// A request as its source describes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use flashlane_engine::Rng;
 
-use crate::config::SizeConfig;
 use crate::layout::SECTOR_BYTES;
+use crate::workload::config::SizeConfig;
 
 /// Largest request that a source makes: 16 MiB. Unit: sectors.
 pub const REQUEST_SECTORS_MAX: u64 = (16 << 20) / SECTOR_BYTES;
@@ -127,8 +127,8 @@ fn normal_mean(mean: f64, stddev: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::NormalSizeConfig;
-    use crate::config::units::ByteSize;
+    use crate::workload::config::NormalSizeConfig;
+    use flashlane_units::ByteSize;
 
     fn measured(draw: &SizeDraw) -> f64 {
         let mut rng = Rng::stream(3, "test.size", 0);

@@ -7,10 +7,10 @@ use super::footprint::{Footprint, PageSet};
 use super::pace::{Clock, Gap, PassEnd};
 use super::size::SizeDraw;
 use super::{Planned, RequestOp, RequestSource};
-use crate::config::units::ByteSize;
-use crate::config::{Arrivals, SyntheticConfig};
 use crate::error::Error;
 use crate::layout::{FlowSpace, SECTOR_BYTES};
+use crate::workload::config::{Arrivals, SyntheticConfig};
+use flashlane_units::ByteSize;
 
 /// Alignment where the configuration names none. Unit: bytes.
 const ALIGN_DEFAULT: u64 = 4096;

@@ -7,9 +7,9 @@ use super::requests::{PATTERNS, Pattern, address, mix, sizes, smallest};
 use super::sections::{Section, WITHOUT_EFFECT};
 use super::values::{bytes, one_of_directions, time_ps};
 use super::{FLOWS_MAX, Notes};
-use crate::config::load::{Places, allowed};
-use crate::config::units::{Bandwidth, ByteSize, Ratio, Span};
 use crate::config::{Arrivals, CacheMode, FlowConfig, Priority, SyntheticConfig, TraceConfig};
+use crate::reading::{Places, allowed};
+use flashlane_units::{Bandwidth, ByteSize, Ratio, Span};
 
 const SECOND_PS: u64 = 1_000_000_000_000;
 const MICROSECOND_PS: u64 = 1_000_000;

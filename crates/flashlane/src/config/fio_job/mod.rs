@@ -12,9 +12,9 @@ mod values;
 
 use std::path::Path;
 
-use super::load::Places;
 use super::{FlowConfig, WindowRule, WorkloadConfig};
 use crate::error::{Error, Problem};
+use crate::reading::Places;
 use job::Jobs;
 
 /// Most flows of a workload.

@@ -2,8 +2,8 @@
 
 use super::reader::Reader;
 use super::values::{bytes, one_of_directions};
-use crate::config::units::{ByteSize, Ratio};
 use crate::config::{AddressConfig, HotColdConfig, MixedConfig, SizeConfig, ZipfConfig};
+use flashlane_units::{ByteSize, Ratio};
 
 /// Most sizes of a range.
 const SIZES_MAX: u64 = 1024;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Notes;
-use crate::config::load::allowed;
+use crate::reading::allowed;
 
 /// Keys that say something about the load.
 pub(super) const KEYS: &[&str] = &[

@@ -1,8 +1,8 @@
 //! Tests of fio job files.
 
 use super::*;
-use crate::config::units::{ByteSize, Ratio, Span};
 use crate::config::{AddressConfig, Arrivals, Priority, SizeConfig, SyntheticConfig, validate};
+use flashlane_units::{ByteSize, Ratio, Span};
 
 fn parsed(text: &str) -> Parsed {
     parse(Path::new("job.fio"), text).unwrap_or_else(|error| panic!("{error}"))

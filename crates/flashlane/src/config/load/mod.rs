@@ -9,29 +9,20 @@
 //! A policy (`scheduler`, `ftl.gc.victim`, ...) is replaced whole where a layer names another one.
 //! Lists are replaced whole. Every refusal says the file and line, preset or option it is about.
 
-mod clone_file;
-mod draft;
-mod hint;
-mod places;
-mod refuse;
-mod source;
-
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use toml::Value;
 
-pub use clone_file::clone_file;
-pub use hint::{allowed, nearest};
-pub use places::Places;
-pub use source::{MAX_FILE_BYTES, read_text};
+pub use crate::reading::{MAX_FILE_BYTES, Places, allowed, nearest, read_text};
+pub use crate::workload::clone::clone_file;
 
-use self::draft::Draft;
 use super::preset::Preset;
 use super::{
     CompatConfig, DeviceConfig, MqsimFlowConfig, WorkloadConfig, fio_job, mqsim_xml as mqsim,
 };
 use crate::error::{Error, Problem};
+use crate::reading::{self, Draft};
 use crate::workload::clone;
 
 /// Top-level keys of a workload; `--set` takes other keys as keys of the device.
@@ -74,7 +65,7 @@ pub fn device(argument: &str, overrides: &Overrides) -> Result<Loaded<DeviceConf
     let path = Path::new(argument);
     let looks_like_a_name = !argument.contains(['/', '\\', '.']);
     if looks_like_a_name && !path.exists() {
-        let hint = hint::allowed(argument, &Preset::names());
+        let hint = allowed(argument, &Preset::names());
         return Err(Error::config(
             "--device",
             format!("no preset and no file is named `{argument}`; {hint}, or a file"),
@@ -98,12 +89,12 @@ pub fn device_from_toml(
     file: &str,
     overrides: &Overrides,
 ) -> Result<Loaded<DeviceConfig>, Error> {
-    let mut draft = source::parse(text, file)?;
+    let mut draft = reading::parse(text, file)?;
     if let Some(base) = draft.value.remove("base") {
         let preset = base_preset(&base).map_err(|message| {
             Error::Config(vec![Problem { place: draft.places.locate("base"), message }])
         })?;
-        let mut under = source::parse(preset.text, &preset_file(preset))?;
+        let mut under = reading::parse(preset.text, &preset_file(preset))?;
         under.merge(draft);
         under.places.rename(file);
         draft = under;
@@ -150,7 +141,7 @@ pub fn workload_from_toml(
     file: &str,
     overrides: &Overrides,
 ) -> Result<Loaded<WorkloadConfig>, Error> {
-    finish_workload(source::parse(text, file)?, overrides, None, Vec::new())
+    finish_workload(reading::parse(text, file)?, overrides, None, Vec::new())
 }
 
 /// Finds the traces and parameter files of a workload from TOML: relative to `folder` or, if not there, to
@@ -185,11 +176,10 @@ pub fn kind_of(path: &Path) -> Result<Kind, Error> {
         let device = text.contains("<Execution_Parameter_Set");
         return Ok(if device { Kind::Device } else { Kind::Workload });
     }
-    let draft = source::parse(&text, &path.display().to_string())?;
+    let draft = reading::parse(&text, &path.display().to_string())?;
     let device_keys = ["flash", "base", "link", "interface", "cache", "ftl", "scheduler"];
-    let near = |keys: &[&str]| {
-        draft.value.keys().any(|key| hint::nearest(key, keys.iter().copied()).is_some())
-    };
+    let near =
+        |keys: &[&str]| draft.value.keys().any(|key| nearest(key, keys.iter().copied()).is_some());
     let exact = |keys: &[&str]| keys.iter().any(|&key| draft.value.contains_key(key));
     let workload = !exact(&device_keys)
         && (exact(WORKLOAD_KEYS) || (near(WORKLOAD_KEYS) && !near(&device_keys)));
@@ -205,7 +195,7 @@ fn base_preset(base: &Value) -> Result<&'static Preset, String> {
         format!("found {base}, allowed: the name of a preset ({})", Preset::names().join(", "))
     })?;
     Preset::by_name(name)
-        .ok_or_else(|| format!("no preset `{name}`; {}", hint::allowed(name, &Preset::names())))
+        .ok_or_else(|| format!("no preset `{name}`; {}", allowed(name, &Preset::names())))
 }
 
 /// fio's job files are told by their name.
@@ -223,7 +213,7 @@ fn split_set(text: &str) -> Result<(String, &str, Value), Problem> {
     let place = format!("--set {text}");
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => {
-            Ok((place, key.trim(), draft::parse_value(value.trim())))
+            Ok((place, key.trim(), reading::parse_value(value.trim())))
         }
         _ => Err(Problem {
             place,

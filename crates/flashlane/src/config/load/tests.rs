@@ -1,7 +1,7 @@
 use super::*;
 use crate::config::preset::PRESETS;
-use crate::config::units::{Bandwidth, Span};
 use crate::config::validate::validate_device;
+use flashlane_units::{Bandwidth, Span};
 
 fn overrides(sets: &[&str]) -> Overrides {
     Overrides { sets: sets.iter().map(|&set| set.to_owned()).collect(), ..Overrides::default() }
@@ -119,13 +119,13 @@ fn flows_are_set_by_name_and_by_number() {
 
 #[test]
 fn values_of_options_are_toml_or_bare_words() {
-    assert_eq!(draft::parse_value("7"), Value::Integer(7));
-    assert_eq!(draft::parse_value("true"), Value::Boolean(true));
-    assert_eq!(draft::parse_value("75us"), Value::String("75us".to_owned()));
-    assert_eq!(draft::parse_value("4 blocks"), Value::String("4 blocks".to_owned()));
-    assert_eq!(draft::parse_value("\"7\""), Value::String("7".to_owned()));
-    assert!(draft::parse_value("[1, 2]").is_array());
-    assert_eq!(draft::parse_value("1\nx = 2"), Value::String("1\nx = 2".to_owned()));
+    assert_eq!(reading::parse_value("7"), Value::Integer(7));
+    assert_eq!(reading::parse_value("true"), Value::Boolean(true));
+    assert_eq!(reading::parse_value("75us"), Value::String("75us".to_owned()));
+    assert_eq!(reading::parse_value("4 blocks"), Value::String("4 blocks".to_owned()));
+    assert_eq!(reading::parse_value("\"7\""), Value::String("7".to_owned()));
+    assert!(reading::parse_value("[1, 2]").is_array());
+    assert_eq!(reading::parse_value("1\nx = 2"), Value::String("1\nx = 2".to_owned()));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use super::flash::{array, channel, latency, suspend_margins};
 use super::tags::{Notes, Section, Tag};
 use super::tree::Node;
-use crate::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 use crate::config::{
     CacheConfig, CacheMechanism, CompatConfig, DeviceConfig, DramConfig, FtlConfig, GcConfig,
     InterfaceConfig, InterfaceKind, LinkConfig, MappingConfig, MappingKind, PreconditionConfig,
@@ -14,6 +13,7 @@ use crate::ftl::allocation::Allocation;
 use crate::ftl::gc::Victim;
 use crate::isolation::Isolation;
 use crate::scheduler::Scheduling;
+use flashlane_units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 
 /// MQSim collects a plane as soon as it has fewer free blocks than this, whatever the share says.
 const GC_THRESHOLD_MIN_BLOCKS: u32 = 10;

@@ -1,8 +1,8 @@
 //! The flash memory of a device file: channels, array, latencies, suspension.
 
 use super::tags::{Section, Tag};
-use crate::config::units::{ByteSize, Span, TransferRate};
 use crate::config::{FlashConfig, SuspendConfig, Technology};
+use flashlane_units::{ByteSize, Span, TransferRate};
 
 /// Ten seconds. Unit: nanoseconds.
 const LATENCY_MAX_NS: u64 = 10_000_000_000;

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::tags::{Notes, Section, Tag};
 use super::tree::{Node, cut};
-use crate::config::units::Ratio;
 use crate::config::{
     CacheMode, FlowConfig, MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig,
     OnEnd, Priority, WindowRule, WorkloadConfig,
 };
 use crate::error::Error;
+use flashlane_units::Ratio;
 
 const SYNTHETIC: &str = "IO_Flow_Parameter_Set_Synthetic";
 const TRACE: &str = "IO_Flow_Parameter_Set_Trace_Based";

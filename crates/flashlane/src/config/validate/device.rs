@@ -2,21 +2,22 @@
 
 use std::ops::RangeInclusive;
 
-use super::rules::Rules;
 use super::{
     BANDWIDTH, BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, MAX_SPAN_PS, OPERATION_PS,
     OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK, PLANES_PER_DIE, QUEUE_DEPTH,
-    budget, isolation, media,
+    isolation, media,
 };
-use crate::config::units::{BlockShare, Span};
 use crate::config::{
     CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind,
     Technology,
 };
 use crate::ftl::allocation::Allocation;
+use crate::ftl::budget::gc_reserve;
 use crate::ftl::gc::Victim;
 use crate::interface::arbitration::Arbitration;
+use crate::reading::Rules;
 use crate::scheduler::policy::{Scheduling, SprinklerFairnessConfig};
+use flashlane_units::{BlockShare, Span};
 
 const WEIGHT: RangeInclusive<u32> = 1..=256;
 const BURST: RangeInclusive<u32> = 1..=64;
@@ -279,7 +280,7 @@ fn check_ftl(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
             format!("found {share}, allowed: fewer blocks than the {blocks} of a plane")
         });
     }
-    let (threshold, reserve) = (gc.threshold.blocks(blocks), budget::gc_reserve(ftl, blocks));
+    let (threshold, reserve) = (gc.threshold.blocks(blocks), gc_reserve(ftl, blocks));
     rules.require(threshold > reserve, "ftl.gc.threshold", || {
         format!(
             "found {} = {threshold} of {blocks} blocks, allowed: at least {} blocks, so that \

@@ -1,14 +1,14 @@
 //! Rules of synthetic flows, and of all flows in the space that the device gives them.
 
-use super::rules::Rules;
 use super::workload::check_stop;
 use super::{BANDWIDTH, MAX_REQUEST_BYTES, MAX_SPAN_PS, OUTSTANDING};
-use crate::config::units::ByteSize;
 use crate::config::{
     AddressConfig, CacheConfig, CacheMechanism, CacheMode, DeviceConfig, FlowConfig,
     MqsimFlowConfig, Sharing, SizeConfig, SyntheticConfig, WorkloadConfig,
 };
 use crate::layout::{Geometry, Layout, SECTOR_BYTES};
+use crate::reading::Rules;
+use flashlane_units::ByteSize;
 
 /// Alignment of addresses where a flow says nothing.
 const DEFAULT_ALIGN: ByteSize = ByteSize(4096);

@@ -2,12 +2,12 @@
 
 use flashlane_engine::Time;
 
-use super::rules::Rules;
 use crate::config::{
     CloneConfig, FlowConfig, MqsimFlowConfig, MqsimSyntheticConfig, OnEnd, SyntheticConfig,
     WindowRule, WorkloadConfig,
 };
 use crate::layout::SECTOR_BYTES;
+use crate::reading::Rules;
 use crate::workload::clone;
 use crate::workload::size::SizeDraw;
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::rules::Rules;
 use crate::config::{DeviceConfig, InterfaceKind, MappingKind, Technology, WorkloadConfig};
 use crate::isolation::{Isolation, UpiConfig};
 use crate::layout::Layout;
+use crate::reading::Rules;
 
 /// Refuses what no policy but `unified` can do. The rest of the device must be valid.
 pub(super) fn check_device(rules: &mut Rules, device: &DeviceConfig) {

@@ -1,10 +1,10 @@
 //! Rules of the two kinds of memory: flash, and memory that is written in place.
 
 use super::OPERATION_PS;
-use super::rules::Rules;
-use crate::config::units::Span;
 use crate::config::{FlashConfig, FtlConfig, MappingKind, Technology};
 use crate::ftl::allocation::Allocation;
+use crate::reading::Rules;
+use flashlane_units::Span;
 
 /// Keys that only one of the two kinds has.
 pub(super) fn check(rules: &mut Rules, flash: &FlashConfig) {

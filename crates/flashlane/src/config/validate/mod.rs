@@ -3,54 +3,40 @@
 //! A problem's place is the key path; [`Loaded`](super::load::Loaded) knows the file and line.
 
 mod budget;
-mod clone;
 mod device;
 mod flow;
 mod horizon;
 mod isolation;
 mod media;
 mod mqsim;
-mod rules;
 mod workload;
 
 use std::ops::RangeInclusive;
 
 use flashlane_engine::Time;
 
-pub use budget::{PlaneBudget, gc_reserve, plane_budget};
-pub(crate) use budget::{data_limits, plane_limits};
+pub use crate::flash::config::{
+    BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, PAGE_BYTES, PAGES_PER_BLOCK,
+    PLANES_PER_DIE,
+};
+pub use crate::ftl::budget::{PlaneBudget, gc_reserve};
+pub use crate::ftl::config::OVER_PROVISIONING;
+pub use crate::workload::clone::validate_clone;
+pub use crate::workload::config::MAX_REQUEST_BYTES;
+pub use budget::plane_budget;
 
-use self::rules::Rules;
 use super::load::Loaded;
 use super::{DeviceConfig, Technology, WorkloadConfig};
 use crate::error::{Error, Problem};
 use crate::layout::Layout;
-use crate::workload::clone::CloneFile;
+use crate::reading::Rules;
 
-/// Channels of a device, and chips of a channel.
-pub const CHANNELS: RangeInclusive<u32> = 1..=64;
-/// Dies of a chip.
-pub const DIES_PER_CHIP: RangeInclusive<u32> = 1..=16;
-/// Planes of a die.
-pub const PLANES_PER_DIE: RangeInclusive<u32> = 1..=8;
-/// Blocks of a plane.
-pub const BLOCKS_PER_PLANE: RangeInclusive<u32> = 8..=1_048_576;
-/// Pages of a block.
-pub const PAGES_PER_BLOCK: RangeInclusive<u32> = 4..=8192;
-/// Bytes of a page: a multiple of 512 B in this range.
-pub const PAGE_BYTES: RangeInclusive<u64> = 512..=32_768;
-/// Pages of a device at most: page numbers are 32 bits wide with a little room for marks.
-pub const MAX_PAGES: u64 = (1 << 32) - (1 << 20);
 /// Flows of a workload.
 pub const FLOWS: RangeInclusive<usize> = 1..=64;
-/// Bytes of a request at most.
-pub const MAX_REQUEST_BYTES: u64 = 16 << 20;
 /// Entries of a queue pair.
 pub const QUEUE_DEPTH: RangeInclusive<u32> = 2..=65_536;
 /// Requests outstanding of a closed loop.
 pub const OUTSTANDING: RangeInclusive<u32> = 1..=65_535;
-/// (physical - logical) / logical.
-pub const OVER_PROVISIONING: RangeInclusive<f64> = 0.005..=10.0;
 /// Bytes per second of an open loop or a link lane.
 pub const BANDWIDTH: RangeInclusive<u64> = 1_000..=1_000_000_000_000;
 /// Picoseconds of a flash operation: 1 ns to 10 s.
@@ -75,14 +61,6 @@ pub fn validate_device(device: &DeviceConfig) -> Vec<Problem> {
 pub fn validate_workload(workload: &WorkloadConfig) -> Vec<Problem> {
     let mut rules = Rules::default();
     workload::check(&mut rules, workload);
-    rules.problems
-}
-
-/// Every problem of a file of clone parameters.
-#[must_use]
-pub fn validate_clone(file: &CloneFile) -> Vec<Problem> {
-    let mut rules = Rules::default();
-    clone::check(&mut rules, file);
     rules.problems
 }
 
@@ -169,7 +147,8 @@ pub fn check_traces(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<
     let layout = Layout::new(device, workload);
     for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
         if flow.trace.is_some() {
-            crate::workload::build(flow, index, space, device, 0)?.next(Time::ZERO)?;
+            crate::workload::build(flow, index, space, device.flash.page_size, &device.compat, 0)?
+                .next(Time::ZERO)?;
         }
     }
     Ok(())

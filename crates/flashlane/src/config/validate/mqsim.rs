@@ -1,9 +1,9 @@
 //! Rules of flows that come from MQSim files.
 
-use super::rules::Rules;
 use super::{MAX_REQUEST_BYTES, OUTSTANDING};
 use crate::config::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig};
 use crate::layout::SECTOR_BYTES;
+use crate::reading::Rules;
 
 /// Sectors of a request at most.
 const MAX_SECTORS: u32 = (MAX_REQUEST_BYTES / SECTOR_BYTES) as u32;

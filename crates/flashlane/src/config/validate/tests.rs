@@ -1,9 +1,9 @@
 use super::*;
 use crate::config::load::{self, Overrides};
-use crate::config::units::{BlockShare, ByteSize, Ratio};
 use crate::config::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, SyntheticConfig};
 use crate::isolation::Isolation;
 use crate::layout::Layout;
+use flashlane_units::{BlockShare, ByteSize, Ratio};
 
 fn tiny() -> DeviceConfig {
     load::device("tiny", &Overrides::default()).unwrap().config

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flashlane_trace::{ColumnMap, Format};
 
-use super::rules::Rules;
 use super::{FLOWS, MAX_SPAN_PS, OUTSTANDING, flow, horizon, mqsim};
 use crate::config::{CloneConfig, FlashConfig, FlowConfig, TraceConfig, WorkloadConfig};
+use crate::reading::Rules;
 use crate::workload::clone;
 
 /// Units that `time_unit` of a trace takes.
@@ -184,14 +184,14 @@ pub(super) fn check_stop(rules: &mut Rules, key: &str, requests: Option<u64>, ps
         rules.range(format!("{key}.requests"), requests, &(1..=1 << 50));
     }
     if let Some(ps) = ps {
-        let span = crate::config::units::Span(ps);
+        let span = flashlane_units::Span(ps);
         rules.span(format!("{key}.duration"), span, &(1..=MAX_SPAN_PS));
     }
 }
 
 fn one_of(rules: &mut Rules, key: &str, found: &str, allowed: &[&str]) {
     rules.require(allowed.contains(&found), key, || {
-        format!("found {found:?}; {}", crate::config::load::allowed(found, allowed))
+        format!("found {found:?}; {}", crate::reading::allowed(found, allowed))
     });
 }
 

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::policy::PolicyDoc;
 use crate::ftl::blocks::Blocks;
+use flashlane_units::PolicyDoc;
 
 /// Parameters of dynamic allocation (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ mod striped;
 pub use dynamic::DynamicConfig;
 pub use striped::StripedConfig;
 
-crate::policies! {
+flashlane_units::policies! {
     /// Plane allocation: 24 static orders (the first letter varies fastest: C channel, W chip, D die,
     /// P plane) and the dynamic scheme.
     pub enum Allocation at "ftl.allocation" {

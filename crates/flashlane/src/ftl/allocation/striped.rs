@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::policy::PolicyDoc;
 use crate::layout::{FlowSpace, Geometry};
+use flashlane_units::PolicyDoc;
 
 /// Parameters of static striping (none; the order is the name).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -31,7 +31,7 @@ pub use random_plus::RandomPlusConfig;
 pub use random_plus_plus::RandomPlusPlusConfig;
 pub use rga::RgaConfig;
 
-crate::policies! {
+flashlane_units::policies! {
     /// Which block garbage collection empties next.
     pub enum Victim at "ftl.gc.victim" {
         "greedy" => Greedy(GreedyConfig),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use flashlane_engine::Rng;
 
 use super::{PlaneView, SteadyState, VictimPolicy, mean_field};
-use crate::config::policy::PolicyDoc;
+use flashlane_units::PolicyDoc;
 
 /// Parameters of no collection (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

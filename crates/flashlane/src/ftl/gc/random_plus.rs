@@ -7,7 +7,7 @@ use flashlane_engine::Rng;
 
 use super::random::draw;
 use super::{PlaneView, SteadyState, VictimPolicy, mean_field};
-use crate::config::policy::PolicyDoc;
+use flashlane_units::PolicyDoc;
 
 /// Parameters of random-plus (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

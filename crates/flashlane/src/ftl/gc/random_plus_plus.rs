@@ -7,8 +7,8 @@ use flashlane_engine::Rng;
 
 use super::random::draw;
 use super::{PlaneView, SteadyState, VictimPolicy, greedy, mean_field};
-use crate::config::policy::PolicyDoc;
-use crate::config::units::Ratio;
+use flashlane_units::PolicyDoc;
+use flashlane_units::Ratio;
 
 /// Parameters of random-plus-plus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

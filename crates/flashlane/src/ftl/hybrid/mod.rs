@@ -23,7 +23,6 @@ use std::collections::VecDeque;
 use flashlane_engine::NONE;
 
 use super::blocks::{Blocks, Stream};
-use crate::config::DeviceConfig;
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use merge::Merge;
@@ -96,7 +95,7 @@ pub(crate) struct Hybrid {
 impl Hybrid {
     /// Nothing written. `order`: planes of a flow in the order in which its pages visit them.
     pub(crate) fn new<'a>(
-        device: &DeviceConfig,
+        log_blocks: u32,
         layout: &Layout,
         order: impl Fn(u16) -> &'a [u32],
     ) -> Self {
@@ -123,7 +122,7 @@ impl Hybrid {
             striping,
             partitions,
             merges: vec![None; planes],
-            log_blocks: device.ftl.mapping.log_blocks as usize,
+            log_blocks: log_blocks as usize,
             pages_per_block: geometry.pages_per_block,
             full_merges: 0,
             partial_merges: 0,

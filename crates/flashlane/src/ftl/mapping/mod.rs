@@ -12,12 +12,13 @@ mod write_back;
 use flashlane_engine::{DenseMap, Divisor, NONE, prefetch};
 
 use super::Ftl;
-use crate::config::{DeviceConfig, Sharing};
+use super::config::FtlSettings;
 use crate::layout::Layout;
 use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
 use cmt::Cmt;
 pub(crate) use cmt::Evicted;
+use flashlane_units::Sharing;
 
 /// Sizes of entries, which follow from the geometry. Source: the released MQSim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +91,7 @@ pub(crate) struct MappingTable {
 
 impl MappingTable {
     /// An empty cache, nothing on flash.
-    pub(crate) fn new(device: &DeviceConfig, layout: &Layout) -> Self {
+    pub(crate) fn new(settings: FtlSettings<'_>, layout: &Layout) -> Self {
         let sizes = EntrySizes::new(layout.geometry.pages(), layout.geometry.sectors_per_page);
         let mut flows = Vec::new();
         let mut pages = 0;
@@ -98,9 +99,9 @@ impl MappingTable {
             flows.push((pages as u32, flow.first_lpa));
             pages += flow.pages.div_ceil(sizes.per_page);
         }
-        let compat = &device.compat;
-        let entries = device.ftl.mapping.cmt_capacity.0 / sizes.cmt;
-        let (parts, share) = match device.ftl.mapping.sharing {
+        let FtlSettings { config, compat, .. } = settings;
+        let entries = config.mapping.cmt_capacity.0 / sizes.cmt;
+        let (parts, share) = match config.mapping.sharing {
             Sharing::Shared if compat.cmt_per_flow => (layout.flows.len(), entries),
             Sharing::Shared => (1, entries),
             Sharing::EqualPartitioning => (layout.flows.len(), entries / layout.flows.len() as u64),

@@ -3,10 +3,11 @@
 //! Not a model of time but of who is behind: a request starts when its die has done what came before, and
 //! what the host leaves idle is for collection. Bus, link and firmware take no time.
 
-use crate::config::DeviceConfig;
-use crate::config::units::Span;
+use super::super::config::GcConfig;
+use crate::flash::config::FlashConfig;
 use crate::layout::Geometry;
-use crate::scheduler::queues::STARVING;
+use crate::transaction::STARVING;
+use flashlane_units::Span;
 
 /// A request that the controller answers by itself. Unit: picoseconds.
 pub(crate) const ANSWER: u64 = 5_000_000;
@@ -27,8 +28,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    fn new(device: &DeviceConfig) -> Self {
-        let flash = &device.flash;
+    fn new(flash: &FlashConfig, copyback: bool) -> Self {
         let mean = |times: &[Span]| {
             times.iter().map(|time| time.0).sum::<u64>() / times.len().max(1) as u64
         };
@@ -36,7 +36,7 @@ impl Times {
         let page = u128::from(flash.page_size.0) * 1_000_000_000_000;
         let transfer = (page / bytes_per_s.max(1)) as u64;
         let (read, program) = (mean(&flash.read_time), mean(&flash.program_time));
-        let over_channel = if device.ftl.gc.copyback { 0 } else { transfer };
+        let over_channel = if copyback { 0 } else { transfer };
         Self {
             read: read + transfer,
             program: program + transfer,
@@ -76,8 +76,12 @@ pub(super) struct Dies {
 }
 
 impl Dies {
-    pub(super) fn new(device: &DeviceConfig, geometry: Geometry) -> Self {
-        let scheduler = device.scheduler.name();
+    pub(super) fn new(
+        flash: &FlashConfig,
+        gc: &GcConfig,
+        scheduler: &str,
+        geometry: Geometry,
+    ) -> Self {
         let in_order = matches!(scheduler, "fcfs" | "read-priority" | "flin");
         let die_of = |plane| plane / geometry.planes_per_die;
         Self {
@@ -87,12 +91,12 @@ impl Dies {
             die_of_plane: (0..geometry.planes()).map(die_of).collect(),
             planes_per_die: geometry.planes_per_die,
             dies_per_chip: geometry.dies_per_chip,
-            times: Times::new(device),
-            collection_in_order: in_order || !device.ftl.gc.preemptible,
+            times: Times::new(flash, gc.copyback),
+            collection_in_order: in_order || !gc.preemptible,
             erases_last: !matches!(scheduler, "host-first"),
             moves_join: geometry.planes_per_die > 1
                 && !matches!(scheduler, "host-first")
-                && !device.ftl.gc.copyback,
+                && !gc.copyback,
         }
     }
 

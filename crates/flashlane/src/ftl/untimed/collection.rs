@@ -4,8 +4,8 @@
 use flashlane_engine::NONE;
 
 use super::Untimed;
-use crate::config::validate::DIES_PER_CHIP;
 use crate::error::Error;
+use crate::flash::config::DIES_PER_CHIP;
 use crate::ftl::blocks::{Block, BlockState, Stream};
 use crate::ftl::gc::JobKind;
 

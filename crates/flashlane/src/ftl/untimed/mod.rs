@@ -15,9 +15,11 @@ use flashlane_engine::{NONE, Time};
 
 use super::Ftl;
 use super::blocks::Stream;
+use super::config::GcConfig;
 use crate::cache::Cache;
-use crate::config::{CacheConfig, DeviceConfig};
+use crate::cache::config::CacheConfig;
 use crate::error::Error;
+use crate::flash::config::FlashConfig;
 use crate::layout::Layout;
 use clock::Dies;
 pub(crate) use clock::{ANSWER, TURN_ROUND};
@@ -111,10 +113,15 @@ pub(crate) struct Untimed {
 }
 
 impl Untimed {
-    /// A drive in the state that the parts are in.
-    pub(crate) fn new(device: &DeviceConfig, layout: &Layout, ftl: Ftl, cache: Cache) -> Self {
+    /// A drive in the state that the parts are in. `scheduler`: the name of the policy whose order it follows.
+    pub(crate) fn new(
+        (flash, gc, scheduler): (&FlashConfig, &GcConfig, &str),
+        layout: &Layout,
+        ftl: Ftl,
+        cache: (Cache, &CacheConfig),
+    ) -> Self {
         let geometry = layout.geometry;
-        let CacheConfig { write_back_pages_per_plane, .. } = device.cache;
+        let (cache, &CacheConfig { write_back_pages_per_plane, .. }) = cache;
         let bound = geometry.planes() as usize * write_back_pages_per_plane as usize;
         let under_way = WriteBacks { ends: BinaryHeap::with_capacity(bound), bound };
         let jobs = ftl.max_jobs as usize * geometry.planes_per_die as usize;
@@ -126,7 +133,7 @@ impl Untimed {
             cache,
             work: vec![FlowWork::default(); layout.flows.len()],
             erases: 0,
-            dies: Dies::new(device, geometry),
+            dies: Dies::new(flash, gc, scheduler, geometry),
             jobs: vec![VecDeque::with_capacity(jobs); geometry.dies() as usize],
             leaving: Vec::new(),
             write_backs: VecDeque::new(),

@@ -6,7 +6,7 @@ mod weighted;
 pub use round_robin::RoundRobinConfig;
 pub use weighted::WeightedConfig;
 
-crate::policies! {
+flashlane_units::policies! {
     /// Arbitration among submission queues.
     pub enum Arbitration at "interface.arbitration" {
         "round-robin" => RoundRobin(RoundRobinConfig),

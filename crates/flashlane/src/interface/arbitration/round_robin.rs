@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Arbiter;
-use crate::config::policy::PolicyDoc;
+use flashlane_units::PolicyDoc;
 
 /// Parameters of round robin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

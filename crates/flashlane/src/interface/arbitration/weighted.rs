@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Arbiter;
 use super::round_robin::Ring;
-use crate::config::policy::PolicyDoc;
+use flashlane_units::PolicyDoc;
 
 /// Parameters of weighted round robin with urgent priority class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

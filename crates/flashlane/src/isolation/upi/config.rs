@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::policy::PolicyDoc;
-use crate::config::units::{Ratio, Span};
+use flashlane_units::PolicyDoc;
+use flashlane_units::{Ratio, Span};
 
 /// Parameters of UPI. What the paper does not give is ours, and marked so.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -23,11 +23,10 @@ pub use config::{FewestReads, UpiConfig};
 use flashlane_engine::Time;
 
 use super::deal::{by_chip, deal};
-use super::moving::MovingSets;
-use crate::config::DeviceConfig;
+use crate::flash::config::FlashConfig;
 use crate::ftl::blocks::{BlockState, Blocks, Stream};
+use crate::ftl::moving::{IsolationSummary, MovingSets};
 use crate::layout::{FlowSpace, Geometry, Layout};
-use crate::metrics::summary::IsolationSummary;
 use rotation::Rotation;
 use sets::{Owner, Sets};
 use utility::Counts;
@@ -96,11 +95,11 @@ pub(super) struct Upi {
 }
 
 impl Upi {
-    pub(super) fn new(config: &UpiConfig, device: &DeviceConfig, layout: &Layout) -> Self {
+    pub(super) fn new(config: &UpiConfig, flash: &FlashConfig, layout: &Layout) -> Self {
         let geometry = layout.geometry;
         let flows = layout.flows.len();
         let sets = Sets::new(config.owners(geometry, &layout.flows), flows);
-        let mean = |times: &[crate::config::units::Span]| {
+        let mean = |times: &[flashlane_units::Span]| {
             times.iter().map(|time| time.0 as f64).sum::<f64>() / times.len() as f64
         };
         let window = config.window.0 as f64;
@@ -116,8 +115,8 @@ impl Upi {
             counts: Counts {
                 reads: vec![0.0; flows * sets.chips()],
                 programs: vec![0.0; flows],
-                read_time: mean(&device.flash.read_time) / window,
-                program_time: mean(&device.flash.program_time) / window,
+                read_time: mean(&flash.read_time) / window,
+                program_time: mean(&flash.program_time) / window,
                 traffic_limit: config.traffic_limit,
                 traffic_exponents: (0..flows).map(exponent).collect(),
                 read_exponent: config.read_exponent,

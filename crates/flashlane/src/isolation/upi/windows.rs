@@ -5,7 +5,7 @@ use flashlane_engine::Time;
 use super::utility::{StepRules, step};
 use super::{READ_UNIT, Upi, UpiConfig};
 use crate::ftl::blocks::Blocks;
-use crate::metrics::summary::IsolationWindow;
+use crate::ftl::moving::IsolationWindow;
 
 /// Windows that the summary has room for.
 const WINDOWS_MAX: usize = 1024;

@@ -9,12 +9,12 @@ use flashlane_engine::{Table, Use, place_of};
 use crate::config::{DeviceConfig, InterfaceKind, MappingKind, Sharing, WorkloadConfig};
 use crate::transaction::{Source, Transaction};
 
-use super::cause::{CAUSES, Cause};
 pub(crate) use super::charge::Obstacle;
 use super::charge::{Logs, Wait, cell};
 use super::credit::Credits;
 use super::place::Places;
 use super::weights::Weights;
+use crate::cause::{CAUSES, Cause};
 
 /// Requests whose waits for places are shared out together.
 const BLOCK: u64 = 1024;

@@ -1,9 +1,9 @@
 //! Looks up in the logs of dies, channels and memory who had what somebody waited for.
 
-use super::cause::{CAUSES, Cause};
 use super::log::{Cursor, Delay, Log, Part, Point, State};
 use super::sums::{Charge, Delayed, Sum, Tally, share_delay};
 use super::weights::Weights;
+use crate::cause::{CAUSES, Cause};
 
 /// A span in which a piece of work waited. Unit of times: picoseconds.
 #[derive(Clone, Copy, Debug)]

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::cause::Cause;
 use super::sums::{LEAF, Sum, Sums};
+use crate::cause::Cause;
 
 /// What a resource does from some time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

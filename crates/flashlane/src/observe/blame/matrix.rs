@@ -1,8 +1,8 @@
 //! The matrix that the accounts come to.
 
 use super::account::Account;
-use super::cause::{CAUSES, DOCS};
 use super::{Blame, BlameCause, BlameCell, BlameVictim, DEVICE, SCHEMA};
+use crate::cause::{CAUSES, DOCS};
 
 impl Account {
     /// Checks that nothing is charged that was no wait, and nothing left out.

@@ -1,7 +1,6 @@
 //! Who made whom wait: `blame.json`, schema `flashlane.blame/2`.
 
 pub(crate) mod account;
-pub(crate) mod cause;
 mod charge;
 mod credit;
 pub(crate) mod log;

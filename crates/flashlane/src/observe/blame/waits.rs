@@ -1,9 +1,9 @@
 //! Notes what transactions wait for, while they do.
 
 use super::account::{Account, slot};
-use super::cause::CAUSES;
 use super::charge::{Obstacle, Wait};
 use super::log::Delay;
+use crate::cause::CAUSES;
 use crate::transaction::{Source, Transaction};
 
 impl Account {

@@ -6,8 +6,8 @@ use crate::error::Error;
 use crate::layout::SECTOR_BYTES;
 use crate::metrics::windows::Windows;
 use crate::request::Request;
-use crate::workload::RequestOp;
 use flashlane_engine::Time;
+use flashlane_units::RequestOp;
 
 use super::histogram::Histogram;
 

@@ -6,7 +6,7 @@ use super::{Slice, Timeline, TimelineOptions, Track};
 use crate::layout::Geometry;
 use crate::request::Request;
 use crate::transaction::{Op, Source};
-use crate::workload::RequestOp;
+use flashlane_units::RequestOp;
 
 /// What a slice lies on while slices are collected; in the order of the tracks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

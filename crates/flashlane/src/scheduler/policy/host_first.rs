@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use flashlane_engine::{NONE, Time};
 
 use super::Policy;
-use crate::config::policy::PolicyDoc;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::{Op, Source};
+use flashlane_units::PolicyDoc;
 
 /// Parameters (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -22,12 +22,12 @@ use flashlane_engine::{Slab, Time};
 
 use super::view::View;
 use crate::layout::Geometry;
-use crate::metrics::summary::SchedulerOverhead;
+use crate::scheduler::overhead::SchedulerOverhead;
 use crate::transaction::Transaction;
 use out_of_order::OutOfOrder;
 use priority_out_of_order::PriorityOutOfOrder;
 
-crate::policies! {
+flashlane_units::policies! {
     /// Which transaction a die serves next.
     pub enum Scheduling at "scheduler" {
         "fcfs" => Fcfs(FcfsConfig),

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use flashlane_engine::{NONE, Time};
 
 use super::Policy;
-use crate::config::policy::PolicyDoc;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::Transaction;
+use flashlane_units::PolicyDoc;
 
 /// Weights of the classes below `urgent`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use flashlane_engine::{NONE, Time};
 
 use super::Policy;
-use crate::config::policy::PolicyDoc;
-use crate::config::units::Span;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::Op;
+use flashlane_units::PolicyDoc;
+use flashlane_units::Span;
 
 /// Parameters of read priority.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

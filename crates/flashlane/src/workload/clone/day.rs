@@ -3,7 +3,7 @@
 use flashlane_engine::Time;
 
 use super::params::CloneParams;
-use crate::config::units::Span;
+use flashlane_units::Span;
 
 /// Hours of a day.
 const DAY_HOURS: f64 = 24.0;

@@ -14,12 +14,14 @@
 //!
 //! Source: FLIN (ISCA 2018) Table 2; UPI's Table 2 for those with a day.
 
+mod check;
 mod day;
 pub mod file;
 mod fit;
 mod gaps;
 mod params;
 mod popularity;
+mod read;
 mod shapes;
 mod sizes;
 mod space;
@@ -30,19 +32,21 @@ use std::path::Path;
 
 use flashlane_engine::{Rng, Time};
 
+pub use self::check::validate_clone;
 use self::day::Day;
 pub use self::file::{CloneFile, CloneSide};
 pub use self::fit::fit;
 use self::gaps::{Cascade, Governor, Renewal};
 pub use self::params::{CloneParams, Side};
+pub use self::read::clone_file;
 use self::sizes::SizeMix;
 use self::space::{ALIGN_SECTORS, Addresses};
 use super::footprint::Footprint;
 use super::pace::{Clock, Gap, PassEnd};
 use super::{Planned, RequestOp, RequestSource};
-use crate::config::{CloneConfig, load};
 use crate::error::Error;
 use crate::layout::FlowSpace;
+use crate::workload::config::CloneConfig;
 
 /// Shortest horizon of the correction of a type's mean gap. Unit: requests of the type.
 const HORIZON_MIN: f64 = 2000.0;
@@ -116,7 +120,7 @@ impl CloneSource {
     ) -> Result<Self, Error> {
         let file;
         let params = if is_file(&config.of) {
-            file = load::clone_file(Path::new(&config.of))?;
+            file = clone_file(Path::new(&config.of))?;
             file.params()
         } else {
             *find(&config.of)?

@@ -3,9 +3,9 @@
 use flashlane_engine::{Rng, Time};
 
 use super::{MqsimRandom, place};
-use crate::config::{MqsimAddress, MqsimSyntheticConfig};
 use crate::error::Error;
 use crate::layout::{FlowSpace, SECTOR_BYTES};
+use crate::workload::config::{MqsimAddress, MqsimSyntheticConfig};
 use crate::workload::{Planned, RequestOp, RequestSource, SourceReport};
 
 /// Which random numbers a flow draws.

@@ -3,9 +3,9 @@
 use flashlane_engine::Time;
 
 use super::place;
-use crate::config::MqsimTraceConfig;
 use crate::error::Error;
 use crate::layout::FlowSpace;
+use crate::workload::config::MqsimTraceConfig;
 use crate::workload::{Planned, RequestOp, RequestSource, SourceReport};
 
 /// A line of a trace.

@@ -14,9 +14,9 @@ use self::place::{Placed, Placer};
 pub use self::reading::with_usual_units;
 pub use self::scan::footprint;
 use super::{Planned, RequestOp, RequestSource, SourceReport};
-use crate::config::{DecreasingTimes, TraceConfig};
 use crate::error::Error;
 use crate::layout::FlowSpace;
+use crate::workload::config::{DecreasingTimes, TraceConfig};
 
 /// A replayed trace. Streams: the file is never loaded whole.
 ///

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use flashlane_trace::{Op, Record};
 
-use crate::config::{OutOfRange, TraceConfig};
 use crate::layout::SECTOR_BYTES;
+use crate::workload::config::{OutOfRange, TraceConfig};
 use crate::workload::size::REQUEST_SECTORS_MAX;
 
 /// The rule that maps addresses of the trace to sectors of the flow.
@@ -82,8 +82,8 @@ impl Placer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::units::ByteSize;
     use crate::workload::trace::plain_config;
+    use flashlane_units::ByteSize;
 
     fn record(offset_bytes: u64, length_bytes: u64, device: u32) -> Record {
         Record { time_ps: 0, op: Op::Write, offset_bytes, length_bytes, device }

@@ -3,8 +3,8 @@
 use flashlane_trace::{BareColumns, Format, SpaceUnit, TimeUnit, detect};
 
 use super::trace_error;
-use crate::config::TraceConfig;
 use crate::error::Error;
+use crate::workload::config::TraceConfig;
 
 /// Settles how five bare columns are read, where one of their units is named and no format: the other one is then
 /// the usual one. Other files are left as they are.

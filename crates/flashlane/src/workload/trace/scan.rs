@@ -6,9 +6,9 @@ use flashlane_trace::{Record, TraceReader};
 
 use super::place::{Placed, Placer};
 use super::{open_reader, trace_error};
-use crate::config::{OutOfRange, TraceConfig};
 use crate::error::Error;
 use crate::layout::{FlowSpace, SECTOR_BYTES};
+use crate::workload::config::{OutOfRange, TraceConfig};
 use crate::workload::footprint::{Footprint, PageSet};
 
 /// The placement rule of a trace. Reads the file only where the rule needs it: to number the devices,

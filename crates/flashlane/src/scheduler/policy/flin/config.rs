@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::policy::PolicyDoc;
-use crate::config::units::{Bandwidth, Span};
+use flashlane_units::PolicyDoc;
+use flashlane_units::{Bandwidth, Span};
 
 /// The stages of FLIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

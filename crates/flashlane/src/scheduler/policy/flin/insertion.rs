@@ -3,9 +3,9 @@
 use super::region::Entry;
 use super::reorder::Moment;
 use super::{Flin, Times, side};
-use crate::config::units::Span;
 use crate::scheduler::view::View;
 use flashlane_engine::Time;
+use flashlane_units::Span;
 
 impl Flin {
     /// Puts a new transaction of a host request into its queue.

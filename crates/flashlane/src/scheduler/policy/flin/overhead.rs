@@ -1,6 +1,6 @@
 //! What FLIN costs the drive: memory and work (section 5.5).
 
-use crate::metrics::summary::SchedulerOverhead;
+use crate::scheduler::overhead::SchedulerOverhead;
 
 /// Counters of a run.
 #[derive(Clone, Copy, Debug, Default)]

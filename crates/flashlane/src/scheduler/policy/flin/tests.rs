@@ -5,13 +5,13 @@ use flashlane_engine::Slab;
 
 use super::*;
 use crate::config::load::{self, Overrides};
-use crate::config::units::{Span, TransferRate};
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::flash::Flash;
 use crate::ftl::FtlState;
 use crate::ftl::blocks::Stream;
 use crate::layout::Layout;
 use crate::scheduler::view::is_ready;
+use flashlane_units::{Span, TransferRate};
 
 const US: u64 = 1_000_000;
 const READ_COST: u64 = 110;
@@ -47,7 +47,7 @@ impl Unit0 {
                 .expect("two flows")
                 .config;
         let layout = Layout::new(&device, &workload);
-        let mut state = FtlState::new(&device, &layout, 0);
+        let mut state = FtlState::new(device.ftl_settings(), &layout, 0);
         // Both flows have a block of 32 valid pages.
         for flow in 0..2 {
             (0..32).for_each(|_| {
@@ -170,8 +170,8 @@ impl Unit0 {
 /// Both flows are of high read and write intensity from the second epoch on.
 fn all_high() -> FlinConfig {
     FlinConfig {
-        read_intensity: crate::config::units::Bandwidth(1),
-        write_intensity: crate::config::units::Bandwidth(1),
+        read_intensity: flashlane_units::Bandwidth(1),
+        write_intensity: flashlane_units::Bandwidth(1),
         ..FlinConfig::default()
     }
 }

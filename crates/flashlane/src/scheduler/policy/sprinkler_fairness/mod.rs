@@ -29,12 +29,12 @@ use flashlane_engine::{List, Time};
 
 use super::Policy;
 use super::sprinkler::{Sprinkler, SprinklerConfig};
-use crate::config::policy::PolicyDoc;
-use crate::config::units::Span;
 use crate::layout::Geometry;
 use crate::scheduler::view::View;
 use crate::transaction::{Op, Source, Transaction};
 use budget::Budgets;
+use flashlane_units::PolicyDoc;
+use flashlane_units::Span;
 
 /// Parameters of Sprinkler with budgets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,8 +1,9 @@
 //! Rules of files of clone parameters.
 
-use super::MAX_REQUEST_BYTES;
-use super::rules::Rules;
-use crate::workload::clone::{CloneFile, CloneSide};
+use super::{CloneFile, CloneSide};
+use crate::error::Problem;
+use crate::reading::Rules;
+use crate::workload::config::MAX_REQUEST_BYTES;
 
 /// Largest request. Unit: KiB.
 const SIZE_KIB_MAX: f64 = (MAX_REQUEST_BYTES / 1024) as f64;
@@ -11,7 +12,7 @@ const SIZES_MAX: usize = 1024;
 /// Most points of a day.
 const POINTS_MAX: usize = 1440;
 
-pub(super) fn check(rules: &mut Rules, file: &CloneFile) {
+fn check(rules: &mut Rules, file: &CloneFile) {
     rules.require(file.summary.starts_with("synthetic"), "summary", || {
         format!("found {:?}, allowed: a text that starts with \"synthetic\"", file.summary)
     });
@@ -75,4 +76,12 @@ fn check_daily(rules: &mut Rules, key: &str, daily: &[(f64, f64)]) {
         rules.range(format!("{key}[{index}][1]"), rate, &(0.001..=1000.0));
         last = Some(hour);
     }
+}
+
+/// Every problem of a file of clone parameters.
+#[must_use]
+pub fn validate_clone(file: &CloneFile) -> Vec<Problem> {
+    let mut rules = Rules::default();
+    check(&mut rules, file);
+    rules.problems
 }

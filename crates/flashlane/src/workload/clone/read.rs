@@ -2,19 +2,18 @@
 
 use std::path::Path;
 
-use super::source::{self, read_text};
-use crate::config::validate;
+use super::{CloneFile, validate_clone};
 use crate::error::Error;
-use crate::workload::clone::CloneFile;
+use crate::reading::{parse, read_text};
 
 /// Reads and checks a file of clone parameters.
 ///
 /// # Errors
 /// [`Error::Config`] with file, line or key, what was found and what is allowed.
 pub fn clone_file(path: &Path) -> Result<CloneFile, Error> {
-    let draft = source::parse(&read_text(path)?, &path.display().to_string())?;
+    let draft = parse(&read_text(path)?, &path.display().to_string())?;
     let file: CloneFile = draft.finish()?;
-    let mut problems = validate::validate_clone(&file);
+    let mut problems = validate_clone(&file);
     for problem in &mut problems {
         problem.place = draft.places.locate(&problem.place);
     }

@@ -5,11 +5,15 @@
 //! there; that is no event: whoever uses the direction next, or looks for the answer, sees to those
 //! that were due before. Source: MQSim (FAST'18) section 4; packet overheads of PCIe 3.0.
 
+pub(crate) mod config;
+
 use flashlane_engine::{EventQueue, Ring, Sequence, Time};
 
-use crate::config::{CompatConfig, InterfaceConfig, LinkConfig};
+use crate::compat::CompatConfig;
 use crate::event::Event;
 use crate::layout::SECTOR_BYTES;
+use crate::link::config::LinkConfig;
+use flashlane_units::ByteSize;
 
 /// Payload of a doorbell. Unit: bytes.
 const DOORBELL_BYTES: u64 = 2;
@@ -91,7 +95,7 @@ impl Link {
     /// Derives the message times from the configuration.
     pub(crate) fn new(
         link: &LinkConfig,
-        interface: &InterfaceConfig,
+        (submission_entry, completion_entry): (ByteSize, ByteSize),
         compat: &CompatConfig,
     ) -> Self {
         let mut made = Self {
@@ -113,12 +117,12 @@ impl Link {
             submission: 0,
             completion_entry: 0,
         };
-        let entry = if compat.padded_sqe { 72 } else { interface.submission_entry.0 };
+        let entry = if compat.padded_sqe { 72 } else { submission_entry.0 };
         made.by_sectors = (0..=SECTORS_KNOWN).map(|n| made.data(n * SECTOR_BYTES)).collect();
         made.doorbell = made.data(DOORBELL_BYTES);
         made.read_request = made.data(READ_REQUEST_BYTES);
         made.submission = made.data(entry);
-        made.completion_entry = made.data(interface.completion_entry.0);
+        made.completion_entry = made.data(completion_entry.0);
         made
     }
 
@@ -240,10 +244,10 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::units::{Bandwidth, ByteSize};
+    use flashlane_units::{Bandwidth, ByteSize};
 
     fn link(compat: &CompatConfig) -> Link {
-        Link::new(&LinkConfig::default(), &InterfaceConfig::default(), compat)
+        Link::new(&LinkConfig::default(), (ByteSize(64), ByteSize(16)), compat)
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
 ///
 /// # Errors
 /// Text that is not TOML, with the line; a key that is given twice.
-pub(super) fn parse(text: &str, file: &str) -> Result<Draft, Error> {
+pub(crate) fn parse(text: &str, file: &str) -> Result<Draft, Error> {
     let refuse = |error: &toml::de::Error| {
         let line = error.span().map(|span| Lines::new(text).line(span.start));
         let place = line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"));

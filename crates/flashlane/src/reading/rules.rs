@@ -3,23 +3,23 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use crate::config::units::{ByteSize, Ratio, Span};
 use crate::error::Problem;
+use flashlane_units::{ByteSize, Ratio, Span};
 
 /// Problems found so far.
 #[derive(Debug, Default)]
-pub(super) struct Rules {
-    pub(super) problems: Vec<Problem>,
+pub(crate) struct Rules {
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl Rules {
     /// Refuses what was found at `key`.
-    pub(super) fn refuse(&mut self, key: impl Into<String>, message: impl Into<String>) {
+    pub(crate) fn refuse(&mut self, key: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem { place: key.into(), message: message.into() });
     }
 
     /// Refuses what was found at `key` unless the rule holds.
-    pub(super) fn require(
+    pub(crate) fn require(
         &mut self,
         holds: bool,
         key: impl Into<String>,
@@ -31,7 +31,7 @@ impl Rules {
     }
 
     /// A number in a range.
-    pub(super) fn range<T: PartialOrd + Display>(
+    pub(crate) fn range<T: PartialOrd + Display>(
         &mut self,
         key: impl Into<String>,
         value: T,
@@ -43,7 +43,7 @@ impl Rules {
     }
 
     /// A size in a range.
-    pub(super) fn bytes(
+    pub(crate) fn bytes(
         &mut self,
         key: impl Into<String>,
         value: ByteSize,
@@ -56,7 +56,7 @@ impl Rules {
     }
 
     /// A size in a range that is a multiple of a host sector.
-    pub(super) fn sectors(&mut self, key: &str, value: ByteSize, range: RangeInclusive<u64>) {
+    pub(crate) fn sectors(&mut self, key: &str, value: ByteSize, range: RangeInclusive<u64>) {
         self.require(value.0.is_multiple_of(512), key, || {
             format!("found {value}, allowed: multiples of 512B")
         });
@@ -64,7 +64,7 @@ impl Rules {
     }
 
     /// A time in a range.
-    pub(super) fn span(
+    pub(crate) fn span(
         &mut self,
         key: impl Into<String>,
         value: Span,
@@ -77,14 +77,14 @@ impl Rules {
     }
 
     /// A share of something.
-    pub(super) fn share(&mut self, key: impl Into<String>, value: Ratio) {
+    pub(crate) fn share(&mut self, key: impl Into<String>, value: Ratio) {
         self.require((0.0..=1.0).contains(&value.0), key, || {
             format!("found {value}, allowed: 0 to 1 (or 0% to 100%)")
         });
     }
 
     /// A factor above zero.
-    pub(super) fn factor(&mut self, key: impl Into<String>, value: f64) {
+    pub(crate) fn factor(&mut self, key: impl Into<String>, value: f64) {
         self.require((1e-9..=1e9).contains(&value), key, || {
             format!("found {value}, allowed: above 0 (1e-9 to 1e9)")
         });

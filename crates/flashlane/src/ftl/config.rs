@@ -1,12 +1,17 @@
-//! The translation layer: mapping, allocation, collection, wear, the state at the start.
+//! Configuration of the translation layer: mapping, allocation, collection, wear, the state at the start.
+
+use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cache::Sharing;
-use crate::config::units::{BlockShare, ByteSize, Ratio};
-use crate::ftl::allocation::Allocation;
-use crate::ftl::gc::Victim;
+use super::allocation::Allocation;
+use super::gc::Victim;
+use crate::compat::CompatConfig;
+use flashlane_units::{BlockShare, ByteSize, Ratio, Sharing};
+
+/// (physical - logical) / logical.
+pub const OVER_PROVISIONING: RangeInclusive<f64> = 0.005..=10.0;
 
 /// Flash translation layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +44,26 @@ impl Default for FtlConfig {
             wear_leveling: WearConfig::default(),
             precondition: PreconditionConfig::default(),
         }
+    }
+}
+
+/// What a translation layer is made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FtlSettings<'a> {
+    pub(crate) config: &'a FtlConfig,
+    pub(crate) compat: &'a CompatConfig,
+    /// The memory is written in place: there is nothing to map and to collect.
+    pub(crate) in_place: bool,
+    /// The isolation policy moves chips from flow to flow during the run.
+    pub(crate) sets_move: bool,
+}
+
+impl FtlSettings<'_> {
+    /// Frontiers are open before anything is written. Only where pages are mapped one by one.
+    pub(crate) fn opens_frontiers_at_start(&self) -> bool {
+        self.compat.frontiers_at_start
+            && !self.in_place
+            && self.config.mapping.kind != MappingKind::Hybrid
     }
 }
 

@@ -1,9 +1,9 @@
-//! The link between host and device.
+//! Configuration of the link between host and device.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::units::{Bandwidth, ByteSize};
+use flashlane_units::{Bandwidth, ByteSize};
 
 /// PCIe: two independent directions, each a first-come-first-served server.
 /// Source: MQSim (FAST'18) section 4; PCI Express base specification.

@@ -15,14 +15,14 @@ const CHOICES: &[&str] =
 
 /// Values and where they were written.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Draft {
-    pub(super) value: Table,
-    pub(super) places: Places,
+pub(crate) struct Draft {
+    pub(crate) value: Table,
+    pub(crate) places: Places,
 }
 
 impl Draft {
     /// The draft of a finished configuration, so that overrides can go on top of it.
-    pub(super) fn of<T: Serialize>(config: &T, file: &str) -> Result<Self, Error> {
+    pub(crate) fn of<T: Serialize>(config: &T, file: &str) -> Result<Self, Error> {
         let value = Table::try_from(config).map_err(|error| {
             Error::config(file, format!("cannot be overridden key by key: {error}"))
         })?;
@@ -30,12 +30,12 @@ impl Draft {
     }
 
     /// Lays `over` on top: tables merge, everything else is replaced.
-    pub(super) fn merge(&mut self, over: Self) {
+    pub(crate) fn merge(&mut self, over: Self) {
         merge_tables("", &mut self.value, over.value, &mut self.places, &over.places);
     }
 
     /// Sets one key from the command line.
-    pub(super) fn set(&mut self, path: &str, value: Value, place: &str) -> Result<(), Problem> {
+    pub(crate) fn set(&mut self, path: &str, value: Value, place: &str) -> Result<(), Problem> {
         let steps: Vec<&str> =
             path.split(['.', '[']).map(|step| step.strip_suffix(']').unwrap_or(step)).collect();
         if steps.iter().any(|step| step.is_empty()) {
@@ -56,7 +56,7 @@ impl Draft {
     }
 
     /// Reads the structure that the values describe.
-    pub(super) fn finish<T: DeserializeOwned>(&self) -> Result<T, Error> {
+    pub(crate) fn finish<T: DeserializeOwned>(&self) -> Result<T, Error> {
         serde_path_to_error::deserialize(Value::Table(self.value.clone())).map_err(|error| {
             let message = error.inner().message().to_owned();
             Error::Config(vec![refuse::problem(error.path(), &message, &self.places)])
@@ -132,7 +132,7 @@ fn element(list: &[Value], above: &str, step: &str, place: &str) -> Result<usize
 }
 
 /// The value that the text after `=` stands for: TOML, and a bare word is a string.
-pub(super) fn parse_value(text: &str) -> Value {
+pub(crate) fn parse_value(text: &str) -> Value {
     let parsed = toml::from_str::<Table>(&format!("value = {text}")).ok();
     parsed
         .filter(|table| table.len() == 1)

@@ -1,9 +1,9 @@
-//! The data cache and its memory.
+//! Configuration of the data cache and its memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::units::{ByteSize, Span, TransferRate};
+use flashlane_units::{ByteSize, Sharing, Span, TransferRate};
 
 /// The DRAM data cache. Which flows use it, and how, is the flow's `cache` key.
 /// Source: MQSim (FAST'18) section 4.2.1.
@@ -54,16 +54,6 @@ pub enum CacheMechanism {
     Simple,
 }
 
-/// How flows divide a resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sharing {
-    /// All flows use all of it.
-    Shared,
-    /// Each flow of the workload has an equal part of its own.
-    EqualPartitioning,
-}
-
 /// DRAM timing of the data cache: banks with an open row each behind one data bus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -96,4 +86,19 @@ impl Default for DramConfig {
             t_rp: Span(13_000),
         }
     }
+}
+
+/// What the data cache does for a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheMode {
+    /// Straight to flash.
+    Off,
+    /// Writes are acknowledged from DRAM; reads look in it but never fill it.
+    #[default]
+    Write,
+    /// Reads fill it; writes go to flash and refresh what is cached.
+    Read,
+    /// Both.
+    WriteRead,
 }

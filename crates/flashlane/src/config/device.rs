@@ -1,24 +1,22 @@
 //! The device: link, host interface, cache, translation layer, scheduler, flash.
 
-mod cache;
-mod compat;
-mod flash;
-mod ftl;
-mod interface;
-mod link;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::cache::config::{CacheConfig, CacheMechanism, CacheMode, DramConfig};
+pub use crate::compat::CompatConfig;
+pub use crate::flash::config::{
+    ChannelClass, FlashConfig, SmallReadConfig, SuspendConfig, Technology,
+};
+use crate::ftl::config::FtlSettings;
+pub use crate::ftl::config::{
+    FtlConfig, GcConfig, MappingConfig, MappingKind, PreconditionConfig, UnwrittenRead, WearConfig,
+};
+pub use crate::interface::config::{InterfaceConfig, InterfaceKind, Priority, SataConfig};
 use crate::isolation::Isolation;
+pub use crate::link::config::LinkConfig;
 use crate::scheduler::Scheduling;
-
-pub use cache::*;
-pub use compat::*;
-pub use flash::*;
-pub use ftl::*;
-pub use interface::*;
-pub use link::*;
+pub use flashlane_units::Sharing;
 
 /// A simulated drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +50,18 @@ pub struct DeviceConfig {
     /// Switches to the released MQSim's arithmetic. All off by default.
     #[serde(default)]
     pub compat: CompatConfig,
+}
+
+impl DeviceConfig {
+    /// What the translation layer of the drive is made from.
+    pub(crate) fn ftl_settings(&self) -> FtlSettings<'_> {
+        FtlSettings {
+            config: &self.ftl,
+            compat: &self.compat,
+            in_place: self.flash.technology == Technology::InPlace,
+            sets_move: matches!(self.isolation, Isolation::Upi(_)),
+        }
+    }
 }
 
 fn default_scheduler() -> Scheduling {

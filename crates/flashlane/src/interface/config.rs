@@ -1,10 +1,10 @@
-//! The host interface of the drive.
+//! Configuration of the host interface.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::units::{Bandwidth, ByteSize, Span};
-use crate::interface::arbitration::Arbitration;
+use super::arbitration::Arbitration;
+use flashlane_units::{Bandwidth, ByteSize, Span};
 
 /// The host interface: NVMe with one submission and one completion queue per flow, doorbells, fetch
 /// and arbitration, or SATA with one tagged queue for all flows. Firmware is the same for both.
@@ -98,4 +98,21 @@ impl Default for SataConfig {
             frame_overhead: ByteSize(12),
         }
     }
+}
+
+/// NVMe weighted-round-robin class.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Priority {
+    /// Before all others.
+    Urgent,
+    /// Weighted, highest weight.
+    High,
+    /// Weighted.
+    #[default]
+    Medium,
+    /// Weighted, lowest weight.
+    Low,
 }

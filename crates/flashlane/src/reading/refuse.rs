@@ -7,7 +7,7 @@ use super::places::{Places, join, join_index};
 use crate::error::Problem;
 
 /// The problem that a deserialisation error at `path` stands for.
-pub(super) fn problem(path: &Path, message: &str, places: &Places) -> Problem {
+pub(crate) fn problem(path: &Path, message: &str, places: &Places) -> Problem {
     let mut key = key_path(path);
     let (word, text) = explain(message.trim());
     let place = if let Some(word) = word {

@@ -6,12 +6,12 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// A key path, one level deeper.
-pub(super) fn join(path: &str, key: &str) -> String {
+pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 /// A key path, one list element deeper.
-pub(super) fn join_index(path: &str, index: usize) -> String {
+pub(crate) fn join_index(path: &str, index: usize) -> String {
     format!("{path}[{index}]")
 }
 
@@ -57,7 +57,7 @@ impl Places {
     }
 
     /// The same, at the line of the nearest table that was written.
-    pub(super) fn locate_nearest(&self, key: &str) -> String {
+    pub(crate) fn locate_nearest(&self, key: &str) -> String {
         let mut above = Some(key);
         while let Some(path) = above {
             if let Some(place) = self.keys.get(path) {
@@ -69,18 +69,18 @@ impl Places {
     }
 
     /// Keys without a line of their own now belong to `file`.
-    pub(super) fn rename(&mut self, file: &str) {
+    pub(crate) fn rename(&mut self, file: &str) {
         file.clone_into(&mut self.file);
     }
 
     /// Notes that `key` and everything below it now comes from `place`.
-    pub(in crate::config) fn set(&mut self, key: &str, place: &str) {
+    pub(crate) fn set(&mut self, key: &str, place: &str) {
         self.remove_below(key);
         self.keys.insert(key.to_owned(), place.to_owned());
     }
 
     /// Takes over the places of `other` for `key` and everything below it.
-    pub(super) fn take_over(&mut self, key: &str, other: &Self) {
+    pub(crate) fn take_over(&mut self, key: &str, other: &Self) {
         self.remove_below(key);
         let taken = other.below(key);
         self.keys.extend(taken.map(|(path, place)| (path.clone(), place.clone())));
@@ -101,14 +101,14 @@ impl Places {
     }
 
     /// Takes over the place of `key` alone.
-    pub(super) fn take_over_one(&mut self, key: &str, other: &Self) {
+    pub(crate) fn take_over_one(&mut self, key: &str, other: &Self) {
         if let Some(place) = other.keys.get(key) {
             self.keys.insert(key.to_owned(), place.clone());
         }
     }
 
     /// Records every key of a parsed document.
-    pub(super) fn index(&mut self, text: &str, table: &DeTable<'_>) {
+    pub(crate) fn index(&mut self, text: &str, table: &DeTable<'_>) {
         let lines = Lines::new(text);
         self.index_table(&lines, "", table);
     }
@@ -139,18 +139,18 @@ impl Places {
 }
 
 /// Byte offsets to line numbers.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     starts: Vec<usize>,
 }
 
 impl Lines {
-    pub(super) fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
         Self { starts: std::iter::once(0).chain(ends.map(|(i, _)| i + 1)).collect() }
     }
 
     /// Line of a byte. Range: 1 and above.
-    pub(super) fn line(&self, offset: usize) -> usize {
+    pub(crate) fn line(&self, offset: usize) -> usize {
         self.starts.partition_point(|&start| start <= offset).max(1)
     }
 }

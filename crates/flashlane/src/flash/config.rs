@@ -1,9 +1,27 @@
-//! The memory: geometry, timing, suspension.
+//! Configuration of the memory: geometry, timing, suspension; the limits of its geometry.
+
+use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::units::{ByteSize, Span, TransferRate};
+use crate::layout::{Geometry, SECTOR_BYTES};
+use flashlane_units::{ByteSize, Span, TransferRate};
+
+/// Channels of a device, and chips of a channel.
+pub const CHANNELS: RangeInclusive<u32> = 1..=64;
+/// Dies of a chip.
+pub const DIES_PER_CHIP: RangeInclusive<u32> = 1..=16;
+/// Planes of a die.
+pub const PLANES_PER_DIE: RangeInclusive<u32> = 1..=8;
+/// Blocks of a plane.
+pub const BLOCKS_PER_PLANE: RangeInclusive<u32> = 8..=1_048_576;
+/// Pages of a block.
+pub const PAGES_PER_BLOCK: RangeInclusive<u32> = 4..=8192;
+/// Bytes of a page: a multiple of 512 B in this range.
+pub const PAGE_BYTES: RangeInclusive<u64> = 512..=32_768;
+/// Pages of a device at most: page numbers are 32 bits wide with a little room for marks.
+pub const MAX_PAGES: u64 = (1 << 32) - (1 << 20);
 
 /// The flash memory, or memory that is written in place: geometry, timing, suspension.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -157,6 +175,22 @@ impl Default for SuspendConfig {
             erase_min_left: Span(700_000_000),
             erase_for_write: false,
             erase_min_left_for_write: Span(700_000_000),
+        }
+    }
+}
+
+impl Geometry {
+    /// The geometry that a configuration describes.
+    #[must_use]
+    pub fn new(flash: &FlashConfig) -> Self {
+        Self {
+            channels: flash.channels,
+            chips_per_channel: flash.chips_per_channel,
+            dies_per_chip: flash.dies_per_chip,
+            planes_per_die: flash.planes_per_die,
+            blocks_per_plane: flash.blocks_per_plane,
+            pages_per_block: flash.pages_per_block,
+            sectors_per_page: (flash.page_size.0 / SECTOR_BYTES) as u32,
         }
     }
 }

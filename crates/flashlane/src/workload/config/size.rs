@@ -3,8 +3,8 @@
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::units::ByteSize;
-use super::workload::SizeConfig;
+use super::SizeConfig;
+use flashlane_units::ByteSize;
 
 const KINDS: &[&str] = &["normal", "discrete"];
 

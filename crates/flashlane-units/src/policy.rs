@@ -57,9 +57,9 @@ macro_rules! policies {
 
             /// One row per policy, in registration order.
             #[must_use]
-            pub fn list() -> Vec<$crate::config::policy::PolicyInfo> {
-                use $crate::config::policy::PolicyDoc;
-                vec![$($crate::config::policy::PolicyInfo {
+            pub fn list() -> Vec<$crate::policy::PolicyInfo> {
+                use $crate::policy::PolicyDoc;
+                vec![$($crate::policy::PolicyInfo {
                     family: $key,
                     name: $name,
                     summary: <$config>::SUMMARY,

@@ -1,0 +1,15 @@
+//! Quantities with units, the registration of policies, and the words that every stage shares. This crate
+//! knows no stage of the drive.
+
+pub mod policy;
+mod request;
+mod sharing;
+pub mod units;
+
+pub use policy::{PolicyDoc, PolicyInfo};
+pub use request::RequestOp;
+pub use sharing::Sharing;
+pub use units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
+
+/// Bytes of a host sector.
+pub const SECTOR_BYTES: u64 = 512;

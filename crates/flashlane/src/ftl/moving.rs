@@ -1,0 +1,92 @@
+//! What the translation layer tells and asks an isolation policy whose sets change during a run, and what such
+//! a policy reports.
+
+use flashlane_engine::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::blocks::Blocks;
+
+/// Sets of chips that change during a run.
+///
+/// A policy is told of what happens and decides; it cannot act. It sees the time whenever it is told
+/// something, and ends its windows then: between two events of the host there is nothing to decide.
+pub(crate) trait MovingSets: Send + dyn_clone::DynClone {
+    /// The host reads a page of the flow that lies in this block.
+    fn host_read(&mut self, flow: u16, block: u32, blocks: &Blocks, now: Time);
+
+    /// The host writes a page of the flow to flash.
+    fn host_write(&mut self, flow: u16, blocks: &Blocks, now: Time);
+
+    /// Collection moved a page of the flow; `away`: to another chip.
+    fn copied(&mut self, flow: u16, away: bool);
+
+    /// A block was erased.
+    fn erased(&mut self, block: u32);
+
+    /// The plane that a write of the flow goes to; `old`: the plane of its page now, or `NONE`. It may
+    /// have no free block at the moment, and then makes one.
+    fn plane_of_write(&mut self, flow: u16, old: u32, blocks: &Blocks) -> u32;
+
+    /// The plane that a page of the flow moves to which collection finds on `plane`: the same if it may
+    /// stay, or must for want of room, and else one with room at once.
+    fn plane_of_copy(&mut self, flow: u16, plane: u32, blocks: &Blocks) -> u32;
+
+    /// Chips that the flow may write to.
+    fn chips_of(&self, flow: u16) -> u32;
+
+    /// The flow may write to the plane.
+    fn may_write(&self, flow: u16, plane: u32) -> bool;
+
+    /// The block of the plane, counted in it, to empty next; `None` where none is worth it.
+    fn victim(&self, plane: u32, blocks: &Blocks) -> Option<u32>;
+
+    /// Checks the policy's own state, with `--check`.
+    fn audit(&self, blocks: &Blocks);
+
+    /// What the summary says of the run so far.
+    fn summary(&self, blocks: &Blocks) -> IsolationSummary;
+}
+
+dyn_clone::clone_trait_object!(MovingSets);
+
+/// Sets of chips that flows write to, over the whole run. Lists have one entry per flow, in the order of the
+/// workload. Source: UPI (HotStorage) section 3.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IsolationSummary {
+    /// Chips of each set at the end, numbered channel by channel.
+    pub sets: Vec<Vec<u32>>,
+    /// Windows that ended with an allocation step.
+    pub ended_windows: u64,
+    /// Chips that the allocation step moved.
+    pub transfers: u64,
+    /// Chips that went to a flow whose set had no room.
+    pub forced_transfers: u64,
+    /// Pages that collection moved to a chip of their owner.
+    pub relocated_pages: Vec<u64>,
+    /// Pages that the host read from chips that their owner did not write to at that moment.
+    pub away_reads: Vec<u64>,
+    /// Valid pages at the end on chips that their owner does not write to.
+    pub away_pages: Vec<u64>,
+    /// Copies that stayed on a chip that their owner does not write to, since its set had no room.
+    pub stranded_copies: u64,
+    /// Writes that went outside of their set, with `overflow`.
+    pub overflow_pages: u64,
+    /// Utility of each flow in the last window. Range: 0..=1.
+    pub utilities: Vec<f64>,
+    /// Running mean of the write amplification of each flow, as the equations use it.
+    pub write_amplification: Vec<f64>,
+    /// Windows in order; every second one, fourth one and so on of long runs.
+    pub windows: Vec<IsolationWindow>,
+}
+
+/// Sets after the allocation step of a window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IsolationWindow {
+    /// End of the window, from the beginning of the run. Unit: seconds.
+    pub end_s: f64,
+    /// Chips of each set after the step.
+    pub chips: Vec<u32>,
+    /// Utility of each flow, by which the step decided.
+    pub utilities: Vec<f64>,
+}
