@@ -2,13 +2,13 @@
 
 use flashlane_engine::NONE;
 
+use crate::device::Device;
 use crate::ftl::Ftl;
 use crate::layout::Layout;
 use crate::scheduler::policy::Policy;
-use crate::ssd::Ssd;
 use crate::transaction::Place;
 
-impl Ssd {
+impl Device {
     /// Checks everything that must hold between two events.
     pub(crate) fn audit(&self) {
         self.ftl.audit_pages(&self.layout);

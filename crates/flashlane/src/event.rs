@@ -1,4 +1,4 @@
-//! Everything that can happen in the device. The one `match` over it is in [`crate::ssd`].
+//! Everything that can happen in the device. The one `match` over it is in [`crate::device`].
 
 use flashlane_engine::Laned;
 use flashlane_engine::event_queue::UNORDERED;
@@ -51,13 +51,13 @@ pub(crate) enum Event {
 pub(crate) enum Up {
     /// Nothing.
     Nothing,
-    /// A request of the flow that was submitted for this time has arrived. Then: [`crate::ssd::Ssd::ring`].
+    /// A request of the flow that was submitted for this time has arrived. Then: [`crate::device::Device::ring`].
     Arrived { flow: u16 },
-    /// A request of the flow is complete. Then: [`crate::ssd::Ssd::completion_over`].
+    /// A request of the flow is complete. Then: [`crate::device::Device::completion_over`].
     Completed { flow: u16 },
     /// The same of a SATA drive. Then: nothing.
     TagFreed { flow: u16 },
-    /// The tenant asked to be woken now. Then: [`crate::ssd::Ssd::ring`].
+    /// The tenant asked to be woken now. Then: [`crate::device::Device::ring`].
     Woken { flow: u16 },
 }
 

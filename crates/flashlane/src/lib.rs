@@ -11,6 +11,7 @@ mod reading;
 // What every stage may import.
 mod cause;
 mod compat;
+mod context;
 mod event;
 pub mod layout;
 mod request;
@@ -29,6 +30,7 @@ pub mod workload; // 1
 
 // What stands above the stages: the loop over them all, what drives it, what watches and measures it.
 mod audit;
+mod device;
 pub mod drive;
 pub mod metrics; // 8
 pub mod observe;
@@ -36,7 +38,7 @@ mod options;
 mod parallel;
 pub mod precondition;
 pub mod run;
-mod ssd;
+
 mod tenants;
 mod visible;
 mod waf_only;

@@ -7,7 +7,7 @@ use flashlane_engine::{NONE, Time};
 
 use super::*;
 use crate::config::load::{self, Overrides};
-use crate::ssd::Ssd;
+use crate::device::Device;
 use flashlane_units::RequestOp;
 
 fn inputs(sets: &[&str], flow: &str) -> (DeviceConfig, WorkloadConfig) {
@@ -55,7 +55,7 @@ fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
 }
 
 /// The same from the tables and the data cache of a finished run.
-fn found(ssd: &mut Ssd) -> BTreeMap<u32, u64> {
+fn found(ssd: &mut Device) -> BTreeMap<u32, u64> {
     let mut held = BTreeMap::new();
     for lpa in 0..ssd.ftl.pages.logical_pages() {
         let on_flash = if ssd.ftl.pages.ppa(lpa) == NONE { 0 } else { ssd.ftl.pages.mask(lpa) };

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, InterfaceKind, Priority, Technology, WorkloadConfig};
+use crate::device::Device;
 use crate::drive::recording::Recorder as Recording;
 use crate::error::Error;
 use crate::ftl::{FrozenState, Ftl, FtlState};
@@ -21,7 +22,6 @@ use crate::observe::{self, Blame, Completions, Observed, Observer, TimeSeries, T
 pub use crate::options::{Progress, RunOptions, Warmup};
 use crate::parallel::{self, Begun, Jobs};
 use crate::precondition;
-use crate::ssd::Ssd;
 use crate::tenants::{Run, Tenants};
 use crate::waf_only;
 use crate::workload::footprint::Footprint;
@@ -130,7 +130,7 @@ impl<'a> Prepared<'a> {
                 recorder.keep_windows(flow, Windows::new(length, by_arrival));
             }
         }
-        let ssd = Ssd::new(
+        let ssd = Device::new(
             self.device,
             self.workload,
             self.layout.clone(),

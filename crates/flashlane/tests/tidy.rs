@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Files that add methods to `Ssd`, and import it for that, although `ssd.rs` imports their folders. No other
-/// imports may close a circle, and no other file of a stage may import `ssd.rs`. A file leaves the list when its
-/// `impl Ssd` has gone; none may join it.
-const ADD_TO_SSD: &[&str] = &[
+/// Files that add methods to `Device`, and import it for that, although `device/mod.rs` imports their folders. No other
+/// imports may close a circle, and no other file of a stage may import `device/mod.rs`. A file leaves the list when its
+/// `impl Device` has gone; none may join it.
+const ADD_TO_DEVICE: &[&str] = &[
     "cache/mod.rs",
     "flash/channel.rs",
     "flash/copyback.rs",
@@ -51,7 +51,7 @@ const ABOVE: &[&str] = &[
     "options",
     "precondition",
     "run",
-    "ssd",
+    "device",
     "tenants",
     "waf_only",
 ];
@@ -330,23 +330,23 @@ fn module(path: &str) -> Module {
 fn circles_of_imports_stay_in_one_folder() {
     let sources = sources();
     let mut imports = sources.imports();
-    let ssd = module("ssd");
+    let device = module("device");
     let mut problems = Vec::new();
-    for &file in ADD_TO_SSD {
+    for &file in ADD_TO_DEVICE {
         let known = sources.files.iter().find(|(_, known)| **known == file);
         let needed = known.is_some_and(|(module, _)| {
-            let in_circle = || way(&imports, &ssd, module).is_some();
-            imports[module].contains_key(&ssd) && (STAGES.contains(&room(module)) || in_circle())
+            let in_circle = || way(&imports, &device, module).is_some();
+            imports[module].contains_key(&device) && (STAGES.contains(&room(module)) || in_circle())
         });
         if !needed {
             problems.push(format!(
-                "{file} no longer has to import ssd.rs: take it off the list ADD_TO_SSD"
+                "{file} no longer has to import device/mod.rs: take it off the list ADD_TO_DEVICE"
             ));
         }
     }
     for (from, imported) in &mut imports {
-        if ADD_TO_SSD.contains(&sources.file(from)) {
-            imported.remove(&ssd);
+        if ADD_TO_DEVICE.contains(&sources.file(from)) {
+            imported.remove(&device);
         }
     }
     for circle in circles(&sources, &imports) {
@@ -368,7 +368,7 @@ fn stages_do_not_look_up() {
         if STAGES.contains(&room(from)) {
             for (to, path) in imported.iter().filter(|(to, _)| ABOVE.contains(&room(to))) {
                 let (from, to) = (sources.file(from), sources.file(to));
-                if !(to == "ssd.rs" && ADD_TO_SSD.contains(&from)) {
+                if !(to == "device/mod.rs" && ADD_TO_DEVICE.contains(&from)) {
                     problems.push(format!("{from} imports {path} ({to})"));
                 }
             }

@@ -20,9 +20,9 @@ mod write_backs;
 use flashlane_engine::{Array, NONE};
 
 use crate::compat::CompatConfig;
+use crate::device::Device;
 use crate::event::Event;
 use crate::layout::{Geometry, SECTOR_BYTES};
-use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
 use config::{CacheConfig, CacheMechanism, CacheMode};
 use dram::{Dram, Piece};
@@ -126,7 +126,7 @@ impl Cache {
     }
 }
 
-impl Ssd {
+impl Device {
     /// Pages of a read: what the cache has comes from DRAM, the rest from flash.
     #[inline]
     pub(crate) fn read_pages(&mut self, id: u32, flow: u16, sector: u64, sectors: u32) {

@@ -32,6 +32,7 @@ pub use recording::{Submissions, Submitted};
 
 use crate::config::validate::validate_tenants;
 use crate::config::{DeviceConfig, FlowConfig, WindowRule, WorkloadConfig};
+use crate::device::Device;
 use crate::error::Error;
 use crate::event::Up;
 use crate::host::Submission;
@@ -39,7 +40,6 @@ use crate::metrics::window::Window;
 use crate::metrics::{Summary, report};
 use crate::observe::{Blame, Completions, Observe, Observer};
 use crate::run::{Prepared, RunOptions, Warmup};
-use crate::ssd::Ssd;
 use crate::workload::{Planned, SourceReport};
 use flashlane_units::RequestOp;
 
@@ -69,7 +69,7 @@ pub enum Report {
 
 /// A drive that is stepped from outside.
 pub struct Drive {
-    device: Ssd,
+    device: Device,
     config: DeviceConfig,
     workload: WorkloadConfig,
     options: RunOptions,
@@ -83,7 +83,7 @@ pub struct Drive {
 
 /// The state of a drive at an instant; see [`Drive::snapshot`].
 pub struct Snapshot {
-    device: Ssd,
+    device: Device,
     begun: bool,
 }
 
@@ -334,7 +334,7 @@ impl Drive {
 
 impl Prepared<'_> {
     /// The prepared drive, without anybody who loads it.
-    fn into_drive(mut self) -> Result<Ssd, Error> {
+    fn into_drive(mut self) -> Result<Device, Error> {
         let state = self.take_state();
         let window = Window::new(WindowRule::WholeRun, Warmup::None);
         Ok(self.build(state, window, |_| false)?.drive)

@@ -8,8 +8,8 @@
 use flashlane_engine::{EventQueue, NONE, Ring, Sequence, Time};
 
 use super::DieState;
+use crate::device::Device;
 use crate::event::Event;
-use crate::ssd::Ssd;
 use crate::transaction::Op;
 
 /// Classes of read data.
@@ -168,7 +168,7 @@ impl Channel {
     }
 }
 
-impl Ssd {
+impl Device {
     /// True if the bus of the channel is in use. Takes notice of the end of a command that was no event.
     #[inline]
     pub(crate) fn channel_busy(&mut self, channel: u32) -> bool {

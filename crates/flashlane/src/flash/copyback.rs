@@ -9,10 +9,10 @@
 use flashlane_engine::NONE;
 
 use super::{Command, Die, DieState, Op};
-use crate::ssd::Ssd;
+use crate::device::Device;
 use crate::transaction::Source;
 
-impl Ssd {
+impl Device {
     /// The array read of a die is done: programs what it read at its new place, if all of it is to be
     /// moved inside its plane. False if the data has to cross the channel.
     pub(super) fn copy_back(&mut self, die: u32) -> bool {

@@ -19,10 +19,10 @@ pub(crate) mod timing;
 use flashlane_engine::{Array, Divisor, NONE, Slab, Time};
 
 use crate::compat::CompatConfig;
+use crate::device::Device;
 use crate::event::Event;
 use crate::flash::config::FlashConfig;
 use crate::layout::Geometry;
-use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
 use accounts::ChipAccount;
 use channel::Channel;
@@ -276,7 +276,7 @@ impl Flash {
     }
 }
 
-impl Ssd {
+impl Device {
     /// Sends the command in `self.batch` to a die. The channel must be free. With `interrupt`, the
     /// die runs a program or an erase that is suspended first.
     pub(crate) fn issue(&mut self, die: u32, interrupt: bool) {

@@ -5,8 +5,8 @@ use flashlane_engine::{NONE, Time};
 
 use super::config::SuspendConfig;
 use super::{DieState, Flash, Suspended};
+use crate::device::Device;
 use crate::event::Event;
-use crate::ssd::Ssd;
 use crate::transaction::Op;
 
 /// A resumed operation runs for this part of its time before it is interrupted again: reads that
@@ -44,7 +44,7 @@ impl Flash {
     }
 }
 
-impl Ssd {
+impl Device {
     /// Interrupts the running operation of a die; returns how long the die needs to settle.
     pub(super) fn suspend(&mut self, die: u32) -> u64 {
         let now = self.now;

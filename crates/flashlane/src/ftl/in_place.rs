@@ -5,9 +5,9 @@
 //! empty, and so do the blocks.
 //! Source: MQSim (FAST'18) section 3.3 and Fig. 4b.
 
-use crate::ssd::Ssd;
+use crate::device::Device;
 
-impl Ssd {
+impl Device {
     /// Sends a read or a write of a host page to the place of the page.
     pub(super) fn access_in_place(&mut self, id: u32) {
         let now = self.now;

@@ -25,8 +25,8 @@ mod wear;
 use flashlane_engine::{Array, DenseMap, Linked, Lists, NONE, Rng, Slab, Use};
 
 use crate::cause::Cause;
+use crate::device::Device;
 use crate::layout::Layout;
-use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
 use allocation::{Allocation, Allocator};
 use blocks::{BlockState, Blocks};
@@ -302,7 +302,7 @@ impl Ftl {
     }
 }
 
-impl Ssd {
+impl Device {
     /// A program or an erase is out of the array: what waited for it goes on.
     pub(crate) fn change_done(&mut self, id: u32, source: Source, op: Op) {
         self.tell_policy(id);

@@ -4,8 +4,8 @@ use flashlane_engine::NONE;
 
 use super::blocks::Stream;
 use crate::cause::Cause;
+use crate::device::Device;
 use crate::request::Chain;
-use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
 
 /// One page of a request: logical page and the sectors of it.
@@ -40,7 +40,7 @@ impl PageParts {
     }
 }
 
-impl Ssd {
+impl Device {
     /// The pages that so many sectors of a flow touch.
     #[inline(always)]
     pub(crate) fn page_parts(&self, flow: u16, sector: u64, sectors: u32) -> PageParts {

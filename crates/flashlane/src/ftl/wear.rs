@@ -6,9 +6,9 @@
 //! erase counts in place of the block numbers that the release compares.
 
 use super::Ftl;
+use crate::device::Device;
 use crate::ftl::blocks::BlockState;
 use crate::ftl::gc::JobKind;
-use crate::ssd::Ssd;
 
 impl Ftl {
     /// The least erased block of a plane if the erases of its blocks have spread too far; among several
@@ -39,7 +39,7 @@ impl Ftl {
     }
 }
 
-impl Ssd {
+impl Device {
     /// Moves the data of the least erased block of a plane if the erases of its blocks have spread
     /// too far.
     pub(crate) fn level_wear(&mut self, plane: u32) {

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use flashlane_engine::{Array, NONE, Ring, Sequence, Slab, Time};
 
 use crate::compat::CompatConfig;
+use crate::device::Device;
 use crate::error::Error;
 use crate::event::{Event, Up};
 use crate::interface::config::InterfaceConfig;
@@ -18,7 +19,6 @@ use crate::layout::SECTOR_BYTES;
 use crate::link::Link;
 use crate::link::config::LinkConfig;
 use crate::request::{Chain, Request};
-use crate::ssd::Ssd;
 use crate::workload::Planned;
 use counts::{ByteCounts, RequestCounts};
 
@@ -156,7 +156,7 @@ impl Host {
     }
 }
 
-impl Ssd {
+impl Device {
     /// Has a request arrive at `at`, which must not be in the past.
     pub(crate) fn submit_at(&mut self, at: Time, submission: Submission) {
         let submission = self.host.upcoming.insert(submission);

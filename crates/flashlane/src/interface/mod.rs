@@ -13,8 +13,8 @@ pub(crate) mod sata;
 use flashlane_engine::Time;
 
 use crate::compat::CompatConfig;
+use crate::device::Device;
 use crate::request::{Chain, Request};
-use crate::ssd::Ssd;
 use config::{InterfaceConfig, InterfaceKind};
 use flashlane_units::RequestOp;
 use nvme::Nvme;
@@ -83,7 +83,7 @@ impl Interface {
     }
 }
 
-impl Ssd {
+impl Device {
     /// Firmware is done: the command is cut into page transactions.
     pub(crate) fn on_begin(&mut self, id: u32) {
         let now = self.now;

@@ -10,9 +10,9 @@ use super::Interface;
 use super::arbitration::{self, Arbiter};
 use super::config::InterfaceConfig;
 use crate::compat::CompatConfig;
+use crate::device::Device;
 use crate::event::Event;
 use crate::request::Request;
-use crate::ssd::Ssd;
 use flashlane_units::RequestOp;
 
 /// Doorbells of completions that are looked through together. How many of them have arrived matters only
@@ -149,7 +149,7 @@ fn expect(
     }
 }
 
-impl Ssd {
+impl Device {
     /// A doorbell announces one more entry.
     pub(crate) fn on_doorbell(&mut self, flow: u16) {
         self.interface.nvme.update(flow as usize, |queue| queue.announced += 1);

@@ -13,12 +13,12 @@ use std::collections::{BTreeSet, VecDeque};
 use flashlane_engine::Time;
 
 use crate::compat::CompatConfig;
+use crate::device::Device;
 use crate::event::{Event, Up};
 use crate::interface::config::InterfaceConfig;
 use crate::layout::SECTOR_BYTES;
 use crate::link::{Lane, Link};
 use crate::request::{HostWork, Request};
-use crate::ssd::Ssd;
 use flashlane_units::RequestOp;
 
 /// Frames (FIS) by type. Unit: bytes.
@@ -149,7 +149,7 @@ impl Sata {
     }
 }
 
-impl Ssd {
+impl Device {
     fn sata(&mut self) -> &mut Sata {
         self.interface.sata.as_mut().expect("a SATA drive")
     }

@@ -8,10 +8,10 @@ use super::recorder::FlowWork;
 use super::steady::WINDOW_ROUNDS;
 use super::window::Edge;
 use crate::config::WindowRule;
+use crate::device::Device;
 use crate::flash::FlashCounters;
 use crate::host::HostFlow;
 use crate::metrics::summary::{ByteCounts, RequestCounts};
-use crate::ssd::Ssd;
 use crate::transaction::Place;
 
 /// A chip up to an instant. Unit: picoseconds, unless named otherwise.
@@ -67,7 +67,7 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// Nothing has happened yet.
-    pub(crate) fn start(ssd: &Ssd) -> Self {
+    pub(crate) fn start(ssd: &Device) -> Self {
         Self {
             channels: vec![0; ssd.flash.channels.len()],
             chips: vec![ChipReading::default(); ssd.flash.chips.len()],
@@ -103,7 +103,7 @@ struct RoundReading {
     levels: Vec<Level>,
 }
 
-impl Ssd {
+impl Device {
     /// What has been done up to `at`: everything that happens at that instant has happened, and nothing later.
     pub(crate) fn read(&self, at: Time) -> Reading {
         let mut flows: Vec<FlowReading> = self

@@ -1,6 +1,7 @@
 //! From the state of a finished run to its summary.
 
 use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::device::Device;
 use crate::metrics::Fairness;
 use crate::metrics::span::{Span, Spans, amplification};
 use crate::metrics::summary::{
@@ -8,12 +9,11 @@ use crate::metrics::summary::{
 };
 use crate::options::RunOptions;
 use crate::scheduler::policy::Policy;
-use crate::ssd::Ssd;
 use crate::workload::SourceReport;
 
 /// The summary of a run, without what needs other runs or a wall clock.
 pub(crate) fn summarise(
-    ssd: &Ssd,
+    ssd: &Device,
     input: impl Fn(usize) -> SourceReport,
     device: &DeviceConfig,
     workload: &WorkloadConfig,
@@ -74,7 +74,7 @@ pub(crate) fn summarise(
 
 /// What the summary says of one flow.
 pub(crate) fn flow_alone(
-    ssd: &Ssd,
+    ssd: &Device,
     input: SourceReport,
     workload: &WorkloadConfig,
     flow: usize,
@@ -83,7 +83,7 @@ pub(crate) fn flow_alone(
 }
 
 fn flow_summary(
-    ssd: &Ssd,
+    ssd: &Device,
     input: SourceReport,
     workload: &WorkloadConfig,
     flow: usize,

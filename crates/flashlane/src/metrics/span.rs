@@ -10,7 +10,7 @@ use super::summary::{
     RequestCounts,
 };
 use crate::config::WindowRule;
-use crate::ssd::Ssd;
+use crate::device::Device;
 
 /// The whole run, cut at both ends of the window.
 pub(crate) struct Spans {
@@ -22,7 +22,7 @@ pub(crate) struct Spans {
 
 impl Spans {
     /// Of a run that is over.
-    pub(crate) fn of(ssd: &Ssd) -> Self {
+    pub(crate) fn of(ssd: &Device) -> Self {
         let (start, end) = (Reading::start(ssd), ssd.read(ssd.now));
         let readings = &ssd.recorder.readings;
         let (opened, closed) = match ssd.recorder.window.rule {
@@ -128,7 +128,7 @@ impl Span<'_> {
     }
 
     /// Array time by host, collection and mapping, of a flow or of all.
-    pub(crate) fn device_time(&self, ssd: &Ssd, flow: Option<usize>) -> DeviceTime {
+    pub(crate) fn device_time(&self, ssd: &Device, flow: Option<usize>) -> DeviceTime {
         let flows = || (0..self.to.flows.len()).filter(|&f| flow.is_none_or(|flow| flow == f));
         let seconds = |by: usize| {
             let sum = |r: &Reading| flows().map(|flow| r.flows[flow].device_time[by]).sum();
@@ -237,7 +237,7 @@ impl Span<'_> {
     }
 
     /// Every chip.
-    pub(crate) fn chips(&self, ssd: &Ssd) -> Vec<ChipSummary> {
+    pub(crate) fn chips(&self, ssd: &Device) -> Vec<ChipSummary> {
         let per_channel = ssd.geometry.chips_per_channel as usize;
         let blocks = self.to.block_erases.len() / self.to.chips.len().max(1);
         (0..self.to.chips.len())

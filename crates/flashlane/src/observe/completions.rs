@@ -5,12 +5,12 @@ use flashlane_engine::Time;
 use super::requests::{Records, RequestRecord};
 use super::series::recorder::{Counters, SeriesRecorder};
 use super::{Observe, SeriesOptions};
+use crate::device::Device;
 use crate::drive::command::Completion;
 use crate::error::Error;
 use crate::layout::Geometry;
 use crate::metrics::window::Edge;
 use crate::metrics::windows::Windows;
-use crate::ssd::Ssd;
 
 /// Takes requests that are over. Nothing else has to happen while they are under way.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +66,7 @@ impl Completions {
     }
 }
 
-impl Ssd {
+impl Device {
     /// A request is back at the host.
     pub(crate) fn keep_completion(&mut self, id: u32) {
         let Some(mut completions) = self.completions.take() else { return };

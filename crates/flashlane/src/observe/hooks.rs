@@ -6,13 +6,13 @@ use super::blame::account::{Account, Obstacle, Parts, Who};
 use super::blame::log::State;
 use super::timeline::recorder::{Page, TimelineRecorder};
 use crate::cause::Cause;
+use crate::device::Device;
 use crate::event::Event;
 use crate::request::{HostWork, Request};
-use crate::ssd::Ssd;
 use crate::transaction::{Op, Source, Transaction};
 use flashlane_units::RequestOp;
 
-impl Ssd {
+impl Device {
     /// Who keeps the accounts of blame, if somebody does.
     fn account(&mut self) -> Option<&mut Account> {
         self.observer.as_mut()?.account.as_mut()

@@ -12,9 +12,9 @@ mod hooks;
 pub(crate) mod options;
 
 use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::device::Device;
 use crate::error::Error;
 use crate::layout::Geometry;
-use crate::ssd::Ssd;
 use blame::account::{Account, RequestWaits};
 pub(crate) use completions::Completions;
 pub(crate) use series::recorder::{fill_ones, fill_slowdowns};
@@ -59,7 +59,7 @@ impl Observer {
     }
 }
 
-impl Ssd {
+impl Device {
     /// The run is over: what was watched.
     ///
     /// # Errors

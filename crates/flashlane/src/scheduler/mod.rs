@@ -15,11 +15,11 @@ pub(crate) mod view;
 use flashlane_engine::{Array, NONE, Time};
 
 use crate::compat::CompatConfig;
+use crate::device::Device;
 use crate::event::Event;
 use crate::flash::config::{FlashConfig, Technology};
 use crate::flash::{DiePlace, DieState};
 use crate::layout::Geometry;
-use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, STARVING, Source};
 pub use policy::Scheduling;
 use policy::{AnyPolicy, Policy};
@@ -169,7 +169,7 @@ impl Scheduler {
     }
 }
 
-impl Ssd {
+impl Device {
     /// Lends the policy a view of the rest of the device.
     #[inline]
     fn with_policy<R>(
@@ -402,7 +402,7 @@ impl Ssd {
     }
 
     /// Issues a read command on a chip, if one of its idle dies has one waiting. Chips that are
-    /// short of free blocks are left to [`Ssd::dispatch`].
+    /// short of free blocks are left to [`Device::dispatch`].
     #[inline]
     fn serve_chip_read(&mut self, chip: u32) -> bool {
         let free = self.flash.free_dies(chip);

@@ -7,11 +7,11 @@
 use flashlane_engine::{Array, Time};
 
 use crate::config::{OnEnd, WorkloadConfig};
+use crate::device::Device;
 use crate::drive::recording::Recorder;
 use crate::error::Error;
 use crate::event::Up;
 use crate::host::Submission;
-use crate::ssd::Ssd;
 use crate::workload::{Planned, RequestSource, SourceReport};
 
 /// A flow and where its requests come from.
@@ -95,7 +95,7 @@ impl Tenants {
 
 /// A drive and the tenants that load it.
 pub(crate) struct Run {
-    pub(crate) drive: Ssd,
+    pub(crate) drive: Device,
     pub(crate) tenants: Tenants,
     /// Keeps what is submitted, where somebody wants to submit it again.
     pub(crate) recorder: Option<Box<Recorder>>,
@@ -371,7 +371,7 @@ impl Run {
 
 impl Tenants {
     /// Share of the work that is done, as far as it is known.
-    fn progress(&self, drive: &Ssd) -> f64 {
+    fn progress(&self, drive: &Device) -> f64 {
         if let Some(watch) = &drive.recorder.watch {
             return watch.progress();
         }

@@ -3,9 +3,9 @@
 use flashlane_engine::NONE;
 
 use super::PlaneView;
+use crate::device::Device;
 use crate::ftl::Ftl;
 use crate::ftl::blocks::Stream;
-use crate::ssd::Ssd;
 use crate::transaction::{Op, Source, Transaction};
 
 /// A block being emptied.
@@ -80,7 +80,7 @@ impl Ftl {
     }
 }
 
-impl Ssd {
+impl Device {
     /// Starts collecting a plane if it is short of free blocks. Remembers the wish where no block
     /// can be collected now.
     pub(crate) fn collect(&mut self, plane: u32) {

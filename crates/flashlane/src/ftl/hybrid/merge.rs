@@ -3,9 +3,9 @@
 use flashlane_engine::NONE;
 
 use super::{Sequential, Spot};
+use crate::device::Device;
 use crate::ftl::blocks::Stream;
 use crate::ftl::gc::Job;
-use crate::ssd::Ssd;
 use crate::transaction::{Op, Source};
 
 /// What a merge frees.
@@ -55,7 +55,7 @@ impl Merge {
     }
 }
 
-impl Ssd {
+impl Device {
     /// Goes on with the merge of a plane as far as possible without waiting.
     pub(crate) fn continue_merge(&mut self, plane: u32) {
         while let Some(merge) = self.merge_of(plane) {

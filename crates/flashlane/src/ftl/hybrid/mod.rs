@@ -23,8 +23,8 @@ use std::collections::VecDeque;
 use flashlane_engine::NONE;
 
 use super::blocks::{Blocks, Stream};
+use crate::device::Device;
 use crate::layout::Layout;
-use crate::ssd::Ssd;
 use merge::Merge;
 
 /// Blocks of a plane beyond data and log blocks: one to merge into, two that are being erased.
@@ -256,7 +256,7 @@ enum Place {
     Wait,
 }
 
-impl Ssd {
+impl Device {
     /// Gives a host write its page in a log block. `None`: it waits for a merge or an erase.
     pub(crate) fn place_in_log(&mut self, plane: u32, flow: u16, lpa: u32) -> Option<u32> {
         let hybrid = self.ftl.hybrid.as_mut().expect("mapping is hybrid");

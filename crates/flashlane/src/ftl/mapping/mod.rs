@@ -13,8 +13,8 @@ use flashlane_engine::{DenseMap, Divisor, NONE, prefetch};
 
 use super::Ftl;
 use super::config::FtlSettings;
+use crate::device::Device;
 use crate::layout::Layout;
-use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source, Transaction};
 use cmt::Cmt;
 pub(crate) use cmt::Evicted;
@@ -248,7 +248,7 @@ impl MappingTable {
     }
 }
 
-impl Ssd {
+impl Device {
     /// Looks up the mapping of a transaction's logical page; the transaction goes on now or when
     /// its translation page has arrived.
     pub(crate) fn translate(&mut self, id: u32) {

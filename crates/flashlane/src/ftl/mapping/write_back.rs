@@ -3,8 +3,8 @@
 use flashlane_engine::NONE;
 
 use super::MappingTable;
+use crate::device::Device;
 use crate::ftl::blocks::Stream;
-use crate::ssd::Ssd;
 use crate::transaction::{Op, Place, Source};
 
 impl MappingTable {
@@ -34,7 +34,7 @@ impl MappingTable {
     }
 }
 
-impl Ssd {
+impl Device {
     /// Writes a translation page back, with all of its changed entries.
     pub(super) fn write_back_page(&mut self, flow: u16, page: u32) {
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");

@@ -2,7 +2,7 @@
 //!
 //! Calls go down the pipeline (`host` -> `interface` -> `cache` -> `ftl` -> `scheduler` -> `flash`),
 //! completions come back as events. A stage never holds a reference to another stage: each stage
-//! adds methods to [`Ssd`] in its own folder.
+//! adds methods to [`Device`] in its own folder.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +33,7 @@ const EVENTS_PER_INSTANT_MAX: u64 = 50_000_000;
 
 /// The simulated system.
 #[derive(Clone)]
-pub(crate) struct Ssd {
+pub(crate) struct Device {
     pub(crate) now: Time,
     /// No event after this time is handled on the way of another one.
     pub(crate) horizon: Time,
@@ -72,7 +72,7 @@ pub(crate) struct Ssd {
     failure: Option<Error>,
 }
 
-impl Ssd {
+impl Device {
     /// An idle system over a translation layer that may have been preconditioned.
     pub(crate) fn new(
         device: &DeviceConfig,
@@ -138,7 +138,7 @@ impl Ssd {
     }
 
     /// Handles the next event up to where the host hears of it, and tells what it hears. `None`: nothing is left to
-    /// do. The caller goes on with what [`Up`] asks for and with [`Ssd::step_over`].
+    /// do. The caller goes on with what [`Up`] asks for and with [`Device::step_over`].
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Option<Up> {
         let (now, event) = self.queue.pop()?;
@@ -149,7 +149,7 @@ impl Ssd {
         Some(self.handle(event, before))
     }
 
-    /// The event is over for the host: starts what has become ready. True if it is time for [`Ssd::look_around`].
+    /// The event is over for the host: starts what has become ready. True if it is time for [`Device::look_around`].
     #[inline(always)]
     pub(crate) fn step_over(&mut self) -> bool {
         self.dispatch_offered();

@@ -1,0 +1,17 @@
+//! What a stage gets from the driver of the drive with every call.
+
+use flashlane_engine::{EventQueue, Slab, Time};
+
+use crate::event::Event;
+use crate::request::Request;
+use crate::transaction::Transaction;
+
+/// The clock, the events, and what is under way. The driver owns all of it; a stage has no time of its own, and keeps
+/// handles of requests and transactions only.
+pub(crate) struct Context<'a> {
+    /// The time of the event that is handled.
+    pub(crate) now: Time,
+    pub(crate) events: &'a mut EventQueue<Event>,
+    pub(crate) requests: &'a mut Slab<Request>,
+    pub(crate) transactions: &'a mut Slab<Transaction>,
+}
