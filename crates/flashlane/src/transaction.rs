@@ -158,6 +158,16 @@ impl Transaction {
         span
     }
 
+    /// It leaves its queue for its die at `now`, alone in its command. Returns how long it waited. Unit: picoseconds.
+    #[inline]
+    pub(crate) fn goes_to_die(&mut self, now: Time) -> u64 {
+        let waited = self.lap(now);
+        self.chain.queue += waited;
+        self.sibling = NONE;
+        self.place = Place::Die;
+        waited
+    }
+
     /// The array worked from `since` to `end`; before that, the command was on the bus.
     #[inline]
     pub(crate) fn worked(&mut self, since: Time, end: Time) {

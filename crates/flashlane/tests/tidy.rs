@@ -13,10 +13,6 @@ use std::path::{Path, PathBuf};
 /// `impl Device` has gone; none may join it.
 const ADD_TO_DEVICE: &[&str] = &[
     "cache/mod.rs",
-    "flash/channel.rs",
-    "flash/copyback.rs",
-    "flash/mod.rs",
-    "flash/suspension.rs",
     "ftl/gc/collector.rs",
     "ftl/hybrid/merge.rs",
     "ftl/hybrid/mod.rs",

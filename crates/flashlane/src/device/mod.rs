@@ -4,6 +4,8 @@
 //! completions come back as events. A stage never holds a reference to another stage: each stage
 //! adds methods to [`Device`] in its own folder.
 
+mod commands;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -71,6 +73,19 @@ pub(crate) struct Device {
     stop: Option<Arc<AtomicBool>>,
     failure: Option<Error>,
 }
+
+/// What a stage gets with a call.
+macro_rules! context {
+    ($device:expr) => {
+        crate::context::Context {
+            now: $device.now,
+            events: &mut $device.queue,
+            requests: &mut $device.requests,
+            transactions: &mut $device.transactions,
+        }
+    };
+}
+use context;
 
 impl Device {
     /// An idle system over a translation layer that may have been preconditioned.

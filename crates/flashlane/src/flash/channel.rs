@@ -7,10 +7,10 @@
 
 use flashlane_engine::{EventQueue, NONE, Ring, Sequence, Time};
 
-use super::DieState;
-use crate::device::Device;
+use super::{DieState, Flash};
+use crate::context::Context;
 use crate::event::Event;
-use crate::transaction::Op;
+use crate::transaction::{Op, Source};
 
 /// Classes of read data.
 pub(super) const MAPPING: usize = 0;
@@ -69,7 +69,7 @@ pub(crate) struct Channel {
     /// Pages of read data moved since the scheduler last had the choice of all commands.
     moved: u32,
     /// Total time taken. Unit: picoseconds.
-    pub(crate) taken: u64,
+    pub(super) taken: u64,
 }
 
 impl Channel {
@@ -168,13 +168,35 @@ impl Channel {
     }
 }
 
-impl Device {
+/// A page of read data that begins to cross a channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transfer {
+    /// The transaction.
+    pub(crate) id: u32,
+    /// Unit: picoseconds.
+    pub(crate) duration: u64,
+}
+
+/// What a free channel does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// A die programs pages out of its registers.
+    Copyback(u32),
+    /// Any command; then read data, if it waits.
+    AnyCommand { data_waits: bool },
+    /// A read command for an idle die, or else read data.
+    ReadOrData,
+    /// Read data.
+    Data,
+}
+
+impl Flash {
     /// True if the bus of the channel is in use. Takes notice of the end of a command that was no event.
     #[inline]
-    pub(crate) fn channel_busy(&mut self, channel: u32) -> bool {
-        let state = &mut self.flash.channels[channel as usize];
+    pub(crate) fn channel_busy(&mut self, channel: u32, events: &EventQueue<Event>) -> bool {
+        let state = &mut self.channels[channel as usize];
         if let Some(place) = state.unawaited
-            && self.queue.has_passed(state.until, place)
+            && events.has_passed(state.until, place)
         {
             state.unawaited = None;
             state.busy = false;
@@ -185,136 +207,136 @@ impl Device {
 
     /// Somebody waits for the end of the command on the bus: it has to be an event.
     #[inline]
-    pub(crate) fn await_channel(&mut self, channel: u32) {
-        let state = &mut self.flash.channels[channel as usize];
+    pub(crate) fn await_channel(&mut self, channel: u32, events: &mut EventQueue<Event>) {
+        let state = &mut self.channels[channel as usize];
         if let Some(place) = state.unawaited.take() {
             let channel = channel as u16;
-            self.queue.schedule_at(state.until, place, Event::ChannelFree { channel });
+            events.schedule_at(state.until, place, Event::ChannelFree { channel });
         }
     }
 
-    /// The same for the channel of that number.
+    /// Nothing else will have the channel look at the first read to end: it has to be an event.
     #[inline(always)]
-    fn await_sensing(&mut self, channel: u32) {
-        self.flash.channels[channel as usize].await_sensing(channel as u16, &mut self.queue);
-    }
-
-    /// Command cycles are over: the channel is free.
-    pub(crate) fn on_channel_free(&mut self, channel: u16) {
-        self.channel_free(u32::from(channel));
-    }
-
-    /// A read in the array is over.
-    pub(crate) fn on_sensed(&mut self, channel: u16) {
-        let channel = u32::from(channel);
-        self.look_at_sensing(channel);
-        if self.channel_busy(channel) {
-            self.await_channel(channel);
-        } else if !self.move_data(channel) {
-            self.await_sensing(channel);
-        }
+    pub(crate) fn await_sensing(&mut self, channel: u32, events: &mut EventQueue<Event>) {
+        self.channels[channel as usize].await_sensing(channel as u16, events);
     }
 
     /// Queues the data of all reads of a channel whose array work is over.
     #[inline]
-    pub(super) fn look_at_sensing(&mut self, channel: u32) {
+    pub(crate) fn look_at_sensing(&mut self, cx: &mut Context<'_>, channel: u32) {
         loop {
-            let state = &mut self.flash.channels[channel as usize];
-            if state.first_sensed > self.queue.now() {
+            let state = &mut self.channels[channel as usize];
+            if state.first_sensed > cx.events.now() {
                 return;
             }
             let &Sensing { at, place, die, .. } = state.sensing.front().expect("a read ends then");
-            if !self.queue.has_passed(at, place) {
+            if !cx.events.has_passed(at, place) {
                 return;
             }
             state.sensing.pop_front();
             state.first_sensed = state.sensing.front().map_or(Time::MAX, |next| next.at);
-            self.read_done(die, at);
+            self.read_done(cx, die, at);
         }
     }
 
-    /// Starts the next transfer of read data on a free channel; false if none waits.
-    pub(super) fn move_data(&mut self, channel: u32) -> bool {
-        let state = &mut self.flash.channels[channel as usize];
+    /// Starts the next transfer of read data on a free channel; `None` if none waits.
+    #[inline]
+    pub(crate) fn move_data(&mut self, cx: &mut Context<'_>, channel: u32) -> Option<Transfer> {
+        let state = &mut self.channels[channel as usize];
         let id = state.pop_data();
         if id == NONE {
-            return false;
+            return None;
         }
-        let now = self.now;
-        let tr = &mut self.transactions[id];
-        let waited = tr.lap(now);
+        let tr = &mut cx.transactions[id];
+        let waited = tr.lap(cx.now);
         tr.chain.queue += waited;
-        let duration = self.flash.timing.data(tr.sectors());
+        let duration = self.timing.data(tr.sectors());
         // Where a request waits for the page, its end may be that of the transfer.
-        self.requests.prefetch(tr.request);
+        cx.requests.prefetch(tr.request);
         assert!(!state.busy, "a channel moves one thing at a time");
         state.busy = true;
         state.moved += 1;
         state.moving = id;
         state.taken += duration;
-        self.queue.schedule(now + Time(duration), Event::DataSent { channel: channel as u16 });
-        if self.observer.is_some() {
-            self.observe_transfer(channel, id, duration);
-        }
-        true
+        cx.events.schedule(cx.now + Time(duration), Event::DataSent { channel: channel as u16 });
+        Some(Transfer { id, duration })
     }
 
-    /// Read data is in the controller.
-    pub(crate) fn on_data_sent(&mut self, channel: u16) {
-        let now = self.now;
-        let state = &mut self.flash.channels[channel as usize];
+    /// The page of read data on a channel is in the controller: its transaction, source and die.
+    #[inline]
+    pub(crate) fn data_arrives(
+        &mut self,
+        cx: &mut Context<'_>,
+        channel: u32,
+    ) -> (u32, Source, u32) {
+        let state = &mut self.channels[channel as usize];
         let id = std::mem::replace(&mut state.moving, NONE);
-        let tr = &mut self.transactions[id];
-        let moved = tr.lap(now);
+        let tr = &mut cx.transactions[id];
+        let moved = tr.lap(cx.now);
         tr.chain.bus += moved;
-        let die = self.flash.die_of(tr.plane);
+        let die = self.die_of(tr.plane);
         let source = tr.source;
         self.count_operation(source, Op::Read);
-        self.read_over(id, source);
-        let state = &mut self.flash.dies[die as usize];
-        state.data_left -= 1;
-        if state.data_left == 0 {
-            state.state = DieState::Idle;
-            let (place, goes_on) = (state.place(die), state.holds_suspended);
-            self.flash.note(place, true, false);
-            if goes_on {
-                self.resume_suspended(die);
-            }
-        }
-        self.channel_free(u32::from(channel));
+        (id, source, die)
     }
 
-    /// The channel is free. Read commands for idle dies go first: they are short, and an idle die
+    /// A page of read data has left its die. True if the die goes on with what it suspended.
+    #[inline]
+    pub(crate) fn data_left(&mut self, cx: &mut Context<'_>, die: u32) -> bool {
+        let state = &mut self.dies[die as usize];
+        state.data_left -= 1;
+        if state.data_left > 0 {
+            return false;
+        }
+        state.state = DieState::Idle;
+        let (place, goes_on) = (state.place(die), state.holds_suspended);
+        self.note(place, true, false);
+        if goes_on {
+            self.resume_suspended(cx, die);
+        }
+        goes_on
+    }
+
+    /// The channel is free: what it does next. Read commands for idle dies go first: they are short, and an idle die
     /// behind a transfer is an array time lost. Then waiting read data, then the other commands; but
     /// after a page of data per die these have their turn, or reads without end would shut them out.
-    fn channel_free(&mut self, channel: u32) {
-        self.queue_lone();
-        self.look_at_sensing(channel);
-        let dies = self.flash.chips_per_channel.get() * self.flash.dies_per_chip.get();
-        let state = &mut self.flash.channels[channel as usize];
+    #[inline]
+    pub(crate) fn channel_free(&mut self, cx: &mut Context<'_>, channel: u32) -> Next {
+        self.look_at_sensing(cx, channel);
+        let dies = self.chips_per_channel.get() * self.dies_per_chip.get();
+        let state = &mut self.channels[channel as usize];
         state.busy = false;
         if let Some(die) = state.copybacks.pop_front() {
-            self.send_copyback(die);
-            return;
+            return Next::Copyback(die);
         }
         debug_assert!(state.unawaited.is_none(), "what was on the bus is over");
         let data_waits = state.data_waits();
-        let all_commands = !data_waits || (state.moved >= dies && !self.flash.data_first);
-        if all_commands {
-            self.dispatch_free(channel);
-            let state = &mut self.flash.channels[channel as usize];
-            if state.busy {
-                return;
-            }
-            state.moved = 0;
-            if !data_waits {
-                state.await_sensing(channel as u16, &mut self.queue);
-                return;
-            }
+        if !data_waits || (state.moved >= dies && !self.data_first) {
+            Next::AnyCommand { data_waits }
+        } else if self.data_first {
+            Next::Data
+        } else {
+            Next::ReadOrData
         }
-        if all_commands || self.flash.data_first || !self.dispatch_read(channel) {
-            self.move_data(channel);
+    }
+
+    /// The scheduler had the choice of all commands. True if it sent none, and read data waits.
+    #[inline]
+    pub(crate) fn had_choice(
+        &mut self,
+        channel: u32,
+        data_waits: bool,
+        events: &mut EventQueue<Event>,
+    ) -> bool {
+        let state = &mut self.channels[channel as usize];
+        if state.busy {
+            return false;
         }
+        state.moved = 0;
+        if !data_waits {
+            state.await_sensing(channel as u16, events);
+        }
+        data_waits
     }
 }
 

@@ -6,111 +6,89 @@
 //! for the rest. Reads may suspend such a program as any other.
 //! Source: MQSim (FAST'18) section 4.2.3; ONFI copyback read and program.
 
-use flashlane_engine::NONE;
+use flashlane_engine::{EventQueue, NONE};
 
-use super::{Command, Die, DieState, Op};
-use crate::device::Device;
-use crate::transaction::Source;
+use super::command::Command;
+use super::{Die, DieState, Flash};
+use crate::context::Context;
+use crate::event::Event;
+use crate::transaction::{Op, Place, Source};
 
-impl Device {
-    /// The array read of a die is done: programs what it read at its new place, if all of it is to be
-    /// moved inside its plane. False if the data has to cross the channel.
-    pub(super) fn copy_back(&mut self, die: u32) -> bool {
-        let now = self.now;
-        let state = &self.flash.dies[die as usize];
-        if state.suspended.is_some() || !self.all_can_stay(state.head) {
-            return false;
-        }
-        self.flash.die_stops(die, now, &self.transactions);
-        let since = self.flash.dies[die as usize].since;
-        let mut id = std::mem::replace(&mut self.flash.dies[die as usize].head, NONE);
-        self.flash.set_state(die, DieState::Idle);
-        let mut moved = NONE;
-        while id != NONE {
-            let tr = &mut self.transactions[id];
-            tr.worked(since, now);
-            let next = std::mem::replace(&mut tr.sibling, NONE);
-            self.count_operation(Source::Gc, Op::Read);
-            if self.place_migration(id) {
-                self.transactions[id].sibling = moved;
-                moved = id;
-            }
-            id = next;
-        }
-        self.flash.dies[die as usize].registers = moved;
-        if !self.program_registers(die) {
-            if self.observer.is_some() {
-                self.observe_idle(die);
-            }
-            self.offer_at(self.flash.place_of(die));
-        }
-        true
+impl Flash {
+    /// Collection moves pages inside their plane.
+    pub(crate) fn copies_back(&self) -> bool {
+        self.copyback
     }
 
-    /// Pages read together can be programmed at once: all are moved by collection, and their targets
-    /// come next in their blocks.
-    fn all_can_stay(&self, mut id: u32) -> bool {
+    /// A die has suspended something.
+    pub(crate) fn is_suspended(&self, die: u32) -> bool {
+        self.dies[die as usize].suspended.is_some()
+    }
+
+    /// The array read of a die is done, and its pages stay in the registers: the first of them, linked by `sibling`.
+    pub(crate) fn keep_in_registers(&mut self, cx: &mut Context<'_>, die: u32) -> u32 {
+        self.die_stops(die, cx.now, cx.transactions);
+        let since = self.dies[die as usize].since;
+        let head = std::mem::replace(&mut self.dies[die as usize].head, NONE);
+        self.set_state(die, DieState::Idle);
+        let mut id = head;
         while id != NONE {
-            let tr = &self.transactions[id];
-            if tr.source != Source::Gc || !self.next_target_is_in_order(tr) {
-                return false;
-            }
+            let tr = &mut cx.transactions[id];
+            tr.worked(since, cx.now);
             id = tr.sibling;
+            self.count_operation(Source::Gc, Op::Read);
         }
-        true
+        head
     }
 
-    /// Forms the next program of pages in the registers of a die; false if there are none.
-    pub(super) fn program_registers(&mut self, die: u32) -> bool {
-        let first = std::mem::replace(&mut self.flash.dies[die as usize].registers, NONE);
-        if first == NONE {
-            return false;
-        }
-        let page = self.ftl.blocks.page_of(self.transactions[first].ppa);
-        let (mut together, mut later, mut id) = (NONE, NONE, first);
-        while id != NONE {
-            let tr = &mut self.transactions[id];
-            let next = tr.sibling;
-            let joins = self.ftl.blocks.page_of(tr.ppa) == page;
-            let list = if joins { &mut together } else { &mut later };
-            tr.sibling = std::mem::replace(list, id);
-            id = next;
-        }
-        let state = &mut self.flash.dies[die as usize];
+    /// Pages in the registers of a die will be programmed: the first of them, linked by `sibling`; or `NONE`.
+    pub(crate) fn program_later(&mut self, die: u32, first: u32) {
+        self.dies[die as usize].registers = first;
+    }
+
+    /// Takes the pages that are in the registers of a die.
+    pub(crate) fn take_registers(&mut self, die: u32) -> u32 {
+        std::mem::replace(&mut self.dies[die as usize].registers, NONE)
+    }
+
+    /// The next program out of the registers of a die has the pages from `together` on; those from `later` on wait. True
+    /// if the channel is free for it.
+    pub(crate) fn prepare_copyback(
+        &mut self,
+        die: u32,
+        (together, later): (u32, u32),
+        events: &mut EventQueue<Event>,
+    ) -> bool {
+        let state = &mut self.dies[die as usize];
         (state.head, state.registers) = (together, later);
         state.op = Op::Program;
-        self.flash.set_state(die, DieState::Copyback);
-        let channel = self.flash.place_of(die).channel;
-        if self.channel_busy(channel) {
-            self.flash.channels[channel as usize].copybacks.push_back(die);
-            self.await_channel(channel);
-        } else {
-            self.send_copyback(die);
+        self.set_state(die, DieState::Copyback);
+        let channel = self.place_of(die).channel;
+        let busy = self.channel_busy(channel, events);
+        if busy {
+            self.channels[channel as usize].copybacks.push_back(die);
+            self.await_channel(channel, events);
         }
-        true
+        !busy
     }
 
-    /// Sends the program command for pages in registers, without data.
-    pub(super) fn send_copyback(&mut self, die: u32) {
-        let now = self.now;
-        let mut id = self.flash.dies[die as usize].head;
+    /// Sends the program command for pages in registers, without data. `page`: place of the first one in its block.
+    pub(crate) fn send_copyback(&mut self, cx: &mut Context<'_>, die: u32, page: u32) {
+        let Die { head, op, sectors, .. } = self.dies[die as usize];
         let mut planes = 0;
+        let mut id = head;
         while id != NONE {
-            let tr = &mut self.transactions[id];
-            let waited = tr.lap(now);
+            let tr = &mut cx.transactions[id];
+            let waited = tr.lap(cx.now);
             tr.chain.queue += waited;
-            tr.place = crate::transaction::Place::Die;
-            let block = self.ftl.blocks.block_of(tr.ppa);
-            self.ftl.blocks.block_mut(block).issued += 1;
+            tr.place = Place::Die;
             planes += 1;
             id = tr.sibling;
         }
-        let bus = self.flash.timing.command(Op::Program, planes);
-        self.flash.counters.copybacks += planes;
-        let Die { head, op, sectors, .. } = self.flash.dies[die as usize];
-        let page = self.ftl.blocks.page_of(self.transactions[head].ppa);
+        let bus = self.timing.command(Op::Program, planes);
+        self.counters.copybacks += planes;
         let after = DieState::Copyback;
         let command = Command { op, head, sectors: u32::from(sectors), page, pages: planes, after };
-        self.send_command(die, command, bus, 0, false);
+        self.send_command(cx, die, command, (bus, 0), false);
     }
 }

@@ -9,6 +9,7 @@
 
 mod accounts;
 mod channel;
+mod command;
 pub(crate) mod config;
 mod copyback;
 mod die;
@@ -19,15 +20,15 @@ pub(crate) mod timing;
 use flashlane_engine::{Array, Divisor, NONE, Slab, Time};
 
 use crate::compat::CompatConfig;
-use crate::device::Device;
-use crate::event::Event;
 use crate::flash::config::FlashConfig;
 use crate::layout::Geometry;
-use crate::transaction::{Op, Place, Source, Transaction};
+use crate::transaction::{Op, Transaction};
 use accounts::ChipAccount;
 use channel::Channel;
-use die::Suspended;
-pub(crate) use die::{Die, DiePlace, DieState};
+pub(crate) use channel::Next;
+pub(crate) use command::ArrayEnd;
+pub(crate) use die::DiePlace;
+use die::{Die, DieState};
 use sets::DieSets;
 use timing::FlashTiming;
 
@@ -40,22 +41,6 @@ pub(crate) struct Running {
     /// Start and end of the array operation.
     pub(crate) since: Time,
     pub(crate) until: Time,
-}
-
-/// A command for a die.
-#[derive(Clone, Copy, Debug)]
-struct Command {
-    op: Op,
-    /// Its first transaction, linked by `sibling`.
-    head: u32,
-    /// Sectors of its largest page.
-    sectors: u32,
-    /// Place of its first page in the block.
-    page: u32,
-    /// How many pages it has.
-    pages: u64,
-    /// What the die did before.
-    after: DieState,
 }
 
 /// Counters of the flash. Units: pages, unless named otherwise.
@@ -79,19 +64,19 @@ pub(crate) struct FlashCounters {
 /// The flash memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Flash {
-    pub(crate) timing: FlashTiming,
-    pub(crate) channels: Array<Channel>,
-    pub(crate) dies: Array<Die>,
+    timing: FlashTiming,
+    channels: Array<Channel>,
+    dies: Array<Die>,
     /// What the dies of each chip do.
     sets: Array<DieSets>,
     /// Chips of each channel at which something waits for a die that is idle, or that it may interrupt, a bit each.
     wanted: Array<u64>,
     /// Operations that may be interrupted: the bit of the number of each.
     interruptible: u8,
-    pub(crate) chips: Array<ChipAccount>,
-    pub(crate) counters: FlashCounters,
+    chips: Array<ChipAccount>,
+    counters: FlashCounters,
     /// Array time by flow and source, as in [`ChipAccount`]. Unit: picoseconds.
-    pub(crate) by_flow: Array<[u128; 3]>,
+    by_flow: Array<[u128; 3]>,
     dies_per_chip: Divisor,
     chips_per_channel: Divisor,
     planes_per_die: Divisor,
@@ -160,6 +145,38 @@ impl Flash {
             data_first: compat.data_before_commands,
             scan_at_once: compat.scan_at_once,
         }
+    }
+
+    /// How long everything takes.
+    pub(crate) fn timing(&self) -> &FlashTiming {
+        &self.timing
+    }
+
+    /// What was counted since the start of the run.
+    pub(crate) fn counters(&self) -> &FlashCounters {
+        &self.counters
+    }
+
+    /// Number of channels.
+    pub(crate) fn channels(&self) -> usize {
+        self.channels.len()
+    }
+
+    /// Sums over the dies of each chip of the array time by source: host, collection, mapping. Operations count when
+    /// they end. Unit: picoseconds.
+    pub(crate) fn array_time_of_chips(&self) -> impl ExactSizeIterator<Item = [u128; 3]> + '_ {
+        self.chips.iter().map(|chip| chip.by_source)
+    }
+
+    /// The same of each flow.
+    pub(crate) fn array_time_of_flows(&self) -> impl ExactSizeIterator<Item = [u128; 3]> + '_ {
+        self.by_flow.iter().copied()
+    }
+
+    /// A die has nothing to do.
+    #[inline]
+    pub(crate) fn is_idle(&self, die: u32) -> bool {
+        self.dies[die as usize].state == DieState::Idle
     }
 
     /// The command that a die got last or goes on with.
@@ -276,209 +293,141 @@ impl Flash {
     }
 }
 
-impl Device {
-    /// Sends the command in `self.batch` to a die. The channel must be free. With `interrupt`, the
-    /// die runs a program or an erase that is suspended first.
-    pub(crate) fn issue(&mut self, die: u32, interrupt: bool) {
-        let now = self.now;
-        let planes = self.batch.len() as u64;
-        let op = self.transactions[self.batch[0]].op;
-        let mut bus = self.flash.timing.command(op, planes);
-        let mut settle = 0;
-        if interrupt {
-            bus += self.flash.timing.suspend_command;
-            settle = self.suspend(die);
-        }
-        let (mut head, mut sectors) = (NONE, 0);
-        for &id in self.batch.iter().rev() {
-            let tr = &mut self.transactions[id];
-            let waited = tr.lap(now);
-            tr.chain.queue += waited;
-            tr.sibling = head;
-            tr.place = Place::Die;
-            sectors = sectors.max(tr.sectors());
-            head = id;
-            if op == Op::Program {
-                bus += self.flash.timing.data(tr.moved_sectors());
-                if !self.ftl.in_place {
-                    let block = self.ftl.blocks.block_of(tr.ppa);
-                    self.ftl.blocks.block_mut(block).issued += 1;
-                }
+#[cfg(test)]
+mod tests {
+    use flashlane_engine::EventQueue;
+
+    use super::*;
+    use crate::context::Context;
+    use crate::event::Event;
+    use crate::flash::config::{FlashConfig, Technology};
+    use crate::request::Request;
+    use crate::transaction::{Place, Source};
+
+    /// A flash memory of one channel with two dies, and what it is called with.
+    struct Bench {
+        flash: Flash,
+        now: Time,
+        events: EventQueue<Event>,
+        requests: Slab<Request>,
+        transactions: Slab<Transaction>,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let text = "technology = 'slc'\nchannels = 1\nchips_per_channel = 1\ndies_per_chip = 2\n\
+                planes_per_die = 1\nblocks_per_plane = 16\npages_per_block = 16\npage_size = '4KiB'\n\
+                channel_rate = '400MT/s'\nread_time = ['50us']\nprogram_time = ['500us']\n\
+                erase_time = '3ms'\nsuspend = { program = true }";
+            let config: FlashConfig = toml::from_str(text).expect("a valid flash");
+            assert_eq!(config.technology, Technology::Slc);
+            let geometry = Geometry::new(&config);
+            Self {
+                flash: Flash::new(&config, &CompatConfig::default(), false, geometry, 1),
+                now: Time::ZERO,
+                events: EventQueue::new(),
+                requests: Slab::new(),
+                transactions: Slab::new(),
             }
         }
-        let page = self.ftl.blocks.page_of(self.transactions[head].ppa);
-        let command = Command { op, head, sectors, page, pages: planes, after: DieState::Idle };
-        self.send_command(die, command, bus, settle, false);
-    }
 
-    /// Sends a command of one page to a die that is idle. The channel must be free. `lone`: the transaction was
-    /// in no queue, and nothing else waits for the channel.
-    #[inline(always)]
-    pub(crate) fn issue_page(&mut self, at: DiePlace, id: u32, lone: bool) {
-        let now = self.now;
-        let tr = &mut self.transactions[id];
-        let waited = tr.lap(now);
-        tr.chain.queue += waited;
-        tr.sibling = NONE;
-        tr.place = Place::Die;
-        let (op, sectors, flow) = (tr.op, tr.sectors(), tr.flow);
-        let mut bus = self.flash.timing.command(op, 1);
-        if op == Op::Program {
-            bus += self.flash.timing.data(tr.moved_sectors());
-            if !self.ftl.in_place {
-                let block = self.ftl.blocks.block_of(tr.ppa);
-                self.ftl.blocks.block_mut(block).issued += 1;
-            }
+        fn call<R>(&mut self, call: impl FnOnce(&mut Flash, &mut Context<'_>) -> R) -> R {
+            let Self { flash, now, events, requests, transactions } = self;
+            call(flash, &mut Context { now: *now, events, requests, transactions })
         }
-        let page = self.ftl.blocks.page_of(tr.ppa);
-        if !lone {
-            self.left_queue(at, op, flow, Time(waited));
-        }
-        let command = Command { op, head: id, sectors, page, pages: 1, after: DieState::Idle };
-        self.send_command(at.die, command, bus, 0, lone);
-    }
 
-    /// Takes the channel for a command, and the array of the die for its work after that. The die takes
-    /// the command only after `settle`. Units: picoseconds. `lone`: no queued work waits for the channel.
-    #[inline(always)]
-    fn send_command(&mut self, die: u32, command: Command, bus: u64, settle: u64, lone: bool) {
-        let Command { op, head, sectors, page, pages, after } = command;
-        let sent = self.now + Time(bus);
-        let place = self.queue.reserve();
-        let flash = &mut self.flash;
-        let state = &mut flash.dies[die as usize];
-        assert_eq!(state.state, after, "a die runs one operation at a time");
-        let at = state.place(die);
-        state.state = DieState::Array;
-        state.head = head;
-        state.op = op;
-        state.sectors = sectors as u16;
-        state.whole = flash.timing.array(op, page, sectors);
-        state.since = sent;
-        state.interruptible = sent;
-        state.until = sent + Time(settle + state.whole);
-        let (until, epoch) = (state.until, state.epoch);
-        let DiePlace { chip, channel, die_in_chip, .. } = at;
-        let changing = flash.may_be_interrupted(op);
-        let sets = &mut flash.sets[chip as usize];
-        let others = sets.idle | 1 << die_in_chip;
-        sets.note(at, false, changing);
-        let wants = sets.wants();
-        flash.note_wanted(at, wants);
-        let beside = after == DieState::Idle && others != u32::MAX;
-        flash.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
-        let awaited = !lone && flash.wanted[channel as usize] != 0;
-        let state = &mut flash.channels[channel as usize];
-        assert!(!state.busy, "a channel moves one thing at a time");
-        state.busy = true;
-        state.taken += bus;
-        state.until = sent;
-        let over = self.queue.reserve();
-        if op == Op::Read && !flash.copyback {
-            state.sense(until, over, die);
-        } else {
-            self.queue.schedule_at(until, over, Event::ArrayDone { die, epoch });
+        fn page(&mut self, op: Op, plane: u32) -> u32 {
+            let mut tr = Transaction::new(Source::User, op, 0, 0, self.now);
+            (tr.plane, tr.ppa) = (plane, plane * 256);
+            tr.set_mask(0xff);
+            self.transactions.insert(tr)
         }
-        let channel = channel as u16;
-        if state.has_work() || awaited {
-            self.queue.schedule_at(sent, place, Event::ChannelFree { channel });
-        } else {
-            state.unawaited = Some(place);
-            state.await_sensing(channel, &mut self.queue);
+
+        fn issue(&mut self, op: Op, die: u32, interrupt: bool) -> u32 {
+            let id = self.page(op, die);
+            self.call(|flash, cx| flash.issue(cx, die, &[id], 0, interrupt));
+            id
         }
-        if self.observer.is_some() {
-            self.observe_command(die);
+
+        fn next(&mut self) -> Event {
+            let (now, event) = self.events.pop().expect("an event is due");
+            self.now = now;
+            event
         }
     }
 
-    /// The array is done: read data waits for the channel, programs and erases are complete.
-    pub(crate) fn on_array_done(&mut self, die: u32, epoch: u16) {
-        let now = self.now;
-        let state = &mut self.flash.dies[die as usize];
-        if state.epoch != epoch {
-            return;
-        }
-        assert_eq!(state.state, DieState::Array, "an array operation ends once");
-        let (op, head, since) = (state.op, state.head, state.since);
-        let channel = u32::from(state.channel);
-        if op == Op::Read {
-            if !self.copy_back(die) {
-                self.read_done(die, now);
-                if self.channel_busy(channel) {
-                    self.await_channel(channel);
-                } else {
-                    self.move_data(channel);
-                }
-            }
-            return;
-        }
-        self.look_at_sensing(channel);
-        self.flash.die_stops(die, now, &self.transactions);
-        if !self.flash.scan_at_once {
-            self.flash.set_state(die, DieState::Idle);
-        }
-        self.flash.dies[die as usize].head = NONE;
-        let mut id = head;
-        while id != NONE {
-            let tr = &mut self.transactions[id];
-            tr.worked(since, now);
-            let next = tr.sibling;
-            tr.sibling = NONE;
-            // A command may carry pages of several sources.
-            let source = tr.source;
-            self.count_operation(source, op);
-            self.change_done(id, source, op);
-            if self.flash.scan_at_once {
-                self.dispatch_offered();
-            }
-            id = next;
-        }
-        self.flash.set_state(die, DieState::Idle);
-        if self.flash.copyback && self.program_registers(die) {
-            return;
-        }
-        self.resume(die);
-        self.offer_at(self.flash.place_of(die));
+    #[test]
+    fn a_read_takes_bus_array_and_bus() {
+        let mut bench = Bench::new();
+        let id = bench.issue(Op::Read, 0, false);
+        assert_eq!(bench.transactions[id].place, Place::Die);
+        assert!(!bench.flash.is_idle(0) && bench.flash.is_idle(1));
+        let command = bench.flash.timing().command(Op::Read, 1);
+        assert_eq!(bench.next(), Event::Sensed { channel: 0 });
+        let array = bench.flash.timing().array(Op::Read, 0, 8);
+        assert!(array >= 50_000_000, "tR at least");
+        assert_eq!(bench.now, Time(command + array));
+        bench.call(|flash, cx| flash.look_at_sensing(cx, 0));
+        assert!(!bench.flash.channel_busy(0, &bench.events), "the command is over");
+        let moved = bench.call(|flash, cx| flash.move_data(cx, 0)).expect("read data waits");
+        assert_eq!((moved.id, moved.duration), (id, bench.flash.timing().data(8)));
+        assert_eq!(bench.next(), Event::DataSent { channel: 0 });
+        let arrived = bench.call(|flash, cx| flash.data_arrives(cx, 0));
+        assert_eq!(arrived, (id, Source::User, 0));
+        assert!(!bench.call(|flash, cx| flash.data_left(cx, 0)), "nothing was suspended");
+        assert!(bench.flash.is_idle(0));
+        let chain = bench.transactions[id].chain;
+        assert_eq!(chain.total(), bench.now.0, "its stages span the time");
+        assert_eq!((chain.bus, chain.array), (command + moved.duration, array));
+        assert_eq!(bench.flash.counters().user_reads, 1);
     }
 
-    /// Queues the pages of an array read that ended at `end` for the channel.
-    fn read_done(&mut self, die: u32, end: Time) {
-        let source = self.flash.die_stops(die, end, &self.transactions);
-        let state = &mut self.flash.dies[die as usize];
-        let class = match source {
-            Source::Mapping => channel::MAPPING,
-            Source::User | Source::Cache => channel::USER,
-            Source::Gc => channel::COLLECTION,
-        };
-        let channel = &mut self.flash.channels[state.channel as usize];
-        let mut pages = 0;
-        let mut id = state.head;
-        while id != NONE {
-            let tr = &mut self.transactions[id];
-            tr.worked(state.since, end);
-            let next = tr.sibling;
-            tr.sibling = NONE;
-            pages += 1;
-            channel.push_data(class, id);
-            id = next;
-        }
-        state.state = DieState::DataOut;
-        state.head = NONE;
-        state.data_left = pages;
+    #[test]
+    fn a_read_interrupts_a_program_that_goes_on_after_it() {
+        let mut bench = Bench::new();
+        let program = bench.issue(Op::Program, 0, false);
+        // Only where something waits for the channel, the end of the command is an event.
+        bench.now = Time::from_us(100);
+        assert!(bench.flash.may_suspend(0, false, bench.now));
+        let busy = bench.flash.busy(0, bench.now);
+        bench.events.schedule(bench.now, Event::Alarm);
+        assert_eq!(bench.next(), Event::Alarm);
+        assert!(!bench.flash.channel_busy(0, &bench.events));
+        bench.issue(Op::Read, 0, true);
+        assert!(bench.flash.is_suspended(0));
+        let (at, _) = bench.events.pop().expect("the read ends");
+        bench.now = at;
+        bench.call(|flash, cx| flash.look_at_sensing(cx, 0));
+        assert!(!bench.flash.channel_busy(0, &bench.events));
+        bench.call(|flash, cx| flash.move_data(cx, 0)).expect("read data waits");
+        let (at, _) = bench.events.pop().expect("the data arrives");
+        bench.now = at;
+        bench.call(|flash, cx| flash.data_arrives(cx, 0));
+        assert!(bench.call(|flash, cx| flash.data_left(cx, 0)), "the program goes on");
+        let went_on = bench.now;
+        // The end that it had before the interruption is stale.
+        let Event::ArrayDone { die, epoch } = bench.next() else { panic!("an end") };
+        assert!(matches!(bench.flash.array_ends(die, epoch), ArrayEnd::Stale));
+        let Event::ArrayDone { die, epoch } = bench.next() else { panic!("an end") };
+        let ArrayEnd::Change(ended) = bench.flash.array_ends(die, epoch) else { panic!("an end") };
+        assert_eq!((ended.op, ended.head), (Op::Program, program));
+        assert_eq!(bench.now, went_on + Time(busy), "as much as was left");
+        assert_eq!(bench.flash.counters().program_suspends, 1);
     }
 
-    #[inline]
-    fn count_operation(&mut self, source: Source, op: Op) {
-        let c = &mut self.flash.counters;
-        let counter = match (op, source) {
-            (Op::Erase, _) => &mut c.erases,
-            (Op::Read, Source::User | Source::Cache) => &mut c.user_reads,
-            (Op::Read, Source::Gc) => &mut c.gc_reads,
-            (Op::Read, Source::Mapping) => &mut c.mapping_reads,
-            (Op::Program, Source::User | Source::Cache) => &mut c.user_programs,
-            (Op::Program, Source::Gc) => &mut c.gc_programs,
-            (Op::Program, Source::Mapping) => &mut c.mapping_programs,
-        };
-        *counter += 1;
+    #[test]
+    #[should_panic(expected = "a die runs one operation at a time")]
+    fn a_busy_die_takes_no_command() {
+        let mut bench = Bench::new();
+        bench.issue(Op::Program, 0, false);
+        bench.issue(Op::Program, 0, false);
+    }
+
+    #[test]
+    #[should_panic(expected = "a channel moves one thing at a time")]
+    fn a_busy_channel_takes_no_command() {
+        let mut bench = Bench::new();
+        bench.issue(Op::Program, 0, false);
+        bench.issue(Op::Program, 1, false);
     }
 }

@@ -4,8 +4,9 @@
 use flashlane_engine::{NONE, Time};
 
 use super::config::SuspendConfig;
-use super::{DieState, Flash, Suspended};
-use crate::device::Device;
+use super::die::Suspended;
+use super::{DieState, Flash};
+use crate::context::Context;
 use crate::event::Event;
 use crate::transaction::Op;
 
@@ -44,14 +45,14 @@ impl Flash {
     }
 }
 
-impl Device {
+impl Flash {
     /// Interrupts the running operation of a die; returns how long the die needs to settle.
-    pub(super) fn suspend(&mut self, die: u32) -> u64 {
-        let now = self.now;
-        let channel = self.flash.place_of(die).channel;
-        self.look_at_sensing(channel);
-        self.flash.die_stops(die, now, &self.transactions);
-        let state = &mut self.flash.dies[die as usize];
+    pub(super) fn suspend(&mut self, cx: &mut Context<'_>, die: u32) -> u64 {
+        let now = cx.now;
+        let channel = self.place_of(die).channel;
+        self.look_at_sensing(cx, channel);
+        self.die_stops(die, now, cx.transactions);
+        let state = &mut self.dies[die as usize];
         assert_eq!(state.state, DieState::Array, "only array operations are suspended");
         assert!(state.suspended.is_none(), "one level of suspension");
         let left = (state.until - now).0;
@@ -60,35 +61,37 @@ impl Device {
         state.holds_suspended = true;
         state.epoch = state.epoch.wrapping_add(1);
         let (op, since, mut id) = (state.op, state.since, state.head);
-        self.flash.set_state(die, DieState::Idle);
+        self.set_state(die, DieState::Idle);
         while id != NONE {
-            let tr = &mut self.transactions[id];
+            let tr = &mut cx.transactions[id];
             tr.worked(since, now);
             id = tr.sibling;
         }
         match op {
             Op::Program => {
-                self.flash.counters.program_suspends += 1;
-                self.flash.timing.suspend_program
+                self.counters.program_suspends += 1;
+                self.timing.suspend_program
             }
             _ => {
-                self.flash.counters.erase_suspends += 1;
-                self.flash.timing.suspend_erase
+                self.counters.erase_suspends += 1;
+                self.timing.suspend_erase
             }
         }
     }
 
-    /// Continues the suspended operation of a die that became idle, if there is one.
+    /// Continues the suspended operation of a die that became idle; false if there is none.
     #[inline]
-    pub(super) fn resume(&mut self, die: u32) {
-        if self.flash.dies[die as usize].holds_suspended {
-            self.resume_suspended(die);
+    pub(crate) fn resume(&mut self, cx: &mut Context<'_>, die: u32) -> bool {
+        let resumes = self.dies[die as usize].holds_suspended;
+        if resumes {
+            self.resume_suspended(cx, die);
         }
+        resumes
     }
 
-    pub(super) fn resume_suspended(&mut self, die: u32) {
-        let now = self.now;
-        let state = &mut self.flash.dies[die as usize];
+    pub(super) fn resume_suspended(&mut self, cx: &mut Context<'_>, die: u32) {
+        let now = cx.now;
+        let state = &mut self.dies[die as usize];
         let suspended = state.suspended.take().expect("something is suspended");
         state.holds_suspended = false;
         state.head = suspended.head;
@@ -98,16 +101,13 @@ impl Device {
         state.whole = suspended.whole;
         state.interruptible = now + Time(suspended.whole / PROGRESS_PART);
         let (until, epoch, mut id) = (state.until, state.epoch, state.head);
-        self.flash.set_state(die, DieState::Array);
+        self.set_state(die, DieState::Array);
         while id != NONE {
-            let tr = &mut self.transactions[id];
+            let tr = &mut cx.transactions[id];
             let waited = tr.lap(now);
             tr.chain.queue += waited;
             id = tr.sibling;
         }
-        self.queue.schedule(until, Event::ArrayDone { die, epoch });
-        if self.observer.is_some() {
-            self.observe_resumption(die);
-        }
+        cx.events.schedule(until, Event::ArrayDone { die, epoch });
     }
 }

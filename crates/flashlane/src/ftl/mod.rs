@@ -217,6 +217,21 @@ pub(crate) struct Ftl {
 }
 
 impl Ftl {
+    /// The program of a page is sent to its die.
+    #[inline]
+    pub(crate) fn program_sent(&mut self, ppa: u32) {
+        if !self.in_place {
+            let block = self.blocks.block_of(ppa);
+            self.blocks.block_mut(block).issued += 1;
+        }
+    }
+
+    /// Place of a page in its block.
+    #[inline]
+    pub(crate) fn page_in_block(&self, ppa: u32) -> u32 {
+        self.blocks.page_of(ppa)
+    }
+
     /// The layer over a state.
     pub(crate) fn new(
         settings: FtlSettings<'_>,

@@ -69,8 +69,8 @@ impl Reading {
     /// Nothing has happened yet.
     pub(crate) fn start(ssd: &Device) -> Self {
         Self {
-            channels: vec![0; ssd.flash.channels.len()],
-            chips: vec![ChipReading::default(); ssd.flash.chips.len()],
+            channels: vec![0; ssd.flash.channels()],
+            chips: vec![ChipReading::default(); ssd.flash.array_time_of_chips().len()],
             flows: vec![FlowReading::default(); ssd.host.flows.len()],
             ..Self::default()
         }
@@ -111,8 +111,8 @@ impl Device {
             .flows
             .iter()
             .zip(&self.recorder.flows)
-            .zip(self.flash.by_flow.iter().zip(&self.scheduler.flows))
-            .map(|((host, record), (&device_time, queue))| FlowReading {
+            .zip(self.flash.array_time_of_flows().zip(&self.scheduler.flows))
+            .map(|((host, record), (device_time, queue))| FlowReading {
                 arrived: host.submitted,
                 completed: host.done.requests(),
                 bytes: host.done.bytes(),
@@ -123,13 +123,12 @@ impl Device {
             .collect();
         let mut chips: Vec<ChipReading> = self
             .flash
-            .chips
-            .iter()
+            .array_time_of_chips()
             .zip(&self.scheduler.chips)
             .zip(self.flash.busy_chips(at))
-            .map(|((account, queue), busy)| ChipReading {
+            .map(|((by_source, queue), busy)| ChipReading {
                 busy,
-                by_source: account.by_source,
+                by_source,
                 waited: queue.area,
                 longest: queue.max.into(),
             })
@@ -144,11 +143,11 @@ impl Device {
             flows[flow].device_time[account] += time;
         });
         let blocks = &self.ftl.blocks;
-        let erased = if self.flash.counters.erases == 0 { 0 } else { blocks.count() as u32 };
+        let erased = if self.flash.counters().erases == 0 { 0 } else { blocks.count() as u32 };
         let merges = self.ftl.hybrid.as_ref();
         Reading {
             at,
-            flash: self.flash.counters,
+            flash: *self.flash.counters(),
             zero_fill_reads: self.ftl.zero_fill_reads,
             gc_invocations: self.ftl.gc_invocations,
             wear_leveling_moves: self.ftl.wear_leveling_moves,

@@ -124,7 +124,7 @@ impl Device {
     /// What the device has done up to `at`.
     pub(super) fn counters(&self, at: Time) -> Counters {
         let free = self.ftl.blocks.planes.iter().map(|plane| u64::from(plane.free));
-        let flash = &self.flash.counters;
+        let flash = self.flash.counters();
         Counters {
             free_blocks_min: free.clone().min().unwrap_or(0),
             free_blocks: free.sum(),

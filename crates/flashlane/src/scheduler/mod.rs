@@ -17,8 +17,8 @@ use flashlane_engine::{Array, NONE, Time};
 use crate::compat::CompatConfig;
 use crate::device::Device;
 use crate::event::Event;
+use crate::flash::DiePlace;
 use crate::flash::config::{FlashConfig, Technology};
-use crate::flash::{DiePlace, DieState};
 use crate::layout::Geometry;
 use crate::transaction::{Op, Place, STARVING, Source};
 pub use policy::Scheduling;
@@ -480,7 +480,7 @@ impl Device {
 
     /// Issues a command on a die that is idle or may be interrupted.
     fn serve_die(&mut self, die: u32, urgent: bool) -> bool {
-        let idle = self.flash.dies[die as usize].state == DieState::Idle;
+        let idle = self.flash.is_idle(die);
         if !idle && !self.scheduler.writes_interrupt && !self.scheduler.policy.holds_reads(die) {
             // The read that was to interrupt the die has left, or belongs to collection.
             self.flash.end_interrupting(self.flash.place_of(die));

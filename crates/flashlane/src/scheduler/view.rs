@@ -38,7 +38,7 @@ impl View<'_> {
 
     /// Command, transfer and array time of a transaction. Unit: picoseconds.
     pub(crate) fn cost(&self, tr: &Transaction) -> u64 {
-        let timing = &self.flash.timing;
+        let timing = self.flash.timing();
         let page = if tr.op == Op::Erase { 0 } else { self.blocks.page_of(tr.ppa) };
         let sectors = tr.sectors();
         let data = if tr.op == Op::Erase { 0 } else { timing.data(sectors) };
@@ -56,14 +56,14 @@ impl View<'_> {
     }
 
     fn page_time(&self, op: Op) -> u64 {
-        let timing = &self.flash.timing;
+        let timing = self.flash.timing();
         let sectors = self.pages.full_mask().count_ones();
         timing.command(op, 1) + timing.data(sectors) + timing.array(op, 0, sectors)
     }
 
     /// Time of an erase. Unit: picoseconds.
     pub(crate) fn erase_time(&self) -> u64 {
-        self.flash.timing.command(Op::Erase, 1) + self.flash.timing.array(Op::Erase, 0, 0)
+        self.flash.timing().command(Op::Erase, 1) + self.flash.timing().array(Op::Erase, 0, 0)
     }
 
     /// What is left of the operation that a die runs. Unit: picoseconds.

@@ -1,0 +1,238 @@
+//! From the scheduler to the flash and back: commands, transfers, and the ends of array operations.
+//!
+//! The flash says what happened; here it is handed on, to translation and to the scheduler.
+
+use flashlane_engine::{NONE, Time};
+
+use super::{Device, context};
+use crate::flash::{ArrayEnd, DiePlace, Next};
+use crate::transaction::{Op, Source};
+
+impl Device {
+    /// Sends the command in `self.batch` to a die. The channel must be free. With `interrupt`, the
+    /// die runs a program or an erase that is suspended first.
+    pub(crate) fn issue(&mut self, die: u32, interrupt: bool) {
+        for &id in &self.batch {
+            let tr = &self.transactions[id];
+            if tr.op == Op::Program {
+                self.ftl.program_sent(tr.ppa);
+            }
+        }
+        let page = self.ftl.page_in_block(self.transactions[self.batch[0]].ppa);
+        self.flash.issue(&mut context!(self), die, &self.batch, page, interrupt);
+        if self.observer.is_some() {
+            self.observe_command(die);
+        }
+    }
+
+    /// Sends a command of one page to a die that is idle. The channel must be free. `lone`: the transaction was
+    /// in no queue, and nothing else waits for the channel.
+    #[inline(always)]
+    pub(crate) fn issue_page(&mut self, at: DiePlace, id: u32, lone: bool) {
+        let tr = &mut self.transactions[id];
+        let waited = tr.goes_to_die(self.now);
+        let (op, flow, ppa) = (tr.op, tr.flow, tr.ppa);
+        let sectors = (tr.sectors(), tr.moved_sectors());
+        if op == Op::Program {
+            self.ftl.program_sent(ppa);
+        }
+        let page = self.ftl.page_in_block(ppa);
+        if !lone {
+            self.left_queue(at, op, flow, Time(waited));
+        }
+        self.flash.issue_page(&mut context!(self), at.die, (id, op), sectors, page, lone);
+        if self.observer.is_some() {
+            self.observe_command(at.die);
+        }
+    }
+
+    /// True if the bus of the channel is in use.
+    #[inline]
+    pub(crate) fn channel_busy(&mut self, channel: u32) -> bool {
+        self.flash.channel_busy(channel, &self.queue)
+    }
+
+    /// Somebody waits for the end of the command on the bus.
+    #[inline]
+    pub(crate) fn await_channel(&mut self, channel: u32) {
+        self.flash.await_channel(channel, &mut self.queue);
+    }
+
+    /// Command cycles are over: the channel is free.
+    pub(crate) fn on_channel_free(&mut self, channel: u16) {
+        self.channel_free(u32::from(channel));
+    }
+
+    /// A read in the array is over.
+    pub(crate) fn on_sensed(&mut self, channel: u16) {
+        let channel = u32::from(channel);
+        self.flash.look_at_sensing(&mut context!(self), channel);
+        if self.channel_busy(channel) {
+            self.await_channel(channel);
+        } else if !self.move_data(channel) {
+            self.flash.await_sensing(channel, &mut self.queue);
+        }
+    }
+
+    /// Starts the next transfer of read data on a free channel; false if none waits.
+    fn move_data(&mut self, channel: u32) -> bool {
+        let transfer = self.flash.move_data(&mut context!(self), channel);
+        if self.observer.is_some()
+            && let Some(transfer) = transfer
+        {
+            self.observe_transfer(channel, transfer.id, transfer.duration);
+        }
+        transfer.is_some()
+    }
+
+    /// Read data is in the controller.
+    pub(crate) fn on_data_sent(&mut self, channel: u16) {
+        let channel = u32::from(channel);
+        let (id, source, die) = self.flash.data_arrives(&mut context!(self), channel);
+        self.read_over(id, source);
+        if self.flash.data_left(&mut context!(self), die) && self.observer.is_some() {
+            self.observe_resumption(die);
+        }
+        self.channel_free(channel);
+    }
+
+    /// The channel is free.
+    fn channel_free(&mut self, channel: u32) {
+        self.queue_lone();
+        match self.flash.channel_free(&mut context!(self), channel) {
+            Next::Copyback(die) => self.send_copyback(die),
+            Next::AnyCommand { data_waits } => {
+                self.dispatch_free(channel);
+                if self.flash.had_choice(channel, data_waits, &mut self.queue) {
+                    self.move_data(channel);
+                }
+            }
+            Next::ReadOrData => {
+                if !self.dispatch_read(channel) {
+                    self.move_data(channel);
+                }
+            }
+            Next::Data => {
+                self.move_data(channel);
+            }
+        }
+    }
+
+    /// The array is done: read data waits for the channel, programs and erases are complete.
+    pub(crate) fn on_array_done(&mut self, die: u32, epoch: u16) {
+        let ended = match self.flash.array_ends(die, epoch) {
+            ArrayEnd::Stale => return,
+            ArrayEnd::Read(head) => return self.read_ends(die, head),
+            ArrayEnd::Change(ended) => ended,
+        };
+        self.flash.change_ends(&mut context!(self), die);
+        let mut id = ended.head;
+        while id != NONE {
+            let (source, next) = self.flash.take_page(&mut context!(self), ended, id);
+            self.change_done(id, source, ended.op);
+            if self.flash.scans_at_once() {
+                self.dispatch_offered();
+            }
+            id = next;
+        }
+        self.flash.stands_idle(die);
+        if self.flash.copies_back() && self.program_registers(die) {
+            return;
+        }
+        if self.flash.resume(&mut context!(self), die) && self.observer.is_some() {
+            self.observe_resumption(die);
+        }
+        self.offer_at(self.flash.place_of(die));
+    }
+
+    /// A read whose end is an event is over, with copyback.
+    fn read_ends(&mut self, die: u32, head: u32) {
+        if self.copy_back(die, head) {
+            return;
+        }
+        self.flash.read_arrives(&mut context!(self), die);
+        let channel = self.flash.place_of(die).channel;
+        if self.channel_busy(channel) {
+            self.await_channel(channel);
+        } else {
+            self.move_data(channel);
+        }
+    }
+
+    /// The array read of a die is done: programs what it read at its new place, if all of it is to be
+    /// moved inside its plane. False if the data has to cross the channel.
+    fn copy_back(&mut self, die: u32, head: u32) -> bool {
+        if self.flash.is_suspended(die) || !self.all_can_stay(head) {
+            return false;
+        }
+        let mut id = self.flash.keep_in_registers(&mut context!(self), die);
+        let mut moved = NONE;
+        while id != NONE {
+            let next = std::mem::replace(&mut self.transactions[id].sibling, NONE);
+            if self.place_migration(id) {
+                self.transactions[id].sibling = moved;
+                moved = id;
+            }
+            id = next;
+        }
+        self.flash.program_later(die, moved);
+        if !self.program_registers(die) {
+            if self.observer.is_some() {
+                self.observe_idle(die);
+            }
+            self.offer_at(self.flash.place_of(die));
+        }
+        true
+    }
+
+    /// Pages read together can be programmed at once: all are moved by collection, and their targets
+    /// come next in their blocks.
+    fn all_can_stay(&self, mut id: u32) -> bool {
+        while id != NONE {
+            let tr = &self.transactions[id];
+            if tr.source != Source::Gc || !self.next_target_is_in_order(tr) {
+                return false;
+            }
+            id = tr.sibling;
+        }
+        true
+    }
+
+    /// Forms the next program of pages in the registers of a die; false if there are none.
+    fn program_registers(&mut self, die: u32) -> bool {
+        let first = self.flash.take_registers(die);
+        if first == NONE {
+            return false;
+        }
+        let page = self.ftl.page_in_block(self.transactions[first].ppa);
+        let (mut together, mut later, mut id) = (NONE, NONE, first);
+        while id != NONE {
+            let tr = &mut self.transactions[id];
+            let next = tr.sibling;
+            let joins = self.ftl.page_in_block(tr.ppa) == page;
+            let list = if joins { &mut together } else { &mut later };
+            tr.sibling = std::mem::replace(list, id);
+            id = next;
+        }
+        if self.flash.prepare_copyback(die, (together, later), &mut self.queue) {
+            self.send_copyback(die);
+        }
+        true
+    }
+
+    /// Sends the program command for pages in registers.
+    fn send_copyback(&mut self, die: u32) {
+        let head = self.flash.command_of(die).head;
+        let mut id = head;
+        while id != NONE {
+            let tr = &self.transactions[id];
+            self.ftl.program_sent(tr.ppa);
+            id = tr.sibling;
+        }
+        let page = self.ftl.page_in_block(self.transactions[head].ppa);
+        self.flash.send_copyback(&mut context!(self), die, page);
+        if self.observer.is_some() {
+            self.observe_command(die);
+        }
+    }
+}

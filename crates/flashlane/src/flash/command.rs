@@ -1,0 +1,252 @@
+//! Commands: from the channel to the array of a die, and their ends there.
+
+use flashlane_engine::{NONE, Time};
+
+use super::{DieState, Flash, channel};
+use crate::context::Context;
+use crate::event::Event;
+use crate::flash::DiePlace;
+use crate::transaction::{Op, Place, Source};
+
+/// A command for a die.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Command {
+    pub(super) op: Op,
+    /// Its first transaction, linked by `sibling`.
+    pub(super) head: u32,
+    /// Sectors of its largest page.
+    pub(super) sectors: u32,
+    /// Place of its first page in the block.
+    pub(super) page: u32,
+    /// How many pages it has.
+    pub(super) pages: u64,
+    /// What the die did before.
+    pub(super) after: DieState,
+}
+
+/// A program or an erase that has ended in the array.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub(crate) op: Op,
+    /// Its first transaction, linked by `sibling`.
+    pub(crate) head: u32,
+    since: Time,
+}
+
+/// What an array does when its time is over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ArrayEnd {
+    /// The operation was interrupted in between, and ends later.
+    Stale,
+    /// A read: its first transaction.
+    Read(u32),
+    /// A program or an erase.
+    Change(Ended),
+}
+
+impl Flash {
+    /// Sends a command to a die. The channel must be free. `page`: place of the first page in its block. With
+    /// `interrupt`, the die runs a program or an erase that is suspended first.
+    pub(crate) fn issue(
+        &mut self,
+        cx: &mut Context<'_>,
+        die: u32,
+        pages: &[u32],
+        page: u32,
+        interrupt: bool,
+    ) {
+        let planes = pages.len() as u64;
+        let op = cx.transactions[pages[0]].op;
+        let mut bus = self.timing.command(op, planes);
+        let mut settle = 0;
+        if interrupt {
+            bus += self.timing.suspend_command;
+            settle = self.suspend(cx, die);
+        }
+        let (mut head, mut sectors) = (NONE, 0);
+        for &id in pages.iter().rev() {
+            let tr = &mut cx.transactions[id];
+            let waited = tr.lap(cx.now);
+            tr.chain.queue += waited;
+            tr.sibling = head;
+            tr.place = Place::Die;
+            sectors = sectors.max(tr.sectors());
+            head = id;
+            if op == Op::Program {
+                bus += self.timing.data(tr.moved_sectors());
+            }
+        }
+        let command = Command { op, head, sectors, page, pages: planes, after: DieState::Idle };
+        self.send_command(cx, die, command, (bus, settle), false);
+    }
+
+    /// Sends a command of one page to a die that is idle. The channel must be free. `sectors`: of the page, and those
+    /// that cross the channel. `page`: its place in its block. `lone`: nothing else waits for the channel.
+    #[inline(always)]
+    pub(crate) fn issue_page(
+        &mut self,
+        cx: &mut Context<'_>,
+        die: u32,
+        (id, op): (u32, Op),
+        (sectors, moved): (u32, u32),
+        page: u32,
+        lone: bool,
+    ) {
+        let mut bus = self.timing.command(op, 1);
+        if op == Op::Program {
+            bus += self.timing.data(moved);
+        }
+        let command = Command { op, head: id, sectors, page, pages: 1, after: DieState::Idle };
+        self.send_command(cx, die, command, (bus, 0), lone);
+    }
+
+    /// Takes the channel for a command, and the array of the die for its work after that. The die takes
+    /// the command only after `settle`. Units: picoseconds. `lone`: no queued work waits for the channel.
+    #[inline(always)]
+    pub(super) fn send_command(
+        &mut self,
+        cx: &mut Context<'_>,
+        die: u32,
+        command: Command,
+        (bus, settle): (u64, u64),
+        lone: bool,
+    ) {
+        let Command { op, head, sectors, page, pages, after } = command;
+        let sent = cx.now + Time(bus);
+        let place = cx.events.reserve();
+        let state = &mut self.dies[die as usize];
+        assert_eq!(state.state, after, "a die runs one operation at a time");
+        let at = state.place(die);
+        state.state = DieState::Array;
+        state.head = head;
+        state.op = op;
+        state.sectors = sectors as u16;
+        state.whole = self.timing.array(op, page, sectors);
+        state.since = sent;
+        state.interruptible = sent;
+        state.until = sent + Time(settle + state.whole);
+        let (until, epoch) = (state.until, state.epoch);
+        let DiePlace { chip, channel, die_in_chip, .. } = at;
+        let changing = self.may_be_interrupted(op);
+        let sets = &mut self.sets[chip as usize];
+        let others = sets.idle | 1 << die_in_chip;
+        sets.note(at, false, changing);
+        let wants = sets.wants();
+        self.note_wanted(at, wants);
+        let beside = after == DieState::Idle && others != u32::MAX;
+        self.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
+        let awaited = !lone && self.wanted[channel as usize] != 0;
+        let state = &mut self.channels[channel as usize];
+        assert!(!state.busy, "a channel moves one thing at a time");
+        state.busy = true;
+        state.taken += bus;
+        state.until = sent;
+        let over = cx.events.reserve();
+        if op == Op::Read && !self.copyback {
+            state.sense(until, over, die);
+        } else {
+            cx.events.schedule_at(until, over, Event::ArrayDone { die, epoch });
+        }
+        let channel = channel as u16;
+        if state.has_work() || awaited {
+            cx.events.schedule_at(sent, place, Event::ChannelFree { channel });
+        } else {
+            state.unawaited = Some(place);
+            state.await_sensing(channel, cx.events);
+        }
+    }
+
+    /// The time of the operation in an array is over.
+    pub(crate) fn array_ends(&mut self, die: u32, epoch: u16) -> ArrayEnd {
+        let state = &self.dies[die as usize];
+        if state.epoch != epoch {
+            return ArrayEnd::Stale;
+        }
+        assert_eq!(state.state, DieState::Array, "an array operation ends once");
+        let (op, head, since) = (state.op, state.head, state.since);
+        if op == Op::Read {
+            ArrayEnd::Read(head)
+        } else {
+            ArrayEnd::Change(Ended { op, head, since })
+        }
+    }
+
+    /// A program or an erase has ended: the die is idle, unless what it sets free is offered at once.
+    pub(crate) fn change_ends(&mut self, cx: &mut Context<'_>, die: u32) {
+        let channel = u32::from(self.dies[die as usize].channel);
+        self.look_at_sensing(cx, channel);
+        self.die_stops(die, cx.now, cx.transactions);
+        if !self.scan_at_once {
+            self.set_state(die, DieState::Idle);
+        }
+        self.dies[die as usize].head = NONE;
+    }
+
+    /// Takes the next page off a program or an erase that has ended: the page, its source, and the next one.
+    #[inline]
+    pub(crate) fn take_page(
+        &mut self,
+        cx: &mut Context<'_>,
+        ended: Ended,
+        id: u32,
+    ) -> (Source, u32) {
+        let tr = &mut cx.transactions[id];
+        tr.worked(ended.since, cx.now);
+        let next = std::mem::replace(&mut tr.sibling, NONE);
+        // A command may carry pages of several sources.
+        let source = tr.source;
+        self.count_operation(source, ended.op);
+        (source, next)
+    }
+
+    /// All pages of a program or an erase are dealt with.
+    pub(crate) fn stands_idle(&mut self, die: u32) {
+        self.set_state(die, DieState::Idle);
+    }
+
+    /// A read whose end is an event is over: its pages wait for the channel.
+    pub(crate) fn read_arrives(&mut self, cx: &mut Context<'_>, die: u32) {
+        self.read_done(cx, die, cx.now);
+    }
+
+    /// Queues the pages of an array read that ended at `end` for the channel.
+    pub(super) fn read_done(&mut self, cx: &mut Context<'_>, die: u32, end: Time) {
+        let source = self.die_stops(die, end, cx.transactions);
+        let state = &mut self.dies[die as usize];
+        let class = match source {
+            Source::Mapping => channel::MAPPING,
+            Source::User | Source::Cache => channel::USER,
+            Source::Gc => channel::COLLECTION,
+        };
+        let channel = &mut self.channels[state.channel as usize];
+        let mut pages = 0;
+        let mut id = state.head;
+        while id != NONE {
+            let tr = &mut cx.transactions[id];
+            tr.worked(state.since, end);
+            let next = tr.sibling;
+            tr.sibling = NONE;
+            pages += 1;
+            channel.push_data(class, id);
+            id = next;
+        }
+        state.state = DieState::DataOut;
+        state.head = NONE;
+        state.data_left = pages;
+    }
+
+    #[inline]
+    pub(super) fn count_operation(&mut self, source: Source, op: Op) {
+        let c = &mut self.counters;
+        let counter = match (op, source) {
+            (Op::Erase, _) => &mut c.erases,
+            (Op::Read, Source::User | Source::Cache) => &mut c.user_reads,
+            (Op::Read, Source::Gc) => &mut c.gc_reads,
+            (Op::Read, Source::Mapping) => &mut c.mapping_reads,
+            (Op::Program, Source::User | Source::Cache) => &mut c.user_programs,
+            (Op::Program, Source::Gc) => &mut c.gc_programs,
+            (Op::Program, Source::Mapping) => &mut c.mapping_programs,
+        };
+        *counter += 1;
+    }
+}
