@@ -222,7 +222,7 @@ impl Flash {
     }
 
     /// Queues the data of all reads of a channel whose array work is over.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look_at_sensing(&mut self, cx: &mut Context<'_>, channel: u32) {
         loop {
             let state = &mut self.channels[channel as usize];
@@ -235,12 +235,12 @@ impl Flash {
             }
             state.sensing.pop_front();
             state.first_sensed = state.sensing.front().map_or(Time::MAX, |next| next.at);
-            self.read_done(cx, die, at);
+            self.read_done(cx.transactions, die, at);
         }
     }
 
     /// Starts the next transfer of read data on a free channel; `None` if none waits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn move_data(&mut self, cx: &mut Context<'_>, channel: u32) -> Option<Transfer> {
         let state = &mut self.channels[channel as usize];
         let id = state.pop_data();
@@ -263,7 +263,7 @@ impl Flash {
     }
 
     /// The page of read data on a channel is in the controller: its transaction, source and die.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn data_arrives(
         &mut self,
         cx: &mut Context<'_>,
@@ -281,7 +281,7 @@ impl Flash {
     }
 
     /// A page of read data has left its die. True if the die goes on with what it suspended.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn data_left(&mut self, cx: &mut Context<'_>, die: u32) -> bool {
         let state = &mut self.dies[die as usize];
         state.data_left -= 1;
@@ -300,7 +300,7 @@ impl Flash {
     /// The channel is free: what it does next. Read commands for idle dies go first: they are short, and an idle die
     /// behind a transfer is an array time lost. Then waiting read data, then the other commands; but
     /// after a page of data per die these have their turn, or reads without end would shut them out.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn channel_free(&mut self, cx: &mut Context<'_>, channel: u32) -> Next {
         self.look_at_sensing(cx, channel);
         let dies = self.chips_per_channel.get() * self.dies_per_chip.get();
@@ -321,7 +321,7 @@ impl Flash {
     }
 
     /// The scheduler had the choice of all commands. True if it sent none, and read data waits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn had_choice(
         &mut self,
         channel: u32,

@@ -1,12 +1,12 @@
 //! Commands: from the channel to the array of a die, and their ends there.
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::{NONE, Slab, Time};
 
 use super::{DieState, Flash, channel};
 use crate::context::Context;
 use crate::event::Event;
 use crate::flash::DiePlace;
-use crate::transaction::{Op, Place, Source};
+use crate::transaction::{Op, Place, Source, Transaction};
 
 /// A command for a die.
 #[derive(Clone, Copy, Debug)]
@@ -206,12 +206,12 @@ impl Flash {
 
     /// A read whose end is an event is over: its pages wait for the channel.
     pub(crate) fn read_arrives(&mut self, cx: &mut Context<'_>, die: u32) {
-        self.read_done(cx, die, cx.now);
+        self.read_done(cx.transactions, die, cx.now);
     }
 
     /// Queues the pages of an array read that ended at `end` for the channel.
-    pub(super) fn read_done(&mut self, cx: &mut Context<'_>, die: u32, end: Time) {
-        let source = self.die_stops(die, end, cx.transactions);
+    pub(super) fn read_done(&mut self, transactions: &mut Slab<Transaction>, die: u32, end: Time) {
+        let source = self.die_stops(die, end, transactions);
         let state = &mut self.dies[die as usize];
         let class = match source {
             Source::Mapping => channel::MAPPING,
@@ -222,7 +222,7 @@ impl Flash {
         let mut pages = 0;
         let mut id = state.head;
         while id != NONE {
-            let tr = &mut cx.transactions[id];
+            let tr = &mut transactions[id];
             tr.worked(state.since, end);
             let next = tr.sibling;
             tr.sibling = NONE;

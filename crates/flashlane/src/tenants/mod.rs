@@ -111,22 +111,22 @@ impl Run {
         self.start_flows();
         self.drive.start();
         while let Some(up) = self.drive.step() {
-            if let Some(recorder) = &mut self.recorder
-                && !matches!(up, Up::Nothing | Up::Woken { .. })
-            {
-                recorder.report();
-            }
             match up {
                 Up::Nothing => {}
                 Up::Arrived { flow } => {
+                    self.note_report();
                     self.plan_arrival(flow);
                     self.drive.ring();
                 }
                 Up::Completed { flow } => {
+                    self.note_report();
                     self.next_in_loop(flow);
                     self.drive.completion_over();
                 }
-                Up::TagFreed { flow } => self.next_in_loop(flow),
+                Up::TagFreed { flow } => {
+                    self.note_report();
+                    self.next_in_loop(flow);
+                }
                 Up::Woken { flow } => {
                     self.resume(flow);
                     self.drive.ring();
@@ -144,6 +144,14 @@ impl Run {
             recorder.end();
         }
         self.drive.end()
+    }
+
+    /// The drive reports an arrival or a completion.
+    #[inline(always)]
+    fn note_report(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.report();
+        }
     }
 
     /// First requests of every flow.
