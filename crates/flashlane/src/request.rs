@@ -85,6 +85,26 @@ pub(crate) struct Request {
     pub(crate) cookie: u64,
 }
 
+impl Request {
+    /// One part of the device work is done; the chain that ends last counts. True: it was the last part.
+    #[inline(always)]
+    pub(crate) fn end_part(&mut self, now: Time, chain: &Chain) -> bool {
+        assert!(self.pending > 0, "a part ends once");
+        self.pending -= 1;
+        let span = (now - self.begun).0;
+        let spans = chain.total() == span;
+        if spans {
+            self.chain = *chain;
+        }
+        let is_last = self.pending == 0;
+        if is_last {
+            assert!(spans || self.chain.total() == span, "the last part spans the device work");
+            self.served = now;
+        }
+        is_last
+    }
+}
+
 const _: () = assert!(
     size_of::<Request>() == 128 && std::mem::offset_of!(Request, arrival) == 64,
     "two cache lines"
