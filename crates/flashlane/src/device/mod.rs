@@ -4,8 +4,8 @@
 //! tell the story of a request from its arrival to its completion.
 //!
 //! Calls go down the pipeline (`host` -> `interface` -> `cache` -> `ftl` -> `scheduler` -> `flash`),
-//! completions come back as events. A stage never holds a reference to another stage: each stage
-//! adds methods to [`Device`] in its own folder.
+//! completions come back as events. A stage never holds a reference to another stage. Some stages still add methods
+//! to [`Device`] in their own folders.
 
 mod queue_pairs;
 mod requests;

@@ -268,7 +268,9 @@ mod tests {
         assert_eq!(host.next_entry(0, 3), Some(14));
         assert_eq!(host.next_entry(0, 3), Some(15));
         assert_eq!(host.next_entry(0, 3), None);
-        assert!(host.enter_queue(0, 16), "three entries are fetched, two are not");
+        assert!(!host.enter_queue(0, 16), "three entries are fetched, three are not");
+        assert_eq!(host.next_entry(0, 6), Some(16));
+        assert!(host.enter_queue(0, 17), "none waits");
     }
 
     #[test]

@@ -243,7 +243,7 @@ mod tests {
         assert!(!nvme.any_ready(), "no doorbell has arrived");
         announce(&mut nvme, 0, &[1, 2, 3]);
         announce(&mut nvme, 2, &[7, 8]);
-        assert_eq!(fetch_all(&mut nvme), [7, 1, 8, 2, 3]);
+        assert_eq!(fetch_all(&mut nvme), [1, 7, 2, 8, 3]);
         nvme.on_doorbell(1);
         assert_eq!(fetch_all(&mut nvme), [90]);
         assert!(!nvme.any_ready());
