@@ -31,21 +31,15 @@ impl Device {
             self.flash.on_dies(&self.transactions),
             "every running transaction is on one die"
         );
-        for flow in &self.host.flows {
-            assert!(flow.completed() <= flow.submitted, "a request completes once");
-        }
-        let outstanding: u64 = self.host.flows.iter().map(|f| f.submitted - f.completed()).sum();
-        assert_eq!(outstanding, self.requests.len() as u64, "outstanding requests are counted");
-        if let Some(sata) = &self.interface.sata {
+        self.host.audit(self.requests.len());
+        if let Some(sata) = self.interface.sata() {
             sata.audit(self.requests.len());
         }
     }
 
     /// Checks what must hold when nothing is left to do.
     pub(crate) fn audit_end(&self) {
-        for (index, flow) in self.host.flows.iter().enumerate() {
-            assert_eq!(flow.submitted, flow.completed(), "every request of flow {index} completed");
-        }
+        self.host.audit_end();
         if let Some((_, tr)) = self.transactions.iter().next() {
             let left = self.transactions.len();
             panic!("{left} transactions are left behind, the first of them: {tr:?}");

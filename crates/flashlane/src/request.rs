@@ -85,7 +85,44 @@ pub(crate) struct Request {
     pub(crate) cookie: u64,
 }
 
+impl Request {
+    /// One part of the device work is done; the chain that ends last counts. True: it was the last part.
+    #[inline(always)]
+    pub(crate) fn end_part(&mut self, now: Time, chain: &Chain) -> bool {
+        assert!(self.pending > 0, "a part ends once");
+        self.pending -= 1;
+        let span = (now - self.begun).0;
+        let spans = chain.total() == span;
+        if spans {
+            self.chain = *chain;
+        }
+        let is_last = self.pending == 0;
+        if is_last {
+            assert!(spans || self.chain.total() == span, "the last part spans the device work");
+            self.served = now;
+        }
+        is_last
+    }
+}
+
 const _: () = assert!(
     size_of::<Request>() == 128 && std::mem::offset_of!(Request, arrival) == 64,
     "two cache lines"
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chain_that_spans_the_device_work_counts() {
+        let mut request = Request { begun: Time(100), pending: 3, ..Request::default() };
+        let chain = |array| Chain { array, ..Chain::default() };
+        assert!(!request.end_part(Time(150), &chain(50)));
+        // This part began later than the request: its chain does not tell where the time went.
+        assert!(!request.end_part(Time(170), &chain(20)));
+        assert_eq!(request.chain, chain(50));
+        assert!(request.end_part(Time(190), &chain(90)));
+        assert_eq!((request.served, request.chain), (Time(190), chain(90)));
+    }
+}

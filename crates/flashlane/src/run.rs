@@ -307,7 +307,7 @@ impl<'a> Runs<'a> {
         let Run { drive: mut shared, tenants, .. } = run;
         let window = &shared.recorder.window;
         if window.is_empty() {
-            let generated = shared.host.flows.iter().map(|flow| flow.submitted).sum();
+            let generated = shared.host.flows().map(|flow| flow.submitted()).sum();
             return Err(empty::found(options, generated, window.load_ended()));
         }
         let mut observed = shared.observed(workload)?;
@@ -470,7 +470,7 @@ mod tests {
         let state = prepared.take_state();
         let window = Window::new(workload.window, Warmup::None);
         let mut run = prepared.build(state, window, |_| true).expect("it can be run");
-        run.drive.host.outstanding_max = 5000;
+        run.drive.host.limit_outstanding(5000);
         let Err(Error::Stuck(why)) = run.run_to_end(&|_| {}) else { panic!("the run ends") };
         assert!(why.contains("the drive cannot keep up with the load, flow 0"), "{why}");
         assert!(why.contains("5000 of 50"), "{why}");

@@ -1,8 +1,16 @@
 //! The whole simulated system, and the one `match` over everything that can happen in it.
 //!
+//! The files beside this one hand the outcome of one stage to the next: [`requests`] and [`queue_pairs`] or [`sata`]
+//! tell the story of a request from its arrival to its completion.
+//!
 //! Calls go down the pipeline (`host` -> `interface` -> `cache` -> `ftl` -> `scheduler` -> `flash`),
-//! completions come back as events. A stage never holds a reference to another stage: each stage
-//! adds methods to [`Device`] in its own folder.
+//! completions come back as events. A stage never holds a reference to another stage. Some stages still add methods
+//! to [`Device`] in their own folders.
+
+mod queue_pairs;
+mod requests;
+mod sata;
+mod stuck;
 
 mod commands;
 
@@ -20,11 +28,13 @@ use crate::ftl::Ftl;
 use crate::host::Host;
 use crate::interface::Interface;
 use crate::layout::{Geometry, Layout};
+use crate::link::Link;
 use crate::metrics::recorder::Recorder;
 use crate::observe::{Completions, Observer};
 use crate::request::Request;
 use crate::scheduler::Scheduler;
 use crate::transaction::Transaction;
+use queue_pairs::Ringing;
 
 /// Events between two full audits with `--check`, at least.
 const AUDIT_INTERVAL_MIN: u64 = 100_000;
@@ -46,12 +56,15 @@ pub(crate) struct Device {
     pub(crate) transactions: Slab<Transaction>,
     // The stages, in the order in which a request meets them.
     pub(crate) host: Host,
+    pub(crate) link: Link,
     pub(crate) interface: Interface,
     pub(crate) cache: Cache,
     pub(crate) ftl: Ftl,
     pub(crate) scheduler: Scheduler,
     pub(crate) flash: Flash,
     pub(crate) recorder: Recorder,
+    /// The last doorbell of the current event, which is not scheduled yet.
+    ringing: Option<Ringing>,
     /// Follows what happens, for blame and timeline.
     pub(crate) observer: Option<Box<Observer>>,
     /// Takes requests that are over, where anything is kept of them beside the summary.
@@ -99,6 +112,7 @@ impl Device {
         check: bool,
     ) -> Self {
         let geometry = layout.geometry;
+        let entries = (device.interface.submission_entry, device.interface.completion_entry);
         Self {
             now: Time::ZERO,
             horizon: Time::MAX,
@@ -106,7 +120,8 @@ impl Device {
             geometry,
             requests: Slab::new(),
             transactions: Slab::new(),
-            host: Host::new(&device.link, &device.interface, &device.compat, workload.flows.len()),
+            host: Host::new(device.interface.queue_depth, workload.flows.len()),
+            link: Link::new(&device.link, entries, &device.compat),
             interface: Interface::new(&device.interface, &device.compat, &workload.classes()),
             cache,
             ftl,
@@ -126,6 +141,7 @@ impl Device {
                 workload.flows.len(),
             ),
             recorder,
+            ringing: None,
             observer: None,
             completions: None,
             layout,
@@ -210,7 +226,8 @@ impl Device {
         if events.is_multiple_of(PROGRESS_INTERVAL) {
             self.queue.fit();
             self.host.fit();
-            self.interface.nvme.fit();
+            self.link.fit();
+            self.interface.fit();
             progress(self);
             if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(Error::Interrupted);

@@ -206,7 +206,7 @@ impl Drive {
             return Err(Refused::Time { at, now });
         }
         let op = command.check(self.sectors(tenant))?;
-        if self.outstanding() >= self.device.host.outstanding_max {
+        if self.device.host.is_full(self.outstanding()) {
             return Err(Refused::Full);
         }
         let sector = if op == RequestOp::Flush { 0 } else { command.sector };

@@ -1,29 +1,23 @@
-//! Stage 2 of 8: the host. Receives requests from `tenants`; writes them to the submission queue of
-//! their flow and rings the doorbell over the link; sees completions.
+//! Stage 2 of 8: the host's side of the drive. Keeps the requests that have not arrived yet, the submission queue of
+//! each flow with the requests that wait for room in it, and the counts of what was submitted and completed.
+//!
+//! The host does not know how its requests reach the drive: the driver sends doorbells, and tells the host what the
+//! device has fetched and completed.
 //!
 //! Invariants: a submission queue holds at most `queue_depth - 1` entries, further requests wait in
 //! a software queue in order of arrival; every generated request completes exactly once.
 
 pub(crate) mod counts;
 
-use std::collections::BTreeSet;
+use flashlane_engine::{Array, Ring, Slab, Time};
 
-use flashlane_engine::{Array, NONE, Ring, Sequence, Slab, Time};
-
-use crate::compat::CompatConfig;
-use crate::device::Device;
-use crate::error::Error;
-use crate::event::{Event, Up};
-use crate::interface::config::InterfaceConfig;
 use crate::layout::SECTOR_BYTES;
-use crate::link::Link;
-use crate::link::config::LinkConfig;
-use crate::request::{Chain, Request};
+use crate::request::Request;
 use crate::workload::Planned;
 use counts::{ByteCounts, RequestCounts};
 
 /// Simulated time without a completion after which a flow with work outstanding counts as starved.
-const STARVATION: Time = Time::from_s(20);
+pub(crate) const STARVATION: Time = Time::from_s(20);
 
 /// Requests that may be outstanding at once. With more, a load that the drive cannot keep up with would fill the
 /// memory before it ends.
@@ -37,9 +31,8 @@ pub(crate) struct HostFlow {
     /// Entries written and entries known to be fetched.
     tail: u64,
     head: u64,
-    /// Requests that entered the host so far.
-    pub(crate) submitted: u64,
-    pub(crate) done: Done,
+    submitted: u64,
+    done: Done,
     last_completion: Time,
 }
 
@@ -54,6 +47,26 @@ impl HostFlow {
             done: Done::default(),
             last_completion: Time::ZERO,
         }
+    }
+
+    /// Requests that entered the host so far.
+    pub(crate) fn submitted(&self) -> u64 {
+        self.submitted
+    }
+
+    /// Requests that completed, counted or not, and their data.
+    pub(crate) fn done(&self) -> &Done {
+        &self.done
+    }
+
+    /// Requests that completed, counted or not.
+    pub(crate) fn completed(&self) -> u64 {
+        self.done.requests().all()
+    }
+
+    /// Requests that entered the host and are not complete.
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.submitted - self.completed()
     }
 }
 
@@ -85,21 +98,6 @@ impl Done {
     }
 }
 
-impl HostFlow {
-    /// Requests that completed, counted or not.
-    pub(crate) fn completed(&self) -> u64 {
-        self.done.requests().all()
-    }
-}
-
-/// A submission doorbell on its way to the device, and its place among the events.
-#[derive(Clone, Copy, Debug)]
-struct Ringing {
-    arrives: Time,
-    place: Sequence,
-    flow: u16,
-}
-
 /// A request that enters the host at its arrival.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Submission {
@@ -112,301 +110,210 @@ pub(crate) struct Submission {
 /// The host.
 #[derive(Clone)]
 pub(crate) struct Host {
-    pub(crate) link: Link,
-    /// The last doorbell of the current event, which is not scheduled yet.
-    ringing: Option<Ringing>,
-    pub(crate) flows: Array<HostFlow>,
-    queue_depth: u64,
+    flows: Array<HostFlow>,
+    /// Entries that a submission queue may hold.
+    places: u64,
     /// Requests that have not arrived yet.
     upcoming: Slab<Submission>,
     /// [`OUTSTANDING_MAX`] but in tests.
-    pub(crate) outstanding_max: usize,
+    outstanding_max: usize,
 }
 
 impl Host {
-    /// Empty queues for so many flows.
-    pub(crate) fn new(
-        link: &LinkConfig,
-        interface: &InterfaceConfig,
-        compat: &CompatConfig,
-        flows: usize,
-    ) -> Self {
-        let entries = (interface.submission_entry, interface.completion_entry);
+    /// Empty queues for so many flows. A submission queue has `queue_depth` entries, one of which stays free.
+    pub(crate) fn new(queue_depth: u32, flows: usize) -> Self {
         Self {
-            link: Link::new(link, entries, compat),
-            ringing: None,
             flows: (0..flows).map(|_| HostFlow::new()).collect(),
-            queue_depth: u64::from(interface.queue_depth),
+            places: u64::from(queue_depth) - 1,
             upcoming: Slab::new(),
             outstanding_max: OUTSTANDING_MAX,
         }
     }
-}
 
-impl Host {
+    /// The flows, in their order.
+    pub(crate) fn flows(&self) -> std::slice::Iter<'_, HostFlow> {
+        self.flows.iter()
+    }
+
+    /// Keeps a request until its arrival; returns the handle of the submission.
+    pub(crate) fn plan(&mut self, submission: Submission) -> u32 {
+        self.upcoming.insert(submission)
+    }
+
+    /// The request of a submission arrives.
+    #[inline]
+    pub(crate) fn arrive(&mut self, submission: u32) -> Submission {
+        let arrived = self.upcoming[submission];
+        self.upcoming.remove(submission);
+        arrived
+    }
+
     /// Requests that have not arrived yet.
     pub(crate) fn upcoming(&self) -> usize {
         self.upcoming.len()
     }
 
-    /// Has queues use no more memory than they need now.
+    /// With so many requests outstanding none may be added.
+    #[inline]
+    pub(crate) fn is_full(&self, outstanding: usize) -> bool {
+        outstanding >= self.outstanding_max
+    }
+
+    /// Fewer requests may be outstanding, for tests.
+    #[cfg(test)]
+    pub(crate) fn limit_outstanding(&mut self, outstanding_max: usize) {
+        self.outstanding_max = outstanding_max;
+    }
+
+    /// Shrinks the queues to their current size.
     pub(crate) fn fit(&mut self) {
-        self.link.fit();
         self.flows.iter_mut().for_each(|flow| flow.backlog.fit());
     }
-}
 
-impl Device {
-    /// Has a request arrive at `at`, which must not be in the past.
-    pub(crate) fn submit_at(&mut self, at: Time, submission: Submission) {
-        let submission = self.host.upcoming.insert(submission);
-        self.queue.schedule(at, Event::Arrival { submission });
-    }
-
-    /// A request arrives. Returns its flow.
-    #[inline]
-    pub(crate) fn on_arrival(&mut self, submission: u32) -> u16 {
-        let Submission { flow, planned, cookie } = self.host.upcoming[submission];
-        self.host.upcoming.remove(submission);
-        if self.requests.len() >= self.host.outstanding_max {
-            let why = format!("the drive cannot keep up with the load, flow {flow} the latest");
-            let error = self.stuck(&why);
-            self.fail(error);
-        } else {
-            self.submit(flow, &planned, None, cookie);
-        }
-        flow
-    }
-
-    /// A request enters the host: into the submission queue or behind it.
-    ///
-    /// `upcoming`: the first sector of the next request of the flow, where that is known.
+    /// A request of the flow enters the host, which has no queue for it: SATA.
     #[inline(always)]
-    pub(crate) fn submit(
-        &mut self,
-        flow: u16,
-        planned: &Planned,
-        upcoming: Option<u64>,
-        cookie: u64,
-    ) {
-        let now = self.now;
-        let window = &mut self.recorder.window;
-        let counted = window.admits(now) || window.may_open() && self.open_window();
-        let id = self.requests.insert(Request {
-            flow,
-            op: planned.op,
-            counted,
-            sector: planned.sector,
-            sectors: planned.sectors,
-            arrival: now,
-            enqueued: now,
-            fetched: now,
-            received: now,
-            begun: Time::ZERO,
-            place: Sequence::default(),
-            served: now,
-            pending: 0,
-            next_page: 0,
-            chain: Chain::default(),
-            cookie,
-        });
-        if self.ftl.looks_up() {
-            self.prefetch_upcoming(flow, upcoming.unwrap_or(planned.sector));
-        }
-        let depth = self.host.queue_depth;
-        let host = &mut self.host.flows[flow as usize];
+    pub(crate) fn enter(&mut self, flow: u16) {
+        self.flows[flow as usize].submitted += 1;
+    }
+
+    /// A request of the flow enters the host. True: it has an entry in the submission queue. False: the queue is full,
+    /// and the request waits behind it.
+    #[inline(always)]
+    pub(crate) fn enter_queue(&mut self, flow: u16, id: u32) -> bool {
+        let places = self.places;
+        let host = &mut self.flows[flow as usize];
         host.submitted += 1;
-        if self.interface.sata.is_some() {
-            self.sata_submit(id);
-        } else if host.backlog.is_empty() && host.tail - host.head < depth - 1 {
+        let fits = host.backlog.is_empty() && host.tail - host.head < places;
+        if fits {
             host.tail += 1;
-            self.announce(id, flow);
         } else {
             host.backlog.push_back(id);
         }
+        fits
     }
 
-    /// Asks for what is kept of the page of a request. A mapping is looked up as soon as the firmware is done:
-    /// memory takes longer, so it is asked for a request ahead where that is known.
-    #[inline]
-    fn prefetch_upcoming(&self, flow: u16, sector: u64) {
-        let first_lpa = self.layout.flows[flow as usize].first_lpa;
-        let lpa = (first_lpa + self.page_sectors.divide_long(sector)) as u32;
-        self.cache.prefetch(flow, lpa);
-        self.prefetch_page(flow, lpa);
-    }
-
-    /// Asks for what is kept of a logical page, which is needed soon.
-    #[inline]
-    pub(crate) fn prefetch_page(&self, flow: u16, lpa: u32) {
-        self.ftl.pages.prefetch(lpa);
-        if let Some(mapping) = &self.ftl.mapping {
-            mapping.prefetch(flow, lpa);
+    /// The device has fetched the first `fetched` entries of the flow. If there is room now, the oldest request that
+    /// waits gets an entry, and is returned.
+    #[inline(always)]
+    pub(crate) fn next_entry(&mut self, flow: u16, fetched: u64) -> Option<u32> {
+        let places = self.places;
+        let host = &mut self.flows[flow as usize];
+        host.head = fetched;
+        if host.backlog.is_empty() || host.tail - host.head >= places {
+            return None;
         }
+        let next = host.backlog.pop_front().expect("requests wait");
+        host.tail += 1;
+        Some(next)
     }
 
-    /// Writes an entry and rings the doorbell.
+    /// A request is complete.
     #[inline(always)]
-    fn enqueue(&mut self, id: u32) {
-        let now = self.now;
-        let request = &mut self.requests[id];
-        request.enqueued = now;
-        let flow = request.flow;
-        self.host.flows[flow as usize].tail += 1;
-        self.announce(id, flow);
-    }
-
-    /// Rings the doorbell for an entry that was written now.
-    #[inline(always)]
-    fn announce(&mut self, id: u32, flow: u16) {
-        self.interface.nvme.submitted(flow, id);
-        let arrives = self.send_down(self.host.link.doorbell);
-        let place = self.queue.reserve();
-        if let Some(before) = self.host.ringing.replace(Ringing { arrives, place, flow }) {
-            self.schedule_doorbell(before);
-        }
-    }
-
-    #[inline(always)]
-    fn schedule_doorbell(&mut self, Ringing { arrives, place, flow }: Ringing) {
-        self.queue.schedule_at(arrives, place, Event::Doorbell { flow });
-    }
-
-    /// An event is over but for the doorbell that it set off. Nearly always that comes next: then it need not go
-    /// through the queue.
-    #[inline(always)]
-    pub(crate) fn ring(&mut self) {
-        let Some(ringing) = self.host.ringing.take() else { return };
-        self.dispatch_offered();
-        if ringing.arrives <= self.horizon && self.queue.passes(ringing.arrives, ringing.place) {
-            self.now = ringing.arrives;
-            self.on_doorbell(ringing.flow);
-        } else {
-            self.schedule_doorbell(ringing);
-        }
-    }
-
-    /// Schedules the doorbell of what was submitted before the first event.
-    pub(crate) fn schedule_ringing(&mut self) {
-        if let Some(last) = self.host.ringing.take() {
-            self.schedule_doorbell(last);
-        }
-    }
-
-    /// A completion entry is in host memory.
-    #[inline(always)]
-    pub(crate) fn on_completion(&mut self, id: u32) -> Up {
-        if self.interface.sata.is_some() {
-            self.expect_postponed();
-            self.sata_completion(id);
-            return Up::Nothing;
-        }
-        let flow = self.retire(id);
-        let acknowledged = self.send_down(self.host.link.doorbell);
-        let arrived = self.completion_acknowledged(flow, acknowledged);
-        let depth = self.host.queue_depth;
-        loop {
-            let host = &mut self.host.flows[flow as usize];
-            host.head = arrived;
-            if host.backlog.is_empty() || host.tail - host.head >= depth - 1 {
-                break;
-            }
-            let next = host.backlog.pop_front().expect("requests wait");
-            self.enqueue(next);
-        }
-        Up::Completed { flow }
-    }
-
-    /// The host has reacted to a completion.
-    #[inline(always)]
-    pub(crate) fn completion_over(&mut self) {
-        self.expect_postponed();
-        self.ring();
-    }
-
-    /// The host sees a completion: the request is over. Returns its flow.
-    #[inline(always)]
-    pub(crate) fn retire(&mut self, id: u32) -> u16 {
-        let now = self.now;
-        let request = &self.requests[id];
-        let flow = request.flow;
-        let host = &mut self.host.flows[flow as usize];
+    pub(crate) fn complete(&mut self, request: &Request, now: Time) {
+        let host = &mut self.flows[request.flow as usize];
         host.done.add(request);
         host.last_completion = now;
-        self.recorder.request_completed(request, now);
-        if self.observer.is_some() {
-            self.observe_completion(id);
-        }
-        if self.completions.is_some() {
-            self.keep_completion(id);
-        }
-        self.requests.remove(id);
-        flow
     }
 
-    /// Fails where a flow gets nothing done although the device works on.
-    pub(crate) fn check_starvation(&self) -> Result<(), Error> {
-        for (index, flow) in self.host.flows.iter().enumerate() {
-            let outstanding = flow.submitted - flow.completed();
-            if outstanding > 0 && self.now.saturating_sub(flow.last_completion) > STARVATION {
-                let sata = self.interface.sata.as_deref();
-                let queued = sata.map_or_else(BTreeSet::new, |sata| sata.queued());
-                // SATA has one queue for all flows. A command in it waits for those before it, however long that takes.
-                let oldest = self
-                    .requests
-                    .iter()
-                    .filter(|&(id, r)| usize::from(r.flow) == index && !queued.contains(&id))
-                    .map(|(_, r)| if sata.is_some() { r.enqueued } else { r.arrival })
-                    .min();
-                if oldest.is_some_and(|t| self.now.saturating_sub(t) > STARVATION) {
-                    return Err(self.stuck(&format!(
-                        "flow {index} has had no completion for {} s of simulated time while the \
-                         device works for others",
-                        STARVATION.0 / 1_000_000_000_000
-                    )));
-                }
-            }
-        }
-        Ok(())
+    /// The flows that have requests outstanding, and have had no completion for longer than [`STARVATION`]. They starve
+    /// if their requests have waited as long: see [`has_starved`].
+    pub(crate) fn idle_flows(&self, now: Time) -> impl Iterator<Item = u16> {
+        let idle =
+            move |flow: &HostFlow| flow.outstanding() > 0 && has_starved(flow.last_completion, now);
+        (0..).zip(&self.flows).filter(move |(_, flow)| idle(flow)).map(|(index, _)| index)
     }
 
-    /// The error that says which requests cannot finish, and what they wait for.
-    pub(crate) fn stuck(&self, why: &str) -> Error {
-        let mut lines = vec![format!(
-            "the device cannot finish the work at {}: {why}; {} of {} requests are outstanding",
-            self.now,
-            self.requests.len(),
-            self.host.flows.iter().map(|f| f.submitted).sum::<u64>()
-        )];
-        for (id, request) in self.requests.iter().take(8) {
-            let waits = self.transactions.iter().find(|(_, tr)| tr.request == id);
-            let place = waits.map_or_else(
-                || "in the host interface or the cache".to_owned(),
-                |(_, tr)| {
-                    let plane = if tr.plane == NONE { "-".into() } else { tr.plane.to_string() };
-                    format!(
-                        "{:?} {:?} of page {} at {:?}, plane {plane}",
-                        tr.source, tr.op, tr.lpa, tr.place
-                    )
-                },
-            );
-            lines.push(format!(
-                "  flow {} {:?} sector {} + {}, arrived {}: {place}",
-                request.flow, request.op, request.sector, request.sectors, request.arrival
-            ));
+    /// Checks what must hold between two events; `outstanding` requests are in the system.
+    pub(crate) fn audit(&self, outstanding: usize) {
+        for flow in &self.flows {
+            assert!(flow.completed() <= flow.submitted, "a request completes once");
         }
-        if let Some(sata) = &self.interface.sata {
-            let (taken, waiting) = (sata.tags_taken(), sata.waiting());
-            lines.push(format!("  {taken} tags in use, {waiting} commands wait for one"));
+        let known: u64 = self.flows.iter().map(HostFlow::outstanding).sum();
+        assert_eq!(known, outstanding as u64, "outstanding requests are counted");
+    }
+
+    /// Checks what must hold when nothing is left to do.
+    pub(crate) fn audit_end(&self) {
+        for (index, flow) in self.flows.iter().enumerate() {
+            assert_eq!(flow.submitted, flow.completed(), "every request of flow {index} completed");
         }
-        for (index, flow) in self.host.flows.iter().enumerate() {
-            lines.push(format!(
-                "  flow {index}: {} generated, {} completed, {} in the device",
-                flow.submitted,
-                flow.completed(),
-                self.interface.nvme.in_device(index)
-            ));
-        }
-        Error::Stuck(lines.join("\n"))
+    }
+}
+
+/// What has waited since a time has waited for too long.
+pub(crate) fn has_starved(since: Time, now: Time) -> bool {
+    now.saturating_sub(since) > STARVATION
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_units::RequestOp;
+
+    fn request(flow: u16) -> Request {
+        Request { flow, op: RequestOp::Read, sectors: 8, ..Request::default() }
+    }
+
+    #[test]
+    fn a_queue_holds_one_entry_less_than_its_depth_and_the_rest_waits_in_order() {
+        let mut host = Host::new(4, 2);
+        assert_eq!([10, 11, 12].map(|id| host.enter_queue(0, id)), [true; 3]);
+        assert_eq!([13, 14].map(|id| host.enter_queue(0, id)), [false; 2]);
+        assert!(host.enter_queue(1, 20), "flows have queues of their own");
+        assert_eq!(host.next_entry(0, 0), None, "nothing has been fetched");
+        assert_eq!(host.next_entry(0, 1), Some(13));
+        assert_eq!(host.next_entry(0, 1), None);
+        // There is room, but requests that came first go first.
+        assert!(!host.enter_queue(0, 15));
+        assert_eq!(host.next_entry(0, 3), Some(14));
+        assert_eq!(host.next_entry(0, 3), Some(15));
+        assert_eq!(host.next_entry(0, 3), None);
+        assert!(!host.enter_queue(0, 16), "three entries are fetched, three are not");
+        assert_eq!(host.next_entry(0, 6), Some(16));
+        assert!(host.enter_queue(0, 17), "none waits");
+    }
+
+    #[test]
+    fn requests_are_counted_from_entry_to_completion() {
+        let mut host = Host::new(4, 1);
+        host.enter(0);
+        host.enter_queue(0, 1);
+        host.complete(&request(0), Time(5));
+        host.audit(1);
+        let flow = host.flows().next().expect("a flow");
+        assert_eq!((flow.submitted(), flow.completed(), flow.outstanding()), (2, 1, 1));
+        assert_eq!(flow.done().requests().read, 1);
+        assert_eq!(flow.done().bytes(), ByteCounts { read: 8 * SECTOR_BYTES, write: 0 });
+        host.complete(&request(0), Time(6));
+        host.audit_end();
+    }
+
+    #[test]
+    fn a_flow_is_idle_with_work_outstanding_and_no_completion_for_long() {
+        let mut host = Host::new(4, 3);
+        host.enter_queue(1, 0);
+        host.enter_queue(2, 1);
+        host.enter_queue(2, 2);
+        let idle = |host: &Host, now: Time| host.idle_flows(now).collect::<Vec<_>>();
+        assert_eq!(idle(&host, STARVATION), [0; 0]);
+        let late = STARVATION + Time(1);
+        assert_eq!(idle(&host, late), [1, 2], "flow 0 has nothing outstanding");
+        host.complete(&request(2), Time(1));
+        assert_eq!(idle(&host, late), [1]);
+        assert_eq!(idle(&host, late + Time(1)), [1, 2]);
+        host.complete(&request(1), late);
+        assert_eq!(idle(&host, late + late), [2]);
+    }
+
+    #[test]
+    fn requests_that_have_not_arrived_are_kept() {
+        let mut host = Host::new(4, 1);
+        let submission = host.plan(Submission { cookie: 9, ..Submission::default() });
+        assert_eq!(host.upcoming(), 1);
+        assert_eq!(host.arrive(submission).cookie, 9);
+        assert_eq!(host.upcoming(), 0);
+        host.limit_outstanding(3);
+        assert!(!host.is_full(2));
+        assert!(host.is_full(3));
     }
 }

@@ -1,21 +1,23 @@
-//! Stage 3 of 8: the host interface. Receives commands from `host`, gives them firmware time and cuts
-//! them into page transactions for `cache` and `ftl`; sends data and completions back.
+//! Stage 3 of 8: the host interface of the device. Gives commands firmware time, and keeps what the protocol needs.
 //!
 //! How commands get in and completions out is the protocol's: [`nvme`] with a queue pair per flow, or
-//! [`sata`] with one tagged queue for all of them.
+//! [`sata`] with one tagged queue for all of them. What crosses the PCIe link is sent by the driver.
 //! Source: MQSim (FAST'18) section 4.1.
 
 pub mod arbitration;
 pub(crate) mod config;
+mod firmware;
 pub(crate) mod nvme;
 pub(crate) mod sata;
 
-use flashlane_engine::Time;
+use flashlane_engine::{EventQueue, Time};
 
 use crate::compat::CompatConfig;
-use crate::device::Device;
-use crate::request::{Chain, Request};
+use crate::context::Context;
+use crate::event::Event;
+use crate::request::{HostWork, Request};
 use config::{InterfaceConfig, InterfaceKind};
+use firmware::Firmware;
 use flashlane_units::RequestOp;
 use nvme::Nvme;
 use sata::Sata;
@@ -23,122 +25,198 @@ use sata::Sata;
 /// The host interface.
 #[derive(Clone)]
 pub(crate) struct Interface {
-    pub(crate) nvme: Nvme,
+    nvme: Nvme,
     /// Takes the place of NVMe.
-    pub(crate) sata: Option<Box<Sata>>,
-    firmware_time: u64,
-    write_firmware_time: u64,
-    /// When each firmware server is free.
-    servers: Vec<Time>,
+    sata: Option<Box<Sata>>,
+    firmware: Firmware,
 }
 
 impl Interface {
     /// Idle queues; `classes` by flow.
     pub(crate) fn new(config: &InterfaceConfig, compat: &CompatConfig, classes: &[u8]) -> Self {
-        let instant = compat.zero_firmware_time;
-        let writes = config.write_firmware_time.unwrap_or(config.firmware_time);
         let sata = config.kind == InterfaceKind::Sata;
         Self {
             nvme: Nvme::new(config, compat, classes),
             sata: sata.then(|| Box::new(Sata::new(config, compat))),
-            firmware_time: if instant { 0 } else { config.firmware_time.0 },
-            write_firmware_time: if instant { 0 } else { writes.0 },
-            servers: vec![Time::ZERO; config.firmware_servers as usize],
+            firmware: Firmware::new(config, compat),
         }
     }
 
-    /// Firmware time of a command. Unit: picoseconds.
-    #[inline]
-    pub(crate) fn firmware_time_of(&self, op: RequestOp) -> u64 {
-        if op == RequestOp::Write { self.write_firmware_time } else { self.firmware_time }
+    /// The queue pairs.
+    #[inline(always)]
+    pub(crate) fn nvme(&self) -> &Nvme {
+        &self.nvme
     }
 
-    /// The earliest end of the firmware time of a command that is due at `ready` or later.
-    #[inline]
-    fn firmware_at_least(&self, ready: Time, op: RequestOp) -> Time {
-        let time = self.firmware_time_of(op);
-        if time == 0 {
-            return ready;
-        }
-        let server = match self.servers[..] {
-            [only] => only,
-            ref several => *several.iter().min().expect("there is a server"),
+    /// The queue pairs.
+    #[inline(always)]
+    pub(crate) fn nvme_mut(&mut self) -> &mut Nvme {
+        &mut self.nvme
+    }
+
+    /// The drive is a SATA drive.
+    #[inline(always)]
+    pub(crate) fn is_sata(&self) -> bool {
+        self.sata.is_some()
+    }
+
+    /// Adapter, tags and link of a SATA drive.
+    pub(crate) fn sata(&self) -> Option<&Sata> {
+        self.sata.as_deref()
+    }
+
+    /// Adapter, tags and link of a drive that is a SATA drive.
+    pub(crate) fn sata_mut(&mut self) -> &mut Sata {
+        self.sata.as_mut().expect("a SATA drive")
+    }
+
+    /// Shrinks the queues to their current size.
+    pub(crate) fn fit(&mut self) {
+        self.nvme.fit();
+    }
+
+    /// What a request works outside of cache and flash; `over_pcie`: on a PCIe link, if it crosses one.
+    pub(crate) fn work(&self, op: RequestOp, sectors: u32, over_pcie: HostWork) -> HostWork {
+        let work = match &self.sata {
+            Some(sata) => sata.work(op, sectors, over_pcie),
+            None => over_pcie,
         };
-        ready.max(server) + Time(time)
+        HostWork { firmware: self.firmware.time_of(op), ..work }
     }
 
-    /// A command is due at `ready`; returns when its firmware time is over.
-    #[inline]
-    fn firmware(&mut self, ready: Time, op: RequestOp) -> Time {
-        let time = self.firmware_time_of(op);
-        if time == 0 {
-            return ready;
+    /// What was asked of host memory for a request is in the device at `earliest` or later: the request is looked at
+    /// then, or when its firmware could be done.
+    #[inline(always)]
+    pub(crate) fn expect(
+        &self,
+        events: &mut EventQueue<Event>,
+        id: u32,
+        request: &Request,
+        earliest: Time,
+    ) {
+        let (place, op) = (request.place, request.op);
+        if op == RequestOp::Write && request.received != Time::MAX {
+            events.schedule_at(earliest, place, Event::WriteEntry { request: id });
+        } else {
+            let begin = self.firmware.at_least(earliest, op);
+            events.schedule_at(begin, place, Event::Begin { request: id });
         }
-        let server = match &mut self.servers[..] {
-            [only] => only,
-            several => several.iter_mut().min().expect("there is a server"),
-        };
-        *server = ready.max(*server) + Time(time);
-        *server
+    }
+
+    /// What was asked of host memory for a request is in the device at `received`. Firmware runs when the command and
+    /// the data of a write are there.
+    #[inline]
+    pub(crate) fn receive(&mut self, request: &mut Request, received: Time) {
+        let data_is_missing = request.op == RequestOp::Write && request.received != Time::MAX;
+        request.received = received;
+        if !data_is_missing {
+            request.begun = self.firmware.run(received, request.op);
+        }
+    }
+
+    /// A command reaches a SATA drive, which accepts it and asks for the data of a write. Firmware runs then.
+    pub(crate) fn accept(&mut self, cx: &mut Context<'_>, id: u32) {
+        let request = &mut cx.requests[id];
+        request.received = self.sata_mut().accept(cx.now, request.op, request.sectors);
+        let begin = self.firmware.run(request.received, request.op);
+        cx.events.schedule(begin, Event::Begin { request: id });
+    }
+
+    /// Firmware is done with a command, which begins. False: it was delayed, and is looked at again when firmware is
+    /// done.
+    #[inline(always)]
+    pub(crate) fn begin(
+        &mut self,
+        now: Time,
+        events: &mut EventQueue<Event>,
+        id: u32,
+        request: &mut Request,
+    ) -> bool {
+        if request.begun > now {
+            events.schedule_at(request.begun, request.place, Event::Begin { request: id });
+            return false;
+        }
+        request.begun = now;
+        match &mut self.sata {
+            None => self.nvme.begin(request.flow),
+            Some(sata) => sata.begin(),
+        }
+        true
     }
 }
 
-impl Device {
-    /// Firmware is done: the command is cut into page transactions.
-    pub(crate) fn on_begin(&mut self, id: u32) {
-        let now = self.now;
-        let Some(request) = self.firmware_done(id) else { return };
-        request.begun = now;
-        // Work is pending until the last piece is handed out, so that none ends the request early.
-        request.pending = 1;
-        let Request { flow, op, sector, sectors, .. } = *request;
-        match &mut self.interface.sata {
-            None => self.interface.nvme.begun(flow),
-            Some(sata) => sata.begun(),
-        }
-        match op {
-            RequestOp::Read => self.read_pages(id, flow, sector, sectors),
-            RequestOp::Write => self.write_pages(id),
-            RequestOp::Trim => self.trim_pages(id),
-            RequestOp::Flush => self.flush(id),
-        }
-        let request = &mut self.requests[id];
-        if request.pending > 1 {
-            request.pending -= 1;
-        } else {
-            self.part_done(id, &Chain::default());
-        }
-        self.fetch();
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_units::Span;
+
+    fn interface() -> Interface {
+        let config = InterfaceConfig {
+            firmware_time: Span(100),
+            write_firmware_time: Some(Span(40)),
+            ..InterfaceConfig::default()
+        };
+        Interface::new(&config, &CompatConfig::default(), &[0])
     }
 
-    /// One part of the device work of a request is done; the chain that ends last counts.
-    pub(crate) fn part_done(&mut self, id: u32, chain: &Chain) {
-        self.end_part(id, chain);
+    fn request(op: RequestOp) -> Request {
+        Request { op, sectors: 8, ..Request::default() }
     }
 
-    /// The same as a part of the caller.
-    #[inline(always)]
-    pub(crate) fn end_part(&mut self, id: u32, chain: &Chain) {
-        let now = self.now;
-        let request = &mut self.requests[id];
-        assert!(request.pending > 0, "a part ends once");
-        request.pending -= 1;
-        let span = (now - request.begun).0;
-        let spans = chain.total() == span;
-        if spans {
-            request.chain = *chain;
-        }
-        if request.pending == 0 {
-            assert!(spans || request.chain.total() == span, "the last part spans the device work");
-            request.served = now;
-            let (flow, op, sectors) = (request.flow, request.op, request.sectors);
-            match self.interface.sata {
-                None => {
-                    self.send_read_data(op, sectors);
-                    self.nvme_served(id, flow);
-                }
-                Some(_) => self.sata_served(id),
-            }
-        }
+    /// A request whose entry has been asked for.
+    fn asked(op: RequestOp, events: &mut EventQueue<Event>) -> Request {
+        Request { place: events.reserve(), ..request(op) }
+    }
+
+    #[test]
+    fn a_read_is_looked_at_when_its_firmware_could_be_done_and_begins_when_it_is() {
+        let (mut interface, mut events) = (interface(), EventQueue::new());
+        let mut read = asked(RequestOp::Read, &mut events);
+        interface.nvme_mut().submit(0, 5);
+        interface.nvme_mut().on_doorbell(0);
+        assert_eq!(interface.nvme_mut().next_fetch(), Some(5));
+        interface.expect(&mut events, 5, &read, Time(10));
+        // Something was in the way of the entry.
+        interface.receive(&mut read, Time(30));
+        assert_eq!((read.received, read.begun), (Time(30), Time(130)));
+        assert_eq!(events.pop(), Some((Time(110), Event::Begin { request: 5 })));
+        assert!(!interface.begin(Time(110), &mut events, 5, &mut read));
+        assert_eq!(events.pop(), Some((Time(130), Event::Begin { request: 5 })));
+        assert!(interface.begin(Time(130), &mut events, 5, &mut read));
+        assert_eq!(read.begun, Time(130));
+        assert_eq!(events.pop(), None);
+    }
+
+    #[test]
+    fn firmware_of_a_write_waits_for_its_data() {
+        let (mut interface, mut events) = (interface(), EventQueue::new());
+        let mut write = asked(RequestOp::Write, &mut events);
+        interface.expect(&mut events, 5, &write, Time(10));
+        assert_eq!(events.pop(), Some((Time(10), Event::WriteEntry { request: 5 })));
+        interface.receive(&mut write, Time(10));
+        assert_eq!((write.received, write.begun), (Time(10), Time::ZERO), "the data is missing");
+        // The driver asks for the data.
+        (write.received, write.place) = (Time::MAX, events.reserve());
+        interface.expect(&mut events, 5, &write, Time(20));
+        assert_eq!(events.pop(), Some((Time(60), Event::Begin { request: 5 })));
+        interface.receive(&mut write, Time(20));
+        assert_eq!((write.received, write.begun), (Time(20), Time(60)));
+    }
+
+    #[test]
+    fn work_is_that_of_the_link_and_the_firmware() {
+        let over_pcie =
+            HostWork { submission: 1, transfer_in: 2, transfer_out: 3, ..HostWork::default() };
+        let work = interface().work(RequestOp::Write, 8, over_pcie);
+        let of = |work: HostWork| {
+            [work.host, work.submission, work.transfer_in, work.firmware, work.transfer_out]
+        };
+        assert_eq!(of(work), [0, 1, 2, 40, 3]);
+        let config = InterfaceConfig { kind: InterfaceKind::Sata, ..InterfaceConfig::default() };
+        let adapter = config.sata.adapter_time.0;
+        let compat = CompatConfig { sata_over_pcie: true, ..CompatConfig::default() };
+        let sata = Interface::new(&config, &compat, &[0]);
+        let work = sata.work(RequestOp::Write, 8, over_pcie);
+        assert_eq!(of(work), [adapter, 1, 2, 1_000_000, 3 + adapter]);
     }
 }

@@ -6,14 +6,10 @@
 
 use flashlane_engine::{Array, EventQueue, Ring, Time};
 
-use super::Interface;
 use super::arbitration::{self, Arbiter};
 use super::config::InterfaceConfig;
 use crate::compat::CompatConfig;
-use crate::device::Device;
 use crate::event::Event;
-use crate::request::Request;
-use flashlane_units::RequestOp;
 
 /// Doorbells of completions that are looked through together. How many of them have arrived matters only
 /// where a completion queue seems full.
@@ -88,8 +84,8 @@ impl Nvme {
         }
     }
 
-    /// Has queues use no more memory than they need now.
-    pub(crate) fn fit(&mut self) {
+    /// Shrinks the queues to their current size.
+    pub(super) fn fit(&mut self) {
         for queue in &mut self.queues {
             queue.submission.fit();
             queue.held.fit();
@@ -109,8 +105,99 @@ impl Nvme {
 
     /// The host wrote a submission entry.
     #[inline(always)]
-    pub(crate) fn submitted(&mut self, flow: u16, id: u32) {
+    pub(crate) fn submit(&mut self, flow: u16, id: u32) {
         self.queues[flow as usize].submission.push_back(id);
+    }
+
+    /// A doorbell announces one more entry.
+    #[inline]
+    pub(crate) fn on_doorbell(&mut self, flow: u16) {
+        self.update(flow as usize, |queue| queue.announced += 1);
+    }
+
+    /// Some queue may be fetched from, if there is room before the firmware.
+    #[inline(always)]
+    pub(crate) fn any_ready(&self) -> bool {
+        self.ready != 0
+    }
+
+    /// The request whose entry is fetched next, in the order of arbitration, while there is room before the firmware.
+    #[inline]
+    pub(crate) fn next_fetch(&mut self) -> Option<u32> {
+        if self.ready == 0 || self.before_firmware >= self.fetch_ahead {
+            return None;
+        }
+        let flow = self.arbiter.next(self.ready).expect("a queue is ready");
+        self.before_firmware += 1;
+        let id = self.update(flow, |queue| {
+            queue.announced -= 1;
+            queue.in_device += 1;
+            queue.submission.pop_front().expect("announced entries exist")
+        });
+        Some(id)
+    }
+
+    /// Firmware is done with a command of the flow.
+    #[inline]
+    pub(super) fn begin(&mut self, flow: u16) {
+        self.before_firmware -= 1;
+        self.queues[flow as usize].arrived += 1;
+    }
+
+    /// The device work of a command of the flow is done. True: its completion has a place in the completion queue.
+    /// False: the caller has it held back ([`Nvme::hold`]).
+    #[inline(always)]
+    pub(crate) fn serve(&mut self, now: Time, flow: u16) -> bool {
+        let places = self.completion_places;
+        self.update(flow as usize, |queue| {
+            queue.in_device -= 1;
+            if queue.unacknowledged >= places || queue.acknowledgements.len() >= SETTLED_TOGETHER {
+                queue.settle(now);
+            }
+            let has_place = queue.unacknowledged < places;
+            queue.unacknowledged += u32::from(has_place);
+            has_place
+        })
+    }
+
+    /// Holds a completion back until there is room in the completion queue.
+    pub(crate) fn hold(&mut self, events: &mut EventQueue<Event>, flow: u16, id: u32) {
+        let queue = &mut self.queues[flow as usize];
+        queue.held.push_back(id);
+        if let Some(&at) = queue.acknowledgements.front() {
+            events.schedule(at, Event::CompletionRoom { flow });
+        }
+    }
+
+    /// The host consumed a completion entry; its doorbell arrives at `at`. Returns the entries of the flow that have
+    /// arrived in the device, as completions report it to the host.
+    #[inline]
+    pub(crate) fn acknowledge(
+        &mut self,
+        events: &mut EventQueue<Event>,
+        flow: u16,
+        at: Time,
+    ) -> u64 {
+        let queue = &mut self.queues[flow as usize];
+        queue.acknowledgements.push_back(at);
+        if !queue.held.is_empty() {
+            events.schedule(at, Event::CompletionRoom { flow });
+        }
+        queue.arrived
+    }
+
+    /// Takes the oldest completion of the flow that was held back, if there is room for it now. Its place in the
+    /// completion queue is taken.
+    pub(crate) fn next_held(&mut self, now: Time, flow: u16) -> Option<u32> {
+        let places = self.completion_places;
+        let queue = &mut self.queues[flow as usize];
+        queue.settle(now);
+        if queue.unacknowledged >= places {
+            return None;
+        }
+        let id = queue.held.pop_front()?;
+        queue.unacknowledged += 1;
+        Some(id)
     }
 
     /// Commands of a flow inside the device, for messages.
@@ -122,227 +209,109 @@ impl Nvme {
     pub(crate) fn is_full(&self, flow: u16) -> bool {
         self.queues[flow as usize].in_device == self.queue_fetch_size
     }
-
-    /// Firmware is done with a command of the flow.
-    #[inline]
-    pub(super) fn begun(&mut self, flow: u16) {
-        self.before_firmware -= 1;
-        self.queues[flow as usize].arrived += 1;
-    }
 }
 
-/// What was asked for of a request is here at `earliest` or later: then it is looked at.
-#[inline(always)]
-fn expect(
-    interface: &Interface,
-    queue: &mut EventQueue<Event>,
-    id: u32,
-    request: &Request,
-    earliest: Time,
-) {
-    let (place, op) = (request.place, request.op);
-    if op == RequestOp::Write && request.received != Time::MAX {
-        queue.schedule_at(earliest, place, Event::WriteEntry { request: id });
-    } else {
-        let begin = interface.firmware_at_least(earliest, op);
-        queue.schedule_at(begin, place, Event::Begin { request: id });
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arbitration::Arbitration;
 
-impl Device {
-    /// A doorbell announces one more entry.
-    pub(crate) fn on_doorbell(&mut self, flow: u16) {
-        self.interface.nvme.update(flow as usize, |queue| queue.announced += 1);
-        self.fetch();
+    fn nvme(config: &InterfaceConfig, flows: usize) -> Nvme {
+        Nvme::new(config, &CompatConfig::default(), &vec![0; flows])
     }
 
-    /// Fetches entries while there is room before the firmware, in the order of arbitration.
-    #[inline(always)]
-    pub(super) fn fetch(&mut self) {
-        if self.interface.nvme.ready != 0 {
-            self.fetch_ready();
+    /// Submits and announces entries.
+    fn announce(nvme: &mut Nvme, flow: u16, ids: &[u32]) {
+        for &id in ids {
+            nvme.submit(flow, id);
+            nvme.on_doorbell(flow);
         }
     }
 
-    fn fetch_ready(&mut self) {
-        while self.interface.nvme.ready != 0
-            && self.interface.nvme.before_firmware < self.interface.nvme.fetch_ahead
-        {
-            let nvme = &mut self.interface.nvme;
-            let flow = nvme.arbiter.next(nvme.ready).expect("a queue is ready");
-            nvme.before_firmware += 1;
-            let id = nvme.update(flow, |queue| {
-                queue.announced -= 1;
-                queue.in_device += 1;
-                queue.submission.pop_front().expect("announced entries exist")
-            });
-            if self.observer.is_some() {
-                self.observe_fetch(id);
-            }
-            self.fetch_entry(id);
-        }
+    fn fetch_all(nvme: &mut Nvme) -> Vec<u32> {
+        std::iter::from_fn(|| nvme.next_fetch()).collect()
     }
 
-    /// Reads one submission entry over the link.
-    #[inline(always)]
-    pub(super) fn fetch_entry(&mut self, id: u32) {
-        let now = self.now;
-        let place = self.queue.reserve();
-        let request = &mut self.requests[id];
-        (request.fetched, request.place) = (now, place);
-        let link = &mut self.host.link;
-        if let Some(entry) = link.ask(now, place, id, link.submission) {
-            expect(&self.interface, &mut self.queue, id, request, entry);
-        }
+    #[test]
+    fn entries_of_a_queue_are_fetched_in_order_and_queues_in_turn() {
+        let config = InterfaceConfig {
+            arbitration: Arbitration::by_name("round-robin").expect("registered"),
+            ..InterfaceConfig::default()
+        };
+        let mut nvme = nvme(&config, 3);
+        nvme.submit(1, 90);
+        assert!(!nvme.any_ready(), "no doorbell has arrived");
+        announce(&mut nvme, 0, &[1, 2, 3]);
+        announce(&mut nvme, 2, &[7, 8]);
+        assert_eq!(fetch_all(&mut nvme), [1, 7, 2, 8, 3]);
+        nvme.on_doorbell(1);
+        assert_eq!(fetch_all(&mut nvme), [90]);
+        assert!(!nvme.any_ready());
     }
 
-    /// The host has seen a completion: so much for the requests for host memory behind it.
-    #[inline]
-    pub(crate) fn expect_postponed(&mut self) {
-        if self.host.link.any_postponed() {
-            self.expect_all_postponed();
-        }
+    #[test]
+    fn a_queue_has_at_most_so_many_commands_in_the_device() {
+        let config = InterfaceConfig { queue_fetch_size: 2, ..InterfaceConfig::default() };
+        let mut nvme = nvme(&config, 1);
+        announce(&mut nvme, 0, &[1, 2, 3, 4]);
+        assert_eq!(fetch_all(&mut nvme), [1, 2]);
+        assert!(nvme.is_full(0) && !nvme.any_ready());
+        nvme.begin(0);
+        assert_eq!(nvme.next_fetch(), None, "it is in the device until it is served");
+        assert!(nvme.serve(Time(1), 0));
+        assert_eq!(nvme.in_device(0), 1);
+        assert_eq!(fetch_all(&mut nvme), [3]);
     }
 
-    fn expect_all_postponed(&mut self) {
-        while let Some((id, earliest)) = self.host.link.next_postponed(self.now) {
-            expect(&self.interface, &mut self.queue, id, &self.requests[id], earliest);
-        }
+    #[test]
+    fn fetching_stops_with_so_many_commands_before_the_firmware() {
+        let config = InterfaceConfig { fetch_ahead: 3, ..InterfaceConfig::default() };
+        let mut nvme = nvme(&config, 2);
+        announce(&mut nvme, 0, &[1, 2, 3, 4, 5]);
+        assert_eq!(fetch_all(&mut nvme), [1, 2, 3]);
+        assert!(nvme.any_ready());
+        nvme.begin(0);
+        assert_eq!(fetch_all(&mut nvme), [4]);
     }
 
-    /// Sends a message to the device over the PCIe link; returns when it has arrived.
-    #[inline]
-    pub(crate) fn send_down(&mut self, duration: u64) -> Time {
-        self.answer();
-        self.host.link.down.send(self.now, duration)
+    #[test]
+    fn completions_are_held_back_until_the_completion_queue_has_room() {
+        let config = InterfaceConfig { queue_depth: 3, ..InterfaceConfig::default() };
+        let (mut nvme, mut events) = (nvme(&config, 1), EventQueue::new());
+        announce(&mut nvme, 0, &[1, 2, 3, 4]);
+        fetch_all(&mut nvme);
+        // Two places: the third and the fourth wait.
+        assert!(nvme.serve(Time(10), 0));
+        assert!(nvme.serve(Time(10), 0));
+        for id in [3, 4] {
+            assert!(!nvme.serve(Time(10), 0));
+            nvme.hold(&mut events, 0, id);
+        }
+        assert!(events.is_empty(), "no doorbell is on its way");
+        assert_eq!(nvme.acknowledge(&mut events, 0, Time(50)), 0, "none has begun");
+        assert_eq!(events.pop(), Some((Time(50), Event::CompletionRoom { flow: 0 })));
+        assert_eq!(nvme.next_held(Time(49), 0), None, "the doorbell has not arrived");
+        assert_eq!(nvme.next_held(Time(50), 0), Some(3));
+        assert_eq!(nvme.next_held(Time(50), 0), None);
+        nvme.acknowledge(&mut events, 0, Time(60));
+        nvme.acknowledge(&mut events, 0, Time(70));
+        assert_eq!(nvme.next_held(Time(70), 0), Some(4));
+        assert_eq!(nvme.next_held(Time(70), 0), None, "there is room, and none waits");
     }
 
-    /// Sees to the requests of the device for host memory that have arrived there.
-    #[inline]
-    fn answer(&mut self) {
-        if self.host.link.may_be_asked(self.now) {
-            self.answer_all();
-        }
-    }
-
-    /// The host's memory answers the requests of the device that have arrived, in their order.
-    fn answer_all(&mut self) {
-        while let Some((arrived, id)) = self.host.link.next_asked(&self.queue) {
-            let link = &mut self.host.link;
-            let request = &mut self.requests[id];
-            if request.op == RequestOp::Write && request.received == Time::MAX {
-                let data = link.sectors(request.sectors);
-                request.received = link.down.send(arrived, data);
-            } else {
-                request.received = link.down.send(arrived, link.submission);
-                if request.op == RequestOp::Write {
-                    continue;
-                }
-            }
-            request.begun = self.interface.firmware(request.received, request.op);
-        }
-    }
-
-    /// The entry of a write has arrived, unless it is delayed: its data is fetched.
-    pub(crate) fn on_write_entry(&mut self, id: u32) {
-        self.answer();
-        let request = &mut self.requests[id];
-        if request.received > self.now {
-            let (received, place) = (request.received, request.place);
-            self.queue.schedule_at(received, place, Event::WriteEntry { request: id });
-            return;
-        }
-        let place = self.queue.reserve();
-        (request.received, request.place) = (Time::MAX, place);
-        let link = &mut self.host.link;
-        let data = link.sectors(request.sectors);
-        if let Some(received) = link.ask(self.now, place, id, data) {
-            expect(&self.interface, &mut self.queue, id, request, received);
-        }
-    }
-
-    /// The request of a command if firmware is done with it; else it is looked at again when it is.
-    #[inline(always)]
-    pub(super) fn firmware_done(&mut self, id: u32) -> Option<&mut Request> {
-        self.answer();
-        let request = &mut self.requests[id];
-        if request.begun > self.now {
-            self.queue.schedule_at(request.begun, request.place, Event::Begin { request: id });
-            return None;
-        }
-        Some(request)
-    }
-
-    /// The device work of a command is done: data, then the completion, go to the host.
-    #[inline(always)]
-    pub(super) fn nvme_served(&mut self, id: u32, flow: u16) {
-        let now = self.now;
-        let flow = flow as usize;
-        let places = self.interface.nvme.completion_places;
-        let has_place = self.interface.nvme.update(flow, |queue| {
-            queue.in_device -= 1;
-            if queue.unacknowledged >= places || queue.acknowledgements.len() >= SETTLED_TOGETHER {
-                queue.settle(now);
-            }
-            let has_place = queue.unacknowledged < places;
-            queue.unacknowledged += u32::from(has_place);
-            has_place
-        });
-        self.fetch();
-        if has_place {
-            self.send_completion(id);
-        } else {
-            let queue = &mut self.interface.nvme.queues[flow];
-            queue.held.push_back(id);
-            if let Some(&at) = queue.acknowledgements.front() {
-                self.queue.schedule(at, Event::CompletionRoom { flow: flow as u16 });
-            }
-        }
-    }
-
-    /// Sends the data of a read over the PCIe link.
-    #[inline]
-    pub(super) fn send_read_data(&mut self, op: RequestOp, sectors: u32) {
-        if op == RequestOp::Read {
-            let data = self.host.link.sectors(sectors);
-            self.host.link.up.send(self.now, data);
-        }
-    }
-
-    /// Sends a completion entry over the PCIe link.
-    #[inline(always)]
-    pub(super) fn send_completion(&mut self, id: u32) {
-        let seen = self.host.link.send_completion(self.now);
-        self.queue.schedule(seen, Event::Completion { request: id });
-    }
-
-    /// The host consumed a completion entry; its doorbell arrives at `at`. Returns the entries of the flow that have
-    /// arrived in the device, as completions report it to the host.
-    #[inline]
-    pub(crate) fn completion_acknowledged(&mut self, flow: u16, at: Time) -> u64 {
-        let queue = &mut self.interface.nvme.queues[flow as usize];
-        queue.acknowledgements.push_back(at);
-        if !queue.held.is_empty() {
-            self.queue.schedule(at, Event::CompletionRoom { flow });
-        }
-        queue.arrived
-    }
-
-    /// Held completions go out as far as there is room.
-    pub(crate) fn on_completion_room(&mut self, flow: u16) {
-        let now = self.now;
-        let places = self.interface.nvme.completion_places;
-        let queue = &mut self.interface.nvme.queues[flow as usize];
-        queue.settle(now);
-        while self.interface.nvme.queues[flow as usize].unacknowledged < places {
-            let Some(id) = self.interface.nvme.queues[flow as usize].held.pop_front() else {
-                return;
-            };
-            self.interface.nvme.queues[flow as usize].unacknowledged += 1;
-            if self.observer.is_some() {
-                self.observe_held(id);
-            }
-            self.send_completion(id);
-        }
+    #[test]
+    fn a_completion_that_is_held_is_looked_at_when_the_next_doorbell_arrives() {
+        let config = InterfaceConfig { queue_depth: 2, ..InterfaceConfig::default() };
+        let (mut nvme, mut events) = (nvme(&config, 1), EventQueue::new());
+        announce(&mut nvme, 0, &[1, 2]);
+        fetch_all(&mut nvme);
+        nvme.begin(0);
+        assert!(nvme.serve(Time(10), 0));
+        assert_eq!(nvme.acknowledge(&mut events, 0, Time(30)), 1, "one has begun");
+        assert!(events.is_empty(), "none is held");
+        assert!(!nvme.serve(Time(20), 0));
+        nvme.hold(&mut events, 0, 2);
+        assert_eq!(events.pop(), Some((Time(30), Event::CompletionRoom { flow: 0 })));
+        assert_eq!(nvme.next_held(Time(30), 0), Some(2));
     }
 }

@@ -10,15 +10,15 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use flashlane_engine::Time;
+use flashlane_engine::{EventQueue, Time};
 
+use super::config::InterfaceConfig;
 use crate::compat::CompatConfig;
-use crate::device::Device;
-use crate::event::{Event, Up};
-use crate::interface::config::InterfaceConfig;
+use crate::context::Context;
+use crate::event::Event;
 use crate::layout::SECTOR_BYTES;
-use crate::link::{Lane, Link};
-use crate::request::{HostWork, Request};
+use crate::link::Lane;
+use crate::request::HostWork;
 use flashlane_units::RequestOp;
 
 /// Frames (FIS) by type. Unit: bytes.
@@ -76,8 +76,76 @@ impl Sata {
         }
     }
 
+    /// Commands and completions cross a PCIe link, not that of this stage.
+    pub(crate) fn is_over_pcie(&self) -> bool {
+        self.over_pcie
+    }
+
+    /// The host makes a command: the adapter takes it when it is through with those before.
+    pub(crate) fn submit(&mut self, now: Time, events: &mut EventQueue<Event>, id: u32) {
+        let ready = self.submissions.send(now, self.adapter_time);
+        events.schedule(ready, Event::AdapterSubmitted { request: id });
+    }
+
+    /// The adapter is through with a command, which needs a tag now.
+    pub(crate) fn queue(&mut self, id: u32) {
+        self.waiting.push_back(id);
+    }
+
+    /// Gives the oldest command that waits a tag, if one is free.
+    pub(crate) fn next_tagged(&mut self) -> Option<u32> {
+        if self.tags_taken() >= self.tags {
+            return None;
+        }
+        let id = self.waiting.pop_front()?;
+        self.issued += 1;
+        Some(id)
+    }
+
+    /// Sends a command to the drive; returns when it starts and when it has arrived.
+    pub(crate) fn send_command(&mut self, now: Time) -> (Time, Time) {
+        let command = self.frames(1, REGISTER);
+        let arrival = self.link.send(now, command);
+        (arrival - Time(command), arrival)
+    }
+
+    /// A command reaches the drive, which accepts it and asks for the data of a write. Returns when all of it is there.
+    pub(super) fn accept(&mut self, now: Time, op: RequestOp, sectors: u32) -> Time {
+        let accepted = self.frames(1, REGISTER);
+        self.link.send(now, accepted);
+        if op == RequestOp::Write {
+            let data = self.write_data(u64::from(sectors) * SECTOR_BYTES);
+            self.link.send(now, data)
+        } else {
+            now
+        }
+    }
+
+    /// The device work of a command is done: data, then the completion, go to the adapter.
+    pub(crate) fn serve(&mut self, cx: &mut Context<'_>, id: u32) {
+        let request = &cx.requests[id];
+        if request.op == RequestOp::Read {
+            let data = self.read_data(u64::from(request.sectors) * SECTOR_BYTES);
+            self.link.send(cx.now, data);
+        }
+        let bits = self.frames(1, SET_DEVICE_BITS);
+        let seen = self.link.send(cx.now, bits);
+        cx.events.schedule(seen, Event::Completion { request: id });
+    }
+
+    /// A completion reaches the adapter, which takes it when it is through with those before.
+    pub(crate) fn complete(&mut self, now: Time, events: &mut EventQueue<Event>, id: u32) {
+        let done = self.completions.send(now, self.adapter_time);
+        events.schedule(done, Event::AdapterCompleted { request: id });
+    }
+
+    /// The host sees a completion: the tag is free for the next command.
+    pub(crate) fn free_tag(&mut self) {
+        self.freed = if self.freed_on_fetch { self.begun } else { self.freed + 1 };
+    }
+
     /// Firmware is done with a command.
-    pub(super) fn begun(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.begun += 1;
     }
 
@@ -117,24 +185,24 @@ impl Sata {
         self.frames(1 + frames + activations, headers + bytes)
     }
 
-    /// What a request works outside of cache, flash and firmware.
-    pub(crate) fn work(&self, op: RequestOp, sectors: u32, link: &Link) -> HostWork {
-        let (write, read) = (op == RequestOp::Write, op == RequestOp::Read);
-        let bytes = u64::from(sectors) * SECTOR_BYTES;
-        let mut work = HostWork { host: self.adapter_time, ..HostWork::default() };
-        if self.over_pcie {
-            work.submission = link.doorbell;
-            work.transfer_in = link.fetch_work(write.then_some(sectors));
-            work.transfer_out = link.completion_work(read.then_some(sectors));
-        } else {
-            work.transfer_in = self.frames(1, REGISTER);
-            if write {
-                work.transfer_in += self.frames(1, REGISTER) + self.write_data(bytes);
-            }
-            let data = if read { self.read_data(bytes) } else { 0 };
-            work.transfer_out = data + self.frames(1, SET_DEVICE_BITS);
-        }
+    /// What a request works outside of cache, flash and firmware; `over_pcie`: on a PCIe link, if it crosses one.
+    pub(super) fn work(&self, op: RequestOp, sectors: u32, over_pcie: HostWork) -> HostWork {
+        let mut work = if self.over_pcie { over_pcie } else { self.link_work(op, sectors) };
+        work.host = self.adapter_time;
         work.transfer_out += self.adapter_time;
+        work
+    }
+
+    /// The part of it on the link of this stage.
+    fn link_work(&self, op: RequestOp, sectors: u32) -> HostWork {
+        let bytes = u64::from(sectors) * SECTOR_BYTES;
+        let mut work = HostWork::default();
+        work.transfer_in = self.frames(1, REGISTER);
+        if op == RequestOp::Write {
+            work.transfer_in += self.frames(1, REGISTER) + self.write_data(bytes);
+        }
+        let data = if op == RequestOp::Read { self.read_data(bytes) } else { 0 };
+        work.transfer_out = data + self.frames(1, SET_DEVICE_BITS);
         work
     }
 
@@ -149,113 +217,11 @@ impl Sata {
     }
 }
 
-impl Device {
-    fn sata(&mut self) -> &mut Sata {
-        self.interface.sata.as_mut().expect("a SATA drive")
-    }
-
-    /// The host makes a command: the adapter takes it when it is through with those before.
-    pub(crate) fn sata_submit(&mut self, id: u32) {
-        let now = self.now;
-        let sata = self.sata();
-        let ready = sata.submissions.send(now, sata.adapter_time);
-        self.queue.schedule(ready, Event::AdapterSubmitted { request: id });
-    }
-
-    /// The adapter is through with a command, which needs a tag now.
-    pub(crate) fn on_adapter_submitted(&mut self, id: u32) {
-        self.sata().waiting.push_back(id);
-        self.issue_commands();
-    }
-
-    /// Sends waiting commands to the drive while there are tags.
-    fn issue_commands(&mut self) {
-        let now = self.now;
-        loop {
-            let sata = self.sata();
-            if sata.issued - sata.freed >= sata.tags {
-                return;
-            }
-            let Some(id) = sata.waiting.pop_front() else { return };
-            sata.issued += 1;
-            let arrival = if sata.over_pcie {
-                self.send_down(self.host.link.doorbell)
-            } else {
-                let command = sata.frames(1, REGISTER);
-                let arrival = sata.link.send(now, command);
-                self.requests[id].fetched = arrival - Time(command);
-                arrival
-            };
-            self.requests[id].enqueued = now;
-            self.queue.schedule(arrival, Event::SataCommand { request: id });
-        }
-    }
-
-    /// A command reaches the drive, which accepts it and asks for the data of a write.
-    pub(crate) fn on_sata_command(&mut self, id: u32) {
-        let now = self.now;
-        let sata = self.interface.sata.as_mut().expect("a SATA drive");
-        if sata.over_pcie {
-            self.fetch_entry(id);
-            return;
-        }
-        let request = &mut self.requests[id];
-        let accepted = sata.frames(1, REGISTER);
-        sata.link.send(now, accepted);
-        request.received = if request.op == RequestOp::Write {
-            let data = sata.write_data(u64::from(request.sectors) * SECTOR_BYTES);
-            sata.link.send(now, data)
-        } else {
-            now
-        };
-        let begin = self.interface.firmware(request.received, request.op);
-        self.queue.schedule(begin, Event::Begin { request: id });
-    }
-
-    /// The device work of a command is done: data, then the completion, go to the adapter.
-    pub(super) fn sata_served(&mut self, id: u32) {
-        let now = self.now;
-        let sata = self.interface.sata.as_mut().expect("a SATA drive");
-        if sata.over_pcie {
-            let Request { op, sectors, .. } = self.requests[id];
-            self.send_read_data(op, sectors);
-            self.send_completion(id);
-            return;
-        }
-        let request = &self.requests[id];
-        if request.op == RequestOp::Read {
-            let data = sata.read_data(u64::from(request.sectors) * SECTOR_BYTES);
-            sata.link.send(now, data);
-        }
-        let bits = sata.frames(1, SET_DEVICE_BITS);
-        let seen = sata.link.send(now, bits);
-        self.queue.schedule(seen, Event::Completion { request: id });
-    }
-
-    /// A completion reaches the adapter, which takes it when it is through with those before.
-    pub(crate) fn sata_completion(&mut self, id: u32) {
-        let now = self.now;
-        let sata = self.sata();
-        let done = sata.completions.send(now, sata.adapter_time);
-        self.queue.schedule(done, Event::AdapterCompleted { request: id });
-    }
-
-    /// The host sees a completion: the tag is free for the next command.
-    pub(crate) fn on_adapter_completed(&mut self, id: u32) -> Up {
-        let flow = self.retire(id);
-        if self.sata().over_pcie {
-            self.send_down(self.host.link.doorbell);
-        }
-        let sata = self.sata();
-        sata.freed = if sata.freed_on_fetch { sata.begun } else { sata.freed + 1 };
-        self.issue_commands();
-        Up::TagFreed { flow }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::Request;
+    use flashlane_engine::Slab;
 
     #[test]
     fn frame_times_match_hand_computation() {
@@ -266,5 +232,76 @@ mod tests {
         assert_eq!(sata.read_data(4096), ps(28 + 4 + 4096 + 2 * 12));
         assert_eq!(sata.write_data(4096), sata.read_data(4096));
         assert_eq!(sata.write_data(16_384), ps(28 + 2 * 4 + 4 + 16_384 + 4 * 12));
+    }
+
+    fn sata(compat: &CompatConfig) -> Sata {
+        let mut config = InterfaceConfig::default();
+        config.sata.tags = 2;
+        Sata::new(&config, compat)
+    }
+
+    #[test]
+    fn a_command_keeps_its_tag_until_the_host_has_seen_its_completion() {
+        let mut sata = sata(&CompatConfig::default());
+        (4..8).for_each(|id| sata.queue(id));
+        assert_eq!((sata.next_tagged(), sata.next_tagged()), (Some(4), Some(5)));
+        assert_eq!(sata.next_tagged(), None);
+        assert_eq!((sata.tags_taken(), sata.waiting()), (2, 2));
+        assert_eq!(sata.queued(), [6, 7].into());
+        sata.begin();
+        assert_eq!(sata.next_tagged(), None, "a command that begins keeps its tag");
+        sata.free_tag();
+        assert_eq!((sata.next_tagged(), sata.next_tagged()), (Some(6), None));
+        sata.audit(3);
+    }
+
+    #[test]
+    fn the_released_mqsim_frees_tags_of_commands_that_began() {
+        let compat = CompatConfig { sata_tags_freed_on_fetch: true, ..CompatConfig::default() };
+        let config = InterfaceConfig { queue_depth: 3, ..InterfaceConfig::default() };
+        let mut sata = Sata::new(&config, &compat);
+        (4..8).for_each(|id| sata.queue(id));
+        assert_eq!([(); 3].map(|()| sata.next_tagged()), [Some(4), Some(5), None]);
+        sata.begin();
+        sata.begin();
+        assert_eq!(sata.next_tagged(), None, "the host sees no completion");
+        sata.free_tag();
+        assert_eq!([(); 3].map(|()| sata.next_tagged()), [Some(6), Some(7), None]);
+    }
+
+    #[test]
+    fn the_adapter_takes_one_command_at_a_time_and_one_completion() {
+        let (mut sata, mut events) = (sata(&CompatConfig::default()), EventQueue::new());
+        let time = Time(sata.adapter_time);
+        sata.submit(Time::ZERO, &mut events, 1);
+        sata.submit(Time::ZERO, &mut events, 2);
+        sata.complete(Time(1), &mut events, 3);
+        let request = |id| Event::AdapterSubmitted { request: id };
+        assert_eq!(events.pop(), Some((time, request(1))));
+        let completed = Event::AdapterCompleted { request: 3 };
+        assert_eq!(events.pop(), Some((time + Time(1), completed)));
+        assert_eq!(events.pop(), Some((time + time, request(2))));
+    }
+
+    #[test]
+    fn the_link_goes_one_way_at_a_time() {
+        let (mut sata, mut events) = (sata(&CompatConfig::default()), EventQueue::new());
+        let command = sata.frames(1, REGISTER);
+        assert_eq!(sata.send_command(Time(7)), (Time(7), Time(7 + command)));
+        assert_eq!(sata.send_command(Time(8)), (Time(7 + command), Time(7 + 2 * command)));
+        // The drive accepts the first command, and gets the data of a write; a read is there at once.
+        let data = sata.write_data(4096);
+        let received = Time(7 + 3 * command + data);
+        assert_eq!(sata.accept(Time(7 + command), RequestOp::Write, 8), received);
+        assert_eq!(sata.accept(received, RequestOp::Read, 8), received);
+        let bits = sata.frames(1, SET_DEVICE_BITS);
+        let mut requests = Slab::new();
+        let read = Request { op: RequestOp::Read, sectors: 8, ..Request::default() };
+        let id = requests.insert(read);
+        let (now, transactions) = (received, &mut Slab::new());
+        let mut cx = Context { now, events: &mut events, requests: &mut requests, transactions };
+        sata.serve(&mut cx, id);
+        let seen = received + Time(command + sata.read_data(4096) + bits);
+        assert_eq!(events.pop(), Some((seen, Event::Completion { request: id })));
     }
 }

@@ -1,9 +1,9 @@
 //! The PCIe link: two directions, each a first-come-first-served server.
 //!
-//! A direction is only the time at which it becomes free: sending reserves it and tells when the
-//! message is over. What the device asks of the host's memory is answered when the request has arrived
-//! there; that is no event: whoever uses the direction next, or looks for the answer, sees to those
-//! that were due before. Source: MQSim (FAST'18) section 4; packet overheads of PCIe 3.0.
+//! A direction is only the time at which it becomes free: sending reserves it and returns when the message has
+//! arrived. A request of the device for host memory is answered when it has arrived there. That arrival is no event:
+//! whoever uses the direction next, or looks for the answer, first takes the answers that are due
+//! ([`Link::next_answer`]). Source: MQSim (FAST'18) section 4; packet overheads of PCIe 3.0.
 
 pub(crate) mod config;
 
@@ -13,7 +13,8 @@ use crate::compat::CompatConfig;
 use crate::event::Event;
 use crate::layout::SECTOR_BYTES;
 use crate::link::config::LinkConfig;
-use flashlane_units::ByteSize;
+use crate::request::HostWork;
+use flashlane_units::{ByteSize, RequestOp};
 
 /// Payload of a doorbell. Unit: bytes.
 const DOORBELL_BYTES: u64 = 2;
@@ -45,10 +46,12 @@ struct Ask {
     /// Its place among the events of that time.
     place: Sequence,
     request: u32,
+    /// Of the answer. Unit: picoseconds.
+    duration: u64,
 }
 
-/// Such a request that goes behind a completion. With this the host sends doorbells, which may be in the
-/// way of the answer: when that is over is worth a guess only then.
+/// Such a request that goes behind a completion. The host reacts to a completion with doorbells, which may delay the
+/// answer: its earliest end is not estimated before the host has seen the completion.
 #[derive(Clone, Copy, Debug, Default)]
 struct Postponed {
     completion: Time,
@@ -62,9 +65,9 @@ struct Postponed {
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     /// Host to device.
-    pub(crate) down: Lane,
+    down: Lane,
     /// Device to host.
-    pub(crate) up: Lane,
+    up: Lane,
     /// Requests for host memory that are not answered, in order of arrival.
     asks: Ring<Ask>,
     /// When the first of them arrives; the end of time without one.
@@ -82,11 +85,11 @@ pub(crate) struct Link {
     /// Time of a message with the data of so many sectors, for the sizes that most requests have.
     by_sectors: Vec<u64>,
     /// A doorbell write.
-    pub(crate) doorbell: u64,
+    doorbell: u64,
     /// A request for host memory.
     read_request: u64,
     /// A submission queue entry.
-    pub(crate) submission: u64,
+    submission: u64,
     /// A completion queue entry.
     completion_entry: u64,
 }
@@ -126,26 +129,42 @@ impl Link {
         made
     }
 
-    /// Has queues use no more memory than they need now.
-    pub(super) fn fit(&mut self) {
+    /// Shrinks the queues to their current size.
+    pub(crate) fn fit(&mut self) {
         self.asks.fit();
         self.postponed.fit();
     }
 
-    /// The device asks for something of a host request in host memory. Returns the earliest end of the
-    /// answer, which takes `duration`; `None` if the request goes behind a completion: see
-    /// [`Link::next_postponed`].
+    /// The host writes a doorbell; returns when it reaches the device. The answers that are due go first.
     #[inline]
-    pub(crate) fn ask(
+    pub(crate) fn send_doorbell(&mut self, now: Time) -> Time {
+        self.down.send(now, self.doorbell)
+    }
+
+    /// The device asks host memory for the submission entry of a request. Returns the earliest time at which the
+    /// entry is in the device; `None` if the question goes behind a completion: see [`Link::next_postponed`].
+    #[inline]
+    pub(crate) fn ask_entry(&mut self, now: Time, place: Sequence, request: u32) -> Option<Time> {
+        self.ask(now, place, request, self.submission)
+    }
+
+    /// The same for the data of a write.
+    #[inline]
+    pub(crate) fn ask_data(
         &mut self,
         now: Time,
         place: Sequence,
         request: u32,
-        duration: u64,
+        sectors: u32,
     ) -> Option<Time> {
+        self.ask(now, place, request, self.sectors(sectors))
+    }
+
+    #[inline]
+    fn ask(&mut self, now: Time, place: Sequence, request: u32, duration: u64) -> Option<Time> {
         let arrives = self.up.send(now, self.read_request);
         self.first_ask = self.first_ask.min(arrives);
-        self.asks.push_back(Ask { arrives, place, request });
+        self.asks.push_back(Ask { arrives, place, request, duration });
         let completion = self.completion;
         // Guesses are made in order: each builds on the one before.
         if completion > now || !self.postponed.is_empty() {
@@ -162,13 +181,13 @@ impl Link {
         self.answered
     }
 
-    /// Some request went behind a completion.
+    /// Some question went behind a completion.
     #[inline]
     pub(crate) fn any_postponed(&self) -> bool {
         !self.postponed.is_empty()
     }
 
-    /// The oldest request that went behind a completion which the host has seen: the host request, and the
+    /// Takes the oldest question that went behind a completion which the host has seen: the request, and the
     /// earliest end of the answer.
     #[inline]
     pub(crate) fn next_postponed(&mut self, now: Time) -> Option<(u32, Time)> {
@@ -179,48 +198,64 @@ impl Link {
         })
     }
 
-    /// Sends a completion entry; returns when the host sees it.
+    /// The device sends the data of a read.
+    #[inline]
+    pub(crate) fn send_data(&mut self, now: Time, sectors: u32) {
+        self.up.send(now, self.sectors(sectors));
+    }
+
+    /// The device sends a completion entry; returns when the host sees it.
     #[inline]
     pub(crate) fn send_completion(&mut self, now: Time) -> Time {
         self.completion = self.up.send(now, self.completion_entry);
         self.completion
     }
 
-    /// A request for host memory may have arrived.
+    /// An answer may be due.
     #[inline]
-    pub(crate) fn may_be_asked(&self, now: Time) -> bool {
+    pub(crate) fn may_answer(&self, now: Time) -> bool {
         self.first_ask <= now
     }
 
-    /// Takes the oldest request for host memory that has arrived: when, and the host request.
-    pub(crate) fn next_asked(&mut self, queue: &EventQueue<Event>) -> Option<(Time, u32)> {
-        if !self.may_be_asked(queue.now()) {
+    /// Host memory answers the oldest question that has arrived there. Returns the request, and when the answer is
+    /// in the device. `None`: no question has arrived that is not answered.
+    pub(crate) fn next_answer(
+        &mut self,
+        now: Time,
+        events: &EventQueue<Event>,
+    ) -> Option<(u32, Time)> {
+        if !self.may_answer(now) {
             return None;
         }
-        let &Ask { arrives, place, request } = self.asks.front().expect("one arrives then");
-        if !queue.has_passed(arrives, place) {
+        let &Ask { arrives, place, request, duration } =
+            self.asks.front().expect("one arrives then");
+        if !events.has_passed(arrives, place) {
             return None;
         }
         self.asks.pop_front();
         self.first_ask = self.asks.front().map_or(Time::MAX, |ask| ask.arrives);
-        Some((arrives, request))
+        Some((request, self.down.send(arrives, duration)))
     }
 
-    /// Time on the link of what it takes to get a command, and the data of a write of so many sectors. Unit:
-    /// picoseconds.
-    pub(crate) fn fetch_work(&self, written: Option<u32>) -> u64 {
-        let data = written.map_or(0, |sectors| self.read_request + self.sectors(sectors));
-        self.read_request + self.submission + data
-    }
-
-    /// Time on the link of a completion, and of the data of a read of so many sectors. Unit: picoseconds.
-    pub(crate) fn completion_work(&self, read: Option<u32>) -> u64 {
-        read.map_or(0, |sectors| self.sectors(sectors)) + self.completion_entry
+    /// What a request works on the link, from its doorbell to its completion.
+    pub(crate) fn work(&self, op: RequestOp, sectors: u32) -> HostWork {
+        let data_in = match op {
+            RequestOp::Write => self.read_request + self.sectors(sectors),
+            _ => 0,
+        };
+        let data_out = if op == RequestOp::Read { self.sectors(sectors) } else { 0 };
+        HostWork {
+            host: 0,
+            submission: self.doorbell,
+            transfer_in: self.read_request + self.submission + data_in,
+            firmware: 0,
+            transfer_out: data_out + self.completion_entry,
+        }
     }
 
     /// Time on the link of a message with the data of so many sectors. Unit: picoseconds.
     #[inline]
-    pub(crate) fn sectors(&self, sectors: u32) -> u64 {
+    fn sectors(&self, sectors: u32) -> u64 {
         match self.by_sectors.get(sectors as usize) {
             Some(&time) => time,
             None => self.data(u64::from(sectors) * SECTOR_BYTES),
@@ -244,7 +279,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashlane_units::{Bandwidth, ByteSize};
+    use flashlane_units::Bandwidth;
 
     fn link(compat: &CompatConfig) -> Link {
         Link::new(&LinkConfig::default(), (ByteSize(64), ByteSize(16)), compat)
@@ -291,5 +326,77 @@ mod tests {
         assert_eq!(lane.send(Time(100), 50), Time(150));
         assert_eq!(lane.send(Time(120), 10), Time(160));
         assert_eq!(lane.send(Time(500), 10), Time(510));
+    }
+
+    #[test]
+    fn host_memory_answers_in_order_and_only_what_has_arrived() {
+        let mut link = link(&CompatConfig::default());
+        let mut events = EventQueue::new();
+        let first = events.reserve();
+        // The question takes 8 ns up, the entry 23 ns down; the data of a write follows on the same direction.
+        let entry = link.ask_entry(Time::ZERO, first, 7);
+        assert_eq!(entry, Some(Time(8_000 + 23_000)));
+        let second = events.reserve();
+        let data = link.ask_data(Time::ZERO, second, 8, 8);
+        assert_eq!(data, Some(Time(31_000 + 1_248_000)));
+
+        assert!(!link.may_answer(Time(7_999)));
+        assert_eq!(link.next_answer(Time(7_999), &events), None);
+        // The first question has arrived, the second arrives 8 ns later.
+        pass(&mut events, Time(8_000));
+        assert_eq!(link.next_answer(Time(8_000), &events), Some((7, Time(31_000))));
+        assert_eq!(link.next_answer(Time(8_000), &events), None);
+        pass(&mut events, Time(16_000));
+        assert_eq!(link.next_answer(Time(16_000), &events), Some((8, Time(1_279_000))));
+        assert!(!link.may_answer(Time::from_s(1)), "everything is answered");
+    }
+
+    #[test]
+    fn an_answer_waits_for_doorbells_that_were_sent_before_it() {
+        let mut link = link(&CompatConfig::default());
+        let mut events = EventQueue::new();
+        let place = events.reserve();
+        let earliest = link.ask_entry(Time::ZERO, place, 1);
+        assert_eq!(link.send_doorbell(Time(7_900)), Time(15_400));
+        pass(&mut events, Time(8_000));
+        let (_, received) = link.next_answer(Time(8_000), &events).expect("the question arrived");
+        assert_eq!(received, Time(15_400 + 23_000));
+        assert!(Some(received) > earliest, "the estimate was the earliest time");
+    }
+
+    #[test]
+    fn a_question_behind_a_completion_waits_until_the_host_has_seen_it() {
+        let mut link = link(&CompatConfig::default());
+        let mut events = EventQueue::<Event>::new();
+        let seen = link.send_completion(Time::ZERO);
+        let place = events.reserve();
+        assert_eq!(link.ask_entry(Time(1), place, 3), None);
+        assert!(link.any_postponed());
+        assert_eq!(link.next_postponed(Time(seen.0 - 1)), None);
+        assert_eq!(link.send_doorbell(seen), seen + Time(7_500));
+        let asked = seen + Time(8_000);
+        assert_eq!(link.next_postponed(seen), Some((3, asked + Time(23_000))));
+        assert!(!link.any_postponed());
+    }
+
+    #[test]
+    fn the_work_of_a_request_is_the_sum_of_its_messages() {
+        let link = link(&CompatConfig::default());
+        let entries = 8_000 + 23_000;
+        let write = link.work(RequestOp::Write, 8);
+        assert_eq!(write.submission, 7_500);
+        assert_eq!(write.transfer_in, entries + 8_000 + 1_248_000);
+        assert_eq!(write.transfer_out, link.completion_entry);
+        let read = link.work(RequestOp::Read, 8);
+        assert_eq!(read.transfer_in, entries);
+        assert_eq!(read.transfer_out, 1_248_000 + link.completion_entry);
+        let flush = link.work(RequestOp::Flush, 8);
+        assert_eq!((flush.transfer_in, flush.transfer_out), (entries, link.completion_entry));
+    }
+
+    /// Moves the clock of the events.
+    fn pass(events: &mut EventQueue<Event>, to: Time) {
+        events.schedule(to, Event::Alarm);
+        assert_eq!(events.pop(), Some((to, Event::Alarm)));
     }
 }

@@ -71,7 +71,7 @@ impl Reading {
         Self {
             channels: vec![0; ssd.flash.channels()],
             chips: vec![ChipReading::default(); ssd.flash.array_time_of_chips().len()],
-            flows: vec![FlowReading::default(); ssd.host.flows.len()],
+            flows: vec![FlowReading::default(); ssd.host.flows().len()],
             ..Self::default()
         }
     }
@@ -108,14 +108,13 @@ impl Device {
     pub(crate) fn read(&self, at: Time) -> Reading {
         let mut flows: Vec<FlowReading> = self
             .host
-            .flows
-            .iter()
+            .flows()
             .zip(&self.recorder.flows)
             .zip(self.flash.array_time_of_flows().zip(&self.scheduler.flows))
             .map(|((host, record), (device_time, queue))| FlowReading {
-                arrived: host.submitted,
-                completed: host.done.requests(),
-                bytes: host.done.bytes(),
+                arrived: host.submitted(),
+                completed: host.done().requests(),
+                bytes: host.done().bytes(),
                 work: record.work,
                 device_time,
                 waited: queue.area,
@@ -192,16 +191,14 @@ impl Device {
 
     /// Requests of each flow so far.
     fn levels(&self) -> Vec<Level> {
-        let level = |flow: &HostFlow| Level {
-            arrived: flow.submitted,
-            outstanding: flow.submitted - flow.completed(),
-        };
-        self.host.flows.iter().map(level).collect()
+        let level =
+            |flow: &HostFlow| Level { arrived: flow.submitted(), outstanding: flow.outstanding() };
+        self.host.flows().map(level).collect()
     }
 
     /// Requests of each flow that arrived at `since` or later and are not complete.
     fn backlog(&self, since: Time) -> Vec<u64> {
-        let mut backlog = vec![0; self.host.flows.len()];
+        let mut backlog = vec![0; self.host.flows().len()];
         for (_, request) in self.requests.iter() {
             let inside = request.counted && request.arrival >= since;
             backlog[request.flow as usize] += u64::from(inside);
@@ -210,7 +207,7 @@ impl Device {
     }
 
     fn count_outstanding(&mut self, at: Time) {
-        let flows = self.host.flows.len();
+        let flows = self.host.flows().len();
         let mut load = self.recorder.load.take().unwrap_or_else(|| super::load::Load::new(flows));
         let next = load.count(at, &self.levels());
         self.recorder.load = Some(load);

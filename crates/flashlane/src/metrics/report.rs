@@ -42,8 +42,8 @@ pub(crate) fn summarise(
         events: ssd.events(),
         requests_per_wall_s: 0.0,
         peak_rss_bytes: 0,
-        requests_generated: ssd.host.flows.iter().map(|f| f.submitted).sum(),
-        requests_completed: ssd.host.flows.iter().map(|f| f.completed()).sum(),
+        requests_generated: ssd.host.flows().map(|f| f.submitted()).sum(),
+        requests_completed: ssd.host.flows().map(|f| f.completed()).sum(),
         flows: (0..workload.flows.len())
             .map(|flow| flow_summary(ssd, input(flow), workload, flow, window))
             .collect(),

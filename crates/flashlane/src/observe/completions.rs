@@ -140,6 +140,6 @@ impl Device {
     /// Chips that each flow may write to, where sets of chips move.
     pub(super) fn set_chips(&self) -> Vec<Option<u32>> {
         let chips = |flow| self.ftl.sets.as_ref().map(|sets| sets.chips_of(flow));
-        (0..self.host.flows.len() as u16).map(chips).collect()
+        (0..self.host.flows().len() as u16).map(chips).collect()
     }
 }

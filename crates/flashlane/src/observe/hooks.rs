@@ -10,7 +10,6 @@ use crate::device::Device;
 use crate::event::Event;
 use crate::request::{HostWork, Request};
 use crate::transaction::{Op, Source, Transaction};
-use flashlane_units::RequestOp;
 
 impl Device {
     /// Who keeps the accounts of blame, if somebody does.
@@ -21,7 +20,7 @@ impl Device {
     /// A submission entry is about to be fetched.
     #[cold]
     pub(crate) fn observe_fetch(&mut self, id: u32) {
-        let at_limit = self.interface.nvme.is_full(self.requests[id].flow);
+        let at_limit = self.interface.nvme().is_full(self.requests[id].flow);
         let Some(account) = self.account() else { return };
         account.request(id).at_limit = at_limit;
     }
@@ -332,7 +331,7 @@ impl Device {
         let Some(mut observer) = self.observer.take() else { return };
         if let Some(account) = &mut observer.account {
             let work = self.host_work(&request);
-            let queue = if self.interface.sata.is_some() { 0 } else { usize::from(request.flow) };
+            let queue = if self.interface.is_sata() { 0 } else { usize::from(request.flow) };
             let who = Who {
                 flow: request.flow,
                 counted: request.counted,
@@ -370,7 +369,7 @@ impl Device {
         let submission = stage(request.enqueued, request.fetched) - work.submission;
         let transfer_in = stage(request.fetched, request.received) - work.transfer_in;
         // SATA: the tag is there, and the command waits for the link only.
-        let sata = self.interface.sata.is_some();
+        let sata = self.interface.is_sata();
         let (submission, link_in) =
             if sata { (0, submission + transfer_in) } else { (submission, transfer_in) };
         Parts {
@@ -394,20 +393,7 @@ impl Device {
     /// What a request worked outside of cache and flash.
     fn host_work(&self, request: &Request) -> HostWork {
         let Request { op, sectors, .. } = *request;
-        let (write, read) = (op == RequestOp::Write, op == RequestOp::Read);
-        let link = &self.host.link;
-        let mut work = match &self.interface.sata {
-            Some(sata) => sata.work(op, sectors, link),
-            None => HostWork {
-                host: 0,
-                submission: link.doorbell,
-                transfer_in: link.fetch_work(write.then_some(sectors)),
-                firmware: 0,
-                transfer_out: link.completion_work(read.then_some(sectors)),
-            },
-        };
-        work.firmware = self.interface.firmware_time_of(op);
-        work
+        self.interface.work(op, sectors, self.link.work(op, sectors))
     }
 
     /// Everything that may still be charged began at this time or later.

@@ -1,0 +1,207 @@
+//! Queue pairs over PCIe: the host writes an entry and rings a doorbell, the device fetches the entry and the data of
+//! a write from host memory, and sends data and completion back.
+//!
+//! Everything that crosses the link goes through here. Host memory answers what has arrived there before anything else
+//! goes down the link (`answer`).
+
+use flashlane_engine::{Sequence, Time};
+
+use super::Device;
+use crate::event::{Event, Up};
+use flashlane_units::RequestOp;
+
+/// A submission doorbell on its way to the device, and its place among the events.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ringing {
+    arrives: Time,
+    place: Sequence,
+    flow: u16,
+}
+
+impl Device {
+    /// Rings the doorbell for an entry that was written now.
+    #[inline(always)]
+    pub(super) fn announce(&mut self, id: u32, flow: u16) {
+        self.interface.nvme_mut().submit(flow, id);
+        let arrives = self.send_doorbell();
+        let place = self.queue.reserve();
+        if let Some(before) = self.ringing.replace(Ringing { arrives, place, flow }) {
+            self.schedule_doorbell(before);
+        }
+    }
+
+    #[inline(always)]
+    fn schedule_doorbell(&mut self, Ringing { arrives, place, flow }: Ringing) {
+        self.queue.schedule_at(arrives, place, Event::Doorbell { flow });
+    }
+
+    /// An event is over but for the doorbell that it set off. Nearly always the doorbell is the next event: then it need
+    /// not go through the queue.
+    #[inline(always)]
+    pub(crate) fn ring(&mut self) {
+        let Some(ringing) = self.ringing.take() else { return };
+        self.dispatch_offered();
+        if ringing.arrives <= self.horizon && self.queue.passes(ringing.arrives, ringing.place) {
+            self.now = ringing.arrives;
+            self.on_doorbell(ringing.flow);
+        } else {
+            self.schedule_doorbell(ringing);
+        }
+    }
+
+    /// Schedules the doorbell of what was submitted before the first event.
+    pub(crate) fn schedule_ringing(&mut self) {
+        if let Some(last) = self.ringing.take() {
+            self.schedule_doorbell(last);
+        }
+    }
+
+    /// A doorbell announces one more entry.
+    pub(super) fn on_doorbell(&mut self, flow: u16) {
+        self.interface.nvme_mut().on_doorbell(flow);
+        self.fetch();
+    }
+
+    /// Fetches entries while there is room before the firmware, in the order of arbitration.
+    #[inline(always)]
+    pub(super) fn fetch(&mut self) {
+        if self.interface.nvme().any_ready() {
+            self.fetch_ready();
+        }
+    }
+
+    fn fetch_ready(&mut self) {
+        while let Some(id) = self.interface.nvme_mut().next_fetch() {
+            if self.observer.is_some() {
+                self.observe_fetch(id);
+            }
+            self.fetch_entry(id);
+        }
+    }
+
+    /// Reads one submission entry over the link.
+    #[inline(always)]
+    pub(super) fn fetch_entry(&mut self, id: u32) {
+        let now = self.now;
+        let place = self.queue.reserve();
+        let request = &mut self.requests[id];
+        (request.fetched, request.place) = (now, place);
+        if let Some(entry) = self.link.ask_entry(now, place, id) {
+            self.interface.expect(&mut self.queue, id, request, entry);
+        }
+    }
+
+    /// The entry of a write has arrived, unless it is delayed: its data is fetched.
+    pub(super) fn on_write_entry(&mut self, id: u32) {
+        self.answer();
+        let request = &mut self.requests[id];
+        if request.received > self.now {
+            let (received, place) = (request.received, request.place);
+            self.queue.schedule_at(received, place, Event::WriteEntry { request: id });
+            return;
+        }
+        let place = self.queue.reserve();
+        (request.received, request.place) = (Time::MAX, place);
+        if let Some(received) = self.link.ask_data(self.now, place, id, request.sectors) {
+            self.interface.expect(&mut self.queue, id, request, received);
+        }
+    }
+
+    /// Answers the questions of the device that have arrived in host memory.
+    #[inline]
+    pub(super) fn answer(&mut self) {
+        if self.link.may_answer(self.now) {
+            self.answer_all();
+        }
+    }
+
+    fn answer_all(&mut self) {
+        while let Some((id, received)) = self.link.next_answer(self.now, &self.queue) {
+            self.interface.receive(&mut self.requests[id], received);
+        }
+    }
+
+    /// The host has seen a completion: estimates the answers to the questions that went behind it.
+    #[inline]
+    pub(super) fn expect_postponed(&mut self) {
+        if self.link.any_postponed() {
+            self.expect_all_postponed();
+        }
+    }
+
+    fn expect_all_postponed(&mut self) {
+        while let Some((id, earliest)) = self.link.next_postponed(self.now) {
+            self.interface.expect(&mut self.queue, id, &self.requests[id], earliest);
+        }
+    }
+
+    /// The host writes a doorbell over the link; returns when it has arrived.
+    #[inline]
+    pub(super) fn send_doorbell(&mut self) -> Time {
+        self.answer();
+        self.link.send_doorbell(self.now)
+    }
+
+    /// The device work of a command is done: data, then the completion, go to the host.
+    #[inline(always)]
+    pub(super) fn nvme_served(&mut self, id: u32, flow: u16) {
+        let has_place = self.interface.nvme_mut().serve(self.now, flow);
+        self.fetch();
+        if has_place {
+            self.send_completion(id);
+        } else {
+            self.interface.nvme_mut().hold(&mut self.queue, flow, id);
+        }
+    }
+
+    /// Sends the data of a read over the link.
+    #[inline]
+    pub(super) fn send_read_data(&mut self, op: RequestOp, sectors: u32) {
+        if op == RequestOp::Read {
+            self.link.send_data(self.now, sectors);
+        }
+    }
+
+    /// Sends a completion entry over the link.
+    #[inline(always)]
+    pub(super) fn send_completion(&mut self, id: u32) {
+        let seen = self.link.send_completion(self.now);
+        self.queue.schedule(seen, Event::Completion { request: id });
+    }
+
+    /// Completions that were held back go out as far as there is room.
+    pub(super) fn on_completion_room(&mut self, flow: u16) {
+        while let Some(id) = self.interface.nvme_mut().next_held(self.now, flow) {
+            if self.observer.is_some() {
+                self.observe_held(id);
+            }
+            self.send_completion(id);
+        }
+    }
+
+    /// A completion entry is in host memory. The host acknowledges it, and writes the entries for which there is room
+    /// now.
+    #[inline(always)]
+    pub(super) fn on_completion(&mut self, id: u32) -> Up {
+        if self.interface.is_sata() {
+            self.on_sata_completion(id);
+            return Up::Nothing;
+        }
+        let flow = self.retire(id);
+        let acknowledged = self.send_doorbell();
+        let nvme = self.interface.nvme_mut();
+        let arrived = nvme.acknowledge(&mut self.queue, flow, acknowledged);
+        while let Some(next) = self.host.next_entry(flow, arrived) {
+            self.requests[next].enqueued = self.now;
+            self.announce(next, flow);
+        }
+        Up::Completed { flow }
+    }
+
+    /// The host has reacted to a completion.
+    #[inline(always)]
+    pub(crate) fn completion_over(&mut self) {
+        self.expect_postponed();
+        self.ring();
+    }
+}

@@ -1,0 +1,159 @@
+//! The life of a request outside of queues and links: it arrives, its device work begins and ends, the host sees its
+//! completion.
+
+use flashlane_engine::{Sequence, Time};
+
+use super::Device;
+use crate::event::Event;
+use crate::host::Submission;
+use crate::request::{Chain, Request};
+use crate::workload::Planned;
+use flashlane_units::RequestOp;
+
+impl Device {
+    /// Has a request arrive at `at`, which must not be in the past.
+    pub(crate) fn submit_at(&mut self, at: Time, submission: Submission) {
+        let submission = self.host.plan(submission);
+        self.queue.schedule(at, Event::Arrival { submission });
+    }
+
+    /// A request arrives. Returns its flow.
+    #[inline]
+    pub(super) fn on_arrival(&mut self, submission: u32) -> u16 {
+        let Submission { flow, planned, cookie } = self.host.arrive(submission);
+        if self.host.is_full(self.requests.len()) {
+            let why = format!("the drive cannot keep up with the load, flow {flow} the latest");
+            let error = self.stuck(&why);
+            self.fail(error);
+        } else {
+            self.submit(flow, &planned, None, cookie);
+        }
+        flow
+    }
+
+    /// A request enters the host: into the submission queue or behind it.
+    ///
+    /// `upcoming`: the first sector of the next request of the flow, where that is known.
+    #[inline(always)]
+    pub(crate) fn submit(
+        &mut self,
+        flow: u16,
+        planned: &Planned,
+        upcoming: Option<u64>,
+        cookie: u64,
+    ) {
+        let now = self.now;
+        let window = &mut self.recorder.window;
+        let counted = window.admits(now) || window.may_open() && self.open_window();
+        let id = self.requests.insert(Request {
+            flow,
+            op: planned.op,
+            counted,
+            sector: planned.sector,
+            sectors: planned.sectors,
+            arrival: now,
+            enqueued: now,
+            fetched: now,
+            received: now,
+            begun: Time::ZERO,
+            place: Sequence::default(),
+            served: now,
+            pending: 0,
+            next_page: 0,
+            chain: Chain::default(),
+            cookie,
+        });
+        if self.ftl.looks_up() {
+            self.prefetch_upcoming(flow, upcoming.unwrap_or(planned.sector));
+        }
+        if self.interface.is_sata() {
+            self.host.enter(flow);
+            self.interface.sata_mut().submit(now, &mut self.queue, id);
+        } else if self.host.enter_queue(flow, id) {
+            self.announce(id, flow);
+        }
+    }
+
+    /// Prefetches what is kept of the page of a request. A mapping is looked up as soon as the firmware is done:
+    /// memory takes longer, so it is prefetched a request ahead where the next request is known.
+    #[inline]
+    fn prefetch_upcoming(&self, flow: u16, sector: u64) {
+        let first_lpa = self.layout.flows[flow as usize].first_lpa;
+        let lpa = (first_lpa + self.page_sectors.divide_long(sector)) as u32;
+        self.cache.prefetch(flow, lpa);
+        self.prefetch_page(flow, lpa);
+    }
+
+    /// Prefetches what is kept of a logical page that is needed soon.
+    #[inline]
+    pub(crate) fn prefetch_page(&self, flow: u16, lpa: u32) {
+        self.ftl.pages.prefetch(lpa);
+        if let Some(mapping) = &self.ftl.mapping {
+            mapping.prefetch(flow, lpa);
+        }
+    }
+
+    /// Firmware is done: the command is cut into page transactions.
+    pub(super) fn on_begin(&mut self, id: u32) {
+        self.answer();
+        let request = &mut self.requests[id];
+        if !self.interface.begin(self.now, &mut self.queue, id, request) {
+            return;
+        }
+        // Work is pending until the last piece is handed out, so that none ends the request early.
+        request.pending = 1;
+        let Request { flow, op, sector, sectors, .. } = *request;
+        match op {
+            RequestOp::Read => self.read_pages(id, flow, sector, sectors),
+            RequestOp::Write => self.write_pages(id),
+            RequestOp::Trim => self.trim_pages(id),
+            RequestOp::Flush => self.flush(id),
+        }
+        let request = &mut self.requests[id];
+        if request.pending > 1 {
+            request.pending -= 1;
+        } else {
+            self.part_done(id, &Chain::default());
+        }
+        self.fetch();
+    }
+
+    /// One part of the device work of a request is done; the chain that ends last counts.
+    pub(crate) fn part_done(&mut self, id: u32, chain: &Chain) {
+        self.end_part(id, chain);
+    }
+
+    /// The same as a part of the caller.
+    #[inline(always)]
+    pub(crate) fn end_part(&mut self, id: u32, chain: &Chain) {
+        let now = self.now;
+        let request = &mut self.requests[id];
+        if request.end_part(now, chain) {
+            let (flow, op, sectors) = (request.flow, request.op, request.sectors);
+            if self.interface.is_sata() {
+                self.sata_served(id, op, sectors);
+            } else {
+                self.send_read_data(op, sectors);
+                self.nvme_served(id, flow);
+            }
+        }
+    }
+
+    /// The host sees a completion: the request is over. Returns its flow.
+    #[inline(always)]
+    pub(super) fn retire(&mut self, id: u32) -> u16 {
+        let now = self.now;
+        let request = &self.requests[id];
+        let flow = request.flow;
+        self.host.complete(request, now);
+        self.recorder.request_completed(request, now);
+        if self.observer.is_some() {
+            self.observe_completion(id);
+        }
+        if self.completions.is_some() {
+            self.keep_completion(id);
+        }
+        self.requests.remove(id);
+        flow
+    }
+}

@@ -1,0 +1,67 @@
+//! A SATA drive: a command goes through the adapter, gets a tag, and crosses the link of the drive; its completion comes
+//! back the same way and frees the tag. With `compat.sata_over_pcie` commands and completions cross the PCIe link.
+
+use super::{Device, context};
+use crate::event::{Event, Up};
+use flashlane_units::RequestOp;
+
+impl Device {
+    /// The adapter is through with a command, which needs a tag now.
+    pub(super) fn on_adapter_submitted(&mut self, id: u32) {
+        self.interface.sata_mut().queue(id);
+        self.issue_commands();
+    }
+
+    /// Sends waiting commands to the drive while there are tags.
+    fn issue_commands(&mut self) {
+        let now = self.now;
+        while let Some(id) = self.interface.sata_mut().next_tagged() {
+            let arrival = if self.interface.sata_mut().is_over_pcie() {
+                self.send_doorbell()
+            } else {
+                let (start, arrival) = self.interface.sata_mut().send_command(now);
+                self.requests[id].fetched = start;
+                arrival
+            };
+            self.requests[id].enqueued = now;
+            self.queue.schedule(arrival, Event::SataCommand { request: id });
+        }
+    }
+
+    /// A command reaches the drive, which gets the rest of it.
+    pub(super) fn on_sata_command(&mut self, id: u32) {
+        if self.interface.sata_mut().is_over_pcie() {
+            self.fetch_entry(id);
+        } else {
+            self.interface.accept(&mut context!(self), id);
+        }
+    }
+
+    /// The device work of a command is done: data, then the completion, go to the adapter.
+    pub(super) fn sata_served(&mut self, id: u32, op: RequestOp, sectors: u32) {
+        let sata = self.interface.sata_mut();
+        if sata.is_over_pcie() {
+            self.send_read_data(op, sectors);
+            self.send_completion(id);
+        } else {
+            sata.serve(&mut context!(self), id);
+        }
+    }
+
+    /// A completion reaches the adapter.
+    pub(super) fn on_sata_completion(&mut self, id: u32) {
+        self.expect_postponed();
+        self.interface.sata_mut().complete(self.now, &mut self.queue, id);
+    }
+
+    /// The host sees a completion: the tag is free for the next command.
+    pub(super) fn on_adapter_completed(&mut self, id: u32) -> Up {
+        let flow = self.retire(id);
+        if self.interface.sata_mut().is_over_pcie() {
+            self.send_doorbell();
+        }
+        self.interface.sata_mut().free_tag();
+        self.issue_commands();
+        Up::TagFreed { flow }
+    }
+}
