@@ -4,6 +4,8 @@
 //! completions come back as events. A stage never holds a reference to another stage: each stage
 //! adds methods to [`Device`] in its own folder.
 
+mod caching;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

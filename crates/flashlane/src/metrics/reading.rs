@@ -153,7 +153,7 @@ impl Device {
             gc_invocations: self.ftl.gc_invocations,
             wear_leveling_moves: self.ftl.wear_leveling_moves,
             merges: merges.map_or([0; 3], |h| [h.full_merges, h.partial_merges, h.switch_merges]),
-            evictions: self.cache.evictions,
+            evictions: self.cache.evictions(),
             writebacks: self.ftl.mapping.as_ref().map_or(0, |table| table.writebacks),
             blocks_owed: self.ftl.blocks_owed(),
             block_erases: (0..erased).map(|block| blocks.block(block).erases).collect(),
