@@ -29,11 +29,6 @@ const ADD_TO_DEVICE: &[&str] = &[
     "interface/mod.rs",
     "interface/nvme.rs",
     "interface/sata.rs",
-    "metrics/reading.rs",
-    "metrics/report.rs",
-    "metrics/span.rs",
-    "observe/completions.rs",
-    "observe/mod.rs",
     "scheduler/mod.rs",
 ];
 

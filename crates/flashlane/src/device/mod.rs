@@ -5,6 +5,8 @@
 //! adds methods to [`Device`] in its own folder.
 
 mod caching;
+mod measure;
+mod watching;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
