@@ -15,8 +15,9 @@ use flashlane_engine::Time;
 
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::layout::Geometry;
-use blame::account::{Account, RequestWaits};
+use blame::account::Account;
 pub(crate) use completions::Completions;
+pub(crate) use hooks::{DieAt, Front};
 pub(crate) use series::recorder::{Counters, fill_ones, fill_slowdowns};
 use timeline::recorder::{Page, TimelineRecorder};
 
