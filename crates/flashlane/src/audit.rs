@@ -14,7 +14,7 @@ impl Device {
         self.ftl.audit_pages(&self.layout);
         self.ftl.audit_mapping();
         self.audit_hybrid();
-        self.audit_cache();
+        self.cache.audit(&self.transactions);
         if let Some(sets) = &self.ftl.sets {
             sets.audit(&self.ftl.blocks);
         }
@@ -44,7 +44,7 @@ impl Device {
             let left = self.transactions.len();
             panic!("{left} transactions are left behind, the first of them: {tr:?}");
         }
-        self.audit_cache_end();
+        self.cache.audit_end();
     }
 }
 

@@ -314,8 +314,13 @@ impl<'a> Runs<'a> {
         shared.recorder.settle();
         let wall_s = begun.elapsed().as_secs_f64();
 
-        let mut summary =
-            report::summarise(&shared, |flow| tenants.report(flow), device, workload, options);
+        let mut summary = report::summarise(
+            &shared.ended(device),
+            |flow| tenants.report(flow),
+            device,
+            workload,
+            options,
+        );
         summary.wall_s = wall_s;
         summary.precondition_wall_s = precondition_wall_s;
         summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
@@ -391,7 +396,12 @@ impl<'a> Runs<'a> {
         let windows = ssd.recorder.flows[flow].windows.take();
         let observed = ssd.completions.take().and_then(|completions| completions.into_alone());
         Ok(Alone {
-            summary: report::flow_alone(&ssd, tenants.report(flow), prepared.workload, flow),
+            summary: report::flow_alone(
+                &ssd.ended(prepared.device),
+                tenants.report(flow),
+                prepared.workload,
+                flow,
+            ),
             windows,
             observed,
         })

@@ -7,17 +7,26 @@
 
 use std::collections::VecDeque;
 
-use flashlane_engine::Time;
+use flashlane_engine::{EventQueue, Time};
 
 use crate::cache::config::DramConfig;
 use crate::compat::CompatConfig;
 use crate::event::Event;
+use crate::layout::SECTOR_BYTES;
 
 /// A part of an access: some bytes of one slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub(crate) slot: u32,
-    pub(crate) bytes: u64,
+pub(super) struct Piece {
+    slot: u32,
+    bytes: u64,
+}
+
+impl Piece {
+    /// Some sectors of the page in a slot.
+    #[inline]
+    pub(super) fn of(slot: u32, sectors: u64) -> Self {
+        Self { slot, bytes: u64::from(sectors.count_ones()) * SECTOR_BYTES }
+    }
 }
 
 /// An access that waits for the turn of its flow.
@@ -27,15 +36,26 @@ struct Job {
     done: Option<Event>,
 }
 
-/// An access that has begun.
+/// An access to the memory that has begun, or begins as soon as the memory is free.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Started {
+pub(crate) struct DramAccess {
+    pub(crate) flow: u16,
+    /// The memory is free for it.
+    pub(crate) free: Time,
     /// Its data is over the bus.
     pub(crate) end: Time,
-    /// The next flow may have its turn.
-    pub(crate) next: Time,
+    /// What happens then.
     pub(crate) done: Option<Event>,
-    pub(crate) flow: u16,
+}
+
+/// What came of asking for an access.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum DramUse {
+    /// It is the next one.
+    Begun(DramAccess),
+    /// It waits for the turn of its flow. The access whose turn has come begins, if there is one: it may be of
+    /// another flow.
+    Queued(Option<DramAccess>),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +70,7 @@ const CLOSED: u64 = u64::MAX;
 
 /// The memory behind the cache.
 #[derive(Clone, Debug)]
-pub(crate) struct Dram {
+pub(super) struct Dram {
     config: DramConfig,
     banks: Vec<Bank>,
     /// The data bus is taken until then.
@@ -69,7 +89,7 @@ pub(crate) struct Dram {
 
 impl Dram {
     /// An idle memory; with `flows` above 1, a queue for each of them.
-    pub(crate) fn new(
+    pub(super) fn new(
         config: &DramConfig,
         compat: &CompatConfig,
         page_bytes: u64,
@@ -89,30 +109,55 @@ impl Dram {
         }
     }
 
-    /// When the data of all accesses that have begun is over.
-    pub(crate) fn free_at(&self) -> Time {
-        self.free_at
+    /// Starts an access on behalf of a flow, or queues it where flows take turns. `done` happens when it is over.
+    pub(super) fn ask(
+        &mut self,
+        now: Time,
+        events: &mut EventQueue<Event>,
+        flow: u16,
+        pieces: &[Piece],
+        done: Option<Event>,
+    ) -> DramUse {
+        if !self.queues.is_empty() {
+            self.push(flow, pieces, done);
+            return DramUse::Queued(self.serve(now, events));
+        }
+        let free = self.free_at;
+        let end = self.access(now, pieces);
+        if let Some(event) = done {
+            events.schedule(end, event);
+        }
+        DramUse::Begun(DramAccess { flow, free, end, done })
     }
 
-    /// True where flows take turns.
-    pub(crate) fn takes_turns(&self) -> bool {
-        !self.queues.is_empty()
+    /// Starts the access of the flow whose turn it is, unless one has just begun.
+    pub(super) fn serve(
+        &mut self,
+        now: Time,
+        events: &mut EventQueue<Event>,
+    ) -> Option<DramAccess> {
+        let (started, next) = self.start(now)?;
+        if let Some(event) = started.done {
+            events.schedule(started.end, event);
+        }
+        events.schedule(next, Event::DramTurn);
+        Some(started)
     }
 
     /// Starts an access behind all earlier ones; returns its end.
-    pub(crate) fn access(&mut self, now: Time, pieces: &[Piece]) -> Time {
+    fn access(&mut self, now: Time, pieces: &[Piece]) -> Time {
         self.begin(now, pieces).1
     }
 
     /// Adds an access to the queue of its flow.
-    pub(crate) fn push(&mut self, flow: u16, pieces: &[Piece], done: Option<Event>) {
+    fn push(&mut self, flow: u16, pieces: &[Piece], done: Option<Event>) {
         let mut list = self.spare.pop().unwrap_or_default();
         list.extend_from_slice(pieces);
         self.queues[flow as usize].push_back(Job { pieces: list, done });
     }
 
-    /// Starts the access of the flow whose turn it is, unless one has just begun.
-    pub(crate) fn start(&mut self, now: Time) -> Option<Started> {
+    /// The access of the flow whose turn it is, unless one has just begun, and when the next flow may have its turn.
+    fn start(&mut self, now: Time) -> Option<(DramAccess, Time)> {
         if self.busy {
             return None;
         }
@@ -122,20 +167,21 @@ impl Dram {
         let job = self.queues[flow].pop_front().expect("just seen");
         self.turn = flow;
         self.busy = true;
+        let free = self.free_at;
         let (next, end) = self.begin(now, &job.pieces);
         let mut pieces = job.pieces;
         pieces.clear();
         self.spare.push(pieces);
-        Some(Started { end, next, done: job.done, flow: flow as u16 })
+        Some((DramAccess { flow: flow as u16, free, end, done: job.done }, next))
     }
 
     /// The access that began last lets the next one in.
-    pub(crate) fn turn_over(&mut self) {
+    pub(super) fn turn_over(&mut self) {
         self.busy = false;
     }
 
     /// True if nothing waits for its turn.
-    pub(crate) fn is_drained(&self) -> bool {
+    pub(super) fn is_drained(&self) -> bool {
         self.queues.iter().all(VecDeque::is_empty)
     }
 
@@ -267,7 +313,7 @@ mod tests {
         }
         dram.push(1, &[piece(7, 512)], Some(Event::DramDone { request: 7 }));
         let mut order = Vec::new();
-        while let Some(started) = dram.start(Time::ZERO) {
+        while let Some((started, _)) = dram.start(Time::ZERO) {
             order.extend(started.done);
             assert!(dram.start(Time::ZERO).is_none(), "one at a time");
             dram.turn_over();

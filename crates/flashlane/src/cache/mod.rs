@@ -9,23 +9,25 @@
 //! sectors of write-backs under way. Source: MQSim (FAST'18) section 4.2.1.
 
 pub(crate) mod config;
-pub(crate) mod dram;
+mod dram;
 mod flush;
 mod hot;
 mod pool;
 mod slots;
+#[cfg(test)]
+mod tests;
 mod warm;
 mod write_backs;
 
-use flashlane_engine::{Array, NONE};
+use flashlane_engine::{Array, EventQueue, NONE, Slab, Time};
 
 use crate::compat::CompatConfig;
-use crate::device::Device;
 use crate::event::Event;
-use crate::layout::{Geometry, SECTOR_BYTES};
+use crate::layout::Geometry;
 use crate::transaction::{Op, Place, Source, Transaction};
 use config::{CacheConfig, CacheMechanism, CacheMode};
 use dram::{Dram, Piece};
+pub(crate) use dram::{DramAccess, DramUse};
 use flashlane_units::Sharing;
 use flush::Flushes;
 use hot::HotPages;
@@ -48,10 +50,33 @@ pub(crate) struct Cache {
     urgent_evictions: bool,
     flushes: Vec<Flushes>,
     write_backs: WriteBacks,
-    pub(crate) evictions: u64,
-    /// Pieces of the access that is being put together: cached pages, and pages that leave.
+    evictions: u64,
+    /// Cached pages of the memory access that is being put together.
     pieces: Vec<Piece>,
+    /// Changed pages that were evicted and are still in the memory.
     leaving: Vec<Piece>,
+    /// The write-back of the last of these pages, which leads to the others; or [`NONE`].
+    last_leaving: u32,
+}
+
+/// Whether a page has a place in the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// It is cached, or a slot is free.
+    Free,
+    /// A slot becomes free when this changed page, of this flow, is evicted: see [`Cache::evict`].
+    Behind { flow: u16, lpa: u32 },
+    /// Every page is on its way to flash.
+    No,
+}
+
+/// What the cache did with a page that the host wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// The page was cached before.
+    pub(crate) hit: bool,
+    /// The write-back of these sectors has to start at once.
+    pub(crate) write_back: Option<u64>,
 }
 
 impl Cache {
@@ -85,6 +110,7 @@ impl Cache {
             evictions: 0,
             pieces: Vec::new(),
             leaving: Vec::new(),
+            last_leaving: NONE,
         }
     }
 
@@ -103,14 +129,14 @@ impl Cache {
     /// The slots of a flow's pool.
     #[inline]
     fn slots(&mut self, flow: u16) -> &mut Slots {
-        &mut self.pool(flow).slots
+        self.pool(flow).slots()
     }
 
     /// Asks for what is known of a page, which a request of the flow needs soon.
     #[inline]
     pub(crate) fn prefetch(&self, flow: u16, lpa: u32) {
         if self.modes[flow as usize] != CacheMode::Off {
-            self.pools[self.pool_at(flow)].slots.prefetch(lpa);
+            self.pools[self.pool_at(flow)].cached().prefetch(lpa);
             self.hot.prefetch(flow, lpa);
         }
     }
@@ -121,281 +147,169 @@ impl Cache {
         self.slots(flow).lookup(lpa).1
     }
 
-    fn fills_on_read(&self, flow: u16) -> bool {
+    /// What the flow reads stays in the cache.
+    #[inline]
+    pub(crate) fn fills_on_read(&self, flow: u16) -> bool {
         matches!(self.modes[flow as usize], CacheMode::Read | CacheMode::WriteRead)
     }
-}
-
-impl Device {
-    /// Pages of a read: what the cache has comes from DRAM, the rest from flash.
+    /// A read of some sectors of a page. Returns the sectors that flash has to give; the others join the memory
+    /// access that is put together.
     #[inline]
-    pub(crate) fn read_pages(&mut self, id: u32, flow: u16, sector: u64, sectors: u32) {
-        let cached = self.cache.modes[flow as usize] != CacheMode::Off;
-        let mut parts = self.page_parts(flow, sector, sectors);
-        while let Some(mut part) = parts.next(self.page_sectors.get()) {
-            if cached {
-                let (slot, held) = self.cache.slots(flow).lookup(part.lpa);
-                let hit = held & part.mask;
-                part.mask &= !hit;
-                if hit != 0 {
-                    let bytes = u64::from(hit.count_ones()) * SECTOR_BYTES;
-                    self.cache.pieces.push(Piece { slot, bytes });
-                }
-                let work = &mut self.recorder.flows[flow as usize].work;
-                if part.mask == 0 {
-                    work.cache_hits += 1;
-                    continue;
-                }
-                work.cache_misses += 1;
-            }
-            self.read_flash(id, flow, &part);
+    pub(crate) fn read(&mut self, flow: u16, lpa: u32, mask: u64) -> u64 {
+        let (slot, held) = self.slots(flow).lookup(lpa);
+        let hit = held & mask;
+        if hit != 0 {
+            self.pieces.push(Piece::of(slot, hit));
         }
-        self.access_dram(id);
+        mask & !hit
     }
 
-    /// The access to the pieces put together, which a request waits for.
+    /// A write that goes past the cache: what the cache holds of the page for later reads is brought up to date.
     #[inline]
-    fn access_dram(&mut self, id: u32) {
-        if !self.cache.pieces.is_empty() {
-            self.access_pieces(id);
+    pub(crate) fn pass(&mut self, flow: u16, lpa: u32, mask: u64) {
+        if self.modes[flow as usize] == CacheMode::Read {
+            self.slots(flow).refresh(lpa, mask);
         }
     }
 
-    fn access_pieces(&mut self, id: u32) {
-        self.requests[id].pending += 1;
-        let pieces = std::mem::take(&mut self.cache.pieces);
-        let flow = self.requests[id].flow;
-        self.cache.pieces = self.use_dram(flow, pieces, Some(Event::DramDone { request: id }));
+    /// Another page of a write may be accepted: the bound on data under way to flash allows it.
+    #[inline]
+    pub(crate) fn is_open(&mut self, flow: u16) -> bool {
+        self.pool(flow).is_open()
     }
 
-    /// Pages leave the memory; the write-backs from `head` on start when they are out.
-    fn read_evicted(&mut self, flow: u16, head: u32) {
-        if head != NONE {
-            let pieces = std::mem::take(&mut self.cache.leaving);
-            let done = Event::EvictionRead { transaction: head };
-            self.cache.leaving = self.use_dram(flow, pieces, Some(done));
+    /// Looks for a place for a page. An unchanged page leaves at once if need be.
+    #[inline]
+    pub(crate) fn make_room(&mut self, flow: u16, lpa: u32) -> Room {
+        let slots = self.slots(flow);
+        if slots.contains(lpa) || slots.has_room() { Room::Free } else { self.choose_victim(flow) }
+    }
+
+    fn choose_victim(&mut self, flow: u16) -> Room {
+        let slots = self.slots(flow);
+        let Some(victim) = slots.victim() else { return Room::No };
+        let (owner, lpa) = (victim.flow(), victim.lpa());
+        let changed = victim.state() == SlotState::Dirty;
+        if !changed {
+            slots.remove(lpa);
         }
+        self.evictions += 1;
+        if changed { Room::Behind { flow: owner, lpa } } else { Room::Free }
     }
 
-    /// Starts or queues an access on behalf of a flow; returns the list of pieces, emptied.
-    fn use_dram(&mut self, flow: u16, mut pieces: Vec<Piece>, done: Option<Event>) -> Vec<Piece> {
-        if self.cache.dram.takes_turns() {
-            if self.observer.is_some() {
-                self.observe_dram_queue(done);
-            }
-            self.cache.dram.push(flow, &pieces, done);
-            self.serve_dram();
-        } else {
-            let free = self.cache.dram.free_at();
-            let end = self.cache.dram.access(self.now, &pieces);
-            if self.observer.is_some() {
-                self.observe_dram(flow, (free, end), Some(self.now), done);
-            }
-            if let Some(event) = done {
-                self.queue.schedule(end, event);
-            }
-        }
-        pieces.clear();
-        pieces
-    }
-
-    /// Starts the next access of a memory that serves flows in turn.
-    fn serve_dram(&mut self) {
-        let free = self.cache.dram.free_at();
-        if let Some(started) = self.cache.dram.start(self.now) {
-            if self.observer.is_some() {
-                self.observe_dram(started.flow, (free, started.end), None, started.done);
-            }
-            if let Some(event) = started.done {
-                self.queue.schedule(started.end, event);
-            }
-            self.queue.schedule(started.next, Event::DramTurn);
-        }
-    }
-
-    /// The next flow has its turn.
-    pub(crate) fn on_dram_turn(&mut self) {
-        self.cache.dram.turn_over();
-        self.serve_dram();
-    }
-
-    /// A DRAM access of a request is over.
-    pub(crate) fn on_dram_done(&mut self, id: u32) {
-        let chain = self.cache_chain(id);
-        self.part_done(id, &chain);
-    }
-
-    /// Pages of a write: into the cache as far as there is room, or straight to flash.
-    pub(crate) fn write_pages(&mut self, id: u32) {
-        let flow = self.requests[id].flow;
-        match self.cache.modes[flow as usize] {
-            CacheMode::Write | CacheMode::WriteRead => {
-                // Held until every page is accepted.
-                self.requests[id].pending += 1;
-                if self.cache.pool(flow).waiting.is_empty() && self.accept_pages(id) {
-                    self.requests[id].pending -= 1;
-                } else {
-                    self.cache.pool(flow).waiting.push_back(id);
-                }
-            }
-            mode => {
-                for index in 0..self.page_count(id) {
-                    let part = self.page_part(id, index);
-                    if mode == CacheMode::Read {
-                        self.cache.slots(flow).refresh(part.lpa, part.mask);
-                    }
-                    self.write_through(id, &part);
-                }
-            }
-        }
-    }
-
-    /// Accepts pages of a write while the bound allows; true when all are accepted.
-    fn accept_pages(&mut self, id: u32) -> bool {
-        let (flow, now) = (self.requests[id].flow, self.now);
-        let count = self.page_count(id);
-        let mut evicted = NONE;
-        while self.requests[id].next_page < count && self.cache.pool(flow).is_open() {
-            let part = self.page_part(id, self.requests[id].next_page);
-            let slots = self.cache.slots(flow);
-            if !slots.contains(part.lpa) && !slots.has_room() {
-                let Some(chain) = self.evict(flow, evicted) else { break };
-                evicted = chain;
-            }
-            let (slot, before) = self.cache.slots(flow).write(part.lpa, flow, part.mask);
-            let work = &mut self.recorder.flows[flow as usize].work;
-            if before.is_some() {
-                work.cache_hits += 1;
-            } else {
-                work.cache_misses += 1;
-            }
-            let bytes = u64::from(part.mask.count_ones()) * SECTOR_BYTES;
-            self.cache.pieces.push(Piece { slot, bytes });
-            if self.cache.hot.goes_at_once(flow, part.lpa, now) {
-                // Other sectors that are not on their way yet go along.
-                let alone = self.cache.writes_alone && before != Some(SlotState::Dirty);
-                let mask = if alone { part.mask } else { u64::MAX };
-                let write = self.write_back(flow, part.lpa, mask);
-                self.translate(write);
-            }
-            self.requests[id].next_page += 1;
-        }
-        self.cache.hot.call_over(flow, now);
-        self.read_evicted(flow, evicted);
-        self.access_dram(id);
-        self.requests[id].next_page == count
-    }
-
-    /// Makes room for one page in the pool of a flow. A changed page joins `chain`, to be written back
-    /// once it is out of DRAM. `None` if every page is on its way to flash.
-    fn evict(&mut self, flow: u16, chain: u32) -> Option<u32> {
-        let victim = self.cache.slots(flow).victim()?;
-        self.cache.evictions += 1;
-        if victim.state() != SlotState::Dirty {
-            self.cache.slots(flow).remove(victim.lpa());
-            return Some(chain);
-        }
-        let write = self.write_back(victim.flow, victim.lpa(), u64::MAX);
-        let slot = self.cache.slots(flow).remove(victim.lpa());
-        let tr = &mut self.transactions[write];
+    /// A changed page leaves the pool of a flow; `write` is its write-back, which starts when the page is out of the
+    /// memory.
+    pub(crate) fn evict(&mut self, flow: u16, write: u32, transactions: &mut Slab<Transaction>) {
+        let tr = &mut transactions[write];
+        let slot = self.slots(flow).remove(tr.lpa);
         tr.place = Place::Dram;
-        tr.sibling = chain;
-        if self.cache.urgent_evictions {
+        tr.sibling = std::mem::replace(&mut self.last_leaving, write);
+        if self.urgent_evictions {
             tr.class = 0;
         }
-        let bytes = u64::from(tr.sectors()) * SECTOR_BYTES;
-        self.cache.leaving.push(Piece { slot, bytes });
-        Some(write)
+        self.leaving.push(Piece::of(slot, tr.mask()));
     }
 
-    /// Makes the write-back of the sectors in `mask` that the cache holds of a page of `owner`; it
-    /// counts as on its way from now on.
-    fn write_back(&mut self, owner: u16, lpa: u32, mask: u64) -> u32 {
-        // It is placed when its data is out of the memory.
-        self.prefetch_page(owner, lpa);
-        let slot = self.cache.slots(owner).start_write_back(lpa);
-        assert_eq!(slot.flow, owner, "a page is written back under its owner");
-        let id = self.new_transaction(Source::Cache, Op::Program, owner, lpa);
-        let epoch = self.cache.flushes[owner as usize].started();
-        let tr = &mut self.transactions[id];
-        tr.set_mask(slot.mask & mask);
-        tr.tag = slot.version;
-        tr.flush_epoch = epoch;
-        tr.counted_sectors = tr.sectors();
-        self.cache.pool(owner).in_flight += u64::from(tr.counted_sectors);
-        self.cache.write_backs.add(id, &mut self.transactions);
-        id
-    }
-
-    /// Evicted pages are out of DRAM.
-    pub(crate) fn on_eviction_read(&mut self, head: u32) {
-        let now = self.now;
-        let mut id = head;
-        while id != NONE {
-            let tr = &mut self.transactions[id];
-            let next = std::mem::replace(&mut tr.sibling, NONE);
-            let read = tr.lap(now);
-            tr.chain.cache += read;
-            self.translate(id);
-            id = next;
-        }
-    }
-
-    /// A write-back is on flash: the page is unchanged unless it was written again, flushes may be
-    /// over, and waiting writes have room.
-    pub(crate) fn write_back_done(&mut self, tr: &Transaction) {
-        let (flow, drop) = (tr.flow, self.cache.drops_written);
-        self.cache.write_backs.remove(tr, &mut self.transactions);
-        let pool = self.cache.pool(flow);
-        pool.in_flight -= u64::from(tr.counted_sectors);
-        pool.slots.end_write_back(tr.lpa, tr.tag, drop);
-        let mut over = Vec::new();
-        self.cache.flushes[flow as usize].ended(tr.flush_epoch, &mut over);
-        for request in over {
-            let chain = self.cache_chain(request);
-            self.part_done(request, &chain);
-        }
-        while let Some(&id) = self.cache.pool(flow).waiting.front() {
-            if !self.accept_pages(id) {
-                break;
-            }
-            self.cache.pool(flow).waiting.pop_front();
-            let chain = self.cache_chain(id);
-            self.part_done(id, &chain);
-            if self.flash.scans_at_once() {
-                self.dispatch_offered();
-            }
-        }
-    }
-
-    /// Read data passes on its way up: it stays in the cache for flows that fill it on reads.
+    /// The host writes some sectors of a page, which has room. They join the memory access that is put together.
     #[inline]
-    pub(crate) fn fill_cache(&mut self, flow: u16, lpa: u32, mask: u64) {
-        if self.cache.fills_on_read(flow) {
-            self.fill_slot(flow, lpa, mask);
-        }
+    pub(crate) fn write(&mut self, flow: u16, lpa: u32, mask: u64, now: Time) -> Written {
+        let (slot, before) = self.slots(flow).write(lpa, flow, mask);
+        self.pieces.push(Piece::of(slot, mask));
+        let write_back = self.hot.goes_at_once(flow, lpa, now).then(|| {
+            // Other sectors that are not on their way yet go along.
+            let alone = self.writes_alone && before != Some(SlotState::Dirty);
+            if alone { mask } else { u64::MAX }
+        });
+        Written { hit: before.is_some(), write_back }
     }
 
-    fn fill_slot(&mut self, flow: u16, lpa: u32, mask: u64) {
-        let slots = self.cache.slots(flow);
-        if !slots.contains(lpa) && !slots.has_room() {
-            let Some(evicted) = self.evict(flow, NONE) else { return };
-            self.read_evicted(flow, evicted);
-        }
-        let slot = self.cache.slots(flow).fill(lpa, flow, mask);
-        // The request does not wait for the fill, but the memory is busy with it.
-        let mut pieces = std::mem::take(&mut self.cache.pieces);
-        pieces.push(Piece { slot, bytes: u64::from(mask.count_ones()) * SECTOR_BYTES });
-        self.cache.pieces = self.use_dram(flow, pieces, None);
+    /// Pages of a write of the flow were accepted, or tried to be.
+    #[inline]
+    pub(crate) fn writes_over(&mut self, flow: u16, now: Time) {
+        self.hot.call_over(flow, now);
+    }
+
+    /// Data from flash for a page, which has room. It joins the memory access that is put together.
+    pub(crate) fn fill(&mut self, flow: u16, lpa: u32, mask: u64) {
+        let slot = self.slots(flow).fill(lpa, flow, mask);
+        self.pieces.push(Piece::of(slot, mask));
+    }
+
+    /// A write-back starts, of those sectors in `mask` that the cache holds of the page of the new transaction `id`.
+    /// They count as under way from now on.
+    pub(crate) fn start_write_back(
+        &mut self,
+        id: u32,
+        mask: u64,
+        transactions: &mut Slab<Transaction>,
+    ) {
+        let tr = &mut transactions[id];
+        let slot = self.slots(tr.flow).start_write_back(tr.lpa);
+        assert_eq!(slot.flow(), tr.flow, "a page is written back under its owner");
+        tr.set_mask(slot.mask() & mask);
+        tr.tag = slot.version();
+        tr.flush_epoch = self.flushes[tr.flow as usize].started();
+        tr.counted_sectors = tr.sectors();
+        self.pool(tr.flow).start_write_back(tr.counted_sectors);
+        self.write_backs.add(id, transactions);
+    }
+
+    /// A write-back is on flash: its page is unchanged unless it was written again. Flushes that are over now are
+    /// added to `over`.
+    pub(crate) fn end_write_back(
+        &mut self,
+        tr: &Transaction,
+        transactions: &mut Slab<Transaction>,
+        over: &mut Vec<u32>,
+    ) {
+        let drop = self.drops_written;
+        self.write_backs.remove(tr, transactions);
+        let pool = self.pool(tr.flow);
+        pool.end_write_back(tr.counted_sectors);
+        pool.slots().end_write_back(tr.lpa, tr.tag, drop);
+        self.flushes[tr.flow as usize].ended(tr.flush_epoch, over);
+    }
+
+    /// A write waits until there is room for all of its pages.
+    pub(crate) fn wait(&mut self, flow: u16, request: u32) {
+        self.pool(flow).waiting().push_back(request);
+    }
+
+    /// The write that has waited longest for room in the pool of a flow.
+    #[inline]
+    pub(crate) fn longest_waiting(&mut self, flow: u16) -> Option<u32> {
+        self.pool(flow).waiting().front().copied()
+    }
+
+    /// All pages of the write that waited longest are accepted.
+    pub(crate) fn wait_over(&mut self, flow: u16) {
+        self.pool(flow).waiting().pop_front();
+    }
+
+    /// Changed pages of a flow, least recently used first.
+    pub(crate) fn changed_pages(&mut self, flow: u16) -> Vec<u32> {
+        self.slots(flow).dirty_pages(flow)
+    }
+
+    /// A flush of everything that the flow has written so far. True if the request has to wait for write-backs; these
+    /// tell when it is over.
+    pub(crate) fn flush(&mut self, flow: u16, request: u32) -> bool {
+        self.flushes[flow as usize].flush(request)
     }
 
     /// Trimmed sectors leave the cache, and the write-backs of the page that have no place on flash
     /// yet: these would bring them back. What is trimmed counts for the bound until its write-back is over.
-    pub(crate) fn trim_cached(&mut self, flow: u16, lpa: u32, mask: u64) {
-        self.cache.slots(flow).trim(lpa, mask);
-        let mut id = self.cache.write_backs.first(lpa);
+    pub(crate) fn trim(
+        &mut self,
+        flow: u16,
+        lpa: u32,
+        mask: u64,
+        transactions: &mut Slab<Transaction>,
+    ) {
+        self.slots(flow).trim(lpa, mask);
+        let mut id = self.write_backs.first(lpa);
         while id != NONE {
-            let tr = &mut self.transactions[id];
+            let tr = &mut transactions[id];
             if tr.lpa == lpa && tr.ppa == NONE {
                 tr.set_mask(tr.mask() & !mask);
             }
@@ -403,23 +317,63 @@ impl Device {
         }
     }
 
-    /// Everything acknowledged so far goes to flash; the request waits for it.
-    pub(crate) fn flush(&mut self, id: u32) {
-        let flow = self.requests[id].flow;
-        for lpa in self.cache.slots(flow).dirty_pages(flow) {
-            let write = self.write_back(flow, lpa, u64::MAX);
-            self.translate(write);
+    /// A memory access has been put together.
+    #[inline]
+    pub(crate) fn has_access(&self) -> bool {
+        !self.pieces.is_empty()
+    }
+
+    /// Starts the memory access that has been put together, or queues it; `done` happens when it is over.
+    pub(crate) fn access(
+        &mut self,
+        now: Time,
+        events: &mut EventQueue<Event>,
+        flow: u16,
+        done: Option<Event>,
+    ) -> DramUse {
+        let used = self.dram.ask(now, events, flow, &self.pieces, done);
+        self.pieces.clear();
+        used
+    }
+
+    /// Has evicted pages leave the memory, if there are any. [`Event::EvictionRead`] tells when they are out.
+    #[inline]
+    pub(crate) fn read_evicted(
+        &mut self,
+        now: Time,
+        events: &mut EventQueue<Event>,
+        flow: u16,
+    ) -> Option<DramUse> {
+        if self.last_leaving == NONE {
+            return None;
         }
-        if self.cache.flushes[flow as usize].flush(id) {
-            self.requests[id].pending += 1;
-        }
+        let head = std::mem::replace(&mut self.last_leaving, NONE);
+        let done = Event::EvictionRead { transaction: head };
+        let used = self.dram.ask(now, events, flow, &self.leaving, Some(done));
+        self.leaving.clear();
+        Some(used)
+    }
+
+    /// The next flow has its turn at the memory. Returns the access that begins.
+    pub(crate) fn next_turn(
+        &mut self,
+        now: Time,
+        events: &mut EventQueue<Event>,
+    ) -> Option<DramAccess> {
+        self.dram.turn_over();
+        self.dram.serve(now, events)
+    }
+
+    /// Pages that were evicted.
+    pub(crate) fn evictions(&self) -> u64 {
+        self.evictions
     }
 
     /// Checks the counters of the cache.
-    pub(crate) fn audit_cache(&self) {
-        let mut under_way = vec![0; self.cache.pools.len()];
+    pub(crate) fn audit(&self, transactions: &Slab<Transaction>) {
+        let mut under_way = vec![0; self.pools.len()];
         let mut write_backs = Vec::new();
-        for (id, tr) in self.transactions.iter() {
+        for (id, tr) in transactions.iter() {
             if tr.source == Source::Cache && tr.op == Op::Program {
                 let pool = usize::from(tr.flow) % under_way.len();
                 under_way[pool] += u64::from(tr.counted_sectors);
@@ -427,19 +381,18 @@ impl Device {
                 write_backs.push(id);
             }
         }
-        self.cache.write_backs.audit(&write_backs, &self.transactions);
-        for (pool, under_way) in self.cache.pools.iter().zip(under_way) {
-            assert_eq!(under_way, pool.in_flight, "write-backs under way are counted");
+        self.write_backs.audit(&write_backs, transactions);
+        for (pool, under_way) in self.pools.iter().zip(under_way) {
+            pool.audit(under_way);
         }
-        self.cache.audit_slots();
+        self.audit_slots();
     }
 
     /// No request may be left waiting at the end.
-    pub(crate) fn audit_cache_end(&self) {
-        for pool in &self.cache.pools {
-            assert!(pool.waiting.is_empty(), "no write waits for room");
-            assert_eq!(pool.in_flight, 0, "nothing is on its way to flash");
+    pub(crate) fn audit_end(&self) {
+        for pool in &self.pools {
+            pool.audit_end();
         }
-        assert!(self.cache.dram.is_drained(), "no access waits for its turn");
+        assert!(self.dram.is_drained(), "no access waits for its turn");
     }
 }

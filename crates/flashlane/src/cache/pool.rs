@@ -6,13 +6,13 @@ use super::slots::Slots;
 
 /// Slots, the bound on data under way to flash, and the writes that wait for room.
 #[derive(Clone, Debug)]
-pub(crate) struct Pool {
-    pub(crate) slots: Slots,
+pub(super) struct Pool {
+    slots: Slots,
     /// Sectors of write-backs under way. Unit: sectors.
-    pub(super) in_flight: u64,
+    in_flight: u64,
     bound: u64,
     /// Writes that wait for room, oldest first.
-    pub(super) waiting: VecDeque<u32>,
+    waiting: VecDeque<u32>,
 }
 
 impl Pool {
@@ -21,8 +21,49 @@ impl Pool {
         Self { slots: Slots::new(capacity), in_flight: 0, bound, waiting: VecDeque::new() }
     }
 
+    #[inline]
+    pub(super) fn slots(&mut self) -> &mut Slots {
+        &mut self.slots
+    }
+
+    /// The slots, to look at.
+    #[inline]
+    pub(super) fn cached(&self) -> &Slots {
+        &self.slots
+    }
+
+    /// Writes that wait for room, oldest first.
+    #[inline]
+    pub(super) fn waiting(&mut self) -> &mut VecDeque<u32> {
+        &mut self.waiting
+    }
+
     /// Another page may be accepted.
+    #[inline]
     pub(super) fn is_open(&self) -> bool {
         self.in_flight < self.bound
+    }
+
+    /// So many sectors are on their way to flash.
+    #[inline]
+    pub(super) fn start_write_back(&mut self, sectors: u32) {
+        self.in_flight += u64::from(sectors);
+    }
+
+    /// So many sectors are on flash.
+    #[inline]
+    pub(super) fn end_write_back(&mut self, sectors: u32) {
+        self.in_flight -= u64::from(sectors);
+    }
+
+    /// Checks the sectors that count as under way.
+    pub(super) fn audit(&self, under_way: u64) {
+        assert_eq!(under_way, self.in_flight, "write-backs under way are counted");
+    }
+
+    /// Checks what must hold when nothing is left to do.
+    pub(super) fn audit_end(&self) {
+        assert!(self.waiting.is_empty(), "no write waits for room");
+        assert_eq!(self.in_flight, 0, "nothing is on its way to flash");
     }
 }

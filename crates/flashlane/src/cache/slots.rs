@@ -7,7 +7,7 @@ const VICTIM_SCAN: u32 = 64;
 
 /// State of a cached page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SlotState {
+pub(super) enum SlotState {
     /// As on flash.
     Clean,
     /// Changed.
@@ -18,15 +18,15 @@ pub(crate) enum SlotState {
 
 /// A cached page.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
+pub(super) struct Slot {
     lpa: u32,
     newer: u32,
     older: u32,
     /// Counts writes, so that a write-back knows whether the page changed since.
-    pub(crate) version: u32,
+    version: u32,
     /// Sectors that the slot holds.
-    pub(crate) mask: u64,
-    pub(crate) flow: u16,
+    mask: u64,
+    flow: u16,
     state: SlotState,
 }
 
@@ -38,11 +38,23 @@ impl Slot {
     pub(super) fn state(&self) -> SlotState {
         self.state
     }
+
+    pub(super) fn flow(&self) -> u16 {
+        self.flow
+    }
+
+    pub(super) fn mask(&self) -> u64 {
+        self.mask
+    }
+
+    pub(super) fn version(&self) -> u32 {
+        self.version
+    }
 }
 
 /// All slots.
 #[derive(Clone, Debug)]
-pub(crate) struct Slots {
+pub(super) struct Slots {
     slots: Vec<Slot>,
     free: Vec<u32>,
     index: DenseMap,
@@ -79,11 +91,11 @@ impl Slots {
     }
 
     /// Pages that fit.
-    pub(crate) fn capacity(&self) -> u32 {
+    pub(super) fn capacity(&self) -> u32 {
         self.capacity
     }
 
-    pub(crate) fn has_room(&self) -> bool {
+    pub(super) fn has_room(&self) -> bool {
         (self.index.len() as u32) < self.capacity
     }
 

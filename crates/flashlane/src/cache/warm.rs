@@ -7,12 +7,12 @@ use crate::cache::config::CacheMode;
 impl Cache {
     /// Pages cached.
     pub(crate) fn len(&self) -> u64 {
-        self.pools.iter().map(|pool| pool.slots.len()).sum()
+        self.pools.iter().map(|pool| pool.cached().len()).sum()
     }
 
     /// Pages that fit.
     pub(crate) fn capacity(&self) -> u64 {
-        self.pools.iter().map(|pool| u64::from(pool.slots.capacity())).sum()
+        self.pools.iter().map(|pool| u64::from(pool.cached().capacity())).sum()
     }
 
     /// A read of some sectors of a page, of which flash holds `on_flash`. True if it went to
@@ -78,7 +78,7 @@ impl Cache {
         slots.remove(victim.lpa());
         self.evictions += 1;
         if victim.state() == SlotState::Dirty {
-            written(victim.flow, victim.lpa(), victim.mask);
+            written(victim.flow(), victim.lpa(), victim.mask());
         }
         true
     }
@@ -88,8 +88,8 @@ impl Cache {
         let drop = self.drops_written;
         let slots = self.slots(flow);
         let slot = slots.start_write_back(lpa);
-        slots.end_write_back(lpa, slot.version, drop);
-        slot.mask
+        slots.end_write_back(lpa, slot.version(), drop);
+        slot.mask()
     }
 
     /// Every changed page of a flow goes to flash.
@@ -128,7 +128,7 @@ impl Cache {
 
     /// Number of the flow's pool.
     pub(crate) fn pool_of(&self, flow: u16) -> usize {
-        if self.pools.len() == 1 { 0 } else { flow as usize }
+        self.pool_at(flow)
     }
 
     /// True if the page is cached.
@@ -140,7 +140,7 @@ impl Cache {
     pub(crate) fn audit_slots(&self) {
         let partitioned = self.pools.len() > 1;
         for (flow, pool) in (0..).zip(&self.pools) {
-            pool.slots.audit(partitioned.then_some(flow));
+            pool.cached().audit(partitioned.then_some(flow));
         }
     }
 }

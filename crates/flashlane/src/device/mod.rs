@@ -14,6 +14,10 @@ mod stuck;
 
 mod commands;
 
+mod caching;
+mod measure;
+mod watching;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -318,7 +318,13 @@ impl Drive {
         at_end.settle_window();
         at_end.recorder.settle();
         let input = |_| SourceReport::default();
-        Ok(report::summarise(&at_end, input, &self.config, &self.workload, &self.options))
+        Ok(report::summarise(
+            &at_end.ended(&self.config),
+            input,
+            &self.config,
+            &self.workload,
+            &self.options,
+        ))
     }
 
     /// Who made whom wait so far; `None` without [`DriveOptions::blame`].

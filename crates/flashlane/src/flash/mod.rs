@@ -157,11 +157,6 @@ impl Flash {
         &self.counters
     }
 
-    /// Number of channels.
-    pub(crate) fn channels(&self) -> usize {
-        self.channels.len()
-    }
-
     /// Sums over the dies of each chip of the array time by source: host, collection, mapping. Operations count when
     /// they end. Unit: picoseconds.
     pub(crate) fn array_time_of_chips(&self) -> impl ExactSizeIterator<Item = [u128; 3]> + '_ {

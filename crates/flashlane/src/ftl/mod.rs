@@ -10,6 +10,7 @@ pub mod allocation;
 pub(crate) mod blocks;
 pub(crate) mod budget;
 pub(crate) mod config;
+pub(crate) mod counts;
 
 pub mod gc;
 pub(crate) mod hybrid;

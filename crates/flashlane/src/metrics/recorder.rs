@@ -127,6 +127,17 @@ impl Recorder {
         self.flows[flow].windows = Some(windows);
     }
 
+    /// The data cache was asked for a page of a flow.
+    #[inline]
+    pub(crate) fn cache_asked(&mut self, flow: u16, hit: bool) {
+        let work = &mut self.flows[flow as usize].work;
+        if hit {
+            work.cache_hits += 1;
+        } else {
+            work.cache_misses += 1;
+        }
+    }
+
     /// A request is back at the host.
     #[inline(always)]
     pub(crate) fn request_completed(&mut self, request: &Request, now: Time) {

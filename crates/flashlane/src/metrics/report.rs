@@ -1,28 +1,47 @@
 //! From the state of a finished run to its summary.
 
 use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::device::Device;
+use crate::layout::Geometry;
 use crate::metrics::Fairness;
+use crate::metrics::reading::Reading;
+use crate::metrics::recorder::Recorder;
 use crate::metrics::span::{Span, Spans, amplification};
 use crate::metrics::summary::{
-    AloneSummary, FlowSummary, HitCounts, SCHEMA, Summary, TransactionFairness,
+    AloneSummary, FlowSummary, HitCounts, IsolationSummary, MemorySummary, SCHEMA,
+    SchedulerOverhead, Summary, TransactionFairness,
 };
 use crate::options::RunOptions;
-use crate::scheduler::policy::Policy;
 use crate::workload::SourceReport;
+
+/// A run that is over, as far as its summary is concerned.
+pub(crate) struct Ended<'a> {
+    pub(crate) recorder: &'a Recorder,
+    /// What was done up to the end.
+    pub(crate) end: Reading,
+    /// Events handled.
+    pub(crate) events: u64,
+    /// Requests that arrived.
+    pub(crate) generated: u64,
+    /// Requests that completed.
+    pub(crate) completed: u64,
+    pub(crate) geometry: Geometry,
+    pub(crate) isolation_sets: Option<IsolationSummary>,
+    pub(crate) scheduler_overhead: Option<SchedulerOverhead>,
+    pub(crate) memory: MemorySummary,
+}
 
 /// The summary of a run, without what needs other runs or a wall clock.
 pub(crate) fn summarise(
-    ssd: &Device,
+    run: &Ended<'_>,
     input: impl Fn(usize) -> SourceReport,
     device: &DeviceConfig,
     workload: &WorkloadConfig,
     options: &RunOptions,
 ) -> Summary {
-    let (opened, closed) = ssd.recorder.window.span();
-    let spans = Spans::of(ssd);
+    let (opened, closed) = run.recorder.window.span();
+    let spans = Spans::of(run.recorder, &run.end);
     let window = &spans.window();
-    let saturated = &ssd.recorder.readings.saturated;
+    let saturated = &run.recorder.readings.saturated;
     let mut summary = Summary {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -33,21 +52,21 @@ pub(crate) fn summarise(
         isolation: device.isolation.name().to_owned(),
         seed: options.seed,
         compat: options.compat.clone(),
-        simulated_s: ssd.now.as_s(),
+        simulated_s: run.end.at.as_s(),
         window_start_s: opened.as_s(),
         window_end_s: closed.as_s(),
         saturated: saturated.contains(&true),
         wall_s: 0.0,
         precondition_wall_s: 0.0,
-        events: ssd.events(),
+        events: run.events,
         requests_per_wall_s: 0.0,
         peak_rss_bytes: 0,
-        requests_generated: ssd.host.flows().map(|f| f.submitted()).sum(),
-        requests_completed: ssd.host.flows().map(|f| f.completed()).sum(),
+        requests_generated: run.generated,
+        requests_completed: run.completed,
         flows: (0..workload.flows.len())
-            .map(|flow| flow_summary(ssd, input(flow), workload, flow, window))
+            .map(|flow| flow_summary(run, input(flow), workload, flow, window))
             .collect(),
-        steady_state: ssd.recorder.watch.as_ref().map(|watch| watch.summary()),
+        steady_state: run.recorder.watch.as_ref().map(|watch| watch.summary()),
         fairness: Fairness::default(),
         slowdown_over_time: None,
         flash: window.flash(),
@@ -55,17 +74,13 @@ pub(crate) fn summarise(
         cache: window.cache(),
         cmt: window.cmt(),
         channels: window.channels(),
-        chips: window.chips(ssd),
-        device_time: window.device_time(ssd, None),
+        chips: window.chips(run.geometry),
+        device_time: window.device_time(run.geometry, None),
         before_window: spans.before().outside(),
         after_window: spans.after().outside(),
-        isolation_sets: ssd.ftl.sets.as_ref().map(|sets| sets.summary(&ssd.ftl.blocks)),
-        scheduler_overhead: ssd.scheduler.policy.overhead(dram_transactions(device)),
-        memory: crate::metrics::summary::MemorySummary {
-            physical_pages: ssd.geometry.pages(),
-            page_table_bytes: ssd.ftl.pages.bytes(),
-            partial_page_bytes: ssd.ftl.pages.side_table_bytes(),
-        },
+        isolation_sets: run.isolation_sets.clone(),
+        scheduler_overhead: run.scheduler_overhead.clone(),
+        memory: run.memory,
         waf_only: None,
     };
     summary.verdict = summary.verdict();
@@ -74,25 +89,25 @@ pub(crate) fn summarise(
 
 /// What the summary says of one flow.
 pub(crate) fn flow_alone(
-    ssd: &Device,
+    run: &Ended<'_>,
     input: SourceReport,
     workload: &WorkloadConfig,
     flow: usize,
 ) -> FlowSummary {
-    flow_summary(ssd, input, workload, flow, &Spans::of(ssd).window())
+    flow_summary(run, input, workload, flow, &Spans::of(run.recorder, &run.end).window())
 }
 
 fn flow_summary(
-    ssd: &Device,
+    run: &Ended<'_>,
     input: SourceReport,
     workload: &WorkloadConfig,
     flow: usize,
     window: &Span<'_>,
 ) -> FlowSummary {
     let config = &workload.flows[flow];
-    let record = &ssd.recorder.flows[flow];
-    let readings = &ssd.recorder.readings;
-    let (opened, closed) = ssd.recorder.window.span();
+    let record = &run.recorder.flows[flow];
+    let readings = &run.recorder.readings;
+    let (opened, closed) = run.recorder.window.span();
     let window_s = (closed - opened).as_s();
     let rate = |amount: u64| if window_s > 0.0 { amount as f64 / window_s } else { 0.0 };
     let [read_transactions, write_transactions, transactions] = record.transaction_summaries();
@@ -124,7 +139,7 @@ fn flow_summary(
             work.host_programs,
             work.host_programs + work.other_programs,
         ),
-        device_time: window.device_time(ssd, Some(flow)),
+        device_time: window.device_time(run.geometry, Some(flow)),
         alone_end_to_end_us: None,
         slowdown: None,
         slowdown_device: None,
@@ -134,11 +149,6 @@ fn flow_summary(
         clipped_requests: input.clipped,
         rejected_lines: input.rejected.into_iter().collect(),
     }
-}
-
-/// Pages that the drive's DRAM holds.
-fn dram_transactions(device: &DeviceConfig) -> u64 {
-    device.cache.capacity.0 / device.flash.page_size.0
 }
 
 /// Fills in the slowdowns of a flow from its run alone.

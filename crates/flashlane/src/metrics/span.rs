@@ -3,14 +3,14 @@
 use flashlane_engine::Time;
 
 use super::reading::Reading;
-use super::recorder::FlowWork;
+use super::recorder::{FlowWork, Recorder};
 use super::summary::{
     BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
     CommandSummary, CompletedInWindow, DeviceTime, EraseSummary, FlashSummary, OutsideWindow,
     RequestCounts,
 };
 use crate::config::WindowRule;
-use crate::device::Device;
+use crate::layout::Geometry;
 
 /// The whole run, cut at both ends of the window.
 pub(crate) struct Spans {
@@ -21,17 +21,17 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
-    /// Of a run that is over.
-    pub(crate) fn of(ssd: &Device) -> Self {
-        let (start, end) = (Reading::start(ssd), ssd.read(ssd.now));
-        let readings = &ssd.recorder.readings;
-        let (opened, closed) = match ssd.recorder.window.rule {
+    /// Of a run that is over, with the reading at its end.
+    pub(crate) fn of(recorder: &Recorder, end: &Reading) -> Self {
+        let (start, end) = (Reading::start(end), end.clone());
+        let readings = &recorder.readings;
+        let (opened, closed) = match recorder.window.rule {
             WindowRule::WholeRun => (None, None),
             WindowRule::Steady => (readings.opened.clone(), readings.closed.clone()),
         };
         let closed = closed.unwrap_or_else(|| end.clone());
         // A window that was given may open with the run. Without a request that counts there is none.
-        let window = &ssd.recorder.window;
+        let window = &recorder.window;
         let whole = window.rule == WindowRule::WholeRun || window.opened() == Some(Time::ZERO);
         let opened = opened.unwrap_or_else(|| if whole { &start } else { &closed }.clone());
         Self { start, opened, closed, end }
@@ -128,14 +128,14 @@ impl Span<'_> {
     }
 
     /// Array time by host, collection and mapping, of a flow or of all.
-    pub(crate) fn device_time(&self, ssd: &Device, flow: Option<usize>) -> DeviceTime {
+    pub(crate) fn device_time(&self, geometry: Geometry, flow: Option<usize>) -> DeviceTime {
         let flows = || (0..self.to.flows.len()).filter(|&f| flow.is_none_or(|flow| flow == f));
         let seconds = |by: usize| {
             let sum = |r: &Reading| flows().map(|flow| r.flows[flow].device_time[by]).sum();
             let (from, to): (u128, u128) = (sum(self.from), sum(self.to));
             to.saturating_sub(from) as f64 / 1e12
         };
-        let all = Time(self.length()).as_s() * f64::from(ssd.geometry.dies());
+        let all = Time(self.length()).as_s() * f64::from(geometry.dies());
         let share = |seconds: f64| if all > 0.0 { seconds / all } else { 0.0 };
         let [host_s, gc_s, mapping_s] = [0, 1, 2].map(seconds);
         DeviceTime {
@@ -162,25 +162,25 @@ impl Span<'_> {
         let mapping_programs = self.count(|r| r.flash.mapping_programs);
         FlashSummary {
             user_reads: self.count(|r| r.flash.user_reads),
-            zero_fill_reads: self.count(|r| r.zero_fill_reads),
+            zero_fill_reads: self.count(|r| r.ftl.zero_fill_reads),
             user_programs,
             gc_reads: self.count(|r| r.flash.gc_reads),
             gc_programs,
             mapping_reads: self.count(|r| r.flash.mapping_reads),
             mapping_programs,
             erases: self.count(|r| r.flash.erases),
-            wear_leveling_moves: self.count(|r| r.wear_leveling_moves),
+            wear_leveling_moves: self.count(|r| r.ftl.wear_leveling_moves),
             block_erases: self.block_erases(),
             copybacks: self.count(|r| r.flash.copybacks),
             multiplane_commands: commands([1, 3]),
             interleaved_commands: commands([2, 3]),
             program_suspends: self.count(|r| r.flash.program_suspends),
             erase_suspends: self.count(|r| r.flash.erase_suspends),
-            gc_invocations: self.count(|r| r.gc_invocations),
-            blocks_owed_at_end: self.to.blocks_owed,
-            full_merges: self.count(|r| r.merges[0]),
-            partial_merges: self.count(|r| r.merges[1]),
-            switch_merges: self.count(|r| r.merges[2]),
+            gc_invocations: self.count(|r| r.ftl.gc_invocations),
+            blocks_owed_at_end: self.to.ftl.blocks_owed,
+            full_merges: self.count(|r| r.ftl.merges[0]),
+            partial_merges: self.count(|r| r.ftl.merges[1]),
+            switch_merges: self.count(|r| r.ftl.merges[2]),
             write_amplification: amplification(
                 user_programs,
                 user_programs + gc_programs + mapping_programs,
@@ -222,7 +222,7 @@ impl Span<'_> {
         CmtSummary {
             hits: self.work_of_all(|w| w.cmt_hits),
             misses: self.work_of_all(|w| w.cmt_misses),
-            writebacks: self.count(|r| r.writebacks),
+            writebacks: self.count(|r| r.ftl.writebacks),
         }
     }
 
@@ -237,8 +237,8 @@ impl Span<'_> {
     }
 
     /// Every chip.
-    pub(crate) fn chips(&self, ssd: &Device) -> Vec<ChipSummary> {
-        let per_channel = ssd.geometry.chips_per_channel as usize;
+    pub(crate) fn chips(&self, geometry: Geometry) -> Vec<ChipSummary> {
+        let per_channel = geometry.chips_per_channel as usize;
         let blocks = self.to.block_erases.len() / self.to.chips.len().max(1);
         (0..self.to.chips.len())
             .map(|chip| {

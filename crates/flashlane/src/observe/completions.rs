@@ -4,19 +4,18 @@ use flashlane_engine::Time;
 
 use super::requests::{Records, RequestRecord};
 use super::series::recorder::{Counters, SeriesRecorder};
-use super::{Observe, SeriesOptions};
-use crate::device::Device;
+use super::{Observe, Observed, SeriesOptions};
 use crate::drive::command::Completion;
 use crate::error::Error;
 use crate::layout::Geometry;
-use crate::metrics::window::Edge;
 use crate::metrics::windows::Windows;
+use crate::request::Request;
 
 /// Takes requests that are over. Nothing else has to happen while they are under way.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Completions {
-    pub(super) records: Option<Records>,
-    pub(super) series: Option<SeriesRecorder>,
+    records: Option<Records>,
+    series: Option<SeriesRecorder>,
     /// For the caller of a drive that is stepped from outside.
     returned: Option<Vec<Completion>>,
     /// Of a flow alone: its end-to-end times by windows of the series of all flows.
@@ -64,82 +63,71 @@ impl Completions {
     pub(crate) fn into_alone(self) -> Option<Windows> {
         self.alone
     }
-}
-
-impl Device {
-    /// A request is back at the host.
-    pub(crate) fn keep_completion(&mut self, id: u32) {
-        let Some(mut completions) = self.completions.take() else { return };
-        let kept = self.add_to(&mut completions, id);
-        self.completions = Some(completions);
-        if let Err(error) = kept {
-            self.fail(error);
-        }
-    }
-
+    /// A request is back at the host; `pages` counts the pages that it touches.
+    ///
+    /// # Errors
+    /// Of the sink of request records.
     #[inline]
-    fn add_to(&self, completions: &mut Completions, id: u32) -> Result<(), Error> {
-        let now = self.now;
-        let request = &self.requests[id];
-        if let Some(records) = &mut completions.records {
-            records.add(request, self.page_count(id), now)?;
+    pub(crate) fn add(
+        &mut self,
+        request: &Request,
+        pages: impl Fn() -> u32,
+        now: Time,
+    ) -> Result<(), Error> {
+        if let Some(records) = &mut self.records {
+            records.add(request, pages(), now)?;
         }
-        if let Some(returned) = &mut completions.returned {
-            let record = RequestRecord::of(request, self.page_count(id), now);
+        if let Some(returned) = &mut self.returned {
+            let record = RequestRecord::of(request, pages(), now);
             returned.push(Completion { cookie: request.cookie, record });
         }
-        if let Some(alone) = completions.alone.as_mut().filter(|_| request.counted) {
+        if let Some(alone) = self.alone.as_mut().filter(|_| request.counted) {
             alone.record(request.arrival, now);
         }
-        if let Some(series) = &mut completions.series {
+        if let Some(series) = &mut self.series {
             series.add(request, now);
         }
         Ok(())
     }
 
-    /// Has the run loop stop where the first window of a series ends.
-    pub(crate) fn start_rows(&mut self) {
-        let series = self.completions.as_ref().and_then(|it| it.series.as_ref());
-        if let Some(at) = series.map(SeriesRecorder::last_instant) {
-            self.recorder.window.set(Edge::Row, at);
-        }
+    /// The last instant of the current window of a series.
+    pub(crate) fn row_end(&self) -> Option<Time> {
+        self.series.as_ref().map(SeriesRecorder::last_instant)
     }
 
-    /// A window of a series is over.
-    pub(crate) fn row_ends(&mut self, at: Time) {
-        // Nothing happens between that instant and the end of the window.
-        let (counters, chips) = (self.counters(Time(at.0 + 1)), self.set_chips());
-        let Some(series) = self.completions.as_mut().and_then(|it| it.series.as_mut()) else {
-            return;
-        };
-        match series.next(counters, &chips) {
-            Ok(()) => {
-                let at = series.last_instant();
-                self.recorder.window.set(Edge::Row, at);
-            }
-            Err(error) => self.fail(error),
-        }
+    /// A window of a series is over: what the device has done up to its end; `chips` by flow, where sets of chips
+    /// move.
+    ///
+    /// # Errors
+    /// Where the series has too many windows.
+    pub(crate) fn row_ends(
+        &mut self,
+        counters: Counters,
+        chips: &[Option<u32>],
+    ) -> Result<(), Error> {
+        self.series.as_mut().map_or(Ok(()), |series| series.next(counters, chips))
     }
 
-    /// What the device has done up to `at`.
-    pub(super) fn counters(&self, at: Time) -> Counters {
-        let free = self.ftl.blocks.planes.iter().map(|plane| u64::from(plane.free));
-        let flash = self.flash.counters();
-        Counters {
-            free_blocks_min: free.clone().min().unwrap_or(0),
-            free_blocks: free.sum(),
-            user_programs: flash.user_programs,
-            gc_programs: flash.gc_programs,
-            mapping_programs: flash.mapping_programs,
-            erases: flash.erases,
-            channels: self.flash.taken(at, &self.transactions).into_iter().map(u128::from).sum(),
-            chips: self.flash.busy_chips(at).into_iter().map(u128::from).sum(),
+    /// The run is over. `counters` and `chips` as for a window of a series.
+    ///
+    /// # Errors
+    /// Of the sink of request records.
+    pub(crate) fn finish(
+        self,
+        now: Time,
+        last: impl FnOnce() -> (Counters, Vec<Option<u32>>),
+        names: Vec<String>,
+        observed: &mut Observed,
+    ) -> Result<(), Error> {
+        if let Some(mut records) = self.records {
+            records.end()?;
         }
-    }
-
-    /// Chips that each flow may write to, where sets of chips move.
-    pub(super) fn set_chips(&self) -> Vec<Option<u32>> {
-        let chips = |flow| self.ftl.sets.as_ref().map(|sets| sets.chips_of(flow));
-        (0..self.host.flows().len() as u16).map(chips).collect()
+        if let Some(series) = self.series {
+            observed.series_window = series.window();
+            observed.slowed = series.slowed();
+            let (counters, chips) = last();
+            observed.time_series = Some(series.finish(now, counters, &chips, names));
+        }
+        Ok(())
     }
 }

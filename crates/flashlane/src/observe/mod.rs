@@ -11,13 +11,14 @@ mod completions;
 mod hooks;
 pub(crate) mod options;
 
+use flashlane_engine::Time;
+
 use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::device::Device;
-use crate::error::Error;
 use crate::layout::Geometry;
-use blame::account::{Account, RequestWaits};
+use blame::account::Account;
 pub(crate) use completions::Completions;
-pub(crate) use series::recorder::{fill_ones, fill_slowdowns};
+pub(crate) use hooks::{DieAt, Front};
+pub(crate) use series::recorder::{Counters, fill_ones, fill_slowdowns};
 use timeline::recorder::{Page, TimelineRecorder};
 
 pub use blame::{Blame, BlameCause, BlameCell, BlameVictim};
@@ -57,37 +58,15 @@ impl Observer {
             pages: Vec::new(),
         }))
     }
-}
-
-impl Device {
     /// The run is over: what was watched.
-    ///
-    /// # Errors
-    /// Of the sink of request records.
-    pub(crate) fn observed(&mut self, workload: &WorkloadConfig) -> Result<Observed, Error> {
-        let mut observed = Observed::default();
-        let names: Vec<String> = workload.flows.iter().map(|flow| flow.name.clone()).collect();
-        if let Some(mut observer) = self.observer.take() {
-            if let Some(account) = &mut observer.account {
-                account.end_block();
-                account.audit();
-                observed.blame = Some(account.report(&names));
-            }
-            let timeline = observer.timeline;
-            observed.timeline = timeline.map(|timeline| timeline.finish(self.now.0, names.clone()));
+    pub(crate) fn finish(self, now: Time, names: &[String], observed: &mut Observed) {
+        if let Some(mut account) = self.account {
+            account.end_block();
+            account.audit();
+            observed.blame = Some(account.report(names));
         }
-        if let Some(mut completions) = self.completions.take() {
-            if let Some(records) = &mut completions.records {
-                records.end()?;
-            }
-            if let Some(series) = completions.series {
-                observed.series_window = series.window();
-                observed.slowed = series.slowed();
-                let (counters, chips) = (self.counters(self.now), self.set_chips());
-                observed.time_series = Some(series.finish(self.now, counters, &chips, names));
-            }
-        }
-        Ok(observed)
+        let timeline = self.timeline;
+        observed.timeline = timeline.map(|timeline| timeline.finish(now.0, names.to_vec()));
     }
 }
 

@@ -88,7 +88,7 @@ impl Taken {
             block_erases: (0..erased).map(|block| ftl.blocks.block(block).erases).collect(),
             wear_leveling_moves: ftl.wear_leveling_moves,
             gc_invocations: ftl.gc_invocations,
-            evictions: drive.cache.evictions,
+            evictions: drive.cache.evictions(),
             writebacks: ftl.mapping.as_ref().map_or(0, |table| table.writebacks),
         }
     }

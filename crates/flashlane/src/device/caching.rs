@@ -1,0 +1,230 @@
+//! Host data and the data cache: reads ask it first, writes end in it, and what it writes back goes to flash.
+
+use flashlane_engine::NONE;
+
+use super::Device;
+use crate::cache::{DramAccess, DramUse, Room};
+use crate::event::Event;
+use crate::transaction::{Op, Source, Transaction};
+
+impl Device {
+    /// Pages of a read: what the cache has comes from its memory, the rest from flash.
+    #[inline]
+    pub(crate) fn read_pages(&mut self, id: u32, flow: u16, sector: u64, sectors: u32) {
+        let cached = !self.cache.is_off(flow);
+        let mut parts = self.page_parts(flow, sector, sectors);
+        while let Some(mut part) = parts.next(self.page_sectors.get()) {
+            if cached {
+                part.mask = self.cache.read(flow, part.lpa, part.mask);
+                let hit = part.mask == 0;
+                self.recorder.cache_asked(flow, hit);
+                if hit {
+                    continue;
+                }
+            }
+            self.read_flash(id, flow, &part);
+        }
+        self.access_dram(id);
+    }
+
+    /// The memory access that has been put together, which a request waits for.
+    #[inline]
+    fn access_dram(&mut self, id: u32) {
+        if self.cache.has_access() {
+            self.access_for(id);
+        }
+    }
+
+    fn access_for(&mut self, id: u32) {
+        self.requests[id].pending += 1;
+        let flow = self.requests[id].flow;
+        let done = Some(Event::DramDone { request: id });
+        let used = self.cache.access(self.now, &mut self.queue, flow, done);
+        self.watch_dram_use(&used, done);
+    }
+
+    /// Evicted pages leave the memory; their write-backs go on when they are out.
+    #[inline]
+    fn read_evicted(&mut self, flow: u16) {
+        if let Some(used) = self.cache.read_evicted(self.now, &mut self.queue, flow) {
+            self.watch_dram_use(&used, None);
+        }
+    }
+
+    /// The next flow has its turn at the memory.
+    pub(super) fn on_dram_turn(&mut self) {
+        if let Some(begun) = self.cache.next_turn(self.now, &mut self.queue) {
+            self.watch_turn(&begun);
+        }
+    }
+
+    /// An access was asked for, and `done` happens when it is over.
+    #[inline]
+    fn watch_dram_use(&mut self, used: &DramUse, done: Option<Event>) {
+        if self.observer.is_none() {
+            return;
+        }
+        match used {
+            DramUse::Begun(begun) => {
+                let times = (begun.free, begun.end);
+                self.observe_dram(begun.flow, times, Some(self.now), begun.done);
+            }
+            DramUse::Queued(begun) => {
+                self.observe_dram_queue(done);
+                if let Some(begun) = begun {
+                    self.watch_turn(begun);
+                }
+            }
+        }
+    }
+
+    fn watch_turn(&mut self, begun: &DramAccess) {
+        if self.observer.is_some() {
+            self.observe_dram(begun.flow, (begun.free, begun.end), None, begun.done);
+        }
+    }
+
+    /// A memory access of a request is over.
+    pub(super) fn on_dram_done(&mut self, id: u32) {
+        let chain = self.cache_chain(id);
+        self.part_done(id, &chain);
+    }
+
+    /// Pages of a write: into the cache as far as there is room, or straight to flash.
+    pub(crate) fn write_pages(&mut self, id: u32) {
+        let flow = self.requests[id].flow;
+        if self.cache.takes_writes(flow) {
+            // Held until every page is accepted.
+            self.requests[id].pending += 1;
+            if self.cache.longest_waiting(flow).is_none() && self.accept_pages(id) {
+                self.requests[id].pending -= 1;
+            } else {
+                self.cache.wait(flow, id);
+            }
+            return;
+        }
+        for index in 0..self.page_count(id) {
+            let part = self.page_part(id, index);
+            self.cache.pass(flow, part.lpa, part.mask);
+            self.write_through(id, &part);
+        }
+    }
+
+    /// Accepts pages of a write while the bound allows; true when all are accepted.
+    fn accept_pages(&mut self, id: u32) -> bool {
+        let (flow, now) = (self.requests[id].flow, self.now);
+        let count = self.page_count(id);
+        while self.requests[id].next_page < count && self.cache.is_open(flow) {
+            let part = self.page_part(id, self.requests[id].next_page);
+            if !self.make_cache_room(flow, part.lpa) {
+                break;
+            }
+            let written = self.cache.write(flow, part.lpa, part.mask, now);
+            self.recorder.cache_asked(flow, written.hit);
+            if let Some(mask) = written.write_back {
+                let write = self.write_back(flow, part.lpa, mask);
+                self.translate(write);
+            }
+            self.requests[id].next_page += 1;
+        }
+        self.cache.writes_over(flow, now);
+        self.read_evicted(flow);
+        self.access_dram(id);
+        self.requests[id].next_page == count
+    }
+
+    /// Makes room for a page. A changed page that has to leave is written back once it is out of the memory. False if
+    /// every page is on its way to flash.
+    #[inline]
+    fn make_cache_room(&mut self, flow: u16, lpa: u32) -> bool {
+        match self.cache.make_room(flow, lpa) {
+            Room::Free => true,
+            Room::No => false,
+            Room::Behind { flow: owner, lpa } => {
+                let write = self.write_back(owner, lpa, u64::MAX);
+                self.cache.evict(flow, write, &mut self.transactions);
+                true
+            }
+        }
+    }
+
+    /// Makes the write-back of the sectors in `mask` that the cache holds of a page of `owner`.
+    fn write_back(&mut self, owner: u16, lpa: u32, mask: u64) -> u32 {
+        // It is placed when its data is out of the memory.
+        self.prefetch_page(owner, lpa);
+        let id = self.new_transaction(Source::Cache, Op::Program, owner, lpa);
+        self.cache.start_write_back(id, mask, &mut self.transactions);
+        id
+    }
+
+    /// Evicted pages are out of the memory: the write-backs from `head` on go to flash.
+    pub(super) fn on_eviction_read(&mut self, head: u32) {
+        let now = self.now;
+        let mut id = head;
+        while id != NONE {
+            let tr = &mut self.transactions[id];
+            let next = std::mem::replace(&mut tr.sibling, NONE);
+            let read = tr.lap(now);
+            tr.chain.cache += read;
+            self.translate(id);
+            id = next;
+        }
+    }
+
+    /// A write-back is on flash: flushes may be over, and waiting writes have room.
+    pub(crate) fn write_back_done(&mut self, tr: &Transaction) {
+        let mut over = Vec::new();
+        self.cache.end_write_back(tr, &mut self.transactions, &mut over);
+        for request in over {
+            let chain = self.cache_chain(request);
+            self.part_done(request, &chain);
+        }
+        while let Some(id) = self.cache.longest_waiting(tr.flow) {
+            if !self.accept_pages(id) {
+                break;
+            }
+            self.cache.wait_over(tr.flow);
+            let chain = self.cache_chain(id);
+            self.part_done(id, &chain);
+            if self.flash.scans_at_once() {
+                self.dispatch_offered();
+            }
+        }
+    }
+
+    /// Read data passes on its way up: it stays in the cache for flows that fill it on reads.
+    #[inline]
+    pub(crate) fn fill_cache(&mut self, flow: u16, lpa: u32, mask: u64) {
+        if self.cache.fills_on_read(flow) {
+            self.fill_page(flow, lpa, mask);
+        }
+    }
+
+    fn fill_page(&mut self, flow: u16, lpa: u32, mask: u64) {
+        if !self.make_cache_room(flow, lpa) {
+            return;
+        }
+        self.read_evicted(flow);
+        self.cache.fill(flow, lpa, mask);
+        // The request does not wait for the fill, but the memory is busy with it.
+        let used = self.cache.access(self.now, &mut self.queue, flow, None);
+        self.watch_dram_use(&used, None);
+    }
+
+    /// Trimmed sectors leave the cache and the write-backs that are not placed yet.
+    pub(crate) fn trim_cached(&mut self, flow: u16, lpa: u32, mask: u64) {
+        self.cache.trim(flow, lpa, mask, &mut self.transactions);
+    }
+
+    /// Everything acknowledged so far goes to flash; the request waits for it.
+    pub(crate) fn flush(&mut self, id: u32) {
+        let flow = self.requests[id].flow;
+        for lpa in self.cache.changed_pages(flow) {
+            let write = self.write_back(flow, lpa, u64::MAX);
+            self.translate(write);
+        }
+        if self.cache.flush(flow, id) {
+            self.requests[id].pending += 1;
+        }
+    }
+}

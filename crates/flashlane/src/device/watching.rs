@@ -1,0 +1,248 @@
+//! Those who watch a run are told what happens. Nothing here changes it.
+
+use flashlane_engine::Time;
+
+use super::Device;
+use crate::cause::Cause;
+use crate::config::WorkloadConfig;
+use crate::error::Error;
+use crate::event::Event;
+use crate::metrics::window::Edge;
+use crate::observe::{Counters, DieAt, Front, Observed};
+use crate::request::{HostWork, Request};
+use crate::transaction::{Source, Transaction};
+
+impl Device {
+    /// A request is back at the host.
+    pub(crate) fn keep_completion(&mut self, id: u32) {
+        let Some(mut completions) = self.completions.take() else { return };
+        let kept = completions.add(&self.requests[id], || self.page_count(id), self.now);
+        self.completions = Some(completions);
+        if let Err(error) = kept {
+            self.fail(error);
+        }
+    }
+
+    /// Has the run loop stop where the window of a series ends.
+    pub(crate) fn start_rows(&mut self) {
+        if let Some(at) = self.completions.as_ref().and_then(|completions| completions.row_end()) {
+            self.recorder.window.set(Edge::Row, at);
+        }
+    }
+
+    /// A window of a series is over.
+    pub(super) fn row_ends(&mut self, at: Time) {
+        // Nothing happens between that instant and the end of the window.
+        let (counters, chips) = self.counters(Time(at.0 + 1));
+        let Some(completions) = &mut self.completions else { return };
+        match completions.row_ends(counters, &chips) {
+            Ok(()) => self.start_rows(),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// What the device has done up to `at`, and the chips that each flow may write to, where sets of chips move.
+    fn counters(&self, at: Time) -> (Counters, Vec<Option<u32>>) {
+        let free = self.ftl.free_blocks();
+        let flash = self.flash.counters();
+        let counters = Counters {
+            free_blocks_min: free.clone().min().unwrap_or(0),
+            free_blocks: free.sum(),
+            user_programs: flash.user_programs,
+            gc_programs: flash.gc_programs,
+            mapping_programs: flash.mapping_programs,
+            erases: flash.erases,
+            channels: self.flash.taken(at, &self.transactions).into_iter().map(u128::from).sum(),
+            chips: self.flash.busy_chips(at).into_iter().map(u128::from).sum(),
+        };
+        let flows = 0..self.host.flows().len() as u16;
+        (counters, flows.map(|flow| self.ftl.chips_of(flow)).collect())
+    }
+
+    /// The run is over: what was watched.
+    ///
+    /// # Errors
+    /// Of the sink of request records.
+    pub(crate) fn observed(&mut self, workload: &WorkloadConfig) -> Result<Observed, Error> {
+        let mut observed = Observed::default();
+        let names: Vec<String> = workload.flows.iter().map(|flow| flow.name.clone()).collect();
+        if let Some(observer) = self.observer.take() {
+            observer.finish(self.now, &names, &mut observed);
+        }
+        if let Some(completions) = self.completions.take() {
+            let last = || self.counters(self.now);
+            completions.finish(self.now, last, names, &mut observed)?;
+        }
+        Ok(observed)
+    }
+
+    /// A submission entry is about to be fetched.
+    #[cold]
+    pub(crate) fn observe_fetch(&mut self, id: u32) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.fetch(id, self.interface.nvme().is_full(self.requests[id].flow));
+    }
+
+    /// The die and its channel.
+    fn die_at(&self, die: u32) -> DieAt {
+        DieAt { channel: self.flash.place_of(die).channel, die }
+    }
+
+    /// A die got a command: its transactions waited until now.
+    #[cold]
+    pub(crate) fn observe_command(&mut self, die: u32) {
+        let (at, command) = (self.die_at(die), self.flash.command_of(die));
+        let Some(observer) = &mut self.observer else { return };
+        observer.command(self.now, at, &command, &self.transactions);
+    }
+
+    /// A page of read data begins to cross the channel.
+    #[cold]
+    pub(crate) fn observe_transfer(&mut self, channel: u32, id: u32, duration: u64) {
+        let tr = &self.transactions[id];
+        let die = self.flash.die_of(tr.plane);
+        let more = self.flash.pages_left(die) > 1;
+        let Some(observer) = &mut self.observer else { return };
+        observer.transfer(self.now, DieAt { channel, die }, (id, tr), duration, more);
+    }
+
+    /// A suspended operation goes on.
+    #[cold]
+    pub(crate) fn observe_resumption(&mut self, die: u32) {
+        let (at, command) = (self.die_at(die), self.flash.command_of(die));
+        let Some(observer) = &mut self.observer else { return };
+        observer.resumption(self.now, at, &command, &self.transactions);
+    }
+
+    /// A die has nothing to do, although it held data.
+    #[cold]
+    pub(crate) fn observe_idle(&mut self, die: u32) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.idle(self.now, die);
+    }
+
+    /// A read that a request waits for is over.
+    #[cold]
+    pub(crate) fn observe_part(&mut self, id: u32) {
+        let tr = &self.transactions[id];
+        let Some(observer) = &mut self.observer else { return };
+        observer.part(self.now, id, tr, self.requests[tr.request].begun);
+    }
+
+    /// A page of a host or of the data cache is on flash.
+    #[cold]
+    pub(crate) fn observe_program(&mut self, id: u32) {
+        let tr = &self.transactions[id];
+        let Some(observer) = &mut self.observer else { return };
+        observer.program(tr);
+        if tr.source == Source::User {
+            self.observe_part(id);
+        } else {
+            observer.write_back(id, tr, self.cache.pool_of(tr.flow));
+        }
+    }
+
+    /// A translation page is here: `waiters` go on. It is not needed any more.
+    #[cold]
+    pub(crate) fn observe_translation(&mut self, id: u32, waiters: &[u32]) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.translation(self.now, id, waiters, &self.transactions);
+    }
+
+    /// A read of a translation page is over.
+    #[cold]
+    pub(crate) fn observe_end(&mut self, id: u32) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.end(id);
+    }
+
+    /// A translation page of a flow is on flash.
+    #[cold]
+    pub(crate) fn observe_translation_program(&mut self, id: u32, tr: &Transaction) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.translation_program(id, tr);
+    }
+
+    /// An entry of the cached mapping table made room for one of a flow.
+    #[cold]
+    pub(crate) fn observe_eviction(&mut self, lpa: u32, flow: u16) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.eviction(lpa, flow);
+    }
+
+    /// The collection of a block of a flow starts.
+    #[cold]
+    pub(crate) fn observe_job(&mut self, plane: u32, job: u32, owner: u16, valid: u32) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.job(plane, job, owner, valid);
+    }
+
+    /// A read waited for a program of its page, or a write for a free block; the die of its plane decides.
+    #[cold]
+    pub(crate) fn observe_die_wait(&mut self, id: u32, mark: u64, idle: Cause) {
+        let tr = &self.transactions[id];
+        let Some(observer) = &mut self.observer else { return };
+        observer.die_wait(self.now, (id, tr), self.flash.die_of(tr.plane), mark, idle);
+    }
+
+    /// A write waited for another one to the same page.
+    #[cold]
+    pub(crate) fn observe_same_page(&mut self, id: u32) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.same_page(self.now, id, &self.transactions[id]);
+    }
+
+    /// The old data of a partial write is here: what the read waited for, the write waited for.
+    #[cold]
+    pub(crate) fn observe_merged(&mut self, write: u32, read: u32, queued: bool) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.merged(write, read, queued);
+    }
+
+    /// The memory of the data cache, busy until `free`, began an access now or will then, which ends at `end`.
+    /// It was asked for at `asked`, or has waited for its turn.
+    #[cold]
+    pub(super) fn observe_dram(
+        &mut self,
+        flow: u16,
+        (free, end): (Time, Time),
+        asked: Option<Time>,
+        done: Option<Event>,
+    ) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.dram(self.now, flow, (free, end), asked, done);
+    }
+
+    /// An access waits for the turn of its flow.
+    #[cold]
+    pub(super) fn observe_dram_queue(&mut self, done: Option<Event>) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.dram_queue(self.now, done);
+    }
+
+    /// A served request got its place in the completion queue.
+    #[cold]
+    pub(crate) fn observe_held(&mut self, id: u32) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.held(self.now, id);
+    }
+
+    /// A request is back at the host.
+    #[cold]
+    pub(crate) fn observe_completion(&mut self, id: u32) {
+        let request = &self.requests[id];
+        let front = Front {
+            sata: self.interface.is_sata(),
+            pool: self.cache.pool_of(request.flow),
+            work: self.host_work(request),
+        };
+        let Some(observer) = &mut self.observer else { return };
+        observer.completion(self.now, id, &front, &self.requests, &self.transactions);
+    }
+
+    /// What a request worked outside of cache and flash.
+    fn host_work(&self, request: &Request) -> HostWork {
+        let Request { op, sectors, .. } = *request;
+        self.interface.work(op, sectors, self.link.work(op, sectors))
+    }
+}
