@@ -196,8 +196,7 @@ impl Sata {
     /// The part of it on the link of this stage.
     fn link_work(&self, op: RequestOp, sectors: u32) -> HostWork {
         let bytes = u64::from(sectors) * SECTOR_BYTES;
-        let mut work = HostWork::default();
-        work.transfer_in = self.frames(1, REGISTER);
+        let mut work = HostWork { transfer_in: self.frames(1, REGISTER), ..HostWork::default() };
         if op == RequestOp::Write {
             work.transfer_in += self.frames(1, REGISTER) + self.write_data(bytes);
         }

@@ -199,7 +199,7 @@ impl Link {
     }
 
     /// The device sends the data of a read.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send_data(&mut self, now: Time, sectors: u32) {
         self.up.send(now, self.sectors(sectors));
     }
