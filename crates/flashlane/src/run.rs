@@ -298,7 +298,9 @@ impl<'a> Runs<'a> {
         let submissions = options.observe.submissions.clone();
         run.recorder = submissions.map(|sink| Box::new(Recording::new(sink)));
         let shared = &mut run.drive;
-        shared.recorder.watch = options.until_steady.map(|rule| Box::new(Watch::new(rule)));
+        if let Some(rule) = options.until_steady {
+            shared.recorder.watch_for(Watch::new(rule));
+        }
         let pages = shared.layout.logical_pages;
         shared.observer = Observer::new(&options.observe, device, workload, pages, &open_loops);
         let geometry = Geometry::new(&device.flash);

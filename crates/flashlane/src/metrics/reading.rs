@@ -77,14 +77,14 @@ impl Reading {
 /// The readings that the summary is made of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Readings {
-    pub(crate) opened: Option<Reading>,
-    pub(crate) closed: Option<Reading>,
+    pub(super) opened: Option<Reading>,
+    pub(super) closed: Option<Reading>,
     /// With `--until-steady`: at the end of each round.
     rounds: Vec<RoundReading>,
     /// By flow: requests that arrived in the window and were outstanding at its end.
-    pub(crate) backlog: Vec<u64>,
+    pub(super) backlog: Vec<u64>,
     /// By flow: the drive does not keep up.
-    pub(crate) saturated: Vec<bool>,
+    pub(super) saturated: Vec<bool>,
 }
 
 /// The end of a round.

@@ -94,12 +94,12 @@ pub(crate) struct Recorder {
     pub(crate) flows: Array<FlowRecord>,
     pub(crate) window: Window,
     /// By flow: its requests come by the clock.
-    pub(crate) open_loops: Vec<bool>,
+    pub(super) open_loops: Vec<bool>,
     /// Outstanding requests over time, where a flow is an open loop.
-    pub(crate) load: Option<Load>,
-    pub(crate) readings: Readings,
+    pub(super) load: Option<Load>,
+    pub(super) readings: Readings,
     /// Ends the run with steady state.
-    pub(crate) watch: Option<Box<Watch>>,
+    pub(super) watch: Option<Box<Watch>>,
 }
 
 impl Recorder {
@@ -113,6 +113,16 @@ impl Recorder {
             readings: Readings::default(),
             watch: None,
         }
+    }
+
+    /// Ends the run with steady state.
+    pub(crate) fn watch_for(&mut self, watch: Watch) {
+        self.watch = Some(Box::new(watch));
+    }
+
+    /// Share of the work that is done, where the run ends with steady state.
+    pub(crate) fn progress(&self) -> Option<f64> {
+        self.watch.as_ref().map(|watch| watch.progress())
     }
 
     /// Also keeps a time series of every flow. Unit: picoseconds.

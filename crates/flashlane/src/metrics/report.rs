@@ -79,7 +79,7 @@ pub(crate) fn summarise(
         before_window: spans.before().outside(),
         after_window: spans.after().outside(),
         isolation_sets: run.isolation_sets.clone(),
-        scheduler_overhead: run.scheduler_overhead.clone(),
+        scheduler_overhead: run.scheduler_overhead,
         memory: run.memory,
         waf_only: None,
     };

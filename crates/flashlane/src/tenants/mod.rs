@@ -380,8 +380,8 @@ impl Run {
 impl Tenants {
     /// Share of the work that is done, as far as it is known.
     fn progress(&self, drive: &Device) -> f64 {
-        if let Some(watch) = &drive.recorder.watch {
-            return watch.progress();
+        if let Some(share) = drive.recorder.progress() {
+            return share;
         }
         let share = |flow: &Tenant| {
             let source = flow.source.as_ref()?;
