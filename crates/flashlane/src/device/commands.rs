@@ -97,6 +97,7 @@ impl Device {
     }
 
     /// The channel is free.
+    #[inline(always)]
     fn channel_free(&mut self, channel: u32) {
         self.queue_lone();
         match self.flash.channel_free(&mut context!(self), channel) {
