@@ -149,6 +149,13 @@ impl Run {
     /// The drive reports an arrival or a completion.
     #[inline(always)]
     fn note_report(&mut self) {
+        if self.recorder.is_some() {
+            self.record_report();
+        }
+    }
+
+    #[cold]
+    fn record_report(&mut self) {
         if let Some(recorder) = &mut self.recorder {
             recorder.report();
         }
@@ -224,11 +231,18 @@ impl Run {
             return false;
         }
         let Some(planned) = self.next_request(flow) else { return false };
-        if let Some(recorder) = &mut self.recorder {
-            recorder.submit(self.drive.now, flow, &planned, true);
+        if self.recorder.is_some() {
+            self.record_submission(flow, &planned);
         }
         self.submit(flow, &planned);
         true
+    }
+
+    #[cold]
+    fn record_submission(&mut self, flow: u16, planned: &Planned) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.submit(self.drive.now, flow, planned, true);
+        }
     }
 
     #[inline(always)]
@@ -239,6 +253,7 @@ impl Run {
     }
 
     /// The pause of a closed loop is over.
+    #[inline(never)]
     fn resume(&mut self, flow: u16) {
         let planned = if self.generation_is_over() { None } else { self.next_request(flow) };
         if let Some(recorder) = &mut self.recorder {
@@ -250,6 +265,7 @@ impl Run {
     }
 
     /// Open loop: submits the next request for its arrival.
+    #[inline(never)]
     fn plan_arrival(&mut self, flow: u16) {
         self.tenants.flows[flow as usize].planned = None;
         if self.drive.now >= self.tenants.overdue {
