@@ -114,7 +114,10 @@ fn an_age_limit_ends_starvation_by_low_intensity_flows() {
     // heavy flow, of high intensity, stands behind them for ever.
     let many: String =
         (0..8).map(|n| flow(&format!("low-{n}"), "iops = 1500.0", 1.0, "200ms")).collect();
-    let flows = many + &flow("high", "queue_depth = 512", 1.0, "200ms");
+    // It ends with its requests: a flow that ends by time would not keep the others waiting.
+    let high = flow("high", "queue_depth = 512", 1.0, "200ms")
+        .replace("duration = \"200ms\"", "requests = 2000");
+    let flows = many + &high;
     let base = Scenario::new(DRIVE, &flows)
         .set("flash.channels", 1)
         .set("flash.chips_per_channel", 1)
