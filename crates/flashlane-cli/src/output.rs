@@ -87,8 +87,7 @@ impl OutFolder {
         if let Some(parent) = path.parent() {
             self.make(parent)?;
         }
-        fs::create_dir(path).map_err(|error| refuse(path, "cannot be made", &error))?;
-        signals::remove_folder_when_interrupted(path);
+        signals::make_folder(path).map_err(|error| refuse(path, "cannot be made", &error))?;
         self.made.push(path.to_owned());
         Ok(())
     }
@@ -232,9 +231,8 @@ impl Drop for OutFolder {
 
 /// Writes a temporary file; dropped, it disappears. Messages are about `place`.
 fn stage(folder: &Path, place: &Path, bytes: &[u8]) -> Result<NamedTempFile, Error> {
-    let mut file = flashlane_files::stage(folder)
+    let mut file = signals::make_file(|| flashlane_files::stage(folder))
         .map_err(|error| refuse(place, "cannot be written", &error))?;
-    signals::remove_file_when_interrupted(file.path());
     file.write_all(bytes)
         .and_then(|()| file.as_file().sync_all())
         .map_err(|error| refuse(place, "cannot be written", &error))?;

@@ -17,14 +17,22 @@ pub(crate) fn hold() -> std::sync::MutexGuard<'static, Temporary> {
     TEMPORARY.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A signal removes the file, unless it has its final name by then.
-pub(crate) fn remove_file_when_interrupted(path: &Path) {
-    hold().files.push(path.to_owned());
+/// Makes a temporary file. A signal removes it, unless it has its final name by then; a signal in between waits.
+pub(crate) fn make_file(
+    make: impl FnOnce() -> std::io::Result<tempfile::NamedTempFile>,
+) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut temporary = hold();
+    let file = make()?;
+    temporary.files.push(file.path().to_owned());
+    Ok(file)
 }
 
-/// A signal removes the folder if it is empty.
-pub(crate) fn remove_folder_when_interrupted(path: &Path) {
-    hold().folders.push(path.to_owned());
+/// Makes a folder. A signal removes it if it is empty; a signal in between waits.
+pub(crate) fn make_folder(path: &Path) -> std::io::Result<()> {
+    let mut temporary = hold();
+    std::fs::create_dir(path)?;
+    temporary.folders.push(path.to_owned());
+    Ok(())
 }
 
 impl Temporary {
