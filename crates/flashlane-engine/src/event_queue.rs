@@ -146,9 +146,15 @@ impl<E: Laned> EventQueue<E> {
     #[inline]
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {
-        let [a, b, c, d, e] = self.times;
-        let first = a.min(b).min(c.min(d)).min(e);
+        let first = self.earliest();
         (first < END).then_some(Time(first))
+    }
+
+    /// The time of the first event; of an empty lane without one.
+    #[inline(always)]
+    fn earliest(&self) -> u64 {
+        let [a, b, c, d, e] = self.times;
+        a.min(b).min(c.min(d)).min(e)
     }
 
     /// Number of pending events.
@@ -189,9 +195,8 @@ impl<E: Laned> EventQueue<E> {
     #[inline(always)]
     pub fn passes(&mut self, time: Time, Sequence(sequence): Sequence) -> bool {
         assert!(time.0 >= self.last.time, "an event may not be scheduled in the past");
-        let [a, b, c, d, e] = self.times;
         // Of two at the same time it may be the later one: the lanes know.
-        let passes = time.0 < a.min(b).min(c.min(d)).min(e).min(END);
+        let passes = time.0 < self.earliest().min(END);
         if passes {
             self.last = Key { time: time.0, sequence };
         }

@@ -158,12 +158,11 @@ impl Transaction {
         span
     }
 
-    /// It leaves its queue for its die at `now`, alone in its command. Returns how long it waited. Unit: picoseconds.
+    /// It leaves its queue for its die at `now`. Returns how long it waited. Unit: picoseconds.
     #[inline]
     pub(crate) fn goes_to_die(&mut self, now: Time) -> u64 {
         let waited = self.lap(now);
         self.chain.queue += waited;
-        self.sibling = NONE;
         self.place = Place::Die;
         waited
     }

@@ -146,34 +146,41 @@ fn every_scheduler_finishes_where_moves_turn_out_pointless() {
     }
 }
 
-/// SATA has one queue. A flow whose command waits there behind a long backlog of another flow is not starved, however
-/// long that takes.
-#[test]
-fn a_long_queue_of_another_flow_is_no_starvation() {
-    let flow = |name: &str, load: &str| {
-        format!(
-            r#"
+/// A reader of pages on a SATA drive whose link takes 4 ms for a command. `rest`: `on_end`, and the load.
+fn sata_reader(name: &str, rest: &str) -> String {
+    format!(
+        r#"
 [[flow]]
 name = "{name}"
 cache = "off"
-on_end = "stop"
-[flow.synthetic]
-{load}
+{rest}
 read_ratio = 1.0
 size = "4KiB"
 align = "4KiB"
 "#
-        )
-    };
-    // A command takes 4 ms on the link: the second request of the closed loop waits for 160 s.
-    let backlog = flow("backlog", "iops = 1e6\nrequests = 40000");
-    let behind = flow("behind", "queue_depth = 1\nrequests = 3");
-    let summary = Scenario::new(DRIVE, &(backlog + &behind))
+    )
+}
+
+/// A drive with one queue, which takes 4 ms for a command.
+fn slow_sata(workload: &str) -> Scenario {
+    Scenario::new(DRIVE, workload)
         .set("flash.blocks_per_plane", 64)
         .set("ftl.gc.threshold", "\"3 blocks\"")
         .set("interface.kind", "\"sata\"")
         .set("interface.sata.link_rate", "\"1MB/s\"")
-        .run();
+}
+
+/// SATA has one queue. A flow whose command waits there behind a long backlog of another flow is not starved, however
+/// long that takes.
+#[test]
+fn a_long_queue_of_another_flow_is_no_starvation() {
+    let flow = |name, load: &str| {
+        sata_reader(name, &format!("on_end = \"stop\"\n[flow.synthetic]\n{load}"))
+    };
+    // The second request of the closed loop waits for 160 s.
+    let backlog = flow("backlog", "iops = 1e6\nrequests = 40000");
+    let behind = flow("behind", "queue_depth = 1\nrequests = 3");
+    let summary = slow_sata(&(backlog + &behind)).run();
     assert!(summary.simulated_s > 100.0, "{} s", summary.simulated_s);
     assert!(summary.requests_completed > 40_000, "{}", summary.requests_completed);
 }
@@ -182,27 +189,9 @@ align = "4KiB"
 /// a backlog that grows four thousand times as fast as the drive works, that took gigabytes of memory.
 #[test]
 fn a_closed_loop_whose_time_is_long_over_ends() {
-    let flow = |name: &str, load: &str| {
-        format!(
-            r#"
-[[flow]]
-name = "{name}"
-cache = "off"
-{load}
-read_ratio = 1.0
-size = "4KiB"
-align = "4KiB"
-"#
-        )
-    };
-    let flood = flow("flood", "[flow.synthetic]\niops = 1e6\nrequests = 100000000");
+    let flood = sata_reader("flood", "[flow.synthetic]\niops = 1e6\nrequests = 100000000");
     let timed = "on_end = \"stop\"\n[flow.synthetic]\nqueue_depth = 1\nduration = \"10ms\"";
-    let summary = Scenario::new(DRIVE, &(flood + &flow("timed", timed)))
-        .set("flash.blocks_per_plane", 64)
-        .set("ftl.gc.threshold", "\"3 blocks\"")
-        .set("interface.kind", "\"sata\"")
-        .set("interface.sata.link_rate", "\"1MB/s\"")
-        .run();
+    let summary = slow_sata(&(flood + &sata_reader("timed", timed))).run();
     assert!((summary.window_end_s - 0.02).abs() < 1e-5, "{} s", summary.window_end_s);
     // The load goes on for as long again, since requests that count are outstanding.
     assert!((39_000..42_000).contains(&summary.requests_completed));

@@ -33,6 +33,16 @@ fn small_drive() -> Drive {
     Drive::with_options(&device, &tenants, 1, &options).expect("a valid drive")
 }
 
+/// A small drive that gets a read every microsecond, of its tenants in turn.
+fn drive_with_reads() -> Drive {
+    let mut drive = small_drive();
+    for cookie in 0..64 {
+        let read = Command::read(cookie * 8, 8);
+        drive.submit(us(cookie), (cookie % 2) as usize, read, cookie).unwrap();
+    }
+    drive
+}
+
 fn us(us: u64) -> Time {
     Time(us * 1_000_000)
 }
@@ -159,12 +169,7 @@ fn a_closed_loop_by_hand_is_the_closed_loop_of_a_run() {
 
 #[test]
 fn advance_is_inclusive_and_completions_come_in_order() {
-    let mut drive = small_drive();
-    for cookie in 0..64 {
-        drive
-            .submit(us(cookie), (cookie % 2) as usize, Command::read(cookie * 8, 8), cookie)
-            .unwrap();
-    }
+    let mut drive = drive_with_reads();
     let mut all = Vec::new();
     let mut steps = 0;
     while let Some(at) = drive.next_event() {
@@ -179,12 +184,7 @@ fn advance_is_inclusive_and_completions_come_in_order() {
     assert!(steps > 64);
     assert_eq!((all.len(), drive.outstanding()), (64, 0));
     // All at once gives the same.
-    let mut again = small_drive();
-    for cookie in 0..64 {
-        again
-            .submit(us(cookie), (cookie % 2) as usize, Command::read(cookie * 8, 8), cookie)
-            .unwrap();
-    }
+    let mut again = drive_with_reads();
     let mut at_once = Vec::new();
     again.advance(us(1_000_000), &mut at_once).unwrap();
     assert_eq!(at_once, all);

@@ -152,6 +152,7 @@ impl Cache {
     pub(crate) fn fills_on_read(&self, flow: u16) -> bool {
         matches!(self.modes[flow as usize], CacheMode::Read | CacheMode::WriteRead)
     }
+
     /// A read of some sectors of a page. Returns the sectors that flash has to give; the others join the memory
     /// access that is put together.
     #[inline]

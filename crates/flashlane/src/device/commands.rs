@@ -31,6 +31,7 @@ impl Device {
     pub(crate) fn issue_page(&mut self, at: DiePlace, id: u32, lone: bool) {
         let tr = &mut self.transactions[id];
         let waited = tr.goes_to_die(self.now);
+        tr.sibling = NONE;
         let (op, flow, ppa) = (tr.op, tr.flow, tr.ppa);
         let sectors = (tr.sectors(), tr.moved_sectors());
         if op == Op::Program {

@@ -67,10 +67,8 @@ impl Device {
 
     /// Requests of each flow so far.
     fn levels(&self) -> Vec<Level> {
-        let level = |flow: &HostFlow| Level {
-            arrived: flow.submitted(),
-            outstanding: flow.submitted() - flow.completed(),
-        };
+        let level =
+            |flow: &HostFlow| Level { arrived: flow.submitted(), outstanding: flow.outstanding() };
         self.host.flows().map(level).collect()
     }
 

@@ -35,8 +35,8 @@ impl Device {
         self.queue.schedule_at(arrives, place, Event::Doorbell { flow });
     }
 
-    /// An event is over but for the doorbell that it set off. Nearly always the doorbell is the next event: then it need
-    /// not go through the queue.
+    /// An event is over but for the doorbell that it set off. Nearly always the doorbell is the next event: then it
+    /// need not go through the queue.
     #[inline(always)]
     pub(crate) fn ring(&mut self) {
         let Some(ringing) = self.ringing.take() else { return };

@@ -15,11 +15,11 @@
 //!   after [`Drive::advance`] it is after all events of that time so far.
 //! - [`Drive::schedule`] is for arrivals by the clock: a command for [`Drive::now`] enters after everything that is
 //!   scheduled for that time, as one for a later time does.
-//!
 //! - Commands that are submitted for time 0 before the first step are there before the drive begins.
 //!
-//! So the same calls give the same completions, at the same picosecond. [`crate::observe::Observe::submissions`] records
-//! what the flows of a run submit in just this form, and [`Drive::replay`] submits it again.
+//! So the same calls give the same completions, at the same picosecond.
+//! [`Observe::submissions`](crate::observe::Observe::submissions) records what the flows of a run submit in just this
+//! form, and [`Drive::replay`] submits it again.
 
 pub(crate) mod command;
 pub(crate) mod recording;
@@ -157,11 +157,10 @@ impl Drive {
         command: Command,
         cookie: u64,
     ) -> Result<(), Refused> {
-        let submission = self.accept(at, tenant, command, cookie)?;
         if at > self.device.now {
-            self.device.submit_at(at, submission);
-            return Ok(());
+            return self.schedule(at, tenant, command, cookie);
         }
+        let submission = self.accept(at, tenant, command, cookie)?;
         self.device.submit(submission.flow, &submission.planned, None, cookie);
         if self.open.is_none() && self.begun {
             self.device.schedule_ringing();
@@ -239,8 +238,7 @@ impl Drive {
             self.device.failed().map_or(Ok(report), Err)
         });
         self.take_completions(completions);
-        self.dead |= stepped.is_err();
-        stepped
+        self.dies_with(stepped)
     }
 
     /// Handles every event up to and including `until`, and adds what completes to `completions`, in order.
@@ -250,8 +248,7 @@ impl Drive {
     pub fn advance(&mut self, until: Time, completions: &mut Vec<Completion>) -> Result<(), Error> {
         let advanced = self.advance_to(until);
         self.take_completions(completions);
-        self.dead |= advanced.is_err();
-        advanced
+        self.dies_with(advanced)
     }
 
     fn advance_to(&mut self, until: Time) -> Result<(), Error> {
@@ -267,8 +264,7 @@ impl Drive {
     /// Ends the event that the caller could react to.
     fn settle(&mut self) -> Result<(), Error> {
         if self.dead {
-            let why = "an earlier step failed, and the drive cannot go on";
-            return Err(Error::Stuck(why.to_owned()));
+            return Err(Error::Stuck(Refused::Dead.to_string()));
         }
         if !self.begun {
             self.begun = true;
@@ -287,6 +283,12 @@ impl Drive {
         self.device.failed().map_or(Ok(()), Err)
     }
 
+    /// The drive is dead after an error.
+    fn dies_with<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        self.dead |= result.is_err();
+        result
+    }
+
     fn take_completions(&mut self, completions: &mut Vec<Completion>) {
         if let Some(kept) = &mut self.device.completions {
             kept.hand_over(completions);
@@ -299,8 +301,8 @@ impl Drive {
     /// As [`Drive::step`].
     pub fn snapshot(&mut self) -> Result<Snapshot, Error> {
         let settled = self.settle();
-        self.dead |= settled.is_err();
-        settled.map(|()| Snapshot { device: self.device.clone(), begun: self.begun })
+        self.dies_with(settled)?;
+        Ok(Snapshot { device: self.device.clone(), begun: self.begun })
     }
 
     /// Goes back to a snapshot of this drive; a dead drive lives again.
@@ -314,17 +316,17 @@ impl Drive {
     /// # Errors
     /// As [`Drive::step`].
     pub fn summary(&mut self) -> Result<Summary, Error> {
-        let mut at_end = self.snapshot()?.device;
-        at_end.settle_window();
-        at_end.recorder.settle();
+        let settled = self.settle();
+        self.dies_with(settled)?;
+        // Only the recorder is changed by an end.
+        let recorder = self.device.recorder.clone();
+        self.device.settle_window();
+        self.device.recorder.settle();
+        let ended = self.device.ended(&self.config);
         let input = |_| SourceReport::default();
-        Ok(report::summarise(
-            &at_end.ended(&self.config),
-            input,
-            &self.config,
-            &self.workload,
-            &self.options,
-        ))
+        let summary = report::summarise(&ended, input, &self.config, &self.workload, &self.options);
+        self.device.recorder = recorder;
+        Ok(summary)
     }
 
     /// Who made whom wait so far; `None` without [`DriveOptions::blame`].
@@ -332,9 +334,13 @@ impl Drive {
     /// # Errors
     /// As [`Drive::step`].
     pub fn blame(&mut self) -> Result<Option<Blame>, Error> {
-        let mut at_end = self.snapshot()?.device;
-        at_end.completions = None;
-        Ok(at_end.observed(&self.workload)?.blame)
+        let settled = self.settle();
+        self.dies_with(settled)?;
+        let (observer, completions) =
+            (self.device.observer.clone(), self.device.completions.take());
+        let observed = self.device.observed(&self.workload);
+        (self.device.observer, self.device.completions) = (observer, completions);
+        Ok(observed?.blame)
     }
 }
 

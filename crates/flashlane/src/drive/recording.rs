@@ -12,8 +12,9 @@ use crate::workload::Planned;
 /// A command that a flow submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submitted {
-    /// Reports of the drive before it was submitted: [`Report::Arrived`](super::Report::Arrived) and [`Report::Completed`](super::Report::Completed). With the time it
-    /// is the command's place in the order of ties.
+    /// How often the drive had reported before: [`Report::Arrived`](super::Report::Arrived) and
+    /// [`Report::Completed`](super::Report::Completed) count. Together with the time this is the place of the command in
+    /// the order of ties.
     pub after: u64,
     /// The time that it was submitted for.
     pub at: Time,
@@ -25,7 +26,7 @@ pub struct Submitted {
     pub at_once: bool,
 }
 
-/// Takes the recording of a run when that is over; see [`crate::observe::Observe::submissions`].
+/// Takes the recording of a run when the run is over. It keeps 56 bytes for each request; see [`crate::observe::Observe::submissions`].
 pub type Submissions = Arc<Mutex<Vec<Submitted>>>;
 
 /// Records what the flows of a run submit.

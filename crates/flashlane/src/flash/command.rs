@@ -6,7 +6,7 @@ use super::{DieState, Flash, channel};
 use crate::context::Context;
 use crate::event::Event;
 use crate::flash::DiePlace;
-use crate::transaction::{Op, Place, Source, Transaction};
+use crate::transaction::{Op, Source, Transaction};
 
 /// A command for a die.
 #[derive(Clone, Copy, Debug)]
@@ -66,10 +66,8 @@ impl Flash {
         let (mut head, mut sectors) = (NONE, 0);
         for &id in pages.iter().rev() {
             let tr = &mut cx.transactions[id];
-            let waited = tr.lap(cx.now);
-            tr.chain.queue += waited;
+            tr.goes_to_die(cx.now);
             tr.sibling = head;
-            tr.place = Place::Die;
             sectors = sectors.max(tr.sectors());
             head = id;
             if op == Op::Program {

@@ -12,7 +12,7 @@ use super::command::Command;
 use super::{Die, DieState, Flash};
 use crate::context::Context;
 use crate::event::Event;
-use crate::transaction::{Op, Place, Source};
+use crate::transaction::{Op, Source};
 
 impl Flash {
     /// Collection moves pages inside their plane.
@@ -51,8 +51,8 @@ impl Flash {
         std::mem::replace(&mut self.dies[die as usize].registers, NONE)
     }
 
-    /// The next program out of the registers of a die has the pages from `together` on; those from `later` on wait. True
-    /// if the channel is free for it.
+    /// The next program out of the registers of a die has the pages from `together` on; those from `later` on wait.
+    /// True if the channel is free for it.
     pub(crate) fn prepare_copyback(
         &mut self,
         die: u32,
@@ -79,9 +79,7 @@ impl Flash {
         let mut id = head;
         while id != NONE {
             let tr = &mut cx.transactions[id];
-            let waited = tr.lap(cx.now);
-            tr.chain.queue += waited;
-            tr.place = Place::Die;
+            tr.goes_to_die(cx.now);
             planes += 1;
             id = tr.sibling;
         }

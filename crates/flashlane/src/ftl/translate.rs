@@ -267,8 +267,8 @@ impl Device {
         self.resolve_read(read);
     }
 
-    /// A page of a block has become invalid, outside of any collection. Where collection is free, and a plane waits for a
-    /// block that it could gain something from, that may be this one.
+    /// A page of a block has become invalid, outside of any collection. Where collection is free and the plane of the
+    /// page waits for a block to collect, this block may be one by now.
     fn pack_again(&mut self, ppa: u32) {
         let plane = self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa));
         if self.ftl.collection_is_free && self.ftl.blocks.planes[plane as usize].gc_wanted {

@@ -320,9 +320,8 @@ impl Run {
         for flow in 0..self.tenants.flows.len() as u16 {
             let tenant = &mut self.tenants.flows[flow as usize];
             let source = tenant.source.as_ref().filter(|source| source.closed_loop().is_some());
-            let limit = source.and_then(|source| source.time_limit());
-            let Some(limit) = limit.filter(|_| !tenant.passed) else { continue };
-            let at = Time(limit.0.saturating_mul(2));
+            let overdue = source.and_then(|source| source.overdue_at());
+            let Some(at) = overdue.filter(|_| !tenant.passed) else { continue };
             if self.drive.now < at {
                 self.tenants.overdue = self.tenants.overdue.min(at);
                 continue;

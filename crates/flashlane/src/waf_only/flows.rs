@@ -189,13 +189,19 @@ impl Flows {
         Ok(())
     }
 
+    /// A flow has ended its first pass; that may be the end of the load.
+    fn note_passed(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        flow.passed = true;
+        let stops = !flow.repeat;
+        let all = self.flows.iter().all(|flow| flow.passed);
+        self.over = all || self.rule == WindowRule::Steady && stops;
+    }
+
     /// A flow has ended a pass: it starts over or falls silent.
     fn pass_ended(&mut self, index: usize) -> Result<(), Error> {
-        self.flows[index].passed = true;
-        let repeat = self.flows[index].repeat;
-        let all = self.flows.iter().all(|flow| flow.passed);
-        self.over = all || self.rule == WindowRule::Steady && !repeat;
-        if repeat && !self.over {
+        self.note_passed(index);
+        if self.flows[index].repeat && !self.over {
             let flow = &mut self.flows[index];
             flow.source.restart(Time(self.now))?;
             flow.drained = false;
@@ -212,21 +218,17 @@ impl Flows {
         self.overdue = NEVER;
         for index in 0..self.flows.len() {
             let flow = &mut self.flows[index];
-            let Some(limit) = flow.source.time_limit().filter(|_| !flow.passed) else { continue };
-            let due = limit.0.saturating_mul(2);
-            if at < due {
-                self.overdue = self.overdue.min(due);
+            let Some(due) = flow.source.overdue_at().filter(|_| !flow.passed) else { continue };
+            if at < due.0 {
+                self.overdue = self.overdue.min(due.0);
                 continue;
             }
-            flow.passed = true;
             if !flow.repeat {
                 flow.drained = true;
                 flow.drawn.clear();
                 self.next_at[index] = NEVER;
             }
-            let repeat = flow.repeat;
-            let all = self.flows.iter().all(|flow| flow.passed);
-            self.over = all || self.rule == WindowRule::Steady && !repeat;
+            self.note_passed(index);
         }
     }
 

@@ -82,6 +82,11 @@ pub trait RequestSource: Send {
         None
     }
 
+    /// When the first pass is overdue: it has lasted twice as long as it may. Nobody waits for its end from then on.
+    fn overdue_at(&self) -> Option<Time> {
+        self.time_limit().map(|limit| Time(limit.0.saturating_mul(2)))
+    }
+
     /// True if a pass never ends; the flow then loads the device for as long as others run.
     fn endless(&self) -> bool {
         false
