@@ -57,9 +57,8 @@ fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
 /// The same from the tables and the data cache of a finished run.
 fn found(ssd: &mut Device) -> BTreeMap<u32, u64> {
     let mut held = BTreeMap::new();
-    for lpa in 0..ssd.ftl.pages.logical_pages() {
-        let on_flash = if ssd.ftl.pages.ppa(lpa) == NONE { 0 } else { ssd.ftl.pages.mask(lpa) };
-        let mask = on_flash | ssd.cache.held(0, lpa);
+    for lpa in 0..ssd.layout.logical_pages as u32 {
+        let mask = ssd.ftl.held(lpa) | ssd.cache.held(0, lpa);
         if mask != 0 {
             held.insert(lpa, mask);
         }

@@ -302,7 +302,7 @@ impl<'a> Runs<'a> {
             shared.recorder.watch_for(Watch::new(rule));
         }
         let pages = shared.layout.logical_pages;
-        shared.observer = Observer::new(&options.observe, device, workload, pages, &open_loops);
+        shared.watch(Observer::new(&options.observe, device, workload, pages, &open_loops));
         let geometry = Geometry::new(&device.flash);
         shared.completions = Completions::new(&options.observe, &geometry, &open_loops);
         run.run_to_end(&|share| (self.progress)(job, share / runs as f64))?;

@@ -11,18 +11,7 @@ use std::path::{Path, PathBuf};
 /// Files that add methods to `Device`, and import it for that, although `device/mod.rs` imports their folders. No other
 /// imports may close a circle, and no other file of a stage may import `device/mod.rs`. A file leaves the list when its
 /// `impl Device` has gone; none may join it.
-const ADD_TO_DEVICE: &[&str] = &[
-    "ftl/gc/collector.rs",
-    "ftl/hybrid/merge.rs",
-    "ftl/hybrid/mod.rs",
-    "ftl/in_place.rs",
-    "ftl/mapping/mod.rs",
-    "ftl/mapping/write_back.rs",
-    "ftl/mod.rs",
-    "ftl/translate.rs",
-    "ftl/wear.rs",
-    "scheduler/mod.rs",
-];
+const ADD_TO_DEVICE: &[&str] = &["scheduler/mod.rs"];
 
 /// The stages of the drive, and the workload and the isolation policies, which work with them.
 const STAGES: &[&str] =

@@ -51,12 +51,21 @@ pub(crate) struct Cache {
     flushes: Vec<Flushes>,
     write_backs: WriteBacks,
     evictions: u64,
+    /// By flow.
+    asked: Array<Asked>,
     /// Cached pages of the memory access that is being put together.
     pieces: Vec<Piece>,
     /// Changed pages that were evicted and are still in the memory.
     leaving: Vec<Piece>,
     /// The write-back of the last of these pages, which leads to the others; or [`NONE`].
     last_leaving: u32,
+}
+
+/// Pages of a flow that the cache was asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) hits: u64,
+    pub(crate) misses: u64,
 }
 
 /// Whether a page has a place in the cache.
@@ -108,6 +117,7 @@ impl Cache {
             flushes: vec![Flushes::default(); flows],
             write_backs: WriteBacks::new(u64::from(slots) * pools as u64),
             evictions: 0,
+            asked: Array::of(Asked::default(), flows),
             pieces: Vec::new(),
             leaving: Vec::new(),
             last_leaving: NONE,
@@ -363,6 +373,18 @@ impl Cache {
     ) -> Option<DramAccess> {
         self.dram.turn_over();
         self.dram.serve(now, events)
+    }
+
+    /// The cache was asked for a page of a flow, and had it or not.
+    #[inline]
+    pub(crate) fn count_asked(&mut self, flow: u16, hit: bool) {
+        let asked = &mut self.asked[flow as usize];
+        *(if hit { &mut asked.hits } else { &mut asked.misses }) += 1;
+    }
+
+    /// What the cache was asked for, by flow.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = Asked> + '_ {
+        self.asked.iter().copied()
     }
 
     /// Pages that were evicted.

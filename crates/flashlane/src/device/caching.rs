@@ -2,9 +2,10 @@
 
 use flashlane_engine::NONE;
 
-use super::Device;
+use super::{Device, context};
 use crate::cache::{DramAccess, DramUse, Room};
 use crate::event::Event;
+use crate::request::Chain;
 use crate::transaction::{Op, Source, Transaction};
 
 impl Device {
@@ -17,7 +18,7 @@ impl Device {
             if cached {
                 part.mask = self.cache.read(flow, part.lpa, part.mask);
                 let hit = part.mask == 0;
-                self.recorder.cache_asked(flow, hit);
+                self.cache.count_asked(flow, hit);
                 if hit {
                     continue;
                 }
@@ -120,7 +121,7 @@ impl Device {
                 break;
             }
             let written = self.cache.write(flow, part.lpa, part.mask, now);
-            self.recorder.cache_asked(flow, written.hit);
+            self.cache.count_asked(flow, written.hit);
             if let Some(mask) = written.write_back {
                 let write = self.write_back(flow, part.lpa, mask);
                 self.translate(write);
@@ -151,8 +152,9 @@ impl Device {
     /// Makes the write-back of the sectors in `mask` that the cache holds of a page of `owner`.
     fn write_back(&mut self, owner: u16, lpa: u32, mask: u64) -> u32 {
         // It is placed when its data is out of the memory.
-        self.prefetch_page(owner, lpa);
-        let id = self.new_transaction(Source::Cache, Op::Program, owner, lpa);
+        self.ftl.prefetch(owner, lpa);
+        let ctx = &mut context!(self);
+        let id = self.ftl.new_transaction(ctx, Source::Cache, Op::Program, owner, lpa);
         self.cache.start_write_back(id, mask, &mut self.transactions);
         id
     }
@@ -226,5 +228,10 @@ impl Device {
         if self.cache.flush(flow, id) {
             self.requests[id].pending += 1;
         }
+    }
+
+    /// A chain that spent all its time in the cache.
+    fn cache_chain(&self, id: u32) -> Chain {
+        Chain { cache: (self.now - self.requests[id].begun).0, ..Chain::default() }
     }
 }

@@ -171,7 +171,9 @@ impl Device {
         let mut moved = NONE;
         while id != NONE {
             let next = std::mem::replace(&mut self.transactions[id].sibling, NONE);
-            if self.place_migration(id) {
+            let moved_on = self.ftl.place_migration(&mut context!(self), id);
+            self.hand_on();
+            if moved_on {
                 self.transactions[id].sibling = moved;
                 moved = id;
             }
@@ -192,7 +194,7 @@ impl Device {
     fn all_can_stay(&self, mut id: u32) -> bool {
         while id != NONE {
             let tr = &self.transactions[id];
-            if tr.source != Source::Gc || !self.next_target_is_in_order(tr) {
+            if tr.source != Source::Gc || !self.ftl.next_target_is_in_order(tr) {
                 return false;
             }
             id = tr.sibling;

@@ -7,7 +7,7 @@ use super::Device;
 use crate::config::DeviceConfig;
 use crate::host::HostFlow;
 use crate::metrics::load::Level;
-use crate::metrics::reading::{ChipReading, FlowReading, Reading, RoundReading};
+use crate::metrics::reading::{ChipReading, FlowReading, FlowWork, Reading, RoundReading};
 use crate::metrics::report::Ended;
 use crate::metrics::summary::MemorySummary;
 use crate::metrics::window::Edge;
@@ -20,13 +20,21 @@ impl Device {
         let mut flows: Vec<FlowReading> = self
             .host
             .flows()
-            .zip(&self.recorder.flows)
+            .zip(self.cache.asked())
             .zip(self.flash.array_time_of_flows().zip(&self.scheduler.flows))
-            .map(|((host, record), (device_time, queue))| FlowReading {
+            .zip(self.ftl.pages_of_flows())
+            .map(|(((host, cache), (device_time, queue)), pages)| FlowReading {
                 arrived: host.submitted(),
                 completed: host.done().requests(),
                 bytes: host.done().bytes(),
-                work: record.work,
+                work: FlowWork {
+                    host_programs: pages.host_programs,
+                    other_programs: pages.other_programs,
+                    cmt_hits: pages.cmt_hits,
+                    cmt_misses: pages.cmt_misses,
+                    cache_hits: cache.hits,
+                    cache_misses: cache.misses,
+                },
                 device_time,
                 waited: queue.area,
             })
@@ -167,6 +175,7 @@ impl Device {
     pub(crate) fn ended(&self, device: &DeviceConfig) -> Ended<'_> {
         // Transactions that the DRAM of the drive has room for.
         let room = device.cache.capacity.0 / device.flash.page_size.0;
+        let (page_table_bytes, partial_page_bytes) = self.ftl.table_bytes();
         Ended {
             recorder: &self.recorder,
             end: self.read(self.now),
@@ -178,8 +187,8 @@ impl Device {
             scheduler_overhead: self.scheduler.policy.overhead(room),
             memory: MemorySummary {
                 physical_pages: self.geometry.pages(),
-                page_table_bytes: self.ftl.pages.bytes(),
-                partial_page_bytes: self.ftl.pages.side_table_bytes(),
+                page_table_bytes,
+                partial_page_bytes,
             },
         }
     }

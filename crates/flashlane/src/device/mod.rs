@@ -16,6 +16,8 @@ mod commands;
 
 mod caching;
 mod measure;
+mod pages;
+mod translation;
 mod watching;
 
 use std::sync::Arc;
@@ -102,7 +104,7 @@ macro_rules! context {
         }
     };
 }
-use context;
+pub(crate) use context;
 
 impl Device {
     /// An idle system over a translation layer that may have been preconditioned.
@@ -164,6 +166,14 @@ impl Device {
     /// The same system, which ends with an error soon after `stop` becomes true.
     pub(crate) fn with_stop(self, stop: Option<Arc<AtomicBool>>) -> Self {
         Self { stop, ..self }
+    }
+
+    /// Has a run followed, if there is somebody to follow it.
+    pub(crate) fn watch(&mut self, observer: Option<Box<Observer>>) {
+        if observer.is_some() {
+            self.ftl.watch();
+        }
+        self.observer = observer;
     }
 
     /// Begins: what a drive does before the first event.
@@ -292,15 +302,5 @@ impl Device {
         self.failure.get_or_insert(error);
         self.next_look -= self.until_look - 1;
         self.until_look = 1;
-    }
-
-    /// Free planes below the threshold start collecting at once.
-    fn start_collection(&mut self) {
-        if self.ftl.in_place {
-            return;
-        }
-        for plane in 0..self.geometry.planes() {
-            self.collect(plane);
-        }
     }
 }

@@ -81,16 +81,7 @@ impl Device {
         let first_lpa = self.layout.flows[flow as usize].first_lpa;
         let lpa = (first_lpa + self.page_sectors.divide_long(sector)) as u32;
         self.cache.prefetch(flow, lpa);
-        self.prefetch_page(flow, lpa);
-    }
-
-    /// Prefetches what is kept of a logical page that is needed soon.
-    #[inline]
-    pub(crate) fn prefetch_page(&self, flow: u16, lpa: u32) {
-        self.ftl.pages.prefetch(lpa);
-        if let Some(mapping) = &self.ftl.mapping {
-            mapping.prefetch(flow, lpa);
-        }
+        self.ftl.prefetch(flow, lpa);
     }
 
     /// Firmware is done: the command is cut into page transactions.

@@ -3,7 +3,6 @@
 use flashlane_engine::Time;
 
 use super::Device;
-use crate::cause::Cause;
 use crate::config::WorkloadConfig;
 use crate::error::Error;
 use crate::event::Event;
@@ -46,8 +45,8 @@ impl Device {
         let free = self.ftl.free_blocks();
         let flash = self.flash.counters();
         let counters = Counters {
-            free_blocks_min: free.clone().min().unwrap_or(0),
-            free_blocks: free.sum(),
+            free_blocks_min: free.clone().min().unwrap_or(0).into(),
+            free_blocks: free.map(u64::from).sum(),
             user_programs: flash.user_programs,
             gc_programs: flash.gc_programs,
             mapping_programs: flash.mapping_programs,
@@ -142,61 +141,11 @@ impl Device {
         }
     }
 
-    /// A translation page is here: `waiters` go on. It is not needed any more.
-    #[cold]
-    pub(crate) fn observe_translation(&mut self, id: u32, waiters: &[u32]) {
-        let Some(observer) = &mut self.observer else { return };
-        observer.translation(self.now, id, waiters, &self.transactions);
-    }
-
-    /// A read of a translation page is over.
-    #[cold]
-    pub(crate) fn observe_end(&mut self, id: u32) {
-        let Some(observer) = &mut self.observer else { return };
-        observer.end(id);
-    }
-
     /// A translation page of a flow is on flash.
     #[cold]
     pub(crate) fn observe_translation_program(&mut self, id: u32, tr: &Transaction) {
         let Some(observer) = &mut self.observer else { return };
         observer.translation_program(id, tr);
-    }
-
-    /// An entry of the cached mapping table made room for one of a flow.
-    #[cold]
-    pub(crate) fn observe_eviction(&mut self, lpa: u32, flow: u16) {
-        let Some(observer) = &mut self.observer else { return };
-        observer.eviction(lpa, flow);
-    }
-
-    /// The collection of a block of a flow starts.
-    #[cold]
-    pub(crate) fn observe_job(&mut self, plane: u32, job: u32, owner: u16, valid: u32) {
-        let Some(observer) = &mut self.observer else { return };
-        observer.job(plane, job, owner, valid);
-    }
-
-    /// A read waited for a program of its page, or a write for a free block; the die of its plane decides.
-    #[cold]
-    pub(crate) fn observe_die_wait(&mut self, id: u32, mark: u64, idle: Cause) {
-        let tr = &self.transactions[id];
-        let Some(observer) = &mut self.observer else { return };
-        observer.die_wait(self.now, (id, tr), self.flash.die_of(tr.plane), mark, idle);
-    }
-
-    /// A write waited for another one to the same page.
-    #[cold]
-    pub(crate) fn observe_same_page(&mut self, id: u32) {
-        let Some(observer) = &mut self.observer else { return };
-        observer.same_page(self.now, id, &self.transactions[id]);
-    }
-
-    /// The old data of a partial write is here: what the read waited for, the write waited for.
-    #[cold]
-    pub(crate) fn observe_merged(&mut self, write: u32, read: u32, queued: bool) {
-        let Some(observer) = &mut self.observer else { return };
-        observer.merged(write, read, queued);
     }
 
     /// The memory of the data cache, busy until `free`, began an access now or will then, which ends at `end`.

@@ -120,7 +120,7 @@ impl Drive {
         let mut made = Prepared::new(device, &workload, &options)?.into_drive()?;
         let unprompted = vec![true; tenants.len()];
         let pages = made.layout.logical_pages;
-        made.observer = Observer::new(&options.observe, device, &workload, pages, &unprompted);
+        made.watch(Observer::new(&options.observe, device, &workload, pages, &unprompted));
         made.completions = Some(Completions::returned());
         made.horizon = Time::ZERO;
         let config = device.clone();

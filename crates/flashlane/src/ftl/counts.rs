@@ -1,7 +1,19 @@
 //! What the translation layer tells of itself.
 
-use super::Ftl;
 use super::moving::IsolationSummary;
+use super::{Ftl, Layer};
+
+/// Pages of a flow that the layer had to do with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowPages {
+    /// Host pages programmed.
+    pub(crate) host_programs: u64,
+    /// Pages programmed by collection and for translation on behalf of the flow.
+    pub(crate) other_programs: u64,
+    /// Look-ups that the cached mapping table knew, and that it did not know.
+    pub(crate) cmt_hits: u64,
+    pub(crate) cmt_misses: u64,
+}
 
 /// What the layer has done up to an instant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,15 +32,28 @@ pub(crate) struct FtlCounts {
 impl Ftl {
     /// What has been done so far.
     pub(crate) fn counts(&self) -> FtlCounts {
-        let merges = self.hybrid.as_ref();
+        let merges = match &self.layer {
+            Layer::Hybrid(hybrid) => hybrid.merges_done(),
+            Layer::Pages(_) | Layer::Free(_) | Layer::InPlace => [0; 3],
+        };
         FtlCounts {
             zero_fill_reads: self.zero_fill_reads,
             gc_invocations: self.gc_invocations,
             wear_leveling_moves: self.wear_leveling_moves,
-            merges: merges.map_or([0; 3], |h| [h.full_merges, h.partial_merges, h.switch_merges]),
+            merges,
             writebacks: self.mapping.as_ref().map_or(0, |table| table.writebacks),
             blocks_owed: self.blocks_owed(),
         }
+    }
+
+    /// Pages of each flow so far.
+    pub(crate) fn pages_of_flows(&self) -> impl Iterator<Item = FlowPages> + '_ {
+        self.flows.iter().copied()
+    }
+
+    /// Memory of the tables with an entry per page, and of the side table of partial pages. Unit: bytes.
+    pub(crate) fn table_bytes(&self) -> (u64, u64) {
+        (self.pages.bytes(), self.pages.side_table_bytes())
     }
 
     /// Erases of each block.
@@ -37,8 +62,8 @@ impl Ftl {
     }
 
     /// Free blocks of each plane.
-    pub(crate) fn free_blocks(&self) -> impl Iterator<Item = u64> + Clone {
-        self.blocks.planes.iter().map(|plane| u64::from(plane.free))
+    pub(crate) fn free_blocks(&self) -> impl Iterator<Item = u32> + Clone {
+        self.blocks.planes.iter().map(|plane| plane.free)
     }
 
     /// Chips that a flow may write to, where sets of chips move.

@@ -5,18 +5,19 @@
 //! empty, and so do the blocks.
 //! Source: MQSim (FAST'18) section 3.3 and Fig. 4b.
 
-use crate::device::Device;
+use super::Ftl;
+use crate::context::Context;
 
-impl Device {
+impl Ftl {
     /// Sends a read or a write of a host page to the place of the page.
-    pub(super) fn access_in_place(&mut self, id: u32) {
-        let now = self.now;
-        let tr = &mut self.transactions[id];
-        let (plane, page) = self.ftl.allocator.home(tr.flow, tr.lpa);
+    pub(super) fn access_in_place(&mut self, ctx: &mut Context<'_>, id: u32) {
+        let now = ctx.now;
+        let tr = &mut ctx.transactions[id];
+        let (plane, page) = self.allocator.home(tr.flow, tr.lpa);
         tr.plane = plane;
         tr.ppa = page;
         let waited = tr.lap(now);
         tr.chain.mapping += waited;
-        self.schedule(id);
+        self.schedule(ctx, id);
     }
 }

@@ -1,12 +1,15 @@
-//! Stage 5 of 8: flash translation. Receives page transactions from `interface` and `cache`; finds
-//! or places their physical pages, waits for translation pages and free blocks where it must, and
-//! sends them to `scheduler`. Keeps the flash writable by collecting garbage.
+//! Stage 5 of 8: flash translation. Receives page transactions of the host and of the data cache; finds
+//! or places their physical pages, has them wait for translation pages and free blocks where they must, and
+//! tells which are ready for the flash. Keeps the flash writable by collecting garbage.
+//!
+//! The driver of the drive asks, and hands on what [`Outcome`]s say. How pages are mapped is one [`Layer`].
 //!
 //! Invariants: L2P and P2L agree; the mapping is updated when a page is allocated, and a read of a
 //! page that is not programmed yet waits for the program; programs of a block leave in order.
 //! Source: MQSim (FAST'18) section 4.2.
 
 pub mod allocation;
+mod audit;
 pub(crate) mod blocks;
 pub(crate) mod budget;
 pub(crate) mod config;
@@ -18,29 +21,34 @@ mod in_place;
 pub(crate) mod mapping;
 mod masks;
 pub(crate) mod moving;
+mod outcome;
 pub(crate) mod pages;
-mod translate;
+mod partial;
+mod reads;
+mod state;
 pub(crate) mod untimed;
+pub(crate) mod view;
 mod wear;
+mod writes;
 
-use flashlane_engine::{Array, DenseMap, Linked, Lists, NONE, Rng, Slab, Use};
+use flashlane_engine::{Array, Divisor, Lists, Rng, Slab};
 
-use crate::cause::Cause;
-use crate::device::Device;
+use crate::context::Context;
 use crate::layout::Layout;
 use crate::transaction::{Op, Place, Source, Transaction};
 use allocation::{Allocation, Allocator};
 use blocks::{BlockState, Blocks};
 use budget::{data_limits, plane_limits};
-use config::{FtlSettings, GcConfig, MappingKind, UnwrittenRead};
-use gc::{Job, VictimPolicy};
+use config::{FtlSettings, GcConfig, UnwrittenRead};
+use counts::FlowPages;
+use gc::{Collector, Job};
 use hybrid::Hybrid;
 use mapping::MappingTable;
 use moving::MovingSets;
-use pages::{FrozenPages, PageTables};
-
-/// Entries of a page table in a small page of memory.
-const ENTRIES_PER_SMALL_PAGE: u64 = 1024;
+pub(crate) use outcome::{Outcome, Seen};
+use pages::PageTables;
+use partial::PartialWrites;
+pub(crate) use state::{FrozenState, FtlState};
 
 /// Free blocks of a plane that only collection may take.
 pub const RESERVE_BLOCKS: u32 = 2;
@@ -51,188 +59,57 @@ pub fn reserve_blocks(gc: &GcConfig) -> u32 {
     RESERVE_BLOCKS.max(gc.max_concurrent_per_plane)
 }
 
-/// What preconditioning leaves behind: everything that outlives a run.
+/// How pages are mapped, and how blocks become free again.
 #[derive(Clone)]
-pub(crate) struct FtlState {
-    pub(crate) pages: PageTables,
-    pub(crate) blocks: Blocks,
-    pub(crate) mapping: Option<MappingTable>,
-    pub(crate) hybrid: Option<Hybrid>,
-}
-
-impl FtlState {
-    /// Nothing at all, to leave behind where a state is moved out.
-    pub(crate) fn empty() -> Self {
-        let geometry = crate::layout::Geometry {
-            channels: 0,
-            chips_per_channel: 0,
-            dies_per_chip: 0,
-            planes_per_die: 0,
-            blocks_per_plane: 0,
-            pages_per_block: 1,
-            sectors_per_page: 1,
-        };
-        Self {
-            pages: PageTables::new((0, Use::Sparse), (0, Use::Sparse), 1),
-            blocks: Blocks::new(geometry, 0, false, 0),
-            mapping: None,
-            hybrid: None,
-        }
-    }
-
-    /// Ends all changes, for copies.
-    pub(crate) fn freeze(self) -> FrozenState {
-        let Self { pages, blocks, mapping, hybrid } = self;
-        FrozenState { pages: pages.freeze(), blocks, mapping, hybrid }
-    }
-
-    /// An empty drive, for one run of so many requests or more.
-    pub(crate) fn new(settings: FtlSettings<'_>, layout: &Layout, requests: u64) -> Self {
-        // So many requests touch most of the table of logical pages, a small page of memory each. That of physical
-        // ones is filled from the front of each plane, by as much as is written.
-        let touched = requests >= layout.logical_pages / ENTRIES_PER_SMALL_PAGE;
-        let written = requests >= layout.geometry.pages() / 2;
-        let filled = |used: bool| {
-            if settings.config.precondition.enabled || used { Use::Filled } else { Use::Sparse }
-        };
-        Self::with(settings, layout, filled(touched), filled(written))
-    }
-
-    /// An empty drive, for many runs, which copy what preconditioning makes of it.
-    pub(crate) fn to_be_frozen(settings: FtlSettings<'_>, layout: &Layout) -> Self {
-        Self::with(settings, layout, Use::Copied, Use::Copied)
-    }
-
-    /// What is to become of the tables of logical and of physical pages.
-    fn with(
-        settings: FtlSettings<'_>,
-        layout: &Layout,
-        logical_use: Use,
-        physical_use: Use,
-    ) -> Self {
-        let geometry = layout.geometry;
-        let reserve = reserve_blocks(&settings.config.gc);
-        let flows = layout.flows.len() as u32;
-        // Memory that is written in place has nothing to look up.
-        let (logical, physical) = match settings.in_place {
-            true => (0, 0),
-            false => (layout.logical_pages, geometry.pages()),
-        };
-        let mut blocks =
-            Blocks::new(geometry, flows, settings.config.wear_leveling.dynamic, reserve);
-        if settings.opens_frontiers_at_start() {
-            for (index, flow) in (0..).zip(&layout.flows) {
-                flow.planes(geometry).for_each(|plane| blocks.open_frontiers(plane, index));
-            }
-        }
-        Self {
-            pages: PageTables::new(
-                (logical, logical_use),
-                (physical, physical_use),
-                geometry.sectors_per_page,
-            ),
-            blocks,
-            mapping: settings
-                .config
-                .mapping
-                .is_cached()
-                .then(|| MappingTable::new(settings, layout)),
-            hybrid: (settings.config.mapping.kind == MappingKind::Hybrid).then(|| {
-                let allocator = Allocator::new(&settings.config.allocation, layout);
-                Hybrid::new(settings.config.mapping.log_blocks, layout, |flow| {
-                    allocator.order(flow)
-                })
-            }),
-        }
-    }
-}
-
-/// A state that changes no more, for runs that start with it.
-pub(crate) struct FrozenState {
-    pages: FrozenPages,
-    blocks: Blocks,
-    mapping: Option<MappingTable>,
-    hybrid: Option<Hybrid>,
-}
-
-impl FrozenState {
-    /// The state for one run. Its page tables share their memory, but for what the run changes.
-    pub(crate) fn copy(&self) -> FtlState {
-        FtlState {
-            pages: self.pages.copy(),
-            blocks: self.blocks.clone(),
-            mapping: self.mapping.clone(),
-            hybrid: self.hybrid.clone(),
-        }
-    }
+enum Layer {
+    /// Page by page; blocks are emptied and erased by jobs.
+    Pages(Collector),
+    /// Page by page; blocks are emptied and erased in no time.
+    Free(Collector),
+    /// By blocks, with some log blocks by pages; blocks become free by merges.
+    Hybrid(Hybrid),
+    /// Not at all: the memory is written in place.
+    InPlace,
 }
 
 /// The translation layer.
 #[derive(Clone)]
 pub(crate) struct Ftl {
-    pub(crate) pages: PageTables,
-    pub(crate) blocks: Blocks,
-    pub(crate) mapping: Option<MappingTable>,
-    pub(crate) hybrid: Option<Hybrid>,
+    layer: Layer,
+    pages: PageTables,
+    blocks: Blocks,
+    mapping: Option<MappingTable>,
     allocator: Allocator,
     /// Sets of chips that change; `None` for policies that decide nothing during the run.
-    pub(crate) sets: Option<Box<dyn MovingSets>>,
-    victim: Box<dyn VictimPolicy>,
-    rng: Rng,
+    sets: Option<Box<dyn MovingSets>>,
     jobs: Slab<Job>,
+    planes_per_chip: Divisor,
     /// Planes of each chip that are short of free blocks.
-    pub(crate) urgent_planes: Array<u32>,
+    urgent_planes: Array<u32>,
     /// Blocks in collection of each chip whose erase did not start.
-    pub(crate) unerased: Array<u32>,
-    /// Collection starts below so many free blocks.
-    threshold: u32,
-    /// Collection is urgent below so many free blocks.
-    hard_threshold: u32,
-    max_jobs: u32,
-    /// Victims are emptied and erased in no time.
-    collection_is_free: bool,
-    /// Collection starts once for each block taken.
-    collection_per_block: bool,
-    /// Difference of erases at which static wear levelling acts; 0 for never.
-    wear_threshold: u32,
-    /// Logical pages with a partial write that waits for old data.
-    merging: DenseMap,
-    /// Writes to such pages, by logical page, oldest first.
-    merge_queue: Lists,
+    unerased: Array<u32>,
+    partial: PartialWrites,
     /// Reads of pages that are not programmed yet, by physical page, oldest first.
     unprogrammed: Lists,
-    /// Partial writes are placed and queued before the old data is read.
-    merge_in_queue: bool,
     unwritten_reads_flash: bool,
     /// A read of a never-written page gives it a place, as a write would, without a program.
     unwritten_reads_allocate: bool,
     /// Programs leave in order, and reads wait for programs.
     ordered: bool,
-    /// The memory is written in place: no mapping, no blocks.
-    pub(crate) in_place: bool,
-    pub(crate) zero_fill_reads: u64,
-    pub(crate) gc_invocations: u64,
-    pub(crate) gc_moves: u64,
-    pub(crate) wear_leveling_moves: u64,
+    zero_fill_reads: u64,
+    gc_invocations: u64,
+    gc_moves: u64,
+    wear_leveling_moves: u64,
+    /// Pages of each flow so far.
+    flows: Array<FlowPages>,
     classes: Array<u8>,
+    /// What happened and was not handed on yet.
+    outcomes: Vec<Outcome>,
+    /// Somebody watches the run.
+    watched: bool,
 }
 
 impl Ftl {
-    /// The program of a page is sent to its die.
-    #[inline]
-    pub(crate) fn program_sent(&mut self, ppa: u32) {
-        if !self.in_place {
-            let block = self.blocks.block_of(ppa);
-            self.blocks.block_mut(block).issued += 1;
-        }
-    }
-
-    /// Place of a page in its block.
-    #[inline]
-    pub(crate) fn page_in_block(&self, ppa: u32) -> u32 {
-        self.blocks.page_of(ppa)
-    }
-
     /// The layer over a state.
     pub(crate) fn new(
         settings: FtlSettings<'_>,
@@ -242,7 +119,8 @@ impl Ftl {
         classes: Vec<u8>,
         seed: u64,
     ) -> Self {
-        let gc = &settings.config.gc;
+        let FtlSettings { config, compat, in_place, .. } = settings;
+        let geometry = layout.geometry;
         let mut blocks = state.blocks;
         blocks.count_valid();
         let sets_move = sets.is_some();
@@ -252,63 +130,163 @@ impl Ftl {
         );
         if sets_move {
             blocks.limit_data(plane_limits(settings, layout));
-        } else if matches!(settings.config.allocation, Allocation::Dynamic(_)) {
+        } else if matches!(config.allocation, Allocation::Dynamic(_)) {
             blocks.limit_data(data_limits(settings, layout));
         }
-        let blocks_per_plane = layout.geometry.blocks_per_plane;
-        if settings.compat.collection_per_block {
-            blocks.owe_collections(gc.threshold.blocks(blocks_per_plane));
+        let collector = Collector::new(
+            config,
+            compat,
+            geometry.blocks_per_plane,
+            Rng::stream(seed, "ftl.gc", 0),
+        );
+        if compat.collection_per_block {
+            blocks.owe_collections(collector.threshold);
         }
-        let victim = gc::build(&gc.victim);
-        // Merges of hybrid mapping have their own rules: no victims, no wear levelling.
-        let by_page = state.hybrid.is_none();
-        let collection_is_free = by_page && victim.costs_nothing();
-        if by_page && victim.compares_all() {
-            blocks.keep_full();
-        }
-        let in_place = settings.in_place;
-        let page_level = by_page && !in_place;
+        let layer = match state.hybrid {
+            Some(hybrid) => Layer::Hybrid(hybrid),
+            None => {
+                if collector.compares_all() {
+                    blocks.keep_full();
+                }
+                match collector.costs_nothing() {
+                    _ if in_place => Layer::InPlace,
+                    true => Layer::Free(collector),
+                    false => Layer::Pages(collector),
+                }
+            }
+        };
+        let by_page = matches!(layer, Layer::Pages(_) | Layer::Free(_));
+        let chips = geometry.chips() as usize;
         Self {
             pages: state.pages,
             blocks,
             mapping: state.mapping,
-            hybrid: state.hybrid,
-            allocator: Allocator::new(&settings.config.allocation, layout),
+            allocator: Allocator::new(&config.allocation, layout),
             sets,
-            victim,
-            rng: Rng::stream(seed, "ftl.gc", 0),
             jobs: Slab::new(),
-            urgent_planes: Array::of(0, layout.geometry.chips() as usize),
-            unerased: Array::of(0, layout.geometry.chips() as usize),
-            threshold: gc.threshold.blocks(blocks_per_plane),
-            hard_threshold: gc.hard_threshold.blocks(blocks_per_plane).max(RESERVE_BLOCKS + 1),
-            max_jobs: gc.max_concurrent_per_plane,
-            collection_is_free,
-            collection_per_block: settings.compat.collection_per_block,
-            wear_threshold: if by_page {
-                settings.config.wear_leveling.static_threshold
-            } else {
-                0
-            },
-            merging: DenseMap::default(),
-            merge_queue: Lists::default(),
+            planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),
+            urgent_planes: Array::of(0, chips),
+            unerased: Array::of(0, chips),
+            partial: PartialWrites::new(by_page && compat.partial_writes_in_queue),
             unprogrammed: Lists::default(),
-            merge_in_queue: page_level && settings.compat.partial_writes_in_queue,
-            unwritten_reads_flash: settings.config.unwritten_read == UnwrittenRead::Flash
-                || settings.compat.flash_unwritten_reads,
+            unwritten_reads_flash: config.unwritten_read == UnwrittenRead::Flash
+                || compat.flash_unwritten_reads,
             // A set of chips decides where pages go that are written, and no others have a place.
-            unwritten_reads_allocate: page_level
+            unwritten_reads_allocate: by_page
                 && !sets_move
-                && settings.compat.flash_unwritten_reads
-                && settings.compat.unordered_programs,
-            ordered: !settings.compat.unordered_programs,
-            in_place,
+                && compat.flash_unwritten_reads
+                && compat.unordered_programs,
+            ordered: !compat.unordered_programs,
             zero_fill_reads: 0,
             gc_invocations: 0,
             gc_moves: 0,
             wear_leveling_moves: 0,
+            flows: Array::of(FlowPages::default(), classes.len()),
             classes: classes.into(),
+            outcomes: Vec::new(),
+            watched: false,
+            layer,
         }
+    }
+
+    /// From now on tells what only those want to know who watch.
+    pub(crate) fn watch(&mut self) {
+        self.watched = true;
+    }
+
+    /// Begins: planes below the threshold start to collect.
+    pub(crate) fn start(&mut self, ctx: &mut Context<'_>) {
+        for plane in 0..self.blocks.planes.len() as u32 {
+            self.collect(ctx, plane);
+        }
+    }
+
+    /// The `at`th outcome that was not handed on.
+    #[inline]
+    pub(crate) fn outcome(&self, at: usize) -> Option<Outcome> {
+        self.outcomes.get(at).copied()
+    }
+
+    /// All outcomes are handed on.
+    #[inline]
+    pub(crate) fn outcomes_over(&mut self) {
+        self.outcomes.clear();
+    }
+
+    /// A transaction waits for its die from now on.
+    #[inline]
+    fn ready(&mut self, transaction: u32) {
+        self.outcomes.push(Outcome::Ready { transaction });
+    }
+
+    /// The same for a transaction that is not in any place.
+    #[inline]
+    fn schedule(&mut self, ctx: &mut Context<'_>, id: u32) {
+        ctx.transactions[id].place = Place::Queue;
+        self.ready(id);
+    }
+
+    /// Tells those who watch.
+    #[inline]
+    fn tell(&mut self, seen: Seen) {
+        if self.watched {
+            self.outcomes.push(Outcome::Seen(seen));
+        }
+    }
+
+    /// A new transaction on a page of a flow's space.
+    #[inline(always)]
+    pub(crate) fn new_transaction(
+        &mut self,
+        ctx: &mut Context<'_>,
+        source: Source,
+        op: Op,
+        flow: u16,
+        lpa: u32,
+    ) -> u32 {
+        let class = self.classes[flow as usize];
+        let mut tr = Transaction::new(source, op, flow, class, ctx.now);
+        tr.lpa = lpa;
+        ctx.transactions.insert(tr)
+    }
+
+    /// Blocks are emptied and erased in no time.
+    #[inline]
+    fn is_free(&self) -> bool {
+        matches!(self.layer, Layer::Free(_))
+    }
+
+    /// Chip of a plane.
+    #[inline]
+    fn chip_of(&self, plane: u32) -> usize {
+        self.planes_per_chip.divide(plane) as usize
+    }
+
+    /// The program of a page is sent to its die.
+    #[inline]
+    pub(crate) fn program_sent(&mut self, ppa: u32) {
+        if !matches!(self.layer, Layer::InPlace) {
+            let block = self.blocks.block_of(ppa);
+            self.blocks.block_mut(block).issued += 1;
+        }
+    }
+
+    /// The erase of a block of the chip is sent to its die.
+    #[inline]
+    pub(crate) fn erase_sent(&mut self, chip: u32) {
+        self.unerased[chip as usize] -= 1;
+    }
+
+    /// Collection goes before user work on the chip: some plane of it is short of free blocks.
+    #[inline]
+    pub(crate) fn is_urgent(&self, chip: u32) -> bool {
+        self.urgent_planes[chip as usize] > 0
+    }
+
+    /// Blocks of the chip are in collection, and their erases are not sent.
+    #[inline]
+    pub(crate) fn awaits_erase(&self, chip: u32) -> bool {
+        self.unerased[chip as usize] > 0
     }
 
     /// Requests look up something that memory has to be asked for.
@@ -316,131 +294,70 @@ impl Ftl {
     pub(crate) fn looks_up(&self) -> bool {
         self.pages.any_touched() || self.mapping.is_some()
     }
-}
 
-impl Device {
-    /// A program or an erase is out of the array: what waited for it goes on.
-    pub(crate) fn change_done(&mut self, id: u32, source: Source, op: Op) {
-        self.tell_policy(id);
-        match (source, op) {
-            (_, Op::Read) => unreachable!("reads end with their data"),
-            (Source::User | Source::Cache, Op::Program) => self.user_program_done(id),
-            (Source::Gc, Op::Program) => self.migration_program_done(id),
-            (Source::Mapping, Op::Program) => self.mapping_program_done(id),
-            (_, Op::Erase) => self.erase_done(id),
+    /// Asks for what is kept of a logical page that is needed soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, flow: u16, lpa: u32) {
+        self.pages.prefetch(lpa);
+        if let Some(mapping) = &self.mapping {
+            mapping.prefetch(flow, lpa);
         }
     }
 
-    /// Read data is over the bus: what waited for it goes on.
-    #[inline(always)]
-    pub(crate) fn read_over(&mut self, id: u32, source: Source) {
-        self.tell_policy(id);
-        match source {
-            Source::User | Source::Cache => self.user_read_done(id),
-            Source::Gc => self.migration_read_done(id),
-            Source::Mapping => self.mapping_read_done(id),
-        }
+    /// A page of the host, or of its data cache, is on flash.
+    pub(crate) fn host_page_programmed(&mut self, ctx: &mut Context<'_>, id: u32) {
+        self.flows[ctx.transactions[id].flow as usize].host_programs += 1;
+        self.programmed(ctx, id);
     }
 
-    /// Keeps the accounts of a finished program: readers of the page may go, the block may be ready
-    /// for collection.
-    fn page_programmed(&mut self, id: u32) {
-        let Transaction { ppa, plane, .. } = self.transactions[id];
-        let block_id = self.ftl.blocks.block_of(ppa);
-        let block = self.ftl.blocks.block_mut(block_id);
+    /// A program of the layer's own, or of the host, is out of the array: readers of the page may go, and the block may
+    /// be ready for collection.
+    pub(crate) fn programmed(&mut self, ctx: &mut Context<'_>, id: u32) {
+        if matches!(self.layer, Layer::InPlace) {
+            return;
+        }
+        let Transaction { ppa, plane, .. } = ctx.transactions[id];
+        let block_id = self.blocks.block_of(ppa);
+        let block = self.blocks.block_mut(block_id);
         block.programmed += 1;
         let programmed = u32::from(block.programmed);
-        let state = &mut self.ftl.blocks.planes[plane as usize];
+        let state = &mut self.blocks.planes[plane as usize];
         state.programs -= 1;
         let wanted = state.gc_wanted;
         // Reads wait only where the pages of a block are programmed in order.
-        if !self.ftl.unprogrammed.is_empty() {
-            assert_eq!(programmed, self.ftl.blocks.page_of(ppa) + 1, "a block fills in order");
-            self.wake_readers(ppa);
+        if !self.unprogrammed.is_empty() {
+            assert_eq!(programmed, self.blocks.page_of(ppa) + 1, "a block fills in order");
+            self.wake_readers(ctx, ppa);
         }
-        if self.ftl.hybrid.is_some() {
-            // The block may have lost its role, or a merge may wait for its last program.
-            if self.ftl.blocks.block(block_id).state == BlockState::Collected {
-                self.erase_if_empty(block_id);
+        match self.layer {
+            Layer::Hybrid(_) => {
+                // The block may have lost its role, or a merge may wait for its last program.
+                if self.blocks.block(block_id).state == BlockState::Collected {
+                    self.erase_if_empty(ctx, block_id);
+                }
+                self.continue_merge(ctx, plane);
             }
-            self.continue_merge(plane);
-        } else if wanted {
-            self.collect_again(plane);
+            _ if wanted => self.collect_again(ctx, plane),
+            _ => {}
         }
     }
 
-    /// The reads that waited for the program of a page go on, oldest first.
-    fn wake_readers(&mut self, ppa: u32) {
-        let mut id = self.ftl.unprogrammed.take(ppa);
-        while id != NONE {
-            let tr = &self.transactions[id];
-            let next = tr.next();
-            if self.observer.is_some() {
-                self.observe_die_wait(id, tr.mark.0, Cause::SamePage);
+    /// The number of free blocks of a plane may have crossed the hard threshold.
+    fn pool_changed(&mut self, plane: u32) {
+        let state = &self.blocks.planes[plane as usize];
+        let urgent = match &self.layer {
+            Layer::Pages(collector) | Layer::Free(collector) => {
+                state.free < collector.hard_threshold
             }
-            self.read_physical(id);
-            id = next;
-        }
-    }
-
-    /// A read takes hold of its block, so that it is not erased underneath, and goes to the
-    /// scheduler as soon as its page is programmed.
-    #[inline]
-    fn read_physical(&mut self, id: u32) {
-        let now = self.now;
-        let ordered = self.ftl.ordered;
-        let blocks = &mut self.ftl.blocks;
-        let tr = &mut self.transactions[id];
-        let (block_id, page) = (blocks.block_of(tr.ppa), blocks.page_of(tr.ppa));
-        let block = blocks.block_mut(block_id);
-        if !tr.holds_block {
-            tr.holds_block = true;
-            block.reads += 1;
-        }
-        if ordered && page >= u32::from(block.programmed) {
-            tr.place = Place::Unprogrammed;
-            let ppa = tr.ppa;
-            self.ftl.unprogrammed.push_back(ppa, id, &mut self.transactions);
-            return;
-        }
-        let waited = tr.lap(now);
-        tr.chain.mapping += waited;
-        tr.place = Place::Queue;
-        self.enlist(id);
-    }
-
-    /// A read lets go of its block; a collected block may have waited for that.
-    #[inline]
-    fn release_block(&mut self, id: u32) {
-        let tr = &mut self.transactions[id];
-        if std::mem::take(&mut tr.holds_block) {
-            let ppa = tr.ppa;
-            self.leave_block(ppa);
-        }
-    }
-
-    /// A read lets go of the block of a page.
-    #[inline]
-    fn leave_block(&mut self, ppa: u32) {
-        let block_id = self.ftl.blocks.block_of(ppa);
-        let block = self.ftl.blocks.block_mut(block_id);
-        block.reads -= 1;
-        if block.reads == 0 && (block.state == BlockState::Collected || self.ftl.collection_is_free)
-        {
-            self.last_read_left(block_id);
-        }
-    }
-
-    /// Nobody reads a block any more that is collected, or might be.
-    fn last_read_left(&mut self, block_id: u32) {
-        let block = self.ftl.blocks.block(block_id);
-        if block.state == BlockState::Collected {
-            self.erase_if_empty(block_id);
-        } else if self.ftl.collection_is_free {
-            let plane = self.ftl.blocks.plane_of(block_id);
-            if self.ftl.blocks.planes[plane as usize].gc_wanted {
-                self.collect_again(plane);
-            }
+            // The pool is always small: merges are urgent when writes wait for them.
+            Layer::Hybrid(_) => !state.parked.is_empty(),
+            Layer::InPlace => false,
+        };
+        if urgent != state.urgent {
+            self.blocks.planes[plane as usize].urgent = urgent;
+            let chip = self.chip_of(plane);
+            let planes = &mut self.urgent_planes[chip];
+            *planes = if urgent { *planes + 1 } else { *planes - 1 };
         }
     }
 }

@@ -6,7 +6,7 @@
 //! erase counts in place of the block numbers that the release compares.
 
 use super::Ftl;
-use crate::device::Device;
+use crate::context::Context;
 use crate::ftl::blocks::BlockState;
 use crate::ftl::gc::JobKind;
 
@@ -14,11 +14,12 @@ impl Ftl {
     /// The least erased block of a plane if the erases of its blocks have spread too far; among several
     /// the one that was filled first, whose data has been quiet longest.
     pub(super) fn coldest_block(&mut self, plane: u32) -> Option<u32> {
-        let threshold = self.wear_threshold;
+        let Some(collector) = self.collector() else { return None };
+        let (threshold, max_jobs) = (collector.wear_threshold, collector.max_jobs);
         let state = &self.blocks.planes[plane as usize];
         if threshold == 0
             || state.erases_max - state.erases_min < threshold
-            || state.jobs >= self.max_jobs
+            || state.jobs >= max_jobs
             || state.urgent
         {
             return None;
@@ -39,12 +40,12 @@ impl Ftl {
     }
 }
 
-impl Device {
+impl Ftl {
     /// Moves the data of the least erased block of a plane if the erases of its blocks have spread
     /// too far.
-    pub(crate) fn level_wear(&mut self, plane: u32) {
-        if let Some(block) = self.ftl.coldest_block(plane) {
-            self.start_job(plane, block, JobKind::Wear);
+    pub(crate) fn level_wear(&mut self, ctx: &mut Context<'_>, plane: u32) {
+        if let Some(block) = self.coldest_block(plane) {
+            self.start_job(ctx, plane, block, JobKind::Wear);
         }
     }
 }

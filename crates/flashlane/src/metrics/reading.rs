@@ -4,7 +4,7 @@
 use flashlane_engine::Time;
 
 use super::load::{Level, Load};
-use super::recorder::{FlowWork, Recorder};
+use super::recorder::Recorder;
 use super::steady::WINDOW_ROUNDS;
 use super::window::Edge;
 use crate::config::WindowRule;
@@ -24,6 +24,19 @@ pub(crate) struct ChipReading {
     /// Most transactions that waited at a time, since the window opened, or in the whole run where all of it counts.
     /// Unit: transactions.
     pub(crate) longest: u64,
+}
+
+/// What the device has done for a flow since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowWork {
+    /// Host pages programmed.
+    pub(crate) host_programs: u64,
+    /// Pages programmed by collection and for translation on behalf of the flow.
+    pub(crate) other_programs: u64,
+    pub(crate) cmt_hits: u64,
+    pub(crate) cmt_misses: u64,
+    pub(crate) cache_hits: u64,
+    pub(crate) cache_misses: u64,
 }
 
 /// A flow up to an instant.

@@ -54,19 +54,6 @@ impl TransactionSums {
     }
 }
 
-/// What the device has done for a flow since the start of the run.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FlowWork {
-    /// Host pages programmed.
-    pub(crate) host_programs: u64,
-    /// Pages programmed by collection and for translation on behalf of the flow.
-    pub(crate) other_programs: u64,
-    pub(crate) cmt_hits: u64,
-    pub(crate) cmt_misses: u64,
-    pub(crate) cache_hits: u64,
-    pub(crate) cache_misses: u64,
-}
-
 /// What is known of a flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowRecord {
@@ -82,8 +69,6 @@ pub(crate) struct FlowRecord {
     stages: StageSums,
     /// Reads, writes.
     pub(crate) transactions: [TransactionSums; 2],
-    /// Since the start of the run, whatever counts.
-    pub(crate) work: FlowWork,
     pub(crate) series: Option<Series>,
     pub(crate) windows: Option<Windows>,
 }
@@ -135,17 +120,6 @@ impl Recorder {
     /// Also keeps the end-to-end times of a flow by windows.
     pub(crate) fn keep_windows(&mut self, flow: usize, windows: Windows) {
         self.flows[flow].windows = Some(windows);
-    }
-
-    /// The data cache was asked for a page of a flow.
-    #[inline]
-    pub(crate) fn cache_asked(&mut self, flow: u16, hit: bool) {
-        let work = &mut self.flows[flow as usize].work;
-        if hit {
-            work.cache_hits += 1;
-        } else {
-            work.cache_misses += 1;
-        }
     }
 
     /// A request is back at the host.
@@ -238,8 +212,8 @@ impl Recorder {
     fn end_round(&mut self, end: Time) {
         let Some(watch) = &mut self.watch else { return };
         let fresh = |old: &mut FlowRecord| {
-            let (series, work) = (old.series.take(), old.work);
-            std::mem::replace(old, FlowRecord { series, work, ..FlowRecord::default() })
+            let series = old.series.take();
+            std::mem::replace(old, FlowRecord { series, ..FlowRecord::default() })
         };
         watch.close(end, self.flows.iter_mut().map(fresh).collect());
         if watch.finished() {
@@ -254,8 +228,8 @@ impl Recorder {
             return;
         };
         for (flow, record) in self.flows.iter_mut().zip(records) {
-            let (series, work) = (flow.series.take(), flow.work);
-            *flow = FlowRecord { series, work, ..record };
+            let series = flow.series.take();
+            *flow = FlowRecord { series, ..record };
         }
     }
 

@@ -2,8 +2,9 @@
 
 use flashlane_engine::Time;
 
+use super::reading::FlowWork;
 use super::reading::Reading;
-use super::recorder::{FlowWork, Recorder};
+use super::recorder::Recorder;
 use super::summary::{
     BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
     CommandSummary, CompletedInWindow, DeviceTime, EraseSummary, FlashSummary, OutsideWindow,

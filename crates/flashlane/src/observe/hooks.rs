@@ -209,22 +209,19 @@ impl Observer {
         account.write_back_ends(id, tr.flow, pool, tr.chain.total());
     }
 
-    /// A translation page is here: `waiters` go on. It is not needed any more.
+    /// A translation page, which `read` has read, is here: a transaction that waited for it since then goes on.
     #[cold]
     pub(crate) fn translation(
         &mut self,
         now: Time,
-        id: u32,
-        waiters: &[u32],
-        transactions: &Slab<Transaction>,
+        (waiter, tr): (u32, &Transaction),
+        since: u64,
+        read: u32,
     ) {
         let Some(account) = &mut self.account else { return };
-        for &waiter in waiters {
-            let tr = &transactions[waiter];
-            let culprit = account.evictor(tr.lpa, tr.flow);
-            let work = Obstacle::Known { culprit, cause: Cause::Mapping };
-            account.note_other(waiter, tr, (tr.mark.0, now.0), id, work);
-        }
+        let culprit = account.evictor(tr.lpa, tr.flow);
+        let work = Obstacle::Known { culprit, cause: Cause::Mapping };
+        account.note_other(waiter, tr, (since, now.0), read, work);
     }
 
     /// A read of a translation page is over.
@@ -278,10 +275,10 @@ impl Observer {
 
     /// A write waited for another one to the same page.
     #[cold]
-    pub(crate) fn same_page(&mut self, now: Time, id: u32, tr: &Transaction) {
+    pub(crate) fn same_page(&mut self, now: Time, (id, tr): (u32, &Transaction), since: u64) {
         let obstacle = Obstacle::Known { culprit: tr.flow, cause: Cause::SamePage };
         if let Some(account) = &mut self.account {
-            account.note_since(id, tr, (tr.mark.0, now.0), obstacle);
+            account.note_since(id, tr, (since, now.0), obstacle);
         }
     }
 

@@ -9,6 +9,7 @@ use crate::config::load::{self, Overrides};
 use crate::flash::Flash;
 use crate::ftl::blocks::{Blocks, Stream};
 use crate::ftl::pages::PageTables;
+use crate::ftl::view::FlashView;
 use crate::layout::Geometry;
 use crate::transaction::{Op, Source, Transaction};
 
@@ -82,8 +83,7 @@ impl Bench {
         decide(&mut View {
             now: self.now,
             transactions: &mut self.transactions,
-            blocks: &self.blocks,
-            pages: &self.pages,
+            ftl: FlashView::new(&self.pages, &self.blocks),
             flash: &self.flash,
             urgent: self.urgent,
             hold_writes: false,

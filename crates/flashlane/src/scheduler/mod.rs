@@ -20,7 +20,7 @@ use crate::event::Event;
 use crate::flash::DiePlace;
 use crate::flash::config::{FlashConfig, Technology};
 use crate::layout::Geometry;
-use crate::transaction::{Op, Place, STARVING, Source};
+use crate::transaction::{Op, STARVING, Source};
 pub use policy::Scheduling;
 use policy::{AnyPolicy, Policy};
 use view::View;
@@ -180,8 +180,7 @@ impl Device {
         let mut view = View {
             now: self.now,
             transactions: &mut self.transactions,
-            blocks: &self.ftl.blocks,
-            pages: &self.ftl.pages,
+            ftl: self.ftl.view(),
             flash: &self.flash,
             urgent,
             hold_writes: urgent && self.scheduler.hold_writes,
@@ -195,16 +194,6 @@ impl Device {
     }
 
     /// A transaction is ready for the flash.
-    #[inline]
-    pub(crate) fn schedule(&mut self, id: u32) {
-        let now = self.now;
-        let tr = &mut self.transactions[id];
-        debug_assert_eq!(tr.mark, now, "the time in the queue begins");
-        tr.place = Place::Queue;
-        self.enlist(id);
-    }
-
-    /// The same for a transaction whose place is the queue already.
     #[inline]
     pub(crate) fn enlist(&mut self, id: u32) {
         debug_assert_eq!(self.transactions[id].mark, self.now, "the time in the queue begins");
@@ -254,7 +243,7 @@ impl Device {
         let simple = tr.source != Source::Gc
             && match tr.op {
                 Op::Read => true,
-                Op::Program => view::is_ready(tr, self.scheduler.ordered, &self.ftl.blocks),
+                Op::Program => view::is_ready(tr, self.scheduler.ordered, self.ftl.view()),
                 Op::Erase => false,
             };
         let place = self.flash.place_of(self.flash.die_of(tr.plane));
@@ -398,7 +387,7 @@ impl Device {
     /// Collection goes before user work on the chip.
     #[inline]
     fn is_urgent(&self, chip: u32) -> bool {
-        !self.scheduler.preemptible || self.ftl.urgent_planes[chip as usize] > 0
+        !self.scheduler.preemptible || self.ftl.is_urgent(chip)
     }
 
     /// Issues a read command on a chip, if one of its idle dies has one waiting. Chips that are
@@ -435,8 +424,7 @@ impl Device {
     /// Issues a command on a chip, if one of its dies can take one.
     fn serve(&mut self, chip: u32) -> bool {
         let urgent = self.is_urgent(chip);
-        self.scheduler.hold_writes =
-            self.scheduler.writes_wait && self.ftl.unerased[chip as usize] > 0;
+        self.scheduler.hold_writes = self.scheduler.writes_wait && self.ftl.awaits_erase(chip);
         let dies = self.flash.dies_of(chip);
         if dies.len() == 1 {
             return self.serve_die(dies.start, urgent);
@@ -542,14 +530,14 @@ impl Device {
         while let Some(id) = self.cancelled.pop() {
             self.take_from_queue(self.flash.place_of(die), id);
             assert_eq!(self.transactions[id].source, Source::Gc, "only migrations are cancelled");
-            self.migration_cancelled(id);
+            self.ftl.migration_cancelled(&mut crate::device::context!(self), id);
+            self.hand_on();
         }
     }
 
     /// The old data of a queued write are here.
     pub(crate) fn unblock(&mut self, id: u32) {
-        let tr = &mut self.transactions[id];
-        tr.blocked = false;
+        let tr = &self.transactions[id];
         let die = self.flash.die_of(tr.plane);
         self.scheduler.policy.unblocked(die);
         self.offer_at(self.flash.place_of(die));
@@ -558,7 +546,7 @@ impl Device {
     /// Checks the state of the policy.
     pub(crate) fn audit_policy(&self) {
         let is_ready = |id: u32| {
-            view::is_ready(&self.transactions[id], self.scheduler.ordered, &self.ftl.blocks)
+            view::is_ready(&self.transactions[id], self.scheduler.ordered, self.ftl.view())
         };
         self.scheduler.policy.audit(&is_ready);
     }
@@ -584,7 +572,7 @@ impl Device {
     #[inline]
     pub(crate) fn left_queue(&mut self, place: DiePlace, op: Op, flow: u16, waited: Time) {
         if op == Op::Erase {
-            self.ftl.unerased[place.chip as usize] -= 1;
+            self.ftl.erase_sent(place.chip);
         }
         if self.scheduler.left(place, flow, waited) && self.flash.end_waiting(place) {
             self.scheduler.pending[place.channel as usize] &= !(1 << place.chip_in_channel);

@@ -3,17 +3,15 @@
 use flashlane_engine::{Slab, Time};
 
 use crate::flash::Flash;
-use crate::ftl::blocks::{Blocks, Stream};
-use crate::ftl::pages::PageTables;
-use crate::layout::SECTOR_BYTES;
-use crate::transaction::{Op, Source, Transaction};
+use crate::ftl::view::FlashView;
+use crate::transaction::{Op, Transaction};
 
 /// What a policy may see and touch when it decides.
 pub(crate) struct View<'a> {
     pub(crate) now: Time,
     pub(crate) transactions: &'a mut Slab<Transaction>,
-    pub(crate) blocks: &'a Blocks,
-    pub(crate) pages: &'a PageTables,
+    /// Pages and blocks.
+    pub(crate) ftl: FlashView<'a>,
     pub(crate) flash: &'a Flash,
     /// Some plane of the chip is short of free blocks, or collection may not be preempted.
     pub(crate) urgent: bool,
@@ -33,13 +31,13 @@ pub(crate) struct View<'a> {
 impl View<'_> {
     /// Bytes of a page.
     pub(crate) fn page_bytes(&self) -> u64 {
-        u64::from(self.pages.full_mask().count_ones()) * SECTOR_BYTES
+        self.ftl.page_bytes()
     }
 
     /// Command, transfer and array time of a transaction. Unit: picoseconds.
     pub(crate) fn cost(&self, tr: &Transaction) -> u64 {
         let timing = self.flash.timing();
-        let page = if tr.op == Op::Erase { 0 } else { self.blocks.page_of(tr.ppa) };
+        let page = if tr.op == Op::Erase { 0 } else { self.ftl.page_in_block(tr.ppa) };
         let sectors = tr.sectors();
         let data = if tr.op == Op::Erase { 0 } else { timing.data(sectors) };
         timing.command(tr.op, 1) + data + timing.array(tr.op, page, sectors)
@@ -57,7 +55,7 @@ impl View<'_> {
 
     fn page_time(&self, op: Op) -> u64 {
         let timing = self.flash.timing();
-        let sectors = self.pages.full_mask().count_ones();
+        let sectors = self.ftl.page_sectors();
         timing.command(op, 1) + timing.data(sectors) + timing.array(op, 0, sectors)
     }
 
@@ -83,37 +81,35 @@ impl View<'_> {
 
     /// Collection is all that gives the die room for host writes, or may not wait.
     pub(crate) fn must_collect(&self, die: u32) -> bool {
-        !self.preemptible || self.planes(die).any(|plane| self.blocks.is_out_of_room(plane))
+        !self.preemptible || self.planes(die).any(|plane| self.ftl.is_out_of_room(plane))
     }
 
     /// Blocks of the die in collection, up to their erase.
     pub(crate) fn jobs(&self, die: u32) -> u32 {
-        self.planes(die).map(|plane| self.blocks.planes[plane as usize].jobs).sum()
+        self.planes(die).map(|plane| self.ftl.jobs(plane)).sum()
     }
 
     /// Free pages of a plane, without those of open blocks.
     pub(crate) fn free_pages(&self, plane: u32) -> u64 {
-        let free = self.blocks.planes[plane as usize].free;
-        u64::from(free) * u64::from(self.blocks.pages_per_block())
+        self.ftl.free_pages(plane)
     }
 
     /// A queued migration of a page that is no longer valid.
     #[inline]
     pub(super) fn is_stale(&self, id: u32) -> bool {
-        let tr = &self.transactions[id];
-        tr.source == Source::Gc && tr.op == Op::Read && self.pages.lpa(tr.ppa) != tr.lpa
+        self.ftl.is_stale(&self.transactions[id])
     }
 
     /// A write of a page that collection moves from one die to another.
     pub(crate) fn is_relocated(&self, tr: &Transaction) -> bool {
-        self.blocks.block(self.blocks.block_of(tr.ppa)).stream == Stream::Relocated
+        self.ftl.is_relocated(tr)
     }
 
     /// Nothing keeps the transaction in its queue: a program has its old data, and its page is the
     /// next one of its block, or order does not matter.
     #[inline]
     pub(crate) fn is_ready(&self, tr: &Transaction) -> bool {
-        is_ready(tr, self.ordered, self.blocks)
+        is_ready(tr, self.ordered, self.ftl)
     }
 
     /// `id` may join the command being formed.
@@ -125,7 +121,7 @@ impl View<'_> {
             let leader = &self.transactions[self.batch[0]];
             tr.op == leader.op
                 && (tr.op == Op::Erase
-                    || self.blocks.page_of(tr.ppa) == self.blocks.page_of(leader.ppa))
+                    || self.ftl.page_in_block(tr.ppa) == self.ftl.page_in_block(leader.ppa))
                 && self.is_ready(tr)
         }
     }
@@ -133,13 +129,12 @@ impl View<'_> {
 
 /// Nothing keeps a transaction in its queue, where programs leave in order or not.
 #[inline]
-pub(super) fn is_ready(tr: &Transaction, ordered: bool, blocks: &Blocks) -> bool {
+pub(super) fn is_ready(tr: &Transaction, ordered: bool, ftl: FlashView<'_>) -> bool {
     if tr.op != Op::Program {
         return true;
     }
     if tr.blocked || !ordered {
         return !tr.blocked;
     }
-    let block = blocks.block(blocks.block_of(tr.ppa));
-    u32::from(block.issued) == blocks.page_of(tr.ppa)
+    ftl.is_next(tr.ppa)
 }

@@ -25,6 +25,7 @@ pub(super) fn summarise(
     let flows = (0..workload.flows.len())
         .map(|flow| flow_summary(run, workload, flow, &counted.work[flow]))
         .collect();
+    let (page_table_bytes, partial_page_bytes) = drive.ftl().table_bytes();
     let mut summary = Summary {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -55,8 +56,8 @@ pub(super) fn summarise(
         chips: (0..geometry.chips()).map(|chip| chip_summary(run, chip, &counted)).collect(),
         memory: MemorySummary {
             physical_pages: geometry.pages(),
-            page_table_bytes: drive.ftl.pages.bytes(),
-            partial_page_bytes: drive.ftl.pages.side_table_bytes(),
+            page_table_bytes,
+            partial_page_bytes,
         },
         waf_only: Some(waf_only(run, &all, &counted, wall_s)),
         ..Summary::default()
@@ -80,16 +81,19 @@ pub(super) struct Taken {
 
 impl Taken {
     pub(super) fn of(run: &WafRun<'_>) -> Self {
-        let (drive, ftl) = (&run.drive, &run.drive.ftl);
-        let erased = if drive.erases == 0 { 0 } else { ftl.blocks.count() as u32 };
+        let (drive, ftl) = (&run.drive, run.drive.ftl());
+        let counts = ftl.counts();
         Self {
             work: drive.work.clone(),
             erases: drive.erases,
-            block_erases: (0..erased).map(|block| ftl.blocks.block(block).erases).collect(),
-            wear_leveling_moves: ftl.wear_leveling_moves,
-            gc_invocations: ftl.gc_invocations,
+            block_erases: match drive.erases {
+                0 => Vec::new(),
+                _ => ftl.erases_of_blocks(),
+            },
+            wear_leveling_moves: counts.wear_leveling_moves,
+            gc_invocations: counts.gc_invocations,
             evictions: drive.cache.evictions(),
-            writebacks: ftl.mapping.as_ref().map_or(0, |table| table.writebacks),
+            writebacks: counts.writebacks,
         }
     }
 
@@ -196,8 +200,8 @@ fn chip_summary(run: &WafRun<'_>, chip: u32, counted: &Taken) -> ChipSummary {
 }
 
 fn waf_only(run: &WafRun<'_>, all: &Taken, counted: &Taken, wall_s: f64) -> WafOnlySummary {
-    let planes = &run.drive.ftl.blocks.planes;
-    let free = || planes.iter().map(|plane| plane.free);
+    let free = run.drive.ftl().free_blocks();
+    let planes = free.clone().count();
     let flows: Vec<WafOnlyFlow> = counted
         .work
         .iter()
@@ -213,9 +217,9 @@ fn waf_only(run: &WafRun<'_>, all: &Taken, counted: &Taken, wall_s: f64) -> WafO
         page_writes: counted.work.iter().map(pages).sum(),
         page_writes_per_wall_s: per_second(all.work.iter().map(pages).sum()),
         host_page_writes_per_wall_s: per_second(all.sum(|w| w.host_programs)),
-        free_blocks_min: free().min().unwrap_or(0),
-        free_blocks_mean: free().map(f64::from).sum::<f64>() / planes.len().max(1) as f64,
-        free_blocks_max: free().max().unwrap_or(0),
+        free_blocks_min: free.clone().min().unwrap_or(0),
+        free_blocks_mean: free.clone().map(f64::from).sum::<f64>() / planes.max(1) as f64,
+        free_blocks_max: free.max().unwrap_or(0),
         flows,
     }
 }

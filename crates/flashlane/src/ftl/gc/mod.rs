@@ -9,6 +9,7 @@ mod collector;
 mod cost_benefit;
 mod fifo;
 mod greedy;
+mod job;
 pub mod mean_field;
 mod none;
 mod random;
@@ -20,10 +21,11 @@ use flashlane_engine::Rng;
 
 use crate::ftl::blocks::{Block, BlockState, first_fewest};
 
-pub(crate) use collector::{Job, JobKind};
+pub(super) use collector::Collector;
 pub use cost_benefit::CostBenefitConfig;
 pub use fifo::FifoConfig;
 pub use greedy::GreedyConfig;
+pub(super) use job::{Job, JobKind};
 pub use mean_field::SteadyState;
 pub use none::NoneConfig;
 pub use random::RandomConfig;

@@ -3,7 +3,8 @@
 use flashlane_engine::NONE;
 
 use super::{Sequential, Spot};
-use crate::device::Device;
+use crate::context::Context;
+use crate::ftl::Ftl;
 use crate::ftl::blocks::Stream;
 use crate::ftl::gc::Job;
 use crate::transaction::{Op, Source};
@@ -55,9 +56,9 @@ impl Merge {
     }
 }
 
-impl Device {
+impl Ftl {
     /// Goes on with the merge of a plane as far as possible without waiting.
-    pub(crate) fn continue_merge(&mut self, plane: u32) {
+    pub(crate) fn continue_merge(&mut self, ctx: &mut Context<'_>, plane: u32) {
         while let Some(merge) = self.merge_of(plane) {
             if merge.busy {
                 return;
@@ -71,37 +72,37 @@ impl Device {
                         self.merge_mut(plane).logical = logical;
                         self.merge_mut(plane).next = 0;
                     }
-                    None => self.end_full_merge(plane, victim),
+                    None => self.end_full_merge(ctx, plane, victim),
                 }
-            } else if !self.copy_next(plane, merge) {
+            } else if !self.copy_next(ctx, plane, merge) {
                 return;
             }
         }
     }
 
     fn merge_of(&self, plane: u32) -> Option<Merge> {
-        self.ftl.hybrid.as_ref().expect("mapping is hybrid").merges[plane as usize]
+        self.hybrid().merges[plane as usize]
     }
 
     fn merge_mut(&mut self, plane: u32) -> &mut Merge {
-        let hybrid = self.ftl.hybrid.as_mut().expect("mapping is hybrid");
+        let hybrid = self.hybrid_mut();
         hybrid.merges[plane as usize].as_mut().expect("a merge is under way")
     }
 
     /// The logical block of the first valid page of a log block.
     fn logical_block_in(&self, flow: u16, block: u32) -> Option<u32> {
-        let hybrid = self.ftl.hybrid.as_ref().expect("mapping is hybrid");
-        let first = self.ftl.blocks.first_page(block);
+        let hybrid = self.hybrid();
+        let first = self.blocks.first_page(block);
         (first..first + hybrid.pages_per_block)
-            .map(|ppa| self.ftl.pages.lpa(ppa))
+            .map(|ppa| self.pages.lpa(ppa))
             .find(|&lpa| lpa != NONE)
             .map(|lpa| hybrid.spot(flow, lpa).logical)
     }
 
     /// Starts to copy the next valid page of the logical block, or ends it after the last. False where
     /// the merge has to wait.
-    fn copy_next(&mut self, plane: u32, merge: Merge) -> bool {
-        let hybrid = self.ftl.hybrid.as_ref().expect("mapping is hybrid");
+    fn copy_next(&mut self, ctx: &mut Context<'_>, plane: u32, merge: Merge) -> bool {
+        let hybrid = self.hybrid();
         let pages =
             hybrid.partition(plane, merge.flow).pages_of(merge.logical, hybrid.pages_per_block);
         let mut offset = merge.next;
@@ -110,83 +111,83 @@ impl Device {
                 break None;
             }
             let lpa = hybrid.lpa(plane, merge.flow, Spot { logical: merge.logical, offset });
-            if self.ftl.pages.ppa(lpa) != NONE {
+            if self.pages.ppa(lpa) != NONE {
                 break Some(lpa);
             }
             offset += 1;
         };
         self.merge_mut(plane).next = offset;
         let Some(lpa) = found else {
-            self.end_logical_block(plane);
+            self.end_logical_block(ctx, plane);
             return true;
         };
         if merge.target == NONE {
-            if self.ftl.blocks.planes[plane as usize].free == 0 {
+            if self.blocks.planes[plane as usize].free == 0 {
                 return false;
             }
-            let target = self.ftl.blocks.take_block(plane, merge.flow, Stream::Gc);
+            let target = self.blocks.take_block(plane, merge.flow, Stream::Gc);
             self.merge_mut(plane).target = target;
         }
         let target = self.merge_mut(plane).target;
         // Pages before this one that hold nothing are left out: then all programs must be over.
-        let block = self.ftl.blocks.block(target);
+        let block = self.blocks.block(target);
         if u32::from(block.allocated) < offset {
             if !block.quiet() {
                 return false;
             }
-            self.ftl.blocks.skip_to(target, offset);
+            self.blocks.skip_to(target, offset);
         }
         self.merge_mut(plane).busy = true;
-        let id = self.new_transaction(Source::Gc, Op::Read, merge.flow, lpa);
-        let mask = self.ftl.pages.full_mask();
-        let tr = &mut self.transactions[id];
-        (tr.ppa, tr.plane) = (self.ftl.pages.ppa(lpa), plane);
+        let id = self.new_transaction(ctx, Source::Gc, Op::Read, merge.flow, lpa);
+        let mask = self.pages.full_mask();
+        let tr = &mut ctx.transactions[id];
+        (tr.ppa, tr.plane) = (self.pages.ppa(lpa), plane);
         tr.set_mask(mask);
-        self.read_physical(id);
+        self.read_physical(ctx, id);
         false
     }
 
     /// The page to copy is in the controller, unless the host wrote it again meanwhile.
-    pub(crate) fn merge_read_done(&mut self, id: u32) {
-        let now = self.now;
-        let tr = self.transactions[id];
+    pub(crate) fn merge_read_done(&mut self, ctx: &mut Context<'_>, id: u32) {
+        let now = ctx.now;
+        let tr = ctx.transactions[id];
         let plane = tr.plane;
-        if self.ftl.pages.lpa(tr.ppa) != tr.lpa {
-            self.merge_read_cancelled(id);
+        if self.pages.lpa(tr.ppa) != tr.lpa {
+            self.merge_read_cancelled(ctx, id);
             return;
         }
-        self.release_block(id);
+        self.release_block(ctx, id);
         let target = self.merge_mut(plane).target;
         self.merge_mut(plane).next += 1;
-        let ppa = self.ftl.blocks.append(target);
-        self.invalidate(tr.ppa);
-        self.ftl.pages.place(tr.lpa, ppa);
-        self.ftl.gc_moves += 1;
-        self.ftl.blocks.planes[plane as usize].programs += 1;
-        let write = &mut self.transactions[id];
+        let ppa = self.blocks.append(target);
+        self.invalidate(ctx, tr.ppa);
+        self.pages.place(tr.lpa, ppa);
+        self.gc_moves += 1;
+        self.blocks.planes[plane as usize].programs += 1;
+        let write = &mut ctx.transactions[id];
         (write.op, write.ppa, write.mark) = (Op::Program, ppa, now);
-        self.schedule(id);
+        self.schedule(ctx, id);
     }
 
     /// The page has another place now: look again.
-    pub(crate) fn merge_read_cancelled(&mut self, id: u32) {
-        self.release_block(id);
-        let plane = self.transactions[id].plane;
-        self.transactions.remove(id);
+    pub(crate) fn merge_read_cancelled(&mut self, ctx: &mut Context<'_>, id: u32) {
+        self.release_block(ctx, id);
+        let plane = ctx.transactions[id].plane;
+        ctx.transactions.remove(id);
         self.merge_mut(plane).busy = false;
-        self.continue_merge(plane);
+        self.continue_merge(ctx, plane);
     }
 
     /// A copy is on flash.
-    pub(crate) fn merge_program_done(&mut self, plane: u32) {
+    pub(crate) fn merge_program_done(&mut self, ctx: &mut Context<'_>, plane: u32) {
         self.merge_mut(plane).busy = false;
-        self.continue_merge(plane);
+        self.continue_merge(ctx, plane);
     }
 
     /// Every page of the logical block is in the target, which becomes its data block.
-    fn end_logical_block(&mut self, plane: u32) {
+    fn end_logical_block(&mut self, ctx: &mut Context<'_>, plane: u32) {
         let merge = *self.merge_mut(plane);
-        let hybrid = self.ftl.hybrid.as_mut().expect("mapping is hybrid");
+        let hybrid = self.hybrid_mut();
         let partition = hybrid.partition_mut(plane, merge.flow);
         let data = &mut partition.data[merge.logical as usize];
         let old = std::mem::replace(data, merge.target);
@@ -196,7 +197,7 @@ impl Device {
                 let gathered = partition.sequential.take_if(|s| s.logical == merge.logical);
                 hybrid.full_merges += 1;
                 if let Some(sequential) = gathered {
-                    self.give_up(sequential.block);
+                    self.give_up(ctx, sequential.block);
                 }
                 let merge = self.merge_mut(plane);
                 (merge.logical, merge.target) = (NONE, NONE);
@@ -211,32 +212,32 @@ impl Device {
             }
         }
         if old != NONE {
-            self.give_up(old);
+            self.give_up(ctx, old);
         }
         if merge.kind == Kind::Partial {
-            self.unpark(plane);
+            self.unpark(ctx, plane);
         }
     }
 
     /// Nothing valid is left in the log block.
-    fn end_full_merge(&mut self, plane: u32, victim: u32) {
+    fn end_full_merge(&mut self, ctx: &mut Context<'_>, plane: u32, victim: u32) {
         let flow = self.merge_mut(plane).flow;
-        let hybrid = self.ftl.hybrid.as_mut().expect("mapping is hybrid");
+        let hybrid = self.hybrid_mut();
         hybrid.merges[plane as usize] = None;
         let oldest = hybrid.partition_mut(plane, flow).log.pop_front();
         assert_eq!(oldest, Some(victim), "the oldest log block was merged");
-        self.give_up(victim);
-        self.unpark(plane);
+        self.give_up(ctx, victim);
+        self.unpark(ctx, plane);
     }
 
     /// A block lost its role: it is erased as soon as nobody reads it and no program is under way.
-    pub(super) fn give_up(&mut self, block: u32) {
-        let plane = self.ftl.blocks.plane_of(block);
-        let state = self.ftl.blocks.collect(block);
+    pub(super) fn give_up(&mut self, ctx: &mut Context<'_>, block: u32) {
+        let plane = self.blocks.plane_of(block);
+        let state = self.blocks.collect(block);
         assert_eq!(state.valid, 0, "a block without a role holds nothing valid");
-        self.ftl.gc_invocations += 1;
-        self.ftl.blocks.planes[plane as usize].jobs += 1;
-        self.ftl.jobs.insert(Job::of(block));
-        self.erase_if_empty(block);
+        self.gc_invocations += 1;
+        self.blocks.planes[plane as usize].jobs += 1;
+        self.jobs.insert(Job::of(block));
+        self.erase_if_empty(ctx, block);
     }
 }

@@ -16,6 +16,7 @@
 //! TECS 6(3), 2007); MQSim (FAST'18) section 4.2.2 names hybrid mapping. Ours: a FAST for each plane and
 //! flow, programs of a block in order, as flash of several bits a cell needs.
 
+mod audit;
 mod merge;
 
 use std::collections::VecDeque;
@@ -23,7 +24,8 @@ use std::collections::VecDeque;
 use flashlane_engine::NONE;
 
 use super::blocks::{Blocks, Stream};
-use crate::device::Device;
+use super::{Ftl, Layer};
+use crate::context::Context;
 use crate::layout::Layout;
 use merge::Merge;
 
@@ -87,9 +89,9 @@ pub(crate) struct Hybrid {
     merges: Vec<Option<Merge>>,
     log_blocks: usize,
     pages_per_block: u32,
-    pub(crate) full_merges: u64,
-    pub(crate) partial_merges: u64,
-    pub(crate) switch_merges: u64,
+    full_merges: u64,
+    partial_merges: u64,
+    switch_merges: u64,
 }
 
 impl Hybrid {
@@ -128,6 +130,11 @@ impl Hybrid {
             partial_merges: 0,
             switch_merges: 0,
         }
+    }
+
+    /// Merges so far: full, partial, switch.
+    pub(super) fn merges_done(&self) -> [u64; 3] {
+        [self.full_merges, self.partial_merges, self.switch_merges]
     }
 
     fn partition(&self, plane: u32, flow: u16) -> &Partition {
@@ -256,11 +263,25 @@ enum Place {
     Wait,
 }
 
-impl Device {
+impl Ftl {
+    fn hybrid(&self) -> &Hybrid {
+        match &self.layer {
+            Layer::Hybrid(hybrid) => hybrid,
+            _ => unreachable!("mapping is hybrid"),
+        }
+    }
+
+    fn hybrid_mut(&mut self) -> &mut Hybrid {
+        match &mut self.layer {
+            Layer::Hybrid(hybrid) => hybrid,
+            _ => unreachable!("mapping is hybrid"),
+        }
+    }
+
     /// Gives a host write its page in a log block. `None`: it waits for a merge or an erase.
     pub(crate) fn place_in_log(&mut self, plane: u32, flow: u16, lpa: u32) -> Option<u32> {
-        let hybrid = self.ftl.hybrid.as_mut().expect("mapping is hybrid");
-        match hybrid.place(plane, flow, lpa, &mut self.ftl.blocks) {
+        let Layer::Hybrid(hybrid) = &mut self.layer else { unreachable!("mapping is hybrid") };
+        match hybrid.place(plane, flow, lpa, &mut self.blocks) {
             Place::At(ppa) => Some(ppa),
             Place::After(merge) => {
                 // One merge at a time on a plane; the write asks again when it is over.
@@ -272,8 +293,8 @@ impl Device {
     }
 
     /// A write has its page: a full sequential log block becomes the data block.
-    pub(crate) fn placed_in_log(&mut self, plane: u32, flow: u16) {
-        let hybrid = self.ftl.hybrid.as_mut().expect("mapping is hybrid");
+    pub(crate) fn placed_in_log(&mut self, ctx: &mut Context<'_>, plane: u32, flow: u16) {
+        let hybrid = self.hybrid_mut();
         let pages_per_block = hybrid.pages_per_block;
         let partition = hybrid.partition_mut(plane, flow);
         let Some(Sequential { block, logical, next }) = partition.sequential else { return };
@@ -284,42 +305,7 @@ impl Device {
         let old = std::mem::replace(&mut partition.data[logical as usize], block);
         hybrid.switch_merges += 1;
         if old != NONE {
-            self.give_up(old);
-        }
-    }
-
-    /// Checks that every block has one role and every data block its own pages only.
-    pub(crate) fn audit_hybrid(&self) {
-        let Some(hybrid) = &self.ftl.hybrid else { return };
-        let mut roles = vec![false; self.ftl.blocks.count()];
-        let mut take = |block: u32| {
-            assert!(
-                !std::mem::replace(&mut roles[block as usize], true),
-                "block {block}: one role"
-            );
-        };
-        for plane in 0..self.geometry.planes() {
-            for flow in 0..hybrid.striping.len() as u16 {
-                let partition = hybrid.partition(plane, flow);
-                assert!(partition.log.len() <= hybrid.log_blocks, "log blocks are counted");
-                partition.log.iter().for_each(|&block| take(block));
-                let sequential = partition.sequential.map(|s| (s.logical, s.block));
-                let data = (0..).zip(partition.data.iter().copied()).filter(|(_, b)| *b != NONE);
-                for (logical, block) in data.chain(sequential) {
-                    take(block);
-                    for offset in 0..hybrid.pages_per_block {
-                        let lpa = self.ftl.pages.lpa(self.ftl.blocks.first_page(block) + offset);
-                        if lpa != NONE {
-                            let spot = Spot { logical, offset };
-                            assert_eq!(hybrid.spot(flow, lpa), spot, "a page at its place");
-                        }
-                    }
-                }
-            }
-            if let Some(target) = hybrid.merges[plane as usize].as_ref().and_then(Merge::own_target)
-            {
-                take(target);
-            }
+            self.give_up(ctx, old);
         }
     }
 }

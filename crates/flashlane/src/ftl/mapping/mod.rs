@@ -11,9 +11,9 @@ mod write_back;
 
 use flashlane_engine::{DenseMap, Divisor, NONE, prefetch};
 
-use super::Ftl;
 use super::config::FtlSettings;
-use crate::device::Device;
+use super::{Ftl, Layer, Seen};
+use crate::context::Context;
 use crate::layout::Layout;
 use crate::transaction::{Op, Place, Source, Transaction};
 use cmt::Cmt;
@@ -248,43 +248,63 @@ impl MappingTable {
     }
 }
 
-impl Device {
+/// Whoever asks for the table has one.
+const PRESENT: &str = "translation pages exist";
+
+impl Ftl {
+    fn table(&self) -> &MappingTable {
+        self.mapping.as_ref().expect(PRESENT)
+    }
+
+    fn table_mut(&mut self) -> &mut MappingTable {
+        self.mapping.as_mut().expect(PRESENT)
+    }
+
     /// Looks up the mapping of a transaction's logical page; the transaction goes on now or when
     /// its translation page has arrived.
-    pub(crate) fn translate(&mut self, id: u32) {
-        if self.knows_mapping(id, self.transactions[id].flow) {
-            self.translated(id);
+    pub(crate) fn translate(&mut self, ctx: &mut Context<'_>, id: u32) {
+        let flow = ctx.transactions[id].flow;
+        if self.knows_mapping(ctx, id, flow) {
+            self.translated(ctx, id);
+        }
+    }
+
+    /// Translation is known: the transaction goes on.
+    fn translated(&mut self, ctx: &mut Context<'_>, id: u32) {
+        match ctx.transactions[id].op {
+            Op::Read => self.resolve_read(ctx, id),
+            _ => self.resolve_write(ctx, id),
         }
     }
 
     /// True if the mapping is at hand; else the transaction goes on by itself.
     #[inline(always)]
-    pub(super) fn knows_mapping(&mut self, id: u32, flow: u16) -> bool {
-        if self.ftl.in_place {
-            self.access_in_place(id);
+    pub(super) fn knows_mapping(&mut self, ctx: &mut Context<'_>, id: u32, flow: u16) -> bool {
+        if matches!(self.layer, Layer::InPlace) {
+            self.access_in_place(ctx, id);
             return false;
         }
-        if self.ftl.mapping.is_some() {
-            return self.look_up_entry(id);
+        if self.mapping.is_some() {
+            return self.look_up_entry(ctx, id);
         }
-        self.recorder.flows[flow as usize].work.cmt_hits += 1;
+        self.flows[flow as usize].cmt_hits += 1;
         true
     }
 
     /// The same where entries are cached.
-    fn look_up_entry(&mut self, id: u32) -> bool {
-        let Transaction { flow, lpa, op, .. } = self.transactions[id];
-        let work = &mut self.recorder.flows[flow as usize].work;
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+    fn look_up_entry(&mut self, ctx: &mut Context<'_>, id: u32) -> bool {
+        let Transaction { flow, lpa, op, .. } = ctx.transactions[id];
+        let pages = &mut self.flows[flow as usize];
+        let table = self.mapping.as_mut().expect(PRESENT);
         if table.cmt(flow).touch(lpa) {
-            work.cmt_hits += 1;
+            pages.cmt_hits += 1;
             return true;
         }
-        work.cmt_misses += 1;
+        pages.cmt_misses += 1;
         let page = table.page_of(flow, lpa);
         let known = table.on_flash(page) == NONE || table.departing.get(page).is_some();
         if known {
-            self.cache_entry(flow, lpa, page, false);
+            self.cache_entry(ctx, flow, lpa, page, false);
             return true;
         }
         let reserves = table.rules.reserves;
@@ -293,111 +313,113 @@ impl Device {
             Some(at) => table.waiting[at as usize].push(id, op),
             None => table.start_waiting(page, id, op),
         }
-        self.transactions[id].place = Place::Translation;
+        ctx.transactions[id].place = Place::Translation;
         if reserves {
-            self.reserve_entry(flow, lpa, page);
+            self.reserve_entry(ctx, flow, lpa, page);
         }
         if reading.is_none() {
-            self.read_translation_page(flow, page, NONE);
+            self.read_translation_page(ctx, flow, page, NONE);
         }
         false
     }
 
     /// Takes a place in the cache for an entry whose translation page is being read.
-    fn reserve_entry(&mut self, flow: u16, lpa: u32, page: u32) {
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
-        if !table.cmt(flow).contains(lpa) && self.make_room(flow) {
-            let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+    fn reserve_entry(&mut self, ctx: &mut Context<'_>, flow: u16, lpa: u32, page: u32) {
+        let table = self.table_mut();
+        if !table.cmt(flow).contains(lpa) && self.make_room(ctx, flow) {
+            let table = self.table_mut();
             table.cmt(flow).reserve(lpa, page, flow);
         }
     }
 
     /// Reads a translation page, for misses or (with a dependent write) to merge it.
-    fn read_translation_page(&mut self, flow: u16, page: u32, dependent: u32) -> u32 {
-        let id = self.new_transaction(Source::Mapping, Op::Read, flow, page);
-        let table = self.ftl.mapping.as_ref().expect("translation pages exist");
+    fn read_translation_page(
+        &mut self,
+        ctx: &mut Context<'_>,
+        flow: u16,
+        page: u32,
+        dependent: u32,
+    ) -> u32 {
+        let id = self.new_transaction(ctx, Source::Mapping, Op::Read, flow, page);
+        let table = self.table();
         let ppa = table.on_flash(page);
-        let plane = self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa));
-        let mask = if table.rules.short_reads { 1 } else { self.ftl.pages.full_mask() };
-        let tr = &mut self.transactions[id];
+        let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
+        let mask = if table.rules.short_reads { 1 } else { self.pages.full_mask() };
+        let tr = &mut ctx.transactions[id];
         tr.ppa = ppa;
         tr.plane = plane;
         tr.set_mask(mask);
         tr.dependent = dependent;
         tr.merging = dependent != NONE;
-        self.read_physical(id);
+        self.read_physical(ctx, id);
         id
     }
 
     /// A translation page is in the controller.
-    pub(crate) fn mapping_read_done(&mut self, id: u32) {
-        self.release_block(id);
-        let tr = self.transactions[id];
-        self.transactions.remove(id);
+    pub(crate) fn mapping_read_done(&mut self, ctx: &mut Context<'_>, id: u32) {
+        self.release_block(ctx, id);
+        let tr = ctx.transactions[id];
+        ctx.transactions.remove(id);
         if tr.merging {
-            if self.observer.is_some() {
-                self.observe_end(id);
-            }
+            self.tell(Seen::TranslationRead { transaction: id });
             if tr.dependent != NONE {
-                self.place_write(tr.dependent);
+                self.place_write(ctx, tr.dependent);
             }
             return;
         }
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        let table = self.table_mut();
         let (at, waiting) = table.take_waiting(tr.lpa);
-        if self.observer.is_some() {
-            self.observe_translation(id, &waiting.reads);
-            self.observe_translation(id, &waiting.writes);
-            self.observe_end(id);
+        for &waiter in waiting.reads.iter().chain(&waiting.writes) {
+            let since = ctx.transactions[waiter].mark.0;
+            self.tell(Seen::WaitedForTranslation { transaction: waiter, since, read: id });
         }
+        self.tell(Seen::TranslationRead { transaction: id });
         // Reads first: somebody waits for them.
         for &waiter in waiting.reads.iter().chain(&waiting.writes) {
-            let (flow, lpa) = (self.transactions[waiter].flow, self.transactions[waiter].lpa);
-            self.cache_entry(flow, lpa, tr.lpa, false);
-            self.translated(waiter);
+            let (flow, lpa) = (ctx.transactions[waiter].flow, ctx.transactions[waiter].lpa);
+            self.cache_entry(ctx, flow, lpa, tr.lpa, false);
+            self.translated(ctx, waiter);
         }
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        let table = self.table_mut();
         table.give_back(at, waiting);
     }
 
     /// Puts an entry into the cache; evicts the least recently used one if it is full.
-    fn cache_entry(&mut self, flow: u16, lpa: u32, page: u32, dirty: bool) {
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+    fn cache_entry(&mut self, ctx: &mut Context<'_>, flow: u16, lpa: u32, page: u32, dirty: bool) {
+        let table = self.table_mut();
         if table.cmt(flow).settle(lpa, dirty) {
             return;
         }
-        let room = self.make_room(flow);
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        let room = self.make_room(ctx, flow);
+        let table = self.table_mut();
         if room {
             table.cmt(flow).insert(lpa, page, flow, dirty);
         } else if dirty {
             // Every place is awaited: the change goes to flash at once.
-            self.write_back_page(flow, page);
+            self.write_back_page(ctx, flow, page);
         }
     }
 
     /// Evicts an entry of a full cache; false if every place is awaited.
-    fn make_room(&mut self, flow: u16) -> bool {
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+    fn make_room(&mut self, ctx: &mut Context<'_>, flow: u16) -> bool {
+        let table = self.table_mut();
         let cmt = table.cmt(flow);
         if cmt.has_room() {
             return true;
         }
         let Some(victim) = cmt.evict() else { return false };
-        if self.observer.is_some() {
-            self.observe_eviction(victim.lpa, flow);
-        }
+        self.tell(Seen::Evicted { lpa: victim.lpa, flow });
         if victim.dirty {
-            self.write_back_page(victim.flow, victim.page);
+            self.write_back_page(ctx, victim.flow, victim.page);
         }
         true
     }
 
     /// The mapping of a page changed: its entry is marked, or enters the cache marked.
-    pub(crate) fn mapping_changed(&mut self, flow: u16, lpa: u32) {
-        let Some(table) = &self.ftl.mapping else { return };
+    pub(crate) fn mapping_changed(&mut self, ctx: &mut Context<'_>, flow: u16, lpa: u32) {
+        let Some(table) = &self.mapping else { return };
         let page = table.page_of(flow, lpa);
-        self.cache_entry(flow, lpa, page, true);
+        self.cache_entry(ctx, flow, lpa, page, true);
     }
 }
 

@@ -3,7 +3,8 @@
 use flashlane_engine::NONE;
 
 use super::MappingTable;
-use crate::device::Device;
+use crate::context::Context;
+use crate::ftl::Ftl;
 use crate::ftl::blocks::Stream;
 use crate::transaction::{Op, Place, Source};
 
@@ -34,12 +35,12 @@ impl MappingTable {
     }
 }
 
-impl Device {
+impl Ftl {
     /// Writes a translation page back, with all of its changed entries.
-    pub(super) fn write_back_page(&mut self, flow: u16, page: u32) {
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+    pub(super) fn write_back_page(&mut self, ctx: &mut Context<'_>, flow: u16, page: u32) {
+        let table = self.table_mut();
         if table.rules.unprogrammed {
-            self.forget_write_back(flow, page);
+            self.forget_write_back(ctx, flow, page);
             return;
         }
         table.cmt(flow).clean_page(page);
@@ -51,46 +52,43 @@ impl Device {
         table.writebacks += 1;
         table.departing.insert(page, departing + 3);
         let exists = table.on_flash(page) != NONE;
-        let write = self.new_transaction(Source::Mapping, Op::Program, flow, page);
-        let mask = self.ftl.pages.full_mask();
-        self.transactions[write].set_mask(mask);
+        let write = self.new_transaction(ctx, Source::Mapping, Op::Program, flow, page);
+        let mask = self.pages.full_mask();
+        ctx.transactions[write].set_mask(mask);
         if exists {
-            self.transactions[write].place = Place::Merge;
-            self.read_translation_page(flow, page, write);
+            ctx.transactions[write].place = Place::Merge;
+            self.read_translation_page(ctx, flow, page, write);
         } else {
-            self.place_write(write);
+            self.place_write(ctx, write);
         }
     }
 
     /// A write-back has its place: what changes from now on needs another one.
     pub(crate) fn write_back_placed(&mut self, page: u32) {
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+        let table = self.table_mut();
         let departing = table.departing.get(page).expect("the page is being written back");
         assert_eq!(departing % 2, 1, "one write-back at a time waits for its place");
         table.departing.insert(page, departing - 1);
     }
 
     /// Points the directory at a translation page's new place.
-    pub(crate) fn bind_translation_page(&mut self, page: u32, ppa: u32) {
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+    pub(crate) fn bind_translation_page(&mut self, ctx: &mut Context<'_>, page: u32, ppa: u32) {
+        let table = self.table_mut();
         let old = table.on_flash(page);
         table.set_on_flash(page, ppa);
-        self.ftl.pages.set_lpa(ppa, page);
+        self.pages.set_lpa(ppa, page);
         if old != NONE {
-            self.invalidate(old);
+            self.invalidate(ctx, old);
         }
     }
 
     /// A translation page is on flash.
-    pub(crate) fn mapping_program_done(&mut self, id: u32) {
-        self.page_programmed(id);
-        let tr = self.transactions[id];
-        self.transactions.remove(id);
-        if self.observer.is_some() {
-            self.observe_translation_program(id, &tr);
-        }
-        self.recorder.flows[tr.flow as usize].work.other_programs += 1;
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+    pub(crate) fn mapping_program_done(&mut self, ctx: &mut Context<'_>, id: u32) {
+        self.programmed(ctx, id);
+        let tr = ctx.transactions[id];
+        ctx.transactions.remove(id);
+        self.flows[tr.flow as usize].other_programs += 1;
+        let table = self.table_mut();
         let departing = table.departing.get(tr.lpa).expect("the page was being written back");
         if departing == 2 {
             table.departing.remove(tr.lpa);
@@ -101,11 +99,11 @@ impl Device {
 
     /// The write-back of the released MQSim: the old page is read, the new one is never programmed.
     /// Here it counts as programmed in no time, so that no block is lost.
-    fn forget_write_back(&mut self, flow: u16, page: u32) {
-        let table = self.ftl.mapping.as_mut().expect("translation pages exist");
+    fn forget_write_back(&mut self, ctx: &mut Context<'_>, flow: u16, page: u32) {
+        let sector_count = self.pages.full_mask().count_ones();
+        let table = self.table_mut();
         table.writebacks += 1;
         let mut changed = std::mem::take(&mut table.changed);
-        let sector_count = self.geometry.sectors_per_page;
         let sectors = table.clean_sectors(flow, page, sector_count, &mut changed);
         let cmt = table.cmt(flow);
         cmt.clean_page(page);
@@ -116,15 +114,15 @@ impl Device {
         // Not the start of a write-back, and never its end.
         table.departing.insert(page, 0);
         if table.on_flash(page) != NONE {
-            let read = self.read_translation_page(flow, page, NONE);
-            self.transactions[read].merging = true;
-            self.transactions[read].set_mask(sectors);
+            let read = self.read_translation_page(ctx, flow, page, NONE);
+            ctx.transactions[read].merging = true;
+            ctx.transactions[read].set_mask(sectors);
         }
-        let table = self.ftl.mapping.as_ref().expect("translation pages exist");
-        let plane = self.ftl.allocator.translation_plane(flow, table.index_in_flow(flow, page));
-        if let Some(ppa) = self.ftl.blocks.allocate(plane, flow, Stream::Mapping, false) {
-            self.ftl.blocks.written_at_once(ppa);
-            self.bind_translation_page(page, ppa);
+        let table = self.table();
+        let plane = self.allocator.translation_plane(flow, table.index_in_flow(flow, page));
+        if let Some(ppa) = self.blocks.allocate(plane, flow, Stream::Mapping, false) {
+            self.blocks.written_at_once(ppa);
+            self.bind_translation_page(ctx, page, ppa);
             self.pool_changed(plane);
         }
     }

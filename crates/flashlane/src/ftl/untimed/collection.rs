@@ -47,7 +47,7 @@ impl Untimed {
     pub(super) fn collect(&mut self, plane: u32) {
         while self.ftl.collection_is_due(plane) {
             let Some(block) = self.ftl.select_victim(plane) else { return };
-            if self.ftl.collection_is_free {
+            if self.ftl.is_free() {
                 self.pack(plane, block);
             } else {
                 self.ftl.gc_invocations += 1;
@@ -89,7 +89,7 @@ impl Untimed {
     #[inline]
     pub(super) fn follow(&mut self, plane: u32, at: u64) {
         let state = &self.ftl.blocks.planes[plane as usize];
-        if state.free < self.ftl.threshold {
+        if state.free < self.threshold {
             self.follow_short(plane, at);
         }
     }
@@ -106,7 +106,7 @@ impl Untimed {
     }
 
     fn is_urgent(&self, plane: u32) -> bool {
-        self.ftl.blocks.planes[plane as usize].free < self.ftl.hard_threshold
+        self.ftl.blocks.planes[plane as usize].free < self.hard_threshold
     }
 
     /// Collection goes first on all dies of a chip, for the same time on each, until no plane of it is below
@@ -331,7 +331,7 @@ impl Untimed {
             let collected = |block: &&Block| block.state == BlockState::Collected;
             let found = blocks.of_plane(plane).iter().filter(collected).count();
             assert_eq!(found, jobs as usize, "blocks in collection of plane {plane}");
-            assert!(jobs <= self.ftl.max_jobs, "jobs of plane {plane} are bounded");
+            assert!(jobs <= self.max_jobs, "jobs of plane {plane} are bounded");
         }
     }
 }

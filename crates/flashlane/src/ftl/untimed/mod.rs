@@ -92,7 +92,7 @@ impl WriteBacks {
 
 /// A drive without events. Functions give the time when what they were asked for is done.
 pub(crate) struct Untimed {
-    pub(crate) ftl: Ftl,
+    ftl: Ftl,
     pub(crate) cache: Cache,
     /// By flow.
     pub(crate) work: Vec<FlowWork>,
@@ -100,6 +100,11 @@ pub(crate) struct Untimed {
     dies: Dies,
     /// Blocks being emptied, by die, in order of their start.
     jobs: Vec<VecDeque<Job>>,
+    /// Blocks of a plane in collection at a time.
+    max_jobs: u32,
+    /// Collection starts below so many free blocks, and goes first below so many.
+    threshold: u32,
+    hard_threshold: u32,
     /// Pages that a die programs at a time while collection goes first.
     step: u64,
     /// By pool of the cache.
@@ -124,8 +129,14 @@ impl Untimed {
         let (cache, &CacheConfig { write_back_pages_per_plane, .. }) = cache;
         let bound = geometry.planes() as usize * write_back_pages_per_plane as usize;
         let under_way = WriteBacks { ends: BinaryHeap::with_capacity(bound), bound };
-        let jobs = ftl.max_jobs as usize * geometry.planes_per_die as usize;
+        let collector = ftl.collector().expect("refused for layers that collect nothing");
+        let (max_jobs, threshold) = (collector.max_jobs, collector.threshold);
+        let hard_threshold = collector.hard_threshold;
+        let jobs = max_jobs as usize * geometry.planes_per_die as usize;
         Self {
+            max_jobs,
+            threshold,
+            hard_threshold,
             balances: ftl.allocator.is_dynamic(),
             step: u64::from(geometry.pages_per_block / 16).max(1),
             under_way: vec![under_way; cache.pools()],
@@ -367,10 +378,14 @@ impl Untimed {
         }
     }
 
+    /// The translation layer.
+    pub(crate) fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+
     /// Checks everything that must hold between two requests.
     pub(crate) fn audit(&self, layout: &Layout) {
-        self.ftl.audit_pages(layout);
-        self.ftl.audit_mapping();
+        self.ftl.audit(layout);
         self.cache.audit_slots();
         self.audit_jobs();
         assert!(self.write_backs.is_empty(), "every translation page is written back");

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use flashlane_engine::{NONE, Rng};
 
 use super::*;
+use crate::ftl::view::FlashView;
 use crate::scheduler::bench::{Bench, FLOWS, Work};
 use crate::scheduler::view::is_ready;
 use crate::transaction::{Op, Source};
@@ -123,8 +124,9 @@ impl Trial {
             let queued = self.queued.values().filter(|&&at| at == die).count();
             assert_eq!(self.policy.waiting(die) as usize, queued, "{}: what waits", self.name);
         }
-        let Bench { transactions, blocks, .. } = &self.bench;
-        self.policy.audit(&|id| is_ready(&transactions[id], true, blocks));
+        let Bench { transactions, blocks, pages, .. } = &self.bench;
+        let ftl = FlashView::new(pages, blocks);
+        self.policy.audit(&|id| is_ready(&transactions[id], true, ftl));
     }
 
     /// Settles what a call of the policy formed and cancelled; commands are of an operation, if one is named.

@@ -1,7 +1,5 @@
 //! Stage 3: proportional waits, and the share of collection that goes with a write (section 5.4).
 
-use crate::ftl::blocks::Blocks;
-
 /// Eq. 6 and 7: how long a transaction would have waited, were `other` done first, over its own cost.
 pub(super) fn proportional_wait(waited: u64, other: u64, cost: u64) -> f64 {
     (waited + other) as f64 / cost.max(1) as f64
@@ -43,10 +41,9 @@ impl GcShares {
     }
 
     /// Migrations that go before a write of the flow, of `pending` ones. The write itself counts.
-    pub(super) fn migrations(&mut self, flow: u16, pending: u32, blocks: &Blocks) -> u32 {
+    pub(super) fn migrations(&mut self, flow: u16, pending: u32, valid: f64) -> u32 {
         let at = flow as usize;
         let writes = (self.writes[at] + 1) as f64 / (self.writes.iter().sum::<u64>() + 1) as f64;
-        let valid = blocks.valid_share(flow);
         self.credit[at] += writes * valid * f64::from(pending);
         let count = (self.credit[at] as u32).min(pending);
         self.credit[at] -= f64::from(count);
@@ -62,8 +59,6 @@ impl GcShares {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ftl::blocks::Stream;
-    use crate::layout::Geometry;
 
     #[test]
     fn waits_are_proportional_to_cost() {
@@ -74,30 +69,15 @@ mod tests {
 
     #[test]
     fn migrations_follow_writes_and_valid_pages() {
-        let geometry = Geometry {
-            channels: 1,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 1,
-            blocks_per_plane: 8,
-            pages_per_block: 4,
-            sectors_per_page: 8,
-        };
-        let mut blocks = Blocks::new(geometry, 2, false, 0);
-        for (flow, pages) in [(0, 9), (1, 3)] {
-            for _ in 0..pages {
-                blocks.allocate(0, flow, Stream::Host, false).expect("room");
-            }
-        }
         let mut shares = GcShares::new(2);
         (0..7).for_each(|_| shares.wrote(0));
         (0..4).for_each(|_| shares.wrote(1));
         // Eq. 10: 8/12 of the writes, 9/12 of the pages, 8 pending: 4.
-        assert_eq!(shares.migrations(0, 8, &blocks), 4);
+        assert_eq!(shares.migrations(0, 8, 0.75), 4);
         // 5/12 * 3/12 * 8 = 0.83: the rest is kept and makes one the next time.
-        assert_eq!(shares.migrations(1, 8, &blocks), 0);
-        assert_eq!(shares.migrations(1, 8, &blocks), 1);
+        assert_eq!(shares.migrations(1, 8, 0.25), 0);
+        assert_eq!(shares.migrations(1, 8, 0.25), 1);
         shares.erased();
-        assert_eq!(shares.migrations(0, 4, &blocks), 3, "alone: 9/12 of 4");
+        assert_eq!(shares.migrations(0, 4, 0.75), 3, "alone: 9/12 of 4");
     }
 }

@@ -170,7 +170,8 @@ impl Flin {
         if view.free_pages(plane) >= u64::from(self.config.gc_free_pages) {
             return;
         }
-        let migrations = self.shares.migrations(write.flow, pending, view.blocks);
+        let migrations =
+            self.shares.migrations(write.flow, pending, view.ftl.valid_share(write.flow));
         let erases = due + self.blocks_finished(die, migrations, view);
         self.units[die as usize].batch = Batch { migrations, erases, relocations: 1 };
     }
@@ -181,7 +182,7 @@ impl Flin {
         let mut blocks = self
             .others
             .iter(die, Kind::GC_READ)
-            .map(|id| view.blocks.block_of(view.transactions[id].ppa));
+            .map(|id| view.ftl.block_of(view.transactions[id].ppa));
         let mut finished = 0;
         let mut last = blocks.next();
         for _ in 0..migrations {

@@ -9,6 +9,7 @@ use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::flash::Flash;
 use crate::ftl::FtlState;
 use crate::ftl::blocks::Stream;
+use crate::ftl::view::FlashView;
 use crate::layout::Layout;
 use crate::scheduler::view::is_ready;
 use flashlane_units::{Span, TransferRate};
@@ -77,8 +78,7 @@ impl Unit0 {
         let mut view = View {
             now: Time(self.now * US),
             transactions: &mut self.transactions,
-            blocks: &self.state.blocks,
-            pages: &self.state.pages,
+            ftl: FlashView::new(&self.state.pages, &self.state.blocks),
             flash: &self.flash,
             urgent: false,
             hold_writes: false,
@@ -143,7 +143,8 @@ impl Unit0 {
     }
 
     fn audit(&self) {
-        self.flin.audit(&|id| is_ready(&self.transactions[id], false, &self.state.blocks));
+        let ftl = FlashView::new(&self.state.pages, &self.state.blocks);
+        self.flin.audit(&|id| is_ready(&self.transactions[id], false, ftl));
     }
 
     /// Free pages of plane 0: a block has 32.

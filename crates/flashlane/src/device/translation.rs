@@ -1,0 +1,207 @@
+//! Between translation and the rest: what `ftl` is asked for, and what becomes of what it says.
+
+use super::pages::PagePart;
+use super::{Device, context};
+use crate::cause::Cause;
+use crate::ftl::{Outcome, Seen};
+use crate::request::Chain;
+use crate::transaction::{Op, Source, Transaction};
+
+impl Device {
+    /// Reads one page, or the part of it that the cache does not have, from flash.
+    #[inline(always)]
+    pub(super) fn read_flash(&mut self, id: u32, flow: u16, part: &PagePart) {
+        let tr =
+            self.ftl.new_transaction(&mut context!(self), Source::User, Op::Read, flow, part.lpa);
+        let read = &mut self.transactions[tr];
+        read.set_mask(part.mask);
+        read.request = id;
+        self.requests[id].pending += 1;
+        if self.ftl.read(&mut context!(self), tr, flow) {
+            self.enlist(tr);
+        }
+        self.hand_on();
+    }
+
+    /// Sends one page of a host write to flash, past the cache.
+    pub(super) fn write_through(&mut self, id: u32, part: &PagePart) {
+        let flow = self.requests[id].flow;
+        let tr = self.ftl.new_transaction(
+            &mut context!(self),
+            Source::User,
+            Op::Program,
+            flow,
+            part.lpa,
+        );
+        let write = &mut self.transactions[tr];
+        write.set_mask(part.mask);
+        write.request = id;
+        self.requests[id].pending += 1;
+        self.translate(tr);
+    }
+
+    /// Looks up the mapping of a transaction's logical page; the transaction goes on now, or later by itself.
+    pub(super) fn translate(&mut self, id: u32) {
+        self.ftl.translate(&mut context!(self), id);
+        self.hand_on();
+    }
+
+    /// Trims every page of a request.
+    pub(super) fn trim_pages(&mut self, id: u32) {
+        let flow = self.requests[id].flow;
+        for index in 0..self.page_count(id) {
+            let part = self.page_part(id, index);
+            self.trim_cached(flow, part.lpa, part.mask);
+            self.ftl.trim(&mut context!(self), flow, part.lpa, part.mask);
+            self.hand_on();
+        }
+    }
+
+    /// Free planes below the threshold start collecting at once.
+    pub(super) fn start_collection(&mut self) {
+        self.ftl.start(&mut context!(self));
+        self.hand_on();
+    }
+
+    /// A program or an erase is out of the array: what waited for it goes on.
+    pub(super) fn change_done(&mut self, id: u32, source: Source, op: Op) {
+        self.tell_policy(id);
+        let ctx = &mut context!(self);
+        match (source, op) {
+            (_, Op::Read) => unreachable!("reads end with their data"),
+            (Source::User | Source::Cache, Op::Program) => return self.user_program_done(id),
+            (Source::Mapping, Op::Program) => return self.mapping_program_done(id),
+            (Source::Gc, Op::Program) => self.ftl.migration_program_done(ctx, id),
+            (_, Op::Erase) => self.ftl.erase_done(ctx, id),
+        }
+        self.hand_on();
+    }
+
+    /// A host page, or one from the cache, is on flash.
+    fn user_program_done(&mut self, id: u32) {
+        self.ftl.host_page_programmed(&mut context!(self), id);
+        self.hand_on();
+        if self.observer.is_some() {
+            self.observe_program(id);
+        }
+        let tr = self.transactions[id];
+        self.recorder.transaction_done(&tr);
+        self.transactions.remove(id);
+        if tr.source == Source::Cache {
+            self.write_back_done(&tr);
+        } else {
+            self.part_done(tr.request, &tr.chain);
+        }
+    }
+
+    /// A translation page is on flash.
+    fn mapping_program_done(&mut self, id: u32) {
+        let tr = self.transactions[id];
+        self.ftl.mapping_program_done(&mut context!(self), id);
+        self.hand_on();
+        if self.observer.is_some() {
+            self.observe_translation_program(id, &tr);
+        }
+    }
+
+    /// Read data is over the bus: what waited for it goes on.
+    #[inline(always)]
+    pub(super) fn read_over(&mut self, id: u32, source: Source) {
+        self.tell_policy(id);
+        let ctx = &mut context!(self);
+        match source {
+            Source::User | Source::Cache => return self.user_read_done(id),
+            Source::Gc => self.ftl.migration_read_done(ctx, id),
+            Source::Mapping => self.ftl.mapping_read_done(ctx, id),
+        }
+        self.hand_on();
+    }
+
+    /// Read data of a host page, or of the old part of a partial write, is in the controller.
+    #[inline(always)]
+    fn user_read_done(&mut self, id: u32) {
+        let tr = &mut self.transactions[id];
+        self.recorder.transaction_done(tr);
+        let held = std::mem::take(&mut tr.holds_block);
+        let (merging, request, chain) = (tr.merging, tr.request, tr.chain);
+        let (flow, lpa, ppa, mask) = (tr.flow, tr.lpa, tr.ppa, tr.mask());
+        if held {
+            self.ftl.leave_block(&mut context!(self), ppa);
+            self.hand_on();
+        }
+        if merging {
+            self.ftl.old_data_read(&mut context!(self), id);
+            self.hand_on();
+        } else {
+            self.fill_cache(flow, lpa, mask);
+            self.user_read_over(id, request, &chain);
+        }
+    }
+
+    /// A read transaction ends; its request goes on.
+    #[inline(always)]
+    fn user_read_over(&mut self, id: u32, request: u32, chain: &Chain) {
+        if self.observer.is_some() {
+            self.observe_part(id);
+        }
+        self.transactions.remove(id);
+        self.end_part(request, chain);
+    }
+
+    /// What happened in the translation layer is handed on.
+    #[inline]
+    pub(crate) fn hand_on(&mut self) {
+        if self.ftl.outcome(0).is_some() {
+            self.hand_on_all();
+        }
+    }
+
+    fn hand_on_all(&mut self) {
+        let mut at = 0;
+        while let Some(outcome) = self.ftl.outcome(at) {
+            match outcome {
+                Outcome::Ready { transaction } => self.enlist(transaction),
+                Outcome::Unwritten { transaction } => {
+                    let Transaction { request, chain, .. } = self.transactions[transaction];
+                    self.user_read_over(transaction, request, &chain);
+                }
+                Outcome::Unblocked { transaction } => self.unblock(transaction),
+                Outcome::Seen(seen) => self.pass_on(seen),
+            }
+            at += 1;
+        }
+        self.ftl.outcomes_over();
+    }
+
+    /// Tells the observer what was seen in the translation layer.
+    #[cold]
+    fn pass_on(&mut self, seen: Seen) {
+        let now = self.now;
+        let Some(observer) = &mut self.observer else { return };
+        let tr = |id: u32| &self.transactions[id];
+        let mut die_wait = |id: u32, since, cause| {
+            let die = self.flash.die_of(tr(id).plane);
+            observer.die_wait(now, (id, tr(id)), die, since, cause);
+        };
+        match seen {
+            Seen::WaitedForProgram { transaction, since } => {
+                die_wait(transaction, since, Cause::SamePage);
+            }
+            Seen::WaitedForBlock { transaction, since } => {
+                die_wait(transaction, since, Cause::FreeBlock);
+            }
+            Seen::WaitedForWrite { transaction, since } => {
+                observer.same_page(now, (transaction, tr(transaction)), since);
+            }
+            Seen::WaitedForTranslation { transaction, since, read } => {
+                observer.translation(now, (transaction, tr(transaction)), since, read);
+            }
+            Seen::TranslationRead { transaction } => observer.end(transaction),
+            Seen::Merged { write, read, queued } => observer.merged(write, read, queued),
+            Seen::Evicted { lpa, flow } => observer.eviction(lpa, flow),
+            Seen::Collection { plane, job, owner, valid } => {
+                observer.job(plane, job, owner, valid);
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! A block in collection: its valid pages are read and programmed elsewhere, then it is erased.
+
+use flashlane_engine::NONE;
+
+use crate::context::Context;
+use crate::ftl::blocks::Stream;
+use crate::ftl::{Ftl, Layer, Seen};
+use crate::transaction::{Op, Source, Transaction};
+
+/// A block being emptied.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::ftl) struct Job {
+    block: u32,
+    /// Migrations that are not done.
+    moves: u32,
+    /// The erase is on its way.
+    erasing: bool,
+    kind: JobKind,
+}
+
+/// Free blocks below which an erase has another block collected, with `compat.collection_per_block`. Source: the released MQSim.
+const FEW_BLOCKS: u32 = 10;
+
+/// Why a block is emptied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::ftl) enum JobKind {
+    /// To have free blocks.
+    #[default]
+    Collection,
+    /// To have its block erased as often as others.
+    Wear,
+}
+
+impl Job {
+    /// The erase of a block that is empty already.
+    pub(in crate::ftl) fn of(block: u32) -> Self {
+        Self { block, moves: 0, erasing: false, kind: JobKind::Collection }
+    }
+}
+
+impl Ftl {
+    /// Queues the migration of every valid page of a block.
+    pub(in crate::ftl) fn start_job(
+        &mut self,
+        ctx: &mut Context<'_>,
+        plane: u32,
+        block: u32,
+        kind: JobKind,
+    ) {
+        self.blocks.planes[plane as usize].jobs += 1;
+        self.erase_is_awaited(plane);
+        let state = self.blocks.collect(block);
+        let (flow, valid) = (state.flow, u32::from(state.valid));
+        let job = self.jobs.insert(Job { block, moves: valid, erasing: false, kind });
+        self.tell(Seen::Collection { plane, job, owner: flow, valid });
+        self.gc_moves += u64::from(valid);
+        let first = self.blocks.first_page(block);
+        let mut found = 0;
+        for ppa in first..first + self.blocks.pages_per_block() {
+            let lpa = self.pages.lpa(ppa);
+            if lpa == NONE {
+                continue;
+            }
+            found += 1;
+            let id = self.new_transaction(ctx, Source::Gc, Op::Read, flow, lpa);
+            let mask = self.pages.full_mask();
+            let tr = &mut ctx.transactions[id];
+            tr.ppa = ppa;
+            tr.plane = plane;
+            tr.tag = job;
+            tr.set_mask(mask);
+            self.schedule(ctx, id);
+        }
+        assert_eq!(found, valid, "valid counter and page table agree on block {block}");
+        if valid == 0 {
+            self.erase_if_empty(ctx, block);
+        }
+    }
+
+    /// Host writes of the chip wait from now on until the erase of a block starts, with
+    /// `compat.writes_wait_for_erases`. Nothing that leads to the erase may depend on a host write.
+    fn erase_is_awaited(&mut self, plane: u32) {
+        let chip = self.chip_of(plane);
+        self.unerased[chip] += 1;
+    }
+
+    /// A host write or trim came first: the page need not move.
+    pub(crate) fn migration_cancelled(&mut self, ctx: &mut Context<'_>, id: u32) {
+        if matches!(self.layer, Layer::Hybrid(_)) {
+            self.merge_read_cancelled(ctx, id);
+            return;
+        }
+        let job = ctx.transactions[id].tag;
+        ctx.transactions.remove(id);
+        self.move_over(ctx, job);
+    }
+
+    fn move_over(&mut self, ctx: &mut Context<'_>, job: u32) {
+        let state = &mut self.jobs[job];
+        state.moves -= 1;
+        if state.moves == 0 {
+            let block = state.block;
+            self.erase_if_empty(ctx, block);
+        }
+    }
+
+    /// The page to move is in the controller: it gets its new place.
+    pub(crate) fn migration_read_done(&mut self, ctx: &mut Context<'_>, id: u32) {
+        if matches!(self.layer, Layer::Hybrid(_)) {
+            self.merge_read_done(ctx, id);
+        } else if self.place_migration(ctx, id) {
+            self.schedule(ctx, id);
+        }
+    }
+
+    /// Turns the read of a page to move into its program, at a new place in the same plane or, where sets of
+    /// chips say so, in another. False if a host write or trim came first.
+    pub(crate) fn place_migration(&mut self, ctx: &mut Context<'_>, id: u32) -> bool {
+        let now = ctx.now;
+        let tr = ctx.transactions[id];
+        if self.pages.lpa(tr.ppa) != tr.lpa {
+            self.migration_cancelled(ctx, id);
+            return false;
+        }
+        let mut stream = self.blocks.block(self.blocks.block_of(tr.ppa)).stream.moved();
+        let mut plane = tr.plane;
+        if let Some(sets) = &mut self.sets
+            && stream.is_data()
+        {
+            plane = sets.plane_of_copy(tr.flow, tr.plane, &self.blocks);
+            sets.copied(tr.flow, plane != tr.plane);
+        }
+        let away = plane != tr.plane;
+        if away {
+            stream = Stream::Relocated;
+        }
+        let ppa = self
+            .blocks
+            .allocate(plane, tr.flow, stream, !away)
+            .expect("the reserve suffices for every job, and other planes have room");
+        if stream == Stream::GcMapping {
+            self.bind_translation_page(ctx, tr.lpa, ppa);
+        } else {
+            self.invalidate(ctx, tr.ppa);
+            self.pages.move_to(tr.lpa, ppa);
+            self.mapping_changed(ctx, tr.flow, tr.lpa);
+        }
+        self.blocks.planes[plane as usize].programs += 1;
+        let write = &mut ctx.transactions[id];
+        write.op = Op::Program;
+        write.plane = plane;
+        write.ppa = ppa;
+        write.mark = now;
+        self.pool_changed(plane);
+        if self.collects_per_block() || away {
+            self.collect(ctx, plane);
+        }
+        true
+    }
+
+    /// The next page for moved data of the transaction's plane may be programmed at once.
+    pub(crate) fn next_target_is_in_order(&self, tr: &Transaction) -> bool {
+        let from = self.blocks.block(self.blocks.block_of(tr.ppa));
+        !self.ordered || self.blocks.in_step(tr.plane, tr.flow, from.stream.moved())
+    }
+
+    /// A moved page is on flash.
+    pub(crate) fn migration_program_done(&mut self, ctx: &mut Context<'_>, id: u32) {
+        self.programmed(ctx, id);
+        let tr = ctx.transactions[id];
+        self.flows[tr.flow as usize].other_programs += 1;
+        ctx.transactions.remove(id);
+        if matches!(self.layer, Layer::Hybrid(_)) {
+            self.merge_program_done(ctx, tr.plane);
+            return;
+        }
+        self.move_over(ctx, tr.tag);
+    }
+
+    /// Erases a collected block as soon as nothing moves out of it and nobody reads it.
+    pub(in crate::ftl) fn erase_if_empty(&mut self, ctx: &mut Context<'_>, block: u32) {
+        let state = self.blocks.block(block);
+        if state.reads > 0 || state.valid > 0 || !state.quiet() {
+            return;
+        }
+        let flow = state.flow;
+        let found = self.jobs.find(|job| job.block == block);
+        let id = found.expect("a collected block has a job");
+        let job = &self.jobs[id];
+        if job.moves > 0 || job.erasing {
+            return;
+        }
+        self.jobs[id].erasing = true;
+        let first = self.blocks.first_page(block);
+        let plane = self.blocks.plane_of(block);
+        if matches!(self.layer, Layer::Hybrid(_)) {
+            // Before, host writes to the block itself could be what its erase waits for.
+            self.erase_is_awaited(plane);
+        }
+        let erase = self.new_transaction(ctx, Source::Gc, Op::Erase, flow, NONE);
+        let tr = &mut ctx.transactions[erase];
+        tr.ppa = first;
+        tr.plane = plane;
+        tr.tag = id;
+        self.schedule(ctx, erase);
+    }
+
+    /// The block is free again: parked writes go on, and the next collection starts if need be.
+    pub(crate) fn erase_done(&mut self, ctx: &mut Context<'_>, id: u32) {
+        let tr = ctx.transactions[id];
+        ctx.transactions.remove(id);
+        let Job { block, kind, .. } = self.jobs[tr.tag];
+        self.jobs.remove(tr.tag);
+        self.blocks.put_block(block);
+        if let Some(sets) = &mut self.sets {
+            sets.erased(block);
+        }
+        self.blocks.planes[tr.plane as usize].jobs -= 1;
+        self.pool_changed(tr.plane);
+        self.unpark(ctx, tr.plane);
+        if self.blocks.planes[tr.plane as usize].free < FEW_BLOCKS {
+            self.owe_collection(tr.plane);
+        }
+        // In turns, so that levelling keeps nobody from a free block.
+        if kind == JobKind::Collection {
+            self.level_wear(ctx, tr.plane);
+        }
+        self.collect(ctx, tr.plane);
+    }
+}

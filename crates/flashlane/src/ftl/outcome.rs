@@ -1,0 +1,35 @@
+//! What the translation layer says has happened. The driver of the drive hands it on.
+
+/// An outcome. Outcomes are handed on in the order in which they happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// A transaction has its physical page: it waits for its die from now on.
+    Ready { transaction: u32 },
+    /// A read of sectors that nobody wrote is over, for its data is known.
+    Unwritten { transaction: u32 },
+    /// A write that is queued already has the old data of its page.
+    Unblocked { transaction: u32 },
+    /// Something that is of interest only to those who watch the run.
+    Seen(Seen),
+}
+
+/// What those who watch a run learn of translation. Times in picoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// A read waited since then for the program of its page.
+    WaitedForProgram { transaction: u32, since: u64 },
+    /// A write waited since then for a free block.
+    WaitedForBlock { transaction: u32, since: u64 },
+    /// A write waited since then for another one to the same page.
+    WaitedForWrite { transaction: u32, since: u64 },
+    /// A transaction waited since then for a translation page, which `read` has read.
+    WaitedForTranslation { transaction: u32, since: u64, read: u32 },
+    /// A read of a translation page is over, and forgotten.
+    TranslationRead { transaction: u32 },
+    /// The old data of a partial write is here. `queued`: the write waits for its die meanwhile.
+    Merged { write: u32, read: u32, queued: bool },
+    /// An entry of the cached mapping table made room for one of a flow.
+    Evicted { lpa: u32, flow: u16 },
+    /// The collection of a block of a flow, with so many valid pages, starts.
+    Collection { plane: u32, job: u32, owner: u16, valid: u32 },
+}

@@ -1,0 +1,128 @@
+//! Partial writes: the sectors of a page that a write does not bring are read first.
+//!
+//! Such a write waits for the old data before it gets a place, and later writes to the same page wait behind it. In
+//! the released MQSim it gets its place at once, and waits in its queue.
+
+use flashlane_engine::{DenseMap, Lists, NONE};
+
+use super::{Ftl, Outcome, Seen};
+use crate::context::Context;
+use crate::transaction::{Op, Place};
+
+/// Partial writes that wait for old data.
+#[derive(Clone, Default)]
+pub(super) struct PartialWrites {
+    /// Logical pages with such a write.
+    merging: DenseMap,
+    /// Writes to these pages that came later, by logical page, oldest first.
+    behind: Lists,
+    /// They are placed and queued before the old data is read.
+    in_queue: bool,
+}
+
+impl PartialWrites {
+    /// None. `in_queue`: they are placed and queued before the old data is read.
+    pub(super) fn new(in_queue: bool) -> Self {
+        Self { in_queue, ..Self::default() }
+    }
+
+    /// They are placed and queued before the old data is read.
+    #[inline]
+    pub(super) fn in_queue(&self) -> bool {
+        self.in_queue
+    }
+}
+
+impl Ftl {
+    /// Decides what a write needs: a place, or the old data first.
+    pub(super) fn resolve_write(&mut self, ctx: &mut Context<'_>, id: u32) {
+        let now = ctx.now;
+        let tr = &mut ctx.transactions[id];
+        let waited = tr.lap(now);
+        tr.chain.mapping += waited;
+        let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);
+        if self.partial.merging.get(lpa).is_some() {
+            tr.place = Place::MergeQueue;
+            self.partial.behind.push_back(lpa, id, ctx.transactions);
+            return;
+        }
+        let missing = self.missing(lpa, mask);
+        if missing == 0 || self.partial.in_queue {
+            self.place_write(ctx, id);
+            return;
+        }
+        tr.place = Place::Merge;
+        self.partial.merging.insert(lpa, id);
+        let read = self.new_transaction(ctx, source, Op::Read, flow, lpa);
+        let tr = &mut ctx.transactions[read];
+        tr.merging = true;
+        tr.dependent = id;
+        tr.set_mask(missing);
+        self.resolve_read(ctx, read);
+    }
+
+    /// Sectors of a logical page that hold data, without those in `mask`.
+    #[inline]
+    fn missing(&self, lpa: u32, mask: u64) -> u64 {
+        if self.pages.ppa(lpa) == NONE { 0 } else { self.pages.mask(lpa) & !mask }
+    }
+
+    /// The read of the sectors of a page that a write does not bring, for which the write waits in its
+    /// queue; `NONE` if there are none. It holds the old block from now on.
+    pub(super) fn old_part(&mut self, ctx: &mut Context<'_>, write: u32) -> u32 {
+        let tr = &mut ctx.transactions[write];
+        let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);
+        let missing = self.missing(lpa, mask);
+        if missing == 0 {
+            return NONE;
+        }
+        tr.blocked = true;
+        let id = self.new_transaction(ctx, source, Op::Read, flow, lpa);
+        let old = self.pages.ppa(lpa);
+        let block = self.blocks.block_of(old);
+        self.blocks.block_mut(block).reads += 1;
+        let tr = &mut ctx.transactions[id];
+        tr.merging = true;
+        tr.dependent = write;
+        tr.set_mask(missing);
+        tr.ppa = old;
+        tr.plane = self.blocks.plane_of(block);
+        tr.holds_block = true;
+        // As unclassified work, whatever the flow.
+        tr.class = 1;
+        id
+    }
+
+    /// Old data of a partial write is here: the write can be placed.
+    pub(crate) fn old_data_read(&mut self, ctx: &mut Context<'_>, id: u32) {
+        let read = ctx.transactions[id];
+        ctx.transactions.remove(id);
+        let write = &mut ctx.transactions[read.dependent];
+        let queued = write.blocked;
+        self.tell(Seen::Merged { write: read.dependent, read: id, queued });
+        if queued {
+            write.blocked = false;
+            self.outcomes.push(Outcome::Unblocked { transaction: read.dependent });
+            return;
+        }
+        write.merged_sectors = read.sectors() as u8;
+        write.chain.add(&read.chain);
+        write.mark = ctx.now;
+        self.partial.merging.remove(read.lpa);
+        self.place_write(ctx, read.dependent);
+        self.writes_behind(ctx, read.lpa);
+    }
+
+    /// Writes that waited behind a partial write look again, oldest first.
+    fn writes_behind(&mut self, ctx: &mut Context<'_>, lpa: u32) {
+        while self.partial.merging.get(lpa).is_none() {
+            let id = self.partial.behind.pop_front(lpa, ctx.transactions);
+            if id == NONE {
+                return;
+            }
+            let since = ctx.transactions[id].mark.0;
+            self.tell(Seen::WaitedForWrite { transaction: id, since });
+            self.resolve_write(ctx, id);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Reads find their page, and wait for its program.
+
+use flashlane_engine::{Linked, NONE};
+
+use super::blocks::{BlockState, Stream};
+use super::{Ftl, Outcome, Seen};
+use crate::context::Context;
+use crate::transaction::Place;
+
+impl Ftl {
+    /// A read of a host page. True if the transaction is ready for its die: then the caller sends it there, and no
+    /// outcome says so.
+    #[inline(always)]
+    pub(crate) fn read(&mut self, ctx: &mut Context<'_>, id: u32, flow: u16) -> bool {
+        self.knows_mapping(ctx, id, flow) && self.find_page(ctx, id)
+    }
+
+    /// Finds the physical page of a read.
+    pub(super) fn resolve_read(&mut self, ctx: &mut Context<'_>, id: u32) {
+        if self.find_page(ctx, id) {
+            self.ready(id);
+        }
+    }
+
+    /// The same. True if the transaction is ready for its die.
+    #[inline]
+    fn find_page(&mut self, ctx: &mut Context<'_>, id: u32) -> bool {
+        let tr = &ctx.transactions[id];
+        let lpa = tr.lpa;
+        let ppa = self.pages.ppa(lpa);
+        let (flow, mask) = (tr.flow, tr.mask());
+        let mut written = if ppa == NONE { 0 } else { self.pages.mask(lpa) & mask };
+        if written != mask && ppa != NONE && self.unwritten_reads_allocate {
+            // The sectors that nobody wrote count as there from now on.
+            let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
+            if self.allocate_for_read(ctx, flow, lpa, plane, mask) {
+                written = mask;
+            }
+        }
+        if written == 0 {
+            return self.find_unwritten(ctx, id);
+        }
+        let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
+        let tr = &mut ctx.transactions[id];
+        tr.ppa = ppa;
+        tr.plane = plane;
+        if written != mask {
+            tr.set_mask(written);
+        }
+        if let Some(sets) = &mut self.sets
+            && !tr.merging
+        {
+            let blocks = &self.blocks;
+            sets.host_read(flow, blocks.block_of(ppa), blocks, ctx.now);
+        }
+        self.hold_page(ctx, id)
+    }
+
+    /// A read of what nobody wrote. True if it is ready for its die, as if there were a page.
+    fn find_unwritten(&mut self, ctx: &mut Context<'_>, id: u32) -> bool {
+        let now = ctx.now;
+        let tr = &mut ctx.transactions[id];
+        let (flow, lpa, mask) = (tr.flow, tr.lpa, tr.mask());
+        if !self.unwritten_reads_flash {
+            // It is over as soon as that is known.
+            self.zero_fill_reads += 1;
+            let waited = tr.lap(now);
+            tr.chain.mapping += waited;
+            assert!(!tr.merging, "merge reads are of written pages");
+            self.outcomes.push(Outcome::Unwritten { transaction: id });
+            return false;
+        }
+        let (plane, page) = self.allocator.home(flow, lpa);
+        if self.unwritten_reads_allocate && self.allocate_for_read(ctx, flow, lpa, plane, mask) {
+            return self.find_page(ctx, id);
+        }
+        let tr = &mut ctx.transactions[id];
+        tr.plane = plane;
+        tr.ppa = page;
+        let waited = tr.lap(now);
+        tr.chain.mapping += waited;
+        tr.place = Place::Queue;
+        true
+    }
+
+    /// Gives a never-written page, or more sectors of one, a place without a program, as the released
+    /// MQSim does; false where the plane has no room.
+    fn allocate_for_read(
+        &mut self,
+        ctx: &mut Context<'_>,
+        flow: u16,
+        lpa: u32,
+        plane: u32,
+        mask: u64,
+    ) -> bool {
+        if self.pages.ppa(lpa) != NONE {
+            let held = self.pages.mask(lpa);
+            self.pages.set_mask(lpa, held | mask);
+            return true;
+        }
+        let Some(ppa) = self.blocks.allocate(plane, flow, Stream::Host, false) else {
+            return false;
+        };
+        self.blocks.written_at_once(ppa);
+        self.bind_page(ctx, lpa, ppa, mask);
+        self.pool_changed(plane);
+        self.mapping_changed(ctx, flow, lpa);
+        true
+    }
+
+    /// The reads that waited for the program of a page go on, oldest first.
+    pub(super) fn wake_readers(&mut self, ctx: &mut Context<'_>, ppa: u32) {
+        let mut id = self.unprogrammed.take(ppa);
+        while id != NONE {
+            let tr = &ctx.transactions[id];
+            let (next, since) = (tr.next(), tr.mark.0);
+            self.tell(Seen::WaitedForProgram { transaction: id, since });
+            self.read_physical(ctx, id);
+            id = next;
+        }
+    }
+
+    /// A read takes hold of its block, so that it is not erased underneath, and is ready as soon as its page is
+    /// programmed.
+    pub(super) fn read_physical(&mut self, ctx: &mut Context<'_>, id: u32) {
+        if self.hold_page(ctx, id) {
+            self.ready(id);
+        }
+    }
+
+    /// The same. True if the transaction is ready now.
+    #[inline]
+    fn hold_page(&mut self, ctx: &mut Context<'_>, id: u32) -> bool {
+        let now = ctx.now;
+        let ordered = self.ordered;
+        let blocks = &mut self.blocks;
+        let tr = &mut ctx.transactions[id];
+        let (block_id, page) = (blocks.block_of(tr.ppa), blocks.page_of(tr.ppa));
+        let block = blocks.block_mut(block_id);
+        if !tr.holds_block {
+            tr.holds_block = true;
+            block.reads += 1;
+        }
+        if ordered && page >= u32::from(block.programmed) {
+            tr.place = Place::Unprogrammed;
+            let ppa = tr.ppa;
+            self.unprogrammed.push_back(ppa, id, ctx.transactions);
+            return false;
+        }
+        let waited = tr.lap(now);
+        tr.chain.mapping += waited;
+        tr.place = Place::Queue;
+        true
+    }
+
+    /// A read lets go of its block; a collected block may have waited for that.
+    #[inline]
+    pub(super) fn release_block(&mut self, ctx: &mut Context<'_>, id: u32) {
+        let tr = &mut ctx.transactions[id];
+        if std::mem::take(&mut tr.holds_block) {
+            let ppa = tr.ppa;
+            self.leave_block(ctx, ppa);
+        }
+    }
+
+    /// A read lets go of the block of a page.
+    #[inline]
+    pub(crate) fn leave_block(&mut self, ctx: &mut Context<'_>, ppa: u32) {
+        let block_id = self.blocks.block_of(ppa);
+        let block = self.blocks.block_mut(block_id);
+        block.reads -= 1;
+        if block.reads == 0 && (block.state == BlockState::Collected || self.is_free()) {
+            self.last_read_left(ctx, block_id);
+        }
+    }
+
+    /// Nobody reads a block any more that is collected, or might be.
+    fn last_read_left(&mut self, ctx: &mut Context<'_>, block_id: u32) {
+        if self.blocks.block(block_id).state == BlockState::Collected {
+            self.erase_if_empty(ctx, block_id);
+            return;
+        }
+        let plane = self.blocks.plane_of(block_id);
+        if self.blocks.planes[plane as usize].gc_wanted {
+            self.collect_again(ctx, plane);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What the translation layer knows of a drive, apart from any run: it is made by preconditioning, and kept for more runs.
+
+use flashlane_engine::Use;
+
+use super::allocation::Allocator;
+use super::blocks::Blocks;
+use super::config::{FtlSettings, MappingKind};
+use super::hybrid::Hybrid;
+use super::mapping::MappingTable;
+use super::pages::{FrozenPages, PageTables};
+use super::reserve_blocks;
+use crate::layout::{Geometry, Layout};
+
+/// Entries of a page table in a small page of memory.
+const ENTRIES_PER_SMALL_PAGE: u64 = 1024;
+
+/// What preconditioning leaves behind: everything that outlives a run.
+#[derive(Clone)]
+pub(crate) struct FtlState {
+    pub(crate) pages: PageTables,
+    pub(crate) blocks: Blocks,
+    pub(crate) mapping: Option<MappingTable>,
+    pub(crate) hybrid: Option<Hybrid>,
+}
+
+impl FtlState {
+    /// Nothing at all, to leave behind where a state is moved out.
+    pub(crate) fn empty() -> Self {
+        let geometry = Geometry {
+            channels: 0,
+            chips_per_channel: 0,
+            dies_per_chip: 0,
+            planes_per_die: 0,
+            blocks_per_plane: 0,
+            pages_per_block: 1,
+            sectors_per_page: 1,
+        };
+        Self {
+            pages: PageTables::new((0, Use::Sparse), (0, Use::Sparse), 1),
+            blocks: Blocks::new(geometry, 0, false, 0),
+            mapping: None,
+            hybrid: None,
+        }
+    }
+
+    /// Ends all changes, for copies.
+    pub(crate) fn freeze(self) -> FrozenState {
+        let Self { pages, blocks, mapping, hybrid } = self;
+        FrozenState { pages: pages.freeze(), blocks, mapping, hybrid }
+    }
+
+    /// An empty drive, for one run of so many requests or more.
+    pub(crate) fn new(settings: FtlSettings<'_>, layout: &Layout, requests: u64) -> Self {
+        // So many requests touch most of the table of logical pages, a small page of memory each. That of physical
+        // ones is filled from the front of each plane, by as much as is written.
+        let touched = requests >= layout.logical_pages / ENTRIES_PER_SMALL_PAGE;
+        let written = requests >= layout.geometry.pages() / 2;
+        let filled = |used: bool| {
+            if settings.config.precondition.enabled || used { Use::Filled } else { Use::Sparse }
+        };
+        Self::with(settings, layout, filled(touched), filled(written))
+    }
+
+    /// An empty drive, for many runs, which copy what preconditioning makes of it.
+    pub(crate) fn to_be_frozen(settings: FtlSettings<'_>, layout: &Layout) -> Self {
+        Self::with(settings, layout, Use::Copied, Use::Copied)
+    }
+
+    /// What is to become of the tables of logical and of physical pages.
+    fn with(
+        settings: FtlSettings<'_>,
+        layout: &Layout,
+        logical_use: Use,
+        physical_use: Use,
+    ) -> Self {
+        let geometry = layout.geometry;
+        let reserve = reserve_blocks(&settings.config.gc);
+        let flows = layout.flows.len() as u32;
+        // Memory that is written in place has nothing to look up.
+        let (logical, physical) = match settings.in_place {
+            true => (0, 0),
+            false => (layout.logical_pages, geometry.pages()),
+        };
+        let mut blocks =
+            Blocks::new(geometry, flows, settings.config.wear_leveling.dynamic, reserve);
+        if settings.opens_frontiers_at_start() {
+            for (index, flow) in (0..).zip(&layout.flows) {
+                flow.planes(geometry).for_each(|plane| blocks.open_frontiers(plane, index));
+            }
+        }
+        Self {
+            pages: PageTables::new(
+                (logical, logical_use),
+                (physical, physical_use),
+                geometry.sectors_per_page,
+            ),
+            blocks,
+            mapping: settings
+                .config
+                .mapping
+                .is_cached()
+                .then(|| MappingTable::new(settings, layout)),
+            hybrid: (settings.config.mapping.kind == MappingKind::Hybrid).then(|| {
+                let allocator = Allocator::new(&settings.config.allocation, layout);
+                Hybrid::new(settings.config.mapping.log_blocks, layout, |flow| {
+                    allocator.order(flow)
+                })
+            }),
+        }
+    }
+}
+
+/// A state that changes no more, for runs that start with it.
+pub(crate) struct FrozenState {
+    pages: FrozenPages,
+    blocks: Blocks,
+    mapping: Option<MappingTable>,
+    hybrid: Option<Hybrid>,
+}
+
+impl FrozenState {
+    /// The state for one run. Its page tables share their memory, but for what the run changes.
+    pub(crate) fn copy(&self) -> FtlState {
+        FtlState {
+            pages: self.pages.copy(),
+            blocks: self.blocks.clone(),
+            mapping: self.mapping.clone(),
+            hybrid: self.hybrid.clone(),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What the scheduler may know of pages and blocks when it orders transactions.
+
+use super::Ftl;
+use super::blocks::{Blocks, Stream};
+use super::pages::PageTables;
+use crate::layout::SECTOR_BYTES;
+use crate::transaction::{Op, Source, Transaction};
+
+/// Pages and blocks as they are now. Nothing can be changed by it.
+#[derive(Clone, Copy)]
+pub(crate) struct FlashView<'a> {
+    pages: &'a PageTables,
+    blocks: &'a Blocks,
+}
+
+impl<'a> FlashView<'a> {
+    #[inline]
+    pub(crate) fn new(pages: &'a PageTables, blocks: &'a Blocks) -> Self {
+        Self { pages, blocks }
+    }
+
+    /// Sectors of a page.
+    pub(crate) fn page_sectors(&self) -> u32 {
+        self.pages.full_mask().count_ones()
+    }
+
+    /// Bytes of a page.
+    pub(crate) fn page_bytes(&self) -> u64 {
+        u64::from(self.page_sectors()) * SECTOR_BYTES
+    }
+
+    /// Place of a page in its block.
+    #[inline]
+    pub(crate) fn page_in_block(&self, ppa: u32) -> u32 {
+        self.blocks.page_of(ppa)
+    }
+
+    /// Block of a page.
+    #[inline]
+    pub(crate) fn block_of(&self, ppa: u32) -> u32 {
+        self.blocks.block_of(ppa)
+    }
+
+    /// The page is the next of its block to be programmed.
+    #[inline]
+    pub(crate) fn is_next(&self, ppa: u32) -> bool {
+        let block = self.blocks.block(self.blocks.block_of(ppa));
+        u32::from(block.issued) == self.blocks.page_of(ppa)
+    }
+
+    /// The move of a page that is no longer valid.
+    #[inline]
+    pub(crate) fn is_stale(&self, tr: &Transaction) -> bool {
+        tr.source == Source::Gc && tr.op == Op::Read && self.pages.lpa(tr.ppa) != tr.lpa
+    }
+
+    /// A write of a page that collection moves from one die to another.
+    pub(crate) fn is_relocated(&self, tr: &Transaction) -> bool {
+        self.blocks.block(self.blocks.block_of(tr.ppa)).stream == Stream::Relocated
+    }
+
+    /// Collection is all that gives the plane room for host writes.
+    pub(crate) fn is_out_of_room(&self, plane: u32) -> bool {
+        self.blocks.is_out_of_room(plane)
+    }
+
+    /// Blocks of the plane in collection, up to their erase.
+    pub(crate) fn jobs(&self, plane: u32) -> u32 {
+        self.blocks.planes[plane as usize].jobs
+    }
+
+    /// Free pages of a plane, without those of open blocks.
+    pub(crate) fn free_pages(&self, plane: u32) -> u64 {
+        let free = self.blocks.planes[plane as usize].free;
+        u64::from(free) * u64::from(self.blocks.pages_per_block())
+    }
+
+    /// Share of the flow among all valid pages; 0 on an empty drive.
+    pub(crate) fn valid_share(&self, flow: u16) -> f64 {
+        self.blocks.valid_share(flow)
+    }
+}
+
+impl Ftl {
+    /// Sectors of a logical page that hold data on flash.
+    #[cfg(test)]
+    pub(crate) fn held(&self, lpa: u32) -> u64 {
+        if self.pages.ppa(lpa) == flashlane_engine::NONE { 0 } else { self.pages.mask(lpa) }
+    }
+
+    /// What the scheduler may know.
+    #[inline]
+    pub(crate) fn view(&self) -> FlashView<'_> {
+        FlashView::new(&self.pages, &self.blocks)
+    }
+
+    /// Place of a page in its block.
+    #[inline]
+    pub(crate) fn page_in_block(&self, ppa: u32) -> u32 {
+        self.blocks.page_of(ppa)
+    }
+}

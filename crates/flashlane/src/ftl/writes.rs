@@ -1,0 +1,194 @@
+//! Writes get their page, or wait for a free block.
+
+use flashlane_engine::NONE;
+
+use super::blocks::Stream;
+use super::{Ftl, Layer, Seen};
+use crate::context::Context;
+use crate::transaction::{Place, Source};
+
+impl Ftl {
+    /// A page of a block has become invalid, outside of any collection. Where collection is free and the plane of the
+    /// page waits for a block to collect, this block may be one by now.
+    fn pack_again(&mut self, ctx: &mut Context<'_>, ppa: u32) {
+        let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
+        if self.is_free() && self.blocks.planes[plane as usize].gc_wanted {
+            self.collect_again(ctx, plane);
+        }
+    }
+
+    /// Gives a write its page, or parks it until a block is free.
+    pub(super) fn place_write(&mut self, ctx: &mut Context<'_>, id: u32) {
+        if let Err(plane) = self.try_place(ctx, id) {
+            ctx.transactions[id].place = Place::FreeBlock;
+            ctx.transactions[id].plane = plane;
+            self.blocks.planes[plane as usize].parked.push_back(id, ctx.transactions);
+            self.pool_changed(plane);
+            self.owe_collection(plane);
+            self.collect_again(ctx, plane);
+        }
+    }
+
+    /// Allocates a page for a host, cache or translation write; `Err` with the plane that has no
+    /// room.
+    fn try_place(&mut self, ctx: &mut Context<'_>, id: u32) -> Result<(), u32> {
+        let now = ctx.now;
+        let (flow, lpa, mask, source) = {
+            let tr = &ctx.transactions[id];
+            (tr.flow, tr.lpa, tr.mask(), tr.source)
+        };
+        let (plane, stream) = if source == Source::Mapping {
+            let table = self.mapping.as_ref().expect("translation pages exist");
+            let index = table.index_in_flow(flow, lpa);
+            (self.allocator.translation_plane(flow, index), Stream::Mapping)
+        } else {
+            let old = self.pages.ppa(lpa);
+            let plane = match &mut self.sets {
+                Some(sets) => {
+                    let blocks = &self.blocks;
+                    let old =
+                        if old == NONE { NONE } else { blocks.plane_of(blocks.block_of(old)) };
+                    sets.plane_of_write(flow, old, blocks)
+                }
+                None => self.allocator.plane(flow, lpa, old, &self.blocks),
+            };
+            (plane, Stream::Host)
+        };
+        let hybrid = matches!(self.layer, Layer::Hybrid(_));
+        let ppa = if hybrid {
+            // Nobody overtakes a write that waits for a merge: streams stay in order.
+            let first = ctx.transactions[id].place != Place::FreeBlock;
+            if first && !self.blocks.planes[plane as usize].parked.is_empty() {
+                return Err(plane);
+            }
+            self.place_in_log(plane, flow, lpa)
+        } else {
+            self.blocks.allocate(plane, flow, stream, false)
+        };
+        let ppa = ppa.ok_or(plane)?;
+        let tr = &mut ctx.transactions[id];
+        let waited = tr.lap(now);
+        tr.chain.mapping += waited;
+        tr.ppa = ppa;
+        tr.plane = plane;
+        tr.place = Place::Queue;
+        if waited > 0 {
+            self.tell(Seen::WaitedForBlock { transaction: id, since: now.0 - waited });
+        }
+        let old = if source == Source::Mapping { NONE } else { self.pages.ppa(lpa) };
+        let mut merge = NONE;
+        if source == Source::Mapping {
+            self.bind_translation_page(ctx, lpa, ppa);
+            self.write_back_placed(lpa);
+        } else {
+            if self.partial.in_queue() {
+                merge = self.old_part(ctx, id);
+            }
+            self.bind_page(ctx, lpa, ppa, mask);
+            if let Some(sets) = &mut self.sets {
+                sets.host_write(flow, &self.blocks, now);
+            }
+        }
+        if hybrid {
+            self.placed_in_log(ctx, plane, flow);
+        }
+        self.blocks.planes[plane as usize].programs += 1;
+        self.ready(id);
+        if merge != NONE {
+            self.read_physical(ctx, merge);
+        }
+        self.pool_changed(plane);
+        self.collect(ctx, plane);
+        if source != Source::Mapping {
+            self.mapping_changed(ctx, flow, lpa);
+        }
+        if self.is_free() {
+            if old != NONE {
+                self.pack_again(ctx, old);
+            }
+            self.unpark(ctx, plane);
+        }
+        Ok(())
+    }
+
+    /// Points a logical page at its new place and adds to the sectors that it holds.
+    pub(super) fn bind_page(&mut self, ctx: &mut Context<'_>, lpa: u32, ppa: u32, mask: u64) {
+        let old = self.pages.ppa(lpa);
+        let mut held = mask;
+        if old != NONE {
+            held |= self.pages.mask(lpa);
+            self.invalidate(ctx, old);
+        }
+        if held == 0 {
+            // Trimmed while it waited.
+            self.invalidate(ctx, ppa);
+            return;
+        }
+        self.pages.place(lpa, ppa);
+        self.pages.set_mask(lpa, held);
+    }
+
+    /// A physical page holds nothing valid any more.
+    pub(super) fn invalidate(&mut self, ctx: &mut Context<'_>, ppa: u32) {
+        self.pages.set_lpa(ppa, NONE);
+        let block = self.blocks.block_of(ppa);
+        self.blocks.invalidate(block);
+        let plane = self.blocks.plane_of(block);
+        if self.blocks.planes[plane as usize].gc_wanted && !self.is_free() {
+            self.collect(ctx, plane);
+        }
+    }
+
+    /// Writes that wait for a free block of the plane try again, oldest first.
+    pub(super) fn unpark(&mut self, ctx: &mut Context<'_>, plane: u32) {
+        let at = plane as usize;
+        // Free collection gains blocks while a write is placed, which has the others tried already.
+        if std::mem::replace(&mut self.blocks.planes[at].unparking, true) {
+            return;
+        }
+        self.unpark_all(ctx, plane);
+        self.blocks.planes[at].unparking = false;
+    }
+
+    fn unpark_all(&mut self, ctx: &mut Context<'_>, plane: u32) {
+        loop {
+            let parked = &mut self.blocks.planes[plane as usize].parked;
+            let id = parked.pop_front(ctx.transactions);
+            if id == NONE {
+                return;
+            }
+            if let Err(other) = self.try_place(ctx, id) {
+                ctx.transactions[id].plane = other;
+                let parked = &mut self.blocks.planes[other as usize].parked;
+                if other == plane {
+                    parked.push_front(id, ctx.transactions);
+                    return;
+                }
+                // Dynamic allocation: this plane holds all that it may, another one must make room.
+                parked.push_back(id, ctx.transactions);
+                self.owe_collection(other);
+                self.collect(ctx, other);
+            }
+        }
+    }
+
+    /// The host gives up sectors of a page: a whole page is forgotten, a part of one loses its sectors.
+    pub(crate) fn trim(&mut self, ctx: &mut Context<'_>, flow: u16, lpa: u32, mask: u64) {
+        if matches!(self.layer, Layer::InPlace) {
+            return;
+        }
+        let ppa = self.pages.ppa(lpa);
+        if ppa == NONE {
+            return;
+        }
+        let left = self.pages.mask(lpa) & !mask;
+        if left == 0 {
+            self.pages.forget(lpa);
+            self.invalidate(ctx, ppa);
+            self.pack_again(ctx, ppa);
+        } else {
+            self.pages.set_mask(lpa, left);
+        }
+        self.mapping_changed(ctx, flow, lpa);
+    }
+}
