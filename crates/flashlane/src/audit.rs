@@ -1,7 +1,6 @@
 //! The full check of the model's state (`--check`). Every violation is a fault of the simulator.
 
 use crate::device::Device;
-use crate::scheduler::policy::Policy;
 use crate::transaction::Place;
 
 impl Device {
@@ -9,12 +8,7 @@ impl Device {
     pub(crate) fn audit(&self) {
         self.ftl.audit(&self.layout);
         self.cache.audit(&self.transactions);
-        let queued =
-            self.transactions.iter().filter(|(_, tr)| tr.place == Place::Queue).count() as u32;
-        let waiting: u32 =
-            (0..self.geometry.dies()).map(|die| self.scheduler.policy.waiting(die)).sum();
-        assert_eq!(queued, waiting, "every queued transaction is in one queue");
-        self.audit_policy();
+        self.scheduler.audit(&self.transactions, &self.ftl);
         self.flash.audit_wanted();
         let running = self.transactions.iter().filter(|(_, tr)| tr.place == Place::Die).count();
         assert_eq!(

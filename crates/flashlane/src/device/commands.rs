@@ -9,37 +9,48 @@ use crate::flash::{ArrayEnd, DiePlace, Next};
 use crate::transaction::{Op, Source};
 
 impl Device {
-    /// Sends the command in `self.batch` to a die. The channel must be free. With `interrupt`, the
-    /// die runs a program or an erase that is suspended first.
-    pub(crate) fn issue(&mut self, die: u32, interrupt: bool) {
-        for &id in &self.batch {
+    /// Sends the command that the scheduler formed, of several pages or one that interrupts another. The channel must be
+    /// free. With `interrupts`, the die runs a program or an erase that is suspended first.
+    #[inline(never)]
+    pub(super) fn issue(&mut self, at: DiePlace, interrupts: bool) {
+        for &id in self.scheduler.batch() {
             let tr = &self.transactions[id];
-            if tr.op == Op::Program {
-                self.ftl.program_sent(tr.ppa);
+            match tr.op {
+                Op::Read => {}
+                Op::Program => self.ftl.program_sent(tr.ppa),
+                Op::Erase => self.ftl.erase_sent(at.chip),
             }
         }
-        let page = self.ftl.page_in_block(self.transactions[self.batch[0]].ppa);
-        self.flash.issue(&mut context!(self), die, &self.batch, page, interrupt);
+        for index in 0..self.scheduler.batch().len() {
+            let tr = &self.transactions[self.scheduler.batch()[index]];
+            let (flow, waited) = (tr.flow, self.now - tr.mark);
+            self.scheduler.leaves(&mut self.flash, at, flow, waited);
+        }
+        let batch = self.scheduler.batch();
+        let page = self.ftl.page_in_block(self.transactions[batch[0]].ppa);
+        self.flash.issue(&mut context!(self), at.die, batch, page, interrupts);
         if self.observer.is_some() {
-            self.observe_command(die);
+            self.observe_command(at.die);
         }
     }
 
     /// Sends a command of one page to a die that is idle. The channel must be free. `lone`: the transaction was
     /// in no queue, and nothing else waits for the channel.
     #[inline(always)]
-    pub(crate) fn issue_page(&mut self, at: DiePlace, id: u32, lone: bool) {
+    pub(super) fn issue_page(&mut self, at: DiePlace, id: u32, lone: bool) {
         let tr = &mut self.transactions[id];
         let waited = tr.goes_to_die(self.now);
         tr.sibling = NONE;
         let (op, flow, ppa) = (tr.op, tr.flow, tr.ppa);
         let sectors = (tr.sectors(), tr.moved_sectors());
-        if op == Op::Program {
-            self.ftl.program_sent(ppa);
+        match op {
+            Op::Read => {}
+            Op::Program => self.ftl.program_sent(ppa),
+            Op::Erase => self.ftl.erase_sent(at.chip),
         }
         let page = self.ftl.page_in_block(ppa);
         if !lone {
-            self.left_queue(at, op, flow, Time(waited));
+            self.scheduler.leaves(&mut self.flash, at, flow, Time(waited));
         }
         self.flash.issue_page(&mut context!(self), at.die, (id, op), sectors, page, lone);
         if self.observer.is_some() {

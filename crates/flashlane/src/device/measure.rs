@@ -11,7 +11,6 @@ use crate::metrics::reading::{ChipReading, FlowReading, FlowWork, Reading, Round
 use crate::metrics::report::Ended;
 use crate::metrics::summary::MemorySummary;
 use crate::metrics::window::Edge;
-use crate::scheduler::policy::Policy;
 use crate::transaction::Place;
 
 impl Device {
@@ -21,7 +20,7 @@ impl Device {
             .host
             .flows()
             .zip(self.cache.asked())
-            .zip(self.flash.array_time_of_flows().zip(&self.scheduler.flows))
+            .zip(self.flash.array_time_of_flows().zip(self.scheduler.queues_of_flows()))
             .zip(self.ftl.pages_of_flows())
             .map(|(((host, cache), (device_time, queue)), pages)| FlowReading {
                 arrived: host.submitted(),
@@ -42,7 +41,7 @@ impl Device {
         let mut chips: Vec<ChipReading> = self
             .flash
             .array_time_of_chips()
-            .zip(&self.scheduler.chips)
+            .zip(self.scheduler.queues_of_chips())
             .zip(self.flash.busy_chips(at))
             .map(|((by_source, queue), busy)| ChipReading {
                 busy,
@@ -121,9 +120,7 @@ impl Device {
     fn window_opens(&mut self, at: Time) {
         let reading = self.read(at);
         if self.recorder.counts_part() {
-            for queue in &mut self.scheduler.chips {
-                queue.max = queue.length;
-            }
+            self.scheduler.forget_longest();
         }
         self.recorder.window_opens(reading);
     }
@@ -184,7 +181,7 @@ impl Device {
             completed: self.host.flows().map(HostFlow::completed).sum(),
             geometry: self.geometry,
             isolation_sets: self.ftl.sets_summary(),
-            scheduler_overhead: self.scheduler.policy.overhead(room),
+            scheduler_overhead: self.scheduler.overhead(room),
             memory: MemorySummary {
                 physical_pages: self.geometry.pages(),
                 page_table_bytes,

@@ -15,6 +15,7 @@ mod stuck;
 mod commands;
 
 mod caching;
+mod dispatch;
 mod measure;
 mod pages;
 mod translation;
@@ -75,10 +76,6 @@ pub(crate) struct Device {
     pub(crate) observer: Option<Box<Observer>>,
     /// Takes requests that are over, where anything is kept of them beside the summary.
     pub(crate) completions: Option<Box<Completions>>,
-    /// The command being formed.
-    pub(crate) batch: Vec<u32>,
-    /// Migrations that turned out pointless while a command was formed.
-    pub(crate) cancelled: Vec<u32>,
     /// After so many events it is time to look around.
     next_look: u64,
     /// Events until then, at least one.
@@ -104,7 +101,7 @@ macro_rules! context {
         }
     };
 }
-pub(crate) use context;
+use context;
 
 impl Device {
     /// An idle system over a translation layer that may have been preconditioned.
@@ -151,8 +148,6 @@ impl Device {
             observer: None,
             completions: None,
             layout,
-            batch: Vec::new(),
-            cancelled: Vec::new(),
             next_look: 1,
             until_look: 1,
             looked_at: (Time::ZERO, 0),

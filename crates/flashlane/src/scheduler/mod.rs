@@ -1,67 +1,52 @@
 //! Stage 6 of 8: the transaction scheduling unit. Receives transactions that are ready for the
-//! flash from `ftl`; sends commands to `flash` whenever a channel and a die are free.
+//! flash; forms commands for `flash` whenever a channel and a die are free.
 //!
-//! The policy decides, this file acts: it visits the chips of a free channel in turn, asks the
-//! policy what a free die should do, and issues that. Invariant: every transaction enters once and
-//! leaves once. Source: MQSim (FAST'18) section 4.2.3.
+//! The policy decides, this file acts: it visits the chips of a free channel in turn and asks the
+//! policy what a free die should do. The driver of the drive sends the command. Invariant: every transaction enters
+//! once and leaves once. Source: MQSim (FAST'18) section 4.2.3.
 
+mod accounts;
 #[cfg(test)]
 pub(crate) mod bench;
 pub(crate) mod overhead;
 pub mod policy;
 pub(crate) mod queues;
+#[cfg(test)]
+mod tests;
 pub(crate) mod view;
+mod visit;
 
-use flashlane_engine::{Array, NONE, Time};
+use flashlane_engine::{Array, EventQueue, NONE, Slab, Time};
 
 use crate::compat::CompatConfig;
-use crate::device::Device;
+use crate::context::Context;
 use crate::event::Event;
-use crate::flash::DiePlace;
 use crate::flash::config::{FlashConfig, Technology};
+use crate::flash::{DiePlace, Flash};
+use crate::ftl::Ftl;
 use crate::layout::Geometry;
-use crate::transaction::{Op, STARVING, Source};
+use crate::transaction::{Op, Place, Source, Transaction};
+use accounts::QueueAccount;
+use overhead::SchedulerOverhead;
 pub use policy::Scheduling;
 use policy::{AnyPolicy, Policy};
 use view::View;
-
-/// Time average and maximum of a queue length.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct QueueAccount {
-    pub(crate) length: u32,
-    pub(crate) max: u32,
-    /// Sum of length times duration, which is the sum of the times that those that left were in the
-    /// queue. Unit: transactions times picoseconds.
-    pub(crate) area: u128,
-}
-
-impl QueueAccount {
-    #[inline]
-    fn entered(&mut self) {
-        self.length += 1;
-        self.max = self.max.max(self.length);
-    }
-
-    /// One entered and left at once.
-    #[inline]
-    fn passed(&mut self) {
-        self.max = self.max.max(self.length + 1);
-    }
-
-    #[inline]
-    fn left(&mut self, waited: Time) {
-        self.length -= 1;
-        self.area += u128::from(waited.0);
-    }
-}
+pub(crate) use visit::Look;
 
 /// In the place of a handle: there were several.
 const SEVERAL: u32 = NONE - 1;
 
+/// What the scheduling unit gets with a call: it asks the translation layer, and tells the flash where work waits.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) ctx: Context<'a>,
+    pub(crate) ftl: &'a Ftl,
+    pub(crate) flash: &'a mut Flash,
+}
+
 /// The scheduling unit.
 #[derive(Clone)]
 pub(crate) struct Scheduler {
-    pub(crate) policy: AnyPolicy,
+    policy: AnyPolicy,
     /// The policy is told of what is done.
     observes: bool,
     /// The policy may want to be woken.
@@ -87,8 +72,14 @@ pub(crate) struct Scheduler {
     lone: u32,
     /// What it is before there is one: `SEVERAL` where all go through their queues.
     no_lone: u32,
-    pub(crate) chips: Array<QueueAccount>,
-    pub(crate) flows: Array<QueueAccount>,
+    chips: Array<QueueAccount>,
+    flows: Array<QueueAccount>,
+    chips_per_channel: u32,
+    planes_per_die: u32,
+    /// The command being formed.
+    batch: Vec<u32>,
+    /// Migrations that turned out pointless while a command was formed.
+    cancelled: Vec<u32>,
     one_die_per_dispatch: bool,
     ordered: bool,
     preemptible: bool,
@@ -131,6 +122,10 @@ impl Scheduler {
             no_lone,
             chips: Array::of(QueueAccount::default(), geometry.chips() as usize),
             flows: Array::of(QueueAccount::default(), flows),
+            chips_per_channel: geometry.chips_per_channel,
+            planes_per_die: geometry.planes_per_die,
+            batch: Vec::new(),
+            cancelled: Vec::new(),
             one_die_per_dispatch: compat.one_die_per_dispatch,
             ordered: !compat.unordered_programs && flash.technology != Technology::InPlace,
             preemptible,
@@ -169,425 +164,266 @@ impl Scheduler {
     }
 }
 
-impl Device {
+impl Scheduler {
     /// Lends the policy a view of the rest of the device.
     #[inline]
     fn with_policy<R>(
         &mut self,
+        at: &mut Surroundings<'_>,
         urgent: bool,
         decide: impl FnOnce(&mut AnyPolicy, &mut View<'_>) -> R,
     ) -> R {
         let mut view = View {
-            now: self.now,
-            transactions: &mut self.transactions,
-            ftl: self.ftl.view(),
-            flash: &self.flash,
+            now: at.ctx.now,
+            transactions: at.ctx.transactions,
+            ftl: at.ftl.view(),
+            flash: at.flash,
             urgent,
-            hold_writes: urgent && self.scheduler.hold_writes,
-            ordered: self.scheduler.ordered,
-            preemptible: self.scheduler.preemptible,
-            planes_per_die: self.geometry.planes_per_die,
+            hold_writes: urgent && self.hold_writes,
+            ordered: self.ordered,
+            preemptible: self.preemptible,
+            planes_per_die: self.planes_per_die,
             batch: &mut self.batch,
             cancelled: &mut self.cancelled,
         };
-        decide(&mut self.scheduler.policy, &mut view)
+        decide(&mut self.policy, &mut view)
     }
 
     /// A transaction is ready for the flash.
     #[inline]
-    pub(crate) fn enlist(&mut self, id: u32) {
-        debug_assert_eq!(self.transactions[id].mark, self.now, "the time in the queue begins");
-        self.scheduler.due = true;
-        if self.scheduler.lone == NONE {
-            self.scheduler.lone = id;
+    pub(crate) fn enlist(&mut self, at: &mut Surroundings<'_>, id: u32) {
+        debug_assert_eq!(at.ctx.transactions[id].mark, at.ctx.now, "the time in the queue begins");
+        self.due = true;
+        if self.lone == NONE {
+            self.lone = id;
         } else {
-            self.queue_lone();
-            self.enter_queue(id);
+            self.queue_lone(at);
+            self.enter_queue(at, id);
         }
     }
 
     /// The transaction that is in no queue yet, if there is one, enters its queue.
     #[inline]
-    pub(crate) fn queue_lone(&mut self) {
-        if self.scheduler.lone < SEVERAL {
-            let id = std::mem::replace(&mut self.scheduler.lone, SEVERAL);
-            self.enter_queue(id);
+    pub(crate) fn queue_lone(&mut self, at: &mut Surroundings<'_>) {
+        if self.lone < SEVERAL {
+            let id = std::mem::replace(&mut self.lone, SEVERAL);
+            self.enter_queue(at, id);
         }
     }
 
     /// Puts a transaction into its queue.
     #[inline]
-    fn enter_queue(&mut self, id: u32) {
-        let place = self.flash.place_of(self.flash.die_of(self.transactions[id].plane));
-        self.enter_queue_at(id, place);
+    fn enter_queue(&mut self, at: &mut Surroundings<'_>, id: u32) {
+        let place = at.flash.place_of(at.flash.die_of(at.ctx.transactions[id].plane));
+        self.enter_queue_at(at, id, place);
     }
 
-    fn enter_queue_at(&mut self, id: u32, place: DiePlace) {
-        let tr = &self.transactions[id];
+    fn enter_queue_at(&mut self, at: &mut Surroundings<'_>, id: u32, place: DiePlace) {
+        let tr = &at.ctx.transactions[id];
         let flow = tr.flow;
-        let interrupts = self.scheduler.writes_interrupt || tr.op == Op::Read;
-        if !self.scheduler.policy.push(place.die, id, tr) {
-            self.with_policy(false, |policy, view| policy.enqueue(place.die, id, view));
+        let interrupts = self.writes_interrupt || tr.op == Op::Read;
+        if !self.policy.push(place.die, id, tr) {
+            self.with_policy(at, false, |policy, view| policy.enqueue(place.die, id, view));
         }
-        self.scheduler.entered(place, flow);
-        self.flash.begin_waiting(place, interrupts);
-        self.offer_at(place);
+        self.entered(place, flow);
+        at.flash.begin_waiting(place, interrupts);
+        self.offer_at(at, place);
+    }
+
+    /// Work may have become ready since [`Scheduler::settle`].
+    #[inline]
+    pub(crate) fn is_due(&self) -> bool {
+        self.due
+    }
+
+    /// The only transaction that became ready in the current event, if it is in no queue yet.
+    #[inline]
+    pub(crate) fn take_lone(&mut self) -> Option<u32> {
+        let lone = std::mem::replace(&mut self.lone, self.no_lone);
+        (lone < SEVERAL).then_some(lone)
     }
 
     /// A single transaction became ready. If it is the only one for its channel, and channel and die have
-    /// nothing to do, it goes at once, as it would have by way of its queue.
+    /// nothing to do, it goes at once, as it would have by way of its queue: then its place is given. Else it enters
+    /// its queue.
     #[inline(always)]
-    fn serve_lone(&mut self, id: u32) {
-        let tr = &self.transactions[id];
+    pub(crate) fn pass_lone(&mut self, at: &mut Surroundings<'_>, id: u32) -> Option<DiePlace> {
+        let tr = &at.ctx.transactions[id];
         let flow = tr.flow;
         let simple = tr.source != Source::Gc
             && match tr.op {
                 Op::Read => true,
-                Op::Program => view::is_ready(tr, self.scheduler.ordered, self.ftl.view()),
+                Op::Program => view::is_ready(tr, self.ordered, at.ftl.view()),
                 Op::Erase => false,
             };
-        let place = self.flash.place_of(self.flash.die_of(tr.plane));
+        let place = at.flash.place_of(at.flash.die_of(tr.plane));
         if !simple
-            || self.scheduler.offered & !(1 << place.channel) != 0
-            || self.scheduler.waits_on(place.channel)
-            || self.flash.idle_dies(place.chip) >> place.die_in_chip & 1 == 0
-            || self.channel_busy(place.channel)
+            || self.offered & !(1 << place.channel) != 0
+            || self.waits_on(place.channel)
+            || at.flash.idle_dies(place.chip) >> place.die_in_chip & 1 == 0
+            || at.flash.channel_busy(place.channel, at.ctx.events)
         {
-            self.enter_queue_at(id, place);
-            return;
+            self.enter_queue_at(at, id, place);
+            return None;
         }
-        let scheduler = &mut self.scheduler;
-        scheduler.offered = 0;
-        scheduler.flows[flow as usize].passed();
-        scheduler.chips[place.chip as usize].passed();
-        scheduler.policy.passed(place.die, id, &self.transactions, self.now);
-        let next = place.chip_in_channel + 1;
-        let chips = self.geometry.chips_per_channel;
-        scheduler.turn[place.channel as usize] = if next == chips { 0 } else { next };
-        self.issue_page(place, id, true);
+        self.offered = 0;
+        self.flows[flow as usize].passed();
+        self.chips[place.chip as usize].passed();
+        self.policy.passed(place.die, id, at.ctx.transactions, at.ctx.now);
+        self.served(place.channel, place.chip_in_channel);
+        Some(place)
+    }
+
+    /// A chip of a channel got a command: the next one is looked at first from now on.
+    #[inline]
+    fn served(&mut self, channel: u32, chip_in_channel: u32) {
+        let next = chip_in_channel + 1;
+        self.turn[channel as usize] = if next == self.chips_per_channel { 0 } else { next };
     }
 
     /// A chip or its queue changed: its channel is looked at when the current event is over, or when
     /// the command on its bus is.
     #[inline]
-    pub(crate) fn offer_at(&mut self, place: DiePlace) {
+    pub(crate) fn offer_at(&mut self, at: &mut Surroundings<'_>, place: DiePlace) {
         let channel = place.channel;
-        if !self.channel_busy(channel) {
-            self.scheduler.offered |= 1 << channel;
-            self.scheduler.due = true;
-        } else if self.flash.is_wanted(place) {
-            self.await_channel(channel);
+        if !at.flash.channel_busy(channel, at.ctx.events) {
+            self.offered |= 1 << channel;
+            self.due = true;
+        } else if at.flash.is_wanted(place) {
+            at.flash.await_channel(channel, at.ctx.events);
         }
     }
 
-    /// Looks at all channels that were offered work.
-    #[inline(always)]
-    pub(crate) fn dispatch_offered(&mut self) {
-        if self.scheduler.due {
-            self.dispatch_all();
+    /// The next channel that was offered work.
+    #[inline]
+    pub(crate) fn take_offered(&mut self) -> Option<u32> {
+        if self.offered == 0 {
+            return None;
         }
+        let channel = self.offered.trailing_zeros();
+        self.offered &= self.offered - 1;
+        Some(channel)
     }
 
-    fn dispatch_all(&mut self) {
-        loop {
-            let lone = std::mem::replace(&mut self.scheduler.lone, self.scheduler.no_lone);
-            if lone < SEVERAL {
-                self.serve_lone(lone);
-            }
-            while self.scheduler.offered != 0 {
-                let channel = self.scheduler.offered.trailing_zeros();
-                self.scheduler.offered &= self.scheduler.offered - 1;
-                self.dispatch(channel);
-            }
-            // The erase of a block whose last moves were found pointless just now is ready in this event, too.
-            if self.scheduler.lone == self.scheduler.no_lone {
-                break;
-            }
-        }
-        if self.scheduler.holds_back {
-            self.set_alarm();
-        }
-        self.scheduler.due = self.scheduler.holds_back;
+    /// Nothing has become ready since the channels were looked at. True until something does: an erase of a block,
+    /// say, whose last moves were found pointless meanwhile.
+    #[inline]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.lone == self.no_lone
     }
 
-    /// Has the policy woken when it wants. An alarm that comes too early is set again then; one for
-    /// which nothing waits any more is void.
+    /// All channels have been looked at. Has the policy woken when it wants.
+    #[inline]
+    pub(crate) fn settle(&mut self, now: Time, events: &mut EventQueue<Event>) {
+        if self.holds_back {
+            self.set_alarm(now, events);
+        }
+        self.due = self.holds_back;
+    }
+
+    /// An alarm that comes too early is set again then; one for which nothing waits any more is void.
     #[cold]
-    fn set_alarm(&mut self) {
-        let wanted = self.scheduler.policy.wake().map(|time| time.max(self.now));
-        let alarm = &mut self.scheduler.alarm;
+    fn set_alarm(&mut self, now: Time, events: &mut EventQueue<Event>) {
+        let wanted = self.policy.wake().map(|time| time.max(now));
+        let alarm = &mut self.alarm;
         match wanted {
             None => *alarm = None,
             Some(time) if alarm.is_none_or(|set| set > time) => {
                 *alarm = Some(time);
-                self.queue.schedule(time, Event::Alarm);
+                events.schedule(time, Event::Alarm);
             }
             Some(_) => {}
         }
     }
 
-    /// Wakes the policy and looks at all channels. A void alarm takes no time: it must not make a
-    /// finished simulation longer.
-    pub(crate) fn on_alarm(&mut self, before: Time) {
-        if self.scheduler.alarm != Some(self.now) {
-            self.now = before;
-            return;
-        }
-        self.scheduler.alarm = None;
-        self.with_policy(false, |policy, view| policy.woken(view));
-        for (channel, &pending) in (0..).zip(&self.scheduler.pending) {
-            self.scheduler.offered |= u64::from(pending != 0) << channel;
-            self.scheduler.due = true;
-        }
-    }
-
-    /// Issues at most one command on a channel, if it is free.
-    #[inline]
-    pub(crate) fn dispatch(&mut self, channel: u32) {
-        if !self.channel_busy(channel) {
-            self.dispatch_free(channel);
-        }
-    }
-
-    /// Issues at most one command on a free channel.
-    #[inline]
-    pub(crate) fn dispatch_free(&mut self, channel: u32) {
-        self.visit_chips(channel, Self::serve);
-    }
-
-    /// Issues a read command for an idle die of a channel, if there is one; now and then another one.
-    pub(crate) fn dispatch_read(&mut self, channel: u32) -> bool {
-        self.visit_chips(channel, Self::serve_chip_read)
-    }
-
-    /// Offers the channel to its chips with waiting work in turn, from where the last visit ended,
-    /// until `serve` issues a command on one.
-    #[inline]
-    fn visit_chips(&mut self, channel: u32, serve: impl Fn(&mut Self, u32) -> bool) -> bool {
-        let chips = self.geometry.chips_per_channel;
-        let turn = self.scheduler.turn[channel as usize];
-        // Chips from the turn on, then those before it; while they are visited, none comes to them that
-        // nothing waited for before.
-        let mut left = self.scheduler.pending[channel as usize].rotate_right(turn);
-        loop {
-            let set = self.flash.wanted_chips(channel).rotate_right(turn) & left;
-            if set == 0 {
-                return false;
-            }
-            let step = set.trailing_zeros();
-            left &= u64::MAX << step << 1;
-            let way = (step + turn) % u64::BITS;
-            if serve(self, channel * chips + way) {
-                self.scheduler.turn[channel as usize] = if way + 1 == chips { 0 } else { way + 1 };
-                return true;
-            }
-        }
-    }
-
-    /// Collection goes before user work on the chip.
-    #[inline]
-    fn is_urgent(&self, chip: u32) -> bool {
-        !self.scheduler.preemptible || self.ftl.is_urgent(chip)
-    }
-
-    /// Issues a read command on a chip, if one of its idle dies has one waiting. Chips that are
-    /// short of free blocks are left to [`Device::dispatch`].
-    #[inline]
-    fn serve_chip_read(&mut self, chip: u32) -> bool {
-        let free = self.flash.free_dies(chip);
-        let closed = self.scheduler.one_die_per_dispatch && !self.flash.chip_idle(chip);
-        let first = self.flash.dies_of(chip).start;
-        free != 0
-            && !self.is_urgent(chip)
-            && !closed
-            && bits(free).any(|die| self.serve_read(first + die))
-    }
-
-    /// Issues a read command on an idle die, if there is one waiting.
-    ///
-    /// After as many of them as the channel has dies, the die chooses among all its commands instead.
-    /// The turn that the channel gives to all commands goes to whichever die is idle just then; dies that
-    /// read in step would have it always be the same one, and writes would wait at the others for ever.
-    fn serve_read(&mut self, die: u32) -> bool {
-        let reads = &mut self.scheduler.reads_first[die as usize];
-        if *reads == self.scheduler.reads_first_max {
-            *reads = 0;
-            return self.serve_die(die, false);
-        }
-        self.batch.clear();
-        let formed = self.with_policy(false, |policy, view| policy.take_read(die, view));
-        self.scheduler.reads_first[die as usize] += u32::from(formed);
-        self.send_formed(die, formed, false);
-        formed
-    }
-
-    /// Issues a command on a chip, if one of its dies can take one.
-    fn serve(&mut self, chip: u32) -> bool {
-        let urgent = self.is_urgent(chip);
-        self.scheduler.hold_writes = self.scheduler.writes_wait && self.ftl.awaits_erase(chip);
-        let dies = self.flash.dies_of(chip);
-        if dies.len() == 1 {
-            return self.serve_die(dies.start, urgent);
-        }
-        if self.scheduler.one_die_per_dispatch && !self.flash.chip_idle(chip) {
+    /// Wakes the policy and has all channels looked at. False for a void alarm.
+    pub(crate) fn wake(&mut self, at: &mut Surroundings<'_>) -> bool {
+        if self.alarm != Some(at.ctx.now) {
             return false;
         }
-        let first = dies.start;
-        let mut free = self.flash.free_dies(chip);
-        while free != 0
-            && let Some(die) = self.best_die(first, free, urgent)
-        {
-            if self.serve_die(die, urgent) {
-                return true;
-            }
-            free &= !(1 << (die - first));
+        self.alarm = None;
+        self.with_policy(at, false, |policy, view| policy.woken(view));
+        for (channel, &pending) in (0..).zip(&self.pending) {
+            self.offered |= u64::from(pending != 0) << channel;
+            self.due = true;
         }
-        bits(self.flash.interruptible_dies(chip)).any(|die| self.serve_die(first + die, urgent))
+        true
     }
 
-    /// The die whose next work ranks first, among those from `first` on whose bit is set in `free`. What
-    /// is starving ranks as the best kind: another die may have better work each time that it is asked.
+    /// The transactions of the command that was formed last.
     #[inline]
-    fn best_die(&mut self, first: u32, free: u32, urgent: bool) -> Option<u32> {
-        if free.is_power_of_two() && self.scheduler.policy.serves_what_waits() {
-            return Some(first + free.trailing_zeros());
-        }
-        self.with_policy(urgent, |policy, view| {
-            let mut best = None;
-            for die in bits(free).map(|die| first + die) {
-                if let Some((kind, since)) = policy.rank(die, view) {
-                    let starves = view.now.saturating_sub(since) > STARVING;
-                    let kind = if starves { 0 } else { kind };
-                    let rank = (kind, since, die);
-                    best = Some(best.map_or(rank, |other: (u8, Time, u32)| other.min(rank)));
-                }
-            }
-            best.map(|(.., die)| die)
-        })
+    pub(crate) fn batch(&self) -> &[u32] {
+        &self.batch
     }
 
-    /// Issues a command on a die that is idle or may be interrupted.
-    fn serve_die(&mut self, die: u32, urgent: bool) -> bool {
-        let idle = self.flash.is_idle(die);
-        if !idle && !self.scheduler.writes_interrupt && !self.scheduler.policy.holds_reads(die) {
-            // The read that was to interrupt the die has left, or belongs to collection.
-            self.flash.end_interrupting(self.flash.place_of(die));
-            return false;
-        }
-        let interrupts = |writes| self.flash.may_suspend(die, writes, self.now);
-        let (for_read, for_write) =
-            if idle { (false, false) } else { (interrupts(false), interrupts(true) && !urgent) };
-        if !(idle || for_read || for_write) {
-            return false;
-        }
-        self.batch.clear();
-        let formed = self.with_policy(urgent, |policy, view| {
-            if idle {
-                policy.take(die, view)
-            } else {
-                for_read && policy.interrupt(die, view)
-                    || for_write && policy.interrupt_for_write(die, view)
-            }
-        });
-        self.send_formed(die, formed, !idle);
-        formed
+    /// Something was found pointless while a command was formed, or none was.
+    #[inline]
+    pub(crate) fn has_cancelled(&self) -> bool {
+        !self.cancelled.is_empty()
     }
 
-    /// Sends what the policy formed, and settles what it found pointless.
-    fn send_formed(&mut self, die: u32, formed: bool, interrupt: bool) {
-        if formed {
-            let place = self.flash.place_of(die);
-            if let [id] = self.batch[..]
-                && !interrupt
-            {
-                self.issue_page(place, id, false);
-            } else {
-                self.send_batch(place, interrupt);
-            }
-        }
-        if !self.cancelled.is_empty() {
-            self.settle_cancelled(die);
-            if !formed {
-                // The policy may have decided for collection whose pages need not move any more. Nothing
-                // else would ask it again: what it left in its queues would wait for ever.
-                self.offer_at(self.flash.place_of(die));
-            }
-        }
-    }
-
-    /// Sends a command of several pages, or one that interrupts another.
-    #[inline(never)]
-    fn send_batch(&mut self, place: DiePlace, interrupt: bool) {
-        for at in 0..self.batch.len() {
-            self.take_from_queue(place, self.batch[at]);
-        }
-        self.issue(place.die, interrupt);
-    }
-
-    /// Migrations that turned out pointless leave their queues.
-    #[inline(never)]
-    fn settle_cancelled(&mut self, die: u32) {
-        while let Some(id) = self.cancelled.pop() {
-            self.take_from_queue(self.flash.place_of(die), id);
-            assert_eq!(self.transactions[id].source, Source::Gc, "only migrations are cancelled");
-            self.ftl.migration_cancelled(&mut crate::device::context!(self), id);
-            self.hand_on();
-        }
+    /// The next move of a page that was found pointless, which leaves its queue at the die.
+    pub(crate) fn take_cancelled(&mut self, at: &mut Surroundings<'_>, die: u32) -> Option<u32> {
+        let id = self.cancelled.pop()?;
+        let Transaction { source, flow, mark, .. } = at.ctx.transactions[id];
+        assert_eq!(source, Source::Gc, "only migrations are cancelled");
+        self.leaves(at.flash, at.flash.place_of(die), flow, at.ctx.now - mark);
+        Some(id)
     }
 
     /// The old data of a queued write are here.
-    pub(crate) fn unblock(&mut self, id: u32) {
-        let tr = &self.transactions[id];
-        let die = self.flash.die_of(tr.plane);
-        self.scheduler.policy.unblocked(die);
-        self.offer_at(self.flash.place_of(die));
-    }
-
-    /// Checks the state of the policy.
-    pub(crate) fn audit_policy(&self) {
-        let is_ready = |id: u32| {
-            view::is_ready(&self.transactions[id], self.scheduler.ordered, self.ftl.view())
-        };
-        self.scheduler.policy.audit(&is_ready);
+    pub(crate) fn unblocked(&mut self, at: &mut Surroundings<'_>, id: u32) {
+        let die = at.flash.die_of(at.ctx.transactions[id].plane);
+        self.policy.unblocked(die);
+        self.offer_at(at, at.flash.place_of(die));
     }
 
     /// A transaction is over the bus or out of the array.
     #[inline]
-    pub(crate) fn tell_policy(&mut self, id: u32) {
-        if self.scheduler.observes {
-            let tr = &self.transactions[id];
-            let die = self.flash.die_of(tr.plane);
-            self.scheduler.policy.completed(die, id, tr, self.now);
+    pub(crate) fn completed(&mut self, at: &Surroundings<'_>, id: u32) {
+        if self.observes {
+            let tr = &at.ctx.transactions[id];
+            let die = at.flash.die_of(tr.plane);
+            self.policy.completed(die, id, tr, at.ctx.now);
         }
-    }
-
-    /// Keeps the accounts of a transaction that leaves its queue now.
-    #[inline]
-    fn take_from_queue(&mut self, place: DiePlace, id: u32) {
-        let tr = &self.transactions[id];
-        self.left_queue(place, tr.op, tr.flow, self.now - tr.mark);
     }
 
     /// Keeps the accounts of a transaction that left its queue.
     #[inline]
-    pub(crate) fn left_queue(&mut self, place: DiePlace, op: Op, flow: u16, waited: Time) {
-        if op == Op::Erase {
-            self.ftl.erase_sent(place.chip);
-        }
-        if self.scheduler.left(place, flow, waited) && self.flash.end_waiting(place) {
-            self.scheduler.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
+    pub(crate) fn leaves(&mut self, flash: &mut Flash, place: DiePlace, flow: u16, waited: Time) {
+        if self.left(place, flow, waited) && flash.end_waiting(place) {
+            self.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
         }
     }
-}
 
-/// The set bits of a number, lowest first.
-#[inline]
-fn bits(mut set: u32) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        (set != 0).then(|| {
-            let bit = set.trailing_zeros();
-            set &= set - 1;
-            bit
-        })
-    })
+    /// Lengths of the queues of each chip.
+    pub(crate) fn queues_of_chips(&self) -> impl Iterator<Item = QueueAccount> + '_ {
+        self.chips.iter().copied()
+    }
+
+    /// Transactions of each flow that wait.
+    pub(crate) fn queues_of_flows(&self) -> impl Iterator<Item = QueueAccount> + '_ {
+        self.flows.iter().copied()
+    }
+
+    /// The longest queues are looked for anew.
+    pub(crate) fn forget_longest(&mut self) {
+        for account in &mut self.chips {
+            account.forget_max();
+        }
+    }
+
+    /// What the policy cost the drive so far, with room for so many transactions in its memory.
+    pub(crate) fn overhead(&self, room: u64) -> Option<SchedulerOverhead> {
+        self.policy.overhead(room)
+    }
+
+    /// Checks that every queued transaction is in one queue, and the state of the policy.
+    pub(crate) fn audit(&self, transactions: &Slab<Transaction>, ftl: &Ftl) {
+        let queued = transactions.iter().filter(|(_, tr)| tr.place == Place::Queue).count() as u32;
+        let dies = 0..self.waiting.len() as u32;
+        let waiting: u32 = dies.map(|die| self.policy.waiting(die)).sum();
+        assert_eq!(queued, waiting, "every queued transaction is in one queue");
+        self.policy.audit(&|id| view::is_ready(&transactions[id], self.ordered, ftl.view()));
+    }
 }

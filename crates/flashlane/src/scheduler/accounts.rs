@@ -1,0 +1,38 @@
+//! How long queues are.
+
+use flashlane_engine::Time;
+
+/// Time average and maximum of a queue length.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct QueueAccount {
+    pub(crate) length: u32,
+    pub(crate) max: u32,
+    /// Sum of length times duration, which is the sum of the times that those that left were in the
+    /// queue. Unit: transactions times picoseconds.
+    pub(crate) area: u128,
+}
+
+impl QueueAccount {
+    #[inline]
+    pub(super) fn entered(&mut self) {
+        self.length += 1;
+        self.max = self.max.max(self.length);
+    }
+
+    /// One entered and left at once.
+    #[inline]
+    pub(super) fn passed(&mut self) {
+        self.max = self.max.max(self.length + 1);
+    }
+
+    /// The longest so far is the present one.
+    pub(super) fn forget_max(&mut self) {
+        self.max = self.length;
+    }
+
+    #[inline]
+    pub(super) fn left(&mut self, waited: Time) {
+        self.length -= 1;
+        self.area += u128::from(waited.0);
+    }
+}

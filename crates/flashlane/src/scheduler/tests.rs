@@ -1,0 +1,1 @@
+//! The scheduler alone, over an idle flash.
