@@ -15,3 +15,18 @@ pub(crate) struct Context<'a> {
     pub(crate) requests: &'a mut Slab<Request>,
     pub(crate) transactions: &'a mut Slab<Transaction>,
 }
+
+/// What a stage gets that starts no event and knows no request.
+pub(crate) struct Moment<'a> {
+    /// The time of the event that is handled.
+    pub(crate) now: Time,
+    pub(crate) transactions: &'a mut Slab<Transaction>,
+}
+
+impl Moment<'_> {
+    /// The same for a call from the inside, so that this one need not lie in memory.
+    #[inline(always)]
+    pub(crate) fn again(&mut self) -> Moment<'_> {
+        Moment { now: self.now, transactions: self.transactions }
+    }
+}

@@ -2,7 +2,7 @@
 
 use flashlane_engine::NONE;
 
-use super::{Device, context};
+use super::Device;
 use crate::cache::{DramAccess, DramUse, Room};
 use crate::event::Event;
 use crate::request::Chain;
@@ -153,8 +153,8 @@ impl Device {
     fn write_back(&mut self, owner: u16, lpa: u32, mask: u64) -> u32 {
         // It is placed when its data is out of the memory.
         self.ftl.prefetch(owner, lpa);
-        let ctx = &mut context!(self);
-        let id = self.ftl.new_transaction(ctx, Source::Cache, Op::Program, owner, lpa);
+        let write = (Source::Cache, Op::Program);
+        let id = self.transactions.insert(self.ftl.transaction(self.now, write, owner, lpa));
         self.cache.start_write_back(id, mask, &mut self.transactions);
         id
     }

@@ -4,7 +4,7 @@
 
 use flashlane_engine::{NONE, Time};
 
-use super::{Device, context};
+use super::{Device, context, moment};
 use crate::flash::{ArrayEnd, DiePlace, Next};
 use crate::transaction::{Op, Source};
 
@@ -182,7 +182,7 @@ impl Device {
         let mut moved = NONE;
         while id != NONE {
             let next = std::mem::replace(&mut self.transactions[id].sibling, NONE);
-            let moved_on = self.ftl.place_migration(&mut context!(self), id);
+            let moved_on = self.ftl.place_migration(&mut moment!(self), id);
             self.hand_on();
             if moved_on {
                 self.transactions[id].sibling = moved;

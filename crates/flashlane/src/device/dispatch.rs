@@ -1,6 +1,6 @@
 //! Work goes to the flash: what is ready enters the scheduler, and the commands that it forms are sent.
 
-use super::{Device, context};
+use super::{Device, moment};
 use crate::flash::DiePlace;
 use crate::scheduler::{Look, Surroundings};
 use flashlane_engine::Time;
@@ -8,7 +8,13 @@ use flashlane_engine::Time;
 /// What the scheduler gets with a call.
 macro_rules! surroundings {
     ($device:expr) => {
-        &mut Surroundings { ctx: context!($device), ftl: &$device.ftl, flash: &mut $device.flash }
+        &mut Surroundings {
+            now: $device.now,
+            events: &mut $device.queue,
+            transactions: &mut $device.transactions,
+            ftl: &$device.ftl,
+            flash: &mut $device.flash,
+        }
     };
 }
 
@@ -16,7 +22,9 @@ impl Device {
     /// A transaction is ready for the flash.
     #[inline]
     pub(super) fn enlist(&mut self, id: u32) {
-        self.scheduler.enlist(surroundings!(self), id);
+        if !self.scheduler.keep_lone(id) {
+            self.scheduler.enlist(surroundings!(self), id);
+        }
     }
 
     /// The transaction that is in no queue yet, if there is one, enters its queue.
@@ -90,22 +98,17 @@ impl Device {
     /// True if a command was sent.
     #[inline(always)]
     fn visit(&mut self, channel: u32, reads: bool) -> bool {
-        let mut visit = self.scheduler.visit(channel, reads);
-        loop {
-            match self.scheduler.look(surroundings!(self), &mut visit) {
-                Look::Nothing => return false,
-                Look::Command { die, interrupts } => {
-                    self.send_formed(die, interrupts);
-                    return true;
-                }
-                Look::Pointless { die } => {
-                    self.settle_cancelled(die);
-                    // The policy may have decided for collection whose pages need not move any more. Nothing
-                    // else would ask it again: what it left in its queues would wait for ever.
-                    self.offer_at(self.flash.place_of(die));
-                }
-            }
+        let mut look = self.scheduler.look(surroundings!(self), channel, reads);
+        while let Look::Pointless { die, visit, rest } = look {
+            self.settle_cancelled(die);
+            // The policy may have decided for collection whose pages need not move any more. Nothing
+            // else would ask it again: what it left in its queues would wait for ever.
+            self.offer_at(self.flash.place_of(die));
+            look = self.scheduler.look_on(surroundings!(self), visit, rest);
         }
+        let Look::Command { die, interrupts } = look else { return false };
+        self.send_formed(die, interrupts);
+        true
     }
 
     /// Sends what the scheduler formed, and settles what it found pointless.
@@ -127,7 +130,7 @@ impl Device {
     #[inline(never)]
     fn settle_cancelled(&mut self, die: u32) {
         while let Some(id) = self.scheduler.take_cancelled(surroundings!(self), die) {
-            self.ftl.migration_cancelled(&mut context!(self), id);
+            self.ftl.migration_cancelled(&mut moment!(self), id);
             self.hand_on();
         }
     }

@@ -103,6 +103,14 @@ macro_rules! context {
 }
 use context;
 
+/// What a stage gets with a call that starts no event and knows no request.
+macro_rules! moment {
+    ($device:expr) => {
+        crate::context::Moment { now: $device.now, transactions: &mut $device.transactions }
+    };
+}
+use moment;
+
 impl Device {
     /// An idle system over a translation layer that may have been preconditioned.
     pub(crate) fn new(

@@ -1,7 +1,7 @@
 //! Between translation and the rest: what `ftl` is asked for, and what becomes of what it says.
 
 use super::pages::PagePart;
-use super::{Device, context};
+use super::{Device, moment};
 use crate::cause::Cause;
 use crate::ftl::{Outcome, Seen};
 use crate::request::Chain;
@@ -11,14 +11,13 @@ impl Device {
     /// Reads one page, or the part of it that the cache does not have, from flash.
     #[inline(always)]
     pub(super) fn read_flash(&mut self, id: u32, flow: u16, part: &PagePart) {
-        let tr =
-            self.ftl.new_transaction(&mut context!(self), Source::User, Op::Read, flow, part.lpa);
-        let read = &mut self.transactions[tr];
+        let mut read = self.ftl.transaction(self.now, (Source::User, Op::Read), flow, part.lpa);
         read.set_mask(part.mask);
         read.request = id;
+        let read = self.transactions.insert(read);
         self.requests[id].pending += 1;
-        if self.ftl.read(&mut context!(self), tr, flow) {
-            self.enlist(tr);
+        if self.ftl.read(&mut moment!(self), read, flow) {
+            self.enlist(read);
         }
         self.hand_on();
     }
@@ -26,23 +25,17 @@ impl Device {
     /// Sends one page of a host write to flash, past the cache.
     pub(super) fn write_through(&mut self, id: u32, part: &PagePart) {
         let flow = self.requests[id].flow;
-        let tr = self.ftl.new_transaction(
-            &mut context!(self),
-            Source::User,
-            Op::Program,
-            flow,
-            part.lpa,
-        );
-        let write = &mut self.transactions[tr];
+        let mut write = self.ftl.transaction(self.now, (Source::User, Op::Program), flow, part.lpa);
         write.set_mask(part.mask);
         write.request = id;
+        let write = self.transactions.insert(write);
         self.requests[id].pending += 1;
-        self.translate(tr);
+        self.translate(write);
     }
 
     /// Looks up the mapping of a transaction's logical page; the transaction goes on now, or later by itself.
     pub(super) fn translate(&mut self, id: u32) {
-        self.ftl.translate(&mut context!(self), id);
+        self.ftl.translate(&mut moment!(self), id);
         self.hand_on();
     }
 
@@ -52,34 +45,33 @@ impl Device {
         for index in 0..self.page_count(id) {
             let part = self.page_part(id, index);
             self.trim_cached(flow, part.lpa, part.mask);
-            self.ftl.trim(&mut context!(self), flow, part.lpa, part.mask);
+            self.ftl.trim(&mut moment!(self), flow, part.lpa, part.mask);
             self.hand_on();
         }
     }
 
     /// Free planes below the threshold start collecting at once.
     pub(super) fn start_collection(&mut self) {
-        self.ftl.start(&mut context!(self));
+        self.ftl.start(&mut moment!(self));
         self.hand_on();
     }
 
     /// A program or an erase is out of the array: what waited for it goes on.
     pub(super) fn change_done(&mut self, id: u32, source: Source, op: Op) {
         self.tell_policy(id);
-        let ctx = &mut context!(self);
         match (source, op) {
             (_, Op::Read) => unreachable!("reads end with their data"),
             (Source::User | Source::Cache, Op::Program) => return self.user_program_done(id),
             (Source::Mapping, Op::Program) => return self.mapping_program_done(id),
-            (Source::Gc, Op::Program) => self.ftl.migration_program_done(ctx, id),
-            (_, Op::Erase) => self.ftl.erase_done(ctx, id),
+            (Source::Gc, Op::Program) => self.ftl.migration_program_done(&mut moment!(self), id),
+            (_, Op::Erase) => self.ftl.erase_done(&mut moment!(self), id),
         }
         self.hand_on();
     }
 
     /// A host page, or one from the cache, is on flash.
     fn user_program_done(&mut self, id: u32) {
-        self.ftl.host_page_programmed(&mut context!(self), id);
+        self.ftl.host_page_programmed(&mut moment!(self), id);
         self.hand_on();
         if self.observer.is_some() {
             self.observe_program(id);
@@ -97,7 +89,7 @@ impl Device {
     /// A translation page is on flash.
     fn mapping_program_done(&mut self, id: u32) {
         let tr = self.transactions[id];
-        self.ftl.mapping_program_done(&mut context!(self), id);
+        self.ftl.mapping_program_done(&mut moment!(self), id);
         self.hand_on();
         if self.observer.is_some() {
             self.observe_translation_program(id, &tr);
@@ -108,11 +100,10 @@ impl Device {
     #[inline(always)]
     pub(super) fn read_over(&mut self, id: u32, source: Source) {
         self.tell_policy(id);
-        let ctx = &mut context!(self);
         match source {
             Source::User | Source::Cache => return self.user_read_done(id),
-            Source::Gc => self.ftl.migration_read_done(ctx, id),
-            Source::Mapping => self.ftl.mapping_read_done(ctx, id),
+            Source::Gc => self.ftl.migration_read_done(&mut moment!(self), id),
+            Source::Mapping => self.ftl.mapping_read_done(&mut moment!(self), id),
         }
         self.hand_on();
     }
@@ -126,11 +117,11 @@ impl Device {
         let (merging, request, chain) = (tr.merging, tr.request, tr.chain);
         let (flow, lpa, ppa, mask) = (tr.flow, tr.lpa, tr.ppa, tr.mask());
         if held {
-            self.ftl.leave_block(&mut context!(self), ppa);
+            self.ftl.leave_block(&mut moment!(self), ppa);
             self.hand_on();
         }
         if merging {
-            self.ftl.old_data_read(&mut context!(self), id);
+            self.ftl.old_data_read(&mut moment!(self), id);
             self.hand_on();
         } else {
             self.fill_cache(flow, lpa, mask);
@@ -149,8 +140,8 @@ impl Device {
     }
 
     /// What happened in the translation layer is handed on.
-    #[inline]
-    pub(crate) fn hand_on(&mut self) {
+    #[inline(always)]
+    pub(super) fn hand_on(&mut self) {
         if self.ftl.outcome(0).is_some() {
             self.hand_on_all();
         }

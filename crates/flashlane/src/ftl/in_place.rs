@@ -6,11 +6,12 @@
 //! Source: MQSim (FAST'18) section 3.3 and Fig. 4b.
 
 use super::Ftl;
-use crate::context::Context;
+use crate::context::Moment;
+use crate::transaction::Place;
 
 impl Ftl {
-    /// Sends a read or a write of a host page to the place of the page.
-    pub(super) fn access_in_place(&mut self, ctx: &mut Context<'_>, id: u32) {
+    /// Finds the place of a host page, to be read or written. The transaction is ready for its die.
+    pub(super) fn find_in_place(&mut self, ctx: &mut Moment<'_>, id: u32) {
         let now = ctx.now;
         let tr = &mut ctx.transactions[id];
         let (plane, page) = self.allocator.home(tr.flow, tr.lpa);
@@ -18,6 +19,6 @@ impl Ftl {
         tr.ppa = page;
         let waited = tr.lap(now);
         tr.chain.mapping += waited;
-        self.schedule(ctx, id);
+        tr.place = Place::Queue;
     }
 }

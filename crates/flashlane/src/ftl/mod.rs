@@ -31,9 +31,9 @@ pub(crate) mod view;
 mod wear;
 mod writes;
 
-use flashlane_engine::{Array, Divisor, Lists, Rng, Slab};
+use flashlane_engine::{Array, Divisor, Lists, Rng, Slab, Time};
 
-use crate::context::Context;
+use crate::context::Moment;
 use crate::layout::Layout;
 use crate::transaction::{Op, Place, Source, Transaction};
 use allocation::{Allocation, Allocator};
@@ -195,7 +195,7 @@ impl Ftl {
     }
 
     /// Begins: planes below the threshold start to collect.
-    pub(crate) fn start(&mut self, ctx: &mut Context<'_>) {
+    pub(crate) fn start(&mut self, ctx: &mut Moment<'_>) {
         for plane in 0..self.blocks.planes.len() as u32 {
             self.collect(ctx, plane);
         }
@@ -221,7 +221,7 @@ impl Ftl {
 
     /// The same for a transaction that is not in any place.
     #[inline]
-    fn schedule(&mut self, ctx: &mut Context<'_>, id: u32) {
+    fn schedule(&mut self, ctx: &mut Moment<'_>, id: u32) {
         ctx.transactions[id].place = Place::Queue;
         self.ready(id);
     }
@@ -234,19 +234,31 @@ impl Ftl {
         }
     }
 
+    /// What becomes a transaction on a page of a flow's space.
+    #[inline(always)]
+    pub(crate) fn transaction(
+        &self,
+        now: Time,
+        (source, op): (Source, Op),
+        flow: u16,
+        lpa: u32,
+    ) -> Transaction {
+        let mut tr = Transaction::new(source, op, flow, self.classes[flow as usize], now);
+        tr.lpa = lpa;
+        tr
+    }
+
     /// A new transaction on a page of a flow's space.
     #[inline(always)]
-    pub(crate) fn new_transaction(
+    fn new_transaction(
         &mut self,
-        ctx: &mut Context<'_>,
+        ctx: &mut Moment<'_>,
         source: Source,
         op: Op,
         flow: u16,
         lpa: u32,
     ) -> u32 {
-        let class = self.classes[flow as usize];
-        let mut tr = Transaction::new(source, op, flow, class, ctx.now);
-        tr.lpa = lpa;
+        let tr = self.transaction(ctx.now, (source, op), flow, lpa);
         ctx.transactions.insert(tr)
     }
 
@@ -305,14 +317,14 @@ impl Ftl {
     }
 
     /// A page of the host, or of its data cache, is on flash.
-    pub(crate) fn host_page_programmed(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(crate) fn host_page_programmed(&mut self, ctx: &mut Moment<'_>, id: u32) {
         self.flows[ctx.transactions[id].flow as usize].host_programs += 1;
         self.programmed(ctx, id);
     }
 
     /// A program of the layer's own, or of the host, is out of the array: readers of the page may go, and the block may
     /// be ready for collection.
-    pub(crate) fn programmed(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(crate) fn programmed(&mut self, ctx: &mut Moment<'_>, id: u32) {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }

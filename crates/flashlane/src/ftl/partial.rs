@@ -6,7 +6,7 @@
 use flashlane_engine::{DenseMap, Lists, NONE};
 
 use super::{Ftl, Outcome, Seen};
-use crate::context::Context;
+use crate::context::Moment;
 use crate::transaction::{Op, Place};
 
 /// Partial writes that wait for old data.
@@ -35,7 +35,7 @@ impl PartialWrites {
 
 impl Ftl {
     /// Decides what a write needs: a place, or the old data first.
-    pub(super) fn resolve_write(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(super) fn resolve_write(&mut self, ctx: &mut Moment<'_>, id: u32) {
         let now = ctx.now;
         let tr = &mut ctx.transactions[id];
         let waited = tr.lap(now);
@@ -69,7 +69,7 @@ impl Ftl {
 
     /// The read of the sectors of a page that a write does not bring, for which the write waits in its
     /// queue; `NONE` if there are none. It holds the old block from now on.
-    pub(super) fn old_part(&mut self, ctx: &mut Context<'_>, write: u32) -> u32 {
+    pub(super) fn old_part(&mut self, ctx: &mut Moment<'_>, write: u32) -> u32 {
         let tr = &mut ctx.transactions[write];
         let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);
         let missing = self.missing(lpa, mask);
@@ -94,7 +94,7 @@ impl Ftl {
     }
 
     /// Old data of a partial write is here: the write can be placed.
-    pub(crate) fn old_data_read(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(crate) fn old_data_read(&mut self, ctx: &mut Moment<'_>, id: u32) {
         let read = ctx.transactions[id];
         ctx.transactions.remove(id);
         let write = &mut ctx.transactions[read.dependent];
@@ -114,7 +114,7 @@ impl Ftl {
     }
 
     /// Writes that waited behind a partial write look again, oldest first.
-    fn writes_behind(&mut self, ctx: &mut Context<'_>, lpa: u32) {
+    fn writes_behind(&mut self, ctx: &mut Moment<'_>, lpa: u32) {
         while self.partial.merging.get(lpa).is_none() {
             let id = self.partial.behind.pop_front(lpa, ctx.transactions);
             if id == NONE {

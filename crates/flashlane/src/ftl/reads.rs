@@ -3,28 +3,34 @@
 use flashlane_engine::{Linked, NONE};
 
 use super::blocks::{BlockState, Stream};
-use super::{Ftl, Outcome, Seen};
-use crate::context::Context;
+use super::{Ftl, Layer, Outcome, Seen};
+use crate::context::Moment;
 use crate::transaction::Place;
 
 impl Ftl {
     /// A read of a host page. True if the transaction is ready for its die: then the caller sends it there, and no
     /// outcome says so.
     #[inline(always)]
-    pub(crate) fn read(&mut self, ctx: &mut Context<'_>, id: u32, flow: u16) -> bool {
-        self.knows_mapping(ctx, id, flow) && self.find_page(ctx, id)
+    pub(crate) fn read(&mut self, ctx: &mut Moment<'_>, id: u32, flow: u16) -> bool {
+        match self.layer {
+            Layer::InPlace => {
+                self.find_in_place(&mut ctx.again(), id);
+                true
+            }
+            _ => self.knows_mapping(&mut ctx.again(), id, flow) && self.find_page(ctx, id),
+        }
     }
 
     /// Finds the physical page of a read.
-    pub(super) fn resolve_read(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(super) fn resolve_read(&mut self, ctx: &mut Moment<'_>, id: u32) {
         if self.find_page(ctx, id) {
             self.ready(id);
         }
     }
 
     /// The same. True if the transaction is ready for its die.
-    #[inline]
-    fn find_page(&mut self, ctx: &mut Context<'_>, id: u32) -> bool {
+    #[inline(always)]
+    fn find_page(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
         let tr = &ctx.transactions[id];
         let lpa = tr.lpa;
         let ppa = self.pages.ppa(lpa);
@@ -33,7 +39,7 @@ impl Ftl {
         if written != mask && ppa != NONE && self.unwritten_reads_allocate {
             // The sectors that nobody wrote count as there from now on.
             let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
-            if self.allocate_for_read(ctx, flow, lpa, plane, mask) {
+            if self.allocate_for_read(&mut ctx.again(), flow, lpa, plane, mask) {
                 written = mask;
             }
         }
@@ -56,23 +62,26 @@ impl Ftl {
         self.hold_page(ctx, id)
     }
 
+    /// The same for a page that has just got a place.
+    fn find_again(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
+        self.find_page(ctx, id)
+    }
+
     /// A read of what nobody wrote. True if it is ready for its die, as if there were a page.
-    fn find_unwritten(&mut self, ctx: &mut Context<'_>, id: u32) -> bool {
+    #[inline(always)]
+    fn find_unwritten(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
+        if !self.unwritten_reads_flash {
+            self.fill_with_zeros(&mut ctx.again(), id);
+            return false;
+        }
         let now = ctx.now;
         let tr = &mut ctx.transactions[id];
         let (flow, lpa, mask) = (tr.flow, tr.lpa, tr.mask());
-        if !self.unwritten_reads_flash {
-            // It is over as soon as that is known.
-            self.zero_fill_reads += 1;
-            let waited = tr.lap(now);
-            tr.chain.mapping += waited;
-            assert!(!tr.merging, "merge reads are of written pages");
-            self.outcomes.push(Outcome::Unwritten { transaction: id });
-            return false;
-        }
         let (plane, page) = self.allocator.home(flow, lpa);
-        if self.unwritten_reads_allocate && self.allocate_for_read(ctx, flow, lpa, plane, mask) {
-            return self.find_page(ctx, id);
+        if self.unwritten_reads_allocate
+            && self.allocate_for_read(&mut ctx.again(), flow, lpa, plane, mask)
+        {
+            return self.find_again(&mut ctx.again(), id);
         }
         let tr = &mut ctx.transactions[id];
         tr.plane = plane;
@@ -83,11 +92,21 @@ impl Ftl {
         true
     }
 
+    /// A read of what nobody wrote is over as soon as that is known.
+    fn fill_with_zeros(&mut self, ctx: &mut Moment<'_>, id: u32) {
+        self.zero_fill_reads += 1;
+        let tr = &mut ctx.transactions[id];
+        let waited = tr.lap(ctx.now);
+        tr.chain.mapping += waited;
+        assert!(!tr.merging, "merge reads are of written pages");
+        self.outcomes.push(Outcome::Unwritten { transaction: id });
+    }
+
     /// Gives a never-written page, or more sectors of one, a place without a program, as the released
     /// MQSim does; false where the plane has no room.
     fn allocate_for_read(
         &mut self,
-        ctx: &mut Context<'_>,
+        ctx: &mut Moment<'_>,
         flow: u16,
         lpa: u32,
         plane: u32,
@@ -109,7 +128,7 @@ impl Ftl {
     }
 
     /// The reads that waited for the program of a page go on, oldest first.
-    pub(super) fn wake_readers(&mut self, ctx: &mut Context<'_>, ppa: u32) {
+    pub(super) fn wake_readers(&mut self, ctx: &mut Moment<'_>, ppa: u32) {
         let mut id = self.unprogrammed.take(ppa);
         while id != NONE {
             let tr = &ctx.transactions[id];
@@ -122,15 +141,15 @@ impl Ftl {
 
     /// A read takes hold of its block, so that it is not erased underneath, and is ready as soon as its page is
     /// programmed.
-    pub(super) fn read_physical(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(super) fn read_physical(&mut self, ctx: &mut Moment<'_>, id: u32) {
         if self.hold_page(ctx, id) {
             self.ready(id);
         }
     }
 
     /// The same. True if the transaction is ready now.
-    #[inline]
-    fn hold_page(&mut self, ctx: &mut Context<'_>, id: u32) -> bool {
+    #[inline(always)]
+    fn hold_page(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
         let now = ctx.now;
         let ordered = self.ordered;
         let blocks = &mut self.blocks;
@@ -155,7 +174,7 @@ impl Ftl {
 
     /// A read lets go of its block; a collected block may have waited for that.
     #[inline]
-    pub(super) fn release_block(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(super) fn release_block(&mut self, ctx: &mut Moment<'_>, id: u32) {
         let tr = &mut ctx.transactions[id];
         if std::mem::take(&mut tr.holds_block) {
             let ppa = tr.ppa;
@@ -164,18 +183,18 @@ impl Ftl {
     }
 
     /// A read lets go of the block of a page.
-    #[inline]
-    pub(crate) fn leave_block(&mut self, ctx: &mut Context<'_>, ppa: u32) {
+    #[inline(always)]
+    pub(crate) fn leave_block(&mut self, ctx: &mut Moment<'_>, ppa: u32) {
         let block_id = self.blocks.block_of(ppa);
         let block = self.blocks.block_mut(block_id);
         block.reads -= 1;
         if block.reads == 0 && (block.state == BlockState::Collected || self.is_free()) {
-            self.last_read_left(ctx, block_id);
+            self.last_read_left(&mut ctx.again(), block_id);
         }
     }
 
     /// Nobody reads a block any more that is collected, or might be.
-    fn last_read_left(&mut self, ctx: &mut Context<'_>, block_id: u32) {
+    fn last_read_left(&mut self, ctx: &mut Moment<'_>, block_id: u32) {
         if self.blocks.block(block_id).state == BlockState::Collected {
             self.erase_if_empty(ctx, block_id);
             return;

@@ -6,7 +6,7 @@
 //! erase counts in place of the block numbers that the release compares.
 
 use super::Ftl;
-use crate::context::Context;
+use crate::context::Moment;
 use crate::ftl::blocks::BlockState;
 use crate::ftl::gc::JobKind;
 
@@ -43,7 +43,7 @@ impl Ftl {
 impl Ftl {
     /// Moves the data of the least erased block of a plane if the erases of its blocks have spread
     /// too far.
-    pub(crate) fn level_wear(&mut self, ctx: &mut Context<'_>, plane: u32) {
+    pub(crate) fn level_wear(&mut self, ctx: &mut Moment<'_>, plane: u32) {
         if let Some(block) = self.coldest_block(plane) {
             self.start_job(ctx, plane, block, JobKind::Wear);
         }

@@ -4,13 +4,13 @@ use flashlane_engine::NONE;
 
 use super::blocks::Stream;
 use super::{Ftl, Layer, Seen};
-use crate::context::Context;
+use crate::context::Moment;
 use crate::transaction::{Place, Source};
 
 impl Ftl {
     /// A page of a block has become invalid, outside of any collection. Where collection is free and the plane of the
     /// page waits for a block to collect, this block may be one by now.
-    fn pack_again(&mut self, ctx: &mut Context<'_>, ppa: u32) {
+    fn pack_again(&mut self, ctx: &mut Moment<'_>, ppa: u32) {
         let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
         if self.is_free() && self.blocks.planes[plane as usize].gc_wanted {
             self.collect_again(ctx, plane);
@@ -18,7 +18,7 @@ impl Ftl {
     }
 
     /// Gives a write its page, or parks it until a block is free.
-    pub(super) fn place_write(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(super) fn place_write(&mut self, ctx: &mut Moment<'_>, id: u32) {
         if let Err(plane) = self.try_place(ctx, id) {
             ctx.transactions[id].place = Place::FreeBlock;
             ctx.transactions[id].plane = plane;
@@ -31,7 +31,7 @@ impl Ftl {
 
     /// Allocates a page for a host, cache or translation write; `Err` with the plane that has no
     /// room.
-    fn try_place(&mut self, ctx: &mut Context<'_>, id: u32) -> Result<(), u32> {
+    fn try_place(&mut self, ctx: &mut Moment<'_>, id: u32) -> Result<(), u32> {
         let now = ctx.now;
         let (flow, lpa, mask, source) = {
             let tr = &ctx.transactions[id];
@@ -112,7 +112,7 @@ impl Ftl {
     }
 
     /// Points a logical page at its new place and adds to the sectors that it holds.
-    pub(super) fn bind_page(&mut self, ctx: &mut Context<'_>, lpa: u32, ppa: u32, mask: u64) {
+    pub(super) fn bind_page(&mut self, ctx: &mut Moment<'_>, lpa: u32, ppa: u32, mask: u64) {
         let old = self.pages.ppa(lpa);
         let mut held = mask;
         if old != NONE {
@@ -129,7 +129,7 @@ impl Ftl {
     }
 
     /// A physical page holds nothing valid any more.
-    pub(super) fn invalidate(&mut self, ctx: &mut Context<'_>, ppa: u32) {
+    pub(super) fn invalidate(&mut self, ctx: &mut Moment<'_>, ppa: u32) {
         self.pages.set_lpa(ppa, NONE);
         let block = self.blocks.block_of(ppa);
         self.blocks.invalidate(block);
@@ -140,7 +140,7 @@ impl Ftl {
     }
 
     /// Writes that wait for a free block of the plane try again, oldest first.
-    pub(super) fn unpark(&mut self, ctx: &mut Context<'_>, plane: u32) {
+    pub(super) fn unpark(&mut self, ctx: &mut Moment<'_>, plane: u32) {
         let at = plane as usize;
         // Free collection gains blocks while a write is placed, which has the others tried already.
         if std::mem::replace(&mut self.blocks.planes[at].unparking, true) {
@@ -150,7 +150,7 @@ impl Ftl {
         self.blocks.planes[at].unparking = false;
     }
 
-    fn unpark_all(&mut self, ctx: &mut Context<'_>, plane: u32) {
+    fn unpark_all(&mut self, ctx: &mut Moment<'_>, plane: u32) {
         loop {
             let parked = &mut self.blocks.planes[plane as usize].parked;
             let id = parked.pop_front(ctx.transactions);
@@ -173,7 +173,7 @@ impl Ftl {
     }
 
     /// The host gives up sectors of a page: a whole page is forgotten, a part of one loses its sectors.
-    pub(crate) fn trim(&mut self, ctx: &mut Context<'_>, flow: u16, lpa: u32, mask: u64) {
+    pub(crate) fn trim(&mut self, ctx: &mut Moment<'_>, flow: u16, lpa: u32, mask: u64) {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }

@@ -19,7 +19,6 @@ mod visit;
 use flashlane_engine::{Array, EventQueue, NONE, Slab, Time};
 
 use crate::compat::CompatConfig;
-use crate::context::Context;
 use crate::event::Event;
 use crate::flash::config::{FlashConfig, Technology};
 use crate::flash::{DiePlace, Flash};
@@ -38,7 +37,9 @@ const SEVERAL: u32 = NONE - 1;
 
 /// What the scheduling unit gets with a call: it asks the translation layer, and tells the flash where work waits.
 pub(crate) struct Surroundings<'a> {
-    pub(crate) ctx: Context<'a>,
+    pub(crate) now: Time,
+    pub(crate) events: &'a mut EventQueue<Event>,
+    pub(crate) transactions: &'a mut Slab<Transaction>,
     pub(crate) ftl: &'a Ftl,
     pub(crate) flash: &'a mut Flash,
 }
@@ -174,8 +175,8 @@ impl Scheduler {
         decide: impl FnOnce(&mut AnyPolicy, &mut View<'_>) -> R,
     ) -> R {
         let mut view = View {
-            now: at.ctx.now,
-            transactions: at.ctx.transactions,
+            now: at.now,
+            transactions: at.transactions,
             ftl: at.ftl.view(),
             flash: at.flash,
             urgent,
@@ -189,17 +190,24 @@ impl Scheduler {
         decide(&mut self.policy, &mut view)
     }
 
-    /// A transaction is ready for the flash.
-    #[inline]
-    pub(crate) fn enlist(&mut self, at: &mut Surroundings<'_>, id: u32) {
-        debug_assert_eq!(at.ctx.transactions[id].mark, at.ctx.now, "the time in the queue begins");
+    /// A transaction is ready for the flash, and enters no queue yet if it is the first in the current event. False if it
+    /// is not: then [`Scheduler::enlist`] it.
+    #[inline(always)]
+    pub(crate) fn keep_lone(&mut self, id: u32) -> bool {
         self.due = true;
-        if self.lone == NONE {
+        let first = self.lone == NONE;
+        if first {
             self.lone = id;
-        } else {
-            self.queue_lone(at);
-            self.enter_queue(at, id);
         }
+        first
+    }
+
+    /// A transaction is ready for the flash: it enters its queue, after the one that came before.
+    #[inline(never)]
+    pub(crate) fn enlist(&mut self, at: &mut Surroundings<'_>, id: u32) {
+        debug_assert_eq!(at.transactions[id].mark, at.now, "the time in the queue begins");
+        self.queue_lone(at);
+        self.enter_queue(at, id);
     }
 
     /// The transaction that is in no queue yet, if there is one, enters its queue.
@@ -214,12 +222,12 @@ impl Scheduler {
     /// Puts a transaction into its queue.
     #[inline]
     fn enter_queue(&mut self, at: &mut Surroundings<'_>, id: u32) {
-        let place = at.flash.place_of(at.flash.die_of(at.ctx.transactions[id].plane));
+        let place = at.flash.place_of(at.flash.die_of(at.transactions[id].plane));
         self.enter_queue_at(at, id, place);
     }
 
     fn enter_queue_at(&mut self, at: &mut Surroundings<'_>, id: u32, place: DiePlace) {
-        let tr = &at.ctx.transactions[id];
+        let tr = &at.transactions[id];
         let flow = tr.flow;
         let interrupts = self.writes_interrupt || tr.op == Op::Read;
         if !self.policy.push(place.die, id, tr) {
@@ -248,7 +256,7 @@ impl Scheduler {
     /// its queue.
     #[inline(always)]
     pub(crate) fn pass_lone(&mut self, at: &mut Surroundings<'_>, id: u32) -> Option<DiePlace> {
-        let tr = &at.ctx.transactions[id];
+        let tr = &at.transactions[id];
         let flow = tr.flow;
         let simple = tr.source != Source::Gc
             && match tr.op {
@@ -261,7 +269,7 @@ impl Scheduler {
             || self.offered & !(1 << place.channel) != 0
             || self.waits_on(place.channel)
             || at.flash.idle_dies(place.chip) >> place.die_in_chip & 1 == 0
-            || at.flash.channel_busy(place.channel, at.ctx.events)
+            || at.flash.channel_busy(place.channel, at.events)
         {
             self.enter_queue_at(at, id, place);
             return None;
@@ -269,7 +277,7 @@ impl Scheduler {
         self.offered = 0;
         self.flows[flow as usize].passed();
         self.chips[place.chip as usize].passed();
-        self.policy.passed(place.die, id, at.ctx.transactions, at.ctx.now);
+        self.policy.passed(place.die, id, at.transactions, at.now);
         self.served(place.channel, place.chip_in_channel);
         Some(place)
     }
@@ -286,11 +294,11 @@ impl Scheduler {
     #[inline]
     pub(crate) fn offer_at(&mut self, at: &mut Surroundings<'_>, place: DiePlace) {
         let channel = place.channel;
-        if !at.flash.channel_busy(channel, at.ctx.events) {
+        if !at.flash.channel_busy(channel, at.events) {
             self.offered |= 1 << channel;
             self.due = true;
         } else if at.flash.is_wanted(place) {
-            at.flash.await_channel(channel, at.ctx.events);
+            at.flash.await_channel(channel, at.events);
         }
     }
 
@@ -338,7 +346,7 @@ impl Scheduler {
 
     /// Wakes the policy and has all channels looked at. False for a void alarm.
     pub(crate) fn wake(&mut self, at: &mut Surroundings<'_>) -> bool {
-        if self.alarm != Some(at.ctx.now) {
+        if self.alarm != Some(at.now) {
             return false;
         }
         self.alarm = None;
@@ -365,15 +373,15 @@ impl Scheduler {
     /// The next move of a page that was found pointless, which leaves its queue at the die.
     pub(crate) fn take_cancelled(&mut self, at: &mut Surroundings<'_>, die: u32) -> Option<u32> {
         let id = self.cancelled.pop()?;
-        let Transaction { source, flow, mark, .. } = at.ctx.transactions[id];
+        let Transaction { source, flow, mark, .. } = at.transactions[id];
         assert_eq!(source, Source::Gc, "only migrations are cancelled");
-        self.leaves(at.flash, at.flash.place_of(die), flow, at.ctx.now - mark);
+        self.leaves(at.flash, at.flash.place_of(die), flow, at.now - mark);
         Some(id)
     }
 
     /// The old data of a queued write are here.
     pub(crate) fn unblocked(&mut self, at: &mut Surroundings<'_>, id: u32) {
-        let die = at.flash.die_of(at.ctx.transactions[id].plane);
+        let die = at.flash.die_of(at.transactions[id].plane);
         self.policy.unblocked(die);
         self.offer_at(at, at.flash.place_of(die));
     }
@@ -382,9 +390,9 @@ impl Scheduler {
     #[inline]
     pub(crate) fn completed(&mut self, at: &Surroundings<'_>, id: u32) {
         if self.observes {
-            let tr = &at.ctx.transactions[id];
+            let tr = &at.transactions[id];
             let die = at.flash.die_of(tr.plane);
-            self.policy.completed(die, id, tr, at.ctx.now);
+            self.policy.completed(die, id, tr, at.now);
         }
     }
 

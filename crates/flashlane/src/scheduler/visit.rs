@@ -7,6 +7,7 @@ use super::{Scheduler, Surroundings};
 use crate::transaction::STARVING;
 
 /// A look at the dies of a channel, which may go on after it was interrupted.
+#[derive(Clone, Copy)]
 pub(crate) struct Visit {
     channel: u32,
     /// Only reads are looked for; now and then there is another command.
@@ -16,21 +17,17 @@ pub(crate) struct Visit {
     /// Chips that were not looked at, from the turn on; a bit each.
     left: u64,
     /// The chip of the channel that is looked at.
-    chip: u32,
+    way: u32,
     /// Collection goes first there.
     urgent: bool,
-    dies: Dies,
 }
 
-/// Dies of a chip that were not asked yet.
-enum Dies {
-    /// None.
-    Over,
-    /// The only one of the chip, idle or not.
-    Only(u32),
-    /// From the first die of the chip on, a bit each: idle ones. The best is asked first.
+/// Dies of a chip that were not asked, from its first one on, a bit each.
+#[derive(Clone, Copy)]
+pub(crate) enum Rest {
+    /// Idle ones. The best is asked first, and those that may be interrupted come after them.
     Idle { first: u32, set: u32 },
-    /// The same in their order, whether idle or interruptible.
+    /// Idle or interruptible ones, which are asked in their order.
     InOrder { first: u32, set: u32 },
 }
 
@@ -40,110 +37,145 @@ pub(crate) enum Look {
     Nothing,
     /// There is a command for the die; with `interrupts`, what it does is suspended for it.
     Command { die: u32, interrupts: bool },
-    /// Moves for the die were found pointless, and no command was formed. There may be one when they are settled.
-    Pointless { die: u32 },
+    /// Moves for the die were found pointless, and no command was formed. When they are settled, the look goes on.
+    Pointless { die: u32, visit: Visit, rest: Rest },
 }
 
 impl Scheduler {
-    /// Begins a visit to a free channel. `reads`: only reads are looked for; now and then there is another command.
+    /// Looks at a free channel until a die takes a command, or is found to have nothing but pointless work. `reads`: only
+    /// reads are looked for; now and then there is another command.
     #[inline(always)]
-    pub(crate) fn visit(&self, channel: u32, reads: bool) -> Visit {
+    pub(crate) fn look(&mut self, at: &mut Surroundings<'_>, channel: u32, reads: bool) -> Look {
         let turn = self.turn[channel as usize];
         // Chips from the turn on, then those before it; while they are visited, none comes to them that
         // nothing waited for before.
         let left = self.pending[channel as usize].rotate_right(turn);
-        Visit { channel, reads, turn, left, chip: 0, urgent: false, dies: Dies::Over }
+        self.look_at_chips(at, Visit { channel, reads, turn, left, way: 0, urgent: false })
     }
 
-    /// Goes on with a visit until a die takes a command, or is found to have nothing but pointless work.
+    /// Goes on with a look after what was pointless is settled.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn look_on(&mut self, at: &mut Surroundings<'_>, visit: Visit, rest: Rest) -> Look {
+        let look = match rest {
+            Rest::Idle { first, set } => self.ask_idle(at, visit, first, set),
+            Rest::InOrder { first, set } => self.ask_in_order(at, visit, first, set),
+        };
+        match look {
+            Look::Nothing => self.look_at_chips(at, visit),
+            look => look,
+        }
+    }
+
     #[inline(always)]
-    pub(crate) fn look(&mut self, at: &mut Surroundings<'_>, visit: &mut Visit) -> Look {
+    fn look_at_chips(&mut self, at: &mut Surroundings<'_>, mut visit: Visit) -> Look {
         loop {
-            while let Some(die) = self.next_die(at, visit) {
-                let idle = visit.reads || at.flash.is_idle(die);
-                let formed = match visit.reads {
-                    true => self.serve_read(at, die),
-                    false => self.serve_die(at, die, idle, visit.urgent),
-                };
-                if formed {
-                    self.served(visit.channel, visit.chip);
-                    return Look::Command { die, interrupts: !idle };
-                }
-                if self.has_cancelled() {
-                    return Look::Pointless { die };
-                }
-            }
             let set = at.flash.wanted_chips(visit.channel).rotate_right(visit.turn) & visit.left;
             if set == 0 {
                 return Look::Nothing;
             }
             let step = set.trailing_zeros();
             visit.left &= u64::MAX << step << 1;
-            visit.chip = (step + visit.turn) % u64::BITS;
-            self.turn_to_chip(at, visit);
+            visit.way = (step + visit.turn) % u64::BITS;
+            let chip = visit.channel * self.chips_per_channel + visit.way;
+            visit.urgent = !self.preemptible || at.ftl.is_urgent(chip);
+            let look = match visit.reads {
+                true => self.ask_for_read(at, visit, chip),
+                false => self.ask_chip(at, visit, chip),
+            };
+            if !matches!(look, Look::Nothing) {
+                return look;
+            }
         }
     }
 
-    /// The dies of the chip that is looked at now.
+    /// Asks the idle dies of a chip for reads. Chips that are short of free blocks choose among all commands.
     #[inline(always)]
-    fn turn_to_chip(&mut self, at: &Surroundings<'_>, visit: &mut Visit) {
-        let chip = visit.channel * self.chips_per_channel + visit.chip;
+    fn ask_for_read(&mut self, at: &mut Surroundings<'_>, visit: Visit, chip: u32) -> Look {
+        let set = at.flash.free_dies(chip);
+        if set == 0 || visit.urgent || self.is_closed(at, chip) {
+            return Look::Nothing;
+        }
+        self.ask_in_order(at, visit, at.flash.dies_of(chip).start, set)
+    }
+
+    /// Asks the dies of a chip.
+    #[inline(always)]
+    fn ask_chip(&mut self, at: &mut Surroundings<'_>, visit: Visit, chip: u32) -> Look {
+        self.hold_writes = self.writes_wait && at.ftl.awaits_erase(chip);
         let dies = at.flash.dies_of(chip);
-        let first = dies.start;
-        let urgent = !self.preemptible || at.ftl.is_urgent(chip);
-        let closed = || self.one_die_per_dispatch && !at.flash.chip_idle(chip);
-        visit.urgent = urgent;
-        visit.dies = if visit.reads {
-            // Chips that are short of free blocks choose among all commands.
-            match at.flash.free_dies(chip) {
-                0 => Dies::Over,
-                _ if urgent || closed() => Dies::Over,
-                set => Dies::InOrder { first, set },
-            }
-        } else if dies.len() == 1 {
-            Dies::Only(first)
-        } else if closed() {
-            Dies::Over
-        } else {
-            Dies::Idle { first, set: at.flash.free_dies(chip) }
-        };
-        if !visit.reads {
-            self.hold_writes = self.writes_wait && at.ftl.awaits_erase(chip);
+        if dies.len() == 1 {
+            return self.ask(at, visit, dies.start, Rest::InOrder { first: dies.start, set: 0 });
         }
+        if self.is_closed(at, chip) {
+            return Look::Nothing;
+        }
+        self.ask_idle(at, visit, dies.start, at.flash.free_dies(chip))
     }
 
-    /// The die to ask next on the chip that is looked at.
+    /// Some die of the chip works, and that keeps all of them from getting a command.
     #[inline(always)]
-    fn next_die(&mut self, at: &mut Surroundings<'_>, visit: &mut Visit) -> Option<u32> {
-        loop {
-            match &mut visit.dies {
-                Dies::Over => return None,
-                &mut Dies::Only(die) => {
-                    visit.dies = Dies::Over;
-                    return Some(die);
-                }
-                Dies::Idle { first, set } => {
-                    let first = *first;
-                    if *set != 0
-                        && let Some(die) = self.best_die(at, first, *set, visit.urgent)
-                    {
-                        *set &= !(1 << (die - first));
-                        return Some(die);
-                    }
-                    let chip = visit.channel * self.chips_per_channel + visit.chip;
-                    let set = at.flash.interruptible_dies(chip);
-                    visit.dies = Dies::InOrder { first, set };
-                }
-                Dies::InOrder { first, set } => {
-                    if *set == 0 {
-                        visit.dies = Dies::Over;
-                        return None;
-                    }
-                    let die = *first + set.trailing_zeros();
-                    *set &= *set - 1;
-                    return Some(die);
-                }
+    fn is_closed(&self, at: &Surroundings<'_>, chip: u32) -> bool {
+        self.one_die_per_dispatch && !at.flash.chip_idle(chip)
+    }
+
+    /// Asks idle dies, the best first, and then those that may be interrupted.
+    #[inline(always)]
+    fn ask_idle(
+        &mut self,
+        at: &mut Surroundings<'_>,
+        visit: Visit,
+        first: u32,
+        mut set: u32,
+    ) -> Look {
+        while set != 0
+            && let Some(die) = self.best_die(at, first, set, visit.urgent)
+        {
+            set &= !(1 << (die - first));
+            let look = self.ask(at, visit, die, Rest::Idle { first, set });
+            if !matches!(look, Look::Nothing) {
+                return look;
             }
+        }
+        let chip = visit.channel * self.chips_per_channel + visit.way;
+        self.ask_in_order(at, visit, first, at.flash.interruptible_dies(chip))
+    }
+
+    /// Asks dies in their order.
+    #[inline(always)]
+    fn ask_in_order(
+        &mut self,
+        at: &mut Surroundings<'_>,
+        visit: Visit,
+        first: u32,
+        mut set: u32,
+    ) -> Look {
+        while set != 0 {
+            let die = first + set.trailing_zeros();
+            set &= set - 1;
+            let look = self.ask(at, visit, die, Rest::InOrder { first, set });
+            if !matches!(look, Look::Nothing) {
+                return look;
+            }
+        }
+        Look::Nothing
+    }
+
+    /// Asks a die for a command; `rest` are asked after it.
+    #[inline(always)]
+    fn ask(&mut self, at: &mut Surroundings<'_>, visit: Visit, die: u32, rest: Rest) -> Look {
+        let idle = visit.reads || at.flash.is_idle(die);
+        let formed = match visit.reads {
+            true => self.serve_read(at, die),
+            false => self.serve_die(at, die, idle, visit.urgent),
+        };
+        if formed {
+            self.served(visit.channel, visit.way);
+            Look::Command { die, interrupts: !idle }
+        } else if self.has_cancelled() {
+            Look::Pointless { die, visit, rest }
+        } else {
+            Look::Nothing
         }
     }
 
@@ -152,6 +184,7 @@ impl Scheduler {
     /// After as many of them as the channel has dies, the die chooses among all its commands instead.
     /// The turn that the channel gives to all commands goes to whichever die is idle just then; dies that
     /// read in step would have it always be the same one, and writes would wait at the others for ever.
+    #[inline(always)]
     fn serve_read(&mut self, at: &mut Surroundings<'_>, die: u32) -> bool {
         let reads = &mut self.reads_first[die as usize];
         if *reads == self.reads_first_max {
@@ -166,7 +199,7 @@ impl Scheduler {
 
     /// The die whose next work ranks first, among those from `first` on whose bit is set in `free`. What
     /// is starving ranks as the best kind: another die may have better work each time that it is asked.
-    #[inline]
+    #[inline(always)]
     fn best_die(
         &mut self,
         at: &mut Surroundings<'_>,
@@ -201,7 +234,7 @@ impl Scheduler {
             at.flash.end_interrupting(at.flash.place_of(die));
             return false;
         }
-        let interrupts = |writes| at.flash.may_suspend(die, writes, at.ctx.now);
+        let interrupts = |writes| at.flash.may_suspend(die, writes, at.now);
         let (for_read, for_write) =
             if idle { (false, false) } else { (interrupts(false), interrupts(true) && !urgent) };
         if !(idle || for_read || for_write) {

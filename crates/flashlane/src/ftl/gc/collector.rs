@@ -4,7 +4,7 @@ use flashlane_engine::{NONE, Rng};
 
 use super::{JobKind, PlaneView, VictimPolicy, build};
 use crate::compat::CompatConfig;
-use crate::context::Context;
+use crate::context::Moment;
 use crate::ftl::blocks::{Plane, Stream};
 use crate::ftl::config::FtlConfig;
 use crate::ftl::{Ftl, Layer, RESERVE_BLOCKS};
@@ -117,7 +117,7 @@ impl Ftl {
 
     /// Starts collecting a plane if it is short of free blocks. Remembers the wish where no block
     /// can be collected now.
-    pub(in crate::ftl) fn collect(&mut self, ctx: &mut Context<'_>, plane: u32) {
+    pub(in crate::ftl) fn collect(&mut self, ctx: &mut Moment<'_>, plane: u32) {
         match self.layer {
             Layer::Pages(_) => self.collect_blocks(ctx, plane, |ftl, ctx, block| {
                 ftl.gc_invocations += 1;
@@ -134,9 +134,9 @@ impl Ftl {
     #[inline]
     fn collect_blocks(
         &mut self,
-        ctx: &mut Context<'_>,
+        ctx: &mut Moment<'_>,
         plane: u32,
-        empty: impl Fn(&mut Self, &mut Context<'_>, u32),
+        empty: impl Fn(&mut Self, &mut Moment<'_>, u32),
     ) {
         self.blocks.planes[plane as usize].gc_wanted = false;
         if self.collection_is_due(plane) {
@@ -168,7 +168,7 @@ impl Ftl {
 
     /// Collects a plane where that was not possible before. Without an erase that would do it later,
     /// writes that wait for a block go on at once.
-    pub(in crate::ftl) fn collect_again(&mut self, ctx: &mut Context<'_>, plane: u32) {
+    pub(in crate::ftl) fn collect_again(&mut self, ctx: &mut Moment<'_>, plane: u32) {
         self.collect(ctx, plane);
         if self.is_free() {
             self.unpark(ctx, plane);
@@ -176,7 +176,7 @@ impl Ftl {
     }
 
     /// Empties a block and frees it in no time: nothing is read, programmed or erased.
-    fn pack(&mut self, ctx: &mut Context<'_>, plane: u32, block: u32) {
+    fn pack(&mut self, ctx: &mut Moment<'_>, plane: u32, block: u32) {
         let flow = self.blocks.block(block).flow;
         let stream = self.blocks.block(block).stream.moved();
         let first = self.blocks.first_page(block);

@@ -2,7 +2,7 @@
 
 use flashlane_engine::NONE;
 
-use crate::context::Context;
+use crate::context::Moment;
 use crate::ftl::blocks::Stream;
 use crate::ftl::{Ftl, Layer, Seen};
 use crate::transaction::{Op, Source, Transaction};
@@ -42,7 +42,7 @@ impl Ftl {
     /// Queues the migration of every valid page of a block.
     pub(in crate::ftl) fn start_job(
         &mut self,
-        ctx: &mut Context<'_>,
+        ctx: &mut Moment<'_>,
         plane: u32,
         block: u32,
         kind: JobKind,
@@ -85,7 +85,7 @@ impl Ftl {
     }
 
     /// A host write or trim came first: the page need not move.
-    pub(crate) fn migration_cancelled(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(crate) fn migration_cancelled(&mut self, ctx: &mut Moment<'_>, id: u32) {
         if matches!(self.layer, Layer::Hybrid(_)) {
             self.merge_read_cancelled(ctx, id);
             return;
@@ -95,7 +95,7 @@ impl Ftl {
         self.move_over(ctx, job);
     }
 
-    fn move_over(&mut self, ctx: &mut Context<'_>, job: u32) {
+    fn move_over(&mut self, ctx: &mut Moment<'_>, job: u32) {
         let state = &mut self.jobs[job];
         state.moves -= 1;
         if state.moves == 0 {
@@ -105,7 +105,7 @@ impl Ftl {
     }
 
     /// The page to move is in the controller: it gets its new place.
-    pub(crate) fn migration_read_done(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(crate) fn migration_read_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
         if matches!(self.layer, Layer::Hybrid(_)) {
             self.merge_read_done(ctx, id);
         } else if self.place_migration(ctx, id) {
@@ -115,7 +115,7 @@ impl Ftl {
 
     /// Turns the read of a page to move into its program, at a new place in the same plane or, where sets of
     /// chips say so, in another. False if a host write or trim came first.
-    pub(crate) fn place_migration(&mut self, ctx: &mut Context<'_>, id: u32) -> bool {
+    pub(crate) fn place_migration(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
         let now = ctx.now;
         let tr = ctx.transactions[id];
         if self.pages.lpa(tr.ppa) != tr.lpa {
@@ -165,7 +165,7 @@ impl Ftl {
     }
 
     /// A moved page is on flash.
-    pub(crate) fn migration_program_done(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(crate) fn migration_program_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
         self.programmed(ctx, id);
         let tr = ctx.transactions[id];
         self.flows[tr.flow as usize].other_programs += 1;
@@ -178,7 +178,7 @@ impl Ftl {
     }
 
     /// Erases a collected block as soon as nothing moves out of it and nobody reads it.
-    pub(in crate::ftl) fn erase_if_empty(&mut self, ctx: &mut Context<'_>, block: u32) {
+    pub(in crate::ftl) fn erase_if_empty(&mut self, ctx: &mut Moment<'_>, block: u32) {
         let state = self.blocks.block(block);
         if state.reads > 0 || state.valid > 0 || !state.quiet() {
             return;
@@ -206,7 +206,7 @@ impl Ftl {
     }
 
     /// The block is free again: parked writes go on, and the next collection starts if need be.
-    pub(crate) fn erase_done(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(crate) fn erase_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
         let Job { block, kind, .. } = self.jobs[tr.tag];

@@ -3,7 +3,7 @@
 use flashlane_engine::NONE;
 
 use super::{Sequential, Spot};
-use crate::context::Context;
+use crate::context::Moment;
 use crate::ftl::Ftl;
 use crate::ftl::blocks::Stream;
 use crate::ftl::gc::Job;
@@ -58,7 +58,7 @@ impl Merge {
 
 impl Ftl {
     /// Goes on with the merge of a plane as far as possible without waiting.
-    pub(crate) fn continue_merge(&mut self, ctx: &mut Context<'_>, plane: u32) {
+    pub(crate) fn continue_merge(&mut self, ctx: &mut Moment<'_>, plane: u32) {
         while let Some(merge) = self.merge_of(plane) {
             if merge.busy {
                 return;
@@ -101,7 +101,7 @@ impl Ftl {
 
     /// Starts to copy the next valid page of the logical block, or ends it after the last. False where
     /// the merge has to wait.
-    fn copy_next(&mut self, ctx: &mut Context<'_>, plane: u32, merge: Merge) -> bool {
+    fn copy_next(&mut self, ctx: &mut Moment<'_>, plane: u32, merge: Merge) -> bool {
         let hybrid = self.hybrid();
         let pages =
             hybrid.partition(plane, merge.flow).pages_of(merge.logical, hybrid.pages_per_block);
@@ -148,7 +148,7 @@ impl Ftl {
     }
 
     /// The page to copy is in the controller, unless the host wrote it again meanwhile.
-    pub(crate) fn merge_read_done(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(crate) fn merge_read_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
         let now = ctx.now;
         let tr = ctx.transactions[id];
         let plane = tr.plane;
@@ -170,7 +170,7 @@ impl Ftl {
     }
 
     /// The page has another place now: look again.
-    pub(crate) fn merge_read_cancelled(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(crate) fn merge_read_cancelled(&mut self, ctx: &mut Moment<'_>, id: u32) {
         self.release_block(ctx, id);
         let plane = ctx.transactions[id].plane;
         ctx.transactions.remove(id);
@@ -179,13 +179,13 @@ impl Ftl {
     }
 
     /// A copy is on flash.
-    pub(crate) fn merge_program_done(&mut self, ctx: &mut Context<'_>, plane: u32) {
+    pub(crate) fn merge_program_done(&mut self, ctx: &mut Moment<'_>, plane: u32) {
         self.merge_mut(plane).busy = false;
         self.continue_merge(ctx, plane);
     }
 
     /// Every page of the logical block is in the target, which becomes its data block.
-    fn end_logical_block(&mut self, ctx: &mut Context<'_>, plane: u32) {
+    fn end_logical_block(&mut self, ctx: &mut Moment<'_>, plane: u32) {
         let merge = *self.merge_mut(plane);
         let hybrid = self.hybrid_mut();
         let partition = hybrid.partition_mut(plane, merge.flow);
@@ -220,7 +220,7 @@ impl Ftl {
     }
 
     /// Nothing valid is left in the log block.
-    fn end_full_merge(&mut self, ctx: &mut Context<'_>, plane: u32, victim: u32) {
+    fn end_full_merge(&mut self, ctx: &mut Moment<'_>, plane: u32, victim: u32) {
         let flow = self.merge_mut(plane).flow;
         let hybrid = self.hybrid_mut();
         hybrid.merges[plane as usize] = None;
@@ -231,7 +231,7 @@ impl Ftl {
     }
 
     /// A block lost its role: it is erased as soon as nobody reads it and no program is under way.
-    pub(super) fn give_up(&mut self, ctx: &mut Context<'_>, block: u32) {
+    pub(super) fn give_up(&mut self, ctx: &mut Moment<'_>, block: u32) {
         let plane = self.blocks.plane_of(block);
         let state = self.blocks.collect(block);
         assert_eq!(state.valid, 0, "a block without a role holds nothing valid");

@@ -25,7 +25,7 @@ use flashlane_engine::NONE;
 
 use super::blocks::{Blocks, Stream};
 use super::{Ftl, Layer};
-use crate::context::Context;
+use crate::context::Moment;
 use crate::layout::Layout;
 use merge::Merge;
 
@@ -293,7 +293,7 @@ impl Ftl {
     }
 
     /// A write has its page: a full sequential log block becomes the data block.
-    pub(crate) fn placed_in_log(&mut self, ctx: &mut Context<'_>, plane: u32, flow: u16) {
+    pub(crate) fn placed_in_log(&mut self, ctx: &mut Moment<'_>, plane: u32, flow: u16) {
         let hybrid = self.hybrid_mut();
         let pages_per_block = hybrid.pages_per_block;
         let partition = hybrid.partition_mut(plane, flow);

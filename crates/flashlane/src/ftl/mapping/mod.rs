@@ -13,7 +13,7 @@ use flashlane_engine::{DenseMap, Divisor, NONE, prefetch};
 
 use super::config::FtlSettings;
 use super::{Ftl, Layer, Seen};
-use crate::context::Context;
+use crate::context::Moment;
 use crate::layout::Layout;
 use crate::transaction::{Op, Place, Source, Transaction};
 use cmt::Cmt;
@@ -262,7 +262,12 @@ impl Ftl {
 
     /// Looks up the mapping of a transaction's logical page; the transaction goes on now or when
     /// its translation page has arrived.
-    pub(crate) fn translate(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(crate) fn translate(&mut self, ctx: &mut Moment<'_>, id: u32) {
+        if matches!(self.layer, Layer::InPlace) {
+            self.find_in_place(ctx, id);
+            self.ready(id);
+            return;
+        }
         let flow = ctx.transactions[id].flow;
         if self.knows_mapping(ctx, id, flow) {
             self.translated(ctx, id);
@@ -270,7 +275,7 @@ impl Ftl {
     }
 
     /// Translation is known: the transaction goes on.
-    fn translated(&mut self, ctx: &mut Context<'_>, id: u32) {
+    fn translated(&mut self, ctx: &mut Moment<'_>, id: u32) {
         match ctx.transactions[id].op {
             Op::Read => self.resolve_read(ctx, id),
             _ => self.resolve_write(ctx, id),
@@ -279,11 +284,7 @@ impl Ftl {
 
     /// True if the mapping is at hand; else the transaction goes on by itself.
     #[inline(always)]
-    pub(super) fn knows_mapping(&mut self, ctx: &mut Context<'_>, id: u32, flow: u16) -> bool {
-        if matches!(self.layer, Layer::InPlace) {
-            self.access_in_place(ctx, id);
-            return false;
-        }
+    pub(super) fn knows_mapping(&mut self, ctx: &mut Moment<'_>, id: u32, flow: u16) -> bool {
         if self.mapping.is_some() {
             return self.look_up_entry(ctx, id);
         }
@@ -292,7 +293,7 @@ impl Ftl {
     }
 
     /// The same where entries are cached.
-    fn look_up_entry(&mut self, ctx: &mut Context<'_>, id: u32) -> bool {
+    fn look_up_entry(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
         let Transaction { flow, lpa, op, .. } = ctx.transactions[id];
         let pages = &mut self.flows[flow as usize];
         let table = self.mapping.as_mut().expect(PRESENT);
@@ -324,7 +325,7 @@ impl Ftl {
     }
 
     /// Takes a place in the cache for an entry whose translation page is being read.
-    fn reserve_entry(&mut self, ctx: &mut Context<'_>, flow: u16, lpa: u32, page: u32) {
+    fn reserve_entry(&mut self, ctx: &mut Moment<'_>, flow: u16, lpa: u32, page: u32) {
         let table = self.table_mut();
         if !table.cmt(flow).contains(lpa) && self.make_room(ctx, flow) {
             let table = self.table_mut();
@@ -335,7 +336,7 @@ impl Ftl {
     /// Reads a translation page, for misses or (with a dependent write) to merge it.
     fn read_translation_page(
         &mut self,
-        ctx: &mut Context<'_>,
+        ctx: &mut Moment<'_>,
         flow: u16,
         page: u32,
         dependent: u32,
@@ -356,7 +357,7 @@ impl Ftl {
     }
 
     /// A translation page is in the controller.
-    pub(crate) fn mapping_read_done(&mut self, ctx: &mut Context<'_>, id: u32) {
+    pub(crate) fn mapping_read_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
         self.release_block(ctx, id);
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
@@ -385,7 +386,7 @@ impl Ftl {
     }
 
     /// Puts an entry into the cache; evicts the least recently used one if it is full.
-    fn cache_entry(&mut self, ctx: &mut Context<'_>, flow: u16, lpa: u32, page: u32, dirty: bool) {
+    fn cache_entry(&mut self, ctx: &mut Moment<'_>, flow: u16, lpa: u32, page: u32, dirty: bool) {
         let table = self.table_mut();
         if table.cmt(flow).settle(lpa, dirty) {
             return;
@@ -401,7 +402,7 @@ impl Ftl {
     }
 
     /// Evicts an entry of a full cache; false if every place is awaited.
-    fn make_room(&mut self, ctx: &mut Context<'_>, flow: u16) -> bool {
+    fn make_room(&mut self, ctx: &mut Moment<'_>, flow: u16) -> bool {
         let table = self.table_mut();
         let cmt = table.cmt(flow);
         if cmt.has_room() {
@@ -416,7 +417,7 @@ impl Ftl {
     }
 
     /// The mapping of a page changed: its entry is marked, or enters the cache marked.
-    pub(crate) fn mapping_changed(&mut self, ctx: &mut Context<'_>, flow: u16, lpa: u32) {
+    pub(crate) fn mapping_changed(&mut self, ctx: &mut Moment<'_>, flow: u16, lpa: u32) {
         let Some(table) = &self.mapping else { return };
         let page = table.page_of(flow, lpa);
         self.cache_entry(ctx, flow, lpa, page, true);
