@@ -82,7 +82,8 @@ pub(crate) fn bytes(value: u64) -> String {
 /// Says what a star behind a figure means.
 pub(crate) const STAR: &str = "* depends on the length of the run: the backlog of the flow grows\n";
 
-/// Everything that people want to know of one scenario. With several seeds, `summary` holds the means over them.
+/// Everything that people want to know of one scenario. With several seeds, `summary` holds the
+/// means over them.
 pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     let mut text = String::new();
     let verdict = match seeds {

@@ -15,9 +15,9 @@ use crate::units::Stamp;
 
 /// Reads the records of one trace file in the order of the file.
 ///
-/// Memory stays bounded: one buffer of 256 KiB, for compressed files four more, and the decompressor,
-/// which has a thread of its own. After the end and after an
-/// error the reader gives no more records until [`TraceReader::rewind`].
+/// Memory stays bounded: one buffer of 256 KiB, for compressed files four more, and the
+/// decompressor, which has a thread of its own. After the end and after an error the reader gives
+/// no more records until [`TraceReader::rewind`].
 pub struct TraceReader {
     wanted: Wanted,
     format: Format,
@@ -160,7 +160,8 @@ impl TraceReader {
         self.state.decreasing
     }
 
-    /// Lines of this pass that the format has for other things than requests: events of other kinds.
+    /// Lines of this pass that the format has for other things than requests: events of other
+    /// kinds.
     #[must_use]
     pub fn skipped_count(&self) -> u64 {
         self.parser.skipped()

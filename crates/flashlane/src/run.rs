@@ -147,8 +147,8 @@ impl<'a> Prepared<'a> {
 /// What a summary has no room for, of the flows of a run in the order of the workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
-    /// Distribution of the response times of each flow: latencies (unit: microseconds) and the share of
-    /// requests at or below each, rising.
+    /// Distribution of the response times of each flow: latencies (unit: microseconds) and the
+    /// share of requests at or below each, rising.
     pub distributions: Vec<Vec<(f64, f64)>>,
     /// The same of reads alone.
     pub read_distributions: Vec<Vec<(f64, f64)>>,
@@ -207,9 +207,9 @@ pub struct Simulation<'a> {
     pub options: &'a RunOptions,
 }
 
-/// Runs scenarios and their flows alone on so many threads, the caller's included; 0 for all cores. At most as
-/// many drives are in memory as there are threads. Results are in the order of the simulations, each with
-/// the errors of [`simulate`]; `progress` is told which one it is about.
+/// Runs scenarios and their flows alone on so many threads, the caller's included; 0 for all cores.
+/// At most as many drives are in memory as there are threads. Results are in the order of the
+/// simulations, each with the errors of [`simulate`]; `progress` is told which one it is about.
 pub fn simulate_all(
     simulations: &[Simulation<'_>],
     threads: usize,

@@ -82,8 +82,8 @@ fn in_columns(completions: &[Completion]) -> Vec<RequestBatch> {
     vec![batch]
 }
 
-/// What the flows of random runs submitted, submitted again to a drive that is stepped, completes at the same picosecond
-/// with the same stages.
+/// What the flows of random runs submitted, submitted again to a drive that is stepped, completes
+/// at the same picosecond with the same stages.
 #[test]
 fn recorded_submissions_complete_at_the_same_picosecond() {
     let (mut replayed, mut requests, mut seed) = (0, 0, 7_000_000);

@@ -1,16 +1,17 @@
-//! The import graph of the crate. Imports go down: a circle of imports stays inside one folder, and a stage of
-//! the drive imports neither the configuration as a whole nor what measures and runs the drive.
+//! The import graph of the crate. Imports go down: a circle of imports stays inside one folder, and
+//! a stage of the drive imports neither the configuration as a whole nor what measures and runs the
+//! drive.
 //!
-//! The graph is read from the text of the sources: `use` declarations, and paths that start with `crate`,
-//! `self` or `super`. Files and modules that only tests compile are left out.
+//! The graph is read from the text of the sources: `use` declarations, and paths that start with
+//! `crate`, `self` or `super`. Files and modules that only tests compile are left out.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Files that add methods to `Device`, and import it for that, although `device/mod.rs` imports their folders. No other
-/// imports may close a circle, and no other file of a stage may import `device/mod.rs`. A file leaves the list when its
-/// `impl Device` has gone; none may join it.
+/// Files that add methods to `Device`, and import it for that, although `device/mod.rs` imports
+/// their folders. No other imports may close a circle, and no other file of a stage may import
+/// `device/mod.rs`. A file leaves the list when its `impl Device` has gone; none may join it.
 const ADD_TO_DEVICE: &[&str] = &[
     "ftl/gc/collector.rs",
     "ftl/hybrid/merge.rs",
@@ -185,8 +186,8 @@ fn without_unit_tests(text: &str) -> &str {
     text.split_once("#[cfg(test)]\nmod tests {").map_or(text, |(code, _)| code)
 }
 
-/// The paths of all `use` declarations, one for each name, and the other paths that start with `crate`,
-/// `self` or `super`.
+/// The paths of all `use` declarations, one for each name, and the other paths that start with
+/// `crate`, `self` or `super`.
 fn paths_in(text: &str) -> Vec<String> {
     let mut paths = Vec::new();
     let mut rest = text;

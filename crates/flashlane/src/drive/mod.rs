@@ -1,25 +1,29 @@
 //! A drive by itself: commands go in at the times that the caller says, completions come out.
 //!
-//! [`crate::simulate`] loads a drive with the flows of a workload file. Other programs (host simulators, programs in
-//! virtual time, learned policies) bring the load themselves and use [`Drive`].
+//! [`crate::simulate`] loads a drive with the flows of a workload file. Other programs (host
+//! simulators, programs in virtual time, learned policies) bring the load themselves and use
+//! [`Drive`].
 //!
 //! # The order of ties
 //!
-//! Two events of one picosecond happen in the order in which they were scheduled. For a caller that means:
+//! Two events of one picosecond happen in the order in which they were scheduled. For a caller that
+//! means:
 //!
 //! - [`Drive::advance`] is inclusive: it handles every event up to and including `until`.
-//! - A command that is submitted for a time after [`Drive::now`] enters the drive at that time, after everything that
-//!   was scheduled for the same time before it was submitted.
-//! - A command that is submitted for the time [`Drive::now`] enters at once. After [`Drive::step`] has returned a
-//!   completion, that is before the completion is over for the drive, as a host reacts within its completion handler;
-//!   after [`Drive::advance`] it is after all events of that time so far.
-//! - [`Drive::schedule`] is for arrivals by the clock: a command for [`Drive::now`] enters after everything that is
-//!   scheduled for that time, as one for a later time does.
-//! - Commands that are submitted for time 0 before the first step are there before the drive begins.
+//! - A command that is submitted for a time after [`Drive::now`] enters the drive at that time,
+//!   after everything that was scheduled for the same time before it was submitted.
+//! - A command that is submitted for the time [`Drive::now`] enters at once. After [`Drive::step`]
+//!   has returned a completion, that is before the completion is over for the drive, as a host
+//!   reacts within its completion handler; after [`Drive::advance`] it is after all events of that
+//!   time so far.
+//! - [`Drive::schedule`] is for arrivals by the clock: a command for [`Drive::now`] enters after
+//!   everything that is scheduled for that time, as one for a later time does.
+//! - Commands that are submitted for time 0 before the first step are there before the drive
+//!   begins.
 //!
 //! So the same calls give the same completions, at the same picosecond.
-//! [`Observe::submissions`](crate::observe::Observe::submissions) records what the flows of a run submit in just this
-//! form, and [`Drive::replay`] submits it again.
+//! [`Observe::submissions`](crate::observe::Observe::submissions) records what the flows of a run
+//! submit in just this form, and [`Drive::replay`] submits it again.
 
 pub(crate) mod command;
 pub(crate) mod recording;
@@ -43,8 +47,9 @@ use crate::run::{Prepared, RunOptions, Warmup};
 use crate::workload::{Planned, SourceReport};
 use flashlane_units::RequestOp;
 
-/// Who shares a drive: a flow of a workload file. Where it has a source of requests, that says only what the tenant has
-/// done before (what the drive holds of it, what its caches hold); the requests are the caller's.
+/// Who shares a drive: a flow of a workload file. Where it has a source of requests, that says only
+/// what the tenant has done before (what the drive holds of it, what its caches hold); the requests
+/// are the caller's.
 pub type Tenant = FlowConfig;
 
 /// How to make a drive.
@@ -91,7 +96,8 @@ impl Drive {
     /// A preconditioned drive at time 0.
     ///
     /// # Errors
-    /// [`Error::Config`] for a configuration that is refused, [`Error::Trace`] for a trace that cannot be read.
+    /// [`Error::Config`] for a configuration that is refused, [`Error::Trace`] for a trace that
+    /// cannot be read.
     pub fn new(device: &DeviceConfig, tenants: &[Tenant], seed: u64) -> Result<Self, Error> {
         Self::with_options(device, tenants, seed, &DriveOptions::default())
     }
@@ -145,8 +151,8 @@ impl Drive {
         self.device.layout.flows.get(tenant).map_or(0, |space| space.sectors)
     }
 
-    /// Submits a command of a tenant for a time. `cookie` comes back with the completion; the drive does not look at
-    /// it.
+    /// Submits a command of a tenant for a time. `cookie` comes back with the completion; the drive
+    /// does not look at it.
     ///
     /// # Errors
     /// By value; the drive is then as it was before.
@@ -169,7 +175,8 @@ impl Drive {
         Ok(())
     }
 
-    /// As [`Drive::submit`], but a command for [`Drive::now`] enters after everything that is scheduled for that time.
+    /// As [`Drive::submit`], but a command for [`Drive::now`] enters after everything that is
+    /// scheduled for that time.
     ///
     /// # Errors
     /// As [`Drive::submit`].
@@ -220,8 +227,9 @@ impl Drive {
         if inside { Some(self.device.now) } else { self.device.queue.next_time() }
     }
 
-    /// Handles one event, and adds what completes to `completions`. `None` if there was none to handle. What the
-    /// caller submits for [`Drive::now`] before the next call is the host's reaction to the event.
+    /// Handles one event, and adds what completes to `completions`. `None` if there was none to
+    /// handle. What the caller submits for [`Drive::now`] before the next call is the host's
+    /// reaction to the event.
     ///
     /// # Errors
     /// [`Error::Stuck`] where the drive cannot finish its work; the drive is dead then.
@@ -241,7 +249,8 @@ impl Drive {
         self.dies_with(stepped)
     }
 
-    /// Handles every event up to and including `until`, and adds what completes to `completions`, in order.
+    /// Handles every event up to and including `until`, and adds what completes to `completions`,
+    /// in order.
     ///
     /// # Errors
     /// As [`Drive::step`].
@@ -311,7 +320,8 @@ impl Drive {
         (self.open, self.begun, self.dead) = (None, snapshot.begun, false);
     }
 
-    /// What the drive has done so far, as the summary of a run that ends now: rates and means are over the whole time.
+    /// What the drive has done so far, as the summary of a run that ends now: rates and means are
+    /// over the whole time.
     ///
     /// # Errors
     /// As [`Drive::step`].

@@ -20,11 +20,12 @@ pub struct Summary {
     pub schema: String,
     /// Version of the program.
     pub version: String,
-    /// What to know before any other number, in sentences: the flows that the drive does not keep up with, and the
-    /// flows without a request in the window. Empty where there are none.
+    /// What to know before any other number, in sentences: the flows that the drive does not keep
+    /// up with, and the flows without a request in the window. Empty where there are none.
     #[serde(default)]
     pub verdict: Vec<String>,
-    /// Name of the workload, or of this scenario of a workload file with several; empty where it has none.
+    /// Name of the workload, or of this scenario of a workload file with several; empty where it
+    /// has none.
     #[serde(default)]
     pub workload: String,
     /// Name of the device.
@@ -84,12 +85,13 @@ pub struct Summary {
     pub device_time: DeviceTime,
     /// What happened before the window: the warm-up.
     pub before_window: OutsideWindow,
-    /// What happened after the window: requests that were not complete at its end, flows that started over
-    /// meanwhile, collection that went on.
+    /// What happened after the window: requests that were not complete at its end, flows that
+    /// started over meanwhile, collection that went on.
     pub after_window: OutsideWindow,
     /// What the scheduling policy costs the drive; null for policies that do not count it.
     pub scheduler_overhead: Option<SchedulerOverhead>,
-    /// What the sets of chips did over the whole run, for isolation policies that change them, else null.
+    /// What the sets of chips did over the whole run, for isolation policies that change them, else
+    /// null.
     pub isolation_sets: Option<IsolationSummary>,
     /// What the page tables cost.
     pub memory: MemorySummary,
@@ -98,8 +100,8 @@ pub struct Summary {
     pub waf_only: Option<WafOnlySummary>,
 }
 
-/// A run without time (`--waf-only`): of the fields above, those that are times, rates or shares of simulated
-/// time are 0.
+/// A run without time (`--waf-only`): of the fields above, those that are times, rates or shares of
+/// simulated time are 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WafOnlySummary {
     /// Pages programmed, whatever for.
@@ -129,8 +131,8 @@ pub struct WafOnlyFlow {
     pub mapping_programs: u64,
 }
 
-/// Time of the arrays of the dies by cause. A command over several planes belongs to its pages in equal
-/// parts; a page moved or erased by collection belongs to the flow that owns it.
+/// Time of the arrays of the dies by cause. A command over several planes belongs to its pages in
+/// equal parts; a page moved or erased by collection belongs to the flow that owns it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceTime {
     /// Host reads and programs. Unit: seconds.
@@ -154,7 +156,8 @@ pub struct MemorySummary {
     pub physical_pages: u64,
     /// Tables with an entry per page. Unit: bytes, whether touched or not.
     pub page_table_bytes: u64,
-    /// Side table of pages written in part; 0 if there never was one. Unit: bytes, whether touched or not.
+    /// Side table of pages written in part; 0 if there never was one. Unit: bytes, whether touched
+    /// or not.
     pub partial_page_bytes: u64,
 }
 
@@ -214,15 +217,15 @@ pub struct FlowSummary {
     pub name: String,
     /// NVMe class.
     pub priority: String,
-    /// Counted requests: those that arrived inside the window. All latencies are theirs, however late they
-    /// ended.
+    /// Counted requests: those that arrived inside the window. All latencies are theirs, however
+    /// late they ended.
     pub requests: RequestCounts,
     /// Their bytes.
     pub bytes: ByteCounts,
     /// Arrivals per second of the window.
     pub offered_iops: f64,
-    /// Completions inside the window per second of it, also of requests that arrived before it: never more
-    /// than the drive does.
+    /// Completions inside the window per second of it, also of requests that arrived before it:
+    /// never more than the drive does.
     pub iops: f64,
     /// Bytes of reads and writes that completed inside the window, per second of it.
     pub bandwidth_bytes_per_s: f64,
@@ -230,11 +233,12 @@ pub struct FlowSummary {
     pub completed_in_window: CompletedInWindow,
     /// Requests that arrived inside the window and were not complete at its end.
     pub backlog_at_end: u64,
-    /// The drive does not keep up with the flow, an open loop: its outstanding requests at the end of the window
-    /// exceed those at its start by more than 5 % of its arrivals (and by more than the one that arrives last),
-    /// and over the second half of the window by more than 5 % of the arrivals in it. Then its latencies and its
-    /// slowdowns depend on how long the run is: they say nothing about the drive. Where the window is the whole
-    /// run, the load up to the last arrival decides.
+    /// The drive does not keep up with the flow, an open loop: its outstanding requests at the end
+    /// of the window exceed those at its start by more than 5 % of its arrivals (and by more than
+    /// the one that arrives last), and over the second half of the window by more than 5 % of the
+    /// arrivals in it. Then its latencies and its slowdowns depend on how long the run is: they say
+    /// nothing about the drive. Where the window is the whole run, the load up to the last arrival
+    /// decides.
     pub saturated: bool,
     /// Submission queue entry written to completion seen by the host.
     pub response_time_us: Latency,
@@ -258,8 +262,9 @@ pub struct FlowSummary {
     pub cache: HitCounts,
     /// Mean number of the flow's transactions that wait at a chip, inside the window.
     pub mean_chip_queue_length: f64,
-    /// Page programs on behalf of the flow over its host page programs, inside the window; 0 without writes. Large for
-    /// a flow that writes little beside one that writes much: collection moves the data of both.
+    /// Page programs on behalf of the flow over its host page programs, inside the window; 0
+    /// without writes. Large for a flow that writes little beside one that writes much: collection
+    /// moves the data of both.
     pub write_amplification: f64,
     /// Time of the arrays of all dies for the flow, inside the window.
     pub device_time: DeviceTime,
@@ -269,8 +274,8 @@ pub struct FlowSummary {
     pub slowdown: Option<f64>,
     /// The same of mean response times.
     pub slowdown_device: Option<f64>,
-    /// The same of the mean turnaround of the flow's page transactions, from their creation to their end:
-    /// what [`FlowSummary::transactions`] sums up to.
+    /// The same of the mean turnaround of the flow's page transactions, from their creation to
+    /// their end: what [`FlowSummary::transactions`] sums up to.
     pub slowdown_transaction: Option<f64>,
     /// The same flow with the drive to itself. Null without `--alone`.
     pub alone: Option<AloneSummary>,
@@ -367,7 +372,8 @@ pub struct SlowdownWindow {
     pub start_s: f64,
     /// One entry per flow, in the order of the workload.
     pub flows: Vec<FlowWindow>,
-    /// Smallest slowdown over largest; null where a flow has no slowdown in the window. Range: 0..=1.
+    /// Smallest slowdown over largest; null where a flow has no slowdown in the window. Range:
+    /// 0..=1.
     pub fairness: Option<f64>,
     /// Largest slowdown; null where a flow has no slowdown in the window.
     pub max_slowdown: Option<f64>,
@@ -424,8 +430,9 @@ pub struct FlashSummary {
     /// Blocks that collection started on; with hybrid mapping, blocks that merges
     /// gave up.
     pub gc_invocations: u64,
-    /// What collection owed at the end: blocks that planes had fewer free than `ftl.gc.threshold` asks for. It goes on
-    /// until this is 0, or nothing is left to collect. 0 with hybrid mapping, and without time (`--waf-only`).
+    /// What collection owed at the end: blocks that planes had fewer free than `ftl.gc.threshold`
+    /// asks for. It goes on until this is 0, or nothing is left to collect. 0 with hybrid mapping,
+    /// and without time (`--waf-only`).
     #[serde(default)]
     pub blocks_owed_at_end: u64,
     /// Hybrid mapping: logical blocks gathered in a new data block.

@@ -184,7 +184,8 @@ impl Observer {
         account.logs.dies[die as usize].push(now.0, 0, State::Idle);
     }
 
-    /// A transaction that a request waits for is over; the device work of the request began at `begun`.
+    /// A transaction that a request waits for is over; the device work of the request began at
+    /// `begun`.
     #[cold]
     pub(crate) fn part(&mut self, now: Time, id: u32, tr: &Transaction, begun: Time) {
         let Some(account) = &mut self.account else { return };
@@ -260,7 +261,8 @@ impl Observer {
         }
     }
 
-    /// A read waited for a program of its page, or a write for a free block, since `mark`; the die decides.
+    /// A read waited for a program of its page, or a write for a free block, since `mark`; the die
+    /// decides.
     #[cold]
     pub(crate) fn die_wait(
         &mut self,
@@ -296,8 +298,8 @@ impl Observer {
         }
     }
 
-    /// The memory of the data cache, busy until `free`, began an access now or will then, which ends at `end`.
-    /// It was asked for at `asked`, or has waited for its turn.
+    /// The memory of the data cache, busy until `free`, began an access now or will then, which
+    /// ends at `end`. It was asked for at `asked`, or has waited for its turn.
     #[cold]
     pub(crate) fn dram(
         &mut self,

@@ -1,8 +1,9 @@
-//! Stage 1b of 8: the tenants. Takes requests from `workload` and submits them to the drive; decides when a flow has
-//! ended, starts over, or falls silent.
+//! Stage 1b of 8: the tenants. Takes requests from `workload` and submits them to the drive;
+//! decides when a flow has ended, starts over, or falls silent.
 //!
-//! The tenants are outside of the drive: they see submissions, completions and the clock, and nothing else of it. An
-//! open loop submits by the clock, a closed loop when a request of it completes.
+//! The tenants are outside of the drive: they see submissions, completions and the clock, and
+//! nothing else of it. An open loop submits by the clock, a closed loop when a request of it
+//! completes.
 
 use flashlane_engine::{Array, Time};
 
@@ -311,9 +312,10 @@ impl Run {
         }
     }
 
-    /// Ends the first pass of every closed loop whose time was over as long ago as it lasts. A closed loop notes
-    /// that its time is over when a request of it completes. Where a load that the drive cannot keep up with stands
-    /// before that request, the other flows would wait for the closed loop, and the load would never end.
+    /// Ends the first pass of every closed loop whose time was over as long ago as it lasts. A
+    /// closed loop notes that its time is over when a request of it completes. Where a load that
+    /// the drive cannot keep up with stands before that request, the other flows would wait for the
+    /// closed loop, and the load would never end.
     #[cold]
     fn end_overdue_passes(&mut self) {
         self.tenants.overdue = Time::MAX;
@@ -347,8 +349,8 @@ impl Run {
         }
     }
 
-    /// The queue hands out no more events: fails where some are left that come after the end of simulated time,
-    /// unless the load that was asked for is over and complete.
+    /// The queue hands out no more events: fails where some are left that come after the end of
+    /// simulated time, unless the load that was asked for is over and complete.
     fn check_end_of_time(&mut self) -> Result<(), Error> {
         if self.drive.queue.is_empty() {
             return Ok(());
@@ -373,7 +375,8 @@ impl Run {
         Err(self.drive.stuck(&why))
     }
 
-    /// Flows that pause beyond the end of simulated time may have no request left: their pass is over.
+    /// Flows that pause beyond the end of simulated time may have no request left: their pass is
+    /// over.
     fn end_passes_in_pauses(&mut self) {
         for flow in 0..self.tenants.flows.len() as u16 {
             let tenant = &mut self.tenants.flows[flow as usize];

@@ -656,8 +656,8 @@ fn make_room(draw: &mut Draw, device: &mut DeviceConfig, workload: &WorkloadConf
     }
 }
 
-/// Regions, pauses and seeds of synthetic flows. Drawn apart, so that three of four seeds are what they were before there
-/// were any.
+/// Regions, pauses and seeds of synthetic flows. Drawn apart, so that three of four seeds are what
+/// they were before there were any.
 fn regions(seed: u64, device: &DeviceConfig, workload: &mut WorkloadConfig) {
     let mut draw = Draw(Rng::stream(seed, "swarm.regions", 0));
     if !draw.chance(0.25) {

@@ -73,7 +73,8 @@ pub fn validate(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<Problem
     check_together(rules, device, workload)
 }
 
-/// Every problem of a device and of tenants whose requests come from outside: flows that may be without a source.
+/// Every problem of a device and of tenants whose requests come from outside: flows that may be
+/// without a source.
 #[must_use]
 pub(crate) fn validate_tenants(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<Problem> {
     let mut rules = Rules::default();

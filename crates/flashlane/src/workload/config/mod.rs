@@ -117,7 +117,8 @@ pub struct SyntheticConfig {
     /// Where that part starts, from the start of the flow's logical space. Default: 0B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region_start: Option<ByteSize>,
-    /// Closed loop: pause between the completion of a request and the next one in its place. Default: none.
+    /// Closed loop: pause between the completion of a request and the next one in its place.
+    /// Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think_time: Option<Span>,
     /// Seed of the flow's own draws, instead of the run's.
@@ -243,8 +244,8 @@ pub struct NormalSizeConfig {
 pub struct TraceConfig {
     /// The file, relative to the workload file. Plain, gz, zst, xz or bz2.
     pub path: PathBuf,
-    /// Format by name (`flashlane trace formats`; `docs/traces.md`). May be absent where the file describes
-    /// itself.
+    /// Format by name (`flashlane trace formats`; `docs/traces.md`). May be absent where the file
+    /// describes itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
     /// Column map, with `format = "columns"`, for example `"t=1[us],op=3,off=4,len=5;sep=comma"`.
@@ -253,12 +254,12 @@ pub struct TraceConfig {
     /// Unit of the time column, instead of the format's: `s`, `ms`, `us`, `ns`, `ps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<String>,
-    /// Unit of offsets and lengths, instead of the format's, where files come in several: `B`, `KiB`,
-    /// `sector`.
+    /// Unit of offsets and lengths, instead of the format's, where files come in several: `B`,
+    /// `KiB`, `sector`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_unit: Option<String>,
-    /// Event of a request that counts in traces of Linux' block layer: `Q` (arrival, the default), `D` (sent
-    /// to the drive), `C` (completed).
+    /// Event of a request that counts in traces of Linux' block layer: `Q` (arrival, the default),
+    /// `D` (sent to the drive), `C` (completed).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
     /// Arrival times are multiplied by this: 0.5 replays twice as fast. Range: above 0.
@@ -359,8 +360,8 @@ pub enum OutOfRange {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloneConfig {
-    /// Name of a built-in parameter set, for example `tpcc` (`flashlane trace clone --list`), or a file of
-    /// parameters, relative to the workload file; such a name ends in `.toml`.
+    /// Name of a built-in parameter set, for example `tpcc` (`flashlane trace clone --list`), or a
+    /// file of parameters, relative to the workload file; such a name ends in `.toml`.
     pub of: String,
     /// Gaps are multiplied by this: 0.1 is ten times the published rate. Range: above 0.
     #[serde(default = "one")]
@@ -371,12 +372,13 @@ pub struct CloneConfig {
     /// End of the pass after so much simulated time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<Span>,
-    /// Time of the day at which a pass starts, unscaled: `"61200s"` for hour 17. Only for clones whose rates
-    /// follow the hour. Range: 0s to below 86400s. Default: 0s.
+    /// Time of the day at which a pass starts, unscaled: `"61200s"` for hour 17. Only for clones
+    /// whose rates follow the hour. Range: 0s to below 86400s. Default: 0s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Span>,
-    /// How long the day lasts, unscaled. A shorter one passes through all hours with the rates of each, as a
-    /// sample of the day. Only for clones whose rates follow the hour. Range: 24s..=86400s. Default: 86400s.
+    /// How long the day lasts, unscaled. A shorter one passes through all hours with the rates of
+    /// each, as a sample of the day. Only for clones whose rates follow the hour. Range:
+    /// 24s..=86400s. Default: 86400s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub day: Option<Span>,
 }
