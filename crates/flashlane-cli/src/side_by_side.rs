@@ -3,7 +3,8 @@
 use flashlane::metrics::{SeedStatistics, Summary};
 use flashlane::visible_line;
 
-use crate::table::{STAR, Table, shown};
+use crate::summary_table::{STAR, shown};
+use crate::table::Table;
 
 /// A column of the table: one run, or one scenario under several seeds.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! The drive as a part: stepped from outside, it does what a whole run does.
 
 #[allow(dead_code, reason = "the swarm uses all of it")]
-#[path = "swarm/generate.rs"]
+#[path = "swarm/generate/mod.rs"]
 mod generate;
 
 use std::sync::{Arc, Mutex};

@@ -8,7 +8,7 @@
 mod common;
 #[path = "swarm/effort.rs"]
 mod effort;
-#[path = "swarm/generate.rs"]
+#[path = "swarm/generate/mod.rs"]
 mod generate;
 #[path = "swarm/log.rs"]
 mod log;

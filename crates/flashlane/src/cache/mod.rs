@@ -8,6 +8,7 @@
 //! or have a pool each. Invariants: a slot belongs to one flow's page; the bound counts exactly the
 //! sectors of write-backs under way. Source: MQSim (FAST'18) section 4.2.1.
 
+mod audit;
 pub(crate) mod config;
 mod dram;
 mod flush;
@@ -24,7 +25,7 @@ use flashlane_engine::{Array, EventQueue, NONE, Slab, Time};
 use crate::compat::CompatConfig;
 use crate::event::Event;
 use crate::layout::Geometry;
-use crate::transaction::{Op, Place, Source, Transaction};
+use crate::transaction::{Place, Transaction};
 use config::{CacheConfig, CacheMechanism, CacheMode};
 use dram::{Dram, Piece};
 pub(crate) use dram::{DramAccess, DramUse};
@@ -373,32 +374,5 @@ impl Cache {
     /// Pages that were evicted.
     pub(crate) fn evictions(&self) -> u64 {
         self.evictions
-    }
-
-    /// Checks the counters of the cache.
-    pub(crate) fn audit(&self, transactions: &Slab<Transaction>) {
-        let mut under_way = vec![0; self.pools.len()];
-        let mut write_backs = Vec::new();
-        for (id, tr) in transactions.iter() {
-            if tr.source == Source::Cache && tr.op == Op::Program {
-                let pool = usize::from(tr.flow) % under_way.len();
-                under_way[pool] += u64::from(tr.counted_sectors);
-                assert!(tr.sectors() <= tr.counted_sectors, "trims only take sectors away");
-                write_backs.push(id);
-            }
-        }
-        self.write_backs.audit(&write_backs, transactions);
-        for (pool, under_way) in self.pools.iter().zip(under_way) {
-            pool.audit(under_way);
-        }
-        self.audit_slots();
-    }
-
-    /// No request may be left waiting at the end.
-    pub(crate) fn audit_end(&self) {
-        for pool in &self.pools {
-            pool.audit_end();
-        }
-        assert!(self.dram.is_drained(), "no access waits for its turn");
     }
 }

@@ -3,6 +3,7 @@
 use flashlane_units::ByteSize;
 
 use super::*;
+use crate::transaction::{Op, Source};
 
 const PAGE: u64 = u64::MAX >> (64 - 8);
 

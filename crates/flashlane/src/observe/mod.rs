@@ -7,6 +7,7 @@ pub mod requests;
 pub mod series;
 pub mod timeline;
 
+mod completion_hook;
 mod completions;
 mod hooks;
 pub(crate) mod options;
