@@ -67,6 +67,29 @@ pub struct FlowConfig {
 }
 
 impl FlowConfig {
+    /// A tenant of a [`Drive`](crate::drive::Drive), whose requests the caller brings: everything
+    /// is as in a workload file that gives only the name.
+    ///
+    /// A flow of a workload needs a source of requests as well.
+    #[must_use]
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            priority: Priority::default(),
+            cache: CacheMode::default(),
+            channels: None,
+            chips: None,
+            dies: None,
+            planes: None,
+            occupancy: None,
+            on_end: None,
+            synthetic: None,
+            trace: None,
+            clone: None,
+            mqsim: None,
+        }
+    }
+
     /// The flow says where its requests come from.
     #[must_use]
     pub fn has_source(&self) -> bool {
@@ -116,4 +139,16 @@ pub struct CloneConfig {
     /// 24s..=86400s. Default: 86400s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub day: Option<Span>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_named_flow_is_one_whose_file_gives_only_the_name() {
+        let read: FlowConfig = toml::from_str("name = 'a'").expect("a name is enough");
+        assert_eq!(FlowConfig::named("a"), read);
+        assert!(!read.has_source());
+    }
 }
