@@ -1,8 +1,8 @@
 //! Stage 3 of 8: the host interface of the device. Gives commands firmware time, and keeps what the
 //! protocol needs.
 //!
-//! How commands get in and completions out is the protocol's: [`nvme`] with a queue pair per flow,
-//! or [`sata`] with one tagged queue for all of them. What crosses the PCIe link is sent by the
+//! How commands get in and completions out is the protocol's: `nvme` with a queue pair per flow,
+//! or `sata` with one tagged queue for all of them. What crosses the PCIe link is sent by the
 //! driver. Source: MQSim (FAST'18) section 4.1.
 
 pub mod arbitration;

@@ -150,11 +150,11 @@ pub struct Details {
     pub write_distributions: Vec<Vec<(f64, f64)>>,
     /// Intervals of [`RunOptions::series_interval`] from the start of the run; empty without it.
     pub series: Vec<Vec<Interval>>,
-    /// Who made whom wait, with [`Observe::blame`].
+    /// Who made whom wait, with [`Observe::blame`](crate::observe::Observe::blame).
     pub blame: Option<Blame>,
-    /// The run in windows, with [`Observe::series`].
+    /// The run in windows, with [`Observe::series`](crate::observe::Observe::series).
     pub time_series: Option<TimeSeries>,
-    /// What the flash did, with [`Observe::timeline`].
+    /// What the flash did, with [`Observe::timeline`](crate::observe::Observe::timeline).
     pub timeline: Option<Timeline>,
 }
 

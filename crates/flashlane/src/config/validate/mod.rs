@@ -1,6 +1,6 @@
 //! The second step of reading a configuration: every rule, and all problems at once.
 //!
-//! A problem's place is the key path; [`Loaded`](super::load::Loaded) knows the file and line.
+//! A problem's place is the key path; [`Loaded`] knows the file and line.
 
 mod budget;
 mod device;
