@@ -67,7 +67,8 @@ impl Flash {
     }
 
     /// Time that each channel was taken up to `at`. A use counts when it begins: what is left of it
-    /// comes off. Unit: picoseconds.
+    /// comes off.
+    /// Unit: picoseconds.
     pub(crate) fn taken(&self, at: Time, transactions: &Slab<Transaction>) -> Vec<u64> {
         let until = |channel: &Channel| match channel.moving {
             NONE => channel.until,

@@ -3,7 +3,8 @@
 //!
 //! How commands get in and completions out is the protocol's: `nvme` with a queue pair per flow,
 //! or `sata` with one tagged queue for all of them. What crosses the PCIe link is sent by the
-//! driver. Source: MQSim (FAST'18) section 4.1.
+//! driver.
+//! Source: MQSim (FAST'18) section 4.1.
 
 pub mod arbitration;
 pub(crate) mod config;

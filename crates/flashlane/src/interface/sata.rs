@@ -4,9 +4,9 @@
 //! The adapter takes commands of all flows one after the other, in the order in which the host
 //! makes them, and completions likewise. A command needs a tag from its start until the host has
 //! seen its completion; commands without one wait in their order. With `compat.sata_over_pcie` and
-//! `compat.sata_tags_freed_on_fetch` the drive is that of the released MQSim. Invariant: at most
-//! `interface.sata.tags` commands have a tag. Source: Serial ATA specification, native command
-//! queuing; MQSim (FAST'18) section 4.1.
+//! `compat.sata_tags_freed_on_fetch` the drive is that of the released MQSim.
+//! Invariant: at most `interface.sata.tags` commands have a tag.
+//! Source: Serial ATA specification, native command queuing; MQSim (FAST'18) section 4.1.
 
 use std::collections::{BTreeSet, VecDeque};
 

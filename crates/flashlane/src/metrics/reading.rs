@@ -22,7 +22,8 @@ pub(crate) struct ChipReading {
     /// Transactions times the time that they waited.
     pub(crate) waited: u128,
     /// Most transactions that waited at a time, since the window opened, or in the whole run where
-    /// all of it counts. Unit: transactions.
+    /// all of it counts.
+    /// Unit: transactions.
     pub(crate) longest: u64,
 }
 

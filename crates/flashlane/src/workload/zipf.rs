@@ -6,9 +6,9 @@ use flashlane_engine::Rng;
 ///
 /// Rejection-inversion: the histogram of the ranks is covered by the curve `x^-theta`, a point
 /// under the curve is drawn by inverting its integral, and the few points outside the histogram are
-/// drawn again. Exact for every count; below 1.2 draws on average. Source: Hörmann and Derflinger,
-/// Rejection-inversion to generate variates from monotone discrete distributions, ACM TOMACS
-/// 6(3), 1996.
+/// drawn again. Exact for every count; below 1.2 draws on average.
+/// Source: Hörmann and Derflinger, Rejection-inversion to generate variates from monotone discrete
+/// distributions, ACM TOMACS 6(3), 1996.
 #[derive(Clone, Debug)]
 pub(crate) struct Zipf {
     count: f64,

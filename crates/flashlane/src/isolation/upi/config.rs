@@ -44,7 +44,8 @@ pub struct UpiConfig {
     /// while there is another way; ours. Range: 0.01..=1.
     pub fill: Ratio,
     /// Weight of the last window in the running means of a flow's writes and copies, whose ratio is
-    /// its write amplification; ours. Range: 0.001..=1.
+    /// its write amplification; ours.
+    /// Range: 0.001..=1.
     pub amplification_gain: f64,
     /// Windows over which the reads of a block are remembered, as a running mean; 0: all since it
     /// was erased, as drives count them against read disturb; ours. Range: 0..=1000.

@@ -63,7 +63,8 @@ pub struct CloneSide {
     /// 0..=1.
     pub seq32: f64,
     /// Share of the other starts that are drawn among multiples of 4 KiB; of the rest an eighth are
-    /// by chance. Range: 0..=1.
+    /// by chance.
+    /// Range: 0..=1.
     pub aligned: f64,
     /// Zipf exponent of the popularity of extents. Range: 0..=5.
     pub theta: f64,
