@@ -1,4 +1,5 @@
-//! Column maps: the first line is the map, the second byte of the rest the options, what follows the file.
+//! Column maps: the first line is the map, the second byte of the rest the options, what follows
+//! the file.
 #![no_main]
 
 use flashlane_fuzz::{options, read};

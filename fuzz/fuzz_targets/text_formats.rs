@@ -1,4 +1,5 @@
-//! Every text format, plain or compressed: one byte chooses the format, one the options, the rest is the file.
+//! Every text format, plain or compressed: one byte chooses the format, one the options, the rest
+//! is the file.
 #![no_main]
 
 use flashlane_fuzz::{options, read};

@@ -1,7 +1,9 @@
-//! A fixed piece of work beside the simulation, so that machines and their noise compare: the hold model of
-//! event queues (take the earliest event, schedule another) and reads of a table at random places.
+//! A fixed piece of work beside the simulation, so that machines and their noise compare: the hold
+//! model of event queues (take the earliest event, schedule another) and reads of a table at random
+//! places.
 //!
-//! It shares no code with the simulator, and it must never change: every recorded rate is divided by its rate.
+//! It shares no code with the simulator, and it must never change: every recorded rate is divided
+//! by its rate.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

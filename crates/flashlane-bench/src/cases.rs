@@ -42,7 +42,8 @@ pub(crate) fn find(name: &str) -> Option<&'static Case> {
     CASES.iter().find(|case| case.name == name)
 }
 
-/// FAST'18 section 6.1.4: no cache, every translation hits; an empty drive whose reads are really done.
+/// FAST'18 section 6.1.4: no cache, every translation hits; an empty drive whose reads are really
+/// done.
 const CONTENTION: &str = r#"
 base = "fast18"
 [ftl]

@@ -29,11 +29,13 @@ pub(crate) struct Told {
     pub(crate) holds_per_s: f64,
     /// Holds per second on the processor; null where the system does not tell.
     pub(crate) holds_per_cpu_s: Option<f64>,
-    /// Time on the processor, the calibration loop's left out; null where the system does not tell. Unit: seconds.
+    /// Time on the processor, the calibration loop's left out; null where the system does not tell.
+    /// Unit: seconds.
     pub(crate) cpu_s: Option<f64>,
     /// Peak resident memory, the calibration loop's table left out. Unit: bytes.
     pub(crate) peak_rss_bytes: u64,
-    /// Calls of the allocator per million requests in the second half of the run; null for short runs.
+    /// Calls of the allocator per million requests in the second half of the run; null for short
+    /// runs.
     pub(crate) allocations_per_million: Option<f64>,
 }
 
@@ -64,8 +66,8 @@ impl Watch {
         }
     }
 
-    /// Calls of the allocator over the second half of the looks, scaled to a million requests of a run with so
-    /// many events per look.
+    /// Calls of the allocator over the second half of the looks, scaled to a million requests of a
+    /// run with so many events per look.
     fn allocations_per_million(&self, requests: u64) -> Option<f64> {
         // The last look is at the end of the run, when the summary has been made.
         let looks = &self.looks[..self.looks.len().checked_sub(1)?];
@@ -153,7 +155,8 @@ pub(crate) fn loaded(
     Ok((device.config, workload.config))
 }
 
-/// Time of this process on the processor. The simulation has one thread, so that of the first one is all.
+/// Time of this process on the processor. The simulation has one thread, so that of the first one
+/// is all.
 pub(crate) fn cpu_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
     Some(Duration::from_nanos(text.split_whitespace().next()?.parse().ok()?))

@@ -1,12 +1,12 @@
 //! Speed of the simulator, measured as `docs/performance.md` says.
 //!
 //! ```text
-//! flashlane-bench [--requests N] [--runs N] [--record] [NAME…]   whole runs, a process each
-//! flashlane-bench instructions [--record] [NAME…]                instructions per request
-//! flashlane-bench check                                          the same, against the committed counts
-//! flashlane-bench traces                                         records per second of each trace format
-//! flashlane-bench traces FILE[=FORMAT]…                          of these files, beside their replay
-//! flashlane-bench scale [flows|chips|depth|writes|requests…]     cost of a request as the problem grows
+//! flashlane-bench [--requests N] [--runs N] [--record] [NAME…] whole runs, a process each
+//! flashlane-bench instructions [--record] [NAME…]           instructions per request
+//! flashlane-bench check                                     the same, beside the kept counts
+//! flashlane-bench traces                                    records per second, by trace format
+//! flashlane-bench traces FILE[=FORMAT]…                     of these files, beside their replay
+//! flashlane-bench scale [flows|chips|depth|writes|requests…] cost as the problem grows
 //! ```
 
 mod allocations;

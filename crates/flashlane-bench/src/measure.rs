@@ -26,7 +26,8 @@ pub(crate) struct Row {
     /// The calibration loop beside it.
     pub(crate) holds_per_s: f64,
     pub(crate) holds_per_cpu_s: Option<f64>,
-    /// Rates over that of the loop, both by processor time where the system tells it, else by wall time.
+    /// Rates over that of the loop, both by processor time where the system tells it, else by wall
+    /// time.
     pub(crate) requests_per_hold: f64,
     pub(crate) transactions_per_hold: f64,
     pub(crate) events_per_hold: f64,
@@ -39,10 +40,12 @@ pub(crate) struct Row {
     /// Peak memory of the process over the pages of the drive.
     pub(crate) rss_bytes_per_page: f64,
     pub(crate) precondition_s: f64,
-    /// Pages of the drive over the holds that fit into its preconditioning, by its share of the wall time.
+    /// Pages of the drive over the holds that fit into its preconditioning, by its share of the
+    /// wall time.
     pub(crate) precondition_pages_per_hold: f64,
     pub(crate) write_amplification: f64,
-    /// Pages programmed per second of processor time, or of wall time where the system does not tell that.
+    /// Pages programmed per second of processor time, or of wall time where the system does not
+    /// tell that.
     #[serde(default)]
     pub(crate) page_writes_per_s: f64,
 }

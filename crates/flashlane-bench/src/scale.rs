@@ -1,5 +1,6 @@
-//! How the cost of a request grows with the problem: random 8 KiB reads of an empty drive, on which one thing
-//! grows and the rest stays. On the axis `writes` one request in ten is a write, and reads wait for it.
+//! How the cost of a request grows with the problem: random 8 KiB reads of an empty drive, on which
+//! one thing grows and the rest stays. On the axis `writes` one request in ten is a write, and
+//! reads wait for it.
 
 use std::process::Command;
 
@@ -100,7 +101,8 @@ impl Point {
     }
 }
 
-/// The child's side: one run. Gives requests, processor time (unit: seconds) and peak memory (unit: bytes).
+/// The child's side: one run. Gives requests, processor time (unit: seconds) and peak memory (unit:
+/// bytes).
 pub(crate) fn run_point(axis: &str, value: u64, requests: u64) -> Result<String, String> {
     let point = Point::named(axis, value)?;
     let case = cases::find("backend-2-2").expect("the case exists");
@@ -142,8 +144,8 @@ fn counted(tool: Tool, point: Point) -> Result<f64, String> {
 /// Most by which a request at a large depth may be dearer than at a small one.
 const STEEPEST: f64 = 1.15;
 
-/// Fails where a request beside writes costs more at a large queue depth than at a small one: then something
-/// looks through all that wait.
+/// Fails where a request beside writes costs more at a large queue depth than at a small one: then
+/// something looks through all that wait.
 pub(crate) fn check_depth(tool: Tool) -> Result<(), String> {
     let at = |value| counted(tool, Point::named("writes", value)?);
     let (small, large) = (at(4096)?, at(16_384)?);

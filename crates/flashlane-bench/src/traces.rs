@@ -1,5 +1,5 @@
-//! How fast traces are read: records per second of processor time, of files of one line of each format, or of
-//! files that are there, beside their replay.
+//! How fast traces are read: records per second of processor time, of files of one line of each
+//! format, or of files that are there, beside their replay.
 
 use std::io::{BufWriter, Write};
 use std::time::Duration;
@@ -14,7 +14,8 @@ const LINES: u64 = 2_000_000;
 /// Requests of a replay, at least, and records that are read beside it.
 const REPLAYED: u64 = 400_000;
 
-/// Reads files, replays them, and prints what both took. `FILE=FORMAT` where a file does not say what it is.
+/// Reads files, replays them, and prints what both took. `FILE=FORMAT` where a file does not say
+/// what it is.
 pub(crate) fn replays(files: &[String]) -> Result<(), String> {
     println!("million records/s      read    replayed   read/replayed");
     for file in files {
@@ -51,8 +52,8 @@ fn read(path: &str, format: Option<&str>) -> Result<u64, String> {
     if records > 0 { Ok(records) } else { Err(format!("{path}: no request")) }
 }
 
-/// Reads a file of each format and prints how fast that went. Formats whose lines mean nothing by themselves
-/// are left out.
+/// Reads a file of each format and prints how fast that went. Formats whose lines mean nothing by
+/// themselves are left out.
 pub(crate) fn traces() -> Result<(), String> {
     let text = |error: std::io::Error| error.to_string();
     println!("format        records   million records/s  bytes/record");

@@ -16,7 +16,8 @@ fn synthetic(depth: u32, read_ratio: f64, size: &str, align: &str, requests: u64
     )
 }
 
-/// Two closed loops of random reads, each of a depth and a number of requests. The second ends the run.
+/// Two closed loops of random reads, each of a depth and a number of requests. The second ends the
+/// run.
 pub(crate) fn readers(first: (u32, u64), second: (u32, u64)) -> String {
     let reads = |(depth, requests)| synthetic(depth, 1.0, "8KiB", "8KiB", requests);
     flow("first", REPEAT, "off", &reads(first)) + &flow("second", STOP, "off", &reads(second))
@@ -28,8 +29,8 @@ pub(crate) fn several(flows: u64, depth: u64, requests: u64) -> String {
     (0..flows).map(|reader| flow(&format!("reader-{reader}"), STOP, "off", &kind)).collect()
 }
 
-/// A closed loop of random page reads and one write in ten, nearly all in a hot hundredth of the space:
-/// most reads wait for a write to the same page.
+/// A closed loop of random page reads and one write in ten, nearly all in a hot hundredth of the
+/// space: most reads wait for a write to the same page.
 pub(crate) fn hot_rewriter(depth: u64, requests: u64) -> String {
     let kind = synthetic(depth as u32, 0.9, "8KiB", "8KiB", requests);
     let address = "address = { hot-cold = { hot_region = 0.01, hot_traffic = 0.95 } }";

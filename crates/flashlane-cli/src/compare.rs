@@ -80,7 +80,8 @@ fn text(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(|error| refuse(path, format!("cannot be read: {error}")))
 }
 
-/// The runs behind a path: a report, a summary, or a folder with one of them or with folders of scenarios.
+/// The runs behind a path: a report, a summary, or a folder with one of them or with folders of
+/// scenarios.
 fn read(path: &Path) -> Result<Vec<Found>, Error> {
     if path.is_dir() {
         return read_folder(path);

@@ -11,7 +11,7 @@ use crate::execute::{Scenario, execute};
 use crate::output::{OutFolder, note, print_data};
 use crate::side_by_side::{Column, side_by_side};
 use crate::watch::Watched;
-use crate::{blame_table, report, table};
+use crate::{blame_table, report, summary_table};
 
 /// The schedulers that the demonstration compares.
 const SCHEDULERS: [&str; 2] = ["fcfs", "out-of-order"];
@@ -53,7 +53,7 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
     let outcomes = execute(&scenarios, usize::from(common.threads), "simulating", common.quiet)?;
     if common.format == Format::Text || !common.quiet {
         for outcome in &outcomes {
-            note(table::report(&outcome.summary, None).trim_end());
+            note(summary_table::report(&outcome.summary, None).trim_end());
             if let Some(blame) = &outcome.details.blame {
                 note(blame_table::blame(blame).trim_end());
             }

@@ -51,8 +51,8 @@ impl Outcome {
         Ok(format!("{value}\n"))
     }
 
-    /// `summary.json` and, with `--seeds`, `seeds.json`, with `--until-steady`, `steady.json`: names and
-    /// texts.
+    /// `summary.json` and, with `--seeds`, `seeds.json`, with `--until-steady`, `steady.json`:
+    /// names and texts.
     pub(crate) fn files(&self) -> Result<Vec<(&'static str, String)>, Error> {
         let mut files = vec![("summary.json", pretty(&to_json(&self.summary)?))];
         if let Some(seeds) = &self.seeds {

@@ -15,6 +15,7 @@ mod reproduce;
 mod run;
 mod side_by_side;
 mod signals;
+mod summary_table;
 mod table;
 mod trace;
 mod watch;

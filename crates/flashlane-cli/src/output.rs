@@ -92,7 +92,8 @@ impl OutFolder {
         Ok(())
     }
 
-    /// Starts a file that is long in the making. It disappears unless it is written with the others.
+    /// Starts a file that is long in the making. It disappears unless it is written with the
+    /// others.
     pub(crate) fn stage(&mut self, path: &Path) -> Result<NamedTempFile, Error> {
         let path = self.root.join(path);
         let folder = path.parent().unwrap_or(&self.root).to_owned();
@@ -138,8 +139,8 @@ impl OutFolder {
         self.remove_earlier(&written)
     }
 
-    /// The results in a folder are of one run: where a summary was written, those of an earlier run go, its scenarios
-    /// among them. Files of other names stay.
+    /// The results in a folder are of one run: where a summary was written, those of an earlier run
+    /// go, its scenarios among them. Files of other names stay.
     fn remove_earlier(&self, written: &[PathBuf]) -> Result<(), Error> {
         if !written.iter().any(|path| path.ends_with("summary.json")) {
             return Ok(());

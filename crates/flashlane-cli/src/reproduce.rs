@@ -79,7 +79,8 @@ fn run(
     Ok((findings?, lab.origins()))
 }
 
-/// Which traces of an experiment were real and which were clones, in a line; nothing without traces.
+/// Which traces of an experiment were real and which were clones, in a line; nothing without
+/// traces.
 fn said(origins: &[Origin]) -> String {
     let list = |real: bool| {
         let names: Vec<&str> =

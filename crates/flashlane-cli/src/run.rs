@@ -14,7 +14,7 @@ use crate::execute::{Outcome, Scenario, execute, pretty};
 use crate::output::{Content, OutFolder, note, print, print_data};
 use crate::side_by_side::{Column, verdicts};
 use crate::watch::Watched;
-use crate::{blame_table, dry_run, report, table};
+use crate::{blame_table, dry_run, report, summary_table};
 
 /// Loads, checks, runs, reports.
 pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
@@ -189,7 +189,7 @@ fn show(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
                 note(&name);
             }
             let summary = outcome.shown()?;
-            note(table::report(&summary, outcome.seeds.as_ref()).trim_end());
+            note(summary_table::report(&summary, outcome.seeds.as_ref()).trim_end());
             if let Some(blame) = &outcome.details.blame {
                 note(blame_table::blame(blame).trim_end());
             }

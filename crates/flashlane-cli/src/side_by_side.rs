@@ -3,7 +3,8 @@
 use flashlane::metrics::{SeedStatistics, Summary};
 use flashlane::visible_line;
 
-use crate::table::{STAR, Table, shown};
+use crate::summary_table::{STAR, shown};
+use crate::table::Table;
 
 /// A column of the table: one run, or one scenario under several seeds.
 #[derive(Clone, Copy, Debug)]
@@ -19,14 +20,15 @@ pub(crate) struct Column<'a> {
 struct Figure {
     path: String,
     value: f64,
-    /// The drive does not keep up with the flow, so that the figure depends on the length of the run.
+    /// The drive does not keep up with the flow, so that the figure depends on the length of the
+    /// run.
     saturated: bool,
 }
 
 type Of<'a> = &'a dyn Fn(&Summary) -> Option<Figure>;
 
-/// The verdict of each column, then the figures of all tenants, a column for each run. With several seeds a cell
-/// holds the mean and half the width of its 95 % interval.
+/// The verdict of each column, then the figures of all tenants, a column for each run. With several
+/// seeds a cell holds the mean and half the width of its 95 % interval.
 pub(crate) fn side_by_side(columns: &[Column<'_>]) -> String {
     let mut text = verdicts(columns);
     let labels: Vec<_> = columns.iter().map(|column| visible_line(column.label)).collect();

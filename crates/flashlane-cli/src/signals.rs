@@ -17,7 +17,8 @@ pub(crate) fn hold() -> std::sync::MutexGuard<'static, Temporary> {
     TEMPORARY.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Makes a temporary file. A signal removes it, unless it has its final name by then; a signal in between waits.
+/// Makes a temporary file. A signal removes it, unless it has its final name by then; a signal in
+/// between waits.
 pub(crate) fn make_file(
     make: impl FnOnce() -> std::io::Result<tempfile::NamedTempFile>,
 ) -> std::io::Result<tempfile::NamedTempFile> {
@@ -46,8 +47,8 @@ impl Temporary {
     }
 }
 
-/// From now on SIGINT and SIGTERM remove what is temporary and then end the process as they would without that, so that
-/// a shell sees exit status 130 or 143.
+/// From now on SIGINT and SIGTERM remove what is temporary and then end the process as they would
+/// without that, so that a shell sees exit status 130 or 143.
 #[cfg(unix)]
 pub(crate) fn clean_up_when_interrupted() {
     use signal_hook::consts::{SIGINT, SIGTERM};

@@ -1,5 +1,5 @@
-//! What a run is watched for (`--requests`, `--blame`, `--timeline`, `--series-window`), and the files that
-//! come of it.
+//! What a run is watched for (`--requests`, `--blame`, `--timeline`, `--series-window`), and the
+//! files that come of it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,17 +24,17 @@ pub(crate) struct WatchArgs {
     /// Tell who made whom wait, and for what; with --out also as blame.json.
     #[arg(long)]
     pub(crate) blame: bool,
-    /// Write timeline.pftrace, for ui.perfetto.dev: every command on channels and dies. Without a span from the
-    /// start on, 200000 slices at most; `10ms..12ms`: what happens then, whole.
+    /// Write timeline.pftrace, for ui.perfetto.dev: every command on channels and dies. Without a
+    /// span from the start on, 200000 slices at most; `10ms..12ms`: what happens then, whole.
     #[arg(long, value_name = "FROM..TO", num_args = 0..=1, require_equals = true,
         default_missing_value = "", value_parser = parse_span, requires = "out")]
     timeline: Option<TimelineOptions>,
-    /// Write timeseries.parquet with windows of this length, for example `10ms`. Where the run is watched in
-    /// any other way, it is written with windows that grow with the run.
+    /// Write timeseries.parquet with windows of this length, for example `10ms`. Where the run is
+    /// watched in any other way, it is written with windows that grow with the run.
     #[arg(long, value_name = "TIME", value_parser = crate::args::parse_window, requires = "out")]
     series_window: Option<Span>,
-    /// Write report.html, one page that needs nothing else: who suffers and who causes it, latencies, the run
-    /// over time, chips and channels. Keeps blame and time series as well.
+    /// Write report.html, one page that needs nothing else: who suffers and who causes it,
+    /// latencies, the run over time, chips and channels. Keeps blame and time series as well.
     #[arg(long, requires = "out")]
     pub(crate) report: bool,
 }
@@ -80,8 +80,8 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Gets ready to watch a scenario whose files go to `path` below the folder for results. `series`: the
-    /// windows over time are of use to something else too.
+    /// Gets ready to watch a scenario whose files go to `path` below the folder for results.
+    /// `series`: the windows over time are of use to something else too.
     pub(crate) fn prepare(
         arguments: &WatchArgs,
         series: bool,

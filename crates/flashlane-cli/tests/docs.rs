@@ -1,6 +1,7 @@
-//! The pages do what they say: their shell blocks run in order, as printed, in a folder that has what `make demo`
-//! leaves; files that they name are there afterwards; output that they show is what came. Not run: what builds
-//! or tests this project, experiments of minutes, and tools that are not installed.
+//! The pages do what they say: their shell blocks run in order, as printed, in a folder that has
+//! what `make demo` leaves; files that they name are there afterwards; output that they show is
+//! what came. Not run: what builds or tests this project, experiments of minutes, and tools that
+//! are not installed.
 //!
 //! `UPDATE_DOCS=1` writes the output that came into the pages.
 
@@ -60,8 +61,8 @@ fn write_files(folder: &Path, blocks: &[Block]) {
     }
 }
 
-/// A folder like a clone after `make demo`: the program in its place, a `cargo` that has nothing to do, the
-/// workload of the tutorial.
+/// A folder like a clone after `make demo`: the program in its place, a `cargo` that has nothing to
+/// do, the workload of the tutorial.
 fn clone_after_demo() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
@@ -76,7 +77,8 @@ fn clone_after_demo() -> tempfile::TempDir {
     folder
 }
 
-/// Where commands are looked for: the stand-in for `cargo`, the program, the environment of the Python tests.
+/// Where commands are looked for: the stand-in for `cargo`, the program, the environment of the
+/// Python tests.
 fn search_path(folder: &Path) -> Vec<PathBuf> {
     let mut path = vec![folder.join("bin"), folder.join("target/release")];
     let python = std::env::var_os("PYTHON").map(PathBuf::from);
@@ -103,8 +105,8 @@ fn runs(line: &str, path: &[PathBuf]) -> bool {
     }
 }
 
-/// Output of each shell block, standard error among it. One shell runs all of them, so that a variable of one
-/// serves the next.
+/// Output of each shell block, standard error among it. One shell runs all of them, so that a
+/// variable of one serves the next.
 fn run(folder: &Path, blocks: &[&Block]) -> Vec<String> {
     const MARK: &str = "@@ end of a block @@";
     let path = search_path(folder);
@@ -162,8 +164,8 @@ fn without_clock(line: &str) -> (&str, Option<&str>) {
     at.map_or((line, None), |at| (&line[..at], Some(&line[at..])))
 }
 
-/// The output that came in place of what a page shows: every part begins and ends with lines of the same words.
-/// Wall times stay as they were.
+/// The output that came in place of what a page shows: every part begins and ends with lines of the
+/// same words. Wall times stay as they were.
 fn shown_anew(shown: &str, came: &str) -> String {
     let lines: Vec<&str> = came.lines().map(str::trim_end).collect();
     let mut rest = &lines[..];

@@ -1,5 +1,5 @@
-//! `--requests`, `--blame`, `--timeline`, `--series-window` and `--format fio-json`: what they write, read by
-//! others where these are there.
+//! `--requests`, `--blame`, `--timeline`, `--series-window` and `--format fio-json`: what they
+//! write, read by others where these are there.
 
 mod common;
 
@@ -203,7 +203,8 @@ fn fio_json_has_the_keys_of_fio() {
     assert_eq!((rw(0), rw(1)), (&"randread".into(), &"rw".into()));
     let read = &job["read"];
     let of = |value: &Value| value.as_f64().expect("a number");
-    // What completes in the window counts for rates, what arrives in it for latencies: they differ by less than the depth.
+    // What completes in the window counts for rates, what arrives in it for latencies: they differ
+    // by less than the depth.
     assert!((of(&read["total_ios"]) - of(&read["clat_ns"]["N"])).abs() < 8.0, "{read}");
     let percentiles = read["clat_ns"]["percentile"].as_object().expect("percentiles");
     let values: Vec<f64> = percentiles.values().map(of).collect();

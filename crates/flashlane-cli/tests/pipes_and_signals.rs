@@ -1,4 +1,5 @@
-//! Traces that come through pipes, and what signals leave behind. Unix only: other systems have no such pipes.
+//! Traces that come through pipes, and what signals leave behind. Unix only: other systems have no
+//! such pipes.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};

@@ -1,4 +1,5 @@
-//! `flashlane reproduce`: files, shape of the results, and the same result on any number of threads.
+//! `flashlane reproduce`: files, shape of the results, and the same result on any number of
+//! threads.
 
 mod common;
 

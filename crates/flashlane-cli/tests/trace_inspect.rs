@@ -1,4 +1,5 @@
-//! `flashlane trace inspect`: what it prints, what it asks for, and real traces where they are at hand.
+//! `flashlane trace inspect`: what it prints, what it asks for, and real traces where they are at
+//! hand.
 
 mod common;
 

@@ -1,11 +1,11 @@
 //! The pending events, earliest first; events of the same time in the order in which they were
 //! scheduled.
 //!
-//! Most kinds of event are scheduled almost in order of their times: messages on a link end one after
-//! the other, and so do array reads, which all take equally long. Kinds that lie about equally far
-//! ahead share a lane, a sorted ring to whose end, or near it, an event goes in no time. Everything else is
-//! in a heap. The earliest event is the earliest head of all lanes: there are few of them, for each look
-//! compares them all.
+//! Most kinds of event are scheduled almost in order of their times: messages on a link end one
+//! after the other, and so do array reads, which all take equally long. Kinds that lie about
+//! equally far ahead share a lane, a sorted ring to whose end, or near it, an event goes in no
+//! time. Everything else is in a heap. The earliest event is the earliest head of all lanes: there
+//! are few of them, for each look compares them all.
 
 mod heap;
 mod lane;
@@ -89,7 +89,8 @@ impl<E: Default> Entry<E> {
     }
 }
 
-/// The head of a lane without events: later than all others, and never at the same time as another one.
+/// The head of a lane without events: later than all others, and never at the same time as another
+/// one.
 const fn never(lane: usize) -> Key {
     Key { time: u64::MAX - lane as u64, sequence: 0 }
 }
@@ -101,8 +102,8 @@ const _: () =
 
 /// The queue.
 ///
-/// Invariant: events leave in order of time, ties in order of scheduling (or of the reservation of their
-/// place), whatever the platform and whatever their lanes.
+/// Invariant: events leave in order of time, ties in order of scheduling (or of the reservation of
+/// their place), whatever the platform and whatever their lanes.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
     lanes: [Lane<E>; UNORDERED],
@@ -169,8 +170,8 @@ impl<E: Laned> EventQueue<E> {
         self.len() == 0
     }
 
-    /// Has lanes use no more memory than they need now: those that were long once and are short may take
-    /// more of the processor's cache than they must.
+    /// Has lanes use no more memory than they need now: those that were long once and are short may
+    /// take more of the processor's cache than they must.
     pub fn fit(&mut self) {
         self.lanes.iter_mut().for_each(Lane::fit);
     }
@@ -190,8 +191,8 @@ impl<E: Laned> EventQueue<E> {
         Key { time: time.0, sequence } <= self.last
     }
 
-    /// True if an event of that time and reserved place comes before all that are pending: then it need not be
-    /// scheduled. It counts as having left the queue, and the clock is at its time.
+    /// True if an event of that time and reserved place comes before all that are pending: then it
+    /// need not be scheduled. It counts as having left the queue, and the clock is at its time.
     #[inline(always)]
     pub fn passes(&mut self, time: Time, Sequence(sequence): Sequence) -> bool {
         assert!(time.0 >= self.last.time, "an event may not be scheduled in the past");
@@ -203,16 +204,17 @@ impl<E: Laned> EventQueue<E> {
         passes
     }
 
-    /// Schedules `event` at `time`, which must not lie in the past. An event at or after [`Time::END`] stays pending for
-    /// ever: [`EventQueue::pop`] never hands it out, and [`EventQueue::len`] counts it.
+    /// Schedules `event` at `time`, which must not lie in the past. An event at or after
+    /// [`Time::END`] stays pending for ever: [`EventQueue::pop`] never hands it out, and
+    /// [`EventQueue::len`] counts it.
     #[inline(always)]
     pub fn schedule(&mut self, time: Time, event: E) {
         let sequence = self.reserve();
         self.schedule_at(time, sequence, event);
     }
 
-    /// Schedules `event` at `time` in a place that was reserved. Nothing behind that place may have left
-    /// the queue.
+    /// Schedules `event` at `time` in a place that was reserved. Nothing behind that place may have
+    /// left the queue.
     #[inline(always)]
     pub fn schedule_at(&mut self, time: Time, Sequence(sequence): Sequence, event: E) {
         assert!(time.0 >= self.last.time, "an event may not be scheduled in the past");
@@ -255,7 +257,8 @@ impl<E: Laned> EventQueue<E> {
         (select_unpredictable(first, b.0, a.0), select_unpredictable(first, b.1, a.1))
     }
 
-    /// Takes the earliest event and moves the clock to its time. `None` if no event is left before [`Time::END`].
+    /// Takes the earliest event and moves the clock to its time. `None` if no event is left before
+    /// [`Time::END`].
     #[inline(always)]
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let head = |lane: usize| (self.times[lane], lane);

@@ -1,4 +1,5 @@
-//! Discrete-event machinery that knows nothing about SSDs: clock, event queue, slabs, tables, random streams.
+//! Discrete-event machinery that knows nothing about SSDs: clock, event queue, slabs, tables,
+//! random streams.
 
 pub mod array;
 pub mod dense_map;
@@ -14,7 +15,8 @@ pub mod slab;
 pub mod table;
 pub mod time;
 
-/// How long tests with random steps go on. Miri, which is thousands of times slower, gets fewer steps.
+/// How long tests with random steps go on. Miri, which is thousands of times slower, gets fewer
+/// steps.
 #[cfg(test)]
 const fn steps(count: usize) -> usize {
     if cfg!(miri) { count / 100 } else { count }

@@ -81,8 +81,8 @@ impl List {
     /// Takes a value out, wherever it is.
     ///
     /// # Panics
-    /// If the value has no neighbour on a side and is not at that end of this list: it is in another list, or in
-    /// none.
+    /// If the value has no neighbour on a side and is not at that end of this list: it is in
+    /// another list, or in none.
     #[inline]
     pub fn remove<T: Linked>(&mut self, id: u32, slab: &mut Slab<T>) {
         let (previous, next) = slab[id].links();

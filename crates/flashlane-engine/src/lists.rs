@@ -7,8 +7,9 @@ use crate::slab::{NONE, Slab};
 /// Lists by key, threaded through the values of a slab. Every step takes the same time however many
 /// values and keys there are; memory goes with the most keys that had values at once.
 ///
-/// Used where values wait for something that has a number, and only few of very many numbers are waited for.
-/// A value is in one list at a time. The first value of a list knows the last one as its previous value.
+/// Used where values wait for something that has a number, and only few of very many numbers are
+/// waited for. A value is in one list at a time. The first value of a list knows the last one as
+/// its previous value.
 #[derive(Clone, Debug, Default)]
 pub struct Lists {
     /// The first value of each key that has any.
@@ -51,7 +52,8 @@ impl Lists {
         first
     }
 
-    /// Ends the list of a key and returns its oldest value, or [`NONE`]; each of them still knows the next one.
+    /// Ends the list of a key and returns its oldest value, or [`NONE`]; each of them still knows
+    /// the next one.
     #[must_use]
     pub fn take(&mut self, key: u32) -> u32 {
         self.first.remove(key).unwrap_or(NONE)

@@ -1,4 +1,5 @@
-//! What safe code cannot tell the machine. With [`crate::places`] the only unsafe code of the simulator.
+//! What safe code cannot tell the machine. With [`crate::places`] the only unsafe code of the
+//! simulator.
 
 use std::fs::File;
 use std::io;
@@ -9,8 +10,8 @@ use memmap2::{MmapMut, MmapOptions};
 /// Bytes of a line of the caches of a processor.
 const LINE: usize = 64;
 
-/// Asks for the cache line of an element that is needed soon. A hint: changes no result, and any index is
-/// allowed. Does nothing on machines other than x86-64 and 64-bit ARM.
+/// Asks for the cache line of an element that is needed soon. A hint: changes no result, and any
+/// index is allowed. Does nothing on machines other than x86-64 and 64-bit ARM.
 #[inline(always)]
 pub fn prefetch<T>(values: &[T], index: usize) {
     prefetch_line(values.as_ptr().wrapping_add(index).cast());
@@ -35,7 +36,8 @@ fn prefetch_line(address: *const u8) {
         _mm_prefetch::<_MM_HINT_T0>(address.cast());
     }
     #[cfg(all(target_arch = "aarch64", not(miri)))]
-    // SAFETY: a prefetch neither faults nor reads, whatever the address, and leaves flags and stack alone.
+    // SAFETY: a prefetch neither faults nor reads, whatever the address, and leaves flags and stack
+    // alone.
     unsafe {
         std::arch::asm!(
             "prfm pldl1keep, [{address}]",
@@ -47,10 +49,11 @@ fn prefetch_line(address: *const u8) {
     let _ = address;
 }
 
-/// Bytes that start as zeros: memory of their own, or that of a file which copies may share once it is sealed.
+/// Bytes that start as zeros: memory of their own, or that of a file which copies may share once it
+/// is sealed.
 ///
-/// The file has no name, nothing outside this module sees it, and the mapping here is the only one through which it
-/// changes.
+/// The file has no name, nothing outside this module sees it, and the mapping here is the only one
+/// through which it changes.
 #[derive(Debug)]
 pub(crate) struct Memory {
     bytes: MmapMut,
@@ -66,16 +69,18 @@ impl Memory {
         Self { bytes: MmapMut::map_anon(len).expect("there is memory for the tables"), file: None }
     }
 
-    /// So many zeros, at least one, that copies may share later. The file is sealed against any other length.
+    /// So many zeros, at least one, that copies may share later. The file is sealed against any
+    /// other length.
     ///
     /// # Errors
     /// Without so much memory, or on systems that have no such files.
     #[expect(unsafe_code, reason = "memory could change with its file")]
     pub(crate) fn to_share(len: usize) -> io::Result<Self> {
         let file = system::file(len)?;
-        // SAFETY: the file has exactly these bytes, and its seals keep it from getting shorter, so every byte of
-        // the mapping exists as long as the mapping. The file has no name, and `self` alone owns it and lends it
-        // to nobody, so nobody else in this process writes to it. If mapping fails, the file is closed.
+        // SAFETY: the file has exactly these bytes, and its seals keep it from getting shorter, so
+        // every byte of the mapping exists as long as the mapping. The file has no name, and `self`
+        // alone owns it and lends it to nobody, so nobody else in this process writes to it. If
+        // mapping fails, the file is closed.
         let bytes = unsafe { MmapOptions::new().len(len).map_mut(&file)? };
         system::keep_from_children(&bytes);
         Ok(Self { bytes, file: Some(file) })
@@ -89,7 +94,8 @@ impl Memory {
     /// Ends all changes, by a seal of the file.
     ///
     /// # Errors
-    /// The same bytes in memory of their own: if there is no file, or if somebody else can still write to it.
+    /// The same bytes in memory of their own: if there is no file, or if somebody else can still
+    /// write to it.
     pub(crate) fn seal(self) -> Result<Sealed, Self> {
         let Self { bytes, file: Some(file) } = self else { return Err(self) };
         let len = bytes.len();
@@ -136,9 +142,9 @@ impl Sealed {
     #[expect(unsafe_code, reason = "memory could change with its file")]
     pub(crate) fn copy(&self) -> io::Result<Memory> {
         let mut options = MmapOptions::new();
-        // SAFETY: the file has exactly these bytes, and its seals refuse writes and any other length for good,
-        // from this process and from others. So what is mapped here changes through this mapping only, whose
-        // pages are private.
+        // SAFETY: the file has exactly these bytes, and its seals refuse writes and any other
+        // length for good, from this process and from others. So what is mapped here changes
+        // through this mapping only, whose pages are private.
         let bytes = unsafe { options.len(self.len).no_reserve_swap().map_copy(&self.file)? };
         Ok(Memory { bytes, file: None })
     }
@@ -163,7 +169,8 @@ mod system {
         Ok(file)
     }
 
-    /// A process that is forked later has no mapping of its own, through which the file could change.
+    /// A process that is forked later has no mapping of its own, through which the file could
+    /// change.
     pub(super) fn keep_from_children(memory: &MmapMut) {
         let _ = memory.advise(memmap2::Advice::DontFork);
     }

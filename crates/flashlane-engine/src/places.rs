@@ -1,8 +1,8 @@
 //! Look-ups without a bounds check: the places of a ring, of a pool and of a hash table.
 //!
-//! An index is masked, so that it always finds a place inside the memory. Every structure takes care that it is the
-//! right place: a ring counts what is in it, a pool compares the handle that each place was given to, and a hash
-//! table compares the key.
+//! An index is masked, so that it always finds a place inside the memory. Every structure takes
+//! care that it is the right place: a ring counts what is in it, a pool compares the handle that
+//! each place was given to, and a hash table compares the key.
 
 use crate::memory::{Memory, prefetch, prefetch_whole};
 
@@ -14,8 +14,8 @@ pub(crate) fn places_for(values: usize) -> usize {
     (4 * values).next_power_of_two().max(RING_MIN)
 }
 
-/// The places of a ring: a power of two of them. Positions in a ring wrap, so only the low bits of an index count.
-/// A ring asks only for positions between its head and its tail.
+/// The places of a ring: a power of two of them. Positions in a ring wrap, so only the low bits of
+/// an index count. A ring asks only for positions between its head and its tail.
 ///
 /// Invariant: `mask` is less than the number of values.
 #[derive(Clone, Debug)]
@@ -41,8 +41,8 @@ impl<T: Copy> Places<T> {
         (2 * self.len()).max(RING_MIN)
     }
 
-    /// Of a ring whose first value is at `head`: brings that to the front, those behind it after it, and has
-    /// `wanted` places from then on, a power of two. Memory that was had once is kept.
+    /// Of a ring whose first value is at `head`: brings that to the front, those behind it after
+    /// it, and has `wanted` places from then on, a power of two. Memory that was had once is kept.
     ///
     /// A panic, of a copy or for lack of memory, leaves everything as it was.
     pub(crate) fn gather(&mut self, head: usize, wanted: usize, fill: T) {
@@ -65,9 +65,9 @@ impl<T: Copy> Places<T> {
     #[inline(always)]
     #[expect(unsafe_code, reason = "rings are looked at for every event and every page")]
     pub(crate) fn at(&self, index: usize) -> &T {
-        // SAFETY: the mask is less than the number of values, and so is every number masked by it. Both are
-        // set in `one` and in `gather` only, which sets the mask after the values, so this holds even if
-        // something panics in between.
+        // SAFETY: the mask is less than the number of values, and so is every number masked by it.
+        // Both are set in `one` and in `gather` only, which sets the mask after the values, so this
+        // holds even if something panics in between.
         unsafe { self.values.get_unchecked(index & self.mask) }
     }
 
@@ -83,12 +83,12 @@ impl<T: Copy> Places<T> {
 /// Bits of a handle that name its place.
 pub(crate) const PLACE_BITS: u32 = 28;
 
-/// Places of a pool, each with the handle of the value that lives there. The low [`PLACE_BITS`] bits of a handle
-/// name the place.
+/// Places of a pool, each with the handle of the value that lives there. The low [`PLACE_BITS`]
+/// bits of a handle name the place.
 ///
-/// Invariants: there are as many handles as values, a power of two and at least two of them; `mask` is less than
-/// their number. The handle at a free place is the complement of the place: its lowest bit is another one, so it
-/// differs from every handle that the mask leads to that place.
+/// Invariants: there are as many handles as values, a power of two and at least two of them; `mask`
+/// is less than their number. The handle at a free place is the complement of the place: its lowest
+/// bit is another one, so it differs from every handle that the mask leads to that place.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots<T> {
     values: Box<[T]>,
@@ -133,8 +133,8 @@ impl<T> Slots<T> {
     #[expect(unsafe_code, reason = "pools are looked at several times for every event and page")]
     fn place(&self, handle: u32) -> usize {
         let place = handle as usize & self.mask;
-        // SAFETY: the mask is less than the number of handles, and so is every number masked by it. All three
-        // fields are set together, in `new` and in `doubled`.
+        // SAFETY: the mask is less than the number of handles, and so is every number masked by it.
+        // All three fields are set together, in `new` and in `doubled`.
         if unsafe { *self.handles.get_unchecked(place) } != handle {
             refuse(handle);
         }
@@ -164,9 +164,9 @@ impl<T> Slots<T> {
     #[expect(unsafe_code, reason = "pools take a value for every request and page")]
     pub(crate) fn put(&mut self, handle: u32, value: T) {
         let place = handle as usize & self.mask;
-        // SAFETY: the mask is less than the numbers of handles and of values, as in `place`, and so is every
-        // number masked by it. If the value that was there panics when it is dropped, the new one is in its
-        // place by then.
+        // SAFETY: the mask is less than the numbers of handles and of values, as in `place`, and so
+        // is every number masked by it. If the value that was there panics when it is dropped, the
+        // new one is in its place by then.
         unsafe {
             *self.handles.get_unchecked_mut(place) = handle;
             *self.values.get_unchecked_mut(place) = value;
@@ -178,7 +178,8 @@ impl<T> Slots<T> {
     #[expect(unsafe_code, reason = "pools give back a value for every request and page")]
     pub(crate) fn vacate(&mut self, handle: u32) {
         let place = self.place(handle);
-        // SAFETY: a place is masked, and the mask is less than the number of handles, as in `place`.
+        // SAFETY: a place is masked, and the mask is less than the number of handles, as in
+        // `place`.
         unsafe { *self.handles.get_unchecked_mut(place) = vacant(place) };
     }
 
@@ -208,8 +209,9 @@ fn refuse(handle: u32) -> ! {
 /// Bytes of a pair.
 const PAIR: usize = size_of::<u64>();
 
-/// A power of two of pairs of numbers, in large pages of memory where the system has them: the places of a hash
-/// table. Only the low bits of an index count, for an index is a hash. The table compares the key that it finds.
+/// A power of two of pairs of numbers, in large pages of memory where the system has them: the
+/// places of a hash table. Only the low bits of an index count, for an index is a hash. The table
+/// compares the key that it finds.
 ///
 /// Invariant: the memory has exactly `mask + 1` pairs. Both are set in `new` only.
 #[derive(Debug)]
@@ -257,8 +259,8 @@ impl Pairs {
     )]
     pub(crate) fn at(&self, index: usize) -> (u32, u32) {
         let from = self.offset(index);
-        // SAFETY: the memory has `mask + 1` pairs, and a masked index is at most `mask`: the last pair ends with
-        // the memory.
+        // SAFETY: the memory has `mask + 1` pairs, and a masked index is at most `mask`: the last
+        // pair ends with the memory.
         let bytes = unsafe { self.memory.get_unchecked(from..from + PAIR) };
         let pair = u64::from_le_bytes(bytes.try_into().expect("as wide as a pair"));
         (pair as u32, (pair >> u32::BITS) as u32)
@@ -273,8 +275,8 @@ impl Pairs {
     pub(crate) fn set(&mut self, index: usize, first: u32, second: u32) {
         let from = self.offset(index);
         let pair = u64::from(second) << u32::BITS | u64::from(first);
-        // SAFETY: the memory has `mask + 1` pairs, and a masked index is at most `mask`: the last pair ends with
-        // the memory.
+        // SAFETY: the memory has `mask + 1` pairs, and a masked index is at most `mask`: the last
+        // pair ends with the memory.
         let bytes = unsafe { self.memory.get_unchecked_mut(from..from + PAIR) };
         bytes.copy_from_slice(&pair.to_le_bytes());
     }

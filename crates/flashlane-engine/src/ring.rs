@@ -2,7 +2,8 @@
 
 use crate::places::{Places, places_for};
 
-/// Values that leave in the order in which they came. Its memory grows with the longest queue there was.
+/// Values that leave in the order in which they came. Its memory grows with the longest queue there
+/// was.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     places: Places<T>,
@@ -57,8 +58,9 @@ impl<T: Copy + Default> Ring<T> {
         (self.head, self.tail) = (0, len);
     }
 
-    /// Uses no more places than the values that wait now may need soon: a queue visits all its places in
-    /// turn, and what was long once and is short now would take more of the processor's cache than it must.
+    /// Uses no more places than the values that wait now may need soon: a queue visits all its
+    /// places in turn, and what was long once and is short now would take more of the processor's
+    /// cache than it must.
     pub fn fit(&mut self) {
         let few = places_for(self.len());
         if few < self.places.len() {

@@ -10,19 +10,21 @@ pub const NONE: u32 = u32::MAX;
 /// Added to the handle of a place whenever the place is freed. Wraps.
 const GENERATION: u32 = 1 << PLACE_BITS;
 
-/// The place that a handle names. Each live value has a place of its own. Places are small numbers and are used
-/// again, so they suit as indices of tables beside the slab.
+/// The place that a handle names. Each live value has a place of its own. Places are small numbers
+/// and are used again, so they suit as indices of tables beside the slab.
 #[inline(always)]
 #[must_use]
 pub fn place_of(handle: u32) -> usize {
     (handle & (GENERATION - 1)) as usize
 }
 
-/// Values of one type in one vector. Handles are `u32`. A handle is good only while its value lives.
+/// Values of one type in one vector. Handles are `u32`. A handle is good only while its value
+/// lives.
 ///
-/// Every look-up is checked, in release builds too: a handle whose value was removed panics, even if another value
-/// has taken the place since. A handle has the number of its place in the low 28 bits and counts the values that
-/// the place had in the high four, so only after 16 values more does an old handle look like a new one.
+/// Every look-up is checked, in release builds too: a handle whose value was removed panics, even
+/// if another value has taken the place since. A handle has the number of its place in the low 28
+/// bits and counts the values that the place had in the high four, so only after 16 values more
+/// does an old handle look like a new one.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     slots: Slots<T>,

@@ -14,7 +14,8 @@ const LARGE_PAGES_MAX: usize = 1 << 24;
 /// What is to become of a table. Decides about its memory, never about its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// It is written here and there. Large pages of memory would only fill it, unless the table is small.
+    /// It is written here and there. Large pages of memory would only fill it, unless the table is
+    /// small.
     Sparse,
     /// Most of it is about to be written: large pages of memory pay where the system has them.
     Filled,
@@ -87,7 +88,8 @@ impl Table {
     #[inline(always)]
     #[must_use]
     pub fn get(&self, index: u32) -> u32 {
-        // Bytes, since their alignment needs no proof: this is the load that an index into a slice is.
+        // Bytes, since their alignment needs no proof: this is the load that an index into a slice
+        // is.
         let at = index as usize * WIDTH;
         u32::from_ne_bytes(self.memory[at..at + WIDTH].try_into().expect("as wide as a number"))
     }

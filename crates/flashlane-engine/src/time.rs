@@ -5,8 +5,8 @@ use std::ops::{Add, AddAssign, Sub};
 
 /// A point in simulated time, or a span of it. Unit: picoseconds. Range: 0..2^64, about 213 days.
 ///
-/// Additions stop at [`Time::MAX`]: they never wrap around to an earlier time. The event queue hands out no
-/// event at or after [`Time::END`], so nothing ever happens at such a time.
+/// Additions stop at [`Time::MAX`]: they never wrap around to an earlier time. The event queue
+/// hands out no event at or after [`Time::END`], so nothing ever happens at such a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 

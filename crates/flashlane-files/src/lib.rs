@@ -1,7 +1,7 @@
 //! Files that are written whole or not at all: by the command and by the Python package.
 //!
-//! A file is written under a temporary name beside its place and renamed at the end. The next write into a folder
-//! removes the temporary files that dead processes left there.
+//! A file is written under a temporary name beside its place and renamed at the end. The next write
+//! into a folder removes the temporary files that dead processes left there.
 
 mod stale;
 
@@ -10,8 +10,8 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-/// Makes a temporary file in a folder; dropped, it disappears. Temporary files of dead processes in the folder go.
-/// The file has the mode that other new files have.
+/// Makes a temporary file in a folder; dropped, it disappears. Temporary files of dead processes in
+/// the folder go. The file has the mode that other new files have.
 ///
 /// # Errors
 /// The folder takes no file.

@@ -1,9 +1,10 @@
 //! Temporary files of processes that ended without cleaning up.
 //!
-//! The name of a temporary file says where its process runs: the boot of the machine and the namespace of process
-//! numbers, the number of the process, and when it started. Only files of the same boot and namespace are removed, and
-//! only where no process of that number and start is alive: another host on a shared folder, another container, or
-//! a number that was given out again never counts as dead.
+//! The name of a temporary file says where its process runs: the boot of the machine and the
+//! namespace of process numbers, the number of the process, and when it started. Only files of the
+//! same boot and namespace are removed, and only where no process of that number and start is
+//! alive: another host on a shared folder, another container, or a number that was given out again
+//! never counts as dead.
 
 use std::fs;
 use std::path::Path;
@@ -50,7 +51,8 @@ fn owner_of(name: &str) -> Option<Owner> {
     Some(Owner { host, pid, started })
 }
 
-/// `None` where the system does not tell. A process that forks has another number afterwards, so only the host is kept.
+/// `None` where the system does not tell. A process that forks has another number afterwards, so
+/// only the host is kept.
 fn this_process() -> Option<Owner> {
     static HOST: OnceLock<Option<String>> = OnceLock::new();
     let host = || {
@@ -67,7 +69,8 @@ fn this_process() -> Option<Owner> {
 /// When a process that is alive started. Unit: clock ticks since the boot.
 fn started_at(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the command stands in brackets and may hold anything; the start is field 22 of the line.
+    // The name of the command stands in brackets and may hold anything; the start is field 22 of
+    // the line.
     let (_, fields) = text.rsplit_once(')')?;
     fields.split_whitespace().nth(19)?.parse().ok()
 }

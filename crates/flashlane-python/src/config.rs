@@ -69,7 +69,9 @@ impl Device {
 #[pymethods]
 impl Device {
     #[new]
-    #[pyo3(signature = (source = None, *, scheduler = None, isolation = None, compat = None, set = None))]
+    #[pyo3(signature = (
+        source = None, *, scheduler = None, isolation = None, compat = None, set = None
+    ))]
     fn new(
         source: Option<&Bound<'_, PyAny>>,
         scheduler: Option<String>,
@@ -251,8 +253,8 @@ impl Workload {
         Self::checked(loaded)
     }
 
-    /// The workload that was pickled, with what was ignored or assumed when it was made. Its files are not
-    /// looked for: a result is of use without the trace that it came from.
+    /// The workload that was pickled, with what was ignored or assumed when it was made. Its files
+    /// are not looked for: a result is of use without the trace that it came from.
     #[staticmethod]
     fn _unpickled(text: &str, warnings: Vec<String>) -> PyResult<Self> {
         let mut loaded =

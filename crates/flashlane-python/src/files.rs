@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 
 use crate::error::OrRaise;
 
-/// Writes a file whole or not at all, and removes what dead processes left in its folder. Python sees no signal
-/// meanwhile, so an interrupt comes when the file is there.
+/// Writes a file whole or not at all, and removes what dead processes left in its folder. Python
+/// sees no signal meanwhile, so an interrupt comes when the file is there.
 #[pyfunction]
 pub(crate) fn write_whole(py: Python<'_>, path: PathBuf, text: &str) -> PyResult<()> {
     let written = py.detach(|| flashlane_files::write_whole(&path, text.as_bytes()));

@@ -1,4 +1,5 @@
-//! The native part of the Python package `flashlane`; what users see of it is in `python/flashlane`.
+//! The native part of the Python package `flashlane`; what users see of it is in
+//! `python/flashlane`.
 
 mod config;
 mod content;

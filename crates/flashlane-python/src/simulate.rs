@@ -44,8 +44,8 @@ impl Watch {
     }
 }
 
-/// Does work on a thread of its own without the interpreter's lock. An exception in `progress`, or a signal,
-/// asks the work to end and is raised at once.
+/// Does work on a thread of its own without the interpreter's lock. An exception in `progress`, or
+/// a signal, asks the work to end and is raised at once.
 pub(crate) fn detached<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
@@ -176,8 +176,8 @@ pub(crate) fn options(
 
 /// What a run leaves: texts and tables, for `flashlane.Result`.
 #[pyfunction]
-#[pyo3(signature = (device, workload, *, seed, alone, check, warmup, windows, requests, timeseries, blame,
-    waf_only, threads, label, named, progress))]
+#[pyo3(signature = (device, workload, *, seed, alone, check, warmup, windows, requests, timeseries,
+    blame, waf_only, threads, label, named, progress))]
 #[expect(clippy::too_many_arguments, reason = "keywords of flashlane.simulate")]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,

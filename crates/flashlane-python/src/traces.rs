@@ -74,7 +74,8 @@ pub(crate) fn read_trace(py: Python<'_>, reading: Reading) -> PyResult<(Table, u
     })
 }
 
-/// Parameters of a clone as TOML: of a built-in one by its name, of a file of parameters, or fitted to a trace.
+/// Parameters of a clone as TOML: of a built-in one by its name, of a file of parameters, or fitted
+/// to a trace.
 #[pyfunction]
 #[pyo3(signature = (reading, name, progress))]
 pub(crate) fn clone_parameters(

@@ -11,7 +11,8 @@ use crate::error::{OrRaise, raise};
 
 /// Levels of dictionaries and lists inside each other, at most. Configurations have less than ten.
 const DEPTH_MAX: usize = 32;
-/// Values in one object, at most. Lists that hold the same list many times over grow beyond every memory.
+/// Values in one object, at most. Lists that hold the same list many times over grow beyond every
+/// memory.
 const VALUES_MAX: usize = 4_000_000;
 
 /// A Python value as TOML. `None` in a dictionary leaves its key out.
@@ -153,8 +154,8 @@ fn refuse(place: &str, message: String) -> PyErr {
     raise(&Error::config(place, message))
 }
 
-/// A value as plain Python objects: what [`to_toml`] accepts, and `None`, as dict, list, str, int, float and
-/// bool.
+/// A value as plain Python objects: what [`to_toml`] accepts, and `None`, as dict, list, str, int,
+/// float and bool.
 #[pyfunction]
 pub(crate) fn plain<'py>(value: &Bound<'py, PyAny>, place: &str) -> PyResult<Bound<'py, PyAny>> {
     if value.is_none() {

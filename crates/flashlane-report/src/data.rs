@@ -128,8 +128,8 @@ impl RunData {
         }
     }
 
-    /// One run out of the runs of the same scenario under several seeds, in their order. Curves, time series and
-    /// blame are those of the first one.
+    /// One run out of the runs of the same scenario under several seeds, in their order. Curves,
+    /// time series and blame are those of the first one.
     ///
     /// # Errors
     /// In words, where the runs are not of the same scenario, or two have the same seed.

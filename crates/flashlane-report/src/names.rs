@@ -9,12 +9,12 @@ use crate::data::RunData;
 /// Flows that a workload without a name is called by, at most.
 const FLOWS_MAX: usize = 3;
 
-/// Names runs by what they differ by: scenario, scheduler, isolation, device and compatibility mode. Where that
-/// leaves two runs with the same name, runs are named by where they come from, and then by their seed, too. Runs
-/// that the reader named himself keep these names where they differ.
+/// Names runs by what they differ by: scenario, scheduler, isolation, device and compatibility
+/// mode. Where that leaves two runs with the same name, runs are named by where they come from, and
+/// then by their seed, too. Runs that the reader named himself keep these names where they differ.
 ///
-/// `sources` holds for each run the steps to it from the outside in, as the folders of a path; no steps where
-/// there is no such place. Only runs of the same place are numbered.
+/// `sources` holds for each run the steps to it from the outside in, as the folders of a path; no
+/// steps where there is no such place. Only runs of the same place are numbered.
 ///
 /// # Panics
 /// Unless there is one list of steps for each run.
@@ -108,7 +108,8 @@ fn joined(parts: &[Vec<String>], count: usize) -> Vec<String> {
     (0..count).map(name).collect()
 }
 
-/// The places of runs, as far as they differ. Folders of scenarios are left out where the scenarios have names.
+/// The places of runs, as far as they differ. Folders of scenarios are left out where the scenarios
+/// have names.
 fn places(runs: &[RunData], sources: &[Vec<String>]) -> Vec<String> {
     let named = runs.iter().any(|run| scenario(run) != scenario(&runs[0]));
     let numbered = |step: &String| {
@@ -122,8 +123,8 @@ fn places(runs: &[RunData], sources: &[Vec<String>]) -> Vec<String> {
     told_apart(&sources.iter().map(kept).collect::<Vec<_>>())
 }
 
-/// The steps by which sources differ: of paths of the same length those that are not the same in all, else
-/// what follows the steps that all have in common.
+/// The steps by which sources differ: of paths of the same length those that are not the same in
+/// all, else what follows the steps that all have in common.
 fn told_apart(sources: &[Vec<String>]) -> Vec<String> {
     let length = sources[0].len();
     let kept = |keep: &dyn Fn(usize) -> bool, source: &[String]| {

@@ -17,8 +17,8 @@ const CHART_STYLE: &str = include_str!("../vendor/uPlot/uPlot.min.css");
 /// The page of one run, or of several side by side.
 ///
 /// # Errors
-/// [`Error::Output`] for numbers that JSON has no room for, and for statistics over seeds that do not fit their
-/// summary.
+/// [`Error::Output`] for numbers that JSON has no room for, and for statistics over seeds that do
+/// not fit their summary.
 ///
 /// # Panics
 /// Without a run.

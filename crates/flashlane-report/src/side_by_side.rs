@@ -63,7 +63,8 @@ pub(crate) fn collection(summaries: &[Summary]) -> Vec<Row<String>> {
         .collect()
 }
 
-/// A figure of one run: its mean over the seeds, and half the width of the 95 % interval of that mean.
+/// A figure of one run: its mean over the seeds, and half the width of the 95 % interval of that
+/// mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Figure {
     pub(crate) value: f64,

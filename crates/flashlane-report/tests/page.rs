@@ -1,4 +1,5 @@
-//! Pages of real runs. That charts are drawn is checked in a browser: `python/tests/test_report_browser.py`.
+//! Pages of real runs. That charts are drawn is checked in a browser:
+//! `python/tests/test_report_browser.py`.
 
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::validate;
@@ -150,7 +151,8 @@ fn the_verdict_stands_first_and_figures_of_saturated_flows_are_starred() {
         "{headline}"
     );
     let tenants = rows(&page, "id=\"tenants-title\"");
-    // IOPS and MB/s are rates of the window; all times and the slowdown have a star, reads there are none.
+    // IOPS and MB/s are rates of the window; all times and the slowdown have a star, reads there
+    // are none.
     assert_eq!(tenants[0].matches("*</td>").count(), 7, "{}", tenants[0]);
     assert!(!tenants[1].contains('*'), "{}", tenants[1]);
     let cards: Vec<&str> = page.split("class=\"card").skip(1).collect();

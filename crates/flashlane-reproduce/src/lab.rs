@@ -102,8 +102,8 @@ pub struct Lab<'a> {
 }
 
 impl<'a> Lab<'a> {
-    /// A laboratory with so many simulations at a time; 0 for one on each core. `progress` is told the
-    /// share of the current experiment that is done.
+    /// A laboratory with so many simulations at a time; 0 for one on each core. `progress` is told
+    /// the share of the current experiment that is done.
     pub fn new(threads: usize, progress: &'a (dyn Fn(f64) + Sync)) -> Self {
         Self {
             full: false,
@@ -118,9 +118,9 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// The source of a flow that runs one of the traces of FLIN's Table 2, as the TOML table `[flow.trace]`
-    /// or `[flow.clone]`: the user's own file where there is one, otherwise the clone. Gaps are multiplied
-    /// by `time_scale`.
+    /// The source of a flow that runs one of the traces of FLIN's Table 2, as the TOML table
+    /// `[flow.trace]` or `[flow.clone]`: the user's own file where there is one, otherwise the
+    /// clone. Gaps are multiplied by `time_scale`.
     ///
     /// # Errors
     /// An unknown name; a file that cannot be read.
@@ -132,8 +132,9 @@ impl<'a> Lab<'a> {
         self.source_of(&clone)
     }
 
-    /// The same for a piece of the day of a clone, which has a number of requests or a duration. A file of
-    /// the user's starts with its first request; of a duration it gives as many as the clone on average.
+    /// The same for a piece of the day of a clone, which has a number of requests or a duration. A
+    /// file of the user's starts with its first request; of a duration it gives as many as the
+    /// clone on average.
     ///
     /// # Errors
     /// As [`Lab::source`].
@@ -151,8 +152,8 @@ impl<'a> Lab<'a> {
         self.origins.lock().expect("nothing panics with the lock").iter().cloned().collect()
     }
 
-    /// Runs every job with every seed: by job, then by seed. The result does not depend on the number
-    /// of threads.
+    /// Runs every job with every seed: by job, then by seed. The result does not depend on the
+    /// number of threads.
     ///
     /// # Errors
     /// The first failure, in the order of the jobs.

@@ -140,7 +140,8 @@ impl Row {
         self
     }
 
-    /// Takes back an agreement in direction where the interval of ours contains `neutral`: then there is none.
+    /// Takes back an agreement in direction where the interval of ours contains `neutral`: then
+    /// there is none.
     #[must_use]
     pub fn beyond_noise(mut self, neutral: f64) -> Self {
         if self.interval.is_some_and(|[low, high]| low <= neutral && neutral <= high) {

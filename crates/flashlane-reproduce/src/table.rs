@@ -75,7 +75,8 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The table as CSV: a header line, numbers in full, names in quotation marks where they need them.
+    /// The table as CSV: a header line, numbers in full, names in quotation marks where they need
+    /// them.
     #[must_use]
     pub fn csv(&self) -> String {
         let quote = |text: &str| {

@@ -1,8 +1,9 @@
-//! A user's own copies of the traces that have clones (FLIN's and UPI's Table 2), in place of the clones.
+//! A user's own copies of the traces that have clones (FLIN's and UPI's Table 2), in place of the
+//! clones.
 //!
-//! A file belongs to a trace if its name up to the first dot is the trace's, upper and lower case, `-` and `_`
-//! alike: `prn_0.csv.gz` is `prn-0`. Files whose lines do not tell their format are described in
-//! `traces.toml` beside them, one table per trace with keys of `[flow.trace]`.
+//! A file belongs to a trace if its name up to the first dot is the trace's, upper and lower case,
+//! `-` and `_` alike: `prn_0.csv.gz` is `prn-0`. Files whose lines do not tell their format are
+//! described in `traces.toml` beside them, one table per trace with keys of `[flow.trace]`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -38,8 +39,8 @@ impl TraceFolder {
     /// Looks for the traces that have clones in a folder and tries every file that it finds.
     ///
     /// # Errors
-    /// A folder that cannot be read or has none of them; two files for one trace; a file that cannot be
-    /// read as a trace; settings that are wrong. All problems at once.
+    /// A folder that cannot be read or has none of them; two files for one trace; a file that
+    /// cannot be read as a trace; settings that are wrong. All problems at once.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let mut found = files_by_name(folder)?;
         let mut settings = settings(folder)?;
@@ -78,9 +79,9 @@ impl TraceFolder {
         self.files.keys().copied()
     }
 
-    /// The source of a flow as a TOML table, `[flow.trace]` or `[flow.clone]`, and where it comes from. A
-    /// trace that is shorter than `requests` is replayed as often as it takes; it starts with its first
-    /// request, whatever the hour of the clone.
+    /// The source of a flow as a TOML table, `[flow.trace]` or `[flow.clone]`, and where it comes
+    /// from. A trace that is shorter than `requests` is replayed as often as it takes; it starts
+    /// with its first request, whatever the hour of the clone.
     ///
     /// # Errors
     /// A name that is not in Table 2; a file that cannot be read so far.

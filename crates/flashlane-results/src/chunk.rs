@@ -13,8 +13,8 @@ use parquet::schema::types::ColumnDescPtr;
 
 use crate::encode::{self, Dictionary};
 
-/// One page of rows, perhaps behind a page of the values that they name. Not compressed: there is nothing left
-/// to gain.
+/// One page of rows, perhaps behind a page of the values that they name. Not compressed: there is
+/// nothing left to gain.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk {
     rows: usize,
@@ -25,7 +25,8 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// Whole numbers below 2^63: as a dictionary, else as differences. `dictionary` is where it looks.
+    /// Whole numbers below 2^63: as a dictionary, else as differences. `dictionary` is where it
+    /// looks.
     pub(crate) fn integers(column: &[u64], dictionary: &mut Dictionary) -> Self {
         let rows = column.len();
         if dictionary.fill(column) {

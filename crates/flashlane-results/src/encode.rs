@@ -1,7 +1,7 @@
 //! Columns of whole numbers as Parquet holds them, made at a few instructions a value.
 //!
-//! Source: the format's `Encodings.md`: dictionary and run-length encoding (`RLE_DICTIONARY`), differences
-//! (`DELTA_BINARY_PACKED`), plain bits of a Boolean.
+//! Source: the format's `Encodings.md`: dictionary and run-length encoding (`RLE_DICTIONARY`),
+//! differences (`DELTA_BINARY_PACKED`), plain bits of a Boolean.
 
 /// Different values of a column at most for which a dictionary is kept.
 const DICTIONARY_MAX: usize = 1 << 10;
@@ -33,7 +33,8 @@ impl Dictionary {
         self.places.clear();
         self.table.clear();
         self.table.resize(1 << TABLE_BITS, EMPTY);
-        // Many columns hold one value from top to bottom, and looking it up again costs more than this.
+        // Many columns hold one value from top to bottom, and looking it up again costs more than
+        // this.
         let first = column.first().copied().unwrap_or_default();
         let same = column.iter().take_while(|value| **value == first).count();
         let again = same.saturating_sub(1);
@@ -62,7 +63,8 @@ impl Dictionary {
     }
 }
 
-/// Places in a dictionary of `count` values, as a page has them: width, one run, of equal ones or of bits.
+/// Places in a dictionary of `count` values, as a page has them: width, one run, of equal ones or
+/// of bits.
 pub(crate) fn places(rows: &[u16], count: usize) -> Vec<u8> {
     let width = (usize::BITS - count.saturating_sub(1).leading_zeros()).max(1);
     let mut page = vec![width as u8];
@@ -142,7 +144,8 @@ pub(crate) fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<u8> {
     page
 }
 
-/// Appends the low `width` bits of each value, 4 bytes for each bit of width. Invariant: the values have no more.
+/// Appends the low `width` bits of each value, 4 bytes for each bit of width. Invariant: the values
+/// have no more.
 #[inline]
 fn pack(page: &mut Vec<u8>, values: &[u64; PART], width: u32) {
     if width == 0 {

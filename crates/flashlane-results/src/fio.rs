@@ -1,8 +1,9 @@
-//! `--format fio-json`: results as fio 3 prints them with `--output-format=json`, a job for each flow.
+//! `--format fio-json`: results as fio 3 prints them with `--output-format=json`, a job for each
+//! flow.
 //!
-//! A job's latencies are response times (submission queue to completion); fio's `slat` is 0, and `lat` is
-//! `clat`. What has no meaning here (processor time, page faults) is 0, and so is the time of day, so that the
-//! same run gives the same bytes.
+//! A job's latencies are response times (submission queue to completion); fio's `slat` is 0, and
+//! `lat` is `clat`. What has no meaning here (processor time, page faults) is 0, and so is the time
+//! of day, so that the same run gives the same bytes.
 
 use flashlane::Details;
 use flashlane::config::{AddressConfig, FlowConfig, WorkloadConfig};
@@ -75,6 +76,7 @@ fn job(job: &Job<'_>) -> Value {
     let side = |count: u64, bytes: u64, latency: &Latency, list, samples| {
         side(&Side { count, bytes, latency, distribution: of(list), samples, window_s, runtime })
     };
+    let (reads, writes) = (&flow.read_response_time_us, &flow.write_response_time_us);
     let none = Latency::default();
     // Readers divide operations and bytes by the runtime.
     let (requests, bytes) = (&flow.completed_in_window.requests, &flow.completed_in_window.bytes);
@@ -88,8 +90,8 @@ fn job(job: &Job<'_>) -> Value {
         "eta": 0,
         "elapsed": window_s.ceil() as u64,
         "job options": options(job),
-        "read": side(requests.read, bytes.read, &flow.read_response_time_us, "read", samples(true)),
-        "write": side(requests.write, bytes.write, &flow.write_response_time_us, "write", samples(false)),
+        "read": side(requests.read, bytes.read, reads, "read", samples(true)),
+        "write": side(requests.write, bytes.write, writes, "write", samples(false)),
         "trim": side(requests.trim, 0, &none, "none", Samples::default()),
         "sync": { "total_ios": requests.flush, "lat_ns": moments(&none) },
         "job_runtime": runtime,
@@ -242,8 +244,8 @@ fn percentiles(distribution: &Distribution) -> Value {
     Value::Object(PERCENTILES.iter().map(|&percent| at(percent)).collect())
 }
 
-/// Percent of all requests by latency, below 1 us, below 1 ms and above. A request counts at the least bound
-/// that it does not exceed.
+/// Percent of all requests by latency, below 1 us, below 1 ms and above. A request counts at the
+/// least bound that it does not exceed.
 fn histograms(distribution: &Distribution) -> [Value; 3] {
     let below = |ns: u64| {
         let found = distribution.iter().rev().find(|(us, _)| *us * 1e3 <= ns as f64);
@@ -265,8 +267,8 @@ fn histograms(distribution: &Distribution) -> [Value; 3] {
     [ns, us, ms].map(Value::Object)
 }
 
-/// Everything at the level of one depth; the first name is for depths up to `first`, each later one for twice
-/// the depth of the one before.
+/// Everything at the level of one depth; the first name is for depths up to `first`, each later one
+/// for twice the depth of the one before.
 fn levels(depth: Option<u32>, names: &[&str], first: u32) -> Value {
     let level = depth.map(|depth| {
         let mut bound = first;

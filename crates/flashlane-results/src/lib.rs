@@ -1,5 +1,6 @@
-//! Files that a run leaves beside `summary.json`, for other programs: Parquet, fio's JSON, Perfetto traces.
-//! They are made of what [`flashlane::observe`] watched; nothing here knows how it came about.
+//! Files that a run leaves beside `summary.json`, for other programs: Parquet, fio's JSON, Perfetto
+//! traces. They are made of what [`flashlane::observe`] watched; nothing here knows how it came
+//! about.
 
 mod chunk;
 mod columns;

@@ -1,8 +1,8 @@
 //! `timeline.pftrace`: a trace for Perfetto's viewer (ui.perfetto.dev), as protocol buffers.
 //!
-//! Only what a timeline needs: a descriptor for each track, begin and end of each slice, names kept once.
-//! Times are whole nanoseconds, cut off. Field numbers are those of Perfetto's `trace_packet.proto`,
-//! `track_descriptor.proto`, `track_event.proto` and `interned_data.proto`.
+//! Only what a timeline needs: a descriptor for each track, begin and end of each slice, names kept
+//! once. Times are whole nanoseconds, cut off. Field numbers are those of Perfetto's
+//! `trace_packet.proto`, `track_descriptor.proto`, `track_event.proto` and `interned_data.proto`.
 
 use std::collections::BTreeMap;
 

@@ -10,8 +10,8 @@ use crate::columns::{Column, Kind, TableWriter, Values};
 const REAL: Kind = Kind::OptionalNumber;
 const COUNT: Kind = Kind::OptionalInteger;
 
-/// Columns of the file: those of a flow, then those of the device; where they say nothing, they are empty.
-/// `docs/results.md` says what they mean.
+/// Columns of the file: those of a flow, then those of the device; where they say nothing, they are
+/// empty. `docs/results.md` says what they mean.
 const COLUMNS: [Column; 25] = [
     ("start_s", REAL),
     ("end_s", REAL),

@@ -1,4 +1,5 @@
-//! Reading ahead: a stream is read on a thread of its own, for decompression that would hold up its reader.
+//! Reading ahead: a stream is read on a thread of its own, for decompression that would hold up its
+//! reader.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -10,7 +11,8 @@ const CHUNK_BYTES: usize = 256 * 1024;
 /// Chunks that wait for the reader at most.
 const CHUNKS_AHEAD: usize = 2;
 
-/// The reader's side. The thread ends with the stream, after a fault, or when nobody reads any more.
+/// The reader's side. The thread ends with the stream, after a fault, or when nobody reads any
+/// more.
 pub(crate) struct Ahead {
     chunks: Receiver<io::Result<Vec<u8>>>,
     /// Read buffers on their way back.

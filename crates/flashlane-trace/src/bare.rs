@@ -74,7 +74,8 @@ impl BareColumns {
             .then_some(BareColumns { has_commas, has_decimals })
     }
 
-    /// The format that reads such columns once their units are known; with commas a column map, in MQSim's order.
+    /// The format that reads such columns once their units are known; with commas a column map, in
+    /// MQSim's order.
     #[must_use]
     pub fn format(self, time_unit: TimeUnit, size_unit: SpaceUnit) -> Format {
         if self.has_commas {
@@ -92,8 +93,8 @@ impl BareColumns {
         if self.has_decimals { TimeUnit::Milliseconds } else { TimeUnit::Nanoseconds }
     }
 
-    /// Every way to read the file, with what it makes of the first `limit` requests. Ways that can read nothing are
-    /// left out.
+    /// Every way to read the file, with what it makes of the first `limit` requests. Ways that can
+    /// read nothing are left out.
     ///
     /// # Errors
     /// Those of opening the file.

@@ -153,14 +153,15 @@ impl<'a> Cursor<'a> {
         (value, count)
     }
 
-    /// Steps over a field of anything, of which there is something, and the spaces behind it. `None` if it ends
-    /// with another blank.
+    /// Steps over a field of anything, of which there is something, and the spaces behind it.
+    /// `None` if it ends with another blank.
     #[inline(always)]
     pub(crate) fn skip_field(&mut self) -> Option<()> {
         let mut length = 0;
         loop {
             let word = self.word();
-            // The first byte that is a space or below; what borrows is one itself, or comes behind one.
+            // The first byte that is a space or below; what borrows is one itself, or comes behind
+            // one.
             let blanks = word.wrapping_sub(0x2121_2121_2121_2121) & !word & HIGH_BITS;
             let count = (blanks.trailing_zeros() / 8) as usize;
             length += count;
@@ -260,7 +261,8 @@ fn leading_hex_digits(word: u64) -> (u64, usize) {
     if count == 0 {
         return (0, 0);
     }
-    // A letter is 9 more than its low bits. Digits move to the high end, the first one highest of all.
+    // A letter is 9 more than its low bits. Digits move to the high end, the first one highest of
+    // all.
     let letters = (letters & HIGH_BITS) >> 7;
     let values = (ascii & (ONES * 0x0f)) + letters * 9;
     let values = (values << (8 * (8 - count))).swap_bytes();
@@ -316,7 +318,10 @@ mod tests {
     proptest! {
         #[test]
         fn hexadecimal_digits_are_told_from_all_other_bytes(bytes in prop::array::uniform8(
-            prop_oneof![4 => prop::sample::select(b"0123456789abcdefABCDEF".to_vec()), 1 => any::<u8>()],
+            prop_oneof![
+                4 => prop::sample::select(b"0123456789abcdefABCDEF".to_vec()),
+                1 => any::<u8>(),
+            ],
         )) {
             let count = bytes.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
             let text = str::from_utf8(&bytes[..count]).expect("digits");

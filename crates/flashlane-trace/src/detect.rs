@@ -10,10 +10,11 @@ use crate::reject::excerpt;
 
 /// Tells the format of a file, if its start can only belong to one.
 ///
-/// Binary formats have a magic number or codes at known places in their first two records. A text is told by
-/// its first line with content: a header, a version, or columns that no other format has in those places. A file of five bare columns is `None`: it may be MQSim, DiskSim or SSDSim, with different clocks. A file
-/// may also describe its columns itself: a comment above its first record that says `# columns:` and then
-/// the text of a [`ColumnMap`](crate::ColumnMap).
+/// Binary formats have a magic number or codes at known places in their first two records. A text
+/// is told by its first line with content: a header, a version, or columns that no other format has
+/// in those places. A file of five bare columns is `None`: it may be MQSim, DiskSim or SSDSim, with
+/// different clocks. A file may also describe its columns itself: a comment above its first record
+/// that says `# columns:` and then the text of a [`ColumnMap`](crate::ColumnMap).
 ///
 /// # Errors
 /// Those of opening and decompressing the file; a description of columns that is none.

@@ -78,8 +78,8 @@ pub enum TraceError {
         /// What the decompressor said.
         source: io::Error,
     },
-    /// The file holds nothing but blank lines, comments, header lines and events that are no requests,
-    /// or nothing at all.
+    /// The file holds nothing but blank lines, comments, header lines and events that are no
+    /// requests, or nothing at all.
     #[error(
         "{}: found no record in {lines} {unit}s; allowed: a file with at least one",
         shown(path)
@@ -108,7 +108,8 @@ pub enum TraceError {
         /// Bytes that the record has.
         wanted: u64,
     },
-    /// A binary file holds what its format cannot hold, so that nothing behind it can be read either.
+    /// A binary file holds what its format cannot hold, so that nothing behind it can be read
+    /// either.
     #[error("{}: {place}: found {found}; allowed: {allowed}", shown(path))]
     Malformed {
         /// The file.

@@ -43,6 +43,7 @@ mod format;
 mod lines;
 mod number;
 mod options;
+mod pass;
 mod pipe;
 mod place;
 mod reader;

@@ -233,7 +233,8 @@ impl LineReader {
     }
 }
 
-/// Index of the first `wanted`, eight bytes at a time: lines are too short for a search that starts slowly.
+/// Index of the first `wanted`, eight bytes at a time: lines are too short for a search that starts
+/// slowly.
 #[inline]
 pub(crate) fn find(bytes: &[u8], wanted: u8) -> Option<usize> {
     let (words, tail) = bytes.as_chunks::<8>();

@@ -26,11 +26,12 @@ pub struct TraceOptions {
     /// Unit of the time column instead of the one of the format. Formats with a fixed clock (MSR)
     /// refuse it.
     pub time_unit: Option<TimeUnit>,
-    /// Unit of the offset and length columns instead of the one of the format. Only formats whose files
-    /// come in several units take it: those of five bare columns, and oracleGeneral for its offsets.
+    /// Unit of the offset and length columns instead of the one of the format. Only formats whose
+    /// files come in several units take it: those of five bare columns, and oracleGeneral for its
+    /// offsets.
     pub size_unit: Option<SpaceUnit>,
-    /// Which event of a request counts, in traces that have several of each (blktrace, blkparse). Default:
-    /// [`Action::Queue`], its arrival.
+    /// Which event of a request counts, in traces that have several of each (blktrace, blkparse).
+    /// Default: [`Action::Queue`], its arrival.
     pub action: Action,
     /// End the stream after this many records. Range: 1 and up. Lines after it are not looked at,
     /// so they do not count for [`TraceOptions::max_rejected_fraction`] either.

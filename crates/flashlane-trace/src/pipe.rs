@@ -1,8 +1,8 @@
 //! Traces that come through a pipe.
 //!
-//! A trace is read several times: to tell its format, to find what it touches, to replay it. A pipe can be read once
-//! only. A process that says [`keep_pipes`] copies a pipe to a temporary file when it first opens it, and reads
-//! the copy from then on. All others refuse pipes.
+//! A trace is read several times: to tell its format, to find what it touches, to replay it. A pipe
+//! can be read once only. A process that says [`keep_pipes`] copies a pipe to a temporary file when
+//! it first opens it, and reads the copy from then on. All others refuse pipes.
 
 use std::fs::{File, FileType, Metadata};
 use std::io;
@@ -54,12 +54,13 @@ mod copies {
     /// Bytes that are copied from a pipe at most.
     const BYTES_MAX: u64 = 64 << 30;
 
-    /// The copies by device and number of their pipes. They have no name, so they disappear with the process, however
-    /// that ends.
+    /// The copies by device and number of their pipes. They have no name, so they disappear with
+    /// the process, however that ends.
     static COPIES: OnceLock<Mutex<BTreeMap<(u64, u64), File>>> = OnceLock::new();
 
-    /// From now on this process reads each pipe once, to its end, and keeps a copy of it for as long as it runs. For a
-    /// command that handles one set of inputs and ends. Linux only; elsewhere pipes stay refused.
+    /// From now on this process reads each pipe once, to its end, and keeps a copy of it for as
+    /// long as it runs. For a command that handles one set of inputs and ends. Linux only;
+    /// elsewhere pipes stay refused.
     pub fn keep_pipes() {
         COPIES.get_or_init(Mutex::default);
     }

@@ -1,7 +1,9 @@
 //! Tests of the reader: policies, counts and errors.
 
 use super::*;
+use crate::options::OnDecreasing;
 use crate::record::Op;
+use crate::reject::Reason;
 use crate::test_support::{TempTrace, message, read};
 use crate::units::TimeUnit;
 

@@ -44,8 +44,8 @@ const COMPRESSED_BUFFER_BYTES: usize = 64 * 1024;
 const XZ_MEMORY_LIMIT_BYTES: u64 = 512 * 1024 * 1024;
 
 impl Codec {
-    /// The codec that the ending of a file name stands for: `.gz`, `.zst`, `.xz` or `.bz2`. For files to be written;
-    /// files to be read tell it by themselves.
+    /// The codec that the ending of a file name stands for: `.gz`, `.zst`, `.xz` or `.bz2`. For
+    /// files to be written; files to be read tell it by themselves.
     #[must_use]
     pub fn by_file_name(name: &str) -> Option<Codec> {
         let endings =

@@ -159,8 +159,8 @@ proptest! {
         prop_assert_eq!(detected.expect("a good trace"), &expected[..]);
     }
 
-    /// Requests take as many microseconds as their style says, so that they overtake each other; every
-    /// other one has a start.
+    /// Requests take as many microseconds as their style says, so that they overtake each other;
+    /// every other one has a start.
     #[test]
     fn msps_events_are_read_back_by_arrival(requests in requests()) {
         let near = |r: Request| Request { gap: r.gap % 100, ..r };

@@ -75,12 +75,14 @@ fn leak(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
-/// The folder with the traces. Where it is not there: `None`, and the running test says that it is skipped.
+/// The folder with the traces. Where it is not there: `None`, and the running test says that it is
+/// skipped.
 fn traces() -> Option<PathBuf> {
     flashlane_testing::shared("traces", "real traces")
 }
 
-/// The path of a file in the folder. Where that one is missing: `None`, and the running test says so.
+/// The path of a file in the folder. Where that one is missing: `None`, and the running test says
+/// so.
 fn present(folder: &Path, file: &str) -> Option<PathBuf> {
     let path = folder.join(file);
     if path.is_file() {

@@ -1,5 +1,5 @@
-//! Statistics of the real traces against those measured independently, where both are at hand. They are not
-//! part of the project; without them these tests say that they are skipped.
+//! Statistics of the real traces against those measured independently, where both are at hand. They
+//! are not part of the project; without them these tests say that they are skipped.
 
 use std::path::PathBuf;
 
@@ -70,7 +70,8 @@ fn ours(s: &TraceStatistics) -> Vec<(&'static str, Option<f64>)> {
     ]
 }
 
-/// An arrival on the very edge of two windows, which the reference, in floating point, puts into the earlier one.
+/// An arrival on the very edge of two windows, which the reference, in floating point, puts into
+/// the earlier one.
 const ON_THE_EDGE: [(&str, &str); 2] =
     [("systor17_additional_1k", "idc_10ms"), ("systor17_additional_1k", "peak_over_mean_10ms")];
 
@@ -144,7 +145,8 @@ const ROWS: [(&str, &str); 18] = [
     ("cloudphysics VM", "cloudphysics_vm"),
 ];
 
-/// The table of all 18 traces in `INDEX.md`: read ratio, sizes, gaps and their variation, to the printed digits.
+/// The table of all 18 traces in `INDEX.md`: read ratio, sizes, gaps and their variation, to the
+/// printed digits.
 #[test]
 fn statistics_of_all_traces_equal_the_published_table_to_its_digits() {
     let Some(folder) = folder() else { return };

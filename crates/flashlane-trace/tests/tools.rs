@@ -1,5 +1,5 @@
-//! The real tools against ours: fio writes a log that we read and reads those that we write; blkparse and we agree on
-//! binary traces. Without the tools these tests say that they are skipped.
+//! The real tools against ours: fio writes a log that we read and reads those that we write;
+//! blkparse and we agree on binary traces. Without the tools these tests say that they are skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,8 @@ use flashlane_trace::{
     Codec, Format, Op, OutputFormat, Record, TraceOptions, TraceReader, TraceSummary, summarise,
 };
 
-/// Runs a tool in a folder. Where it is not installed: `None`, and the running test says that it is skipped.
+/// Runs a tool in a folder. Where it is not installed: `None`, and the running test says that it is
+/// skipped.
 fn tool(name: &str, folder: &Path, arguments: &[&str]) -> Option<String> {
     let run = Command::new(name).args(arguments).current_dir(folder).output();
     let Ok(run) = run else {
@@ -110,14 +111,15 @@ fn fio_reads_the_logs_that_we_write() {
         let (reads, writes) = (of("read"), of("write"));
         assert_eq!((reads.0, reads.1), expected(Op::Read), "{log}");
         assert_eq!((writes.0, writes.1), expected(Op::Write), "{log}");
-        // The last request is due after 995 ms, and fio keeps our times; its own start counts in version 2.
+        // The last request is due after 995 ms, and fio keeps our times; its own start counts in
+        // version 2.
         assert!((600..9_000).contains(&reads.2.max(writes.2)), "{log}: {} ms", reads.2);
         assert!(said.contains("\"error\" : 0"), "{log}");
     }
 }
 
-/// The binary trace of ours that is kept beside the project, unpacked. Where it is not there: `None`, and the
-/// running test says that it is skipped.
+/// The binary trace of ours that is kept beside the project, unpacked. Where it is not there:
+/// `None`, and the running test says that it is skipped.
 fn captured(folder: &Path) -> Option<PathBuf> {
     let archive = shared("traces/own/blktrace_v7_qemu_nvme.tar.zst", "a binary trace of ours")?;
     let packed = std::fs::File::open(archive).expect("readable");

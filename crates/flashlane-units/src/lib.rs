@@ -1,5 +1,5 @@
-//! Quantities with units, the registration of policies, and the words that every stage shares. This crate
-//! knows no stage of the drive.
+//! Quantities with units, the registration of policies, and the words that every stage shares. This
+//! crate knows no stage of the drive.
 
 pub mod policy;
 mod request;

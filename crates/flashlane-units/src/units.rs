@@ -1,4 +1,5 @@
-//! Quantities as a configuration writes them: a number with its unit, `"75us"`, `"8KiB"`, `"333MT/s"`.
+//! Quantities as a configuration writes them: a number with its unit, `"75us"`, `"8KiB"`,
+//! `"333MT/s"`.
 //!
 //! A bare number where a unit is due is refused, so that nobody ever wonders whether a field
 //! counts microseconds or nanoseconds.

@@ -1,8 +1,8 @@
 //! What FLIN costs the simulator, beside `out-of-order` on the same load: wall time per request.
 //!
-//! The runs of the policies take turns in one process and the fastest of each counts, so that what else the
-//! machine does matters little. Reads of an empty drive that are really done; flows of unlike depth, so that
-//! insertion has something to weigh.
+//! The runs of the policies take turns in one process and the fastest of each counts, so that what
+//! else the machine does matters little. Reads of an empty drive that are really done; flows of
+//! unlike depth, so that insertion has something to weigh.
 //!
 //! ```text
 //! cargo bench -p flashlane --bench flin -- [--requests N] [--runs N] [--json] [--only CASE]
@@ -104,7 +104,8 @@ fn measure() -> Result<(), String> {
             other => return Err(format!("unknown option {other}")),
         }
     }
-    // All four are of high intensity: one unit is slow, and those of low intensity would shut out others.
+    // All four are of high intensity: one unit is slow, and those of low intensity would shut out
+    // others.
     let flin = "{ flin = { read_intensity = '100kB/s' } }";
     let limited =
         |limit: u32| format!("{{ flin = {{ read_intensity = '100kB/s', scan_limit = {limit} }} }}");

@@ -27,26 +27,27 @@ pub struct CompatConfig {
     pub random_generators: bool,
     /// PCIe transfer times are cut to whole nanoseconds.
     pub truncated_link_time: bool,
-    /// Multi-plane programs may pair pages out of the order of their block, and reads do not wait for
-    /// the program of their page.
+    /// Multi-plane programs may pair pages out of the order of their block, and reads do not wait
+    /// for the program of their page.
     pub unordered_programs: bool,
-    /// Work that the end of an operation sets free is offered to the channel before the die counts as
-    /// idle, and once for every page of the command.
+    /// Work that the end of an operation sets free is offered to the channel before the die counts
+    /// as idle, and once for every page of the command.
     pub scan_at_once: bool,
     /// A page leaves the data cache as soon as it is on flash, unless it was written again.
     pub cache_drops_written: bool,
-    /// Pages count as written before since the first write after the last whole `cache.hot_epoch`; the
-    /// end of an epoch is noticed for the flow that writes then only, and the first write ends one.
+    /// Pages count as written before since the first write after the last whole `cache.hot_epoch`;
+    /// the end of an epoch is noticed for the flow that writes then only, and the first write ends
+    /// one.
     pub cache_milestones: bool,
-    /// A write-back that starts at once carries the sectors of its write only, not all that the cache
-    /// holds of the page.
+    /// A write-back that starts at once carries the sectors of its write only, not all that the
+    /// cache holds of the page.
     pub cache_writes_alone: bool,
     /// Write-backs of evicted pages belong to the class `urgent`, whatever their flow.
     pub urgent_evictions: bool,
     /// The data cache starts empty.
     pub cold_cache: bool,
-    /// A partial write gets its page at once and is queued before the read of the old data, which it
-    /// then waits for in the queue.
+    /// A partial write gets its page at once and is queued before the read of the old data, which
+    /// it then waits for in the queue.
     pub partial_writes_in_queue: bool,
     /// A shared mapping cache has its whole capacity for every flow.
     pub cmt_per_flow: bool,
@@ -60,35 +61,36 @@ pub struct CompatConfig {
     /// Mapping write-backs read the old page and are never programmed; entries of a page that was
     /// written back once are known for ever.
     pub unprogrammed_mapping: bool,
-    /// Preconditioned data lies anywhere in a flow's space, unless the flow touches more than it holds;
-    /// the mapping cache starts with entries of the lowest of these pages.
+    /// Preconditioned data lies anywhere in a flow's space, unless the flow touches more than it
+    /// holds; the mapping cache starts with entries of the lowest of these pages.
     pub scattered_occupancy: bool,
     /// Waiting read data goes before every command on a channel: the dies of a busy channel run in
-    /// step, and its bus idles for one tR a round. Mapping data goes before that of users, and that of
-    /// users before that of collection, however long these wait.
+    /// step, and its bus idles for one tR a round. Mapping data goes before that of users, and that
+    /// of users before that of collection, however long these wait.
     pub data_before_commands: bool,
     /// Programs and erases are never suspended.
     pub no_suspension: bool,
     /// Every flow takes its blocks to write to on every plane of its own at the start (host data,
-    /// translation pages, moved pages), and the next one as soon as one is full. Blocks that hold nothing
-    /// stay free where a nearly full plane would have none left to collect with.
+    /// translation pages, moved pages), and the next one as soon as one is full. Blocks that hold
+    /// nothing stay free where a nearly full plane would have none left to collect with.
     pub frontiers_at_start: bool,
     /// Collection starts once for each block taken while a plane has fewer free blocks than the
-    /// threshold, for up to ten blocks at a time; an erase that leaves fewer than ten free blocks starts
-    /// another one.
+    /// threshold, for up to ten blocks at a time; an erase that leaves fewer than ten free blocks
+    /// starts another one.
     pub collection_per_block: bool,
-    /// Host writes of a chip wait while collection that goes first has blocks there whose erase did not
-    /// start yet. With hybrid mapping only from the time when nothing but the erase is left: a merge may
-    /// have to wait for host writes.
+    /// Host writes of a chip wait while collection that goes first has blocks there whose erase did
+    /// not start yet. With hybrid mapping only from the time when nothing but the erase is left: a
+    /// merge may have to wait for host writes.
     pub writes_wait_for_erases: bool,
-    /// A uniform flow of MQSim's files holds at the start the pages that its first requests touch, 90 %
-    /// of its space at most: the run writes nothing that is not there. With `random_generators`.
+    /// A uniform flow of MQSim's files holds at the start the pages that its first requests touch,
+    /// 90 % of its space at most: the run writes nothing that is not there. With
+    /// `random_generators`.
     pub occupied_by_own_requests: bool,
-    /// A page that preconditioning fills holds one sector, the first of an access: a write of it needs no
-    /// old data, and one that leaves it out merges.
+    /// A page that preconditioning fills holds one sector, the first of an access: a write of it
+    /// needs no old data, and one that leaves it out merges.
     pub first_sectors_only: bool,
-    /// Preconditioning leaves half as many free blocks as the threshold of collection, and the fullest
-    /// blocks count as the oldest.
+    /// Preconditioning leaves half as many free blocks as the threshold of collection, and the
+    /// fullest blocks count as the oldest.
     pub fullest_blocks_oldest: bool,
     /// Commands, data and completions of a SATA drive cross the PCIe link, as messages of NVMe.
     pub sata_over_pcie: bool,

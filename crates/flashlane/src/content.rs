@@ -1,8 +1,8 @@
 //! The content key of a result: a digest of everything that decides it.
 //!
-//! Two simulations with the same key give the same summary, so a result can be kept under its key and found
-//! again. The key covers the program, the resolved device and workload, the options, and the bytes of every
-//! file that the workload reads. It does not cover where these files lie.
+//! Two simulations with the same key give the same summary, so a result can be kept under its key
+//! and found again. The key covers the program, the resolved device and workload, the options, and
+//! the bytes of every file that the workload reads. It does not cover where these files lie.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -85,12 +85,13 @@ impl InputFiles {
         self.read.load(Ordering::Relaxed)
     }
 
-    /// SHA-256 of the bytes of a file, in hexadecimal digits. Several threads may ask at a time; the file is
-    /// read by one of them.
+    /// SHA-256 of the bytes of a file, in hexadecimal digits. Several threads may ask at a time;
+    /// the file is read by one of them.
     ///
     /// # Errors
-    /// [`Error::Config`] for what cannot be read or is no regular file (a pipe can be read only once), and for
-    /// a file that changes meanwhile; [`Error::Interrupted`] after [`InputFiles::stop`].
+    /// [`Error::Config`] for what cannot be read or is no regular file (a pipe can be read only
+    /// once), and for a file that changes meanwhile; [`Error::Interrupted`] after
+    /// [`InputFiles::stop`].
     pub fn digest(&self, path: &Path) -> Result<String, Error> {
         let place = Arc::clone(locked(&self.known).entry(path.to_owned()).or_default());
         let mut known = locked(&place);
@@ -195,9 +196,9 @@ impl Options {
     }
 }
 
-/// The content key of a simulation: 64 hexadecimal digits. `program` is the file with the code of the
-/// simulator (the running executable or the loaded library), so that another build never finds the results of
-/// this one.
+/// The content key of a simulation: 64 hexadecimal digits. `program` is the file with the code of
+/// the simulator (the running executable or the loaded library), so that another build never finds
+/// the results of this one.
 ///
 /// # Errors
 /// As [`InputFiles::digest`], for the program and for every file of the workload.
@@ -246,7 +247,8 @@ pub fn content_key(
     Ok(hex(&Sha256::digest(text)))
 }
 
-/// Readers look at the name of a file (compression, traces in several files), and not at its folder.
+/// Readers look at the name of a file (compression, traces in several files), and not at its
+/// folder.
 fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -6,8 +6,8 @@ use crate::event::Event;
 use crate::request::Request;
 use crate::transaction::Transaction;
 
-/// The clock, the events, and what is under way. The driver owns all of it; a stage has no time of its own, and keeps
-/// handles of requests and transactions only.
+/// The clock, the events, and what is under way. The driver owns all of it; a stage has no time of
+/// its own, and keeps handles of requests and transactions only.
 pub(crate) struct Context<'a> {
     /// The time of the event that is handled.
     pub(crate) now: Time,

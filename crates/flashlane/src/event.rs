@@ -38,20 +38,22 @@ pub(crate) enum Event {
     AdapterCompleted { request: u32 },
     /// There may be room in a completion queue again.
     CompletionRoom { flow: u16 },
-    /// The time has come at which the scheduling policy wants to be woken, unless it wants that no more.
+    /// The time has come at which the scheduling policy wants to be woken, unless it wants that no
+    /// more.
     #[default]
     Alarm,
     /// A tenant asked to be woken.
     Wake { flow: u16 },
 }
 
-/// What the host learns from an event. It may submit requests before the event is over; what it has to call then is
-/// named here.
+/// What the host learns from an event. It may submit requests before the event is over; what it has
+/// to call then is named here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Up {
     /// Nothing.
     Nothing,
-    /// A request of the flow that was submitted for this time has arrived. Then: [`crate::device::Device::ring`].
+    /// A request of the flow that was submitted for this time has arrived. Then:
+    /// [`crate::device::Device::ring`].
     Arrived { flow: u16 },
     /// A request of the flow is complete. Then: [`crate::device::Device::completion_over`].
     Completed { flow: u16 },

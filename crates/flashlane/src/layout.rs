@@ -71,8 +71,8 @@ impl Geometry {
 pub struct FlowSpace {
     /// Sorted resource lists: channels, chips, dies, planes.
     pub lists: [Vec<u32>; 4],
-    /// Flat numbers of the chips, among those of the lists, that hold the flow's data at the start, sorted;
-    /// `None` for all of them. Decided by the isolation policy.
+    /// Flat numbers of the chips, among those of the lists, that hold the flow's data at the start,
+    /// sorted; `None` for all of them. Decided by the isolation policy.
     pub chips: Option<Vec<u32>>,
     /// First sector in the device-wide sector space, flows laid out one after the other.
     pub start_sector: u64,

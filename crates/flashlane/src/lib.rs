@@ -28,7 +28,8 @@ mod link; // Between host and interface.
 pub mod scheduler; // 6
 pub mod workload; // 1
 
-// What stands above the stages: the loop over them all, what drives it, what watches and measures it.
+// What stands above the stages: the loop over them all, what drives it, what watches and measures
+// it.
 mod audit;
 mod device;
 pub mod drive;

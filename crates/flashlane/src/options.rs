@@ -66,20 +66,22 @@ pub struct RunOptions {
     pub until_steady: Option<SteadyRule>,
     /// Name of the compatibility mode for the summary.
     pub compat: Option<String>,
-    /// Threads for the runs alone, where [`simulate_all`](crate::simulate_all) is not told; 0 for all cores. Never
-    /// changes a result.
+    /// Threads for the runs alone, where [`simulate_all`](crate::simulate_all) is not told; 0 for
+    /// all cores. Never changes a result.
     pub threads: usize,
-    /// Length of the intervals of [`Details::series`](crate::Details::series); none without it. Unit: picoseconds.
+    /// Length of the intervals of [`Details::series`](crate::Details::series); none without it.
+    /// Unit: picoseconds.
     pub series_interval: Option<u64>,
     /// Length of the windows of
-    /// [`Summary::slowdown_over_time`](crate::metrics::Summary::slowdown_over_time), which also needs `alone`; none
-    /// without it. Unit: picoseconds.
+    /// [`Summary::slowdown_over_time`](crate::metrics::Summary::slowdown_over_time), which also
+    /// needs `alone`; none without it. Unit: picoseconds.
     pub windows: Option<u64>,
     /// Placement, collection and wear without time.
     pub waf_only: bool,
     /// What to watch beside what the summary says. Never changes a result.
     pub observe: Observe,
-    /// Ends the simulation soon after it becomes true, with [`Error::Interrupted`](crate::Error::Interrupted).
+    /// Ends the simulation soon after it becomes true, with
+    /// [`Error::Interrupted`](crate::Error::Interrupted).
     pub stop: Option<Arc<AtomicBool>>,
 }
 

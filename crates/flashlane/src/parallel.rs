@@ -1,8 +1,8 @@
 //! Independent simulations on several threads, one result whatever their number.
 //!
-//! A job is a first part and, after it, further parts that share what the first one left behind. Parts of jobs
-//! that were begun go before new jobs, so that at most as many jobs are under way as there are threads: what
-//! a job keeps in memory is there that many times and no more often.
+//! A job is a first part and, after it, further parts that share what the first one left behind.
+//! Parts of jobs that were begun go before new jobs, so that at most as many jobs are under way as
+//! there are threads: what a job keeps in memory is there that many times and no more often.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -155,8 +155,8 @@ impl<J: Jobs> Drop for Alarm<'_, '_, J> {
     }
 }
 
-/// Does `count` jobs on so many threads, this one included; 0 for all cores. `parts`: most parts of a job that
-/// can be done at a time. Results are in the order of the jobs.
+/// Does `count` jobs on so many threads, this one included; 0 for all cores. `parts`: most parts of
+/// a job that can be done at a time. Results are in the order of the jobs.
 pub(crate) fn run<J: Jobs>(jobs: &J, count: usize, parts: usize, threads: usize) -> Vec<J::Result> {
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = if threads == 0 { cores() } else { threads };

@@ -16,7 +16,8 @@ pub(crate) struct Chain {
     pub(crate) queue: u64,
     /// In the array.
     pub(crate) array: u64,
-    // Last: a copy in steps of two words waits for a word that was written just before, and that is the bus.
+    // Last: a copy in steps of two words waits for a word that was written just before, and that is
+    // the bus.
     /// On the bus.
     pub(crate) bus: u64,
 }
@@ -49,7 +50,8 @@ pub(crate) struct HostWork {
     pub(crate) transfer_out: u64,
 }
 
-/// A host request. What is touched between arrival and completion is in the first of two cache lines.
+/// A host request. What is touched between arrival and completion is in the first of two cache
+/// lines.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Request {
@@ -60,8 +62,8 @@ pub(crate) struct Request {
     pub(crate) sectors: u32,
     /// First sector in the flow's space.
     pub(crate) sector: u64,
-    /// Place among the events of the request for its entry or data, and of what comes of that: a delay
-    /// does not change it.
+    /// Place among the events of the request for its entry or data, and of what comes of that: a
+    /// delay does not change it.
     pub(crate) place: Sequence,
     /// The device starts to fetch it.
     pub(crate) fetched: Time,
@@ -86,7 +88,8 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// One part of the device work is done; the chain that ends last counts. True: it was the last part.
+    /// One part of the device work is done; the chain that ends last counts. True: it was the last
+    /// part.
     #[inline(always)]
     pub(crate) fn end_part(&mut self, now: Time, chain: &Chain) -> bool {
         assert!(self.pending > 0, "a part ends once");

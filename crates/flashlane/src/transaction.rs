@@ -78,7 +78,8 @@ pub(crate) struct Transaction {
     pub(crate) counted_sectors: u32,
     /// Brings the times of the flash to the second line.
     unused: [u32; 2],
-    /// Stages so far; they sum to the time since it was created. Those of the flash begin the second line.
+    /// Stages so far; they sum to the time since it was created. Those of the flash begin the
+    /// second line.
     pub(crate) chain: Chain,
     /// The last change of stage.
     pub(crate) mark: Time,

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-/// The text with its control characters written out, such as `\u{1b}`: names may hold characters that move the cursor
-/// of a terminal, change its colours or turn the direction of the text around. Ends of lines and tabs stay.
+/// The text with its control characters written out, such as `\u{1b}`: names may hold characters
+/// that move the cursor of a terminal, change its colours or turn the direction of the text around.
+/// Ends of lines and tabs stay.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(
@@ -13,7 +14,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// The same for a text of one line, such as the name of a flow: ends of lines and tabs are written out, too.
+/// The same for a text of one line, such as the name of a flow: ends of lines and tabs are written
+/// out, too.
 #[must_use]
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden, |c, out| out.extend(c.escape_unicode()))

@@ -1,4 +1,5 @@
-//! Fits: from the statistics of a trace to a clone with the same statistics, and back to the parameters.
+//! Fits: from the statistics of a trace to a clone with the same statistics, and back to the
+//! parameters.
 
 use std::path::PathBuf;
 
@@ -40,7 +41,8 @@ fn faults(name: &str, clone: &TraceStatistics, trace: &TraceStatistics) -> Vec<S
     check("CV of gaps", c.gap_cv, t.gap_cv, cv);
     // In fewer windows the dispersion is luck.
     if let (Some(found), Some(wanted), 50.0..) = (c.idc[2], t.idc[2], t.span_s) {
-        // A cascade of independent gaps cannot have both the variation and the dispersion of that piece.
+        // A cascade of independent gaps cannot have both the variation and the dispersion of that
+        // piece.
         let factor = if name == "cloudphysics_vm" { 2.5 } else { 2.0 };
         check("IDC at 1 s", found, wanted, (1.0 / factor..=factor).contains(&(found / wanted)));
     }
@@ -103,7 +105,8 @@ fn a_fit_of_a_clone_gives_its_parameters_back() {
 
 const NORMALISED: &str = "columns:t=1[us],op=2,off=3[B],len=4[B],dev=5;sep=comma;read=R;write=W";
 
-/// The folder with the traces. Where it is not there: `None`, and the running test says that it is skipped.
+/// The folder with the traces. Where it is not there: `None`, and the running test says that it is
+/// skipped.
 fn traces() -> Option<PathBuf> {
     flashlane_testing::shared("traces/norm", "real traces in one format")
 }

@@ -45,7 +45,8 @@ requests = {requests}
     (0..count).map(flow).collect()
 }
 
-/// A drive with three open blocks for each flow from the start and as little room beside them as validation admits.
+/// A drive with three open blocks for each flow from the start and as little room beside them as
+/// validation admits.
 fn open_from_the_start(flows: u32, blocks: u32, over_provisioning: f64) -> Scenario {
     Scenario::new(DRIVE, &writers(flows, 300))
         .set("flash.blocks_per_plane", blocks)
@@ -71,8 +72,9 @@ fn frontiers_at_start_leave_room_for_collection() {
 
 #[test]
 fn writes_that_wait_for_erases_are_never_waited_for_by_them() {
-    // A stream over one logical block: each pass makes a data block of a log block whose programs are queued, and
-    // gives up the block of the pass before, which has programs in the queue as well.
+    // A stream over one logical block: each pass makes a data block of a log block whose programs
+    // are queued, and gives up the block of the pass before, which has programs in the queue as
+    // well.
     let stream = Scenario::new(DRIVE, &writers(1, 2_000))
         .set("ftl.mapping.kind", "hybrid")
         .set("ftl.mapping.log_blocks", 2)
@@ -95,8 +97,8 @@ fn writes_that_wait_for_erases_are_never_waited_for_by_them() {
     }
 }
 
-/// Requests of several pages on a small hot region, on a drive whose collection always goes first: many pages that
-/// are queued for a move are written again before they move.
+/// Requests of several pages on a small hot region, on a drive whose collection always goes first:
+/// many pages that are queued for a move are written again before they move.
 fn hot_region() -> Scenario {
     let flow = r#"
 [[flow]]
@@ -129,8 +131,8 @@ requests = 30000
 
 #[test]
 fn a_read_goes_on_after_collection_that_turned_out_pointless() {
-    // FLIN keeps a read back for collection, all of which is pointless by then. With seeds 1 and 5 nothing asked it
-    // again, and the read waited for ever.
+    // FLIN keeps a read back for collection, all of which is pointless by then. With seeds 1 and 5
+    // nothing asked it again, and the read waited for ever.
     let flin = hot_region().set("scheduler", "{ flin = { age_limit = \"50us\" } }");
     for seed in [1, 5] {
         let summary = flin.seed(seed).run();
@@ -146,7 +148,8 @@ fn every_scheduler_finishes_where_moves_turn_out_pointless() {
     }
 }
 
-/// A reader of pages on a SATA drive whose link takes 4 ms for a command. `rest`: `on_end`, and the load.
+/// A reader of pages on a SATA drive whose link takes 4 ms for a command. `rest`: `on_end`, and the
+/// load.
 fn sata_reader(name: &str, rest: &str) -> String {
     format!(
         r#"
@@ -170,8 +173,8 @@ fn slow_sata(workload: &str) -> Scenario {
         .set("interface.sata.link_rate", "\"1MB/s\"")
 }
 
-/// SATA has one queue. A flow whose command waits there behind a long backlog of another flow is not starved, however
-/// long that takes.
+/// SATA has one queue. A flow whose command waits there behind a long backlog of another flow is
+/// not starved, however long that takes.
 #[test]
 fn a_long_queue_of_another_flow_is_no_starvation() {
     let flow = |name, load: &str| {
@@ -185,8 +188,9 @@ fn a_long_queue_of_another_flow_is_no_starvation() {
     assert!(summary.requests_completed > 40_000, "{}", summary.requests_completed);
 }
 
-/// A closed loop notes that its time is over when a request of it completes, and the others go on until then. Behind
-/// a backlog that grows four thousand times as fast as the drive works, that took gigabytes of memory.
+/// A closed loop notes that its time is over when a request of it completes, and the others go on
+/// until then. Behind a backlog that grows four thousand times as fast as the drive works, that
+/// took gigabytes of memory.
 #[test]
 fn a_closed_loop_whose_time_is_long_over_ends() {
     let flood = sata_reader("flood", "[flow.synthetic]\niops = 1e6\nrequests = 100000000");

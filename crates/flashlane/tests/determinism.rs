@@ -1,6 +1,6 @@
 //! The same inputs give the same results, whatever the run; different ones do not.
 
-#[path = "swarm/generate.rs"]
+#[path = "swarm/generate/mod.rs"]
 mod generate;
 
 use flashlane::config::load::{self, Overrides};

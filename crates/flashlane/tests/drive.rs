@@ -1,7 +1,7 @@
 //! The drive as a part: stepped from outside, it does what a whole run does.
 
 #[allow(dead_code, reason = "the swarm uses all of it")]
-#[path = "swarm/generate.rs"]
+#[path = "swarm/generate/mod.rs"]
 mod generate;
 
 use std::sync::{Arc, Mutex};
@@ -20,11 +20,7 @@ use generate::{Records, case};
 fn small() -> (DeviceConfig, Vec<Tenant>) {
     let overrides = Overrides::default();
     let device = device_from_toml("base = \"tiny\"", "device", &overrides).expect("a device");
-    let tenant = |name: &str| Tenant {
-        name: name.to_owned(),
-        ..toml::from_str("name = \"\"").expect("a flow without a source")
-    };
-    (device.config, vec![tenant("a"), tenant("b")])
+    (device.config, vec![Tenant::named("a"), Tenant::named("b")])
 }
 
 fn small_drive() -> Drive {
@@ -82,8 +78,8 @@ fn in_columns(completions: &[Completion]) -> Vec<RequestBatch> {
     vec![batch]
 }
 
-/// What the flows of random runs submitted, submitted again to a drive that is stepped, completes at the same picosecond
-/// with the same stages.
+/// What the flows of random runs submitted, submitted again to a drive that is stepped, completes
+/// at the same picosecond with the same stages.
 #[test]
 fn recorded_submissions_complete_at_the_same_picosecond() {
     let (mut replayed, mut requests, mut seed) = (0, 0, 7_000_000);
@@ -310,4 +306,65 @@ fn a_configuration_that_is_refused_is_refused_here_too() {
     assert!(matches!(Drive::new(&device, &tenants, 1), Err(Error::Config(_))));
     let (device, _) = small();
     assert!(matches!(Drive::new(&device, &[], 1), Err(Error::Config(_))));
+}
+
+/// What a drive says when it is stepped until nothing is left.
+fn last_word(drive: &mut Drive) -> Result<(), Error> {
+    let mut completions = Vec::new();
+    while drive.step(&mut completions)?.is_some() {}
+    Ok(())
+}
+
+/// The message of a drive that is stuck.
+fn stuck(result: Result<(), Error>) -> String {
+    match result.expect_err("the drive cannot finish") {
+        Error::Stuck(message) => message,
+        other => panic!("{other}"),
+    }
+}
+
+/// A read that the end of simulated time comes before.
+fn drive_at_the_end_of_time() -> Drive {
+    let mut drive = small_drive();
+    let last = Time(Time::END.0 - 1_000);
+    drive.submit(last, 0, Command::read(0, 8), 1).expect("before the end");
+    drive
+}
+
+#[test]
+fn a_drive_that_cannot_finish_says_so() {
+    let mut drive = drive_at_the_end_of_time();
+    let start = drive.snapshot().expect("nothing has happened yet");
+    let message = stuck(last_word(&mut drive));
+    assert!(message.contains("simulated time ends after 213 days"), "{message}");
+    assert!(message.contains("1 of 1 requests are outstanding"), "{message}");
+    // The drive is dead, until it goes back.
+    assert_eq!((drive.outstanding(), drive.next_event()), (1, None));
+    assert_eq!(drive.submit(drive.now(), 0, Command::read(0, 8), 0), Err(Refused::Dead));
+    assert!(stuck(drive.advance(Time::MAX, &mut Vec::new())).contains("an earlier step failed"));
+    drive.restore(&start);
+    // With `advance` it is the same, in one leap or from event to event.
+    assert_eq!(stuck(drive.advance(Time::MAX, &mut Vec::new())), message);
+    let mut drive = drive_at_the_end_of_time();
+    let said = loop {
+        let at = drive.next_event().expect("a command is outstanding");
+        if let Err(error) = drive.advance(at, &mut Vec::new()) {
+            break stuck(Err(error));
+        }
+    };
+    assert_eq!(said, message);
+    // Before the last event is handled, nobody is stuck.
+    let mut drive = drive_at_the_end_of_time();
+    drive.advance(us(1), &mut Vec::new()).expect("the read arrives later");
+    assert_eq!(drive.next_event(), Some(Time(Time::END.0 - 1_000)));
+}
+
+#[test]
+fn a_drive_without_work_is_not_stuck() {
+    let mut drive = small_drive();
+    last_word(&mut drive).expect("nothing to do");
+    drive.advance(us(10), &mut Vec::new()).expect("nothing to do");
+    drive.submit(us(20), 0, Command::read(0, 8), 1).expect("a valid command");
+    last_word(&mut drive).expect("the read is done");
+    assert_eq!((drive.outstanding(), drive.next_event()), (0, None));
 }

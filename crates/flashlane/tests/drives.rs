@@ -1,5 +1,5 @@
-//! Presets of real drives against public figures. `--nocapture` prints the table of `docs/drives.md`,
-//! `UPDATE_DOCS=1` writes it there.
+//! Presets of real drives against public figures. `--nocapture` prints the table of
+//! `docs/drives.md`, `UPDATE_DOCS=1` writes it there.
 //!
 //! Latency at queue depth 1 and peaks are fitted, everything between is a prediction.
 

@@ -1,4 +1,5 @@
-//! Simulated time ends after 2^64 ps, 213 days: no request is lost there without a word, and what fits runs.
+//! Simulated time ends after 2^64 ps, 213 days: no request is lost there without a word, and what
+//! fits runs.
 
 mod common;
 
@@ -54,7 +55,8 @@ fn passes_that_cannot_end_are_refused_at_their_key() {
 
 #[test]
 fn requests_are_complete_or_the_run_fails() {
-    // The gaps have a mean with which the requests take 99.7 % of the time there is: some seeds need more.
+    // The gaps have a mean with which the requests take 99.7 % of the time there is: some seeds
+    // need more.
     let text = flow("a", "iops = 0.001\nrequests = 18400");
     let slow = Scenario::new(SMALL_DRIVE, &text);
     let (mut complete, mut late) = (0, 0);
@@ -81,7 +83,8 @@ fn pauses_of_months_are_simulated() {
     let summary = Scenario::new(SMALL_DRIVE, &text).run();
     assert_eq!(summary.requests_completed, 3);
     assert!((summary.simulated_s / 86_400.0 - 200.0).abs() < 0.01, "{}", summary.simulated_s);
-    // The other flow goes on for as long as the load lasts; its next request may come too late for ever.
+    // The other flow goes on for as long as the load lasts; its next request may come too late for
+    // ever.
     let other = flow("b", "iops = 0.001\nrequests = 2");
     let summary = Scenario::new(SMALL_DRIVE, &format!("{text}{other}")).run();
     assert!(summary.flows[0].end_to_end_us.count == 3, "{:?}", summary.flows[0]);

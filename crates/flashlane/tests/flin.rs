@@ -110,8 +110,8 @@ fn a_single_reader_is_served_as_first_come_first_served() {
 
 #[test]
 fn an_age_limit_ends_starvation_by_low_intensity_flows() {
-    // Eight flows below the threshold of intensity (set high) load one chip beyond its capacity; the
-    // heavy flow, of high intensity, stands behind them for ever.
+    // Eight flows below the threshold of intensity (set high) load one chip beyond its capacity;
+    // the heavy flow, of high intensity, stands behind them for ever.
     let many: String =
         (0..8).map(|n| flow(&format!("low-{n}"), "iops = 1500.0", 1.0, "200ms")).collect();
     // It ends with its requests: a flow that ends by time would not keep the others waiting.
@@ -133,8 +133,8 @@ fn an_age_limit_ends_starvation_by_low_intensity_flows() {
 
 #[test]
 fn with_several_planes_a_single_reader_gains_partners_that_fcfs_does_not_reach() {
-    // `fcfs` joins the oldest transactions only, FLIN looks further down the queue. With one request at
-    // a time there is nothing to join.
+    // `fcfs` joins the oldest transactions only, FLIN looks further down the queue. With one
+    // request at a time there is nothing to join.
     let run = |depth: u32| {
         let flows = flow("one", &format!("queue_depth = {depth}"), 1.0, "50ms");
         let flin = Scenario::new(DRIVE, &flows);
@@ -149,9 +149,9 @@ fn with_several_planes_a_single_reader_gains_partners_that_fcfs_does_not_reach()
 
 #[test]
 fn waits_are_bounded_while_low_intensity_load_is_below_capacity() {
-    // One chip that serves a read in about 100 us. Random flows of low intensity take 20 to 70 % of it
-    // and always go first; a closed loop of high intensity has what is left. Were its waits not bounded, a
-    // run of five times the length would show waits of several times the length.
+    // One chip that serves a read in about 100 us. Random flows of low intensity take 20 to 70 % of
+    // it and always go first; a closed loop of high intensity has what is left. Were its waits not
+    // bounded, a run of five times the length would show waits of several times the length.
     let mut rng = flashlane_engine::Rng::stream(11, "test.flin", 0);
     for _ in 0..4 {
         let load = 0.2 + 0.5 * rng.unit();
@@ -181,8 +181,8 @@ fn waits_are_bounded_while_low_intensity_load_is_below_capacity() {
     }
 }
 
-/// A read of a page with its transfer, a program with its, an erase: the preset's 75 us, 1.3 ms and 3.8 ms,
-/// and 8 KiB at 333 MB/s. Unit: seconds.
+/// A read of a page with its transfer, a program with its, an erase: the preset's 75 us, 1.3 ms and
+/// 3.8 ms, and 8 KiB at 333 MB/s. Unit: seconds.
 const READ: f64 = 100e-6;
 const PROGRAM: f64 = 1325e-6;
 const ERASE: f64 = 3800e-6;
@@ -198,8 +198,8 @@ struct Collecting {
 }
 
 impl Collecting {
-    /// Low intensity takes the share `load` of the chips where a page of the host costs `waf` programs.
-    /// One more flow always has 32 requests outstanding.
+    /// Low intensity takes the share `load` of the chips where a page of the host costs `waf`
+    /// programs. One more flow always has 32 requests outstanding.
     fn draw(rng: &mut flashlane_engine::Rng, load: f64, waf: f64) -> Self {
         let (channels, pages_per_block) = (1 + rng.below(2), 16 << rng.below(2));
         let (chips, pages) = (channels as f64, f64::from(pages_per_block));
@@ -245,8 +245,8 @@ impl Collecting {
         (self.reads * READ + self.writes * Self::write(waf, self.pages_per_block)) / self.chips
     }
 
-    /// Runs for a time: the write amplification, and the longest time of any request of low intensity and of
-    /// the deep flow. Unit: seconds.
+    /// Runs for a time: the write amplification, and the longest time of any request of low
+    /// intensity and of the deep flow. Unit: seconds.
     fn run(&self, duration: &str) -> (f64, [f64; 2]) {
         let mut scenario = self.scenario.clone();
         for flow in 0..7 {
@@ -264,9 +264,9 @@ impl Collecting {
 
 #[test]
 fn waits_are_bounded_while_low_intensity_load_and_collection_are_below_capacity() {
-    // As above; what a write costs follows from the measured write amplification. Collection takes some
-    // seconds to begin. Waits of seconds are possible: a write is worth some 13 reads in proportional waits,
-    // and more with the migrations that go with it.
+    // As above; what a write costs follows from the measured write amplification. Collection takes
+    // some seconds to begin. Waits of seconds are possible: a write is worth some 13 reads in
+    // proportional waits, and more with the migrations that go with it.
     let mut rng = flashlane_engine::Rng::stream(12, "test.flin", 0);
     for case in 0..4 {
         let share = 0.3 + 0.4 * rng.unit();

@@ -83,8 +83,8 @@ fn chips(writes: u64, seed: u64) -> Vec<u32> {
     windows.iter().map(|window: &IsolationWindow| window.chips[2]).collect()
 }
 
-/// One chip may move in a window, so that a tenant has what it needs within as many windows as there are
-/// chips. What it no longer needs goes only as others need it.
+/// One chip may move in a window, so that a tenant has what it needs within as many windows as
+/// there are chips. What it no longer needs goes only as others need it.
 #[test]
 fn a_tenant_that_turns_to_writing_gets_chips_and_gives_them_back() {
     for seed in 1..=3 {

@@ -1,4 +1,5 @@
-//! Data cache and cached mapping table: what each mechanism is for happens with it, and not without.
+//! Data cache and cached mapping table: what each mechanism is for happens with it, and not
+//! without.
 
 mod common;
 
@@ -329,8 +330,9 @@ fn compatibility_switches_of_cache_and_mapping_take_effect() {
     }
 }
 
-/// One page on its way to flash for each plane leaves planes idle by chance: a deep writer is slower through the cache
-/// than past it. That is MQSim's bound, so it stays the default, and is warned of; more pages end it.
+/// One page on its way to flash for each plane leaves planes idle by chance: a deep writer is
+/// slower through the cache than past it. That is MQSim's bound, so it stays the default, and is
+/// warned of; more pages end it.
 #[test]
 fn a_writer_that_the_cache_slows_down_is_warned_of() {
     let writer = |cache: &str, depth: u32| {

@@ -133,7 +133,8 @@ fn copyback_keeps_moved_pages_off_the_channel() {
         assert_eq!(off.flash.copybacks, 0);
         assert!(on.flash.gc_programs > 10_000, "{name}: {}", on.flash.gc_programs);
         let share = on.flash.copybacks as f64 / on.flash.gc_programs as f64;
-        // Programs that came over the channel first keep those behind them on it, until they catch up.
+        // Programs that came over the channel first keep those behind them on it, until they catch
+        // up.
         assert!(share > 0.9, "{name}: {share} of the moves");
         // A page takes 5.12 us on the channel in either direction.
         let busy = |s: &Summary| {

@@ -79,7 +79,8 @@ fn sets_follow_the_load_under_every_scheduler() {
     }
 }
 
-/// Where tenants still meet on a chip, its scheduler decides how fair that is. In partitions they do not.
+/// Where tenants still meet on a chip, its scheduler decides how fair that is. In partitions they
+/// do not.
 #[test]
 fn flin_is_fairer_wherever_tenants_share_chips() {
     for isolation in ["unified", UPI, UPI_SHARED] {

@@ -184,7 +184,8 @@ fn isolation_runs_under_every_scheduler() {
     }
 }
 
-/// Collection that takes no time packs the blocks of flows that write there no more; it did so for ever.
+/// Collection that takes no time packs the blocks of flows that write there no more; it did so for
+/// ever.
 #[test]
 fn free_collection_of_a_lost_chip_ends() {
     let summary = upi("").set("ftl.gc.victim", "none").run();

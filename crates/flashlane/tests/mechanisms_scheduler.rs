@@ -1,5 +1,5 @@
-//! One test for each mechanism of the schedulers that FLIN is measured against: `sprinkler`, and the
-//! budgets of `sprinkler-fairness`; and of `host-first`, the one of UPI.
+//! One test for each mechanism of the schedulers that FLIN is measured against: `sprinkler`, and
+//! the budgets of `sprinkler-fairness`; and of `host-first`, the one of UPI.
 
 mod common;
 
@@ -99,7 +99,8 @@ fn sprinkler_collects_semi_preemptively() {
     assert!(reads(&runs[0]) < 0.8 * reads(&runs[1]), "{} {}", reads(&runs[0]), reads(&runs[1]));
 }
 
-/// FLIN section 7: its baseline suspends writes and erases for reads. The drive of the paper does so.
+/// FLIN section 7: its baseline suspends writes and erases for reads. The drive of the paper does
+/// so.
 #[test]
 fn sprinkler_suspends_on_the_drive_of_flin() {
     let drive = "base = \"flin\"\nscheduler = \"sprinkler\"\n[ftl.precondition]\nenabled = false\n\
@@ -155,7 +156,8 @@ fn weights_and_limits_shape_budgets() {
     assert!(runs[2].flows[1].iops > 1.2 * runs[0].flows[1].iops, "shorter rounds");
 }
 
-/// Two flows that write alike: one all over a full drive, one in a stream that leaves nothing to copy.
+/// Two flows that write alike: one all over a full drive, one in a stream that leaves nothing to
+/// copy.
 #[test]
 fn compensation_charges_collection_to_its_cause() {
     let flows = flow("copied", &depth(32), 0.0, "duration = \"1s\"")
@@ -189,7 +191,8 @@ fn budgets_repeat_themselves() {
     assert_eq!(runs[0].events, runs[1].events);
 }
 
-/// The heavy flow is held back until the light one ends, which sets an alarm that nothing needs any more.
+/// The heavy flow is held back until the light one ends, which sets an alarm that nothing needs any
+/// more.
 #[test]
 fn alarms_do_not_outlive_the_work() {
     let flows = flow("light", "iops = 12000.0", 1.0, "duration = \"10ms\"")
@@ -204,8 +207,8 @@ fn alarms_do_not_outlive_the_work() {
     assert!(summary.simulated_s > 0.03, "held back for a while: {} s", summary.simulated_s);
 }
 
-/// A program that waits for the read of its old data keeps the chip from nothing, even where the read is
-/// on another die and the chip takes one command at a time.
+/// A program that waits for the read of its old data keeps the chip from nothing, even where the
+/// read is on another die and the chip takes one command at a time.
 #[test]
 fn a_blocked_program_leaves_the_other_dies_of_its_chip_alone() {
     let flows = flow("one", &depth(32), 0.5, "requests = 3000").replace("4KiB", "2KiB");

@@ -15,7 +15,8 @@ use flashlane_engine::Time;
 const REFUSED_TAGS: [&str; 3] =
     ["<HostInterface_Type>", "<Caching_Mechanism>", "<Address_Mapping>"];
 
-/// The folder of the reference runs. Where it is not there: `None`, and the running test says that it is skipped.
+/// The folder of the reference runs. Where it is not there: `None`, and the running test says that
+/// it is skipped.
 fn oracle() -> Option<PathBuf> {
     flashlane_testing::shared("oracle", "the full reference runs of the released MQSim")
 }

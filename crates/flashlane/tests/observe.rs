@@ -1,5 +1,5 @@
-//! What is watched during a run: it changes nothing, and the blame of two flows agrees with what they do to
-//! each other.
+//! What is watched during a run: it changes nothing, and the blame of two flows agrees with what
+//! they do to each other.
 
 mod common;
 
@@ -72,7 +72,8 @@ fn blamed(scenario: &Scenario) -> (Summary, Blame) {
     (summary, details.blame.expect("it was asked for"))
 }
 
-/// Of a flow: end-to-end time shared less alone, and what the other flow is blamed for, both in us a request.
+/// Of a flow: end-to-end time shared less alone, and what the other flow is blamed for, both in us
+/// a request.
 fn difference_and_blame(found: &(Summary, Blame), victim: usize) -> (f64, f64) {
     let (summary, blame) = found;
     let flow = &summary.flows[victim];
@@ -124,8 +125,8 @@ fn a_reader_blames_a_writer_for_its_collections() {
     assert!(!own_gc || share > 0.98, "{share} of the copies are the writer's");
 }
 
-/// An overload whose waiting adds up to more than 2^64 ps: a page takes a second to program, and a new
-/// request arrives every millisecond.
+/// An overload whose waiting adds up to more than 2^64 ps: a page takes a second to program, and a
+/// new request arrives every millisecond.
 #[test]
 fn blame_agrees_with_the_summary_however_long_the_requests_wait() {
     let writer = flow("writer", 1, 0.0, "off").replace("queue_depth = 1", "iops = 1000.0");

@@ -1,7 +1,8 @@
-//! Nobody starves: beside readers that saturate the channels, a writer gets on under every scheduler there is.
+//! Nobody starves: beside readers that saturate the channels, a writer gets on under every
+//! scheduler there is.
 //!
-//! Whatever goes first on a channel, at a die or in a queue must let the others have a turn. Each case
-//! runs with every registered scheduler, so that a new one is held to it, too.
+//! Whatever goes first on a channel, at a die or in a queue must let the others have a turn. Each
+//! case runs with every registered scheduler, so that a new one is held to it, too.
 
 mod common;
 
@@ -62,7 +63,8 @@ align = "4KiB"
     )
 }
 
-/// The scenario with the reader and that of the writer alone, under every scheduler: results in pairs.
+/// The scenario with the reader and that of the writer alone, under every scheduler: results in
+/// pairs.
 fn under_every_scheduler(device: &str, reader: &str, writer: &str) -> Vec<[Summary; 2]> {
     let of = |name: &&str, flows: &str| Scenario::new(device, flows).set("scheduler", name);
     let both = |name| [of(name, &format!("{reader}{writer}")), of(name, writer)];
@@ -95,7 +97,8 @@ impl Case<'_> {
                 "{name}: {:.0} IOPS, {share:.4} of alone, slowest {slowest:.0} us, bus {busy:.2}",
                 writes.iops
             );
-            // `sprinkler-fairness` holds the reader back on purpose; under `fcfs` it waits behind collection.
+            // `sprinkler-fairness` holds the reader back on purpose; under `fcfs` it waits behind
+            // collection.
             let held_back = *name == "sprinkler-fairness";
             assert!(held_back || busy > 0.7, "{name}: readers keep the channel busy: {busy}");
             assert!(!collects || shared.flash.gc_programs > 0, "{name}: collection");

@@ -1,4 +1,5 @@
-//! Rates, backlogs and counters of the measurement window: they say what the drive does, under overload, too.
+//! Rates, backlogs and counters of the measurement window: they say what the drive does, under
+//! overload, too.
 
 mod common;
 
@@ -254,8 +255,8 @@ fn series(scenario: &Scenario, window: Option<u64>) -> (Summary, TimeSeries) {
     (summary, details.time_series.expect("it was asked for"))
 }
 
-/// Collection goes on for long after the last write: that is no part of the window, and rows of the series have
-/// the length that they say.
+/// Collection goes on for long after the last write: that is no part of the window, and rows of the
+/// series have the length that they say.
 #[test]
 fn work_after_the_load_stands_apart() {
     let writes = "[[flow]]\nname = 'w'\ncache = 'off'\n[flow.synthetic]\nqueue_depth = 64\n\
@@ -266,8 +267,9 @@ fn work_after_the_load_stands_apart() {
         is_sound(&summary);
         let (flash, after) = (&summary.flash, &summary.after_window);
         assert!(after.flash.gc_programs > 2 * flash.gc_programs, "{flash:?} {after:?}");
-        // The cause: the load took free blocks faster than collection gave any back, and collection pays that back.
-        // As long as there is something to collect: this threshold is more than the drive has.
+        // The cause: the load took free blocks faster than collection gave any back, and collection
+        // pays that back. As long as there is something to collect: this threshold is more than the
+        // drive has.
         assert!(after.flash.blocks_owed_at_end < flash.blocks_owed_at_end, "{after:?}");
         let programs = flash.user_programs + flash.gc_programs + flash.mapping_programs;
         let expected = programs as f64 / flash.user_programs as f64;

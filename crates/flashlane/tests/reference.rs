@@ -1,9 +1,9 @@
 //! Against figures of the released MQSim that are part of the project, so that anybody can check.
 //!
-//! `reference/*.toml` holds facts only: the tags in which the inputs of a case differ from a base, and
-//! what the release reported for them. The input files are written from the table and read like those
-//! of any user with `--compat mqsim`. Every run is judged as in `tests/oracle.rs`. That test also has
-//! the cases that replay traces; it needs data that is not part of the project.
+//! `reference/*.toml` holds facts only: the tags in which the inputs of a case differ from a base,
+//! and what the release reported for them. The input files are written from the table and read like
+//! those of any user with `--compat mqsim`. Every run is judged as in `tests/oracle.rs`. That test
+//! also has the cases that replay traces; it needs data that is not part of the project.
 //!
 //! `REFERENCE_CASE=text` picks cases by name; `--nocapture` prints every case;
 //! `REFERENCE_INPUTS=folder` keeps the input files, to run them in the released MQSim.
@@ -218,8 +218,8 @@ fn settings_that_no_base_has_are_refused() {
     assert!(inputs::Differences::parse("Flash_Channel_Count").is_err());
 }
 
-/// The rows that the full reference runs give: one for every distinct pair of inputs without a trace.
-/// Where several cases have the same inputs, one with exact times.
+/// The rows that the full reference runs give: one for every distinct pair of inputs without a
+/// trace. Where several cases have the same inputs, one with exact times.
 fn rows_of_the_full_runs(root: &Path) -> Vec<(Row, PathBuf)> {
     let mut found = Vec::new();
     for job in jobs(root, GROUPS).0 {

@@ -1,14 +1,14 @@
 //! A swarm of random configurations: whatever validation accepts must finish, with every audit on.
 //!
-//! `SWARM=2000` runs that many instead of 300, `SWARM_START=n` from seed n on; `SWARM_SEED=n` runs one alone and
-//! prints it. `SWARM_LOG=file` keeps a log (`swarm/log.rs`): seeds in it that the same program has done are not
-//! run again, and `SWARM_START=next` goes on after its largest seed. `SWARM_THREADS=n` limits the threads.
-//! `scripts/swarm.sh` does all that.
+//! `SWARM=2000` runs that many instead of 300, `SWARM_START=n` from seed n on; `SWARM_SEED=n` runs
+//! one alone and prints it. `SWARM_LOG=file` keeps a log (`swarm/log.rs`): seeds in it that the
+//! same program has done are not run again, and `SWARM_START=next` goes on after its largest seed.
+//! `SWARM_THREADS=n` limits the threads. `scripts/swarm.sh` does all that.
 
 mod common;
 #[path = "swarm/effort.rs"]
 mod effort;
-#[path = "swarm/generate.rs"]
+#[path = "swarm/generate/mod.rs"]
 mod generate;
 #[path = "swarm/log.rs"]
 mod log;
@@ -84,7 +84,8 @@ fn run(seed: u64) -> Outcome {
     }
 }
 
-/// No request arrived before the load ended, or the warm-up took all requests: that shows only when they are over.
+/// No request arrived before the load ended, or the warm-up took all requests: that shows only when
+/// they are over.
 fn is_empty(error: &Error) -> bool {
     let is_empty = |p: &Problem| {
         p.place == "--warmup" || p.place == "workload" && p.message.starts_with("found no request")
@@ -377,8 +378,8 @@ fn check_spans(case: &Case, summary: &Summary) {
     assert_eq!(summary.saturated, summary.flows.iter().any(|flow| flow.saturated));
 }
 
-/// Sets are disjoint and cover the drive, but for the chips that the configuration says; every flow keeps a
-/// chip of its own.
+/// Sets are disjoint and cover the drive, but for the chips that the configuration says; every flow
+/// keeps a chip of its own.
 fn check_sets(case: &Case, summary: &Summary) {
     let Isolation::Upi(upi) = &case.device.isolation else {
         assert!(summary.isolation_sets.is_none(), "sets that change are those of upi");

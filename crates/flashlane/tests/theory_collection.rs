@@ -116,8 +116,8 @@ fn relative(measured: f64, expected: f64) -> f64 {
     measured / expected - 1.0
 }
 
-/// The long run within 3 % of theory (capacities two to four, after the start is forgotten), and the
-/// first half of a capacity within 5 % of the long run.
+/// The long run within 3 % of theory (capacities two to four, after the start is forgotten), and
+/// the first half of a capacity within 5 % of the long run.
 fn check(cases: &[Case]) {
     let spans = [0.5, 2.0, 4.0];
     let scenarios: Vec<Scenario> =
@@ -178,10 +178,10 @@ fn write_amplification_meets_theory_at_12_percent() {
     check(&cases);
 }
 
-/// Nine writes in ten go to a tenth of the pages; frontiers of its own let collection gather what is
-/// cold. Cost-benefit waits longer for hot blocks to empty, a choice among few blocks leaves cold ones
-/// alone for a while, strict greedy empties them too early, and first in, first out moves them round
-/// and round.
+/// Nine writes in ten go to a tenth of the pages; frontiers of its own let collection gather what
+/// is cold. Cost-benefit waits longer for hot blocks to empty, a choice among few blocks leaves
+/// cold ones alone for a while, strict greedy empties them too early, and first in, first out moves
+/// them round and round.
 #[test]
 fn policies_rank_under_skewed_writes() {
     let address = "{ hot-cold = { hot_region = 0.1, hot_traffic = 0.9 } }";

@@ -95,8 +95,8 @@ fn faults(published: &Published, found: &Found, thinned: f64) -> Vec<String> {
     faults
 }
 
-/// Counts within 3 %, sizes within 1 %, peaks over a minute within 20 %, one in eight requests of the two
-/// larger ones.
+/// Counts within 3 %, sizes within 1 %, peaks over a minute within 20 %, one in eight requests of
+/// the two larger ones.
 #[test]
 fn a_day_has_the_counts_sizes_and_peaks_of_the_table() {
     let mut missed = Vec::new();
@@ -142,7 +142,8 @@ fn whole_days_have_the_counts_sizes_and_peaks_of_the_table() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
-/// A day at a hundredth of its length has as many requests, and its busiest minute is in the same place.
+/// A day at a hundredth of its length has as many requests, and its busiest minute is in the same
+/// place.
 #[test]
 fn the_day_follows_the_time_scale() {
     let params = thinned("lm-tbe", 6);

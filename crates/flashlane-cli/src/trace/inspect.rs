@@ -224,16 +224,21 @@ impl Inspection {
                 "seq1": side.seq1, "seq32": side.seq32, "sizes": side.sizes,
             })
         };
-        let windows = |values: [Option<f64>; 3]| json!({ "10ms": values[0], "100ms": values[1], "1s": values[2] });
+        let windows = |values: [Option<f64>; 3]| {
+            let [short, middle, long] = values;
+            json!({ "10ms": short, "100ms": middle, "1s": long })
+        };
         let devices: Vec<Value> = self
             .devices
             .iter()
             .map(|(number, device)| {
-                json!({ "device": number, "requests": device.requests, "end_bytes": device.end_bytes })
+                let (requests, end_bytes) = (device.requests, device.end_bytes);
+                json!({ "device": number, "requests": requests, "end_bytes": end_bytes })
             })
             .collect();
         let reasons: BTreeMap<&str, u64> =
             self.rejected.by_reason().map(|(reason, count)| (reason.name(), count)).collect();
+        let first: Vec<String> = self.rejected.first().iter().map(ToString::to_string).collect();
         json!({
             "file": self.path, "format": self.format, "reading": self.reading, "codec": self.codec,
             "requests": s.requests, "trims": self.trims, "flushes": self.flushes,
@@ -244,8 +249,7 @@ impl Inspection {
             "zipf": s.pages.zipf, "aligned": s.aligned,
             "idc": windows(s.idc), "peak_over_mean": windows(s.peak), "bias": s.bias,
             "devices": devices,
-            "rejected": { "count": self.rejected.count(), "reasons": reasons,
-                "first": self.rejected.first().iter().map(ToString::to_string).collect::<Vec<_>>() },
+            "rejected": { "count": self.rejected.count(), "reasons": reasons, "first": first },
             "skipped": self.skipped, "delayed": self.delayed,
             "profile": { "interval_s": self.profile.interval_ps() as f64 / 1e12,
                 "reads": self.profile.reads(), "writes": self.profile.writes() },

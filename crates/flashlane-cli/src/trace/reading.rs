@@ -7,7 +7,8 @@ use flashlane_trace::TraceReader;
 
 use crate::args::ReadingArgs;
 
-/// Opens a trace. Five bare columns are read where one of their units is named: the other is then the usual one.
+/// Opens a trace. Five bare columns are read where one of their units is named: the other is then
+/// the usual one.
 pub(super) fn open(path: &str, reading: &ReadingArgs) -> Result<TraceReader, Error> {
     let config = TraceConfig {
         format: reading.from.clone(),

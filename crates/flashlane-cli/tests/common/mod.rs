@@ -58,8 +58,9 @@ pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("it is there")
 }
 
-/// Runs a script where Python has what it imports, and gives its standard output. Elsewhere: nothing, and the
-/// running test says that it skips this part. The interpreter is `PYTHON`, or that of `make test`, or any.
+/// Runs a script where Python has what it imports, and gives its standard output. Elsewhere:
+/// nothing, and the running test says that it skips this part. The interpreter is `PYTHON`, or that
+/// of `make test`, or any.
 pub(crate) fn python(folder: &Path, imports: &str, script: &str) -> Option<String> {
     let made = repository().join("target/python-env/bin/python");
     let python = std::env::var_os("PYTHON").map(PathBuf::from);

@@ -2,8 +2,8 @@
 
 use super::{Entry, Key};
 
-/// A four-way heap: fewer levels than a binary one, and the four children of a node share a cache line
-/// or two.
+/// A four-way heap: fewer levels than a binary one, and the four children of a node share a cache
+/// line or two.
 #[derive(Clone, Debug)]
 pub(super) struct Heap<E> {
     entries: Vec<Entry<E>>,

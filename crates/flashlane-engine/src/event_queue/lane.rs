@@ -8,8 +8,8 @@ const MOVED_MAX: usize = 16;
 
 /// Events, the earliest first.
 ///
-/// Invariants: behind the last event is a place whose key is `end`; before the first one is a key that is
-/// not later than that of any event to come.
+/// Invariants: behind the last event is a place whose key is `end`; before the first one is a key
+/// that is not later than that of any event to come.
 #[derive(Clone, Debug)]
 pub(super) struct Lane<E> {
     places: Places<Entry<E>>,
@@ -35,8 +35,8 @@ impl<E: Copy + Default> Lane<E> {
         self.len() + 1 >= self.places.len()
     }
 
-    /// Puts an event behind all others; false if it has to go before one, or if there is no room. It may not
-    /// go before one that was taken.
+    /// Puts an event behind all others; false if it has to go before one, or if there is no room.
+    /// It may not go before one that was taken.
     #[inline(always)]
     pub(super) fn append(&mut self, entry: Entry<E>) -> bool {
         if self.is_full() || self.places.at(self.tail.wrapping_sub(1)).key > entry.key {

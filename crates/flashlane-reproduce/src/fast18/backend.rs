@@ -1,8 +1,9 @@
 //! Fig. 8: contention at the flash.
 //!
-//! Section 6.1.4: two flows of random 8 KiB reads; Flow-1 keeps 2 requests outstanding, Flow-2 from 2 to
-//! 256; no data cache, every translation hits. The drive starts empty and reads cost a flash access each,
-//! as in the released configuration of this study: where the data lies does not matter to uniform reads.
+//! Section 6.1.4: two flows of random 8 KiB reads; Flow-1 keeps 2 requests outstanding, Flow-2 from
+//! 2 to 256; no data cache, every translation hits. The drive starts empty and reads cost a flash
+//! access each, as in the released configuration of this study: where the data lies does not matter
+//! to uniform reads.
 
 use flashlane::Error;
 

@@ -1,10 +1,11 @@
 //! Fig. 7: contention at the cached mapping table.
 //!
-//! Section 6.1.3: two flows of 8 KiB reads, Flow-1 sequential on channels 1 to 4, Flow-2 random for a part
-//! of the time and sequential for the rest, on channels 5 to 8. The paper gives neither depths nor
-//! regions. Ours: both streams run round in regions whose mappings fit the table together (0.75 and 0.2
-//! of it), so that without randomness every look-up hits; random reads go to the whole of Flow-2's
-//! space. By default the table and the regions are a sixteenth of the paper's 4 MiB.
+//! Section 6.1.3: two flows of 8 KiB reads, Flow-1 sequential on channels 1 to 4, Flow-2 random for
+//! a part of the time and sequential for the rest, on channels 5 to 8. The paper gives neither
+//! depths nor regions. Ours: both streams run round in regions whose mappings fit the table
+//! together (0.75 and 0.2 of it), so that without randomness every look-up hits; random reads go to
+//! the whole of Flow-2's space. By default the table and the regions are a sixteenth of the paper's
+//! 4 MiB.
 
 use flashlane::Error;
 

@@ -90,7 +90,8 @@ impl Sweep {
     }
 }
 
-/// Slowdown of a flow as the paper defines it (section 3.1): from the submission queue to completion.
+/// Slowdown of a flow as the paper defines it (section 3.1): from the submission queue to
+/// completion.
 pub(super) fn slowdown(summary: &Summary, flow: usize) -> f64 {
     summary.flows[flow].slowdown_device.expect("every flow ran alone and completed requests")
 }

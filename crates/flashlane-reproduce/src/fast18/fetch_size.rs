@@ -1,8 +1,8 @@
-//! Fig. 12, and Fig. 2 measured on real drives: how many commands of a queue the device holds at a time
-//! decides whether an intense flow crowds out a light one.
+//! Fig. 12, and Fig. 2 measured on real drives: how many commands of a queue the device holds at a
+//! time decides whether an intense flow crowds out a light one.
 //!
-//! Appendix A.3: sequential 4 KiB reads, Flow-1 at depth 8, Flow-2 from 8 to 256, QueueFetchSize 16 and
-//! 1024.
+//! Appendix A.3: sequential 4 KiB reads, Flow-1 at depth 8, Flow-2 from 8 to 256, QueueFetchSize 16
+//! and 1024.
 
 use flashlane::Error;
 use flashlane::metrics::Summary;

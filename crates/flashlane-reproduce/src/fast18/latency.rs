@@ -1,7 +1,7 @@
 //! Fig. 4: where the time of one small read goes, with NAND flash and with 3D XPoint.
 //!
-//! Section 3.3: typical values for a page read of 8 KiB on flash and of 4 KiB on 3D XPoint, one request at
-//! a time; and what a miss of the cached mapping table adds.
+//! Section 3.3: typical values for a page read of 8 KiB on flash and of 4 KiB on 3D XPoint, one
+//! request at a time; and what a miss of the cached mapping table adds.
 
 use flashlane::Error;
 use flashlane::metrics::BreakdownSummary;

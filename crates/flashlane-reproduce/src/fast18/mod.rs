@@ -1,5 +1,5 @@
-//! MQSim (Tavakkol et al., FAST'18): the three points of contention, the fetch limit, and how well a
-//! preset stands for a drive. Numbers of the paper are cited from its text; its figures are not
+//! MQSim (Tavakkol et al., FAST'18): the three points of contention, the fetch limit, and how well
+//! a preset stands for a drive. Numbers of the paper are cited from its text; its figures are not
 //! available as data.
 
 mod backend;

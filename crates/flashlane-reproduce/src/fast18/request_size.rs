@@ -1,8 +1,8 @@
 //! Fig. 10: response time by request size.
 //!
-//! Appendix A.2: random reads, and random writes, of 4 KiB to 1 MiB, one at a time, on four drives that the
-//! paper does not name. Here: the presets of real drives, beside the public figures there are at that
-//! depth (docs/drives.md has their sources; those of 4 KiB were fitted).
+//! Appendix A.2: random reads, and random writes, of 4 KiB to 1 MiB, one at a time, on four drives
+//! that the paper does not name. Here: the presets of real drives, beside the public figures there
+//! are at that depth (docs/drives.md has their sources; those of 4 KiB were fitted).
 
 use flashlane::Error;
 
@@ -12,7 +12,8 @@ const NAME: &str = "request-size";
 const SIZES_KIB: [u32; 9] = [4, 8, 16, 32, 64, 128, 256, 512, 1024];
 const DRIVES: [&str; 7] =
     ["970-pro", "980-pro", "p4510", "p3700", "micron-9100", "p4800x", "zn540"];
-/// Drive, read (0) or write (1), KiB, mean response time in us, and whether the preset was fitted to it.
+/// Drive, read (0) or write (1), KiB, mean response time in us, and whether the preset was fitted
+/// to it.
 const PUBLIC: [(&str, usize, u32, f64, bool); 11] = [
     ("970-pro", 0, 4, 67.0, true),
     ("970-pro", 1, 4, 18.0, true),

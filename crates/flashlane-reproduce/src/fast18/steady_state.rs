@@ -1,8 +1,8 @@
 //! Fig. 13: what preconditioning is for.
 //!
-//! Appendix A.4: under high write intensity, response times over time with and without preconditioning.
-//! The paper's SSD-B is not public; the drive here is that of Table 3 with fewer and smaller blocks, so
-//! that the load writes it full within the run.
+//! Appendix A.4: under high write intensity, response times over time with and without
+//! preconditioning. The paper's SSD-B is not public; the drive here is that of Table 3 with fewer
+//! and smaller blocks, so that the load writes it full within the run.
 
 use flashlane::Error;
 use flashlane::metrics::Interval;

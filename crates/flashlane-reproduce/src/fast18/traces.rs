@@ -1,15 +1,16 @@
 //! Fig. 11: distributions of response times under tpcc, tpce and exchange.
 //!
-//! The paper measures four drives whose names and measurements were not published; only year, capacity
-//! and technology are (Table 4). The drives here have those three facts and otherwise the organisation of
-//! Table 3, and the traces are statistical clones.
+//! The paper measures four drives whose names and measurements were not published; only year,
+//! capacity and technology are (Table 4). The drives here have those three facts and otherwise the
+//! organisation of Table 3, and the traces are statistical clones.
 
 use flashlane::Error;
 
 use crate::{Findings, Job, Lab, Row, Table};
 
 const NAME: &str = "traces";
-/// Name, blocks of a plane for the capacity, technology, tR and tPROG by page type, and the paper's error.
+/// Name, blocks of a plane for the capacity, technology, tR and tPROG by page type, and the paper's
+/// error.
 const DRIVES: [(&str, &str, u32, &str, &str, &str, f64); 4] = [
     ("SSD-A", "800 GB, MLC", 3413, "mlc", "[\"75us\"]", "[\"750us\"]", 0.08),
     ("SSD-B", "256 GB, MLC", 1092, "mlc", "[\"75us\"]", "[\"750us\"]", 0.06),
@@ -33,7 +34,8 @@ const DRIVES: [(&str, &str, u32, &str, &str, &str, f64); 4] = [
     ),
 ];
 const TRACES: [(&str, &str); 3] = [("tpcc", "tpcc"), ("tpce", "tpce"), ("exchange", "exch")];
-/// Blocks of a plane by default, as a part of those of the capacity: occupancy and amplification stay.
+/// Blocks of a plane by default, as a part of those of the capacity: occupancy and amplification
+/// stay.
 const REDUCED: u32 = 16;
 
 fn job(lab: &Lab<'_>, drive: usize, clone: &str) -> Result<Job, Error> {

@@ -1,7 +1,8 @@
 //! Fig. 6: contention at the write cache.
 //!
-//! Section 6.1.2: two flows of random 8 KiB writes; Flow-1 keeps 8 requests outstanding and has channels 1
-//! to 4, Flow-2 from 8 to 256 and channels 5 to 8; every translation hits. Both share the cache.
+//! Section 6.1.2: two flows of random 8 KiB writes; Flow-1 keeps 8 requests outstanding and has
+//! channels 1 to 4, Flow-2 from 8 to 256 and channels 5 to 8; every translation hits. Both share
+//! the cache.
 
 use flashlane::Error;
 

@@ -1,8 +1,8 @@
 //! Fig. 5: flows with different access patterns.
 //!
-//! Section 3.2: a base flow streams and uses all chips evenly; the other one switches between streaming and
-//! random addresses. The paper gives no loads. Ours: the base flow reads 256 KiB at a time, one page of
-//! each plane; the other one keeps 64 reads of a page outstanding.
+//! Section 3.2: a base flow streams and uses all chips evenly; the other one switches between
+//! streaming and random addresses. The paper gives no loads. Ours: the base flow reads 256 KiB at a
+//! time, one page of each plane; the other one keeps 64 reads of a page outstanding.
 
 use flashlane::Error;
 

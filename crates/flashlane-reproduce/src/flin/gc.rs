@@ -1,8 +1,9 @@
 //! Fig. 7: flows with different demands for garbage collection.
 //!
-//! Section 3.4: the base flow writes 8 MB/s, the other one 2 to 64 MB/s, at random, on a drive in its
-//! steady state. Without collection: on an empty drive that the run does not fill. Default collection goes
-//! before the host's work; semi-preemptive collection after it, as long as there are free pages.
+//! Section 3.4: the base flow writes 8 MB/s, the other one 2 to 64 MB/s, at random, on a drive in
+//! its steady state. Without collection: on an empty drive that the run does not fill. Default
+//! collection goes before the host's work; semi-preemptive collection after it, as long as there
+//! are free pages.
 
 use flashlane::Error;
 

@@ -1,9 +1,10 @@
 //! Fig. 3 and 4: flows of different intensity.
 //!
-//! Section 3.1: a flow of reads whose rate grows from 16 to 1024 MB/s, alone and beside a base flow of
-//! 16 MB/s. The paper gives neither request sizes nor addresses; ours are random pages. An open loop beyond
-//! the rate that the drive can serve has no mean response time of its own: it grows with the run. So
-//! the sweep is also given as a share of the measured saturation, and the length of the run is stated.
+//! Section 3.1: a flow of reads whose rate grows from 16 to 1024 MB/s, alone and beside a base flow
+//! of 16 MB/s. The paper gives neither request sizes nor addresses; ours are random pages. An open
+//! loop beyond the rate that the drive can serve has no mean response time of its own: it grows
+//! with the run. So the sweep is also given as a share of the measured saturation, and the length
+//! of the run is stated.
 
 use flashlane::Error;
 use flashlane::metrics::Summary;

@@ -1,5 +1,5 @@
-//! FLIN (Tavakkol et al., ISCA'18): four sources of interference, and a scheduler against them. Numbers of
-//! the paper are cited from its text; its figures are not available as data.
+//! FLIN (Tavakkol et al., ISCA'18): four sources of interference, and a scheduler against them.
+//! Numbers of the paper are cited from its text; its figures are not available as data.
 
 mod access_pattern;
 mod device;

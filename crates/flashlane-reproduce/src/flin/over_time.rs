@@ -1,7 +1,7 @@
 //! Fig. 2: slowdown over time of tpce beside tpcc.
 //!
-//! Section 2.2 measures four drives whose names and measurements were not published, for 60 s. Ours is the
-//! drive of Table 1 under clones that run at twice the published rate.
+//! Section 2.2 measures four drives whose names and measurements were not published, for 60 s. Ours
+//! is the drive of Table 1 under clones that run at twice the published rate.
 
 use flashlane::Error;
 use flashlane::metrics::Summary;

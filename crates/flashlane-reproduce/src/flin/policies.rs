@@ -1,7 +1,7 @@
 //! Fig. 10 to 13: the 40 workloads under Sprinkler, Sprinkler with budgets, and FLIN.
 //!
-//! Section 7.1. The traces are the user's own or clones (their statistics are published, they are not),
-//! compressed in time by [`TIME_SCALE`]; a sweep shows how the comparison depends on that.
+//! Section 7.1. The traces are the user's own or clones (their statistics are published, they are
+//! not), compressed in time by [`TIME_SCALE`]; a sweep shows how the comparison depends on that.
 
 use flashlane::Error;
 
@@ -13,8 +13,8 @@ use super::setup::{COMPARED, busy, slowdown};
 use crate::{Findings, Job, Lab, Row, Run, Table};
 
 const NAME: &str = "policies";
-/// FLIN over Sprinkler and over Sprinkler with budgets, by category. Fairness as a factor up, slowdowns
-/// as factors down, weighted speedup as a change. Source: section 7.1.
+/// FLIN over Sprinkler and over Sprinkler with budgets, by category. Fairness as a factor up,
+/// slowdowns as factors down, weighted speedup as a change. Source: section 7.1.
 const FAIRNESS: [[f64; 2]; 4] = [[1.8, 1.3], [2.5, 1.6], [5.6, 2.4], [54.0, 3.2]];
 const MAXIMUM: [[f64; 2]; 4] = [[24.0, 2.3], [1400.0, 5.5], [3231.0, 12.0], [1597.0, 18.0]];
 const STDEV: [[f64; 2]; 4] = [[137.0, 13.0], [7504.0, 15.0], [2784.0, 15.0], [2850.0, 21.5]];
@@ -47,7 +47,8 @@ impl Results {
         of.map(|(_, runs)| metric(&runs[policy].summary, which)).collect()
     }
 
-    /// Ratio of the arithmetic means of a metric, and geometric mean of the ratios, FLIN over another.
+    /// Ratio of the arithmetic means of a metric, and geometric mean of the ratios, FLIN over
+    /// another.
     fn gain(&self, chosen: impl Fn(&Mix) -> bool, over: usize, which: usize) -> [f64; 2] {
         let (flin, other) = (self.values(&chosen, 2, which), self.values(&chosen, over, which));
         let ratios: Vec<f64> = flin.iter().zip(&other).map(|(f, o)| f / o).collect();
@@ -203,7 +204,8 @@ fn means(results: &Results, categories: &[u32]) -> Table {
     table
 }
 
-/// How the comparison depends on the load: the first workload of each category, at many time scales.
+/// How the comparison depends on the load: the first workload of each category, at many time
+/// scales.
 fn loads(lab: &Lab<'_>, categories: &[u32], load: Load) -> Result<Table, Error> {
     let scales: &[f64] = if lab.smoke { &SCALES[..1] } else { &SCALES };
     let mut table = Table::new(

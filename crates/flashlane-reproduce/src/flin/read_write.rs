@@ -1,8 +1,9 @@
 //! Fig. 6: flows with different shares of writes, under read priority and first come, first served.
 //!
-//! Section 3.3: the base flow keeps one request outstanding and writes 0, 30, 70 or 100 %; the other one
-//! keeps six. Read priority takes reads first and lets them suspend programs (its two approaches). The
-//! paper gives no request size; ours is 64 KiB, so that seven requests meet on the 64 planes.
+//! Section 3.3: the base flow keeps one request outstanding and writes 0, 30, 70 or 100 %; the
+//! other one keeps six. Read priority takes reads first and lets them suspend programs (its two
+//! approaches). The paper gives no request size; ours is 64 KiB, so that seven requests meet on the
+//! 64 planes.
 
 use flashlane::Error;
 use flashlane::metrics::Summary;

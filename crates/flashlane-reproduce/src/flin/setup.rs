@@ -13,27 +13,29 @@ pub(super) fn scheduler(policy: &str) -> String {
     format!("scheduler={policy}")
 }
 
-/// An empty drive whose reads all cost a flash access: where data lies does not matter to uniform reads.
+/// An empty drive whose reads all cost a flash access: where data lies does not matter to uniform
+/// reads.
 pub(super) const EMPTY: [&str; 2] = ["ftl.precondition.enabled=false", "ftl.unwritten_read=flash"];
 
-/// The released simulator on which the paper's was built sends the data of a read before any command of
-/// another; a saturated bus then reaches only half to three quarters of its rate.
+/// The released simulator on which the paper's was built sends the data of a read before any
+/// command of another; a saturated bus then reaches only half to three quarters of its rate.
 pub(super) const RELEASED_ORDER: &str = "compat.data_before_commands=true";
 
-/// Programs and erases can be suspended for reads, as section 6 has it for both baselines and 4.3 for
-/// FLIN. The paper gives no times. MQSim's 100 us and 700 us exceed the time of the read that they make
-/// room for; ours are one pulse of a program that takes 1.3 ms in a few dozen, and five of them.
+/// Programs and erases can be suspended for reads, as section 6 has it for both baselines and 4.3
+/// for FLIN. The paper gives no times. MQSim's 100 us and 700 us exceed the time of the read that
+/// they make room for; ours are one pulse of a program that takes 1.3 ms in a few dozen, and five
+/// of them.
 pub(super) const SUSPEND: &str = "flash.suspend={ program = true, erase = true, \
      program_time = \"20us\", program_min_left = \"20us\", \
      erase_time = \"100us\", erase_min_left = \"100us\" }";
 
 /// Settings of the studies with traces, besides Table 1.
 ///
-/// * Collection begins at ten free blocks a plane for every policy and is served when nothing else waits.
-///   It presses on below four free blocks, which are FLIN's 1,024 free pages (GC_FLIN): it then goes
-///   before the host's work under the baselines, and with its writes under FLIN.
-/// * The drive fetches all that waits, as section 5.5 assumes (262,144 transactions fit its DRAM), so that
-///   the scheduler sees it.
+/// * Collection begins at ten free blocks a plane for every policy and is served when nothing else
+///   waits. It presses on below four free blocks, which are FLIN's 1,024 free pages (GC_FLIN): it
+///   then goes before the host's work under the baselines, and with its writes under FLIN.
+/// * The drive fetches all that waits, as section 5.5 assumes (262,144 transactions fit its DRAM),
+///   so that the scheduler sees it.
 /// * Three quarters of the drive hold data, as in the workloads that come with the released MQSim.
 pub(super) fn trace_drive(lab: &Lab<'_>, policy: &str) -> Vec<String> {
     let blocks = if lab.full { 4096 } else { 128 };

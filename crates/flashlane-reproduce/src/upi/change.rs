@@ -1,7 +1,7 @@
 //! Fig. 5: what happens when lm-tbe turns to writing.
 //!
-//! The paper shows ten minutes of its hour 17. The hour in which the writes of the clone rise passes within these
-//! ten minutes here, in a day of four hours.
+//! The paper shows ten minutes of its hour 17. The hour in which the writes of the clone rise
+//! passes within these ten minutes here, in a day of four hours.
 
 use flashlane::Error;
 use flashlane::metrics::{Interval, Summary};

@@ -1,8 +1,9 @@
 //! Isolation by scheduling: what each does, and what they do together. No paper has this.
 //!
-//! The drive is a small one with UPI's Table 1; the tenants are the three of UPI, faster than their traces so
-//! that there is something to isolate and to schedule. Slowdowns are those against a tenant with the whole drive to
-//! itself under the same scheduler: a partition that is too small for its tenant counts as a slowdown.
+//! The drive is a small one with UPI's Table 1; the tenants are the three of UPI, faster than their
+//! traces so that there is something to isolate and to schedule. Slowdowns are those against a
+//! tenant with the whole drive to itself under the same scheduler: a partition that is too small
+//! for its tenant counts as a slowdown.
 
 use flashlane::Error;
 use flashlane::metrics::Summary;
@@ -27,8 +28,8 @@ const UNIFIED: usize = 0;
 /// Gaps over those of the traces.
 const LOADS: [(&str, f64); 2] = [("moderate", 0.3), ("high", 0.18)];
 
-/// Free blocks of a plane below which collection goes before the host's work, and under FLIN with its writes
-/// (GC_FLIN): the same for all.
+/// Free blocks of a plane below which collection goes before the host's work, and under FLIN with
+/// its writes (GC_FLIN): the same for all.
 const PRESSING: u32 = 4;
 
 /// Windows of UPI, as its default. Unit: seconds of the traces.
@@ -215,8 +216,8 @@ fn table(load: &str, outcomes: &Outcomes) -> Table {
     table
 }
 
-/// Combinations of two against each of their parts: the same isolation out of order, which shows what the
-/// scheduler adds, and the same scheduler without isolation.
+/// Combinations of two against each of their parts: the same isolation out of order, which shows
+/// what the scheduler adds, and the same scheduler without isolation.
 fn rows(load: &str, outcomes: &Outcomes) -> Vec<Row> {
     let both = pairs().filter(|&(s, i)| s != OUT_OF_ORDER && i != UNIFIED);
     let with_part =

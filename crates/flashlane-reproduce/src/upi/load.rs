@@ -1,5 +1,5 @@
-//! The main result at other loads. The published rates leave the drive mostly idle, so that means and tails are
-//! made in the busy hours.
+//! The main result at other loads. The published rates leave the drive mostly idle, so that means
+//! and tails are made in the busy hours.
 
 use flashlane::Error;
 

@@ -1,5 +1,5 @@
-//! UPI (HotStorage): sets of chips that follow the load, against one shared drive and fixed partitions. Numbers
-//! of the paper are cited from its text; its figures are not available as data.
+//! UPI (HotStorage): sets of chips that follow the load, against one shared drive and fixed
+//! partitions. Numbers of the paper are cited from its text; its figures are not available as data.
 
 mod change;
 mod composition;

@@ -1,7 +1,7 @@
 //! Fig. 1: each workload alone on fewer and fewer chips.
 //!
-//! The number of blocks grows as that of chips shrinks, so that capacity and data stay as they are. A tenant's
-//! 50 GB are a third of the drive.
+//! The number of blocks grows as that of chips shrinks, so that capacity and data stay as they are.
+//! A tenant's 50 GB are a third of the drive.
 
 use flashlane::Error;
 use flashlane::workload::clone;

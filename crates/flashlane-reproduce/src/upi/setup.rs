@@ -10,16 +10,16 @@ use crate::{Job, Lab, Run, row};
 /// The paper's three tenants.
 pub(super) const TENANTS: [&str; 3] = ["das-as", "dtrs", "lm-tbe"];
 
-/// The three policies. A partition is a channel: the paper's baseline "completely isolates performance", which
-/// chips on shared channels do not.
+/// The three policies. A partition is a channel: the paper's baseline "completely isolates
+/// performance", which chips on shared channels do not.
 pub(super) const POLICIES: [(&str, &str); 3] = [
     ("unified", "isolation=unified"),
     ("partitioned", "isolation={ partitioned = { by = \"channel\" } }"),
     ("upi", "isolation=upi"),
 ];
 
-/// Scheduler of the paper's drive, "a simple priority scheduler": host requests in their order, then
-/// collection.
+/// Scheduler of the paper's drive, "a simple priority scheduler": host requests in their order,
+/// then collection.
 pub(super) const SCHEDULER: &str = "host-first";
 
 pub(super) const HOUR_S: f64 = 3600.0;
@@ -41,7 +41,8 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// The whole day: of 24 hours with `--full`, otherwise of `day_s` seconds with the rates of all hours.
+    /// The whole day: of 24 hours with `--full`, otherwise of `day_s` seconds with the rates of all
+    /// hours.
     pub(super) fn whole_day(lab: &Lab<'_>, day_s: f64) -> Self {
         let day_s = match (lab.smoke, lab.full) {
             (true, _) => 24.0,
@@ -51,8 +52,8 @@ impl Piece {
         Self { start_s: 0.0, day_s, counted_s: day_s, warmup_s: 0.0, time_scale: 1.0 }
     }
 
-    /// So long from hour 17 on, when the writes of lm-tbe begin to rise, after half as long for the sets and
-    /// collection to settle.
+    /// So long from hour 17 on, when the writes of lm-tbe begin to rise, after half as long for the
+    /// sets and collection to settle.
     pub(super) fn hour_17(lab: &Lab<'_>, counted_s: f64, time_scale: f64) -> Self {
         let counted_s = if lab.smoke { 10.0 } else { counted_s };
         let warmup_s = counted_s / 2.0;
@@ -86,9 +87,9 @@ pub(super) fn flow(name: &str, source: &str) -> String {
     format!("[[flow]]\nname = \"{name}\"\ncache = \"off\"\n{source}\n")
 }
 
-/// The drive of Table 1 under a workload. Open blocks are filled to random points, or all planes would begin to
-/// collect at the same moment. The baselines collect the block with the fewest valid pages, as UPI does where
-/// reads do not matter.
+/// The drive of Table 1 under a workload. Open blocks are filled to random points, or all planes
+/// would begin to collect at the same moment. The baselines collect the block with the fewest valid
+/// pages, as UPI does where reads do not matter.
 pub(super) fn drive(sets: &[&str], flows: &str) -> Result<Job, Error> {
     let scheduler = format!("scheduler={SCHEDULER}");
     let mut all =

@@ -41,8 +41,8 @@ const VARIANTS: [Variant; 7] = [
     upi("upi without settling", "isolation={ upi = { settle = false } }"),
 ];
 
-/// Those that change the paper's baselines too: compared with its numbers. The first one is the main result, others
-/// are variants of UPI and stand in the table.
+/// Those that change the paper's baselines too: compared with its numbers. The first one is the
+/// main result, others are variants of UPI and stand in the table.
 const COMPARED: [&str; 2] = [VARIANTS[1].name, VARIANTS[2].name];
 
 impl Variant {

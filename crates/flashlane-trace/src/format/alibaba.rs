@@ -1,8 +1,8 @@
 //! Alibaba block traces of 2020.
 //!
-//! Source: github.com/alibaba/block-traces: `device_id,opcode,offset,length,timestamp`, no header; offset and
-//! length in bytes, the timestamp in microseconds since 1970, `R` or `W`. One file holds many volumes in order of time:
-//! [`devices`](crate::TraceOptions::devices) chooses some.
+//! Source: github.com/alibaba/block-traces: `device_id,opcode,offset,length,timestamp`, no header;
+//! offset and length in bytes, the timestamp in microseconds since 1970, `R` or `W`. One file holds
+//! many volumes in order of time: [`devices`](crate::TraceOptions::devices) chooses some.
 
 use super::FormatInfo;
 use super::columns::{self, Columns};
@@ -27,7 +27,8 @@ pub(super) fn parser(reading: &Reading) -> Columns {
     columns::fixed(MAP, reading)
 }
 
-/// Five columns, the second `R` or `W`, the last a time of our days in microseconds: no other format looks like this.
+/// Five columns, the second `R` or `W`, the last a time of our days in microseconds: no other
+/// format looks like this.
 fn recognises(line: &[u8]) -> bool {
     let fields: Vec<&[u8]> = line.split(|byte| *byte == b',').map(trim).collect();
     let [device, op, offset, length, time] = fields[..] else { return false };

@@ -7,8 +7,9 @@ pub(super) const SECTOR_BYTES: u64 = 512;
 
 /// The operation that the letters of blkparse mean; `bytes`: whether there is data.
 ///
-/// A leading `F` asks for a flush before the data; without data it is a flush. Letters behind the first (`S`
-/// synchronous, `M` metadata, `A` ahead, `F` forced to the medium) do not matter here. `None`: no request for data.
+/// A leading `F` asks for a flush before the data; without data it is a flush. Letters behind the
+/// first (`S` synchronous, `M` metadata, `A` ahead, `F` forced to the medium) do not matter here.
+/// `None`: no request for data.
 pub(super) fn operation(rwbs: &[u8], has_data: bool) -> Option<Op> {
     let (flushes, rest) = match rwbs {
         [b'F', rest @ ..] => (true, rest),

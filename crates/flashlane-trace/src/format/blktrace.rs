@@ -1,6 +1,7 @@
 //! Binary traces of blktrace.
 //!
-//! Source: blktrace's `blktrace_api.h` (version 7) and the version 8 of `struct blk_io_trace2` posted to the Linux kernel list in
+//! Source: blktrace's `blktrace_api.h` (version 7) and the version 8 of `struct blk_io_trace2`
+//! posted to the Linux kernel list in
 //! 2025. Each record says its version and byte order by its magic number `0x65617400 | version`:
 //!
 //! | field | version 7: offset, bytes | version 8 |
@@ -10,10 +11,11 @@
 //! | process, device, cpu, error, length of the payload | 32, 36, 40, 44, 46 | 28, 40, 44, 48, 50 |
 //! | payload | 48 | 64 |
 //!
-//! blktrace writes a file for each CPU, `NAME.blktrace.0` and so on: naming any of them reads all that are there,
-//! merged by time. A single stream, as `blktrace -o -` and `blkparse -d` write it, has any other name. Of the events of a request one
-//! counts ([`Action`]), by default `Q`, its arrival; others, notes and passed-through commands are skipped and
-//! counted. Records wait in a buffer of 65,536 and leave it by time.
+//! blktrace writes a file for each CPU, `NAME.blktrace.0` and so on: naming any of them reads all
+//! that are there, merged by time. A single stream, as `blktrace -o -` and `blkparse -d` write it,
+//! has any other name. Of the events of a request one counts ([`Action`]), by default `Q`, its
+//! arrival; others, notes and passed-through commands are skipped and counted. Records wait in a
+//! buffer of 65,536 and leave it by time.
 
 use std::path::{Path, PathBuf};
 

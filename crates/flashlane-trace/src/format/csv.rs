@@ -1,7 +1,8 @@
 //! The layout in which `flashlane trace convert` writes CSV.
 //!
-//! `t_us,op(R/W),offset_bytes,size_bytes,device`, this header as a comment above the first line; times in decimal microseconds.
-//! Operations are `R` and `W`, and `T` and `F` for trims and flushes.
+//! `t_us,op(R/W),offset_bytes,size_bytes,device`, this header as a comment above the first line;
+//! times in decimal microseconds. Operations are `R` and `W`, and `T` and `F` for trims and
+//! flushes.
 
 use super::FormatInfo;
 use super::columns::{self, Columns};

@@ -1,8 +1,9 @@
 //! What versions 2 and 3 of fio's iolog share: `file action [offset length]`.
 //!
-//! Source: fio's HOWTO, and fio 3.33 reading and writing such files. Lines `add`, `open` and `close` name files;
-//! every file is a device, numbered from 0 in the order in which the names appear. `sync`, `datasync` and `sync_file_range`
-//! are flushes. Files are not counted as requests, nor as skipped.
+//! Source: fio's HOWTO, and fio 3.33 reading and writing such files. Lines `add`, `open` and
+//! `close` name files; every file is a device, numbered from 0 in the order in which the names
+//! appear. `sync`, `datasync` and `sync_file_range` are flushes. Files are not counted as requests,
+//! nor as skipped.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,8 @@
 //! fio's iolog, version 3 (fio 3.31 and later).
 //!
-//! Source: fio's HOWTO ("Trace file format v3"), and fio 3.33 writing and reading such files. The first line is `fio version 3 iolog`; then `timestamp
-//! file action [offset length]`: microseconds since the start of the job, bytes.
+//! Source: fio's HOWTO ("Trace file format v3"), and fio 3.33 writing and reading such files. The
+//! first line is `fio version 3 iolog`; then `timestamp file action [offset length]`: microseconds
+//! since the start of the job, bytes.
 
 use super::fio_log::{Files, Line};
 use super::five_columns::next_field;

@@ -1,9 +1,10 @@
 //! Traces of Florida International University (IODedup).
 //!
-//! Source: Koller and Rangaswami, I/O Deduplication, FAST 2010; SNIA IOTTA 391: `ts pid process lba size W|R major minor md5`, separated
-//! by blanks; the time in nanoseconds, address and size in 512-byte blocks. The device is major * 2^20 + minor, as in
-//! blktrace. Names of processes may hold blanks, so that all columns behind them count from the end of the
-//! line. The digest of the content is not read.
+//! Source: Koller and Rangaswami, I/O Deduplication, FAST 2010; SNIA IOTTA 391: `ts pid process lba
+//! size W|R major minor md5`, separated by blanks; the time in nanoseconds, address and size in
+//! 512-byte blocks. The device is major * 2^20 + minor, as in blktrace. Names of processes may hold
+//! blanks, so that all columns behind them count from the end of the line. The digest of the
+//! content is not read.
 
 use super::five_columns::range;
 use super::{FormatInfo, LineParser};
@@ -115,7 +116,8 @@ impl Fiu {
     }
 }
 
-/// Nine columns or more, with `R` or `W` four from the end and a digest at the end: no other format looks like this.
+/// Nine columns or more, with `R` or `W` four from the end and a digest at the end: no other format
+/// looks like this.
 fn recognises(line: &[u8]) -> bool {
     columns(line).is_some_and(|[time, lba, size, op, major, minor, digest]| {
         let numbers = [time, lba, size, major, minor];

@@ -54,13 +54,13 @@ pub struct FormatInfo {
     pub time_unit: TimeUnit,
     /// The clock is part of the format: another time unit is refused.
     pub fixed_clock: bool,
-    /// Unit of the offsets (and of the lengths of five bare columns) where the options name none; `None`: the
-    /// unit is part of the format.
+    /// Unit of the offsets (and of the lengths of five bare columns) where the options name none;
+    /// `None`: the unit is part of the format.
     pub size_unit: Option<SpaceUnit>,
     /// Its records have several events, of which [`TraceOptions::action`] chooses one.
     pub has_actions: bool,
-    /// Says whether a line (of a binary format: the first 128 bytes) can only belong to this format. Some formats do
-    /// not describe themselves.
+    /// Says whether a line (of a binary format: the first 128 bytes) can only belong to this
+    /// format. Some formats do not describe themselves.
     pub(crate) recognises: fn(&[u8]) -> bool,
 }
 
@@ -107,7 +107,8 @@ pub(crate) enum Entry {
 
 /// Turns binary records into requests.
 pub(crate) trait RecordParser: Send {
-    /// Reads on up to the next request or rejected record; `None` at the end of the file. Counts every record.
+    /// Reads on up to the next request or rejected record; `None` at the end of the file. Counts
+    /// every record.
     ///
     /// # Errors
     /// Those of reading; a record behind which nothing can be read.
@@ -155,7 +156,8 @@ macro_rules! formats {
             Columns(ColumnMap),
         }
 
-        /// The files that a trace consists of: the one that is named, and those beside it that are read with it. Only
+        /// The files that a trace consists of: the one that is named, and those beside it that are
+        /// read with it. Only
 /// traces of `blktrace` have several, one for each processor.
 #[must_use]
 pub fn files_of(path: &Path) -> Vec<PathBuf> {
@@ -233,7 +235,8 @@ formats! {
     FioV3 => fio_v3,
     /// `device,R|W,offset,length,timestamp`: bytes, microseconds since 1970 (Alibaba 2020).
     Alibaba => alibaba,
-    /// `timestamp,offset,size,type,volume`: seconds since 1970, 512-byte sectors, 0 = read, 1 = write (Tencent CBS).
+    /// `timestamp,offset,size,type,volume`: seconds since 1970, 512-byte sectors, 0 = read, 1 =
+    /// write (Tencent CBS).
     Tencent => tencent,
     /// `Timestamp,Response,IOType,LUN,Offset,Size`: seconds since 1970, R or W, bytes (SYSTOR'17).
     Systor => systor,

@@ -1,15 +1,15 @@
 //! Microsoft production-server (MSPS) traces: disk events of Windows ETW, as text.
 //!
-//! Source: SNIA IOTTA, the traces of Kavalanekar et al., Characterization of storage workload traces
-//! from production Windows servers, IISWC 2008. A header between `BeginHeader` and `EndHeader` names the columns of each kind of
-//! event; then one event per line, fields separated by commas and padded with blanks, times in
-//! microseconds, offsets and sizes in hexadecimal.
+//! Source: SNIA IOTTA, the traces of Kavalanekar et al., Characterization of storage workload
+//! traces from production Windows servers, IISWC 2008. A header between `BeginHeader` and
+//! `EndHeader` names the columns of each kind of event; then one event per line, fields separated
+//! by commas and padded with blanks, times in microseconds, offsets and sizes in hexadecimal.
 //!
-//! A `DiskRead`, `DiskWrite` or `DiskFlush` line is written when the request **completes**. The arrival
-//! is the time of its `...Init` line, found by the pointer of its request packet (IRP), where there
-//! is one; else the time of completion less the elapsed time, at the earliest 0. Completions are not in the
-//! order of arrivals, so that records wait in a buffer of 65,536 and leave it by arrival. Events
-//! of other kinds are skipped and counted.
+//! A `DiskRead`, `DiskWrite` or `DiskFlush` line is written when the request **completes**. The
+//! arrival is the time of its `...Init` line, found by the pointer of its request packet (IRP),
+//! where there is one; else the time of completion less the elapsed time, at the earliest 0.
+//! Completions are not in the order of arrivals, so that records wait in a buffer of 65,536 and
+//! leave it by arrival. Events of other kinds are skipped and counted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -127,7 +127,8 @@ enum Quick {
     },
 }
 
-/// Reads a read or write with the columns of [`TRANSFER`], or its start: plain numbers with nothing behind them.
+/// Reads a read or write with the columns of [`TRANSFER`], or its start: plain numbers with nothing
+/// behind them.
 #[inline]
 fn quick(line: &[u8], unit: TimeUnit) -> Option<Quick> {
     let mut cursor = Cursor::new(line);

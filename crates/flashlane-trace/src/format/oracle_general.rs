@@ -1,9 +1,11 @@
 //! libCacheSim's oracleGeneral traces.
 //!
-//! Source: libCacheSim's documentation: little-endian records of 24 bytes without a header: time u32 (seconds), object u64,
-//! size u32 (bytes), next access i64 (not read). Such traces are of caches, so that much is reconstructed: every request
-//! is a **read**, and the object is taken for an address in 512-byte sectors (`size_unit` names another unit), which suits those
-//! made from block traces. All requests of a second carry the same time. Nothing in the file tells the format.
+//! Source: libCacheSim's documentation: little-endian records of 24 bytes without a header: time
+//! u32 (seconds), object u64, size u32 (bytes), next access i64 (not read). Such traces are of
+//! caches, so that much is reconstructed: every request is a **read**, and the object is taken for
+//! an address in 512-byte sectors (`size_unit` names another unit), which suits those made from
+//! block traces. All requests of a second carry the same time. Nothing in the file tells the
+//! format.
 
 use std::path::Path;
 

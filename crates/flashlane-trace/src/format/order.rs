@@ -113,8 +113,8 @@ mod tests {
             let mut waiting = ByArrival::default();
             let mut expected: Vec<(u128, u64)> = Vec::new();
             for (place, time_ps) in (0..).zip(times) {
-                let record =
-                    RawRecord { time_ps, op: Op::Read, offset_bytes: place, length_bytes: 1, device: 0 };
+                let (op, length_bytes, device) = (Op::Read, 1, 0);
+                let record = RawRecord { time_ps, op, offset_bytes: place, length_bytes, device };
                 waiting.push(record);
                 expected.push((time_ps, place));
                 prop_assert_eq!(waiting.ready(false), None);

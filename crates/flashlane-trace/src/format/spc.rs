@@ -1,9 +1,10 @@
 //! Traces in the format of the Storage Performance Council: UMass Financial and WebSearch.
 //!
-//! Source: SPC trace file format specification, revision 1.0.1: `ASU,LBA,Size,Opcode,Timestamp[,...]`; the address
-//! in 512-byte blocks within its application storage unit (ASU), the size in bytes, opcode `r` or `w` in either case, the time in decimal
-//! seconds from the start. Further columns are ignored. An ASU becomes a device, so each has an address
-//! space of its own.
+//! Source: SPC trace file format specification, revision 1.0.1:
+//! `ASU,LBA,Size,Opcode,Timestamp[,...]`; the address in 512-byte blocks within its application
+//! storage unit (ASU), the size in bytes, opcode `r` or `w` in either case, the time in decimal
+//! seconds from the start. Further columns are ignored. An ASU becomes a device, so each has an
+//! address space of its own.
 
 use super::FormatInfo;
 use super::columns::{self, Columns};
@@ -26,7 +27,8 @@ pub(super) fn parser(reading: &Reading) -> Columns {
     columns::fixed(MAP, reading)
 }
 
-/// Five columns or more, the fourth a single `r` or `w`, the fifth a decimal fraction: no other format looks like this.
+/// Five columns or more, the fourth a single `r` or `w`, the fifth a decimal fraction: no other
+/// format looks like this.
 fn recognises(line: &[u8]) -> bool {
     let mut fields = line.split(|byte| *byte == b',').map(trim);
     let mut next = || fields.next().unwrap_or_default();

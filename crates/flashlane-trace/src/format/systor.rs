@@ -1,9 +1,10 @@
 //! Traces of SYSTOR'17: virtual desktops.
 //!
-//! Source: SNIA IOTTA 4964 (Lee et al., SYSTOR 2017): header `Timestamp,Response,IOType,LUN,Offset,Size`; the
-//! timestamp in decimal seconds since 1970, the response time in seconds (measured on the traced system, not read), `R`, `W` or nothing, offset and size in
-//! bytes. Lines without a type are other commands: they are skipped and counted. Lines are only
-//! nearly in order, so records wait in a buffer of 65,536 and leave it by time.
+//! Source: SNIA IOTTA 4964 (Lee et al., SYSTOR 2017): header
+//! `Timestamp,Response,IOType,LUN,Offset,Size`; the timestamp in decimal seconds since 1970, the
+//! response time in seconds (measured on the traced system, not read), `R`, `W` or nothing, offset
+//! and size in bytes. Lines without a type are other commands: they are skipped and counted. Lines
+//! are only nearly in order, so records wait in a buffer of 65,536 and leave it by time.
 
 use super::columns::{self, Columns};
 use super::five_columns::range;
@@ -64,7 +65,8 @@ impl LineParser for Systor {
     }
 }
 
-/// Reads a line of the usual shape, without blanks. Invariant: what this reads, the map reads as the same record.
+/// Reads a line of the usual shape, without blanks. Invariant: what this reads, the map reads as
+/// the same record.
 #[inline]
 fn quick(line: &[u8], unit: TimeUnit) -> Option<RawRecord> {
     let mut cursor = Cursor::new(line);

@@ -1,9 +1,9 @@
 //! Tencent CBS traces of 2018.
 //!
-//! Source: SNIA IOTTA: `timestamp,offset,size,type,volume`, no header; the timestamp in whole seconds since 1970, offset and
-//! size in 512-byte sectors, type 0 = read and 1 = write (the other way round than MQSim). All requests of a
-//! second carry the same time: within it they keep the order of the file. Five bare columns do not tell what they are, so the format
-//! has to be named.
+//! Source: SNIA IOTTA: `timestamp,offset,size,type,volume`, no header; the timestamp in whole
+//! seconds since 1970, offset and size in 512-byte sectors, type 0 = read and 1 = write (the other
+//! way round than MQSim). All requests of a second carry the same time: within it they keep the
+//! order of the file. Five bare columns do not tell what they are, so the format has to be named.
 
 use super::FormatInfo;
 use super::columns::{self, Columns};

@@ -1,15 +1,16 @@
 //! Traces of VMware's vscsiStats, as CloudPhysics collected them.
 //!
-//! Source: what libCacheSim's documentation says of the format. Little-endian records without a header, each with its version in the
-//! high byte of a field:
+//! Source: what libCacheSim's documentation says of the format. Little-endian records without a
+//! header, each with its version in the high byte of a field:
 //!
 //! | version | bytes | fields |
 //! | --- | --- | --- |
 //! | 1 | 32 | serial u32, length u32, segments u32, command u16, version u16, block u64, time u64 |
 //! | 2 | 40 | command u16, version u16, serial u32, length u32, segments u32, block u64, time u64, response u64 |
 //!
-//! Lengths in bytes, blocks of 512 bytes, times in microseconds. Commands are those of SCSI; what neither moves data
-//! nor frees or flushes it is skipped and counted. (The order of version 2 is from memory of the format, not from a file.)
+//! Lengths in bytes, blocks of 512 bytes, times in microseconds. Commands are those of SCSI; what
+//! neither moves data nor frees or flushes it is skipped and counted. (The order of version 2 is
+//! from memory of the format, not from a file.)
 
 use std::path::Path;
 
@@ -49,7 +50,8 @@ const LAYOUTS: [Layout; 2] = [
 ];
 
 impl Layout {
-    /// The layout in which the first record, and the second if there is one, have a version and a known command.
+    /// The layout in which the first record, and the second if there is one, have a version and a
+    /// known command.
     fn of(head: &[u8]) -> Option<Layout> {
         LAYOUTS.into_iter().find(|layout| {
             let mut records = head.chunks_exact(layout.bytes).take(2).peekable();

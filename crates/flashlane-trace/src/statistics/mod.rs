@@ -1,7 +1,7 @@
 //! What a trace is like: the statistics that a clone of it needs.
 //!
-//! One pass over the records; memory grows with the pages that are touched, not with the requests. Only reads
-//! and writes count.
+//! One pass over the records; memory grows with the pages that are touched, not with the requests.
+//! Only reads and writes count.
 
 mod arrivals;
 mod popularity;
@@ -44,14 +44,15 @@ pub struct TraceStatistics {
     pub read_after_read: f64,
     /// P(write after write).
     pub write_after_write: f64,
-    /// Index of dispersion (population variance over mean) of the arrivals in windows of 10 ms, 100 ms and
-    /// 1 s from the first arrival on, the last and cut one included. `None` for fewer than ten windows.
+    /// Index of dispersion (population variance over mean) of the arrivals in windows of 10 ms, 100
+    /// ms and 1 s from the first arrival on, the last and cut one included. `None` for fewer than
+    /// ten windows.
     pub idc: [Option<f64>; 3],
     /// Arrivals of the busiest of these windows over the mean.
     pub peak: [Option<f64>; 3],
-    /// Share of the larger half in a b-model cascade over time: from the slope of the entropy of the
-    /// arrivals over 1, 2, ... halvings of the span, as many as leave 16 requests to an interval, 14 at
-    /// most. `None` for less than three halvings.
+    /// Share of the larger half in a b-model cascade over time: from the slope of the entropy of
+    /// the arrivals over 1, 2, ... halvings of the span, as many as leave 16 requests to an
+    /// interval, 14 at most. `None` for less than three halvings.
     pub bias: Option<f64>,
     /// Popularity of pages of 4 KiB.
     pub pages: Popularity,
@@ -80,7 +81,8 @@ pub struct SideStatistics {
     pub gap_cv: f64,
     /// Share that starts where the previous request of the same device ended.
     pub seq1: f64,
-    /// Share that starts where one of the previous 32 requests, if it was of the same device, ended.
+    /// Share that starts where one of the previous 32 requests, if it was of the same device,
+    /// ended.
     pub seq32: f64,
     /// Share of the other starts, which continue none of the 32, that are multiples of 4 KiB.
     pub aligned_starts: f64,
@@ -117,8 +119,8 @@ const READ: usize = 0;
 const WRITE: usize = 1;
 
 impl Meter {
-    /// Takes the next record into account. One that is earlier than the one before it counts as arriving with
-    /// that one.
+    /// Takes the next record into account. One that is earlier than the one before it counts as
+    /// arriving with that one.
     pub fn add(&mut self, record: &Record) {
         let side = match record.op {
             Op::Read => READ,
@@ -216,7 +218,8 @@ mod tests {
 
     #[test]
     fn windows_count_arrivals_and_silence() {
-        // 30 windows of 10 ms: two arrivals in every third, none in between; the last window is cut.
+        // 30 windows of 10 ms: two arrivals in every third, none in between; the last window is
+        // cut.
         let pair = |k: u64| {
             [record(k * 30_000, Op::Read, k, 512), record(k * 30_000 + 5, Op::Read, k, 512)]
         };

@@ -20,8 +20,9 @@ pub struct Popularity {
     pub top10: f64,
     /// Share of accesses to the hottest fifth of them.
     pub top20: f64,
-    /// Slope of the logarithm of the accesses over the logarithm of the rank, negated, by least squares over
-    /// the hottest tenth, 5,000 at most. `None` where even the hottest page has fewer than five accesses.
+    /// Slope of the logarithm of the accesses over the logarithm of the rank, negated, by least
+    /// squares over the hottest tenth, 5,000 at most. `None` where even the hottest page has fewer
+    /// than five accesses.
     pub zipf: Option<f64>,
 }
 

@@ -7,7 +7,8 @@ const INTERVALS: usize = 256;
 /// First length of an interval. Unit: picoseconds.
 const FIRST_PS: u64 = 1_000;
 
-/// Reads and writes in intervals of equal length, which doubles as the trace grows: memory stays the same.
+/// Reads and writes in intervals of equal length, which doubles as the trace grows: memory stays
+/// the same.
 #[derive(Clone, Debug)]
 pub struct Profile {
     counts: [Vec<u64>; 2],

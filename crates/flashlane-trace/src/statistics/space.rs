@@ -8,7 +8,8 @@ use crate::record::Record;
 
 /// Page of the footprint. Unit: bytes.
 const PAGE_BYTES: u64 = 4096;
-/// What counts of the length of a request, as in the simulator; so that memory and time have bounds whatever a file says.
+/// What counts of the length of a request, as in the simulator; so that memory and time have bounds
+/// whatever a file says.
 /// Unit: bytes.
 const LENGTH_BYTES_MAX: u64 = 16 << 20;
 /// Requests whose ends may be continued.

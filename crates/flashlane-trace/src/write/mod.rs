@@ -90,8 +90,8 @@ impl OutputFormat {
         OutputFormat::ALL.iter().copied().find(|format| format.info().endings.iter().any(has))
     }
 
-    /// A writer to `out`, which is compressed by `codec`. Fio's logs call device n `files[n]`; without a name there it
-    /// is `device` and its number.
+    /// A writer to `out`, which is compressed by `codec`. Fio's logs call device n `files[n]`;
+    /// without a name there it is `device` and its number.
     ///
     /// # Errors
     /// Those of the file. Parquet is compressed inside, and refuses any codec but [`Codec::Plain`].

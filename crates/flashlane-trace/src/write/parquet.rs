@@ -1,4 +1,5 @@
-//! Parquet: `t_ns`, `op`, `offset`, `length`, `device`, a row for each request, pages compressed by Zstandard.
+//! Parquet: `t_ns`, `op`, `offset`, `length`, `device`, a row for each request, pages compressed by
+//! Zstandard.
 
 use std::io::{self, Write};
 use std::sync::Arc;

@@ -18,7 +18,8 @@ pub struct CacheConfig {
     /// flows are served as with `cache = "off"`.
     pub capacity: ByteSize,
     /// Dirty data on its way to flash at most, as pages per plane of the device; a write that would
-    /// exceed it waits. With `sharing = "equal-partitioning"` each flow has such a bound. Range: 1..=65536.
+    /// exceed it waits. With `sharing = "equal-partitioning"` each flow has such a bound. Range:
+    /// 1..=65536.
     pub write_back_pages_per_plane: u32,
     /// Send the first write of a page to flash at once and keep only rewritten ("hot") pages dirty.
     pub eager_write_back: bool,
@@ -46,8 +47,8 @@ impl Default for CacheConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheMechanism {
-    /// Pages stay while there is room: reads hit, rewrites merge, `eager_write_back` sends cold pages
-    /// to flash early. The least recently used page leaves first.
+    /// Pages stay while there is room: reads hit, rewrites merge, `eager_write_back` sends cold
+    /// pages to flash early. The least recently used page leaves first.
     Advanced,
     /// A destaging buffer: every page that is written goes to flash at once and leaves when it is
     /// there. Flows that cache reads are refused.

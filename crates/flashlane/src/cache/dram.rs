@@ -2,8 +2,8 @@
 //!
 //! An access is made of pieces, one a cached page. A piece in the open row of its bank costs the
 //! column latency, another one opens its row first, and closes the one before. Rows of different
-//! banks open side by side; data moves over the bus in the order of the accesses. With a partitioned
-//! cache every flow has a queue of its own, and the flows take turns.
+//! banks open side by side; data moves over the bus in the order of the accesses. With a
+//! partitioned cache every flow has a queue of its own, and the flows take turns.
 
 use std::collections::VecDeque;
 
@@ -53,8 +53,8 @@ pub(crate) struct DramAccess {
 pub(crate) enum DramUse {
     /// It is the next one.
     Begun(DramAccess),
-    /// It waits for the turn of its flow. The access whose turn has come begins, if there is one: it may be of
-    /// another flow.
+    /// It waits for the turn of its flow. The access whose turn has come begins, if there is one:
+    /// it may be of another flow.
     Queued(Option<DramAccess>),
 }
 
@@ -109,7 +109,8 @@ impl Dram {
         }
     }
 
-    /// Starts an access on behalf of a flow, or queues it where flows take turns. `done` happens when it is over.
+    /// Starts an access on behalf of a flow, or queues it where flows take turns. `done` happens
+    /// when it is over.
     pub(super) fn ask(
         &mut self,
         now: Time,
@@ -156,7 +157,8 @@ impl Dram {
         self.queues[flow as usize].push_back(Job { pieces: list, done });
     }
 
-    /// The access of the flow whose turn it is, unless one has just begun, and when the next flow may have its turn.
+    /// The access of the flow whose turn it is, unless one has just begun, and when the next flow
+    /// may have its turn.
     fn start(&mut self, now: Time) -> Option<(DramAccess, Time)> {
         if self.busy {
             return None;

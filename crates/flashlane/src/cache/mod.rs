@@ -4,10 +4,11 @@
 //! Slots of one page, least recently used leaves first; changed pages are written back when they
 //! leave, and (`eager_write_back`) at once on the first write of an epoch, so that only pages
 //! rewritten within the epoch stay changed. A simple cache writes every page back at once and keeps
-//! none. Data on its way to flash is bounded; writes beyond the bound wait. Flows share all of it or
-//! have a pool each. Invariants: a slot belongs to one flow's page; the bound counts exactly the
+//! none. Data on its way to flash is bounded; writes beyond the bound wait. Flows share all of it
+//! or have a pool each. Invariants: a slot belongs to one flow's page; the bound counts exactly the
 //! sectors of write-backs under way. Source: MQSim (FAST'18) section 4.2.1.
 
+mod audit;
 pub(crate) mod config;
 mod dram;
 mod flush;
@@ -24,7 +25,7 @@ use flashlane_engine::{Array, EventQueue, NONE, Slab, Time};
 use crate::compat::CompatConfig;
 use crate::event::Event;
 use crate::layout::Geometry;
-use crate::transaction::{Op, Place, Source, Transaction};
+use crate::transaction::{Place, Transaction};
 use config::{CacheConfig, CacheMechanism, CacheMode};
 use dram::{Dram, Piece};
 pub(crate) use dram::{DramAccess, DramUse};
@@ -163,8 +164,8 @@ impl Cache {
         matches!(self.modes[flow as usize], CacheMode::Read | CacheMode::WriteRead)
     }
 
-    /// A read of some sectors of a page. Returns the sectors that flash has to give; the others join the memory
-    /// access that is put together.
+    /// A read of some sectors of a page. Returns the sectors that flash has to give; the others
+    /// join the memory access that is put together.
     #[inline]
     pub(crate) fn read(&mut self, flow: u16, lpa: u32, mask: u64) -> u64 {
         let (slot, held) = self.slots(flow).lookup(lpa);
@@ -175,7 +176,8 @@ impl Cache {
         mask & !hit
     }
 
-    /// A write that goes past the cache: what the cache holds of the page for later reads is brought up to date.
+    /// A write that goes past the cache: what the cache holds of the page for later reads is
+    /// brought up to date.
     #[inline]
     pub(crate) fn pass(&mut self, flow: u16, lpa: u32, mask: u64) {
         if self.modes[flow as usize] == CacheMode::Read {
@@ -208,8 +210,8 @@ impl Cache {
         if changed { Room::Behind { flow: owner, lpa } } else { Room::Free }
     }
 
-    /// A changed page leaves the pool of a flow; `write` is its write-back, which starts when the page is out of the
-    /// memory.
+    /// A changed page leaves the pool of a flow; `write` is its write-back, which starts when the
+    /// page is out of the memory.
     pub(crate) fn evict(&mut self, flow: u16, write: u32, transactions: &mut Slab<Transaction>) {
         let tr = &mut transactions[write];
         let slot = self.slots(flow).remove(tr.lpa);
@@ -221,7 +223,8 @@ impl Cache {
         self.leaving.push(Piece::of(slot, tr.mask()));
     }
 
-    /// The host writes some sectors of a page, which has room. They join the memory access that is put together.
+    /// The host writes some sectors of a page, which has room. They join the memory access that is
+    /// put together.
     #[inline]
     pub(crate) fn write(&mut self, flow: u16, lpa: u32, mask: u64, now: Time) -> Written {
         let (slot, before) = self.slots(flow).write(lpa, flow, mask);
@@ -246,8 +249,8 @@ impl Cache {
         self.pieces.push(Piece::of(slot, mask));
     }
 
-    /// A write-back starts, of those sectors in `mask` that the cache holds of the page of the new transaction `id`.
-    /// They count as under way from now on.
+    /// A write-back starts, of those sectors in `mask` that the cache holds of the page of the new
+    /// transaction `id`. They count as under way from now on.
     pub(crate) fn start_write_back(
         &mut self,
         id: u32,
@@ -265,8 +268,8 @@ impl Cache {
         self.write_backs.add(id, transactions);
     }
 
-    /// A write-back is on flash: its page is unchanged unless it was written again. Flushes that are over now are
-    /// added to `over`.
+    /// A write-back is on flash: its page is unchanged unless it was written again. Flushes that
+    /// are over now are added to `over`.
     pub(crate) fn end_write_back(
         &mut self,
         tr: &Transaction,
@@ -302,14 +305,15 @@ impl Cache {
         self.slots(flow).dirty_pages(flow)
     }
 
-    /// A flush of everything that the flow has written so far. True if the request has to wait for write-backs; these
-    /// tell when it is over.
+    /// A flush of everything that the flow has written so far. True if the request has to wait for
+    /// write-backs; these tell when it is over.
     pub(crate) fn flush(&mut self, flow: u16, request: u32) -> bool {
         self.flushes[flow as usize].flush(request)
     }
 
     /// Trimmed sectors leave the cache, and the write-backs of the page that have no place on flash
-    /// yet: these would bring them back. What is trimmed counts for the bound until its write-back is over.
+    /// yet: these would bring them back. What is trimmed counts for the bound until its write-back
+    /// is over.
     pub(crate) fn trim(
         &mut self,
         flow: u16,
@@ -334,7 +338,8 @@ impl Cache {
         !self.pieces.is_empty()
     }
 
-    /// Starts the memory access that has been put together, or queues it; `done` happens when it is over.
+    /// Starts the memory access that has been put together, or queues it; `done` happens when it is
+    /// over.
     pub(crate) fn access(
         &mut self,
         now: Time,
@@ -347,7 +352,8 @@ impl Cache {
         used
     }
 
-    /// Has evicted pages leave the memory, if there are any. [`Event::EvictionRead`] tells when they are out.
+    /// Has evicted pages leave the memory, if there are any. [`Event::EvictionRead`] tells when
+    /// they are out.
     #[inline]
     pub(crate) fn read_evicted(
         &mut self,
@@ -390,32 +396,5 @@ impl Cache {
     /// Pages that were evicted.
     pub(crate) fn evictions(&self) -> u64 {
         self.evictions
-    }
-
-    /// Checks the counters of the cache.
-    pub(crate) fn audit(&self, transactions: &Slab<Transaction>) {
-        let mut under_way = vec![0; self.pools.len()];
-        let mut write_backs = Vec::new();
-        for (id, tr) in transactions.iter() {
-            if tr.source == Source::Cache && tr.op == Op::Program {
-                let pool = usize::from(tr.flow) % under_way.len();
-                under_way[pool] += u64::from(tr.counted_sectors);
-                assert!(tr.sectors() <= tr.counted_sectors, "trims only take sectors away");
-                write_backs.push(id);
-            }
-        }
-        self.write_backs.audit(&write_backs, transactions);
-        for (pool, under_way) in self.pools.iter().zip(under_way) {
-            pool.audit(under_way);
-        }
-        self.audit_slots();
-    }
-
-    /// No request may be left waiting at the end.
-    pub(crate) fn audit_end(&self) {
-        for pool in &self.pools {
-            pool.audit_end();
-        }
-        assert!(self.dram.is_drained(), "no access waits for its turn");
     }
 }

@@ -169,8 +169,8 @@ impl Slots {
         at
     }
 
-    /// Host data for a page: merged, changed, just used. The slot, and the state of the page if it was
-    /// cached.
+    /// Host data for a page: merged, changed, just used. The slot, and the state of the page if it
+    /// was cached.
     pub(super) fn write(&mut self, lpa: u32, flow: u16, mask: u64) -> (u32, Option<SlotState>) {
         self.version = self.version.wrapping_add(1);
         let Some(at) = self.index.get(lpa) else {
@@ -259,8 +259,8 @@ impl Slots {
         *slot
     }
 
-    /// A write-back is on flash; the page is unchanged if it is still of that version, and leaves with
-    /// `drop`.
+    /// A write-back is on flash; the page is unchanged if it is still of that version, and leaves
+    /// with `drop`.
     pub(super) fn end_write_back(&mut self, lpa: u32, version: u32, drop: bool) {
         let Some(at) = self.index.get(lpa) else { return };
         let slot = &mut self.slots[at as usize];
@@ -272,8 +272,8 @@ impl Slots {
         }
     }
 
-    /// Changed pages of a flow, least recently used first. Looks at the pages that were used since the
-    /// oldest of them was.
+    /// Changed pages of a flow, least recently used first. Looks at the pages that were used since
+    /// the oldest of them was.
     pub(super) fn dirty_pages(&self, flow: u16) -> Vec<u32> {
         let count = self.dirty.get(usize::from(flow)).map_or(0, |&count| count as usize);
         let mut pages = Vec::with_capacity(count);

@@ -3,6 +3,7 @@
 use flashlane_units::ByteSize;
 
 use super::*;
+use crate::transaction::{Op, Source};
 
 const PAGE: u64 = u64::MAX >> (64 - 8);
 
@@ -15,8 +16,8 @@ struct Stage {
 }
 
 impl Stage {
-    /// Pages of 8 sectors; flows that write and read through so many slots. One page may be under way to flash
-    /// before others wait.
+    /// Pages of 8 sectors; flows that write and read through so many slots. One page may be under
+    /// way to flash before others wait.
     fn new(config: CacheConfig, compat: &CompatConfig, slots: u64, flows: usize) -> Self {
         let geometry = Geometry {
             channels: 1,
@@ -58,8 +59,8 @@ impl Stage {
         id
     }
 
-    /// The host writes sectors of a page. Returns the pages that are written back for it: the one that leaves, the
-    /// one that goes at once.
+    /// The host writes sectors of a page. Returns the pages that are written back for it: the one
+    /// that leaves, the one that goes at once.
     fn write(&mut self, lpa: u32, mask: u64) -> (Option<u32>, Option<u32>) {
         let leaves = match self.cache.make_room(0, lpa) {
             Room::Free => None,

@@ -1,5 +1,5 @@
-//! Requests that take no time: those of the past, which left their state in the cache, and those of a
-//! run without time. A page that goes to flash is there at once.
+//! Requests that take no time: those of the past, which left their state in the cache, and those of
+//! a run without time. A page that goes to flash is there at once.
 
 use super::{Cache, SlotState};
 use crate::cache::config::CacheMode;
@@ -38,8 +38,8 @@ impl Cache {
         true
     }
 
-    /// A write of some sectors of a page. `written` is told of every page that went to flash: its flow, the
-    /// page and the sectors.
+    /// A write of some sectors of a page. `written` is told of every page that went to flash: its
+    /// flow, the page and the sectors.
     pub(crate) fn recall_write(
         &mut self,
         flow: u16,

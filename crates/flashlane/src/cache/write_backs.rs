@@ -7,8 +7,8 @@ use crate::transaction::Transaction;
 /// Chains that a cache has at least and at most.
 const CHAINS: std::ops::RangeInclusive<u64> = 16..=1 << 16;
 
-/// Every write-back under way is in one chain, which the low bits of its page name: pages side by side are in
-/// different ones. The links of the chains are in the transactions.
+/// Every write-back under way is in one chain, which the low bits of its page name: pages side by
+/// side are in different ones. The links of the chains are in the transactions.
 #[derive(Clone, Debug)]
 pub(super) struct WriteBacks {
     /// The newest write-back of each chain, or [`NONE`]. A power of two of them.

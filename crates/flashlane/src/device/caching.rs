@@ -1,4 +1,5 @@
-//! Host data and the data cache: reads ask it first, writes end in it, and what it writes back goes to flash.
+//! Host data and the data cache: reads ask it first, writes end in it, and what it writes back goes
+//! to flash.
 
 use flashlane_engine::NONE;
 
@@ -134,8 +135,8 @@ impl Device {
         self.requests[id].next_page == count
     }
 
-    /// Makes room for a page. A changed page that has to leave is written back once it is out of the memory. False if
-    /// every page is on its way to flash.
+    /// Makes room for a page. A changed page that has to leave is written back once it is out of
+    /// the memory. False if every page is on its way to flash.
     #[inline]
     fn make_cache_room(&mut self, flow: u16, lpa: u32) -> bool {
         match self.cache.make_room(flow, lpa) {

@@ -9,8 +9,9 @@ use crate::flash::{ArrayEnd, DiePlace, Next};
 use crate::transaction::{Op, Source};
 
 impl Device {
-    /// Sends the command that the scheduler formed, of several pages or one that interrupts another. The channel must be
-    /// free. With `interrupts`, the die runs a program or an erase that is suspended first.
+    /// Sends the command that the scheduler formed, of several pages or one that interrupts
+    /// another. The channel must be free. With `interrupts`, the die runs a program or an erase
+    /// that is suspended first.
     #[inline(never)]
     pub(super) fn issue(&mut self, at: DiePlace, interrupts: bool) {
         for &id in self.scheduler.batch() {
@@ -34,8 +35,8 @@ impl Device {
         }
     }
 
-    /// Sends a command of one page to a die that is idle. The channel must be free. `lone`: the transaction was
-    /// in no queue, and nothing else waits for the channel.
+    /// Sends a command of one page to a die that is idle. The channel must be free. `lone`: the
+    /// transaction was in no queue, and nothing else waits for the channel.
     #[inline(always)]
     pub(super) fn issue_page(&mut self, at: DiePlace, id: u32, lone: bool) {
         let tr = &mut self.transactions[id];
@@ -172,8 +173,8 @@ impl Device {
         }
     }
 
-    /// The array read of a die is done: programs what it read at its new place, if all of it is to be
-    /// moved inside its plane. False if the data has to cross the channel.
+    /// The array read of a die is done: programs what it read at its new place, if all of it is to
+    /// be moved inside its plane. False if the data has to cross the channel.
     fn copy_back(&mut self, die: u32, head: u32) -> bool {
         if self.flash.is_suspended(die) || !self.all_can_stay(head) {
             return false;
@@ -200,8 +201,8 @@ impl Device {
         true
     }
 
-    /// Pages read together can be programmed at once: all are moved by collection, and their targets
-    /// come next in their blocks.
+    /// Pages read together can be programmed at once: all are moved by collection, and their
+    /// targets come next in their blocks.
     fn all_can_stay(&self, mut id: u32) -> bool {
         while id != NONE {
             let tr = &self.transactions[id];

@@ -1,4 +1,5 @@
-//! Work goes to the flash: what is ready enters the scheduler, and the commands that it forms are sent.
+//! Work goes to the flash: what is ready enters the scheduler, and the commands that it forms are
+//! sent.
 
 use super::{Device, moment};
 use crate::flash::DiePlace;
@@ -50,7 +51,8 @@ impl Device {
         self.scheduler.completed(surroundings!(self), id);
     }
 
-    /// The policy wanted to be woken now. A void alarm takes no time: it must not make a finished simulation longer.
+    /// The policy wanted to be woken now. A void alarm takes no time: it must not make a finished
+    /// simulation longer.
     pub(super) fn on_alarm(&mut self, before: Time) {
         if !self.scheduler.wake(surroundings!(self)) {
             self.now = before;
@@ -101,8 +103,8 @@ impl Device {
         let mut look = self.scheduler.look(surroundings!(self), channel, reads);
         while let Look::Pointless { die, visit, rest } = look {
             self.settle_cancelled(die);
-            // The policy may have decided for collection whose pages need not move any more. Nothing
-            // else would ask it again: what it left in its queues would wait for ever.
+            // The policy may have decided for collection whose pages need not move any more.
+            // Nothing else would ask it again: what it left in its queues would wait for ever.
             self.offer_at(self.flash.place_of(die));
             look = self.scheduler.look_on(surroundings!(self), visit, rest);
         }

@@ -1,5 +1,5 @@
-//! Measuring a drive: readings of what all stages have done, taken where the window opens and ends, and what the
-//! summary is made of.
+//! Measuring a drive: readings of what all stages have done, taken where the window opens and ends,
+//! and what the summary is made of.
 
 use flashlane_engine::Time;
 
@@ -14,7 +14,8 @@ use crate::metrics::window::Edge;
 use crate::transaction::Place;
 
 impl Device {
-    /// What has been done up to `at`: everything that happens at that instant has happened, and nothing later.
+    /// What has been done up to `at`: everything that happens at that instant has happened, and
+    /// nothing later.
     pub(crate) fn read(&self, at: Time) -> Reading {
         let mut flows: Vec<FlowReading> = self
             .host

@@ -1,11 +1,11 @@
 //! The whole simulated system, and the one `match` over everything that can happen in it.
 //!
-//! The files beside this one hand the outcome of one stage to the next: [`requests`] and [`queue_pairs`] or [`sata`]
-//! tell the story of a request from its arrival to its completion.
+//! The files beside this one hand the outcome of one stage to the next: [`requests`] and
+//! [`queue_pairs`] or [`sata`] tell the story of a request from its arrival to its completion.
 //!
-//! Calls go down the pipeline (`host` -> `interface` -> `cache` -> `ftl` -> `scheduler` -> `flash`),
-//! completions come back as events. A stage never holds a reference to another stage. Some stages still add methods
-//! to [`Device`] in their own folders.
+//! Calls go down the pipeline (`host` -> `interface` -> `cache` -> `ftl` -> `scheduler` ->
+//! `flash`), completions come back as events. A stage never holds a reference to another stage.
+//! Some stages still add methods to [`Device`] in their own folders.
 
 mod queue_pairs;
 mod requests;
@@ -185,8 +185,9 @@ impl Device {
         self.dispatch_offered();
     }
 
-    /// Handles the next event up to where the host hears of it, and tells what it hears. `None`: nothing is left to
-    /// do. The caller goes on with what [`Up`] asks for and with [`Device::step_over`].
+    /// Handles the next event up to where the host hears of it, and tells what it hears. `None`:
+    /// nothing is left to do. The caller goes on with what [`Up`] asks for and with
+    /// [`Device::step_over`].
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Option<Up> {
         let (now, event) = self.queue.pop()?;
@@ -197,7 +198,8 @@ impl Device {
         Some(self.handle(event, before))
     }
 
-    /// The event is over for the host: starts what has become ready. True if it is time for [`Device::look_around`].
+    /// The event is over for the host: starts what has become ready. True if it is time for
+    /// [`Device::look_around`].
     #[inline(always)]
     pub(crate) fn step_over(&mut self) -> bool {
         self.dispatch_offered();
@@ -271,8 +273,8 @@ impl Device {
         self.next_look - self.until_look
     }
 
-    /// The map of the device: every trigger and what it sets in motion. `before`: the time of the last
-    /// event.
+    /// The map of the device: every trigger and what it sets in motion. `before`: the time of the
+    /// last event.
     #[inline(always)]
     fn handle(&mut self, event: Event, before: Time) -> Up {
         match event {

@@ -1,8 +1,8 @@
-//! Queue pairs over PCIe: the host writes an entry and rings a doorbell, the device fetches the entry and the data of
-//! a write from host memory, and sends data and completion back.
+//! Queue pairs over PCIe: the host writes an entry and rings a doorbell, the device fetches the
+//! entry and the data of a write from host memory, and sends data and completion back.
 //!
-//! Everything that crosses the link goes through here. Host memory answers what has arrived there before anything else
-//! goes down the link (`answer`).
+//! Everything that crosses the link goes through here. Host memory answers what has arrived there
+//! before anything else goes down the link (`answer`).
 
 use flashlane_engine::{Sequence, Time};
 
@@ -35,8 +35,8 @@ impl Device {
         self.queue.schedule_at(arrives, place, Event::Doorbell { flow });
     }
 
-    /// An event is over but for the doorbell that it set off. Nearly always the doorbell is the next event: then it
-    /// need not go through the queue.
+    /// An event is over but for the doorbell that it set off. Nearly always the doorbell is the
+    /// next event: then it need not go through the queue.
     #[inline(always)]
     pub(crate) fn ring(&mut self) {
         let Some(ringing) = self.ringing.take() else { return };
@@ -179,8 +179,8 @@ impl Device {
         }
     }
 
-    /// A completion entry is in host memory. The host acknowledges it, and writes the entries for which there is room
-    /// now.
+    /// A completion entry is in host memory. The host acknowledges it, and writes the entries for
+    /// which there is room now.
     #[inline(always)]
     pub(super) fn on_completion(&mut self, id: u32) -> Up {
         if self.interface.is_sata() {

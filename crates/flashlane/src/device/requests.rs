@@ -1,5 +1,5 @@
-//! The life of a request outside of queues and links: it arrives, its device work begins and ends, the host sees its
-//! completion.
+//! The life of a request outside of queues and links: it arrives, its device work begins and ends,
+//! the host sees its completion.
 
 use flashlane_engine::{Sequence, Time};
 
@@ -74,8 +74,9 @@ impl Device {
         }
     }
 
-    /// Prefetches what is kept of the page of a request. A mapping is looked up as soon as the firmware is done:
-    /// memory takes longer, so it is prefetched a request ahead where the next request is known.
+    /// Prefetches what is kept of the page of a request. A mapping is looked up as soon as the
+    /// firmware is done: memory takes longer, so it is prefetched a request ahead where the next
+    /// request is known.
     #[inline]
     fn prefetch_upcoming(&self, flow: u16, sector: u64) {
         let first_lpa = self.layout.flows[flow as usize].first_lpa;

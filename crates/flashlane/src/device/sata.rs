@@ -1,5 +1,6 @@
-//! A SATA drive: a command goes through the adapter, gets a tag, and crosses the link of the drive; its completion
-//! comes back the same way and frees the tag. With `compat.sata_over_pcie` commands and completions cross the PCIe link.
+//! A SATA drive: a command goes through the adapter, gets a tag, and crosses the link of the drive;
+//! its completion comes back the same way and frees the tag. With `compat.sata_over_pcie` commands
+//! and completions cross the PCIe link.
 
 use super::{Device, context};
 use crate::event::{Event, Up};

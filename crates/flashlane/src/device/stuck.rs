@@ -1,4 +1,5 @@
-//! A drive that cannot finish its work: flows that starve, and the error that says what waits for what.
+//! A drive that cannot finish its work: flows that starve, and the error that says what waits for
+//! what.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +16,8 @@ impl Device {
         for flow in self.host.idle_flows(self.now) {
             let sata = self.interface.sata();
             let queued = sata.map_or_else(BTreeSet::new, Sata::queued);
-            // SATA has one queue for all flows. A command in it waits for those before it, however long that takes.
+            // SATA has one queue for all flows. A command in it waits for those before it, however
+            // long that takes.
             let oldest = self
                 .requests
                 .iter()

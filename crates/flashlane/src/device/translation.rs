@@ -33,7 +33,8 @@ impl Device {
         self.translate(write);
     }
 
-    /// Looks up the mapping of a transaction's logical page; the transaction goes on now, or later by itself.
+    /// Looks up the mapping of a transaction's logical page; the transaction goes on now, or later
+    /// by itself.
     pub(super) fn translate(&mut self, id: u32) {
         self.ftl.translate(&mut moment!(self), id);
         self.hand_on();

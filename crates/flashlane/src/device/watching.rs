@@ -40,7 +40,8 @@ impl Device {
         }
     }
 
-    /// What the device has done up to `at`, and the chips that each flow may write to, where sets of chips move.
+    /// What the device has done up to `at`, and the chips that each flow may write to, where sets
+    /// of chips move.
     fn counters(&self, at: Time) -> (Counters, Vec<Option<u32>>) {
         let free = self.ftl.free_blocks();
         let flash = self.flash.counters();
@@ -148,8 +149,8 @@ impl Device {
         observer.translation_program(id, tr);
     }
 
-    /// The memory of the data cache, busy until `free`, began an access now or will then, which ends at `end`.
-    /// It was asked for at `asked`, or has waited for its turn.
+    /// The memory of the data cache, busy until `free`, began an access now or will then, which
+    /// ends at `end`. It was asked for at `asked`, or has waited for its turn.
     #[cold]
     pub(super) fn observe_dram(
         &mut self,

@@ -113,7 +113,8 @@ impl Command {
 pub struct Completion {
     /// What the submitter knows the command by.
     pub cookie: u64,
-    /// When each stage of it happened. `record.flow` is the tenant, `record.complete_ps` the time of the completion.
+    /// When each stage of it happened. `record.flow` is the tenant, `record.complete_ps` the time
+    /// of the completion.
     pub record: RequestRecord,
 }
 

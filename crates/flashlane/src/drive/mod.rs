@@ -1,29 +1,34 @@
 //! A drive by itself: commands go in at the times that the caller says, completions come out.
 //!
-//! [`crate::simulate`] loads a drive with the flows of a workload file. Other programs (host simulators, programs in
-//! virtual time, learned policies) bring the load themselves and use [`Drive`].
+//! [`crate::simulate`] loads a drive with the flows of a workload file. Other programs (host
+//! simulators, programs in virtual time, learned policies) bring the load themselves and use
+//! [`Drive`].
 //!
 //! # The order of ties
 //!
-//! Two events of one picosecond happen in the order in which they were scheduled. For a caller that means:
+//! Two events of one picosecond happen in the order in which they were scheduled. For a caller that
+//! means:
 //!
 //! - [`Drive::advance`] is inclusive: it handles every event up to and including `until`.
-//! - A command that is submitted for a time after [`Drive::now`] enters the drive at that time, after everything that
-//!   was scheduled for the same time before it was submitted.
-//! - A command that is submitted for the time [`Drive::now`] enters at once. After [`Drive::step`] has returned a
-//!   completion, that is before the completion is over for the drive, as a host reacts within its completion handler;
-//!   after [`Drive::advance`] it is after all events of that time so far.
-//! - [`Drive::schedule`] is for arrivals by the clock: a command for [`Drive::now`] enters after everything that is
-//!   scheduled for that time, as one for a later time does.
-//! - Commands that are submitted for time 0 before the first step are there before the drive begins.
+//! - A command that is submitted for a time after [`Drive::now`] enters the drive at that time,
+//!   after everything that was scheduled for the same time before it was submitted.
+//! - A command that is submitted for the time [`Drive::now`] enters at once. After [`Drive::step`]
+//!   has returned a completion, that is before the completion is over for the drive, as a host
+//!   reacts within its completion handler; after [`Drive::advance`] it is after all events of that
+//!   time so far.
+//! - [`Drive::schedule`] is for arrivals by the clock: a command for [`Drive::now`] enters after
+//!   everything that is scheduled for that time, as one for a later time does.
+//! - Commands that are submitted for time 0 before the first step are there before the drive
+//!   begins.
 //!
 //! So the same calls give the same completions, at the same picosecond.
-//! [`Observe::submissions`](crate::observe::Observe::submissions) records what the flows of a run submit in just this
-//! form, and [`Drive::replay`] submits it again.
+//! [`Observe::submissions`](crate::observe::Observe::submissions) records what the flows of a run
+//! submit in just this form, and [`Drive::replay`] submits it again.
 
 pub(crate) mod command;
 pub(crate) mod recording;
 mod replay;
+mod step;
 
 use flashlane_engine::Time;
 
@@ -43,8 +48,9 @@ use crate::run::{Prepared, RunOptions, Warmup};
 use crate::workload::{Planned, SourceReport};
 use flashlane_units::RequestOp;
 
-/// Who shares a drive: a flow of a workload file. Where it has a source of requests, that says only what the tenant has
-/// done before (what the drive holds of it, what its caches hold); the requests are the caller's.
+/// Who shares a drive: a flow of a workload file. [`Tenant::named`](FlowConfig::named) makes one.
+/// Where it has a source of requests, that says only what the tenant has done before (what the
+/// drive holds of it, what its caches hold); the requests are the caller's.
 pub type Tenant = FlowConfig;
 
 /// How to make a drive.
@@ -68,6 +74,55 @@ pub enum Report {
 }
 
 /// A drive that is stepped from outside.
+///
+/// ```
+/// use flashlane::config::load::{Overrides, device};
+/// use flashlane::drive::{Command, Drive, Tenant};
+/// use flashlane::{Error, Time};
+///
+/// // A preset or a device file, and two tenants that share the drive.
+/// let config = device("tiny", &Overrides::default())?.config;
+/// let tenants = [Tenant::named("writer"), Tenant::named("reader")];
+/// let mut drive = Drive::new(&config, &tenants, 1)?;
+///
+/// // Every 10 us a write of one tenant and a read of the other: 8 sectors are 4 KiB.
+/// for i in 0..100 {
+///     let at = Time(i * 10_000_000); // Unit: picoseconds.
+///     drive.submit(at, 0, Command::write(i * 8, 8), i).expect("a valid command");
+///     drive.submit(at, 1, Command::read(i * 8, 8), 100 + i).expect("a valid command");
+/// }
+///
+/// // Up to 200 us at once, then event by event. A read that ends is followed by another one.
+/// let mut completions = Vec::new();
+/// drive.advance(Time(200_000_000), &mut completions)?;
+/// let snapshot = drive.snapshot()?;
+/// let (mut seen, mut more) = (completions.len(), 50);
+/// while drive.step(&mut completions)?.is_some() {
+///     for done in &completions[seen..] {
+///         if done.record.flow == 1 && more > 0 {
+///             more -= 1;
+///             let read = Command::read(more * 64, 8);
+///             drive.submit(drive.now(), 1, read, 200 + more).expect("a valid command");
+///         }
+///     }
+///     seen = completions.len();
+/// }
+/// assert_eq!((completions.len(), drive.outstanding()), (250, 0));
+///
+/// let summary = drive.summary()?;
+/// for flow in &summary.flows {
+///     let latency = &flow.response_time_us;
+///     println!("{}: {} requests, mean {:.1} us", flow.name, latency.count, latency.mean);
+/// }
+/// assert_eq!(summary.requests_completed, 250);
+///
+/// // Back to 200 us: this time no further reads are submitted.
+/// drive.restore(&snapshot);
+/// completions.clear();
+/// drive.advance(Time(1_000_000_000_000), &mut completions)?;
+/// assert_eq!(drive.summary()?.requests_completed, 200);
+/// # Ok::<(), Error>(())
+/// ```
 pub struct Drive {
     device: Device,
     config: DeviceConfig,
@@ -91,7 +146,8 @@ impl Drive {
     /// A preconditioned drive at time 0.
     ///
     /// # Errors
-    /// [`Error::Config`] for a configuration that is refused, [`Error::Trace`] for a trace that cannot be read.
+    /// [`Error::Config`] for a configuration that is refused, [`Error::Trace`] for a trace that
+    /// cannot be read.
     pub fn new(device: &DeviceConfig, tenants: &[Tenant], seed: u64) -> Result<Self, Error> {
         Self::with_options(device, tenants, seed, &DriveOptions::default())
     }
@@ -145,8 +201,8 @@ impl Drive {
         self.device.layout.flows.get(tenant).map_or(0, |space| space.sectors)
     }
 
-    /// Submits a command of a tenant for a time. `cookie` comes back with the completion; the drive does not look at
-    /// it.
+    /// Submits a command of a tenant for a time. `cookie` comes back with the completion; the drive
+    /// does not look at it.
     ///
     /// # Errors
     /// By value; the drive is then as it was before.
@@ -169,7 +225,8 @@ impl Drive {
         Ok(())
     }
 
-    /// As [`Drive::submit`], but a command for [`Drive::now`] enters after everything that is scheduled for that time.
+    /// As [`Drive::submit`], but a command for [`Drive::now`] enters after everything that is
+    /// scheduled for that time.
     ///
     /// # Errors
     /// As [`Drive::submit`].
@@ -213,88 +270,6 @@ impl Drive {
         Ok(Submission { flow: tenant as u16, planned, cookie })
     }
 
-    /// The time of the next event. `None`: nothing is left to do until something is submitted.
-    #[must_use]
-    pub fn next_event(&self) -> Option<Time> {
-        let inside = self.open.is_some() || !self.begun;
-        if inside { Some(self.device.now) } else { self.device.queue.next_time() }
-    }
-
-    /// Handles one event, and adds what completes to `completions`. `None` if there was none to handle. What the
-    /// caller submits for [`Drive::now`] before the next call is the host's reaction to the event.
-    ///
-    /// # Errors
-    /// [`Error::Stuck`] where the drive cannot finish its work; the drive is dead then.
-    pub fn step(&mut self, completions: &mut Vec<Completion>) -> Result<Option<Report>, Error> {
-        let stepped = self.settle().and_then(|()| {
-            let Some(at) = self.device.queue.next_time() else { return Ok(None) };
-            self.device.horizon = at;
-            self.open = self.device.step();
-            let report = self.open.map(|up| match up {
-                Up::Nothing | Up::Woken { .. } => Report::Nothing,
-                Up::Arrived { .. } => Report::Arrived,
-                Up::Completed { .. } | Up::TagFreed { .. } => Report::Completed,
-            });
-            self.device.failed().map_or(Ok(report), Err)
-        });
-        self.take_completions(completions);
-        self.dies_with(stepped)
-    }
-
-    /// Handles every event up to and including `until`, and adds what completes to `completions`, in order.
-    ///
-    /// # Errors
-    /// As [`Drive::step`].
-    pub fn advance(&mut self, until: Time, completions: &mut Vec<Completion>) -> Result<(), Error> {
-        let advanced = self.advance_to(until);
-        self.take_completions(completions);
-        self.dies_with(advanced)
-    }
-
-    fn advance_to(&mut self, until: Time) -> Result<(), Error> {
-        self.settle()?;
-        self.device.horizon = until;
-        while self.device.queue.next_time().is_some_and(|at| at <= until) {
-            self.open = self.device.step();
-            self.settle()?;
-        }
-        Ok(())
-    }
-
-    /// Ends the event that the caller could react to.
-    fn settle(&mut self) -> Result<(), Error> {
-        if self.dead {
-            return Err(Error::Stuck(Refused::Dead.to_string()));
-        }
-        if !self.begun {
-            self.begun = true;
-            self.device.schedule_ringing();
-            self.device.start();
-        }
-        match self.open.take() {
-            None => return Ok(()),
-            Some(Up::Nothing | Up::TagFreed { .. }) => {}
-            Some(Up::Completed { .. }) => self.device.completion_over(),
-            Some(Up::Arrived { .. } | Up::Woken { .. }) => self.device.ring(),
-        }
-        if self.device.step_over() {
-            self.device.look_around(&|_| {})?;
-        }
-        self.device.failed().map_or(Ok(()), Err)
-    }
-
-    /// The drive is dead after an error.
-    fn dies_with<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
-        self.dead |= result.is_err();
-        result
-    }
-
-    fn take_completions(&mut self, completions: &mut Vec<Completion>) {
-        if let Some(kept) = &mut self.device.completions {
-            kept.hand_over(completions);
-        }
-    }
-
     /// The state of the drive, to go on from later: with [`Drive::restore`] of this drive.
     ///
     /// # Errors
@@ -311,7 +286,8 @@ impl Drive {
         (self.open, self.begun, self.dead) = (None, snapshot.begun, false);
     }
 
-    /// What the drive has done so far, as the summary of a run that ends now: rates and means are over the whole time.
+    /// What the drive has done so far, as the summary of a run that ends now: rates and means are
+    /// over the whole time.
     ///
     /// # Errors
     /// As [`Drive::step`].
@@ -343,6 +319,11 @@ impl Drive {
         Ok(observed?.blame)
     }
 }
+
+/// Tests run the examples of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/drive.md")]
+struct Page;
 
 impl Prepared<'_> {
     /// The prepared drive, without anybody who loads it.

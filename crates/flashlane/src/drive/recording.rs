@@ -13,8 +13,8 @@ use crate::workload::Planned;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submitted {
     /// How often the drive had reported before: [`Report::Arrived`](super::Report::Arrived) and
-    /// [`Report::Completed`](super::Report::Completed) count. Together with the time this is the place of the command in
-    /// the order of ties.
+    /// [`Report::Completed`](super::Report::Completed) count. Together with the time this is the
+    /// place of the command in the order of ties.
     pub after: u64,
     /// The time that it was submitted for.
     pub at: Time,
@@ -22,11 +22,13 @@ pub struct Submitted {
     pub tenant: u16,
     /// The command.
     pub command: Command,
-    /// By [`Drive::submit`](super::Drive::submit); else by [`Drive::schedule`](super::Drive::schedule).
+    /// By [`Drive::submit`](super::Drive::submit); else by
+    /// [`Drive::schedule`](super::Drive::schedule).
     pub at_once: bool,
 }
 
-/// Takes the recording of a run when the run is over. It keeps 56 bytes for each request; see [`crate::observe::Observe::submissions`].
+/// Takes the recording of a run when the run is over. It keeps 56 bytes for each request; see
+/// [`crate::observe::Observe::submissions`].
 pub type Submissions = Arc<Mutex<Vec<Submitted>>>;
 
 /// Records what the flows of a run submit.
@@ -66,8 +68,8 @@ impl Recorder {
         self.submitted.push((submitted, false));
     }
 
-    /// The oldest pause of a flow is over. What it submits now, if anything, arrives as if it had been submitted when
-    /// the pause began.
+    /// The oldest pause of a flow is over. What it submits now, if anything, arrives as if it had
+    /// been submitted when the pause began.
     pub(crate) fn resume(&mut self, flow: u16, planned: Option<&Planned>) {
         let place = self.pauses.get_mut(&flow).and_then(VecDeque::pop_front);
         if let Some((place, planned)) = place.zip(planned) {

@@ -30,8 +30,9 @@ fn account_of(source: Source) -> usize {
 }
 
 impl Flash {
-    /// The array of a die ends or interrupts the work of a command at `now`: its time belongs to the pages of
-    /// the command in equal parts. Ends of a chip are counted in order of time. Returns the source of the first page.
+    /// The array of a die ends or interrupts the work of a command at `now`: its time belongs to
+    /// the pages of the command in equal parts. Ends of a chip are counted in order of time.
+    /// Returns the source of the first page.
     pub(super) fn die_stops(
         &mut self,
         die: u32,
@@ -65,7 +66,8 @@ impl Flash {
         tr.source
     }
 
-    /// Time that each channel was taken up to `at`. A use counts when it begins: what is left of it comes off.
+    /// Time that each channel was taken up to `at`. A use counts when it begins: what is left of it
+    /// comes off.
     /// Unit: picoseconds.
     pub(crate) fn taken(&self, at: Time, transactions: &Slab<Transaction>) -> Vec<u64> {
         let until = |channel: &Channel| match channel.moving {
@@ -75,7 +77,8 @@ impl Flash {
         self.channels.iter().map(|c| c.taken - until(c).saturating_sub(at).0).collect()
     }
 
-    /// Time that each chip was busy up to `at`, operations that have not ended included. Unit: picoseconds.
+    /// Time that each chip was busy up to `at`, operations that have not ended included. Unit:
+    /// picoseconds.
     pub(crate) fn busy_chips(&self, at: Time) -> Vec<u64> {
         let dies = self.dies.chunks(self.dies_per_chip.get() as usize);
         let mut spans = Vec::new();
@@ -83,8 +86,8 @@ impl Flash {
             let works = dies.iter().filter(|die| die.state == DieState::Array);
             spans.clear();
             spans.extend(works.map(|die| (die.since, die.until.min(at))));
-            // The end of an operation may be noted later, when another die has begun after a pause of the chip. So the union
-            // of the spans counts, and the pause does not.
+            // The end of an operation may be noted later, when another die has begun after a pause
+            // of the chip. So the union of the spans counts, and the pause does not.
             spans.sort_unstable();
             let (mut busy, mut counted) = (account.busy, account.stopped);
             for &(since, until) in &spans {
@@ -96,8 +99,8 @@ impl Flash {
         self.chips.iter().zip(dies).map(busy).collect()
     }
 
-    /// Tells `add` what the arrays that work at `at` have done of their operations, which count when they end:
-    /// chip, flow, account of [`ChipAccount::by_source`], and time in picoseconds.
+    /// Tells `add` what the arrays that work at `at` have done of their operations, which count
+    /// when they end: chip, flow, account of [`ChipAccount::by_source`], and time in picoseconds.
     pub(crate) fn each_unfinished(
         &self,
         at: Time,

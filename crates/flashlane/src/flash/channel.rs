@@ -1,9 +1,9 @@
 //! A channel: one bus that commands, program data and read data share.
 //!
-//! Read commands for idle dies go first, then waiting read data, then the other commands. No order is
-//! strict for ever: after a page of data per die the other commands have their turn, and read data that
-//! others went past ages (see [`Channel::push_data`]). Two ends are no events where nobody would do
-//! anything then: see [`Channel`].
+//! Read commands for idle dies go first, then waiting read data, then the other commands. No order
+//! is strict for ever: after a page of data per die the other commands have their turn, and read
+//! data that others went past ages (see [`Channel::push_data`]). Two ends are no events where
+//! nobody would do anything then: see [`Channel`].
 
 use flashlane_engine::{EventQueue, NONE, Ring, Sequence, Time};
 
@@ -41,9 +41,9 @@ struct Ready {
 
 /// A channel.
 ///
-/// Two ends are no events where nobody would do anything then. The end of a command that nobody waits
-/// for: it becomes an event when somebody does, and is noticed by the next one otherwise. The end of a
-/// read in the array while the channel is busy: the channel looks when it is free.
+/// Two ends are no events where nobody would do anything then. The end of a command that nobody
+/// waits for: it becomes an event when somebody does, and is noticed by the next one otherwise. The
+/// end of a read in the array while the channel is busy: the channel looks when it is free.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
     pub(super) busy: bool,
@@ -73,8 +73,8 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// An idle channel of so many dies. With `strict`, read data does not age: mapping goes before user
-    /// before collection, always.
+    /// An idle channel of so many dies. With `strict`, read data does not age: mapping goes before
+    /// user before collection, always.
     pub(super) fn new(dies: u32, strict: bool) -> Self {
         Self {
             busy: false,
@@ -101,14 +101,15 @@ impl Channel {
 
     /// A page of read data waits.
     ///
-    /// Its turn is the number of pages that the channel has moved so far, plus a page per die for each
-    /// class before its own. So classes go first, but a page waits for at most two pages per die and for
-    /// what the dies hold by then, however busy the channel is.
+    /// Its turn is the number of pages that the channel has moved so far, plus a page per die for
+    /// each class before its own. So classes go first, but a page waits for at most two pages per
+    /// die and for what the dies hold by then, however busy the channel is.
     ///
-    /// Source: the classes are those of MQSim's release, where they are strict. That they age is our
-    /// choice, because strict classes leave collection in its register for ever on a channel that reads
-    /// saturate, and the writes behind it. ONFI leaves the order to the controller; the firmware of the
-    /// Cosmos+ OpenSSD knows no classes and moves read data first come, first served.
+    /// Source: the classes are those of MQSim's release, where they are strict. That they age is
+    /// our choice, because strict classes leave collection in its register for ever on a channel
+    /// that reads saturate, and the writes behind it. ONFI leaves the order to the controller; the
+    /// firmware of the Cosmos+ OpenSSD knows no classes and moves read data first come, first
+    /// served.
     #[inline]
     pub(super) fn push_data(&mut self, class: usize, id: u32) {
         self.pages_waiting += 1;
@@ -191,7 +192,8 @@ pub(crate) enum Next {
 }
 
 impl Flash {
-    /// True if the bus of the channel is in use. Takes notice of the end of a command that was no event.
+    /// True if the bus of the channel is in use. Takes notice of the end of a command that was no
+    /// event.
     #[inline]
     pub(crate) fn channel_busy(&mut self, channel: u32, events: &EventQueue<Event>) -> bool {
         let state = &mut self.channels[channel as usize];
@@ -297,9 +299,10 @@ impl Flash {
         goes_on
     }
 
-    /// The channel is free: what it does next. Read commands for idle dies go first: they are short, and an idle die
-    /// behind a transfer is an array time lost. Then waiting read data, then the other commands; but
-    /// after a page of data per die these have their turn, or reads without end would shut them out.
+    /// The channel is free: what it does next. Read commands for idle dies go first: they are
+    /// short, and an idle die behind a transfer is an array time lost. Then waiting read data, then
+    /// the other commands; but after a page of data per die these have their turn, or reads without
+    /// end would shut them out.
     #[inline(always)]
     pub(crate) fn channel_free(&mut self, cx: &mut Context<'_>, channel: u32) -> Next {
         self.look_at_sensing(cx, channel);

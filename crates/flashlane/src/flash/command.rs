@@ -45,8 +45,8 @@ pub(crate) enum ArrayEnd {
 }
 
 impl Flash {
-    /// Sends a command to a die. The channel must be free. `page`: place of the first page in its block. With
-    /// `interrupt`, the die runs a program or an erase that is suspended first.
+    /// Sends a command to a die. The channel must be free. `page`: place of the first page in its
+    /// block. With `interrupt`, the die runs a program or an erase that is suspended first.
     pub(crate) fn issue(
         &mut self,
         cx: &mut Context<'_>,
@@ -78,8 +78,9 @@ impl Flash {
         self.send_command(cx, die, command, (bus, settle), false);
     }
 
-    /// Sends a command of one page to a die that is idle. The channel must be free. `sectors`: of the page, and those
-    /// that cross the channel. `page`: its place in its block. `lone`: nothing else waits for the channel.
+    /// Sends a command of one page to a die that is idle. The channel must be free. `sectors`: of
+    /// the page, and those that cross the channel. `page`: its place in its block. `lone`: nothing
+    /// else waits for the channel.
     #[inline(always)]
     pub(crate) fn issue_page(
         &mut self,
@@ -98,8 +99,9 @@ impl Flash {
         self.send_command(cx, die, command, (bus, 0), lone);
     }
 
-    /// Takes the channel for a command, and the array of the die for its work after that. The die takes
-    /// the command only after `settle`. Units: picoseconds. `lone`: no queued work waits for the channel.
+    /// Takes the channel for a command, and the array of the die for its work after that. The die
+    /// takes the command only after `settle`. Units: picoseconds. `lone`: no queued work waits for
+    /// the channel.
     #[inline(always)]
     pub(super) fn send_command(
         &mut self,
@@ -169,7 +171,8 @@ impl Flash {
         }
     }
 
-    /// A program or an erase has ended: the die is idle, unless what it sets free is offered at once.
+    /// A program or an erase has ended: the die is idle, unless what it sets free is offered at
+    /// once.
     pub(crate) fn change_ends(&mut self, cx: &mut Context<'_>, die: u32) {
         let channel = u32::from(self.dies[die as usize].channel);
         self.look_at_sensing(cx, channel);
@@ -180,7 +183,8 @@ impl Flash {
         self.dies[die as usize].head = NONE;
     }
 
-    /// Takes the next page off a program or an erase that has ended: the page, its source, and the next one.
+    /// Takes the next page off a program or an erase that has ended: the page, its source, and the
+    /// next one.
     #[inline]
     pub(crate) fn take_page(
         &mut self,

@@ -27,9 +27,10 @@ pub const MAX_PAGES: u64 = (1 << 32) - (1 << 20);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlashConfig {
-    /// Bits per cell, which decide which latency a page has; or `in-place` for 3D XPoint, phase-change
-    /// and other memory that is written where it stands: a page is its media access, nothing is
-    /// erased, mapped or collected, and logical pages are striped over the dies for good.
+    /// Bits per cell, which decide which latency a page has; or `in-place` for 3D XPoint,
+    /// phase-change and other memory that is written where it stands: a page is its media access,
+    /// nothing is erased, mapped or collected, and logical pages are striped over the dies for
+    /// good.
     pub technology: Technology,
     /// Channels. Range: 1..=64.
     pub channels: u32,
@@ -50,8 +51,8 @@ pub struct FlashConfig {
     pub channel_width: ByteSize,
     /// Transfers per second of a channel (NV-DDR2: two per clock).
     pub channel_rate: TransferRate,
-    /// The interface of the chips, which decides how long commands and addresses take; `channel_rate`
-    /// must be one that it allows. Without it the timing of NV-DDR2, at any rate.
+    /// The interface of the chips, which decides how long commands and addresses take;
+    /// `channel_rate` must be one that it allows. Without it the timing of NV-DDR2, at any rate.
     pub channel_class: Option<ChannelClass>,
     /// Time on the channel of command and address of a page, instead of that of the interface.
     pub command_time: Option<Span>,

@@ -25,7 +25,8 @@ impl Flash {
         self.dies[die as usize].suspended.is_some()
     }
 
-    /// The array read of a die is done, and its pages stay in the registers: the first of them, linked by `sibling`.
+    /// The array read of a die is done, and its pages stay in the registers: the first of them,
+    /// linked by `sibling`.
     pub(crate) fn keep_in_registers(&mut self, cx: &mut Context<'_>, die: u32) -> u32 {
         self.die_stops(die, cx.now, cx.transactions);
         let since = self.dies[die as usize].since;
@@ -41,7 +42,8 @@ impl Flash {
         head
     }
 
-    /// Pages in the registers of a die will be programmed: the first of them, linked by `sibling`; or `NONE`.
+    /// Pages in the registers of a die will be programmed: the first of them, linked by `sibling`;
+    /// or `NONE`.
     pub(crate) fn program_later(&mut self, die: u32, first: u32) {
         self.dies[die as usize].registers = first;
     }
@@ -51,8 +53,8 @@ impl Flash {
         std::mem::replace(&mut self.dies[die as usize].registers, NONE)
     }
 
-    /// The next program out of the registers of a die has the pages from `together` on; those from `later` on wait.
-    /// True if the channel is free for it.
+    /// The next program out of the registers of a die has the pages from `together` on; those from
+    /// `later` on wait. True if the channel is free for it.
     pub(crate) fn prepare_copyback(
         &mut self,
         die: u32,
@@ -72,7 +74,8 @@ impl Flash {
         !busy
     }
 
-    /// Sends the program command for pages in registers, without data. `page`: place of the first one in its block.
+    /// Sends the program command for pages in registers, without data. `page`: place of the first
+    /// one in its block.
     pub(crate) fn send_copyback(&mut self, cx: &mut Context<'_>, die: u32, page: u32) {
         let Die { head, op, sectors, .. } = self.dies[die as usize];
         let mut planes = 0;

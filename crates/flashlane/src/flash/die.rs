@@ -9,7 +9,8 @@ use crate::transaction::Op;
 pub(crate) enum DieState {
     /// Nothing.
     Idle,
-    /// A command is on the bus, then the array works. A read stays here until its channel looks at it.
+    /// A command is on the bus, then the array works. A read stays here until its channel looks at
+    /// it.
     Array,
     /// Read data waits for the bus or is on it.
     DataOut,

@@ -53,8 +53,8 @@ pub(crate) struct FlashCounters {
     pub(crate) mapping_reads: u64,
     pub(crate) mapping_programs: u64,
     pub(crate) erases: u64,
-    /// Commands by operation (reads, programs, erases); of one plane, of several, and the same while
-    /// another die of the chip was busy.
+    /// Commands by operation (reads, programs, erases); of one plane, of several, and the same
+    /// while another die of the chip was busy.
     pub(crate) commands: [[u64; 4]; 3],
     pub(crate) program_suspends: u64,
     pub(crate) erase_suspends: u64,
@@ -69,7 +69,8 @@ pub(crate) struct Flash {
     dies: Array<Die>,
     /// What the dies of each chip do.
     sets: Array<DieSets>,
-    /// Chips of each channel at which something waits for a die that is idle, or that it may interrupt, a bit each.
+    /// Chips of each channel at which something waits for a die that is idle, or that it may
+    /// interrupt, a bit each.
     wanted: Array<u64>,
     /// Operations that may be interrupted: the bit of the number of each.
     interruptible: u8,
@@ -157,8 +158,8 @@ impl Flash {
         &self.counters
     }
 
-    /// Sums over the dies of each chip of the array time by source: host, collection, mapping. Operations count when
-    /// they end. Unit: picoseconds.
+    /// Sums over the dies of each chip of the array time by source: host, collection, mapping.
+    /// Operations count when they end. Unit: picoseconds.
     pub(crate) fn array_time_of_chips(&self) -> impl ExactSizeIterator<Item = [u128; 3]> + '_ {
         self.chips.iter().map(|chip| chip.by_source)
     }

@@ -1,4 +1,5 @@
-//! Which dies are idle, which could be interrupted, and for which something waits: a bit each, by chip.
+//! Which dies are idle, which could be interrupted, and for which something waits: a bit each, by
+//! chip.
 //!
 //! Invariant: a chip is wanted while something waits for one of its dies that could take a command.
 
@@ -14,8 +15,8 @@ pub(super) struct DieSets {
     pub(super) changing: u32,
     /// Whatever it is, something waits for them in the scheduler.
     pub(super) waiting: u32,
-    /// Something that may interrupt such an operation waits for them. The scheduler may find out late that
-    /// it has left. Always a part of `waiting`.
+    /// Something that may interrupt such an operation waits for them. The scheduler may find out
+    /// late that it has left. Always a part of `waiting`.
     pub(super) interrupting: u32,
 }
 
@@ -54,8 +55,8 @@ impl Flash {
         self.sets[chip as usize].idle
     }
 
-    /// The dies of a chip whose array runs what may be interrupted, and for which something waits that may do so,
-    /// a bit each.
+    /// The dies of a chip whose array runs what may be interrupted, and for which something waits
+    /// that may do so, a bit each.
     #[inline]
     pub(crate) fn interruptible_dies(&self, chip: u32) -> u32 {
         let DieSets { changing, interrupting, .. } = self.sets[chip as usize];
@@ -69,7 +70,8 @@ impl Flash {
         idle & waiting
     }
 
-    /// Chips of a channel at which something waits for a die that is idle, or that it may interrupt, a bit each.
+    /// Chips of a channel at which something waits for a die that is idle, or that it may
+    /// interrupt, a bit each.
     #[inline]
     pub(crate) fn wanted_chips(&self, channel: u32) -> u64 {
         self.wanted[channel as usize]

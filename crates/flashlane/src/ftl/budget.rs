@@ -135,8 +135,8 @@ fn translation_pages(settings: FtlSettings<'_>, layout: &Layout, flow: &FlowSpac
     flow.pages.div_ceil(entries).div_ceil(u64::from(flow.plane_count()).max(1)) + 1
 }
 
-/// Data pages that each plane may hold of all flows together, for sets of chips that change. Collection of a
-/// plane within its limit always finds a victim.
+/// Data pages that each plane may hold of all flows together, for sets of chips that change.
+/// Collection of a plane within its limit always finds a victim.
 pub(crate) fn plane_limits(settings: FtlSettings<'_>, layout: &Layout) -> Vec<u32> {
     let budgets = plane_budget(settings, layout);
     let mut limits: Vec<u64> =

@@ -1,4 +1,5 @@
-//! Configuration of the translation layer: mapping, allocation, collection, wear, the state at the start.
+//! Configuration of the translation layer: mapping, allocation, collection, wear, the state at the
+//! start.
 
 use std::ops::RangeInclusive;
 
@@ -112,8 +113,8 @@ impl MappingConfig {
 pub enum MappingKind {
     /// Every page on its own.
     Page,
-    /// Data by blocks, recent writes by pages in log blocks, as FAST (ACM TECS 2007). Its merges take
-    /// the place of garbage collection: of `ftl.gc` nothing applies.
+    /// Data by blocks, recent writes by pages in log blocks, as FAST (ACM TECS 2007). Its merges
+    /// take the place of garbage collection: of `ftl.gc` nothing applies.
     Hybrid,
 }
 
@@ -142,8 +143,8 @@ pub struct GcConfig {
     pub preemptible: bool,
     /// Blocks of a plane in collection at the same time, wear levelling included. Range: 1..=16.
     pub max_concurrent_per_plane: u32,
-    /// Valid pages move inside their plane, by way of its page register: read and programmed at once,
-    /// their data never on the channel. Not with hybrid mapping.
+    /// Valid pages move inside their plane, by way of its page register: read and programmed at
+    /// once, their data never on the channel. Not with hybrid mapping.
     pub copyback: bool,
 }
 
@@ -189,9 +190,9 @@ pub struct PreconditionConfig {
     pub occupancy: Ratio,
     /// Start with the pages that the workload would have left in the data cache.
     pub warm_cache: bool,
-    /// Start with the blocks that each flow is writing, filled up to a random page, so that the planes do
-    /// not begin to collect at the same time. Only where pages are mapped one by one; with
-    /// `compat.frontiers_at_start` these blocks are open and empty instead.
+    /// Start with the blocks that each flow is writing, filled up to a random page, so that the
+    /// planes do not begin to collect at the same time. Only where pages are mapped one by one;
+    /// with `compat.frontiers_at_start` these blocks are open and empty instead.
     pub open_blocks: bool,
 }
 

@@ -51,7 +51,8 @@ impl Ftl {
         self.flows.iter().copied()
     }
 
-    /// Memory of the tables with an entry per page, and of the side table of partial pages. Unit: bytes.
+    /// Memory of the tables with an entry per page, and of the side table of partial pages. Unit:
+    /// bytes.
     pub(crate) fn table_bytes(&self) -> (u64, u64) {
         (self.pages.bytes(), self.pages.side_table_bytes())
     }

@@ -1,8 +1,8 @@
 //! Memory that is written in place: 3D XPoint, phase-change memory.
 //!
-//! A logical page has one place for good: its plane in the static order, and its row there. Nothing is
-//! looked up, erased or collected; a write of a part of a page writes that part. The page tables stay
-//! empty, and so do the blocks.
+//! A logical page has one place for good: its plane in the static order, and its row there. Nothing
+//! is looked up, erased or collected; a write of a part of a page writes that part. The page tables
+//! stay empty, and so do the blocks.
 //! Source: MQSim (FAST'18) section 3.3 and Fig. 4b.
 
 use super::Ftl;

@@ -5,8 +5,9 @@ use flashlane_engine::{Frozen, Table, Use};
 /// Bytes of a small page of memory.
 const SMALL_PAGE: usize = 4096;
 
-/// Sector masks by logical page, of whichever pages are partial. There is no table before the first of them, and memory
-/// only where they are, in small pages. Where these become as many as large pages would take, they become large.
+/// Sector masks by logical page, of whichever pages are partial. There is no table before the first
+/// of them, and memory only where they are, in small pages. Where these become as many as large
+/// pages would take, they become large.
 #[derive(Clone, Debug)]
 pub(super) struct Masks {
     tables: Option<Tables>,
@@ -14,13 +15,15 @@ pub(super) struct Masks {
     count: u32,
     logical: u64,
     purpose: Use,
-    /// So many partial pages, wherever they are, fill most of the table: then it moves to large pages of memory.
+    /// So many partial pages, wherever they are, fill most of the table: then it moves to large
+    /// pages of memory.
     large_from: u32,
     /// Bits of a mask in the tables: a power of two.
     width: u32,
 }
 
-/// Masks of up to 32 bits side by side in the numbers of one table; the upper halves of longer ones in another.
+/// Masks of up to 32 bits side by side in the numbers of one table; the upper halves of longer ones
+/// in another.
 #[derive(Clone, Debug)]
 struct Tables {
     low: Table,

@@ -1,8 +1,10 @@
-//! Stage 5 of 8: flash translation. Receives page transactions of the host and of the data cache; finds
-//! or places their physical pages, has them wait for translation pages and free blocks where they must, and
-//! tells which are ready for the flash. Keeps the flash writable by collecting garbage.
+//! Stage 5 of 8: flash translation. Receives page transactions of the host and of the data cache;
+//! finds or places their physical pages, has them wait for translation pages and free blocks where
+//! they must, and tells which are ready for the flash. Keeps the flash writable by collecting
+//! garbage.
 //!
-//! The driver of the drive asks, and hands on what [`Outcome`]s say. How pages are mapped is one [`Layer`].
+//! The driver of the drive asks, and hands on what [`Outcome`]s say. How pages are mapped is one
+//! [`Layer`].
 //!
 //! Invariants: L2P and P2L agree; the mapping is updated when a page is allocated, and a read of a
 //! page that is not programmed yet waits for the program; programs of a block leave in order.
@@ -322,8 +324,8 @@ impl Ftl {
         self.programmed(ctx, id);
     }
 
-    /// A program of the layer's own, or of the host, is out of the array: readers of the page may go, and the block may
-    /// be ready for collection.
+    /// A program of the layer's own, or of the host, is out of the array: readers of the page may
+    /// go, and the block may be ready for collection.
     pub(crate) fn programmed(&mut self, ctx: &mut Moment<'_>, id: u32) {
         if matches!(self.layer, Layer::InPlace) {
             return;

@@ -1,5 +1,5 @@
-//! What the translation layer tells and asks an isolation policy whose sets change during a run, and what such
-//! a policy reports.
+//! What the translation layer tells and asks an isolation policy whose sets change during a run,
+//! and what such a policy reports.
 
 use flashlane_engine::Time;
 use schemars::JsonSchema;
@@ -9,8 +9,9 @@ use super::blocks::Blocks;
 
 /// Sets of chips that change during a run.
 ///
-/// A policy is told of what happens and decides; it cannot act. It sees the time whenever it is told
-/// something, and ends its windows then: between two events of the host there is nothing to decide.
+/// A policy is told of what happens and decides; it cannot act. It sees the time whenever it is
+/// told something, and ends its windows then: between two events of the host there is nothing to
+/// decide.
 pub(crate) trait MovingSets: Send + dyn_clone::DynClone {
     /// The host reads a page of the flow that lies in this block.
     fn host_read(&mut self, flow: u16, block: u32, blocks: &Blocks, now: Time);
@@ -24,12 +25,12 @@ pub(crate) trait MovingSets: Send + dyn_clone::DynClone {
     /// A block was erased.
     fn erased(&mut self, block: u32);
 
-    /// The plane that a write of the flow goes to; `old`: the plane of its page now, or `NONE`. It may
-    /// have no free block at the moment, and then makes one.
+    /// The plane that a write of the flow goes to; `old`: the plane of its page now, or `NONE`. It
+    /// may have no free block at the moment, and then makes one.
     fn plane_of_write(&mut self, flow: u16, old: u32, blocks: &Blocks) -> u32;
 
-    /// The plane that a page of the flow moves to which collection finds on `plane`: the same if it may
-    /// stay, or must for want of room, and else one with room at once.
+    /// The plane that a page of the flow moves to which collection finds on `plane`: the same if it
+    /// may stay, or must for want of room, and else one with room at once.
     fn plane_of_copy(&mut self, flow: u16, plane: u32, blocks: &Blocks) -> u32;
 
     /// Chips that the flow may write to.
@@ -50,8 +51,8 @@ pub(crate) trait MovingSets: Send + dyn_clone::DynClone {
 
 dyn_clone::clone_trait_object!(MovingSets);
 
-/// Sets of chips that flows write to, over the whole run. Lists have one entry per flow, in the order of the
-/// workload. Source: UPI (HotStorage) section 3.
+/// Sets of chips that flows write to, over the whole run. Lists have one entry per flow, in the
+/// order of the workload. Source: UPI (HotStorage) section 3.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IsolationSummary {
     /// Chips of each set at the end, numbered channel by channel.

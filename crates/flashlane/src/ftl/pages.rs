@@ -1,8 +1,8 @@
 //! Where every logical page is, and what every physical page holds.
 //!
-//! Two flat arrays of 32-bit numbers and one bit a page; entries are stored plus one, so that zeroed
-//! memory means "nothing" and untouched parts of a device cost no memory. Pages written only in
-//! part are rare and have their sector masks in a side table: [`Masks`].
+//! Two flat arrays of 32-bit numbers and one bit a page; entries are stored plus one, so that
+//! zeroed memory means "nothing" and untouched parts of a device cost no memory. Pages written only
+//! in part are rare and have their sector masks in a side table: [`Masks`].
 
 use flashlane_engine::{Frozen, NONE, Table, Use};
 
@@ -22,8 +22,8 @@ pub(crate) struct PageTables {
     l2p: Table,
     /// Physical to logical (or to translation page), plus one; 0 for free and invalid pages.
     p2l: Table,
-    /// One bit a region of logical pages: some page of it has, or had, a place. A drive that is almost empty
-    /// answers from here: memory takes longer.
+    /// One bit a region of logical pages: some page of it has, or had, a place. A drive that is
+    /// almost empty answers from here: memory takes longer.
     touched: Vec<u64>,
     /// There is such a region.
     any_touched: bool,
@@ -191,7 +191,8 @@ impl PageTables {
         self.set_lpa(ppa, lpa);
     }
 
-    /// Entries of physical pages in a row, as [`PageTables::set_lpa`] keeps them: plus one, 0 for nothing.
+    /// Entries of physical pages in a row, as [`PageTables::set_lpa`] keeps them: plus one, 0 for
+    /// nothing.
     pub(crate) fn held_entries_mut(&mut self, ppa: u32, count: u32) -> &mut [[u8; 4]] {
         self.p2l.row_mut(ppa, count)
     }
@@ -240,7 +241,8 @@ impl PageTables {
         (self.l2p.bytes() + self.p2l.bytes() + self.partial.bytes()) as u64
     }
 
-    /// Memory of the side table of partial pages, if all pages were partial; 0 if none ever was. Unit: bytes.
+    /// Memory of the side table of partial pages, if all pages were partial; 0 if none ever was.
+    /// Unit: bytes.
     pub(crate) fn side_table_bytes(&self) -> u64 {
         self.masks.bytes()
     }

@@ -1,7 +1,7 @@
 //! Partial writes: the sectors of a page that a write does not bring are read first.
 //!
-//! Such a write waits for the old data before it gets a place, and later writes to the same page wait behind it. In
-//! the released MQSim it gets its place at once, and waits in its queue.
+//! Such a write waits for the old data before it gets a place, and later writes to the same page
+//! wait behind it. In the released MQSim it gets its place at once, and waits in its queue.
 
 use flashlane_engine::{DenseMap, Lists, NONE};
 
@@ -67,8 +67,8 @@ impl Ftl {
         if self.pages.ppa(lpa) == NONE { 0 } else { self.pages.mask(lpa) & !mask }
     }
 
-    /// The read of the sectors of a page that a write does not bring, for which the write waits in its
-    /// queue; `NONE` if there are none. It holds the old block from now on.
+    /// The read of the sectors of a page that a write does not bring, for which the write waits in
+    /// its queue; `NONE` if there are none. It holds the old block from now on.
     pub(super) fn old_part(&mut self, ctx: &mut Moment<'_>, write: u32) -> u32 {
         let tr = &mut ctx.transactions[write];
         let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);

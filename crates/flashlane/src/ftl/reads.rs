@@ -8,8 +8,8 @@ use crate::context::Moment;
 use crate::transaction::Place;
 
 impl Ftl {
-    /// A read of a host page. True if the transaction is ready for its die: then the caller sends it there, and no
-    /// outcome says so.
+    /// A read of a host page. True if the transaction is ready for its die: then the caller sends
+    /// it there, and no outcome says so.
     #[inline(always)]
     pub(crate) fn read(&mut self, ctx: &mut Moment<'_>, id: u32, flow: u16) -> bool {
         match self.layer {
@@ -102,8 +102,8 @@ impl Ftl {
         self.outcomes.push(Outcome::Unwritten { transaction: id });
     }
 
-    /// Gives a never-written page, or more sectors of one, a place without a program, as the released
-    /// MQSim does; false where the plane has no room.
+    /// Gives a never-written page, or more sectors of one, a place without a program, as the
+    /// released MQSim does; false where the plane has no room.
     fn allocate_for_read(
         &mut self,
         ctx: &mut Moment<'_>,
@@ -139,8 +139,8 @@ impl Ftl {
         }
     }
 
-    /// A read takes hold of its block, so that it is not erased underneath, and is ready as soon as its page is
-    /// programmed.
+    /// A read takes hold of its block, so that it is not erased underneath, and is ready as soon as
+    /// its page is programmed.
     pub(super) fn read_physical(&mut self, ctx: &mut Moment<'_>, id: u32) {
         if self.hold_page(ctx, id) {
             self.ready(id);

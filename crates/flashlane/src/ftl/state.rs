@@ -1,4 +1,5 @@
-//! What the translation layer knows of a drive, apart from any run: it is made by preconditioning, and kept for more runs.
+//! What the translation layer knows of a drive, apart from any run: it is made by preconditioning,
+//! and kept for more runs.
 
 use flashlane_engine::Use;
 
@@ -51,8 +52,8 @@ impl FtlState {
 
     /// An empty drive, for one run of so many requests or more.
     pub(crate) fn new(settings: FtlSettings<'_>, layout: &Layout, requests: u64) -> Self {
-        // So many requests touch most of the table of logical pages, a small page of memory each. That of physical
-        // ones is filled from the front of each plane, by as much as is written.
+        // So many requests touch most of the table of logical pages, a small page of memory each.
+        // That of physical ones is filled from the front of each plane, by as much as is written.
         let touched = requests >= layout.logical_pages / ENTRIES_PER_SMALL_PAGE;
         let written = requests >= layout.geometry.pages() / 2;
         let filled = |used: bool| {

@@ -1,9 +1,9 @@
-//! Static wear levelling: data that stays put is moved out of the least erased blocks, so that these
-//! are used again.
+//! Static wear levelling: data that stays put is moved out of the least erased blocks, so that
+//! these are used again.
 //!
 //! Dynamic wear levelling only chooses among free blocks; a block under data that nobody rewrites
-//! would keep its few erases for ever. Source: MQSim (FAST'18) section 4.2.4, its released design with
-//! erase counts in place of the block numbers that the release compares.
+//! would keep its few erases for ever. Source: MQSim (FAST'18) section 4.2.4, its released design
+//! with erase counts in place of the block numbers that the release compares.
 
 use super::Ftl;
 use crate::context::Moment;
@@ -11,8 +11,8 @@ use crate::ftl::blocks::BlockState;
 use crate::ftl::gc::JobKind;
 
 impl Ftl {
-    /// The least erased block of a plane if the erases of its blocks have spread too far; among several
-    /// the one that was filled first, whose data has been quiet longest.
+    /// The least erased block of a plane if the erases of its blocks have spread too far; among
+    /// several the one that was filled first, whose data has been quiet longest.
     pub(super) fn coldest_block(&mut self, plane: u32) -> Option<u32> {
         let Some(collector) = self.collector() else { return None };
         let (threshold, max_jobs) = (collector.wear_threshold, collector.max_jobs);

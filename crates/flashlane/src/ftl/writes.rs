@@ -8,8 +8,8 @@ use crate::context::Moment;
 use crate::transaction::{Place, Source};
 
 impl Ftl {
-    /// A page of a block has become invalid, outside of any collection. Where collection is free and the plane of the
-    /// page waits for a block to collect, this block may be one by now.
+    /// A page of a block has become invalid, outside of any collection. Where collection is free
+    /// and the plane of the page waits for a block to collect, this block may be one by now.
     fn pack_again(&mut self, ctx: &mut Moment<'_>, ppa: u32) {
         let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
         if self.is_free() && self.blocks.planes[plane as usize].gc_wanted {
@@ -29,6 +29,25 @@ impl Ftl {
         }
     }
 
+    /// The plane that a write goes to, and as what.
+    #[inline(always)]
+    fn plane_of_write(&mut self, flow: u16, lpa: u32, source: Source) -> (u32, Stream) {
+        if source == Source::Mapping {
+            let table = self.mapping.as_ref().expect("translation pages exist");
+            let index = table.index_in_flow(flow, lpa);
+            return (self.allocator.translation_plane(flow, index), Stream::Mapping);
+        }
+        let (old, blocks) = (self.pages.ppa(lpa), &self.blocks);
+        let plane = match &mut self.sets {
+            Some(sets) => {
+                let old = if old == NONE { NONE } else { blocks.plane_of(blocks.block_of(old)) };
+                sets.plane_of_write(flow, old, blocks)
+            }
+            None => self.allocator.plane(flow, lpa, old, blocks),
+        };
+        (plane, Stream::Host)
+    }
+
     /// Allocates a page for a host, cache or translation write; `Err` with the plane that has no
     /// room.
     fn try_place(&mut self, ctx: &mut Moment<'_>, id: u32) -> Result<(), u32> {
@@ -37,33 +56,14 @@ impl Ftl {
             let tr = &ctx.transactions[id];
             (tr.flow, tr.lpa, tr.mask(), tr.source)
         };
-        let (plane, stream) = if source == Source::Mapping {
-            let table = self.mapping.as_ref().expect("translation pages exist");
-            let index = table.index_in_flow(flow, lpa);
-            (self.allocator.translation_plane(flow, index), Stream::Mapping)
-        } else {
-            let old = self.pages.ppa(lpa);
-            let plane = match &mut self.sets {
-                Some(sets) => {
-                    let blocks = &self.blocks;
-                    let old =
-                        if old == NONE { NONE } else { blocks.plane_of(blocks.block_of(old)) };
-                    sets.plane_of_write(flow, old, blocks)
-                }
-                None => self.allocator.plane(flow, lpa, old, &self.blocks),
-            };
-            (plane, Stream::Host)
-        };
+        let (plane, stream) = self.plane_of_write(flow, lpa, source);
+        let first = ctx.transactions[id].place != Place::FreeBlock;
         let hybrid = matches!(self.layer, Layer::Hybrid(_));
-        let ppa = if hybrid {
+        let ppa = match hybrid {
             // Nobody overtakes a write that waits for a merge: streams stay in order.
-            let first = ctx.transactions[id].place != Place::FreeBlock;
-            if first && !self.blocks.planes[plane as usize].parked.is_empty() {
-                return Err(plane);
-            }
-            self.place_in_log(plane, flow, lpa)
-        } else {
-            self.blocks.allocate(plane, flow, stream, false)
+            true if first && !self.blocks.planes[plane as usize].parked.is_empty() => None,
+            true => self.place_in_log(plane, flow, lpa),
+            false => self.blocks.allocate(plane, flow, stream, false),
         };
         let ppa = ppa.ok_or(plane)?;
         let tr = &mut ctx.transactions[id];
@@ -172,7 +172,8 @@ impl Ftl {
         }
     }
 
-    /// The host gives up sectors of a page: a whole page is forgotten, a part of one loses its sectors.
+    /// The host gives up sectors of a page: a whole page is forgotten, a part of one loses its
+    /// sectors.
     pub(crate) fn trim(&mut self, ctx: &mut Moment<'_>, flow: u16, lpa: u32, mask: u64) {
         if matches!(self.layer, Layer::InPlace) {
             return;

@@ -1,8 +1,9 @@
-//! Stage 2 of 8: the host's side of the drive. Keeps the requests that have not arrived yet, the submission queue of
-//! each flow with the requests that wait for room in it, and the counts of what was submitted and completed.
+//! Stage 2 of 8: the host's side of the drive. Keeps the requests that have not arrived yet, the
+//! submission queue of each flow with the requests that wait for room in it, and the counts of what
+//! was submitted and completed.
 //!
-//! The host does not know how its requests reach the drive: the driver sends doorbells, and tells the host what the
-//! device has fetched and completed.
+//! The host does not know how its requests reach the drive: the driver sends doorbells, and tells
+//! the host what the device has fetched and completed.
 //!
 //! Invariants: a submission queue holds at most `queue_depth - 1` entries, further requests wait in
 //! a software queue in order of arrival; every generated request completes exactly once.
@@ -19,8 +20,8 @@ use counts::{ByteCounts, RequestCounts};
 /// Simulated time without a completion after which a flow with work outstanding counts as starved.
 pub(crate) const STARVATION: Time = Time::from_s(20);
 
-/// Requests that may be outstanding at once. With more, a load that the drive cannot keep up with would fill the
-/// memory before it ends.
+/// Requests that may be outstanding at once. With more, a load that the drive cannot keep up with
+/// would fill the memory before it ends.
 const OUTSTANDING_MAX: usize = 1 << 24;
 
 /// The host's side of a queue pair.
@@ -120,7 +121,8 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Empty queues for so many flows. A submission queue has `queue_depth` entries, one of which stays free.
+    /// Empty queues for so many flows. A submission queue has `queue_depth` entries, one of which
+    /// stays free.
     pub(crate) fn new(queue_depth: u32, flows: usize) -> Self {
         Self {
             flows: (0..flows).map(|_| HostFlow::new()).collect(),
@@ -176,8 +178,8 @@ impl Host {
         self.flows[flow as usize].submitted += 1;
     }
 
-    /// A request of the flow enters the host. True: it has an entry in the submission queue. False: the queue is full,
-    /// and the request waits behind it.
+    /// A request of the flow enters the host. True: it has an entry in the submission queue. False:
+    /// the queue is full, and the request waits behind it.
     #[inline(always)]
     pub(crate) fn enter_queue(&mut self, flow: u16, id: u32) -> bool {
         let places = self.places;
@@ -192,8 +194,8 @@ impl Host {
         fits
     }
 
-    /// The device has fetched the first `fetched` entries of the flow. If there is room now, the oldest request that
-    /// waits gets an entry, and is returned.
+    /// The device has fetched the first `fetched` entries of the flow. If there is room now, the
+    /// oldest request that waits gets an entry, and is returned.
     #[inline(always)]
     pub(crate) fn next_entry(&mut self, flow: u16, fetched: u64) -> Option<u32> {
         let places = self.places;
@@ -215,8 +217,8 @@ impl Host {
         host.last_completion = now;
     }
 
-    /// The flows that have requests outstanding, and have had no completion for longer than [`STARVATION`]. They starve
-    /// if their requests have waited as long: see [`has_starved`].
+    /// The flows that have requests outstanding, and have had no completion for longer than
+    /// [`STARVATION`]. They starve if their requests have waited as long: see [`has_starved`].
     pub(crate) fn idle_flows(&self, now: Time) -> impl Iterator<Item = u16> {
         let idle =
             move |flow: &HostFlow| flow.outstanding() > 0 && has_starved(flow.last_completion, now);

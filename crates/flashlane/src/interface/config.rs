@@ -12,8 +12,8 @@ use flashlane_units::{Bandwidth, ByteSize, Span};
 #[serde(deny_unknown_fields, default)]
 pub struct InterfaceConfig {
     /// The protocol. With `sata` the keys of queues, entries and arbitration, the link and the
-    /// priorities of flows have no effect, nor have their lists of channels, chips, dies and planes:
-    /// such a drive cannot tell flows apart.
+    /// priorities of flows have no effect, nor have their lists of channels, chips, dies and
+    /// planes: such a drive cannot tell flows apart.
     pub kind: InterfaceKind,
     /// Entries of each submission and completion queue. Range: 2..=65536.
     pub queue_depth: u32,
@@ -27,8 +27,8 @@ pub struct InterfaceConfig {
     pub fetch_ahead: u32,
     /// Firmware time per command; `0ns` for none. Source: MQSim (FAST'18) section 3.3, about 1 us.
     pub firmware_time: Span,
-    /// Firmware time of a write, where it differs; a write that is acknowledged from the cache often
-    /// takes less.
+    /// Firmware time of a write, where it differs; a write that is acknowledged from the cache
+    /// often takes less.
     pub write_firmware_time: Option<Span>,
     /// Processors that run the firmware in parallel. Range: 1..=64.
     pub firmware_servers: u32,
@@ -84,7 +84,8 @@ pub struct SataConfig {
     pub link_rate: Bandwidth,
     /// Largest payload of a data frame. Range: 512B..=8KiB.
     pub frame_payload: ByteSize,
-    /// Bytes of a frame besides its contents: start, checksum and end take 12. Range: 0..=256 bytes.
+    /// Bytes of a frame besides its contents: start, checksum and end take 12. Range: 0..=256
+    /// bytes.
     pub frame_overhead: ByteSize,
 }
 

@@ -1,7 +1,9 @@
-//! Stage 3 of 8: the host interface of the device. Gives commands firmware time, and keeps what the protocol needs.
+//! Stage 3 of 8: the host interface of the device. Gives commands firmware time, and keeps what the
+//! protocol needs.
 //!
-//! How commands get in and completions out is the protocol's: [`nvme`] with a queue pair per flow, or
-//! [`sata`] with one tagged queue for all of them. What crosses the PCIe link is sent by the driver.
+//! How commands get in and completions out is the protocol's: `nvme` with a queue pair per flow,
+//! or `sata` with one tagged queue for all of them. What crosses the PCIe link is sent by the
+//! driver.
 //! Source: MQSim (FAST'18) section 4.1.
 
 pub mod arbitration;
@@ -75,7 +77,8 @@ impl Interface {
         self.nvme.fit();
     }
 
-    /// What a request works outside of cache and flash; `over_pcie`: on a PCIe link, if it crosses one.
+    /// What a request works outside of cache and flash; `over_pcie`: on a PCIe link, if it crosses
+    /// one.
     pub(crate) fn work(&self, op: RequestOp, sectors: u32, over_pcie: HostWork) -> HostWork {
         let work = match &self.sata {
             Some(sata) => sata.work(op, sectors, over_pcie),
@@ -84,8 +87,8 @@ impl Interface {
         HostWork { firmware: self.firmware.time_of(op), ..work }
     }
 
-    /// What was asked of host memory for a request is in the device at `earliest` or later: the request is looked at
-    /// then, or when its firmware could be done.
+    /// What was asked of host memory for a request is in the device at `earliest` or later: the
+    /// request is looked at then, or when its firmware could be done.
     #[inline(always)]
     pub(crate) fn expect(
         &self,
@@ -103,8 +106,8 @@ impl Interface {
         }
     }
 
-    /// What was asked of host memory for a request is in the device at `received`. Firmware runs when the command and
-    /// the data of a write are there.
+    /// What was asked of host memory for a request is in the device at `received`. Firmware runs
+    /// when the command and the data of a write are there.
     #[inline]
     pub(crate) fn receive(&mut self, request: &mut Request, received: Time) {
         let data_is_missing = request.op == RequestOp::Write && request.received != Time::MAX;
@@ -114,7 +117,8 @@ impl Interface {
         }
     }
 
-    /// A command reaches a SATA drive, which accepts it and asks for the data of a write. Firmware runs then.
+    /// A command reaches a SATA drive, which accepts it and asks for the data of a write. Firmware
+    /// runs then.
     pub(crate) fn accept(&mut self, cx: &mut Context<'_>, id: u32) {
         let request = &mut cx.requests[id];
         request.received = self.sata_mut().accept(cx.now, request.op, request.sectors);
@@ -122,8 +126,8 @@ impl Interface {
         cx.events.schedule(begin, Event::Begin { request: id });
     }
 
-    /// Firmware is done with a command, which begins. False: it was delayed, and is looked at again when firmware is
-    /// done.
+    /// Firmware is done with a command, which begins. False: it was delayed, and is looked at again
+    /// when firmware is done.
     #[inline(always)]
     pub(crate) fn begin(
         &mut self,

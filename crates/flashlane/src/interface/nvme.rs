@@ -11,8 +11,8 @@ use super::config::InterfaceConfig;
 use crate::compat::CompatConfig;
 use crate::event::Event;
 
-/// Doorbells of completions that are looked through together. How many of them have arrived matters only
-/// where a completion queue seems full.
+/// Doorbells of completions that are looked through together. How many of them have arrived matters
+/// only where a completion queue seems full.
 const SETTLED_TOGETHER: usize = 32;
 
 /// The device's side of a queue pair, and the entries that it is to fetch.
@@ -121,7 +121,8 @@ impl Nvme {
         self.ready != 0
     }
 
-    /// The request whose entry is fetched next, in the order of arbitration, while there is room before the firmware.
+    /// The request whose entry is fetched next, in the order of arbitration, while there is room
+    /// before the firmware.
     #[inline]
     pub(crate) fn next_fetch(&mut self) -> Option<u32> {
         if self.ready == 0 || self.before_firmware >= self.fetch_ahead {
@@ -144,8 +145,8 @@ impl Nvme {
         self.queues[flow as usize].arrived += 1;
     }
 
-    /// The device work of a command of the flow is done. True: its completion has a place in the completion queue.
-    /// False: the caller has it held back ([`Nvme::hold`]).
+    /// The device work of a command of the flow is done. True: its completion has a place in the
+    /// completion queue. False: the caller has it held back ([`Nvme::hold`]).
     #[inline(always)]
     pub(crate) fn serve(&mut self, now: Time, flow: u16) -> bool {
         let places = self.completion_places;
@@ -169,8 +170,8 @@ impl Nvme {
         }
     }
 
-    /// The host consumed a completion entry; its doorbell arrives at `at`. Returns the entries of the flow that have
-    /// arrived in the device, as completions report it to the host.
+    /// The host consumed a completion entry; its doorbell arrives at `at`. Returns the entries of
+    /// the flow that have arrived in the device, as completions report it to the host.
     #[inline]
     pub(crate) fn acknowledge(
         &mut self,
@@ -186,8 +187,8 @@ impl Nvme {
         queue.arrived
     }
 
-    /// Takes the oldest completion of the flow that was held back, if there is room for it now. Its place in the
-    /// completion queue is taken.
+    /// Takes the oldest completion of the flow that was held back, if there is room for it now. Its
+    /// place in the completion queue is taken.
     pub(crate) fn next_held(&mut self, now: Time, flow: u16) -> Option<u32> {
         let places = self.completion_places;
         let queue = &mut self.queues[flow as usize];

@@ -1,9 +1,9 @@
 //! SATA with native command queuing: a host bus adapter, one tagged queue for all flows, one
 //! half-duplex link.
 //!
-//! The adapter takes commands of all flows one after the other, in the order in which the host makes
-//! them, and completions likewise. A command needs a tag from its start until the host has seen its
-//! completion; commands without one wait in their order. With `compat.sata_over_pcie` and
+//! The adapter takes commands of all flows one after the other, in the order in which the host
+//! makes them, and completions likewise. A command needs a tag from its start until the host has
+//! seen its completion; commands without one wait in their order. With `compat.sata_over_pcie` and
 //! `compat.sata_tags_freed_on_fetch` the drive is that of the released MQSim.
 //! Invariant: at most `interface.sata.tags` commands have a tag.
 //! Source: Serial ATA specification, native command queuing; MQSim (FAST'18) section 4.1.
@@ -109,7 +109,8 @@ impl Sata {
         (arrival - Time(command), arrival)
     }
 
-    /// A command reaches the drive, which accepts it and asks for the data of a write. Returns when all of it is there.
+    /// A command reaches the drive, which accepts it and asks for the data of a write. Returns when
+    /// all of it is there.
     pub(super) fn accept(&mut self, now: Time, op: RequestOp, sectors: u32) -> Time {
         let accepted = self.frames(1, REGISTER);
         self.link.send(now, accepted);
@@ -176,8 +177,8 @@ impl Sata {
         self.frames(1 + frames, DMA_SETUP + frames * DATA_HEADER + bytes)
     }
 
-    /// Set-up and data of a write. The set-up activates the first data frame, each further one waits
-    /// for an activation.
+    /// Set-up and data of a write. The set-up activates the first data frame, each further one
+    /// waits for an activation.
     fn write_data(&self, bytes: u64) -> u64 {
         let frames = bytes.div_ceil(self.payload);
         let activations = frames.saturating_sub(1);
@@ -185,7 +186,8 @@ impl Sata {
         self.frames(1 + frames + activations, headers + bytes)
     }
 
-    /// What a request works outside of cache, flash and firmware; `over_pcie`: on a PCIe link, if it crosses one.
+    /// What a request works outside of cache, flash and firmware; `over_pcie`: on a PCIe link, if
+    /// it crosses one.
     pub(super) fn work(&self, op: RequestOp, sectors: u32, over_pcie: HostWork) -> HostWork {
         let mut work = if self.over_pcie { over_pcie } else { self.link_work(op, sectors) };
         work.host = self.adapter_time;
@@ -288,7 +290,8 @@ mod tests {
         let command = sata.frames(1, REGISTER);
         assert_eq!(sata.send_command(Time(7)), (Time(7), Time(7 + command)));
         assert_eq!(sata.send_command(Time(8)), (Time(7 + command), Time(7 + 2 * command)));
-        // The drive accepts the first command, and gets the data of a write; a read is there at once.
+        // The drive accepts the first command, and gets the data of a write; a read is there at
+        // once.
         let data = sata.write_data(4096);
         let received = Time(7 + 3 * command + data);
         assert_eq!(sata.accept(Time(7 + command), RequestOp::Write, 8), received);

@@ -13,10 +13,10 @@ fn admitted(geometry: Geometry, flow: &FlowSpace) -> Vec<bool> {
     admitted
 }
 
-/// Gives every unit, a group of chips, to a flow whose resource lists name one of its chips. Every flow
-/// gets one unit first, those with the least choice before others; each further one goes to the flow
-/// with the fewest for its weight, the lowest unit first and the lowest flow where equal. Returns the
-/// chips of each flow, sorted; a set is empty where no unit was left.
+/// Gives every unit, a group of chips, to a flow whose resource lists name one of its chips. Every
+/// flow gets one unit first, those with the least choice before others; each further one goes to
+/// the flow with the fewest for its weight, the lowest unit first and the lowest flow where equal.
+/// Returns the chips of each flow, sorted; a set is empty where no unit was left.
 pub(super) fn deal(
     geometry: Geometry,
     units: &[Vec<u32>],

@@ -1,8 +1,8 @@
 //! Who may write where.
 //!
-//! A policy gives every tenant (a flow) a set of chips that it writes to; reads go wherever the data
-//! is. A block holds the data of one flow, and host writes and moved pages go to different blocks,
-//! under every policy. The sets of a run's start divide the drive in [`crate::layout`], so
+//! A policy gives every tenant (a flow) a set of chips that it writes to; reads go wherever the
+//! data is. A block holds the data of one flow, and host writes and moved pages go to different
+//! blocks, under every policy. The sets of a run's start divide the drive in [`crate::layout`], so
 //! that preconditioning, static allocation and the check of capacities keep to them.
 
 mod deal;
@@ -28,8 +28,8 @@ flashlane_units::policies! {
 }
 
 impl Isolation {
-    /// The chips that each flow writes to at the start, sorted; `None` for all that its resource lists
-    /// name. A set is empty where nothing is left for the flow, which validation refuses.
+    /// The chips that each flow writes to at the start, sorted; `None` for all that its resource
+    /// lists name. A set is empty where nothing is left for the flow, which validation refuses.
     pub(crate) fn starting_sets(
         &self,
         geometry: Geometry,

@@ -13,7 +13,8 @@ use flashlane_units::PolicyDoc;
 pub struct PartitionedConfig {
     /// What is dealt out to the flows, among what their resource lists name.
     pub by: PartitionBy,
-    /// How much each flow gets. Logical capacities stay as with `unified`; what does not fit is refused.
+    /// How much each flow gets. Logical capacities stay as with `unified`; what does not fit is
+    /// refused.
     pub shares: PartitionShares,
 }
 

@@ -12,15 +12,16 @@ use flashlane_units::{Bandwidth, ByteSize};
 pub struct LinkConfig {
     /// Number of lanes. Range: 1..=32.
     pub lanes: u32,
-    /// PCIe generation, which gives `lane_bandwidth` and `packet_overhead` where these are not given
-    /// (see `docs/model.md`). Range: 3..=6.
+    /// PCIe generation, which gives `lane_bandwidth` and `packet_overhead` where these are not
+    /// given (see `docs/model.md`). Range: 3..=6.
     pub generation: Option<u32>,
-    /// Usable rate of one lane and direction. Without it that of the generation; without both 1 GB/s.
+    /// Usable rate of one lane and direction. Without it that of the generation; without both 1
+    /// GB/s.
     pub lane_bandwidth: Option<Bandwidth>,
     /// Largest payload of one packet. Range: 64B..=4KiB.
     pub max_payload: ByteSize,
-    /// Header, link-layer and framing bytes of one packet. Range: 0..=64 bytes. Without it that of the
-    /// generation; without both 28 bytes.
+    /// Header, link-layer and framing bytes of one packet. Range: 0..=64 bytes. Without it that of
+    /// the generation; without both 28 bytes.
     pub packet_overhead: Option<ByteSize>,
 }
 
@@ -54,8 +55,8 @@ impl LinkConfig {
 
     /// Bytes of a packet besides its payload.
     ///
-    /// Generations 3 to 5: 4 of framing with the sequence number, 16 of header with a 64-bit address,
-    /// 4 of checksum. Generation 6: the header; the flit has the rest.
+    /// Generations 3 to 5: 4 of framing with the sequence number, 16 of header with a 64-bit
+    /// address, 4 of checksum. Generation 6: the header; the flit has the rest.
     #[must_use]
     pub fn overhead(&self) -> u64 {
         let by_generation = || match self.generation {

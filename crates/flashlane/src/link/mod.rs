@@ -1,9 +1,10 @@
 //! The PCIe link: two directions, each a first-come-first-served server.
 //!
-//! A direction is only the time at which it becomes free: sending reserves it and returns when the message has
-//! arrived. A request of the device for host memory is answered when it has arrived there. That arrival is no event:
-//! whoever uses the direction next, or looks for the answer, first takes the answers that are due
-//! ([`Link::next_answer`]). Source: MQSim (FAST'18) section 4; packet overheads of PCIe 3.0.
+//! A direction is only the time at which it becomes free: sending reserves it and returns when the
+//! message has arrived. A request of the device for host memory is answered when it has arrived
+//! there. That arrival is no event: whoever uses the direction next, or looks for the answer, first
+//! takes the answers that are due ([`Link::next_answer`]). Source: MQSim (FAST'18) section 4;
+//! packet overheads of PCIe 3.0.
 
 pub(crate) mod config;
 
@@ -50,8 +51,9 @@ struct Ask {
     duration: u64,
 }
 
-/// Such a request that goes behind a completion. The host reacts to a completion with doorbells, which may delay the
-/// answer: its earliest end is not estimated before the host has seen the completion.
+/// Such a request that goes behind a completion. The host reacts to a completion with doorbells,
+/// which may delay the answer: its earliest end is not estimated before the host has seen the
+/// completion.
 #[derive(Clone, Copy, Debug, Default)]
 struct Postponed {
     completion: Time,
@@ -135,14 +137,16 @@ impl Link {
         self.postponed.fit();
     }
 
-    /// The host writes a doorbell; returns when it reaches the device. The answers that are due go first.
+    /// The host writes a doorbell; returns when it reaches the device. The answers that are due go
+    /// first.
     #[inline]
     pub(crate) fn send_doorbell(&mut self, now: Time) -> Time {
         self.down.send(now, self.doorbell)
     }
 
-    /// The device asks host memory for the submission entry of a request. Returns the earliest time at which the
-    /// entry is in the device; `None` if the question goes behind a completion: see [`Link::next_postponed`].
+    /// The device asks host memory for the submission entry of a request. Returns the earliest time
+    /// at which the entry is in the device; `None` if the question goes behind a completion: see
+    /// [`Link::next_postponed`].
     #[inline]
     pub(crate) fn ask_entry(&mut self, now: Time, place: Sequence, request: u32) -> Option<Time> {
         self.ask(now, place, request, self.submission)
@@ -187,8 +191,8 @@ impl Link {
         !self.postponed.is_empty()
     }
 
-    /// Takes the oldest question that went behind a completion which the host has seen: the request, and the
-    /// earliest end of the answer.
+    /// Takes the oldest question that went behind a completion which the host has seen: the
+    /// request, and the earliest end of the answer.
     #[inline]
     pub(crate) fn next_postponed(&mut self, now: Time) -> Option<(u32, Time)> {
         let &Postponed { completion, arrives, request, duration } = self.postponed.front()?;
@@ -217,8 +221,8 @@ impl Link {
         self.first_ask <= now
     }
 
-    /// Host memory answers the oldest question that has arrived there. Returns the request, and when the answer is
-    /// in the device. `None`: no question has arrived that is not answered.
+    /// Host memory answers the oldest question that has arrived there. Returns the request, and
+    /// when the answer is in the device. `None`: no question has arrived that is not answered.
     pub(crate) fn next_answer(
         &mut self,
         now: Time,
@@ -333,7 +337,8 @@ mod tests {
         let mut link = link(&CompatConfig::default());
         let mut events = EventQueue::new();
         let first = events.reserve();
-        // The question takes 8 ns up, the entry 23 ns down; the data of a write follows on the same direction.
+        // The question takes 8 ns up, the entry 23 ns down; the data of a write follows on the same
+        // direction.
         let entry = link.ask_entry(Time::ZERO, first, 7);
         assert_eq!(entry, Some(Time(8_000 + 23_000)));
         let second = events.reserve();

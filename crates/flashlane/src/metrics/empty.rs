@@ -23,7 +23,8 @@ impl Pass {
     }
 }
 
-/// Refuses a warm-up of which the configuration says that it lasts as long as the load: nothing need be simulated.
+/// Refuses a warm-up of which the configuration says that it lasts as long as the load: nothing
+/// need be simulated.
 ///
 /// # Errors
 /// [`Error::Config`] with the key and what is allowed.

@@ -15,7 +15,8 @@ pub(crate) struct LatencyRecorder {
     buckets: Vec<u64>,
     count: u64,
     sum: u128,
-    /// Sum of squares without its multiples of 2^128, which `squares_high` counts. Unit: square picoseconds.
+    /// Sum of squares without its multiples of 2^128, which `squares_high` counts. Unit: square
+    /// picoseconds.
     squares: u128,
     squares_high: u64,
     min: u64,
@@ -122,7 +123,8 @@ impl LatencyRecorder {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 / 1e6 }
     }
 
-    /// The distribution: latencies (unit: microseconds) and the share of all at or below each, rising.
+    /// The distribution: latencies (unit: microseconds) and the share of all at or below each,
+    /// rising.
     pub(crate) fn distribution(&self) -> Vec<(f64, f64)> {
         let Some(histogram) = self.histogram() else { return Vec::new() };
         let mut below = 0;

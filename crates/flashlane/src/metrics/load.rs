@@ -1,9 +1,9 @@
-//! Whether the drive keeps up with the load: requests outstanding at the start, in the middle and at the end
-//! of the window.
+//! Whether the drive keeps up with the load: requests outstanding at the start, in the middle and
+//! at the end of the window.
 //!
-//! When the middle comes is known only at the end, so outstanding requests are counted at equal distances in
-//! time. The distance doubles whenever there are too many counts: the middle is known within a sixty-fourth
-//! of the window.
+//! When the middle comes is known only at the end, so outstanding requests are counted at equal
+//! distances in time. The distance doubles whenever there are too many counts: the middle is known
+//! within a sixty-fourth of the window.
 
 use flashlane_engine::Time;
 
@@ -65,9 +65,9 @@ impl Load {
         &self.levels[index * self.flows..][..self.flows]
     }
 
-    /// The flows, of those that are open loops, that the drive does not keep up with between `from` and `to`,
-    /// with the levels at `to`: the outstanding requests have grown by more than 5 % of the arrivals, over the
-    /// second half, too.
+    /// The flows, of those that are open loops, that the drive does not keep up with between `from`
+    /// and `to`, with the levels at `to`: the outstanding requests have grown by more than 5 % of
+    /// the arrivals, over the second half, too.
     pub(crate) fn saturated(
         &self,
         (from, to): (Time, Time),

@@ -1,8 +1,8 @@
 //! Results under the tags of the released MQSim, for scripts that read its files.
 //!
 //! Values are those of the summary. With `compat.reporting` they are written as MQSim writes them:
-//! rates over whole seconds (`inf` below one), times cut to whole microseconds, `-nan` where there is
-//! nothing to average. Source: the released MQSim's output.
+//! rates over whole seconds (`inf` below one), times cut to whole microseconds, `-nan` where there
+//! is nothing to average. Source: the released MQSim's output.
 
 use std::fmt::Write as _;
 

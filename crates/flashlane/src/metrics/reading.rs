@@ -1,5 +1,5 @@
-//! What the device and the flows have done up to an instant. The difference of two readings is what happened
-//! between them: the summary's window, and what lies before and after it.
+//! What the device and the flows have done up to an instant. The difference of two readings is what
+//! happened between them: the summary's window, and what lies before and after it.
 
 use flashlane_engine::Time;
 
@@ -21,7 +21,8 @@ pub(crate) struct ChipReading {
     pub(crate) by_source: [u128; 3],
     /// Transactions times the time that they waited.
     pub(crate) waited: u128,
-    /// Most transactions that waited at a time, since the window opened, or in the whole run where all of it counts.
+    /// Most transactions that waited at a time, since the window opened, or in the whole run where
+    /// all of it counts.
     /// Unit: transactions.
     pub(crate) longest: u64,
 }
@@ -166,7 +167,8 @@ impl Recorder {
         self.readings.closed = Some(reading);
     }
 
-    /// With `--until-steady`: where the window would begin if it ended with the round that ends at `at`.
+    /// With `--until-steady`: where the window would begin if it ended with the round that ends at
+    /// `at`.
     pub(crate) fn rounds_since(&self, at: Time) -> Time {
         let rounds = &self.readings.rounds;
         let first = rounds.len().checked_sub(WINDOW_ROUNDS).map(|first| rounds[first].reading.at);

@@ -57,8 +57,8 @@ impl TransactionSums {
 /// What is known of a flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowRecord {
-    /// Response times of requests that entered their submission queue when they arrived, for which they
-    /// are the end-to-end times too: reads, writes, all others.
+    /// Response times of requests that entered their submission queue when they arrived, for which
+    /// they are the end-to-end times too: reads, writes, all others.
     prompt: [LatencyRecorder; 3],
     /// Response times of the requests that waited for a place there.
     delayed: [LatencyRecorder; 3],
@@ -246,7 +246,8 @@ impl Recorder {
 }
 
 impl FlowRecord {
-    /// Adds the record of another span of time; the series stays, and so does what counts from the start.
+    /// Adds the record of another span of time; the series stays, and so does what counts from the
+    /// start.
     pub(crate) fn add(&mut self, other: &Self) {
         for (sum, more) in self.prompt.iter_mut().zip(&other.prompt) {
             sum.add(more);

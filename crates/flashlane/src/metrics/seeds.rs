@@ -10,9 +10,9 @@ use super::summary::Summary;
 /// Schema name written into every `seeds.json`.
 pub const SEEDS_SCHEMA: &str = "flashlane.seeds/1";
 
-/// Paths of numbers that are no metrics. The seed and the numbers of channels and chips say *which* one;
-/// the others depend on the machine, or lie in lists whose elements belong to different moments in
-/// each run, so that element 3 of one run has nothing to do with element 3 of another.
+/// Paths of numbers that are no metrics. The seed and the numbers of channels and chips say *which*
+/// one; the others depend on the machine, or lie in lists whose elements belong to different
+/// moments in each run, so that element 3 of one run has nothing to do with element 3 of another.
 const NOT_METRICS: &[&str] = &[
     "seed",
     "channels[].channel",
@@ -42,7 +42,8 @@ pub struct Estimate {
     pub ci95_high: Option<f64>,
     /// Number of seeds in which the metric has a value.
     pub n: usize,
-    /// The value under each seed, in the order of [`SeedStatistics::seeds`]; null where there is none.
+    /// The value under each seed, in the order of [`SeedStatistics::seeds`]; null where there is
+    /// none.
     pub values: Vec<Option<f64>>,
 }
 
@@ -82,8 +83,8 @@ pub struct SeedStatistics {
     #[serde(default)]
     pub verdict: Vec<String>,
     /// Estimates by the path of the metric in `summary.json`, for example
-    /// `flows[0].response_time_us.mean`. A metric that is true or false counts as 1 or 0, so that its mean is
-    /// the share of the seeds in which it is true.
+    /// `flows[0].response_time_us.mean`. A metric that is true or false counts as 1 or 0, so that
+    /// its mean is the share of the seeds in which it is true.
     #[serde(flatten)]
     pub metrics: BTreeMap<String, Estimate>,
 }
@@ -116,8 +117,8 @@ impl SeedStatistics {
         statistics
     }
 
-    /// Reads `seeds.json`, which stands beside the summary of the first seed. Means, intervals and the verdict
-    /// are calculated from the values anew.
+    /// Reads `seeds.json`, which stands beside the summary of the first seed. Means, intervals and
+    /// the verdict are calculated from the values anew.
     ///
     /// # Errors
     /// In words: what is not as it should be.
@@ -165,9 +166,9 @@ impl SeedStatistics {
         self.metrics.get(path)
     }
 
-    /// The summary of the first seed with the mean over the seeds in place of each metric, and the verdict over
-    /// all seeds. Counts are rounded; a metric that is true under any seed is true. Wall times, lists over time
-    /// and the chips of sets stay those of the first seed.
+    /// The summary of the first seed with the mean over the seeds in place of each metric, and the
+    /// verdict over all seeds. Counts are rounded; a metric that is true under any seed is true.
+    /// Wall times, lists over time and the chips of sets stay those of the first seed.
     ///
     /// # Errors
     /// In words, where a mean does not fit its place, as in a file that somebody edited.
@@ -215,8 +216,8 @@ fn joined(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// Calls `found` for every metric below a value: its path and its value. `pattern` is the path without the
-/// indices of lists.
+/// Calls `found` for every metric below a value: its path and its value. `pattern` is the path
+/// without the indices of lists.
 fn visit(path: &str, pattern: &str, value: &Value, found: &mut dyn FnMut(&str, f64)) {
     if NOT_METRICS.contains(&pattern) {
         return;

@@ -4,7 +4,7 @@ use flashlane_engine::Time;
 
 use flashlane_units::RequestOp;
 
-/// One interval of a [`Series`].
+/// One interval of a `Series`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interval {
     /// Start, from the beginning of the run. Unit: seconds.

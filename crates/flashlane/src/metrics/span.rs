@@ -31,7 +31,8 @@ impl Spans {
             WindowRule::Steady => (readings.opened.clone(), readings.closed.clone()),
         };
         let closed = closed.unwrap_or_else(|| end.clone());
-        // A window that was given may open with the run. Without a request that counts there is none.
+        // A window that was given may open with the run. Without a request that counts there is
+        // none.
         let window = &recorder.window;
         let whole = window.rule == WindowRule::WholeRun || window.opened() == Some(Time::ZERO);
         let opened = opened.unwrap_or_else(|| if whole { &start } else { &closed }.clone());

@@ -1,8 +1,8 @@
 //! Steady state as SNIA measures it: rounds until five in a row agree.
 //!
-//! A round is a span of simulated time or a number of completed requests. The window is the last five
-//! rounds. It is steady when the tracked value ranges over at most 20 % of its mean, and the line of
-//! least squares through it over at most 10 %. After 25 rounds the run ends without.
+//! A round is a span of simulated time or a number of completed requests. The window is the last
+//! five rounds. It is steady when the tracked value ranges over at most 20 % of its mean, and the
+//! line of least squares through it over at most 10 %. After 25 rounds the run ends without.
 //! Source: SNIA Solid State Storage Performance Test Specification 2.0.2.
 
 use std::collections::VecDeque;

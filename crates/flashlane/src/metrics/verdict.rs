@@ -7,9 +7,10 @@ use super::summary::{FlowSummary, Summary};
 const NAMED: usize = 4;
 
 impl Summary {
-    /// What has to be known before any other number of the run: flows that the drive does not keep up with,
-    /// and flows without a request in the window. Empty where there are none. Text, reports, Python and
-    /// comparisons print the same words; `summary.json` has them under `verdict`.
+    /// What has to be known before any other number of the run: flows that the drive does not keep
+    /// up with, and flows without a request in the window. Empty where there are none. Text,
+    /// reports, Python and comparisons print the same words; `summary.json` has them under
+    /// `verdict`.
     #[must_use]
     pub fn verdict(&self) -> Vec<String> {
         let flows = self.flows.iter().map(|flow| Judged {
@@ -25,8 +26,8 @@ impl Summary {
 }
 
 impl SeedStatistics {
-    /// The verdict over all seeds: it says in how many of them the drive does not keep up with a flow. Its
-    /// figures are means over the seeds. `first` is the summary of the first seed.
+    /// The verdict over all seeds: it says in how many of them the drive does not keep up with a
+    /// flow. Its figures are means over the seeds. `first` is the summary of the first seed.
     #[must_use]
     pub fn verdict(&self, first: &Summary) -> Vec<String> {
         let flow = |(index, flow): (usize, &FlowSummary)| {

@@ -1,16 +1,16 @@
 //! Which requests count, and over which span rates and counters are formed.
 //!
-//! The window opens with the first arrival after the warm-up. Arrivals count until every flow has ended
-//! its first pass, or until the first flow ends that does not start over, whichever comes first: from
-//! then on the load would not be the one asked for. Flows that start over go on until everything that
-//! counts has completed, but for no longer than the window was open.
+//! The window opens with the first arrival after the warm-up. Arrivals count until every flow has
+//! ended its first pass, or until the first flow ends that does not start over, whichever comes
+//! first: from then on the load would not be the one asked for. Flows that start over go on until
+//! everything that counts has completed, but for no longer than the window was open.
 //!
-//! The window ends with the last arrival that may count. Two kinds of load have no end of that sort: a
-//! closed loop that is alone with its load ends with its last completion, and a load that is over before
-//! any of its requests has completed (a burst) ends when all of them have.
+//! The window ends with the last arrival that may count. Two kinds of load have no end of that
+//! sort: a closed loop that is alone with its load ends with its last completion, and a load that
+//! is over before any of its requests has completed (a burst) ends when all of them have.
 //!
-//! Whatever has to be read at a certain time is an edge: the run loop compares the clock with the next one
-//! and stops there when everything up to that instant has happened.
+//! Whatever has to be read at a certain time is an edge: the run loop compares the clock with the
+//! next one and stops there when everything up to that instant has happened.
 
 use flashlane_engine::Time;
 
@@ -44,7 +44,8 @@ pub(crate) struct Window {
     warmup: Warmup,
     /// Requests that arrived, counted or not.
     arrivals: u64,
-    /// First and last instant at which an arrival counts; the end of time where that is not known yet.
+    /// First and last instant at which an arrival counts; the end of time where that is not known
+    /// yet.
     from: Time,
     to: Time,
     /// End of the window, once it is known.
@@ -156,7 +157,8 @@ impl Window {
         self.from == Time::MAX && !self.fixed
     }
 
-    /// A request has arrived at `now` before the window is open: it opens the window if the warm-up is over.
+    /// A request has arrived at `now` before the window is open: it opens the window if the warm-up
+    /// is over.
     pub(crate) fn opens(&mut self, now: Time) -> bool {
         let open = match self.warmup {
             Warmup::None => true,

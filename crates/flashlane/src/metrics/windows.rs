@@ -12,8 +12,8 @@ use super::summary::{FlowWindow, SlowdownWindow, WindowedSlowdown};
 pub(crate) struct Windows {
     /// Unit: picoseconds.
     length: u64,
-    /// Requests belong to the window of their arrival; in a closed loop, where arrivals depend on the rest of
-    /// the load, to that of their completion.
+    /// Requests belong to the window of their arrival; in a closed loop, where arrivals depend on
+    /// the rest of the load, to that of their completion.
     by_arrival: bool,
     /// Count and sum (unit: picoseconds) by index of the window from the start of the run.
     sums: BTreeMap<u64, (u64, u128)>,

@@ -43,7 +43,8 @@ impl Completions {
         }))
     }
 
-    /// Of a flow alone, keeps what the slowdowns of a series want. `length` of its windows in picoseconds.
+    /// Of a flow alone, keeps what the slowdowns of a series want. `length` of its windows in
+    /// picoseconds.
     pub(crate) fn alone(length: u64, open_loop: bool) -> Box<Self> {
         let alone = Some(Windows::new(length, open_loop));
         Box::new(Self { alone, ..Self::default() })
@@ -95,8 +96,8 @@ impl Completions {
         self.series.as_ref().map(SeriesRecorder::last_instant)
     }
 
-    /// A window of a series is over: what the device has done up to its end; `chips` by flow, where sets of chips
-    /// move.
+    /// A window of a series is over: what the device has done up to its end; `chips` by flow, where
+    /// sets of chips move.
     ///
     /// # Errors
     /// Where the series has too many windows.

@@ -1,12 +1,13 @@
-//! What watches a run beside the summary: a record of every request, windows over time, who made whom
-//! wait, and a timeline of the flash. Nothing of it changes a result, and nothing costs anything where it
-//! is not asked for.
+//! What watches a run beside the summary: a record of every request, windows over time, who made
+//! whom wait, and a timeline of the flash. Nothing of it changes a result, and nothing costs
+//! anything where it is not asked for.
 
 pub mod blame;
 pub mod requests;
 pub mod series;
 pub mod timeline;
 
+mod completion_hook;
 mod completions;
 mod hooks;
 pub(crate) mod options;
@@ -78,6 +79,7 @@ pub(crate) struct Observed {
     pub(crate) timeline: Option<Timeline>,
     /// Length of the windows of the series. Unit: picoseconds.
     pub(crate) series_window: u64,
-    /// Mean end-to-end times of its windows and flows, which slowdowns are made of. Unit: microseconds.
+    /// Mean end-to-end times of its windows and flows, which slowdowns are made of. Unit:
+    /// microseconds.
     pub(crate) slowed: Vec<Vec<Option<f64>>>,
 }

@@ -6,8 +6,8 @@ use super::requests::RequestSink;
 use super::timeline::TimelineOptions;
 use crate::drive::recording::Submissions;
 
-/// What to watch during a run, beside what the summary says. Of a simulation with runs alone, the run of
-/// all flows together is watched.
+/// What to watch during a run, beside what the summary says. Of a simulation with runs alone, the
+/// run of all flows together is watched.
 #[derive(Clone, Debug, Default)]
 pub struct Observe {
     /// Takes a record of every request, many at a time, in the order of completion.
@@ -25,8 +25,8 @@ pub struct Observe {
 /// Windows of a time series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeriesOptions {
-    /// Length of a window. Unit: picoseconds. Without it windows start at 1 ms and double in length whenever
-    /// there are more than 2,048.
+    /// Length of a window. Unit: picoseconds. Without it windows start at 1 ms and double in length
+    /// whenever there are more than 2,048.
     pub window: Option<u64>,
 }
 

@@ -10,8 +10,8 @@ use crate::layout::SECTOR_BYTES;
 use crate::request::{Chain, Request};
 use flashlane_units::RequestOp;
 
-/// Records that are handed out at a time; the last ones of a run may be fewer. They stay in a processor's cache
-/// between the thread that makes them and one that takes them.
+/// Records that are handed out at a time; the last ones of a run may be fewer. They stay in a
+/// processor's cache between the thread that makes them and one that takes them.
 pub const RECORDS_AT_A_TIME: usize = 1 << 12;
 
 /// Records of which all columns are made together.
@@ -19,16 +19,17 @@ const AT_HAND: usize = 64;
 
 /// Takes the records of requests during a run, so that memory stays bounded.
 pub trait RequestSink: Debug + Send {
-    /// Takes the next records out of `records`, in the order of completion. The vector that it leaves gets the
-    /// next ones: one that has held records before needs no memory. The run ends with the error, if there is one.
+    /// Takes the next records out of `records`, in the order of completion. The vector that it
+    /// leaves gets the next ones: one that has held records before needs no memory. The run ends
+    /// with the error, if there is one.
     ///
     /// # Errors
     /// Where the records cannot be kept.
     fn take(&mut self, records: &mut Vec<RequestRecord>) -> Result<(), Error>;
 }
 
-/// What is known of a request that is over. Times are from the start of the run; the nine stages sum to
-/// `complete_ps - submit_ps`.
+/// What is known of a request that is over. Times are from the start of the run; the nine stages
+/// sum to `complete_ps - submit_ps`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestRecord {
     /// The flow, by its place in the workload.

@@ -1,9 +1,10 @@
-//! Writes the page tables of steady state: which logical pages the blocks hold, and where those lie.
+//! Writes the page tables of steady state: which logical pages the blocks hold, and where those
+//! lie.
 //!
-//! Logical pages go to their blocks in random order, so that only one direction can be written in sequence.
-//! Planes are filled some at a time. Where the pages of each went is put down by itself first, which the
-//! processor's cache holds; since neighbouring logical pages lie on neighbouring planes, it is then copied into
-//! the table row by row.
+//! Logical pages go to their blocks in random order, so that only one direction can be written in
+//! sequence. Planes are filled some at a time. Where the pages of each went is put down by itself
+//! first, which the processor's cache holds; since neighbouring logical pages lie on neighbouring
+//! planes, it is then copied into the table row by row.
 
 use flashlane_engine::{Table, prefetch};
 
@@ -61,9 +62,9 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Writes blocks of the plane, evenly over the span in which `span` blocks were filled: `valid` pages of
-    /// each hold logical pages in the given order, the others are invalid. The other direction goes to
-    /// `places`, plus one.
+    /// Writes blocks of the plane, evenly over the span in which `span` blocks were filled: `valid`
+    /// pages of each hold logical pages in the given order, the others are invalid. The other
+    /// direction goes to `places`, plus one.
     pub(super) fn fill_blocks(
         &self,
         plane: u32,
@@ -120,8 +121,8 @@ impl Part {
     }
 }
 
-/// Puts drawn pages at offsets of a block, in both directions. A function of its own, so that all that it needs
-/// stays in registers.
+/// Puts drawn pages at offsets of a block, in both directions. A function of its own, so that all
+/// that it needs stays in registers.
 #[inline(never)]
 fn place(
     offsets: &[u32],
@@ -173,7 +174,8 @@ pub(super) fn copy_places(parts: &mut [Part], places: &Table, pages: &mut PageTa
     }
 }
 
-/// Copies where the pages of neighbouring planes went. `first`: first logical page of the first plane.
+/// Copies where the pages of neighbouring planes went. `first`: first logical page of the first
+/// plane.
 fn copy_neighbours(
     parts: &[Part],
     first: u32,

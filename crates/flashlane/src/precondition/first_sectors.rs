@@ -1,5 +1,5 @@
-//! The released MQSim's sector bitmaps: a page that preconditioning fills holds only the first sector of an
-//! access.
+//! The released MQSim's sector bitmaps: a page that preconditioning fills holds only the first
+//! sector of an access.
 
 use flashlane_engine::{NONE, Rng};
 

@@ -1,5 +1,5 @@
-//! Steady state of hybrid mapping: data blocks that hold what was written, and random log blocks with the
-//! latest writes.
+//! Steady state of hybrid mapping: data blocks that hold what was written, and random log blocks
+//! with the latest writes.
 
 use flashlane_engine::{NONE, Rng};
 
@@ -10,8 +10,9 @@ use crate::ftl::allocation::Allocator;
 use crate::layout::Layout;
 use crate::workload::footprint::Footprint;
 
-/// Places every written page in its data block; then the pages that the workload writes most recently
-/// move to the log blocks, all of which are full but the last. Streams leave nothing there.
+/// Places every written page in its data block; then the pages that the workload writes most
+/// recently move to the log blocks, all of which are full but the last. Streams leave nothing
+/// there.
 pub(super) fn place(
     layout: &Layout,
     allocator: &Allocator,

@@ -166,8 +166,8 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// Fills a plane. `flows`: those that it holds data of, each with the position of the plane in its order.
-    /// `parts`: what was filled together with it so far.
+    /// Fills a plane. `flows`: those that it holds data of, each with the position of the plane in
+    /// its order. `parts`: what was filled together with it so far.
     fn fill(
         &mut self,
         plane: u32,
@@ -266,9 +266,9 @@ fn usable_blocks(
     usual.max(needed).min(most.max(needed.saturating_sub(u64::from(flows))))
 }
 
-/// Gives the blocks of empty frontiers back to the pool of a plane, where frontiers are open from the start, until
-/// so many blocks are free. The last block of every flow may hold few pages; with all frontiers open, such
-/// blocks may leave none for collection, which then could never begin.
+/// Gives the blocks of empty frontiers back to the pool of a plane, where frontiers are open from
+/// the start, until so many blocks are free. The last block of every flow may hold few pages; with
+/// all frontiers open, such blocks may leave none for collection, which then could never begin.
 fn make_room(flows: &[(usize, u64)], plane: u32, blocks: u64, state: &mut FtlState) {
     for stream in [Stream::Mapping, Stream::Host] {
         for &(flow, _) in flows {
@@ -279,8 +279,8 @@ fn make_room(flows: &[(usize, u64)], plane: u32, blocks: u64, state: &mut FtlSta
     }
 }
 
-/// Opens the blocks that the flows of a plane are writing, as long as its pool keeps its level: a plane
-/// begins to collect when it has filled one of them.
+/// Opens the blocks that the flows of a plane are writing, as long as its pool keeps its level: a
+/// plane begins to collect when it has filled one of them.
 fn open_blocks(
     device: &DeviceConfig,
     layout: &Layout,

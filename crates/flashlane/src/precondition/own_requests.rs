@@ -1,7 +1,8 @@
-//! What the released MQSim puts on a drive before a run: the pages of the requests that are to come.
+//! What the released MQSim puts on a drive before a run: the pages of the requests that are to
+//! come.
 //!
-//! It draws from the flow's generator, with the flow's seed, until enough pages were met. The run then
-//! repeats these requests from the first one on: it writes nothing that is not there already.
+//! It draws from the flow's generator, with the flow's seed, until enough pages were met. The run
+//! then repeats these requests from the first one on: it writes nothing that is not there already.
 
 use flashlane_engine::Time;
 
@@ -11,7 +12,8 @@ use crate::layout::FlowSpace;
 use crate::workload;
 use crate::workload::footprint::{Footprint, PageSet};
 
-/// Pages that a flow must touch for each that it holds, or addresses are drawn from its whole space.
+/// Pages that a flow must touch for each that it holds, or addresses are drawn from its whole
+/// space.
 const TOUCHED_PER_HELD: f64 = 1.1;
 
 /// Share of its space that a flow holds at most.
@@ -20,8 +22,8 @@ const HELD_MAX: f64 = 0.9;
 /// Draws for each page to be met, at most.
 const DRAWS_PER_PAGE: u64 = 16;
 
-/// With `compat.occupied_by_own_requests`, the pages that the first requests of a uniform MQSim flow
-/// touch, as many as it holds; `None` for all other flows.
+/// With `compat.occupied_by_own_requests`, the pages that the first requests of a uniform MQSim
+/// flow touch, as many as it holds; `None` for all other flows.
 pub(super) fn footprint(
     device: &DeviceConfig,
     flow: &FlowConfig,

@@ -16,8 +16,8 @@ impl Planner {
         Self { policy: build(victim), geometry, plans: Vec::new() }
     }
 
-    /// Valid pages of each of `blocks` blocks that hold `pages` pages together, those filled first in
-    /// front.
+    /// Valid pages of each of `blocks` blocks that hold `pages` pages together, those filled first
+    /// in front.
     pub(super) fn valid_pages(&mut self, pages: u64, blocks: u64, streaming: bool) -> &[u32] {
         let key = (pages, blocks, streaming);
         let known = self.plans.iter().position(|(k, _)| *k == key);

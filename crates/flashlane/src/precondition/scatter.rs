@@ -45,8 +45,8 @@ impl Scatter {
     /// The numbers at `first`, `first + 1`, ... of the order; all positions below `n`.
     ///
     /// Every number takes its steps together with the others that are still out of range, without a
-    /// branch that depends on the values: a branch mispredicted every other time would cost more than
-    /// the steps.
+    /// branch that depends on the values: a branch mispredicted every other time would cost more
+    /// than the steps.
     pub(super) fn fill(&self, first: u32, numbers: &mut [u32]) {
         for (number, k) in numbers.iter_mut().zip(first..) {
             *number = k;
@@ -54,8 +54,8 @@ impl Scatter {
         if !self.random {
             return;
         }
-        // One step of the walk: a bijection on the power of two. Halves are 16 bits at most, which spares the
-        // look-ups the check of their index.
+        // One step of the walk: a bijection on the power of two. Halves are 16 bits at most, which
+        // spares the look-ups the check of their index.
         let [a, b, c, d] = &*self.rounds;
         let mask = (1 << self.half_bits) - 1;
         let step = |value: u32| {

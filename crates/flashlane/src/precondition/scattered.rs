@@ -53,8 +53,8 @@ pub(super) fn footprints(
         .then(|| flows.map(|((flow, space), own)| scattered(flow, space, own)).collect())
 }
 
-/// The cached mapping table starts with entries of the lowest pages that hold data, an equal share of
-/// each flow.
+/// The cached mapping table starts with entries of the lowest pages that hold data, an equal share
+/// of each flow.
 pub(super) fn warm_entries(layout: &Layout, state: &mut FtlState) {
     let Some(table) = &mut state.mapping else { return };
     let share = table.capacity() / layout.flows.len() as u64;

@@ -31,7 +31,8 @@ struct Past<'a> {
     source: Box<dyn RequestSource>,
     space: &'a FlowSpace,
     next: Option<Planned>,
-    /// Time of the next request since the start of the replay, which may last longer than simulated time.
+    /// Time of the next request since the start of the replay, which may last longer than simulated
+    /// time.
     /// Unit: picoseconds.
     at: u128,
     /// The time at which the clock of the source was last set to zero. Unit: picoseconds.
@@ -66,8 +67,8 @@ impl Past<'_> {
         Ok(())
     }
 
-    /// Starts another pass at `at`, which is `clock` by the clock of the source. Sets that clock to zero where a pass as
-    /// long as the last one might not end within simulated time.
+    /// Starts another pass at `at`, which is `clock` by the clock of the source. Sets that clock to
+    /// zero where a pass as long as the last one might not end within simulated time.
     fn start_over(&mut self, at: u128, mut clock: Time) -> Result<(), Error> {
         let length = (clock - self.pass_start).0;
         if clock + Time(length.saturating_mul(2)) >= Time::END {

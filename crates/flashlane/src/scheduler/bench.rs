@@ -1,5 +1,6 @@
 //! A bench for policies: a few dies with real transactions, blocks and page tables, and no clock,
-//! channel or translation of their own. Tests put work in by hand and see what a policy makes of it.
+//! channel or translation of their own. Tests put work in by hand and see what a policy makes of
+//! it.
 
 use flashlane_engine::{NONE, Slab, Time};
 
@@ -96,7 +97,8 @@ impl Bench {
     }
 
     /// A transaction as the translation layer would make it: programs get the next page of their
-    /// frontier, migrations move a page that is valid. Other reads are of the page `at` of their plane.
+    /// frontier, migrations move a page that is valid. Other reads are of the page `at` of their
+    /// plane.
     pub(crate) fn make(&mut self, work: Work, at: u32) -> u32 {
         let Work { source, op, flow, plane } = work;
         let mut tr = Transaction::new(source, op, flow, flow as u8, self.now);

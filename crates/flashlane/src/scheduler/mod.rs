@@ -2,8 +2,8 @@
 //! flash; forms commands for `flash` whenever a channel and a die are free.
 //!
 //! The policy decides, this file acts: it visits the chips of a free channel in turn and asks the
-//! policy what a free die should do. The driver of the drive sends the command. Invariant: every transaction enters
-//! once and leaves once. Source: MQSim (FAST'18) section 4.2.3.
+//! policy what a free die should do. The driver of the drive sends the command. Invariant: every
+//! transaction enters once and leaves once. Source: MQSim (FAST'18) section 4.2.3.
 
 mod accounts;
 #[cfg(test)]
@@ -35,7 +35,8 @@ pub(crate) use visit::Look;
 /// In the place of a handle: there were several.
 const SEVERAL: u32 = NONE - 1;
 
-/// What the scheduling unit gets with a call: it asks the translation layer, and tells the flash where work waits.
+/// What the scheduling unit gets with a call: it asks the translation layer, and tells the flash
+/// where work waits.
 pub(crate) struct Surroundings<'a> {
     pub(crate) now: Time,
     pub(crate) events: &'a mut EventQueue<Event>,
@@ -68,8 +69,8 @@ pub(crate) struct Scheduler {
     offered: u64,
     /// There is something to do when the current event is over.
     due: bool,
-    /// The only transaction that became ready in the current event, which is in no queue yet; `NONE` before
-    /// there is one, `SEVERAL` when there were more.
+    /// The only transaction that became ready in the current event, which is in no queue yet;
+    /// `NONE` before there is one, `SEVERAL` when there were more.
     lone: u32,
     /// What it is before there is one: `SEVERAL` where all go through their queues.
     no_lone: u32,
@@ -84,7 +85,8 @@ pub(crate) struct Scheduler {
     one_die_per_dispatch: bool,
     ordered: bool,
     preemptible: bool,
-    /// Whatever waits may interrupt a program or an erase, as far as is known here; else only reads may.
+    /// Whatever waits may interrupt a program or an erase, as far as is known here; else only reads
+    /// may.
     writes_interrupt: bool,
     /// Host writes wait for the erases of collection that goes first.
     writes_wait: bool,
@@ -154,7 +156,8 @@ impl Scheduler {
         self.flows[flow as usize].entered();
     }
 
-    /// Keeps the accounts of a transaction that left its queue; true if nothing waits for the die any more.
+    /// Keeps the accounts of a transaction that left its queue; true if nothing waits for the die
+    /// any more.
     #[inline]
     fn left(&mut self, place: DiePlace, flow: u16, waited: Time) -> bool {
         self.flows[flow as usize].left(waited);
@@ -190,8 +193,8 @@ impl Scheduler {
         decide(&mut self.policy, &mut view)
     }
 
-    /// A transaction is ready for the flash, and enters no queue yet if it is the first in the current event. False if it
-    /// is not: then [`Scheduler::enlist`] it.
+    /// A transaction is ready for the flash, and enters no queue yet if it is the first in the
+    /// current event. False if it is not: then [`Scheduler::enlist`] it.
     #[inline(always)]
     pub(crate) fn keep_lone(&mut self, id: u32) -> bool {
         self.due = true;
@@ -251,9 +254,9 @@ impl Scheduler {
         (lone < SEVERAL).then_some(lone)
     }
 
-    /// A single transaction became ready. If it is the only one for its channel, and channel and die have
-    /// nothing to do, it goes at once, as it would have by way of its queue: then its place is given. Else it enters
-    /// its queue.
+    /// A single transaction became ready. If it is the only one for its channel, and channel and
+    /// die have nothing to do, it goes at once, as it would have by way of its queue: then its
+    /// place is given. Else it enters its queue.
     #[inline(always)]
     pub(crate) fn pass_lone(&mut self, at: &mut Surroundings<'_>, id: u32) -> Option<DiePlace> {
         let tr = &at.transactions[id];
@@ -289,8 +292,8 @@ impl Scheduler {
         self.turn[channel as usize] = if next == self.chips_per_channel { 0 } else { next };
     }
 
-    /// A chip or its queue changed: its channel is looked at when the current event is over, or when
-    /// the command on its bus is.
+    /// A chip or its queue changed: its channel is looked at when the current event is over, or
+    /// when the command on its bus is.
     #[inline]
     pub(crate) fn offer_at(&mut self, at: &mut Surroundings<'_>, place: DiePlace) {
         let channel = place.channel;
@@ -313,8 +316,8 @@ impl Scheduler {
         Some(channel)
     }
 
-    /// Nothing has become ready since the channels were looked at. True until something does: an erase of a block,
-    /// say, whose last moves were found pointless meanwhile.
+    /// Nothing has become ready since the channels were looked at. True until something does: an
+    /// erase of a block, say, whose last moves were found pointless meanwhile.
     #[inline]
     pub(crate) fn is_settled(&self) -> bool {
         self.lone == self.no_lone
@@ -329,7 +332,8 @@ impl Scheduler {
         self.due = self.holds_back;
     }
 
-    /// An alarm that comes too early is set again then; one for which nothing waits any more is void.
+    /// An alarm that comes too early is set again then; one for which nothing waits any more is
+    /// void.
     #[cold]
     fn set_alarm(&mut self, now: Time, events: &mut EventQueue<Event>) {
         let wanted = self.policy.wake().map(|time| time.max(now));

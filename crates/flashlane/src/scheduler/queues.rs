@@ -87,9 +87,9 @@ fn place(die: u32, kind: Kind) -> usize {
     die as usize * PLACES + kind.index()
 }
 
-/// What decides whether a transaction can go, and whether two of a die can go in one command: a bit for those
-/// that may have to stay or turn out pointless, operation, page inside the block, and plane inside the die, from
-/// the highest bit on.
+/// What decides whether a transaction can go, and whether two of a die can go in one command: a bit
+/// for those that may have to stay or turn out pointless, operation, page inside the block, and
+/// plane inside the die, from the highest bit on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Traits(u32);
 
@@ -103,7 +103,8 @@ impl Traits {
         // Blocks are erased together whatever their numbers.
         let page = if tr.op == Op::Erase { 0 } else { pages_per_block.remainder(tr.ppa) };
         let plane = Self::plane_of(tr);
-        // Programs wait for those before them in their block, reads of collection may be overtaken by a write.
+        // Programs wait for those before them in their block, reads of collection may be overtaken
+        // by a write.
         let may_stay = tr.op == Op::Program || tr.source == Source::Gc;
         let may_stay = if may_stay { Self::MAY_STAY } else { 0 };
         Self(may_stay | (tr.op as u32) << Self::OP_SHIFT | page << Self::PLANE_BITS | plane)
@@ -152,7 +153,8 @@ struct Waiting {
 #[derive(Clone, Debug)]
 struct Line {
     waiting: Ring<Waiting>,
-    /// The plane of all that came since the line was last empty, as in their traits; `NONE` for several.
+    /// The plane of all that came since the line was last empty, as in their traits; `NONE` for
+    /// several.
     only_plane: u32,
 }
 
@@ -247,8 +249,8 @@ impl Queues {
         self.lines[place(die, kind)].waiting.iter().map(|waiting| waiting.id)
     }
 
-    /// Forms a command from the oldest transaction of the die if it is starving. Looked for once in a
-    /// while only.
+    /// Forms a command from the oldest transaction of the die if it is starving. Looked for once in
+    /// a while only.
     #[inline]
     pub(crate) fn form_starving(&mut self, die: u32, view: &mut View<'_>) -> bool {
         view.now >= self.watch[die as usize] && self.form_oldest(die, view)
@@ -322,8 +324,9 @@ impl Queues {
         true
     }
 
-    /// Forms the command that covers the most planes, then has the most transactions of one request,
-    /// then the oldest leader, among those led by one of the oldest `window` transactions of a kind.
+    /// Forms the command that covers the most planes, then has the most transactions of one
+    /// request, then the oldest leader, among those led by one of the oldest `window` transactions
+    /// of a kind.
     pub(crate) fn form_deepest(
         &mut self,
         die: u32,
@@ -351,8 +354,8 @@ impl Queues {
         true
     }
 
-    /// Planes that a command led by a transaction would cover, and how many of its transactions belong
-    /// to the leader's request.
+    /// Planes that a command led by a transaction would cover, and how many of its transactions
+    /// belong to the leader's request.
     fn overlap(
         &self,
         die: u32,

@@ -69,8 +69,9 @@ impl View<'_> {
         self.flash.busy(die, self.now)
     }
 
-    /// What is left until a die has served all that it has begun: operation, transfer of read data, what
-    /// it suspended. Unit: picoseconds. Waiting for the channel is not foreseen; pages on it count whole.
+    /// What is left until a die has served all that it has begun: operation, transfer of read data,
+    /// what it suspended. Unit: picoseconds. Waiting for the channel is not foreseen; pages on it
+    /// count whole.
     pub(crate) fn service_left(&self, die: u32) -> u64 {
         self.flash.service_left(die, self.now, self.transactions)
     }

@@ -37,18 +37,19 @@ pub(crate) enum Look {
     Nothing,
     /// There is a command for the die; with `interrupts`, what it does is suspended for it.
     Command { die: u32, interrupts: bool },
-    /// Moves for the die were found pointless, and no command was formed. When they are settled, the look goes on.
+    /// Moves for the die were found pointless, and no command was formed. When they are settled,
+    /// the look goes on.
     Pointless { die: u32, visit: Visit, rest: Rest },
 }
 
 impl Scheduler {
-    /// Looks at a free channel until a die takes a command, or is found to have nothing but pointless work. `reads`: only
-    /// reads are looked for; now and then there is another command.
+    /// Looks at a free channel until a die takes a command, or is found to have nothing but
+    /// pointless work. `reads`: only reads are looked for; now and then there is another command.
     #[inline(always)]
     pub(crate) fn look(&mut self, at: &mut Surroundings<'_>, channel: u32, reads: bool) -> Look {
         let turn = self.turn[channel as usize];
-        // Chips from the turn on, then those before it; while they are visited, none comes to them that
-        // nothing waited for before.
+        // Chips from the turn on, then those before it; while they are visited, none comes to them
+        // that nothing waited for before.
         let left = self.pending[channel as usize].rotate_right(turn);
         self.look_at_chips(at, Visit { channel, reads, turn, left, way: 0, urgent: false })
     }
@@ -89,7 +90,8 @@ impl Scheduler {
         }
     }
 
-    /// Asks the idle dies of a chip for reads. Chips that are short of free blocks choose among all commands.
+    /// Asks the idle dies of a chip for reads. Chips that are short of free blocks choose among all
+    /// commands.
     #[inline(always)]
     fn ask_for_read(&mut self, at: &mut Surroundings<'_>, visit: Visit, chip: u32) -> Look {
         let set = at.flash.free_dies(chip);
@@ -181,9 +183,10 @@ impl Scheduler {
 
     /// Forms a read command for an idle die, if there is one waiting.
     ///
-    /// After as many of them as the channel has dies, the die chooses among all its commands instead.
-    /// The turn that the channel gives to all commands goes to whichever die is idle just then; dies that
-    /// read in step would have it always be the same one, and writes would wait at the others for ever.
+    /// After as many of them as the channel has dies, the die chooses among all its commands
+    /// instead. The turn that the channel gives to all commands goes to whichever die is idle just
+    /// then; dies that read in step would have it always be the same one, and writes would wait at
+    /// the others for ever.
     #[inline(always)]
     fn serve_read(&mut self, at: &mut Surroundings<'_>, die: u32) -> bool {
         let reads = &mut self.reads_first[die as usize];
@@ -197,8 +200,9 @@ impl Scheduler {
         formed
     }
 
-    /// The die whose next work ranks first, among those from `first` on whose bit is set in `free`. What
-    /// is starving ranks as the best kind: another die may have better work each time that it is asked.
+    /// The die whose next work ranks first, among those from `first` on whose bit is set in `free`.
+    /// What is starving ranks as the best kind: another die may have better work each time that it
+    /// is asked.
     #[inline(always)]
     fn best_die(
         &mut self,

@@ -1,8 +1,11 @@
-//! Stage 1b of 8: the tenants. Takes requests from `workload` and submits them to the drive; decides when a flow has
-//! ended, starts over, or falls silent.
+//! Stage 1b of 8: the tenants. Takes requests from `workload` and submits them to the drive;
+//! decides when a flow has ended, starts over, or falls silent.
 //!
-//! The tenants are outside of the drive: they see submissions, completions and the clock, and nothing else of it. An
-//! open loop submits by the clock, a closed loop when a request of it completes.
+//! The tenants are outside of the drive: they see submissions, completions and the clock, and
+//! nothing else of it. An open loop submits by the clock, a closed loop when a request of it
+//! completes.
+
+mod passes;
 
 use flashlane_engine::{Array, Time};
 
@@ -283,55 +286,6 @@ impl Run {
         self.drive.submit_at(at, Submission { flow, planned, cookie: 0 });
     }
 
-    /// Everything that counts has completed, or the load goes on for longer than it may.
-    #[inline(always)]
-    fn generation_is_over(&mut self) -> bool {
-        if !self.drive.recorder.window.generation_over(self.drive.now) {
-            return false;
-        }
-        for flow in &mut self.tenants.flows {
-            flow.stopped = true;
-        }
-        true
-    }
-
-    /// A flow has ended its first pass; the window may close.
-    fn pass_ended(&mut self, flow: u16) {
-        let now = self.drive.now;
-        let flows = &self.tenants.flows;
-        let tenant = &flows[flow as usize];
-        let all = flows.iter().all(|f| f.passed);
-        let load_goes_on = all && flows.iter().any(|f| f.repeat);
-        let window = &mut self.drive.recorder.window;
-        if all {
-            window.passes_ended(now);
-        }
-        if all || !tenant.repeat {
-            window.close(now, load_goes_on || !all, !tenant.is_open_loop());
-        }
-    }
-
-    /// Ends the first pass of every closed loop whose time was over as long ago as it lasts. A closed loop notes
-    /// that its time is over when a request of it completes. Where a load that the drive cannot keep up with stands
-    /// before that request, the other flows would wait for the closed loop, and the load would never end.
-    #[cold]
-    fn end_overdue_passes(&mut self) {
-        self.tenants.overdue = Time::MAX;
-        for flow in 0..self.tenants.flows.len() as u16 {
-            let tenant = &mut self.tenants.flows[flow as usize];
-            let source = tenant.source.as_ref().filter(|source| source.closed_loop().is_some());
-            let overdue = source.and_then(|source| source.overdue_at());
-            let Some(at) = overdue.filter(|_| !tenant.passed) else { continue };
-            if self.drive.now < at {
-                self.tenants.overdue = self.tenants.overdue.min(at);
-                continue;
-            }
-            tenant.passed = true;
-            tenant.stopped = !tenant.repeat;
-            self.pass_ended(flow);
-        }
-    }
-
     /// A request of the flow is over: a closed loop submits the next one.
     #[inline(always)]
     fn next_in_loop(&mut self, flow: u16) {
@@ -344,50 +298,6 @@ impl Run {
                 recorder.pause(at, flow);
             }
             self.drive.wake_at(at, flow);
-        }
-    }
-
-    /// The queue hands out no more events: fails where some are left that come after the end of simulated time,
-    /// unless the load that was asked for is over and complete.
-    fn check_end_of_time(&mut self) -> Result<(), Error> {
-        if self.drive.queue.is_empty() {
-            return Ok(());
-        }
-        self.end_passes_in_pauses();
-        let stopped = self.tenants.flows.iter().all(|flow| flow.stopped);
-        let over = stopped || self.drive.recorder.window.generation_over(Time::MAX);
-        if over && self.drive.requests.is_empty() {
-            return Ok(());
-        }
-        let flows = (0..).zip(self.tenants.flows.iter());
-        let next = flows.filter_map(|(index, flow): (usize, _)| {
-            let pauses = !flow.stopped && flow.think_time > Time::ZERO;
-            (flow.planned.is_some() || pauses).then_some(index.to_string())
-        });
-        let silent: Vec<String> = next.collect();
-        let mut why = "simulated time ends after 213 days (2^64 ps)".to_owned();
-        if !silent.is_empty() {
-            why += ", before the next request of flow ";
-            why += &silent.join(", ");
-        }
-        Err(self.drive.stuck(&why))
-    }
-
-    /// Flows that pause beyond the end of simulated time may have no request left: their pass is over.
-    fn end_passes_in_pauses(&mut self) {
-        for flow in 0..self.tenants.flows.len() as u16 {
-            let tenant = &mut self.tenants.flows[flow as usize];
-            if tenant.stopped || tenant.think_time == Time::ZERO {
-                continue;
-            }
-            let source = tenant.source.as_mut().expect("a running flow has a source");
-            if !matches!(source.next(Time::END), Ok(None)) {
-                continue;
-            }
-            tenant.stopped = !tenant.repeat;
-            if !std::mem::replace(&mut tenant.passed, true) {
-                self.pass_ended(flow);
-            }
         }
     }
 }

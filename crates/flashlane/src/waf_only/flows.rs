@@ -1,7 +1,8 @@
 //! The requests of all flows, in the order in which their times come.
 //!
-//! An open loop's come at their arrivals, or when the drive takes another one. A closed loop's comes when an
-//! earlier one is done: the drive tells when. Requests are drawn ahead, so that the tables that they need can be fetched meanwhile.
+//! An open loop's come at their arrivals, or when the drive takes another one. A closed loop's
+//! comes when an earlier one is done: the drive tells when. Requests are drawn ahead, so that the
+//! tables that they need can be fetched meanwhile.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -110,8 +111,8 @@ impl Flows {
         Ok(all)
     }
 
-    /// The request that comes next, and its flow. `None` when the load that was asked for is over: every
-    /// flow has ended its first pass, or one that does not start over.
+    /// The request that comes next, and its flow. `None` when the load that was asked for is over:
+    /// every flow has ended its first pass, or one that does not start over.
     #[inline]
     ///
     /// # Errors
@@ -210,9 +211,9 @@ impl Flows {
         Ok(())
     }
 
-    /// Ends the first pass of every flow whose time was over at `at` as long ago as it lasts: as in the run with time,
-    /// the others would wait for it for long. An open loop is among them where the drive does not keep up, since
-    /// its requests under way are limited here.
+    /// Ends the first pass of every flow whose time was over at `at` as long ago as it lasts: as in
+    /// the run with time, the others would wait for it for long. An open loop is among them where
+    /// the drive does not keep up, since its requests under way are limited here.
     #[cold]
     fn end_overdue_passes(&mut self, at: u64) {
         self.overdue = NEVER;

@@ -1,9 +1,9 @@
-//! `run --waf-only`: placement, collection and wear without events, for studies of write amplification over
-//! more writes than a timed run could take.
+//! `run --waf-only`: placement, collection and wear without events, for studies of write
+//! amplification over more writes than a timed run could take.
 //!
-//! The requests of [`Flows`] are carried out one after the other by [`Untimed`], which shares mapping,
-//! allocation, victims, wear levelling and cache with the timed drive. What time decides there follows rules
-//! here: see `docs/model.md`.
+//! The requests of [`Flows`] are carried out one after the other by [`Untimed`], which shares
+//! mapping, allocation, victims, wear levelling and cache with the timed drive. What time decides
+//! there follows rules here: see `docs/model.md`.
 
 mod flows;
 mod refuse;

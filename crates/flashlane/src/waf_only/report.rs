@@ -1,4 +1,5 @@
-//! The summary of a run without time. What is a time, a rate of simulated time or a share of it is 0.
+//! The summary of a run without time. What is a time, a rate of simulated time or a share of it
+//! is 0.
 
 use super::WafRun;
 use crate::config::{DeviceConfig, WorkloadConfig};

@@ -18,8 +18,8 @@ pub(crate) struct AddressDraw {
     align: u64,
     /// Next start of the stream. Unit: sectors.
     stream: u64,
-    /// The last room for starts, and the number of aligned starts in it: requests of one size have the
-    /// same.
+    /// The last room for starts, and the number of aligned starts in it: requests of one size have
+    /// the same.
     slots: (u64, u64),
 }
 
@@ -36,7 +36,8 @@ enum Shape {
         scatter: Scatter,
         extent: u64,
     },
-    /// `phase`: length of a round of streaming and uniform draws, 0 where each request draws its kind.
+    /// `phase`: length of a round of streaming and uniform draws, 0 where each request draws its
+    /// kind.
     Mixed {
         streaming: f64,
         wraps: u64,
@@ -92,7 +93,8 @@ impl AddressDraw {
         known.then(|| rng.clone().below(self.slots.1) * self.align)
     }
 
-    /// The start of a request that arrives at `now`, and what fits of the size there. Unit: sectors.
+    /// The start of a request that arrives at `now`, and what fits of the size there. Unit:
+    /// sectors.
     pub(crate) fn draw(&mut self, sectors: u64, now: Time, rng: &mut Rng) -> (u64, u64) {
         let sectors = sectors.min(self.limit);
         let start = match self.shape {
@@ -125,8 +127,8 @@ impl AddressDraw {
         (start, sectors)
     }
 
-    /// A uniform aligned start between `from` (aligned) and `to`, such that the request ends at `to`
-    /// or before; the last start that fits into the space where it cannot.
+    /// A uniform aligned start between `from` (aligned) and `to`, such that the request ends at
+    /// `to` or before; the last start that fits into the space where it cannot.
     #[inline(always)]
     fn within(&mut self, from: u64, to: u64, sectors: u64, rng: &mut Rng) -> u64 {
         let room = (to - from).saturating_sub(sectors);

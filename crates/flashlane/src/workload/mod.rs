@@ -25,8 +25,9 @@ use crate::error::Error;
 /// A request as its source describes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Planned {
-    /// Open loop: absolute arrival time. Closed loop: ignored. A request at or after [`Time::END`] never arrives:
-    /// the run ends with an error instead, so that no request is lost without a word.
+    /// Open loop: absolute arrival time. Closed loop: ignored. A request at or after [`Time::END`]
+    /// never arrives: the run ends with an error instead, so that no request is lost without a
+    /// word.
     pub arrival: Time,
     /// What it asks for.
     pub op: RequestOp,
@@ -57,8 +58,9 @@ pub trait RequestSource: Send {
     /// A trace that cannot be read any further.
     fn next(&mut self, now: Time) -> Result<Option<Planned>, Error>;
 
-    /// First sector of the request after the last one, where that is certain and costs little to tell. A hint: what
-    /// the request needs of the simulator's memory is asked for before it is made.
+    /// First sector of the request after the last one, where that is certain and costs little to
+    /// tell. A hint: what the request needs of the simulator's memory is asked for before it is
+    /// made.
     fn upcoming(&self) -> Option<u64> {
         None
     }
@@ -82,7 +84,8 @@ pub trait RequestSource: Send {
         None
     }
 
-    /// When the first pass is overdue: it has lasted twice as long as it may. Nobody waits for its end from then on.
+    /// When the first pass is overdue: it has lasted twice as long as it may. Nobody waits for its
+    /// end from then on.
     fn overdue_at(&self) -> Option<Time> {
         self.time_limit().map(|limit| Time(limit.0.saturating_mul(2)))
     }
@@ -92,7 +95,8 @@ pub trait RequestSource: Send {
         false
     }
 
-    /// Share of the pass that is done at `now`, 0..=1; 0 where it is not known. For progress bars only.
+    /// Share of the pass that is done at `now`, 0..=1; 0 where it is not known. For progress bars
+    /// only.
     fn progress(&self, now: Time) -> f64 {
         let _ = now;
         0.0

@@ -51,9 +51,10 @@ enum Pace {
 }
 
 impl SyntheticSource {
-    /// A source for a valid configuration: exactly one of queue depth, bandwidth and IOPS. Addresses
-    /// lie in `space`; without an alignment in the configuration they are multiples of 4 KiB, or of
-    /// the page where that is smaller. `seed` is the root seed of the run and `flow` the flow's index.
+    /// A source for a valid configuration: exactly one of queue depth, bandwidth and IOPS.
+    /// Addresses lie in `space`; without an alignment in the configuration they are multiples of 4
+    /// KiB, or of the page where that is smaller. `seed` is the root seed of the run and `flow` the
+    /// flow's index.
     #[must_use]
     pub fn new(
         config: &SyntheticConfig,

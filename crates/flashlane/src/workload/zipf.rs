@@ -4,9 +4,9 @@ use flashlane_engine::Rng;
 
 /// Draws ranks `0..count` with probability proportional to `(rank + 1)^-theta`.
 ///
-/// Rejection-inversion: the histogram of the ranks is covered by the curve `x^-theta`, a point under
-/// the curve is drawn by inverting its integral, and the few points outside the histogram are drawn
-/// again. Exact for every count; below 1.2 draws on average.
+/// Rejection-inversion: the histogram of the ranks is covered by the curve `x^-theta`, a point
+/// under the curve is drawn by inverting its integral, and the few points outside the histogram are
+/// drawn again. Exact for every count; below 1.2 draws on average.
 /// Source: Hörmann and Derflinger, Rejection-inversion to generate variates from monotone discrete
 /// distributions, ACM TOMACS 6(3), 1996.
 #[derive(Clone, Debug)]

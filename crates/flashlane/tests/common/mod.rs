@@ -89,7 +89,8 @@ impl Scenario {
     }
 }
 
-/// Flash operations of the whole run: before, inside and after the window. What is no count is left out.
+/// Flash operations of the whole run: before, inside and after the window. What is no count is left
+/// out.
 pub(crate) fn whole_run(summary: &Summary) -> FlashSummary {
     let parts = [&summary.before_window.flash, &summary.flash, &summary.after_window.flash];
     let sum = |of: fn(&FlashSummary) -> u64| parts.iter().map(|part| of(part)).sum::<u64>();

@@ -18,8 +18,8 @@ pub(crate) struct Explained {
 pub(crate) enum Shown {
     /// The case beside it is inside, and its inputs differ in nothing but these tags.
     Beside { tags: &'static [&'static str], pairs: &'static [(&'static str, &'static str)] },
-    /// As `Beside`; and the release served clearly fewer requests than its own mean lets a closed loop
-    /// of this depth serve (Little's law), but we do not.
+    /// As `Beside`; and the release served clearly fewer requests than its own mean lets a closed
+    /// loop of this depth serve (Little's law), but we do not.
     Lost { depth: f64, span_us: f64, pairs: &'static [(&'static str, &'static str)] },
     /// Nothing shows it: means and counts are inside, percentiles are not. The cause is not traced.
     NotTraced,
@@ -95,7 +95,8 @@ pub(crate) const EXPLAINED: &[Explained] = &[
             "g6_traces/nvme_prio_ideal_tpcc_alone_LOW",
         ],
         shown: Shown::Beside {
-            // A closed loop does not use its bandwidth; the scheduler makes no difference to one class.
+            // A closed loop does not use its bandwidth; the scheduler makes no difference to one
+            // class.
             tags: &["Priority_Class", "Bandwidth", "Stop_Time", "Transaction_Scheduling_Policy"],
             pairs: &[
                 ("g6_traces/nvme_prio_cmt_both_LU", "g6_traces/nvme_prio_cmt_both_HH"),

@@ -16,14 +16,14 @@ pub(crate) struct Job {
     pub(crate) cases: Vec<Case>,
 }
 
-/// The folder with the full reference runs. Where it is absent: `None`, and the running test says that
-/// it is skipped.
+/// The folder with the full reference runs. Where it is absent: `None`, and the running test says
+/// that it is skipped.
 pub(crate) fn oracle() -> Option<PathBuf> {
     flashlane_testing::shared("oracle", "the full reference runs of the released MQSim")
 }
 
-/// All jobs of the groups, and how many cases the reference itself did not finish. `ORACLE_CASE=text`
-/// picks cases by name.
+/// All jobs of the groups, and how many cases the reference itself did not finish.
+/// `ORACLE_CASE=text` picks cases by name.
 pub(crate) fn jobs(root: &Path, groups: &[(&str, Closeness)]) -> (Vec<Job>, usize) {
     let only = std::env::var("ORACLE_CASE").unwrap_or_default();
     let mut jobs: BTreeMap<Vec<u8>, Job> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! A case of the released MQSim, and what is wrong with a run of ours when it is judged by that case.
+//! A case of the released MQSim, and what is wrong with a run of ours when it is judged by that
+//! case.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -61,8 +62,8 @@ pub(crate) struct Reference {
 pub(crate) struct Figures {
     /// Flow by flow.
     pub(crate) flows: Vec<Reference>,
-    /// MQSim lost requests on the way (defects D2 and D11): its queue got shorter, so that its times
-    /// mean nothing. Only programs are compared, for as many requests as it served.
+    /// MQSim lost requests on the way (defects D2 and D11): its queue got shorter, so that its
+    /// times mean nothing. Only programs are compared, for as many requests as it served.
     pub(crate) lossy: bool,
     /// Pages read and programmed for the host, collection and translation, and erases.
     pub(crate) pages: Option<[u64; 7]>,

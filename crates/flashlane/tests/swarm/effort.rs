@@ -1,9 +1,10 @@
-//! The bound on processor time per event. A run that needs far more time per event than other runs has found a
-//! place in the simulator whose cost grows with something that it should not grow with.
+//! The bound on processor time per event. A run that needs far more time per event than other runs
+//! has found a place in the simulator whose cost grows with something that it should not grow with.
 //!
-//! Times of a machine that other programs share vary by a factor of two or three. So that this does not matter,
-//! the unit is the time that an event of a fixed small run takes on the same machine, the bound is far above what
-//! any sound run needs, and a run that exceeds it is measured again, twice, by itself.
+//! Times of a machine that other programs share vary by a factor of two or three. So that this does
+//! not matter, the unit is the time that an event of a fixed small run takes on the same machine,
+//! the bound is far above what any sound run needs, and a run that exceeds it is measured again,
+//! twice, by itself.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -15,12 +16,14 @@ use flashlane::{RunOptions, simulate};
 
 use crate::generate::Case;
 
-/// Time of an event that is too much. The most that was found is 160, with blame of deep queues on a drive of many
-/// flows, whatever the number of requests (seed 6013630). Unit: the time of an event of the fixed run.
+/// Time of an event that is too much. The most that was found is 160, with blame of deep queues on
+/// a drive of many flows, whatever the number of requests (seed 6013630). Unit: the time of an
+/// event of the fixed run.
 const EVENT_MAX: f64 = 200.0;
 
-/// Time that every run may take beside that of its events, for its drive and its audits. The steady state of the
-/// cost-benefit policy alone takes up to 8e6. Unit: the time of an event of the fixed run.
+/// Time that every run may take beside that of its events, for its drive and its audits. The steady
+/// state of the cost-benefit policy alone takes up to 8e6. Unit: the time of an event of the fixed
+/// run.
 const REST_MAX: f64 = 16e6;
 
 /// How often a run is measured again before it counts as too slow.
@@ -39,14 +42,16 @@ align = "4KiB"
 requests = 10000
 "#;
 
-/// Processor time of this thread; the time since the start of the program where the system does not tell it.
+/// Processor time of this thread; the time since the start of the program where the system does not
+/// tell it.
 #[cfg(target_os = "linux")]
 pub(crate) fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Processor time of this thread; the time since the start of the program where the system does not tell it.
+/// Processor time of this thread; the time since the start of the program where the system does not
+/// tell it.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn processor_time() -> Duration {
     static START: OnceLock<std::time::Instant> = OnceLock::new();
@@ -75,8 +80,8 @@ fn allowed(events: u64) -> f64 {
     REST_MAX + EVENT_MAX * events as f64
 }
 
-/// Panics where a run took too much time for its events, and takes it again without runs alone, whose events the
-/// summary does not count. Gives the times of an event, in units of the fixed run.
+/// Panics where a run took too much time for its events, and takes it again without runs alone,
+/// whose events the summary does not count. Gives the times of an event, in units of the fixed run.
 pub(crate) fn check(case: &Case, summary: &Summary, took: Duration) {
     let units = |took: Duration| took.as_secs_f64() / unit().as_secs_f64().max(1e-12);
     let allowed = allowed(summary.events);

@@ -1,5 +1,5 @@
-//! The log of a swarm: one line of JSON when a seed begins and one when it is over, so that a swarm of many
-//! thousand seeds can be stopped, resumed and added up.
+//! The log of a swarm: one line of JSON when a seed begins and one when it is over, so that a swarm
+//! of many thousand seeds can be stopped, resumed and added up.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -86,8 +86,8 @@ impl Log {
         Ok(Self { latest, own, program, commit, file: Mutex::new(file) })
     }
 
-    /// The seeds of a swarm that this program has not done: `runs` of them for [`Start::Next`], else those of
-    /// so many from the first one on.
+    /// The seeds of a swarm that this program has not done: `runs` of them for [`Start::Next`],
+    /// else those of so many from the first one on.
     pub(crate) fn seeds(&self, start: Start, runs: u64) -> Vec<u64> {
         let done = |seed: &u64| self.own.get(seed).is_some_and(|line| line.state != State::Begun);
         match start {

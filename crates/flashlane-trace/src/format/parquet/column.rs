@@ -1,5 +1,5 @@
-//! A column of a row group. The library finds, unpacks and describes the pages; what is in them is decoded here,
-//! for the library's decoders panic on damaged pages.
+//! A column of a row group. The library finds, unpacks and describes the pages; what is in them is
+//! decoded here, for the library's decoders panic on damaged pages.
 
 use bytes::Bytes;
 use parquet::basic::{Encoding, Type};
@@ -45,7 +45,8 @@ enum Values {
 }
 
 impl DataPage {
-    /// The next value of a column of that type, perhaps unsigned, whose values are there at level `there`.
+    /// The next value of a column of that type, perhaps unsigned, whose values are there at level
+    /// `there`.
     fn next(
         &mut self,
         (kind, is_unsigned): (Type, bool),

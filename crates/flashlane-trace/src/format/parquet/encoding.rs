@@ -68,8 +68,8 @@ impl Input {
         Ok((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
-    /// Passes over a field of so many numbers of so many bits, and gives the place of its first bit. The last
-    /// bytes of a field at the end of a page may be absent.
+    /// Passes over a field of so many numbers of so many bits, and gives the place of its first
+    /// bit. The last bytes of a field at the end of a page may be absent.
     fn field(&mut self, count: u64, width: u32) -> Result<u64> {
         let first = self.at as u64 * 8;
         let Some(bits) = count.checked_mul(u64::from(width)) else {
@@ -160,7 +160,8 @@ pub(super) struct Differences {
     /// Numbers to come, and the last one.
     left: u64,
     last: i64,
-    /// Of the block at hand: the least difference, and the bits of the numbers of fields to come, the last first.
+    /// Of the block at hand: the least difference, and the bits of the numbers of fields to come,
+    /// the last first.
     least: i64,
     widths: Vec<u8>,
     /// Of the field at hand: numbers to come, bits of each, place of the next.

@@ -10,9 +10,9 @@
 //! | length | `length`, `length_bytes`, `bytes`, `size` (bytes) | integer |
 //! | device | `device`, `flow`, `stream`; may be absent | integer, or text that is numbered from 0 as it appears |
 //!
-//! Rows may be out of order, as in the `requests.parquet` of a run: they wait in a buffer of 65,536 and leave it
-//! by time. Pages may be compressed by Zstandard or Snappy; values may be plain, in a dictionary, or differences of
-//! integers. A row with a missing value is rejected.
+//! Rows may be out of order, as in the `requests.parquet` of a run: they wait in a buffer of 65,536
+//! and leave it by time. Pages may be compressed by Zstandard or Snappy; values may be plain, in a
+//! dictionary, or differences of integers. A row with a missing value is rejected.
 
 mod column;
 mod encoding;

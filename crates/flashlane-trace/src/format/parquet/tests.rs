@@ -95,8 +95,8 @@ fn what_is_no_such_file_is_refused() {
     refused(&file(SCHEMA, &[-1.0, 2.0]), "bad time in `-1, Read, 8, 4096`");
 }
 
-/// Files that fuzzing made of good ones, on which the library panics by itself. Their first two bytes are the
-/// fuzzer's.
+/// Files that fuzzing made of good ones, on which the library panics by itself. Their first two
+/// bytes are the fuzzer's.
 #[test]
 fn damaged_files_are_refused() {
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/binary_formats");

@@ -127,8 +127,8 @@ fn flow(name: String, priority: Priority) -> FlowConfig {
     }
 }
 
-/// `prioclass` 1 (real time) is urgent; 2 (best effort, the default) is high for `prio` 0 to 3, medium for 4 and
-/// low for 5 to 7; 3 (idle) is low.
+/// `prioclass` 1 (real time) is urgent; 2 (best effort, the default) is high for `prio` 0 to 3,
+/// medium for 4 and low for 5 to 7; 3 (idle) is low.
 fn priority(reader: &mut Reader<'_>) -> Priority {
     let class = reader.number("prioclass", 0..=3).unwrap_or(2);
     let prio = reader.number("prio", 0..=7);

@@ -1,8 +1,10 @@
-//! Reads fio job files as workloads: a subset, in which every key that is not understood is refused.
+//! Reads fio job files as workloads: a subset, in which every key that is not understood is
+//! refused.
 //!
-//! Every job section becomes a flow, `numjobs` of them as many flows; `[global]` sections hold for the jobs below them. What the keys
-//! mean here, and what differs from fio, is in `docs/traces.md`. Source: fio's HOWTO, and fio 3.33 for what the HOWTO leaves
-//! open (suffixes of sizes, sizes drawn from a range).
+//! Every job section becomes a flow, `numjobs` of them as many flows; `[global]` sections hold for
+//! the jobs below them. What the keys mean here, and what differs from fio, is in `docs/traces.md`.
+//! Source: fio's HOWTO, and fio 3.33 for what the HOWTO leaves open (suffixes of sizes, sizes drawn
+//! from a range).
 
 mod job;
 mod reader;

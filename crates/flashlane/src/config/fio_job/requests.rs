@@ -67,7 +67,8 @@ pub(super) fn sizes(reader: &mut Reader<'_>, pattern: Pattern) -> (SizeConfig, f
     let wanted = (pattern.reads, pattern.writes, pattern.trims);
     let given: Vec<&str> =
         ["bs", "bsrange", "bssplit"].into_iter().filter(|key| reader.has(key)).collect();
-    // A job's own key goes before one of a global section; fio takes a split before a range before a size.
+    // A job's own key goes before one of a global section; fio takes a split before a range before
+    // a size.
     let key = given.last().copied().unwrap_or("bs");
     let one = |text: &str| one_of_directions(text, wanted).map(str::to_owned);
     let discrete = match key {
@@ -95,7 +96,8 @@ pub(super) fn sizes(reader: &mut Reader<'_>, pattern: Pattern) -> (SizeConfig, f
     (SizeConfig::Discrete { discrete }, mean)
 }
 
-/// The multiples of the smaller size up to the larger one, each as likely as the others (fio 3.33, measured).
+/// The multiples of the smaller size up to the larger one, each as likely as the others (fio 3.33,
+/// measured).
 fn range(text: &str) -> Option<Vec<(ByteSize, f64)>> {
     let (low, high) = text.split_once('-')?;
     let (low, high) = (bytes(low)?, bytes(high)?);

@@ -1,7 +1,7 @@
 //! Values as fio writes them.
 
-/// Bytes: a number with `k`, `m`, `g` or `t` for powers of 1024, perhaps with a `b` behind, as fio 3.33 reads
-/// them. (`ki` is the same there, but `kib` means 1000: such units are refused.)
+/// Bytes: a number with `k`, `m`, `g` or `t` for powers of 1024, perhaps with a `b` behind, as fio
+/// 3.33 reads them. (`ki` is the same there, but `kib` means 1000: such units are refused.)
 pub(super) fn bytes(text: &str) -> Option<u64> {
     let lower = text.trim().to_ascii_lowercase();
     let end = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
@@ -36,7 +36,8 @@ pub(super) fn time_ps(text: &str, unit_ps: u64) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(scale)
 }
 
-/// A value that may be given for reads, writes and trims, separated by commas: the one for all that matter.
+/// A value that may be given for reads, writes and trims, separated by commas: the one for all that
+/// matter.
 pub(super) fn one_of_directions<'a>(
     text: &'a str,
     (reads, writes, trims): (bool, bool, bool),

@@ -102,7 +102,8 @@ pub fn device_from_toml(
     finish_device(draft, overrides, None, Vec::new())
 }
 
-/// Loads the scenarios of a workload file: one from TOML or from a fio job file, one or more from MQSim XML.
+/// Loads the scenarios of a workload file: one from TOML or from a fio job file, one or more from
+/// MQSim XML.
 ///
 /// # Errors
 /// As [`device`]; a trace file that does not exist.
@@ -144,8 +145,8 @@ pub fn workload_from_toml(
     finish_workload(reading::parse(text, file)?, overrides, None, Vec::new())
 }
 
-/// Finds the traces and parameter files of a workload from TOML: relative to `folder` or, if not there, to
-/// the current folder.
+/// Finds the traces and parameter files of a workload from TOML: relative to `folder` or, if not
+/// there, to the current folder.
 ///
 /// # Errors
 /// As [`device`], for files that do not exist or cannot be read.
@@ -308,7 +309,8 @@ fn finish_workload(
     Ok(Loaded { config, places: draft.places, warnings })
 }
 
-/// Resolves the paths of traces and of clone parameters, which are read: relative to the workload file or, if not there, to the current folder.
+/// Resolves the paths of traces and of clone parameters, which are read: relative to the workload
+/// file or, if not there, to the current folder.
 fn find_traces(loaded: &mut Loaded<WorkloadConfig>, folder: &Path) -> Vec<Problem> {
     let (mut problems, mut of_clones) = (Vec::new(), Vec::new());
     for (index, flow) in loaded.config.flows.iter_mut().enumerate() {

@@ -18,8 +18,9 @@ pub fn plane_budget(device: &DeviceConfig, layout: &Layout) -> Vec<PlaneBudget> 
     budget::plane_budget(device.ftl_settings(), layout)
 }
 
-/// Refuses sets that could run out of room. However the sets come to be, a flow can be given chips until
-/// every other flow has a single one; with all that the drive holds on the chips left, there must be room.
+/// Refuses sets that could run out of room. However the sets come to be, a flow can be given chips
+/// until every other flow has a single one; with all that the drive holds on the chips left, there
+/// must be room.
 fn check_moving_sets(rules: &mut Rules, device: &DeviceConfig, layout: &Layout, upi: &UpiConfig) {
     let geometry = layout.geometry;
     let per_chip = geometry.dies_per_chip * geometry.planes_per_die;

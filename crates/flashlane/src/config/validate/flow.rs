@@ -92,9 +92,10 @@ pub(super) fn check_cache(rules: &mut Rules, cache: &CacheConfig, workload: &Wor
 /// Pages of the data cache for each plane, up to which a writer is slowed down by the want of room.
 const FEW_PAGES_PER_PLANE: u64 = 2;
 
-/// A data cache through which a writer may keep the dies less busy than past it: so small that room is short, or with
-/// so few pages on their way to flash that they leave planes idle by chance. The second is how MQSim bounds writes,
-/// so it is what the model means to do; it costs a writer with more requests outstanding than pages may be on their way.
+/// A data cache through which a writer may keep the dies less busy than past it: so small that room
+/// is short, or with so few pages on their way to flash that they leave planes idle by chance. The
+/// second is how MQSim bounds writes, so it is what the model means to do; it costs a writer with
+/// more requests outstanding than pages may be on their way.
 pub(super) fn small_cache(device: &DeviceConfig, workload: &WorkloadConfig) -> Option<String> {
     let (cache, flash) = (&device.cache, &device.flash);
     let writes = |flow: &&FlowConfig| matches!(flow.cache, CacheMode::Write | CacheMode::WriteRead);

@@ -23,8 +23,8 @@ struct Pass {
     seconds: f64,
 }
 
-/// Refuses flows whose requests cannot all come before the end of simulated time. The rest of the workload must be
-/// valid.
+/// Refuses flows whose requests cannot all come before the end of simulated time. The rest of the
+/// workload must be valid.
 pub(super) fn check(rules: &mut Rules, workload: &WorkloadConfig) {
     let stops = |flow: &FlowConfig| flow.on_end == Some(OnEnd::Stop);
     let stopping = workload.flows.iter().filter(|flow| stops(flow)).count();

@@ -27,7 +27,9 @@ pub(super) fn check_device(rules: &mut Rules, device: &DeviceConfig) {
 fn check_upi(rules: &mut Rules, device: &DeviceConfig, upi: &UpiConfig) {
     const HOUR: u64 = 3_600_000_000_000_000;
     rules.require(device.ftl.mapping.kind == MappingKind::Page, "isolation", || {
-        "found upi, allowed: unified, partitioned; with hybrid mapping a page stays on its plane".to_owned()
+        "found upi, allowed: unified, partitioned; with hybrid mapping a page stays on \
+         its plane"
+            .to_owned()
     });
     rules.require(!device.ftl.gc.copyback, "ftl.gc.copyback", || {
         "found true, allowed: false; with isolation upi pages move to other chips".to_owned()

@@ -40,8 +40,8 @@ pub(super) fn check(rules: &mut Rules, flash: &FlashConfig) {
     }
 }
 
-/// Rules of the translation layer over memory that is written in place, where a logical page has one
-/// place for good.
+/// Rules of the translation layer over memory that is written in place, where a logical page has
+/// one place for good.
 pub(super) fn check_translation(rules: &mut Rules, ftl: &FtlConfig) {
     rules.require(
         (0.0..=*super::OVER_PROVISIONING.end()).contains(&ftl.over_provisioning.0),

@@ -1,6 +1,6 @@
 //! The second step of reading a configuration: every rule, and all problems at once.
 //!
-//! A problem's place is the key path; [`Loaded`](super::load::Loaded) knows the file and line.
+//! A problem's place is the key path; [`Loaded`] knows the file and line.
 
 mod budget;
 mod device;
@@ -73,7 +73,8 @@ pub fn validate(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<Problem
     check_together(rules, device, workload)
 }
 
-/// Every problem of a device and of tenants whose requests come from outside: flows that may be without a source.
+/// Every problem of a device and of tenants whose requests come from outside: flows that may be
+/// without a source.
 #[must_use]
 pub(crate) fn validate_tenants(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<Problem> {
     let mut rules = Rules::default();

@@ -182,7 +182,8 @@ fn partitions_without_a_chip_or_without_room_are_refused() {
     let mut device = tiny();
     device.isolation = Isolation::by_name("partitioned").expect("registered");
     assert_eq!(validate(&device, &flows(2)), []);
-    // Two of the four chips for one of the flows, one for each other: a third of the data on a quarter of the drive.
+    // Two of the four chips for one of the flows, one for each other: a third of the data on a
+    // quarter of the drive.
     let problems = validate(&device, &flows(3));
     assert_eq!(problems.len(), 1);
     assert_eq!(problems[0].place, "ftl.over_provisioning");

@@ -7,8 +7,8 @@ pub use dynamic::DynamicConfig;
 pub use striped::StripedConfig;
 
 flashlane_units::policies! {
-    /// Plane allocation: 24 static orders (the first letter varies fastest: C channel, W chip, D die,
-    /// P plane) and the dynamic scheme.
+    /// Plane allocation: 24 static orders (the first letter varies fastest: C channel, W chip, D
+    /// die, P plane) and the dynamic scheme.
     pub enum Allocation at "ftl.allocation" {
         "cwdp" => Cwdp(StripedConfig),
         "cwpd" => Cwpd(StripedConfig),

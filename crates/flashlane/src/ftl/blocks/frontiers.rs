@@ -1,4 +1,5 @@
-//! Write frontiers: the open block of each plane, flow and stream, whose pages are allocated in order.
+//! Write frontiers: the open block of each plane, flow and stream, whose pages are allocated in
+//! order.
 
 use flashlane_engine::NONE;
 
@@ -64,8 +65,8 @@ impl Blocks {
         Some(ppa)
     }
 
-    /// Allocates as many pages of a block in a row as there are, at most `most`; they count as programmed. Gives
-    /// the first one and their number.
+    /// Allocates as many pages of a block in a row as there are, at most `most`; they count as
+    /// programmed. Gives the first one and their number.
     #[inline]
     pub(crate) fn allocate_run(
         &mut self,
@@ -100,8 +101,8 @@ impl Blocks {
         block.programmed += 1;
     }
 
-    /// Opens the frontiers of a flow on a plane before anything is written, and from now on replaces
-    /// full ones at once. Order: the released MQSim.
+    /// Opens the frontiers of a flow on a plane before anything is written, and from now on
+    /// replaces full ones at once. Order: the released MQSim.
     pub(crate) fn open_frontiers(&mut self, plane: u32, flow: u16) {
         self.eager_frontiers = true;
         for stream in [Stream::Host, Stream::Mapping, Stream::Gc] {
@@ -110,7 +111,8 @@ impl Blocks {
         }
     }
 
-    /// Puts the block of a frontier that holds nothing back into the pool. The next write takes another one.
+    /// Puts the block of a frontier that holds nothing back into the pool. The next write takes
+    /// another one.
     pub(crate) fn close_empty_frontier(&mut self, plane: u32, flow: u16, stream: Stream) {
         let at = self.frontier_at(plane, flow, stream);
         let block = self.frontiers[at];
@@ -146,9 +148,10 @@ impl Blocks {
             || self.planes[plane as usize].free > self.host_reserve(plane)
     }
 
-    /// Closes the frontiers of a flow for data that comes to a plane from elsewhere, those without a program
-    /// under way: their empty pages count as written and invalid, and collection may take them. That for
-    /// pages moved inside the plane stays: collection may need it, and would close and open it in turns.
+    /// Closes the frontiers of a flow for data that comes to a plane from elsewhere, those without
+    /// a program under way: their empty pages count as written and invalid, and collection may take
+    /// them. That for pages moved inside the plane stays: collection may need it, and would close
+    /// and open it in turns.
     pub(crate) fn close_frontiers(&mut self, plane: u32, flow: u16) {
         for stream in [Stream::Host, Stream::Relocated] {
             let at = self.frontier_at(plane, flow, stream);

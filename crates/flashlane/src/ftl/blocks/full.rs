@@ -1,5 +1,5 @@
-//! Valid pages of full blocks side by side, for policies that compare all blocks of a plane: a plane takes a few
-//! kilobytes so, its blocks many times that.
+//! Valid pages of full blocks side by side, for policies that compare all blocks of a plane: a
+//! plane takes a few kilobytes so, its blocks many times that.
 
 use std::ops::Range;
 

@@ -3,8 +3,8 @@
 use super::{Block, Blocks};
 
 impl Blocks {
-    /// From now on each flow may place only so many data pages on each plane (by plane and flow); or all
-    /// flows together, with one number for each plane.
+    /// From now on each flow may place only so many data pages on each plane (by plane and flow);
+    /// or all flows together, with one number for each plane.
     pub(crate) fn limit_data(&mut self, limits: Vec<u32>) {
         self.held_flows = (limits.len() / self.planes.len()) as u32;
         self.held = vec![0; limits.len()];

@@ -41,8 +41,8 @@ pub(crate) enum Stream {
     /// Translation pages that collection copies: a frontier of its own, so that write-backs cannot
     /// use up what the reserve gave to collection.
     GcMapping,
-    /// Pages that collection moves to another chip: a frontier of its own, so that they cannot use up
-    /// what the reserve gave to the collection there.
+    /// Pages that collection moves to another chip: a frontier of its own, so that they cannot use
+    /// up what the reserve gave to the collection there.
     Relocated,
 }
 
@@ -266,7 +266,8 @@ impl Blocks {
         self.full = FullBlocks::of(self.blocks.iter().map(full));
     }
 
-    /// The valid pages of full blocks of a plane, as [`FullBlocks`] keeps them; nothing where they are not kept.
+    /// The valid pages of full blocks of a plane, as [`FullBlocks`] keeps them; nothing where they
+    /// are not kept.
     pub(super) fn full_of_plane(&self, plane: u32) -> &[u16] {
         self.full.some(self.range_of_plane(plane))
     }

@@ -151,7 +151,8 @@ impl Ftl {
         }
     }
 
-    /// Closes what flows left open on a plane that they write to no more, so that it can be collected.
+    /// Closes what flows left open on a plane that they write to no more, so that it can be
+    /// collected.
     fn close_foreign_frontiers(&mut self, plane: u32) {
         let Some(sets) = &self.sets else { return };
         for flow in (0..self.classes.len() as u16).filter(|&f| !sets.may_write(f, plane)) {
@@ -159,15 +160,15 @@ impl Ftl {
         }
     }
 
-    /// Has a block collected that nobody took one for, with `compat.collection_per_block`: writes wait
-    /// for it, or an erase left too few free blocks.
+    /// Has a block collected that nobody took one for, with `compat.collection_per_block`: writes
+    /// wait for it, or an erase left too few free blocks.
     pub(in crate::ftl) fn owe_collection(&mut self, plane: u32) {
         let state = &mut self.blocks.planes[plane as usize];
         state.owed = state.owed.max(1);
     }
 
-    /// Collects a plane where that was not possible before. Without an erase that would do it later,
-    /// writes that wait for a block go on at once.
+    /// Collects a plane where that was not possible before. Without an erase that would do it
+    /// later, writes that wait for a block go on at once.
     pub(in crate::ftl) fn collect_again(&mut self, ctx: &mut Moment<'_>, plane: u32) {
         self.collect(ctx, plane);
         if self.is_free() {

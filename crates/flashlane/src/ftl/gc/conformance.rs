@@ -54,8 +54,8 @@ fn pick(name: &str, blocks: &[Block], seed: u64) -> Option<u32> {
     found
 }
 
-/// Every registered policy picks only blocks that may be collected, finds one if there is one with a
-/// gain and none if there is none, and repeats itself for the same seed.
+/// Every registered policy picks only blocks that may be collected, finds one if there is one with
+/// a gain and none if there is none, and repeats itself for the same seed.
 #[test]
 fn every_policy_picks_only_what_may_be_collected() {
     for name in Victim::NAMES {

@@ -18,7 +18,8 @@ pub(in crate::ftl) struct Job {
     kind: JobKind,
 }
 
-/// Free blocks below which an erase has another block collected, with `compat.collection_per_block`. Source: the released MQSim.
+/// Free blocks below which an erase has another block collected, with
+/// `compat.collection_per_block`. Source: the released MQSim.
 const FEW_BLOCKS: u32 = 10;
 
 /// Why a block is emptied.
@@ -113,8 +114,8 @@ impl Ftl {
         }
     }
 
-    /// Turns the read of a page to move into its program, at a new place in the same plane or, where sets of
-    /// chips say so, in another. False if a host write or trim came first.
+    /// Turns the read of a page to move into its program, at a new place in the same plane or,
+    /// where sets of chips say so, in another. False if a host write or trim came first.
     pub(crate) fn place_migration(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
         let now = ctx.now;
         let tr = ctx.transactions[id];

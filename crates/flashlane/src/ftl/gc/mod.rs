@@ -1,9 +1,9 @@
 //! Garbage collection: which block is emptied, and how its valid pages move.
 //!
-//! One collection is a job: the victim's valid pages are read and written to the collection frontier
-//! of the same plane and owner, then the block is erased. A page queued for migration blocks
-//! nobody: reads use the old page, a host write cancels the move. From the moment the copy has its
-//! new page, the mapping points there, and reads wait for its program as for any other.
+//! One collection is a job: the victim's valid pages are read and written to the collection
+//! frontier of the same plane and owner, then the block is erased. A page queued for migration
+//! blocks nobody: reads use the old page, a host write cancels the move. From the moment the copy
+//! has its new page, the mapping points there, and reads wait for its program as for any other.
 
 mod collector;
 mod cost_benefit;

@@ -99,8 +99,8 @@ impl Ftl {
             .map(|lpa| hybrid.spot(flow, lpa).logical)
     }
 
-    /// Starts to copy the next valid page of the logical block, or ends it after the last. False where
-    /// the merge has to wait.
+    /// Starts to copy the next valid page of the logical block, or ends it after the last. False
+    /// where the merge has to wait.
     fn copy_next(&mut self, ctx: &mut Moment<'_>, plane: u32, merge: Merge) -> bool {
         let hybrid = self.hybrid();
         let pages =

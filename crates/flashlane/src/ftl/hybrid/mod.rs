@@ -2,19 +2,19 @@
 //! blocks that are mapped by page.
 //!
 //! On each plane a flow's pages form logical blocks, and a page lies in its data block at its own
-//! offset. A write of the first page of a logical block opens the *sequential* log block, which takes
-//! that logical block's pages as long as they come in order; every other write is appended to the
-//! *random* log blocks, which hold pages of any logical block. When a sequential log block is full it
-//! becomes the data block (switch merge); when another one is needed first, the rest is copied into it
-//! (partial merge). When the random log blocks are full, the oldest is freed: every logical block that
-//! has a page in it is gathered in a new data block (full merge). Pages are copied one after the other,
-//! inside their plane.
+//! offset. A write of the first page of a logical block opens the *sequential* log block, which
+//! takes that logical block's pages as long as they come in order; every other write is appended to
+//! the *random* log blocks, which hold pages of any logical block. When a sequential log block is
+//! full it becomes the data block (switch merge); when another one is needed first, the rest is
+//! copied into it (partial merge). When the random log blocks are full, the oldest is freed: every
+//! logical block that has a page in it is gathered in a new data block (full merge). Pages are
+//! copied one after the other, inside their plane.
 //!
-//! Both tables are small and lie in DRAM: a look-up costs nothing. Invariants: a block has one role; a
-//! data block holds valid pages of its logical block only, at their offsets.
+//! Both tables are small and lie in DRAM: a look-up costs nothing. Invariants: a block has one
+//! role; a data block holds valid pages of its logical block only, at their offsets.
 //! Source: Lee et al., FAST: a log buffer-based FTL using fully-associative sector translation (ACM
-//! TECS 6(3), 2007); MQSim (FAST'18) section 4.2.2 names hybrid mapping. Ours: a FAST for each plane and
-//! flow, programs of a block in order, as flash of several bits a cell needs.
+//! TECS 6(3), 2007); MQSim (FAST'18) section 4.2.2 names hybrid mapping. Ours: a FAST for each
+//! plane and flow, programs of a block in order, as flash of several bits a cell needs.
 
 mod audit;
 mod merge;
@@ -233,7 +233,8 @@ impl Hybrid {
         (self.log_blocks as u64 - 1) * u64::from(self.pages_per_block)
     }
 
-    /// Preconditioning: the next page of the random log blocks; `None` when only one is left to fill.
+    /// Preconditioning: the next page of the random log blocks; `None` when only one is left to
+    /// fill.
     pub(crate) fn log_place(&mut self, plane: u32, flow: u16, blocks: &mut Blocks) -> Option<u32> {
         let (log_blocks, pages_per_block) = (self.log_blocks, self.pages_per_block);
         let partition = self.partition_mut(plane, flow);

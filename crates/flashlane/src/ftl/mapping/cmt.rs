@@ -1,7 +1,7 @@
 //! The cached mapping table: entries in order of use.
 //!
-//! A write-back of a translation page takes all its changed entries along. They are not listed: an entry keeps
-//! the epoch of its page in which it changed, and a write-back starts another epoch.
+//! A write-back of a translation page takes all its changed entries along. They are not listed: an
+//! entry keeps the epoch of its page in which it changed, and a write-back starts another epoch.
 
 use std::ops::Range;
 

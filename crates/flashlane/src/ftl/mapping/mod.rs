@@ -188,8 +188,8 @@ impl MappingTable {
         self.directory[page as usize] = ppa + 1;
     }
 
-    /// A look-up, or change, of an entry that takes no time. Gives what left the cache for it, if that
-    /// was changed: its translation page goes to flash.
+    /// A look-up, or change, of an entry that takes no time. Gives what left the cache for it, if
+    /// that was changed: its translation page goes to flash.
     pub(crate) fn recall(&mut self, flow: u16, lpa: u32, changed: bool) -> Option<Evicted> {
         let page = self.page_of(flow, lpa);
         let cmt = self.cmt(flow);
@@ -222,8 +222,8 @@ impl MappingTable {
         self.cmts.iter().map(|cmt| u64::from(cmt.capacity())).sum()
     }
 
-    /// The lists of what waits for a translation page, and their position, where they belong when they are
-    /// done with.
+    /// The lists of what waits for a translation page, and their position, where they belong when
+    /// they are done with.
     fn take_waiting(&mut self, page: u32) -> (u32, Waiting) {
         let at = self.reading.remove(page).expect("a page being read has lists");
         (at, std::mem::take(&mut self.waiting[at as usize]))

@@ -9,8 +9,8 @@ use crate::ftl::blocks::Stream;
 use crate::transaction::{Op, Place, Source};
 
 impl MappingTable {
-    /// Sectors of a translation page of which unchanged entries are cached, as a mask. The logical pages of
-    /// the changed ones are added to `changed`.
+    /// Sectors of a translation page of which unchanged entries are cached, as a mask. The logical
+    /// pages of the changed ones are added to `changed`.
     fn clean_sectors(
         &mut self,
         flow: u16,

@@ -1,7 +1,7 @@
 //! The clock of each die: when the work that it was given is done.
 //!
-//! Not a model of time but of who is behind: a request starts when its die has done what came before, and
-//! what the host leaves idle is for collection. Bus, link and firmware take no time.
+//! Not a model of time but of who is behind: a request starts when its die has done what came
+//! before, and what the host leaves idle is for collection. Bus, link and firmware take no time.
 
 use super::super::config::GcConfig;
 use crate::flash::config::FlashConfig;
@@ -12,8 +12,9 @@ use flashlane_units::Span;
 /// A request that the controller answers by itself. Unit: picoseconds.
 pub(crate) const ANSWER: u64 = 5_000_000;
 
-/// From the end of one request's work to the start of the next one's in a closed loop: while the host
-/// answers, the die goes on with collection, and the next request finds it at work. Unit: picoseconds.
+/// From the end of one request's work to the start of the next one's in a closed loop: while the
+/// host answers, the die goes on with collection, and the next request finds it at work. Unit:
+/// picoseconds.
 pub(crate) const TURN_ROUND: u64 = 2_000_000;
 
 /// Times of operations, transfers included. Unit: picoseconds.
@@ -132,8 +133,8 @@ impl Dies {
         *free_at
     }
 
-    /// A die programs a page of a request; when that is done, and whether it went with the last one: that
-    /// has not begun, is for another plane and for the same page of its block.
+    /// A die programs a page of a request; when that is done, and whether it went with the last
+    /// one: that has not begun, is for another plane and for the same page of its block.
     #[inline]
     pub(super) fn program(&mut self, die: u32, plane: u32, page: u32, at: u64) -> (u64, bool) {
         let last = &mut self.last[die as usize];
@@ -148,8 +149,8 @@ impl Dies {
         (end, false)
     }
 
-    /// The same for a read, which waits for the operation under way and for the reads before it, not for the
-    /// operations behind that. These wait for reads no longer than in the timed drive.
+    /// The same for a read, which waits for the operation under way and for the reads before it,
+    /// not for the operations behind that. These wait for reads no longer than in the timed drive.
     #[inline]
     pub(super) fn read(&mut self, die: u32, at: u64) -> u64 {
         let Times { read, program, .. } = self.times;

@@ -1,5 +1,5 @@
-//! Collection and wear levelling: the same victims as with time, moved in what the host leaves of the dies'
-//! clocks.
+//! Collection and wear levelling: the same victims as with time, moved in what the host leaves of
+//! the dies' clocks.
 
 use flashlane_engine::NONE;
 
@@ -12,8 +12,8 @@ use crate::ftl::gc::JobKind;
 /// Pages of a block by which mappings are asked for ahead of their moves.
 const AHEAD: u32 = 16;
 
-/// A block being emptied: its valid pages are read and get new places, then they are programmed there, then
-/// it is erased.
+/// A block being emptied: its valid pages are read and get new places, then they are programmed
+/// there, then it is erased.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
     plane: u32,
@@ -84,8 +84,8 @@ impl Untimed {
         while self.dies.free_at[die as usize] < at && self.advance(die, at) {}
     }
 
-    /// A page was placed on the plane: collection starts if it is due, and goes first where free blocks are
-    /// few.
+    /// A page was placed on the plane: collection starts if it is due, and goes first where free
+    /// blocks are few.
     #[inline]
     pub(super) fn follow(&mut self, plane: u32, at: u64) {
         let state = &self.ftl.blocks.planes[plane as usize];
@@ -109,8 +109,8 @@ impl Untimed {
         self.ftl.blocks.planes[plane as usize].free < self.hard_threshold
     }
 
-    /// Collection goes first on all dies of a chip, for the same time on each, until no plane of it is below
-    /// the hard threshold.
+    /// Collection goes first on all dies of a chip, for the same time on each, until no plane of it
+    /// is below the hard threshold.
     fn collect_chip(&mut self, die: u32, at: u64) {
         let dies = self.dies.of_chip(die);
         for die in dies.clone() {
@@ -131,8 +131,8 @@ impl Untimed {
         }
     }
 
-    /// A page of a request is programmed: moves of other planes of the die whose next place is at the same
-    /// page of its block are programmed with it.
+    /// A page of a request is programmed: moves of other planes of the die whose next place is at
+    /// the same page of its block are programmed with it.
     #[inline]
     pub(super) fn join(&mut self, die: u32, ppa: u32) {
         if self.dies.moves_join && !self.jobs[die as usize].is_empty() {
@@ -169,8 +169,8 @@ impl Untimed {
         )))
     }
 
-    /// A die does the next operations of its jobs until about `until`, one at least and all of one kind: reads
-    /// first, then programs, then erases. False without a job.
+    /// A die does the next operations of its jobs until about `until`, one at least and all of one
+    /// kind: reads first, then programs, then erases. False without a job.
     fn advance(&mut self, die: u32, until: u64) -> bool {
         let jobs = &self.jobs[die as usize];
         if jobs.is_empty() {
@@ -214,8 +214,8 @@ impl Untimed {
         self.jobs[die as usize][at] = job;
     }
 
-    /// Pages of a job are programmed, so many at most, and with them as many of other planes of the die that
-    /// are in step. How many there were.
+    /// Pages of a job are programmed, so many at most, and with them as many of other planes of the
+    /// die that are in step. How many there were.
     fn program_for(&mut self, die: u32, at: usize, most: u32) -> u32 {
         let pages = self.ftl.blocks.pages_per_block();
         let Job { plane, page, programs, .. } = self.jobs[die as usize][at];

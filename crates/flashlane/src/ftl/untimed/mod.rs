@@ -1,8 +1,9 @@
-//! The translation layer without events: where pages go, which blocks are emptied and how they wear, with the
-//! tables and policies of the timed one and no transactions.
+//! The translation layer without events: where pages go, which blocks are emptied and how they
+//! wear, with the tables and policies of the timed one and no transactions.
 //!
-//! A host page is mapped, placed and programmed at once. Instead of time there is a clock for each die, which
-//! says how much of its time the host leaves to collection. Invariants: those of the timed layer.
+//! A host page is mapped, placed and programmed at once. Instead of time there is a clock for each
+//! die, which says how much of its time the host leaves to collection. Invariants: those of the
+//! timed layer.
 
 mod clock;
 mod collection;
@@ -118,7 +119,8 @@ pub(crate) struct Untimed {
 }
 
 impl Untimed {
-    /// A drive in the state that the parts are in. `scheduler`: the name of the policy whose order it follows.
+    /// A drive in the state that the parts are in. `scheduler`: the name of the policy whose order
+    /// it follows.
     pub(crate) fn new(
         (flash, gc, scheduler): (&FlashConfig, &GcConfig, &str),
         layout: &Layout,
@@ -324,8 +326,8 @@ impl Untimed {
         Ok(done)
     }
 
-    /// Finds a page on the plane that `plane` names, when its die has collected in the time that it had, and
-    /// longer where there is no room.
+    /// Finds a page on the plane that `plane` names, when its die has collected in the time that it
+    /// had, and longer where there is no room.
     #[inline]
     fn place(
         &mut self,

@@ -45,8 +45,8 @@ impl Untimed {
         self.leaves_table(leaves);
     }
 
-    /// A changed entry left the table: its translation page is written back soon. What leaves before that
-    /// goes along.
+    /// A changed entry left the table: its translation page is written back soon. What leaves
+    /// before that goes along.
     fn leaves_table(&mut self, entry: Option<Evicted>) {
         if let Some(Evicted { flow, page, .. }) = entry
             && !self.write_backs.contains(&(flow, page))

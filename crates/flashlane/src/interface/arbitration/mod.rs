@@ -16,8 +16,8 @@ flashlane_units::policies! {
 
 /// Chooses the queue that the next entry is fetched from.
 pub(crate) trait Arbiter: Send + dyn_clone::DynClone {
-    /// The next of the queues that may be fetched from, a bit each, or `None` if there is none. The choice
-    /// counts as taken.
+    /// The next of the queues that may be fetched from, a bit each, or `None` if there is none. The
+    /// choice counts as taken.
     fn next(&mut self, ready: u64) -> Option<usize>;
 }
 

@@ -25,8 +25,8 @@ impl PolicyDoc for RoundRobinConfig {
     const SOURCE: &'static str = "NVMe base specification, round robin arbitration";
 }
 
-/// A rotating pointer over sets of ready queues; the queue at the pointer has `left` commands of its
-/// burst to go.
+/// A rotating pointer over sets of ready queues; the queue at the pointer has `left` commands of
+/// its burst to go.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ring {
     turn: u32,

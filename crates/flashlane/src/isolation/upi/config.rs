@@ -12,41 +12,43 @@ use flashlane_units::{Ratio, Span};
 pub struct UpiConfig {
     /// Time between two allocation steps; ours, the paper gives none. Range: 1us..=3600s.
     pub window: Span,
-    /// A chip moves only if the utility of the flow that loses it is expected to be at least `1 + hysteresis`
-    /// times that of the flow that gains it. The paper: 0. Range: 0..=100.
+    /// A chip moves only if the utility of the flow that loses it is expected to be at least `1 +
+    /// hysteresis` times that of the flow that gains it. The paper: 0. Range: 0..=100.
     pub hysteresis: f64,
-    /// A chip moves only if the lowest utility is expected to rise, so that transfers come to an end while
-    /// the load is constant; ours. Without it two flows with equal loads may swap a chip for ever.
+    /// A chip moves only if the lowest utility is expected to rise, so that transfers come to an
+    /// end while the load is constant; ours. Without it two flows with equal loads may swap a chip
+    /// for ever.
     pub settle: bool,
-    /// Whose reads say which chip a flow gives away, the one with the fewest: the paper does not say whose.
+    /// Whose reads say which chip a flow gives away, the one with the fewest: the paper does not
+    /// say whose.
     pub fewest_reads: FewestReads,
-    /// Weight of the reads of a block on a chip that its flow does not write to, against its invalid
-    /// pages, when a victim is chosen (section 5): 0 never moves data for its reads, large values move it
-    /// eagerly. The form of the score is ours. Range: 0..=1000000.
+    /// Weight of the reads of a block on a chip that its flow does not write to, against its
+    /// invalid pages, when a victim is chosen (section 5): 0 never moves data for its reads, large
+    /// values move it eagerly. The form of the score is ours. Range: 0..=1000000.
     pub relocation: f64,
-    /// Exponent on the idle share of a chip in the utility of each flow (section 5), in the order of the
-    /// workload; 1 where the list ends. Range: 0..=100.
+    /// Exponent on the idle share of a chip in the utility of each flow (section 5), in the order
+    /// of the workload; 1 where the list ends. Range: 0..=100.
     pub traffic_exponents: Vec<f64>,
     /// Exponent on the reads in the utilities (section 5). Range: 0..=10.
     pub read_exponent: f64,
-    /// Chips that every flow writes to (section 5, "relaxing the mutually exclusive property"), numbered
-    /// channel by channel.
+    /// Chips that every flow writes to (section 5, "relaxing the mutually exclusive property"),
+    /// numbered channel by channel.
     pub shared_chips: Vec<u32>,
-    /// Chips that no flow writes to (section 5): they start with a part of every flow's data and serve
-    /// reads of it.
+    /// Chips that no flow writes to (section 5): they start with a part of every flow's data and
+    /// serve reads of it.
     pub read_only_chips: Vec<u32>,
-    /// A write that finds no room in its set goes outside of it; the paper forbids that. Otherwise its
-    /// flow is given another chip at once, a forced transfer; ours.
+    /// A write that finds no room in its set goes outside of it; the paper forbids that. Otherwise
+    /// its flow is given another chip at once, a forced transfer; ours.
     pub overflow: bool,
-    /// Share of a plane's pages that are valid from which on it takes no page of a set any more while
-    /// there is another way; ours. Range: 0.01..=1.
+    /// Share of a plane's pages that are valid from which on it takes no page of a set any more
+    /// while there is another way; ours. Range: 0.01..=1.
     pub fill: Ratio,
-    /// Weight of the last window in the running means of a flow's writes and copies, whose ratio is its
-    /// write amplification; ours.
+    /// Weight of the last window in the running means of a flow's writes and copies, whose ratio is
+    /// its write amplification; ours.
     /// Range: 0.001..=1.
     pub amplification_gain: f64,
-    /// Windows over which the reads of a block are remembered, as a running mean; 0: all since it was
-    /// erased, as drives count them against read disturb; ours. Range: 0..=1000.
+    /// Windows over which the reads of a block are remembered, as a running mean; 0: all since it
+    /// was erased, as drives count them against read disturb; ours. Range: 0..=1000.
     pub read_memory: u32,
     /// Traffic from which on a chip counts as overloaded; ours, the paper says "0 to 1".
     /// Range: 0.1..=0.9999.

@@ -36,8 +36,8 @@ impl Upi {
             && self.keeps_room(usize::from(block.flow), usize::MAX, blocks)
     }
 
-    /// Gives a flow whose set has no room the emptiest chip of the largest set that has one to spare.
-    /// False if there is none.
+    /// Gives a flow whose set has no room the emptiest chip of the largest set that has one to
+    /// spare. False if there is none.
     pub(super) fn force_transfer(&mut self, flow: usize, blocks: &Blocks, spared: bool) -> bool {
         let held = |chip| self.planes_of(chip).map(|plane| blocks.held(plane)).sum::<u32>();
         let found = (0..self.sets.chips())
@@ -70,7 +70,8 @@ impl Upi {
             .min_by_key(|&plane| blocks.held(plane))
     }
 
-    /// The next plane of the flow's set that may take a page: one with a free block if there is one.
+    /// The next plane of the flow's set that may take a page: one with a free block if there is
+    /// one.
     pub(super) fn inside(
         &mut self,
         flow: u16,

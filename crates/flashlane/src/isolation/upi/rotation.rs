@@ -28,8 +28,8 @@ impl Rotation {
         Self { planes, next: 0, planes_per_die: geometry.planes_per_die }
     }
 
-    /// The next plane that `admits` takes: one of a die without programs, queued or under way, if there
-    /// is one.
+    /// The next plane that `admits` takes: one of a die without programs, queued or under way, if
+    /// there is one.
     pub(super) fn next(&mut self, blocks: &Blocks, admits: impl Fn(u32) -> bool) -> Option<u32> {
         let count = self.planes.len();
         let mut busy = None;

@@ -27,8 +27,8 @@ impl Counts {
         &self.reads[flow * chips..(flow + 1) * chips]
     }
 
-    /// A flow that reads nothing is taken to read one page of each chip of its set: else its utility
-    /// were 0/0 and it would give everything away. [ours]
+    /// A flow that reads nothing is taken to read one page of each chip of its set: else its
+    /// utility were 0/0 and it would give everything away. [ours]
     pub(super) fn assume_reads(&mut self, sets: &Sets) {
         let chips = sets.chips();
         for flow in 0..self.programs.len() {
@@ -55,7 +55,8 @@ impl Counts {
             .sum()
     }
 
-    /// `1 - Traffic`, and beyond the limit a value that goes on falling but stays above zero. [ours]
+    /// `1 - Traffic`, and beyond the limit a value that goes on falling but stays above zero.
+    /// [ours]
     fn idle(&self, traffic: f64) -> f64 {
         let limit = self.traffic_limit;
         if traffic <= limit { 1.0 - traffic } else { (1.0 - limit) * limit / traffic }
@@ -99,10 +100,10 @@ pub(super) struct StepRules {
 }
 
 /// The transfer of section 3.2, if its guard lets it pass: the chip of the flow with the largest
-/// utility that is read least goes to the flow with the smallest. A flow with a single chip has none to
-/// give, and the next one does: else one such flow that is always happiest would stop all transfers. [ours]
-/// `pages`: valid pages of a chip, which
-/// decide between chips that are read alike. [ours]
+/// utility that is read least goes to the flow with the smallest. A flow with a single chip has
+/// none to give, and the next one does: else one such flow that is always happiest would stop all
+/// transfers. [ours] `pages`: valid pages of a chip, which decide between chips that are read
+/// alike. [ours]
 pub(super) fn step(
     counts: &Counts,
     sets: &Sets,

@@ -64,8 +64,8 @@ impl Upi {
         self.record_window();
     }
 
-    /// Programs of a flow for each page that it writes, `WAF`: by the running means, since a window with few
-    /// writes says nothing. One for a flow that hardly writes.
+    /// Programs of a flow for each page that it writes, `WAF`: by the running means, since a window
+    /// with few writes says nothing. One for a flow that hardly writes.
     pub(super) fn amplification(&self, flow: usize) -> f64 {
         let writes = self.mean_writes[flow];
         if writes < WRITES_MIN { 1.0 } else { 1.0 + self.mean_copies[flow] / writes }

@@ -1,8 +1,8 @@
 //! The accounts behind the blame matrix.
 //!
-//! Dies, channels and the memory of the cache keep logs of what they did. A request notes the spans in which
-//! its critical path waited; when it is over they are looked up in the logs. Waits for places (see
-//! [`Places`]) are shared out in blocks of requests.
+//! Dies, channels and the memory of the cache keep logs of what they did. A request notes the spans
+//! in which its critical path waited; when it is over they are looked up in the logs. Waits for
+//! places (see [`Places`]) are shared out in blocks of requests.
 
 use flashlane_engine::{Table, Use, place_of};
 
@@ -19,8 +19,8 @@ use crate::cause::{CAUSES, Cause};
 /// Requests whose waits for places are shared out together.
 const BLOCK: u64 = 1024;
 
-/// The waits of a transaction: those of translation pages as spans, since others wait for a part of them; those
-/// of all others as charges.
+/// The waits of a transaction: those of translation pages as spans, since others wait for a part of
+/// them; those of all others as charges.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TransactionWaits {
     pub(crate) waits: Vec<Wait>,
@@ -91,8 +91,8 @@ pub(crate) struct Account {
     pub(crate) logs: Logs,
     /// Whom collections are charged to.
     pub(crate) credits: Credits,
-    /// Who pushed an entry out of the cached mapping table, a byte for each logical page: a flow plus one (there
-    /// are 64 at most), 0 for nobody. `None` without such a table.
+    /// Who pushed an entry out of the cached mapping table, a byte for each logical page: a flow
+    /// plus one (there are 64 at most), 0 for nobody. `None` without such a table.
     evictors: Option<Table>,
     pub(super) transactions: Vec<TransactionWaits>,
     requests: Vec<RequestWaits>,
@@ -212,8 +212,8 @@ impl Account {
         self.forget(id);
     }
 
-    /// A write-back of a flow is on flash: it took `life`, of which its flow is to blame for what was no
-    /// wait. Its room in the pool is free.
+    /// A write-back of a flow is on flash: it took `life`, of which its flow is to blame for what
+    /// was no wait. Its room in the pool is free.
     pub(crate) fn write_back_ends(&mut self, id: u32, flow: u16, pool: usize, life: u64) {
         let held = &mut self.rooms[pool].held;
         let mut waited = 0;
@@ -282,8 +282,9 @@ impl Account {
         self.in_block >= BLOCK
     }
 
-    /// True if it is time to trim the logs. To find out what may be forgotten, all that waits is looked at. So that this
-    /// costs little for each request, at least as many requests were over since the last time.
+    /// True if it is time to trim the logs. To find out what may be forgotten, all that waits is
+    /// looked at. So that this costs little for each request, at least as many requests were over
+    /// since the last time.
     pub(crate) fn trims(&self, outstanding: usize) -> bool {
         self.untrimmed >= outstanding as u64
     }

@@ -24,8 +24,8 @@ pub(crate) enum Obstacle {
     Known { culprit: u16, cause: Cause },
 }
 
-/// Stands in sums for the cell that a wait is charged to while die and channel have nothing to do: that depends on the
-/// wait.
+/// Stands in sums for the cell that a wait is charged to while die and channel have nothing to do:
+/// that depends on the wait.
 const IDLE: u32 = u32::MAX;
 
 /// What everybody waits for.
@@ -223,8 +223,9 @@ impl DieWait {
         }
     }
 
-    /// Charges the sum of many pieces. False if that takes a look at these pieces, since some of the work of the
-    /// victim would have been over when the wait began, but for its delay, and some would not.
+    /// Charges the sum of many pieces. False if that takes a look at these pieces, since some of
+    /// the work of the victim would have been over when the wait began, but for its delay, and some
+    /// would not.
     fn charge_sum(&self, sum: &Sum, charge: &mut impl FnMut(Charge)) -> bool {
         let all_own = |work: &Delayed| {
             work.own.cell / CAUSES as u32 != u32::from(self.victim) || self.asked <= work.own_until
@@ -244,8 +245,9 @@ impl DieWait {
     }
 }
 
-/// Charges a span in which a flow waited behind its own work, from `asked` on. What of it would have been over
-/// by then but for the delay of that work is charged to those who delayed it, in proportion.
+/// Charges a span in which a flow waited behind its own work, from `asked` on. What of it would
+/// have been over by then but for the delay of that work is charged to those who delayed it, in
+/// proportion.
 fn charge_own(own: Charge, delay: &Delay, asked: u64, charge: &mut impl FnMut(Charge)) {
     let (from, to) = (own.since, own.since + own.ps);
     let sooner = from.saturating_sub(delay.ps).max(asked);

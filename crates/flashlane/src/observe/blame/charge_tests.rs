@@ -130,7 +130,8 @@ impl History {
     }
 }
 
-/// Both ways come to the same cells in the same order, whatever is summed up and forgotten meanwhile.
+/// Both ways come to the same cells in the same order, whatever is summed up and forgotten
+/// meanwhile.
 #[test]
 fn sums_charge_what_a_walk_charges() {
     let cells = (FLOWS as usize + 1) * CAUSES;
@@ -168,7 +169,8 @@ fn sums_charge_what_a_walk_charges() {
     assert!(longest > 20_000, "some waits are long");
 }
 
-/// A wait behind ten times as many pieces costs hardly more, also for the flow whose own work was delayed.
+/// A wait behind ten times as many pieces costs hardly more, also for the flow whose own work was
+/// delayed.
 #[test]
 fn a_long_wait_takes_few_steps() {
     let steps_of_a_wait = |depth: u64| {

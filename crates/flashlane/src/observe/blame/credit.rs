@@ -16,7 +16,8 @@ pub(crate) struct Credits {
 }
 
 impl Credits {
-    /// Nothing is written. With hybrid mapping (`by_page` false) merges belong to the owner of the page.
+    /// Nothing is written. With hybrid mapping (`by_page` false) merges belong to the owner of the
+    /// page.
     pub(crate) fn new(flows: usize, planes: u32, pages_per_block: u32, by_page: bool) -> Self {
         Self {
             flows,

@@ -16,8 +16,8 @@ pub(crate) enum State {
     Holds(Cause),
 }
 
-/// How much sooner a piece of work would have had its die but for others, and who these are: the largest
-/// cells, with their times. Unit: picoseconds.
+/// How much sooner a piece of work would have had its die but for others, and who these are: the
+/// largest cells, with their times. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Delay {
     pub(crate) ps: u64,
@@ -41,8 +41,8 @@ pub(super) enum Part<'a> {
     Sum(&'a Sum),
 }
 
-/// Number of the point at which a look into a log begins. A look near the last one is quick; the first one begins at
-/// the end of the log, since most waits began not long ago.
+/// Number of the point at which a look into a log begins. A look near the last one is quick; the
+/// first one begins at the end of the log, since most waits began not long ago.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor(u64);
 
@@ -56,8 +56,8 @@ impl Default for Cursor {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     points: VecDeque<Point>,
-    /// Number of points that were forgotten. Piece `n` begins at the point with number `n`, counted from the start
-    /// of the run.
+    /// Number of points that were forgotten. Piece `n` begins at the point with number `n`, counted
+    /// from the start of the run.
     forgotten: u64,
     sums: Sums,
     /// What was done before is summed up, and so does not change any more.
@@ -120,7 +120,8 @@ impl Log {
         leaf.is_some_and(|at| self.points[at].at > from)
     }
 
-    /// The first point after a time. The search begins at the cursor, in steps that grow, and leaves the cursor there.
+    /// The first point after a time. The search begins at the cursor, in steps that grow, and
+    /// leaves the cursor there.
     fn first_after(&self, time: u64, cursor: &mut Cursor) -> usize {
         let is_after = |at: usize| self.points[at].at > time;
         let near = cursor.0.saturating_sub(self.forgotten).min(self.points.len() as u64) as usize;
@@ -158,8 +159,8 @@ impl Log {
         low
     }
 
-    /// Adds up the pieces that ended at `until` or before, which do not change any more. `charge` adds the charges of a
-    /// piece to a sum.
+    /// Adds up the pieces that ended at `until` or before, which do not change any more. `charge`
+    /// adds the charges of a piece to a sum.
     pub(super) fn sum_up(
         &mut self,
         until: u64,
@@ -191,8 +192,8 @@ impl Log {
         self.settled
     }
 
-    /// The same as [`Log::walk`], with sums in place of pieces where there are any. `visit` returns false for a sum
-    /// that it cannot use, and gets the parts of that sum.
+    /// The same as [`Log::walk`], with sums in place of pieces where there are any. `visit` returns
+    /// false for a sum that it cannot use, and gets the parts of that sum.
     pub(super) fn walk_sums(
         &self,
         (from, to): (u64, u64),

@@ -20,8 +20,9 @@ pub const SCHEMA: &str = "flashlane.blame/2";
 /// Name of the culprit where no flow is one.
 pub const DEVICE: &str = "device";
 
-/// Of every flow, what its requests waited for and whose work that was. Times are exact here: the cells of a
-/// victim sum to its waiting time. Sums over many requests exceed 2^64 ps, so the file gives them in seconds.
+/// Of every flow, what its requests waited for and whose work that was. Times are exact here: the
+/// cells of a victim sum to its waiting time. Sums over many requests exceed 2^64 ps, so the file
+/// gives them in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Blame {
     /// Always `flashlane.blame/2`.
@@ -54,8 +55,8 @@ pub struct BlameVictim {
     #[serde(rename = "end_to_end_s", with = "seconds")]
     #[schemars(with = "f64")]
     pub end_to_end_ps: u128,
-    /// The part of that sum in which the device worked for them: on the link, in firmware, in DRAM, on the bus
-    /// and in the array.
+    /// The part of that sum in which the device worked for them: on the link, in firmware, in DRAM,
+    /// on the bus and in the array.
     #[serde(rename = "service_s", with = "seconds")]
     #[schemars(with = "f64")]
     pub service_ps: u128,

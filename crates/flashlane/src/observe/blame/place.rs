@@ -1,9 +1,10 @@
-//! Waits for places that earlier work holds: slots of a queue, commands that may be in the device, room in
-//! the data cache.
+//! Waits for places that earlier work holds: slots of a queue, commands that may be in the device,
+//! room in the data cache.
 //!
-//! Nobody can say whose work one such place waited for: each was held by somebody who waited himself. So the
-//! waits of a block of requests are shared out in proportion to what the holders of the places did in that
-//! block: what they waited for is charged to whom they waited for, what they worked to themselves.
+//! Nobody can say whose work one such place waited for: each was held by somebody who waited
+//! himself. So the waits of a block of requests are shared out in proportion to what the holders of
+//! the places did in that block: what they waited for is charged to whom they waited for, what they
+//! worked to themselves.
 
 use super::weights::Weights;
 
@@ -45,8 +46,8 @@ impl Places {
         self.waits[flow].counted
     }
 
-    /// Ends a block: shares out its waits. `charge` gets the flow, the cell, the time of counted requests and
-    /// of all. Without holders a flow waited for itself, in the cell that `own` names.
+    /// Ends a block: shares out its waits. `charge` gets the flow, the cell, the time of counted
+    /// requests and of all. Without holders a flow waited for itself, in the cell that `own` names.
     pub(crate) fn share_out(
         &mut self,
         own: impl Fn(u16) -> u32,

@@ -1,8 +1,8 @@
 //! Sums over many pieces of a log, so that a long wait need not look at every piece.
 //!
-//! A sum covers a fixed number of pieces, or four smaller sums. So a wait over `n` pieces looks at some `log n` sums.
-//! Charges are listed in the order in which a walk over all pieces would first meet their cells: what is shared out
-//! later is rounded in that order.
+//! A sum covers a fixed number of pieces, or four smaller sums. So a wait over `n` pieces looks at
+//! some `log n` sums. Charges are listed in the order in which a walk over all pieces would first
+//! meet their cells: what is shared out later is rounded in that order.
 
 use std::collections::VecDeque;
 
@@ -26,14 +26,16 @@ pub(super) struct Charge {
     pub(super) rank: u8,
 }
 
-/// Work of one cell that others delayed. How much of it a wait charges to these others depends on when the wait
-/// began.
+/// Work of one cell that others delayed. How much of it a wait charges to these others depends on
+/// when the wait began.
 #[derive(Clone, Debug)]
 pub(super) struct Delayed {
-    /// All of it, charged to the work itself. That is right for waits that began at `own_until` or before.
+    /// All of it, charged to the work itself. That is right for waits that began at `own_until` or
+    /// before.
     pub(super) own: Charge,
     pub(super) own_until: u64,
-    /// All of it, charged to those who delayed it. That is right for waits that began at `others_from` or later.
+    /// All of it, charged to those who delayed it. That is right for waits that began at
+    /// `others_from` or later.
     pub(super) others: Vec<Charge>,
     pub(super) others_from: u64,
 }
@@ -132,7 +134,8 @@ fn join(charges: &mut Vec<Charge>) {
 /// Sums that cover equally many pieces each.
 #[derive(Clone, Debug, Default)]
 struct Level {
-    /// Number of the first sum that is kept. Sum `n` covers the pieces from `n` times their number on.
+    /// Number of the first sum that is kept. Sum `n` covers the pieces from `n` times their number
+    /// on.
     first: u64,
     sums: VecDeque<Sum>,
 }
@@ -181,8 +184,8 @@ impl Sums {
         }
     }
 
-    /// The largest sum that begins with piece `from` and ends before piece `to`: its level and number, and how many
-    /// pieces it covers.
+    /// The largest sum that begins with piece `from` and ends before piece `to`: its level and
+    /// number, and how many pieces it covers.
     pub(super) fn largest(&self, from: u64, to: u64) -> Option<(usize, u64, u64)> {
         let mut size = LEAF;
         let mut found = None;

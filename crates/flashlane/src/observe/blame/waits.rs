@@ -47,8 +47,9 @@ impl Account {
         }
     }
 
-    /// How much others delayed a transaction so far. In a closed loop, where its requests would not have come as
-    /// they did without that, only if it waited for others longer than for its own flow.
+    /// How much others delayed a transaction so far. In a closed loop, where its requests would not
+    /// have come as they did without that, only if it waited for others longer than for its own
+    /// flow.
     pub(crate) fn delay(&mut self, id: u32, flow: u16) -> Delay {
         let device = self.device();
         let (mut delay, mut own) = (Delay::default(), 0);
@@ -71,7 +72,8 @@ impl Account {
         if counts { delay } else { Delay::default() }
     }
 
-    /// `id` waited from `mark` on for `other`, which is done: for what that waited for, and for its work.
+    /// `id` waited from `mark` on for `other`, which is done: for what that waited for, and for its
+    /// work.
     pub(crate) fn note_other(
         &mut self,
         id: u32,

@@ -47,8 +47,8 @@ impl Weights {
         self.list.clear();
     }
 
-    /// Shares a time out among the cells in proportion to their sums; the parts sum to it exactly. False
-    /// where all are zero.
+    /// Shares a time out among the cells in proportion to their sums; the parts sum to it exactly.
+    /// False where all are zero.
     pub(crate) fn share_out(&self, time: u128, mut give: impl FnMut(u32, u128)) -> bool {
         let total = self.total();
         let (mut before, mut given) = (0_u128, 0);
@@ -62,8 +62,8 @@ impl Weights {
     }
 }
 
-/// `time * part / whole`, where `part` is at most `whole`. All of `time` where both are equal. Where the product
-/// has more than 128 bits, the lowest bits of its longer factor are dropped.
+/// `time * part / whole`, where `part` is at most `whole`. All of `time` where both are equal.
+/// Where the product has more than 128 bits, the lowest bits of its longer factor are dropped.
 fn share(time: u128, part: u128, whole: u128) -> u128 {
     let bits = |value: u128| u128::BITS - value.leading_zeros();
     let excess = (bits(time) + bits(whole)).saturating_sub(u128::BITS);

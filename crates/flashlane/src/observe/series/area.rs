@@ -1,15 +1,17 @@
 //! How many requests there are over time, summed by window.
 //!
-//! A request may last for thousands of windows. So a window does not hold the sum itself, but what changes in it: how many
-//! more requests there are at its end than at its start, and what these changes add to its own sum. The sum of a window
-//! follows from that and from the changes in all windows before it.
+//! A request may last for thousands of windows. So a window does not hold the sum itself, but what
+//! changes in it: how many more requests there are at its end than at its start, and what these
+//! changes add to its own sum. The sum of a window follows from that and from the changes in all
+//! windows before it.
 
 /// The changes in one window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Changes {
     /// Requests that begin, less requests that end.
     more: i64,
-    /// Their times in this window, if all that do not end here last to its end. Unit: requests times picoseconds.
+    /// Their times in this window, if all that do not end here last to its end. Unit: requests
+    /// times picoseconds.
     area: i128,
 }
 

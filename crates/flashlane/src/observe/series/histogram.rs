@@ -1,4 +1,5 @@
-//! A small histogram of latencies: 32 buckets for every doubling, so that a value is known within 1.6 %.
+//! A small histogram of latencies: 32 buckets for every doubling, so that a value is known within
+//! 1.6 %.
 
 /// Bits of the buckets of a value.
 const BUCKET_BITS: u32 = 6;

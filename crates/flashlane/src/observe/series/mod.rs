@@ -7,8 +7,8 @@ pub(crate) mod recorder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A run in windows of equal length, from its start to its end: after the last completion, collection may go
-/// on. Only the last window may be shorter.
+/// A run in windows of equal length, from its start to its end: after the last completion,
+/// collection may go on. Only the last window may be shorter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSeries {
     /// Length of a window. Unit: seconds.
@@ -32,7 +32,8 @@ pub struct SeriesWindow {
     pub device: DevicePoint,
 }
 
-/// A flow in a window. All requests that complete in the window, whether or not they count for the summary.
+/// A flow in a window. All requests that complete in the window, whether or not they count for the
+/// summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowPoint {
     /// Requests that completed, of every kind.
@@ -45,7 +46,8 @@ pub struct FlowPoint {
     pub read_bytes_per_s: f64,
     /// Bytes written per second.
     pub write_bytes_per_s: f64,
-    /// Mean response time (submission queue to completion). Unit: microseconds; null without requests.
+    /// Mean response time (submission queue to completion). Unit: microseconds; null without
+    /// requests.
     pub response_mean_us: Option<f64>,
     /// Median response time, within 2 %. Unit: microseconds; null without requests.
     pub response_p50_us: Option<f64>,
@@ -53,15 +55,16 @@ pub struct FlowPoint {
     pub response_p99_us: Option<f64>,
     /// Mean end-to-end time (arrival to completion). Unit: microseconds; null without requests.
     pub end_to_end_mean_us: Option<f64>,
-    /// Slowdown of the counted requests: mean end-to-end time over that of the same window of the run alone.
-    /// Requests belong to the window of their arrival, in a closed loop to that of their completion. Null
-    /// without `--alone` and where one of the runs has no request.
+    /// Slowdown of the counted requests: mean end-to-end time over that of the same window of the
+    /// run alone. Requests belong to the window of their arrival, in a closed loop to that of their
+    /// completion. Null without `--alone` and where one of the runs has no request.
     pub slowdown: Option<f64>,
     /// Mean number of requests that wait: in the host, and in the submission queue.
     pub waiting_requests: f64,
     /// Mean number of requests in the device, from fetch to completion.
     pub device_requests: f64,
-    /// Chips that the flow may write to at the end of the window, where sets of chips move; else null.
+    /// Chips that the flow may write to at the end of the window, where sets of chips move; else
+    /// null.
     pub set_chips: Option<u32>,
 }
 

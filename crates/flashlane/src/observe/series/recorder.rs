@@ -27,8 +27,8 @@ pub(crate) struct Counters {
     pub(crate) gc_programs: u64,
     pub(crate) mapping_programs: u64,
     pub(crate) erases: u64,
-    /// Sums over all channels of the time for which they were taken, and over all chips of the time for which
-    /// they were busy. Unit: picoseconds.
+    /// Sums over all channels of the time for which they were taken, and over all chips of the time
+    /// for which they were busy. Unit: picoseconds.
     pub(crate) channels: u128,
     pub(crate) chips: u128,
 }
@@ -71,7 +71,8 @@ impl FlowSums {
         self.set_chips = later.set_chips.or(self.set_chips);
     }
 
-    /// A request completes in the window. `response` and `whole`, from its arrival on, in picoseconds.
+    /// A request completes in the window. `response` and `whole`, from its arrival on, in
+    /// picoseconds.
     #[inline]
     fn add_request(&mut self, request: &Request, response: u64, whole: u128) {
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
@@ -169,8 +170,8 @@ impl SeriesRecorder {
         Time(self.open_until - 1)
     }
 
-    /// The window is over: what the device has done up to its end; `set_chips` by flow, where sets of chips
-    /// move. Opens the next window.
+    /// The window is over: what the device has done up to its end; `set_chips` by flow, where sets
+    /// of chips move. Opens the next window.
     ///
     /// # Errors
     /// With more windows of a given length than memory is meant for.
@@ -332,8 +333,8 @@ impl SeriesRecorder {
     }
 }
 
-/// Fills in the slowdowns of a series, from mean end-to-end times by window and flow and from the same flows
-/// alone.
+/// Fills in the slowdowns of a series, from mean end-to-end times by window and flow and from the
+/// same flows alone.
 pub(crate) fn fill_slowdowns(
     series: &mut TimeSeries,
     shared: &[Vec<Option<f64>>],
@@ -439,7 +440,8 @@ mod tests {
         assert!(series.windows.len() <= WINDOWS_MAX);
     }
 
-    /// Requests that last for many windows, merged windows and all: against spans cut at the ends of windows.
+    /// Requests that last for many windows, merged windows and all: against spans cut at the ends
+    /// of windows.
     #[test]
     fn long_requests_are_in_every_window_that_they_last_through() {
         let mut rng = flashlane_engine::Rng::stream(1, "series", 0);

@@ -25,16 +25,18 @@ impl Default for TimelineOptions {
 pub struct Timeline {
     /// Start of the span. Unit: picoseconds.
     pub from: u64,
-    /// End of the span, of the run, or the time at which there were enough slices. Unit: picoseconds.
+    /// End of the span, of the run, or the time at which there were enough slices. Unit:
+    /// picoseconds.
     pub to: u64,
     /// It ended before its span and the run because there were enough slices.
     pub truncated: bool,
     /// Names of the flows, in the order of the workload.
     pub flows: Vec<String>,
-    /// What slices lie on; parents before their children, and none that is empty together with its children.
+    /// What slices lie on; parents before their children, and none that is empty together with its
+    /// children.
     pub tracks: Vec<Track>,
-    /// By track, then by start; those that start together, the longest first. Slices of one track either lie
-    /// inside one another or have nothing in common.
+    /// By track, then by start; those that start together, the longest first. Slices of one track
+    /// either lie inside one another or have nothing in common.
     pub slices: Vec<Slice>,
 }
 
@@ -60,7 +62,7 @@ pub struct Slice {
     pub name: &'static str,
     /// Whose work it is, by its place in the workload.
     pub flow: u16,
-    /// Number of the request that it works for, from 1 in the order in which they first show; 0 for none, and
-    /// for the stages inside a request.
+    /// Number of the request that it works for, from 1 in the order in which they first show; 0 for
+    /// none, and for the stages inside a request.
     pub request: u64,
 }

@@ -53,7 +53,8 @@ pub(crate) struct TimelineRecorder {
     last_number: u64,
     /// When each lane of a flow is free.
     lanes: Vec<Vec<u64>>,
-    /// Slices of the array operation that each die runs, which may still be cut short: first, and number.
+    /// Slices of the array operation that each die runs, which may still be cut short: first, and
+    /// number.
     running: Vec<(usize, usize)>,
     /// End of the last access to the memory of the data cache.
     dram_free: u64,

@@ -13,12 +13,12 @@ use flashlane_engine::Time;
 
 const US: u64 = 1_000_000;
 
-/// Policies that tell classes apart by default; all others ignore them. Keep the table in `docs/model.md`
-/// in step.
+/// Policies that tell classes apart by default; all others ignore them. Keep the table in
+/// `docs/model.md` in step.
 const WITH_CLASSES: [&str; 2] = ["priority-out-of-order", "flin"];
 
-/// Policies that change the order of a flow's reads at a die of one plane. FLIN: a flow that becomes of low
-/// intensity passes what it queued before.
+/// Policies that change the order of a flow's reads at a die of one plane. FLIN: a flow that
+/// becomes of low intensity passes what it queued before.
 const REORDER_A_FLOW: [&str; 1] = ["flin"];
 
 fn policy(name: &str, bench: &Bench) -> Box<dyn Policy> {
@@ -129,7 +129,8 @@ impl Trial {
         self.policy.audit(&|id| is_ready(&transactions[id], true, ftl));
     }
 
-    /// Settles what a call of the policy formed and cancelled; commands are of an operation, if one is named.
+    /// Settles what a call of the policy formed and cancelled; commands are of an operation, if one
+    /// is named.
     fn settle(&mut self, die: u32, allowed: impl Into<Option<Op>>) {
         let cancelled = std::mem::take(&mut self.bench.cancelled);
         for id in cancelled {
@@ -191,7 +192,8 @@ impl Trial {
         !stale && self.bench.view(|view| view.is_ready(&tr))
     }
 
-    /// Offers a free die to the policy: work that is ready goes, unless it is a user's and held back.
+    /// Offers a free die to the policy: work that is ready goes, unless it is a user's and held
+    /// back.
     fn serve(&mut self, die: u32) {
         let waits: Vec<u32> =
             self.queued.iter().filter(|&(_, &at)| at == die).map(|(&id, _)| id).collect();
@@ -335,7 +337,8 @@ fn policy_formed(formed: bool, view: &View<'_>) {
 }
 
 /// Nothing is lost or doubled, what waits is counted, commands are legal and in the order of their
-/// blocks, ready work does not wait at an idle die unless it is held back, and all of it repeats itself.
+/// blocks, ready work does not wait at an idle die unless it is held back, and all of it repeats
+/// itself.
 #[test]
 fn random_work_is_served_by_the_rules() {
     for &name in Scheduling::NAMES {
@@ -403,8 +406,8 @@ fn serve_one(bench: &mut Bench, policy: &mut dyn Policy) -> Vec<u32> {
     }
 }
 
-/// Four flows of the four classes read without end: policies that know classes serve the higher ones
-/// more, all others serve them alike.
+/// Four flows of the four classes read without end: policies that know classes serve the higher
+/// ones more, all others serve them alike.
 #[test]
 fn classes_count_where_they_should() {
     for name in Scheduling::NAMES {

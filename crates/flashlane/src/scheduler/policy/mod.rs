@@ -43,9 +43,9 @@ flashlane_units::policies! {
 
 /// Decides what a die does next. It owns the queues; it cannot schedule events.
 ///
-/// Most policies serve what is ready as soon as its die is free. One that lets dies idle on purpose says
-/// so with [`Policy::holds_back`]; nothing may happen then that would have it asked again, so it names
-/// the time at which it is to be woken.
+/// Most policies serve what is ready as soon as its die is free. One that lets dies idle on purpose
+/// says so with [`Policy::holds_back`]; nothing may happen then that would have it asked again, so
+/// it names the time at which it is to be woken.
 pub(crate) trait Policy: Send + dyn_clone::DynClone {
     /// A transaction is ready for the flash.
     fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>);
@@ -75,8 +75,9 @@ pub(crate) trait Policy: Send + dyn_clone::DynClone {
         let _ = die;
     }
 
-    /// Which of several free dies of a chip goes first: smallest first. `None` if the die has nothing
-    /// to do: nothing waits, or all that waits is held back. The number says the kind of work; ties go to the older transaction.
+    /// Which of several free dies of a chip goes first: smallest first. `None` if the die has
+    /// nothing to do: nothing waits, or all that waits is held back. The number says the kind of
+    /// work; ties go to the older transaction.
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)>;
 
     /// The policy wants to be told of what is done.
@@ -100,8 +101,8 @@ pub(crate) trait Policy: Send + dyn_clone::DynClone {
         None
     }
 
-    /// The time is there, or was when it was asked. All dies are offered to the policy afterwards. It
-    /// must not ask for the same instant again.
+    /// The time is there, or was when it was asked. All dies are offered to the policy afterwards.
+    /// It must not ask for the same instant again.
     fn woken(&mut self, view: &mut View<'_>) {
         let _ = view;
     }
@@ -109,7 +110,8 @@ pub(crate) trait Policy: Send + dyn_clone::DynClone {
     /// Transactions that wait at the die, held back or not; for audits.
     fn waiting(&self, die: u32) -> u32;
 
-    /// Checks the policy's own state, with `--check`. `is_ready`: what [`View::is_ready`] says of a transaction.
+    /// Checks the policy's own state, with `--check`. `is_ready`: what [`View::is_ready`] says of a
+    /// transaction.
     fn audit(&self, is_ready: &dyn Fn(u32) -> bool) {
         let _ = is_ready;
     }
@@ -145,8 +147,8 @@ pub(crate) fn build(config: &Scheduling, geometry: Geometry, flows: usize) -> An
     AnyPolicy::Other(other)
 }
 
-/// The policy of a run. The two that most runs have, MQSim's, are called without a table, so that their
-/// few steps become part of the caller.
+/// The policy of a run. The two that most runs have, MQSim's, are called without a table, so that
+/// their few steps become part of the caller.
 #[derive(Clone)]
 pub(crate) enum AnyPolicy {
     OutOfOrder(OutOfOrder),

@@ -1,12 +1,13 @@
 //! Sprinkler: commands that use as much of a chip as possible.
 //!
-//! Source: Jung and Kandemir, HPCA 2014 (abstract and arXiv 1705.04627), as FLIN (ISCA'18) section 6 uses
-//! it: with read priority, semi-preemptive collection and suspension. The paper schedules by physical
-//! layout instead of by queue (*RIOS*) and commits many requests to a chip so that they coalesce into
-//! transactions of high flash-level parallelism (*FARO*). Its ranking is not published in full. Ours,
-//! reconstructed: among the waiting transactions of a kind, the command with the largest *overlap
-//! depth* (planes served at once), then the largest *connectivity* (transactions of one request), then
-//! the oldest. Chips are visited channel first, from where the last visit ended.
+//! Source: Jung and Kandemir, HPCA 2014 (abstract and arXiv 1705.04627), as FLIN (ISCA'18) section
+//! 6 uses it: with read priority, semi-preemptive collection and suspension. The paper schedules by
+//! physical layout instead of by queue (*RIOS*) and commits many requests to a chip so that they
+//! coalesce into transactions of high flash-level parallelism (*FARO*). Its ranking is not
+//! published in full. Ours, reconstructed: among the waiting transactions of a kind, the command
+//! with the largest *overlap depth* (planes served at once), then the largest *connectivity*
+//! (transactions of one request), then the oldest. Chips are visited channel first, from where the
+//! last visit ended.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -12,8 +12,8 @@ const HOUR_PS: f64 = 3.6e15;
 /// The rates are taken anew so often in an hour.
 const STEPS: f64 = 720.0;
 
-/// Rate over its mean by hour of the day: straight lines between points, the last of which leads back to
-/// the first on the next day.
+/// Rate over its mean by hour of the day: straight lines between points, the last of which leads
+/// back to the first on the next day.
 ///
 /// Invariant: the mean over a day is 1.
 #[derive(Clone, Debug)]
@@ -150,7 +150,8 @@ mod tests {
         assert_eq!(Profile::new(&[(7.0, 3.0)]).at(5.0), 1.0);
     }
 
-    /// Worked by hand: 3 reads to 1 write; reads at twice their mean rate, writes at half of theirs.
+    /// Worked by hand: 3 reads to 1 write; reads at twice their mean rate, writes at half of
+    /// theirs.
     #[test]
     fn rates_of_both_types_add_up() {
         let mut params = *find("tpcc").expect("built in");

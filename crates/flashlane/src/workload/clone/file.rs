@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::params::{CloneParams, Side};
 
-/// A file of clone parameters: what `flashlane trace clone` writes, and what `[flow.clone] of = "FILE.toml"`
-/// reads.
+/// A file of clone parameters: what `flashlane trace clone` writes, and what `[flow.clone] of =
+/// "FILE.toml"` reads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloneFile {
@@ -19,7 +19,8 @@ pub struct CloneFile {
     pub seed: u64,
     /// Share of reads. Range: 0..=1.
     pub read_ratio: f64,
-    /// Correlation of successive types: P(read after read) + P(write after write) - 1. Range: 0..=1.
+    /// Correlation of successive types: P(read after read) + P(write after write) - 1. Range:
+    /// 0..=1.
     pub kappa: f64,
     /// Coefficient of variation of all gaps. Range: 0..=100.
     pub gap_cv: f64,
@@ -27,8 +28,8 @@ pub struct CloneFile {
     pub batch: f64,
     /// Larger half's share in the burst cascade. Range: 0.5..=0.95; 0.5 has no bursts.
     pub bias: f64,
-    /// Halvings of the burst cascade; its longest bursts span `2^(levels + leaf_log2)` requests. Range:
-    /// 0..=20.
+    /// Halvings of the burst cascade; its longest bursts span `2^(levels + leaf_log2)` requests.
+    /// Range: 0..=20.
     pub levels: u32,
     /// Its shortest bursts span `2^leaf_log2` requests. Range: 0..=20.
     pub leaf_log2: u32,
@@ -49,7 +50,8 @@ pub struct CloneFile {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloneSide {
-    /// Mean size, between the smallest and the largest of `sizes`, whose weights are tilted to it. Unit: KiB.
+    /// Mean size, between the smallest and the largest of `sizes`, whose weights are tilted to it.
+    /// Unit: KiB.
     pub mean_kib: f64,
     /// Mean gap from the previous request of any type. Unit: milliseconds. Range: 1e-6..=1e9.
     pub gap_ms: f64,
@@ -57,19 +59,21 @@ pub struct CloneSide {
     pub sizes: Vec<(f64, f64)>,
     /// Share that starts where the previous request ended. Range: 0..=`seq32`.
     pub seq1: f64,
-    /// Share that starts where one of the previous 32 requests ended; `seq1` is part of it. Range: 0..=1.
+    /// Share that starts where one of the previous 32 requests ended; `seq1` is part of it. Range:
+    /// 0..=1.
     pub seq32: f64,
-    /// Share of the other starts that are drawn among multiples of 4 KiB; of the rest an eighth are by chance.
+    /// Share of the other starts that are drawn among multiples of 4 KiB; of the rest an eighth are
+    /// by chance.
     /// Range: 0..=1.
     pub aligned: f64,
     /// Zipf exponent of the popularity of extents. Range: 0..=5.
     pub theta: f64,
     /// Size of the set of extents. Unit: MiB. Range: 1..=1073741824.
     pub footprint_mib: u32,
-    /// Daily variation: pairs of hour of the day, ascending (range: 0..24), and rate (range: 0.001..=1000), at
-    /// most 1440. Straight lines lead from one to the next and back to the first; only ratios count, for the mean
-    /// rate stays. Hour 0 is the start, and a day lasts 24 hours times the time scale. Empty: the rate does not
-    /// change.
+    /// Daily variation: pairs of hour of the day, ascending (range: 0..24), and rate (range:
+    /// 0.001..=1000), at most 1440. Straight lines lead from one to the next and back to the first;
+    /// only ratios count, for the mean rate stays. Hour 0 is the start, and a day lasts 24 hours
+    /// times the time scale. Empty: the rate does not change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub daily: Vec<(f64, f64)>,
 }

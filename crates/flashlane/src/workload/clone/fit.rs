@@ -1,8 +1,9 @@
 //! From the statistics of a trace to the parameters of its clone.
 //!
-//! What the generator takes as it is, is copied: read ratio, correlation of types, sizes, gaps, runs, alignment.
-//! Sets of extents are solved for ([`popularity`](super::popularity)). The burst cascade works on requests and
-//! not on time, so that its shape is searched for: the one whose arrivals have the dispersion of the trace's.
+//! What the generator takes as it is, is copied: read ratio, correlation of types, sizes, gaps,
+//! runs, alignment. Sets of extents are solved for ([`popularity`](super::popularity)). The burst
+//! cascade works on requests and not on time, so that its shape is searched for: the one whose
+//! arrivals have the dispersion of the trace's.
 
 use flashlane_engine::Rng;
 use flashlane_trace::statistics::{Dispersion, EXTENT_BYTES, SideStatistics, TraceStatistics};
@@ -48,8 +49,8 @@ const SHORT_PS: u64 = 100_000_000;
 /// Starts that must have come back before the unit in which they did is believed.
 const RETURNS_MIN: f64 = 50.0;
 
-/// The parameters of a clone with the statistics of a trace. `name` becomes its name. Tells `progress` the
-/// share that is done.
+/// The parameters of a clone with the statistics of a trace. `name` becomes its name. Tells
+/// `progress` the share that is done.
 ///
 /// # Errors
 /// A trace that is too short, or whose clock does not tell arrivals apart.
@@ -115,8 +116,9 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.4e}").parse().expect("a number that was just written")
 }
 
-/// Index of the unit of popularity among [`EXTENT_BYTES`]: pages where starts come back to the same page,
-/// larger extents where they spread evenly over them, so that two are 16 times as likely to share one.
+/// Index of the unit of popularity among [`EXTENT_BYTES`]: pages where starts come back to the same
+/// page, larger extents where they spread evenly over them, so that two are 16 times as likely to
+/// share one.
 fn extent(trace: &TraceStatistics) -> usize {
     let busier =
         if trace.read.requests > trace.write.requests { &trace.read } else { &trace.write };
@@ -148,8 +150,8 @@ fn side(trace: &TraceStatistics, side: &SideStatistics, extent: usize) -> CloneS
     }
 }
 
-/// Share of the starts that are drawn among multiples of 4 KiB, so that with those that are by chance as
-/// many are as in the trace.
+/// Share of the starts that are drawn among multiples of 4 KiB, so that with those that are by
+/// chance as many are as in the trace.
 fn aligned(side: &SideStatistics) -> f64 {
     ((side.aligned_starts - BY_CHANCE) / (1.0 - BY_CHANCE)).clamp(0.0, 1.0)
 }

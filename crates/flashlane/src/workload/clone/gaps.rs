@@ -47,8 +47,8 @@ impl Renewal {
 }
 
 /// A b-model cascade over dyadic blocks of requests: of the gaps of each block, one half gets the
-/// share `bias`, the other the rest. Which half, a hash of the block's number decides, so nothing is
-/// stored but the factors on the way from the top block to the current one.
+/// share `bias`, the other the rest. Which half, a hash of the block's number decides, so nothing
+/// is stored but the factors on the way from the top block to the current one.
 ///
 /// Invariant: the mean of the factors over a whole top block is 1.
 /// Source: the b-model of Wang et al., Data mining meets performance evaluation, ICDE 2002.
@@ -103,8 +103,8 @@ impl Cascade {
 ///
 /// A cascade and a Markov chain of types are independent, so which type falls into the slow blocks
 /// is chance, and with gaps this variable a million requests do not average it out. The gap is
-/// therefore scaled by `1 + deficit / horizon`, where the horizon covers many top blocks, so that no
-/// burst is flattened.
+/// therefore scaled by `1 + deficit / horizon`, where the horizon covers many top blocks, so that
+/// no burst is flattened.
 #[derive(Clone, Debug)]
 pub(super) struct Governor {
     /// Sum of the gaps that were due less those that were made. Unit: mean gaps.

@@ -1,12 +1,13 @@
 //! Statistical clones of published traces: synthetic, matched to published and measured statistics.
 //!
 //! A clone is not its trace. It has the read ratio, mean sizes and mean gaps of FLIN's Table 2, and
-//! shapes (bursts, runs, popularity) measured on the few pieces of such traces that could be had, or
-//! on a piece of a similar trace where there was none; [`CloneParams::summary`] says which.
+//! shapes (bursts, runs, popularity) measured on the few pieces of such traces that could be had,
+//! or on a piece of a similar trace where there was none; [`CloneParams::summary`] says which.
 //!
-//! * **Types**: a two-state Markov chain. **Gaps**: the mean of the arriving type times a renewal draw
-//!   (or, inside a batch, microseconds) times a burst cascade. Table 2's inter-arrival time of reads is read as the gap from the previous
-//!   request of any type, averaged over reads: only then do its columns agree with each other.
+//! * **Types**: a two-state Markov chain. **Gaps**: the mean of the arriving type times a renewal
+//!   draw (or, inside a batch, microseconds) times a burst cascade. Table 2's inter-arrival time of
+//!   reads is read as the gap from the previous request of any type, averaged over reads: only then
+//!   do its columns agree with each other.
 //! * **Sizes**: a few modes, tilted to the published mean.
 //! * **Addresses**: runs that continue one of the last 32 requests, and Zipf-popular extents, with
 //!   separate sets for reads and writes.
@@ -82,8 +83,8 @@ pub fn find(name: &str) -> Result<&'static CloneParams<'static>, Error> {
     Err(Error::config("clone.of", message))
 }
 
-/// True for the name of a parameter file, as opposed to that of a built-in set: it ends in `.toml` or has a
-/// folder in it.
+/// True for the name of a parameter file, as opposed to that of a built-in set: it ends in `.toml`
+/// or has a folder in it.
 #[must_use]
 pub fn is_file(of: &str) -> bool {
     of.to_ascii_lowercase().ends_with(".toml") || of.contains(['/', '\\'])
@@ -111,7 +112,8 @@ impl CloneSource {
     /// flow's index.
     ///
     /// # Errors
-    /// An unknown name; a time scale that is not above 0; a time of the day for a clone that has none.
+    /// An unknown name; a time scale that is not above 0; a time of the day for a clone that has
+    /// none.
     pub fn new(
         config: &CloneConfig,
         space: &FlowSpace,
@@ -146,8 +148,8 @@ impl CloneSource {
         Ok(source)
     }
 
-    /// `requests` requests of a parameter set in a space of their own that cuts none of its sets, as they
-    /// are written to a file.
+    /// `requests` requests of a parameter set in a space of their own that cuts none of its sets,
+    /// as they are written to a file.
     #[must_use]
     pub fn alone(params: &CloneParams<'_>, requests: u64, time_scale: f64, seed: u64) -> Self {
         let mib = u64::from(params.read.footprint_mib) + u64::from(params.write.footprint_mib);

@@ -21,8 +21,8 @@ pub struct CloneParams<'a> {
     pub levels: usize,
     /// Its shortest bursts span `2^leaf_log2` requests.
     pub leaf_log2: u32,
-    /// Index of dispersion of the arrivals in windows of 1 s, where it was measured on a piece of this
-    /// very trace. Not used to draw; the tests hold the clone to it.
+    /// Index of dispersion of the arrivals in windows of 1 s, where it was measured on a piece of
+    /// this very trace. Not used to draw; the tests hold the clone to it.
     pub idc_1s: Option<f64>,
     /// Share of the smaller set of extents that both reads and writes use. Range: 0..=1.
     pub overlap: f64,

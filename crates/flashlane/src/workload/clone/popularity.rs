@@ -27,7 +27,8 @@ fn over_ranks(set: Set, value: impl Fn(f64) -> f64) -> f64 {
     sum(set.count, |rank| value(weight(rank) / total))
 }
 
-/// Sum of `value` over the ranks 1 to `count`: the first one by one, then stretches by their middle.
+/// Sum of `value` over the ranks 1 to `count`: the first one by one, then stretches by their
+/// middle.
 fn sum(count: u64, value: impl Fn(f64) -> f64) -> f64 {
     let exact: f64 = (1..=count.min(EXACT)).map(|rank| value(rank as f64)).sum();
     let (mut edge, end) = (EXACT as f64 + 0.5, count as f64 + 0.5);
@@ -50,7 +51,8 @@ fn distinct(set: Set, draws: u64) -> f64 {
     over_ranks(set, |p| -libm::expm1(draws as f64 * libm::log1p(-p.min(1.0 - 1e-12))))
 }
 
-/// The largest set with this exponent whose draws coincide at least so often; `largest` where all do.
+/// The largest set with this exponent whose draws coincide at least so often; `largest` where all
+/// do.
 fn count_of(theta: f64, wanted: f64, largest: u64) -> u64 {
     let (mut low, mut high) = (1, largest);
     while low < high {
@@ -62,9 +64,10 @@ fn count_of(theta: f64, wanted: f64, largest: u64) -> u64 {
 
 /// The set whose draws touch as many extents, and coincide as often, as the starts of a trace did.
 ///
-/// A larger exponent with the same probability of coincidence has a longer tail, so that more extents are
-/// touched: one number decides the exponent, the other the size. A trace in which nothing comes back only
-/// bounds the size from below; the set is then large enough for that to be likely.
+/// A larger exponent with the same probability of coincidence has a longer tail, so that more
+/// extents are touched: one number decides the exponent, the other the size. A trace in which
+/// nothing comes back only bounds the size from below; the set is then large enough for that to be
+/// likely.
 pub(super) fn set_of(starts: &Places) -> Set {
     if starts.distinct < 2 {
         return Set { count: starts.distinct.max(1), theta: 0.0 };

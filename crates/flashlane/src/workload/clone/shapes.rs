@@ -1,10 +1,10 @@
 //! The shapes that clones are made from: everything but the means.
 //!
-//! Source (type correlation, variation and bursts of gaps, runs, size modes, alignment, popularity): our
-//! measurements on short pieces of such traces: Financial1 (first 10,000 requests), an MSN file
-//! server's disk 5 (143 s), TPC-C (0.136 s), WebSearch1 (first 60 s), DTRS (300 s), and two cuts of
-//! 10,000 requests of MSR Cambridge volumes. Footprints are assumptions: 64 times what the piece touched,
-//! at most 16 GiB.
+//! Source (type correlation, variation and bursts of gaps, runs, size modes, alignment,
+//! popularity): our measurements on short pieces of such traces: Financial1 (first 10,000
+//! requests), an MSN file server's disk 5 (143 s), TPC-C (0.136 s), WebSearch1 (first 60 s), DTRS
+//! (300 s), and two cuts of 10,000 requests of MSR Cambridge volumes. Footprints are assumptions:
+//! 64 times what the piece touched, at most 16 GiB.
 
 use super::params::{CloneParams, Side};
 

@@ -143,7 +143,8 @@ impl Addresses {
     fn popular_once(&mut self, is_read: bool, sectors: u64) -> u64 {
         let side = &self.sides[usize::from(is_read)];
         let extent = self.scatter.at(side.first + side.ranks.draw(&mut self.rng));
-        // Any start within the extent, alike, so that its pages are; the request may run on beyond it.
+        // Any start within the extent, alike, so that its pages are; the request may run on beyond
+        // it.
         let align = if self.rng.unit() < side.aligned { ALIGN_SECTORS } else { 1 };
         let start = extent * self.extent + self.rng.below(self.extent / align) * align;
         let last = self.space_sectors - sectors;

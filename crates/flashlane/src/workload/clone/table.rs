@@ -1,7 +1,7 @@
 //! The clones of FLIN's Table 2: published means, measured or borrowed shapes.
 //!
-//! Source of read ratios, mean sizes and mean gaps: FLIN (ISCA 2018) Table 2. A row without a measured
-//! piece of its own borrows a shape by analogy, as its summary says.
+//! Source of read ratios, mean sizes and mean gaps: FLIN (ISCA 2018) Table 2. A row without a
+//! measured piece of its own borrows a shape by analogy, as its summary says.
 
 use super::params::{CloneParams, Side};
 use super::shapes::{DTRS, FIN, MSN, MSR_LARGE, MSR_MIXED, MSR_WRITE, NO_SIDE, SRC, TPC};

@@ -1,7 +1,8 @@
-//! The clones of UPI's Table 2: published counts, mean sizes and peaks, measured or borrowed shapes.
+//! The clones of UPI's Table 2: published counts, mean sizes and peaks, measured or borrowed
+//! shapes.
 //!
-//! Source: the table with the workload characteristics of UPI's tenants, 24 hours of three Microsoft
-//! production servers:
+//! Source: the table with the workload characteristics of UPI's tenants, 24 hours of three
+//! Microsoft production servers:
 //!
 //! | | DAS-AS | DTRS | LM-TBE |
 //! |---|---|---|---|
@@ -12,11 +13,12 @@
 //! | peak writes per second | 53.2 | 408.8 | 589.1 |
 //! | peak reads per second | 89.9 | 745.3 | 4173.8 |
 //!
-//! Mean gaps follow from the counts over 24 hours, split between the types as in the piece whose shape is
-//! taken. Days: the peak is the published one, over windows of one minute (the paper names no window; 300 s of
-//! DTRS have busier seconds than its peaks, so that it is longer than a second). Hours of the peaks and the rest
-//! of the day are assumptions, but that the writes of LM-TBE rise from hour 17 on, as in UPI's section 4.2.
-//! The paper's addresses were folded into 50 GB; footprints are those of the shapes.
+//! Mean gaps follow from the counts over 24 hours, split between the types as in the piece whose
+//! shape is taken. Days: the peak is the published one, over windows of one minute (the paper names
+//! no window; 300 s of DTRS have busier seconds than its peaks, so that it is longer than a
+//! second). Hours of the peaks and the rest of the day are assumptions, but that the writes of
+//! LM-TBE rise from hour 17 on, as in UPI's section 4.2. The paper's addresses were folded into 50
+//! GB; footprints are those of the shapes.
 
 use super::params::{CloneParams, Side};
 use super::shapes::{DTRS, MSN};
@@ -97,8 +99,8 @@ pub(super) const DTRS_DAY: CloneParams<'static> = CloneParams {
     ..DTRS
 };
 
-/// Longer runs than those of DTRS: UPI says that LM-TBE "sequentially accesses the device". How long is an
-/// assumption.
+/// Longer runs than those of DTRS: UPI says that LM-TBE "sequentially accesses the device". How
+/// long is an assumption.
 const fn sequential(side: Side<'static>) -> Side<'static> {
     Side { seq1: 0.50, seq32: 0.95, ..side }
 }

@@ -1,7 +1,7 @@
 //! Requests of flows that come from MQSim's workload files.
 //!
-//! Stage 1 of 8. Addresses are relative to the start of the flow. MQSim's generators can be followed
-//! draw for draw; what is corrected on the way to the device is said where it is done.
+//! Stage 1 of 8. Addresses are relative to the start of the flow. MQSim's generators can be
+//! followed draw for draw; what is corrected on the way to the device is said where it is done.
 
 mod mrg;
 mod synthetic;

@@ -20,8 +20,8 @@ use crate::workload::config::{DecreasingTimes, TraceConfig};
 
 /// A replayed trace. Streams: the file is never loaded whole.
 ///
-/// A record that is earlier than the one before it arrives together with it, and is counted under the
-/// rejected lines as what it is.
+/// A record that is earlier than the one before it arrives together with it, and is counted under
+/// the rejected lines as what it is.
 #[derive(Debug)]
 pub struct TraceSource {
     reader: TraceReader,
@@ -127,8 +127,8 @@ fn named<T>(
 }
 
 impl TraceSource {
-    /// Opens a trace for replay in `space`. Reads it through beforehand where devices are laid out by a
-    /// stride, and where addresses beyond the space are refused.
+    /// Opens a trace for replay in `space`. Reads it through beforehand where devices are laid out
+    /// by a stride, and where addresses beyond the space are refused.
     ///
     /// # Errors
     /// A file that cannot be read; options that do not suit it; addresses that are refused.
@@ -239,8 +239,8 @@ impl TraceSource {
 }
 
 impl TraceSource {
-    /// When a record of an open loop arrives. A flow that has started over may come to the end of simulated time
-    /// before the others are done; its next request then never arrives.
+    /// When a record of an open loop arrives. A flow that has started over may come to the end of
+    /// simulated time before the others are done; its next request then never arrives.
     fn arrival(&mut self, record: &Record) -> Result<Time, Error> {
         let arrival = self.timing.admit(record.time_ps, self.time_scale).map_or(Time::MAX, Time);
         if arrival < Time::END || self.restarted {

@@ -47,8 +47,8 @@ impl Placer {
         }
     }
 
-    /// Places a record: flushes have no address; all others are widened to whole sectors and cut to the size of the
-    /// space. Requests of more than 16 MiB have no place.
+    /// Places a record: flushes have no address; all others are widened to whole sectors and cut to
+    /// the size of the space. Requests of more than 16 MiB have no place.
     pub(super) fn place(&self, record: &Record) -> Placed {
         if record.op == Op::Flush {
             return Placed::At { sector: 0, sectors: 0, wrapped: false };

@@ -6,8 +6,8 @@ use super::trace_error;
 use crate::error::Error;
 use crate::workload::config::TraceConfig;
 
-/// Settles how five bare columns are read, where one of their units is named and no format: the other one is then
-/// the usual one. Other files are left as they are.
+/// Settles how five bare columns are read, where one of their units is named and no format: the
+/// other one is then the usual one. Other files are left as they are.
 ///
 /// # Errors
 /// A file that cannot be read.

@@ -1,9 +1,9 @@
 //! Policies that look at the age of a block.
 //!
-//! Time is measured so that a valid page is invalidated with rate 1: a block of age `x` that was not
-//! collected yet has a binomial number of valid pages with mean `b exp(-x)`. Blocks are filled at a
-//! constant rate, so that the ages of full blocks are spread by the share that lives so long, and the
-//! mean life is `(b - S) / (b rho)`.
+//! Time is measured so that a valid page is invalidated with rate 1: a block of age `x` that was
+//! not collected yet has a binomial number of valid pages with mean `b exp(-x)`. Blocks are filled
+//! at a constant rate, so that the ages of full blocks are spread by the share that lives so long,
+//! and the mean life is `(b - S) / (b rho)`.
 
 use super::{SteadyState, check_share, root};
 
@@ -40,8 +40,9 @@ fn binomial(n: u32, p: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Cost-benefit: a block is collected as soon as `x (1 - u) / 2u` reaches the level at which the right
-/// number of blocks is left; `u` is its valid share, `x` its age. The level follows from the mean.
+/// Cost-benefit: a block is collected as soon as `x (1 - u) / 2u` reaches the level at which the
+/// right number of blocks is left; `u` is its valid share, `x` its age. The level follows from the
+/// mean.
 #[must_use]
 pub fn cost_benefit(rho: f64, pages_per_block: u32) -> SteadyState {
     check_share(rho);
@@ -92,8 +93,8 @@ fn all_victims_empty(pages_per_block: u32, used: f64) -> SteadyState {
 const LEVEL_MIN: f64 = 1e-7;
 const LEVEL_MAX: f64 = 1e9;
 
-/// Steps of age in the mean time between two invalidations of a page: a few for each page of a block,
-/// within these limits.
+/// Steps of age in the mean time between two invalidations of a page: a few for each page of a
+/// block, within these limits.
 const STEPS: (f64, f64) = (1024.0, 4096.0);
 
 /// What becomes of blocks that are filled together.

@@ -1,8 +1,8 @@
 //! The best of some or of all blocks.
 //!
 //! `w[i]` is the share of full blocks with at least `i` valid pages, `i = 0..=b`. With the best of
-//! `d` random blocks as victim, the victim has at least `i` valid pages with probability `w[i]^d`, and
-//! `S = sum_{i>=1} w[i]^d`. Balance at level `i`:
+//! `d` random blocks as victim, the victim has at least `i` valid pages with probability `w[i]^d`,
+//! and `S = sum_{i>=1} w[i]^d`. Balance at level `i`:
 //!
 //! `1 - w[i]^d = (b - S) i (w[i] - w[i+1]) / (b rho)`, `w[b+1] = 0`, `sum_{i>=1} w[i] = b rho`.
 //!
@@ -10,7 +10,8 @@
 
 use super::{SteadyState, check_share, root};
 
-/// The best of `choices` blocks. `rho`: valid share of all pages of full blocks, range 0..1 exclusive.
+/// The best of `choices` blocks. `rho`: valid share of all pages of full blocks, range 0..1
+/// exclusive.
 #[must_use]
 pub fn d_choices(rho: f64, pages_per_block: u32, choices: f64) -> SteadyState {
     let beaten = |top| libm::pow(top, choices);
@@ -52,7 +53,8 @@ fn solve(
     SteadyState::ageless(valid, b as f64 / freed)
 }
 
-/// Solves `1 - x^d = c (x - above)` for `x` in `above..=1`; the left side falls, the right side rises.
+/// Solves `1 - x^d = c (x - above)` for `x` in `above..=1`; the left side falls, the right side
+/// rises.
 fn level(above: f64, c: f64, d: f64) -> f64 {
     // Newton's method from the right end: the function is convex and rising, so that every step
     // stays above the root.

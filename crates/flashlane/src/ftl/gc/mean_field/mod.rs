@@ -1,8 +1,8 @@
 //! Mean-field steady states of garbage collection under uniform random writes.
 //!
-//! A block has `b` pages, all valid when it was just filled; every host write invalidates one of the
-//! valid pages at random. `rho` is the valid share of all pages of full blocks, and the victim has `S`
-//! valid pages on average, so that write amplification is `b / (b - S)`.
+//! A block has `b` pages, all valid when it was just filled; every host write invalidates one of
+//! the valid pages at random. `rho` is the valid share of all pages of full blocks, and the victim
+//! has `S` valid pages on average, so that write amplification is `b / (b - S)`.
 //! Source: Van Houdt 2013 (mean-field models of garbage collection), MQSim (FAST'18) section 4.4.
 
 mod aged;
@@ -40,8 +40,8 @@ impl SteadyState {
 
     /// Valid pages of each of `count` blocks, those filled first in front.
     ///
-    /// Where age does not matter, block `j` takes the quantile `(j + 1/2) / count`, fewest first; else a
-    /// quantile of the part that it belongs to, spread evenly by the golden ratio.
+    /// Where age does not matter, block `j` takes the quantile `(j + 1/2) / count`, fewest first;
+    /// else a quantile of the part that it belongs to, spread evenly by the golden ratio.
     pub(crate) fn counts(&self, count: u64) -> Vec<u32> {
         let parts = self.by_age.len() as u64;
         let (mut part, mut level, mut below) = (0, 0, self.by_age[0][0]);

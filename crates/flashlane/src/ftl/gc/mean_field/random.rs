@@ -6,9 +6,10 @@
 //!
 //! `l i p[i] = 1` above `a`, and `l i p[i] = C[i-1] / P` up to it, with `C[i] = sum_{j<=i} p[j]`.
 //!
-//! So `P = 1 - H / l` with `H = sum_{j=a+1..b} 1/j`, and `C[i-1] = C[i] / (1 + 1 / ((l - H) i))` down
-//! from `C[a] = P`: no binomials, nothing that could overflow. `l` follows from the mean, which falls
-//! with it; `b - S = l b rho`. All blocks are candidates for `a = b`, where `l = (1 - rho) / rho`.
+//! So `P = 1 - H / l` with `H = sum_{j=a+1..b} 1/j`, and `C[i-1] = C[i] / (1 + 1 / ((l - H) i))`
+//! down from `C[a] = P`: no binomials, nothing that could overflow. `l` follows from the mean,
+//! which falls with it; `b - S = l b rho`. All blocks are candidates for `a = b`, where `l = (1 -
+//! rho) / rho`.
 
 use super::{SteadyState, check_share, root};
 

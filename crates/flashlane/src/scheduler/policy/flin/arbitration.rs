@@ -6,8 +6,8 @@ pub(super) const LEVELS: usize = 4;
 /// Decisions of a round: the sum of the weights.
 const ROUND: u32 = (1 << LEVELS) - 1;
 
-/// The order of a round, in which level i has 2^i turns spread evenly: turn t, counted from 1, belongs to
-/// level `LEVELS - 1 - trailing zeros of t`.
+/// The order of a round, in which level i has 2^i turns spread evenly: turn t, counted from 1,
+/// belongs to level `LEVELS - 1 - trailing zeros of t`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ruler {
     /// Turns taken of the round.
@@ -15,8 +15,9 @@ pub(super) struct Ruler {
 }
 
 impl Ruler {
-    /// The level whose turn it is among those with a transaction that can go, and that transaction's
-    /// place. Choice: a level with nothing ready gives its turn away and keeps no credit.
+    /// The level whose turn it is among those with a transaction that can go, and that
+    /// transaction's place. Choice: a level with nothing ready gives its turn away and keeps no
+    /// credit.
     pub(super) fn next(
         &mut self,
         ready: impl Fn(usize) -> Option<usize>,

@@ -1,6 +1,7 @@
 //! Stage 3: proportional waits, and the share of collection that goes with a write (section 5.4).
 
-/// Eq. 6 and 7: how long a transaction would have waited, were `other` done first, over its own cost.
+/// Eq. 6 and 7: how long a transaction would have waited, were `other` done first, over its own
+/// cost.
 pub(super) fn proportional_wait(waited: u64, other: u64, cost: u64) -> f64 {
     (waited + other) as f64 / cost.max(1) as f64
 }
@@ -20,8 +21,8 @@ pub(super) struct Batch {
 pub(super) struct GcShares {
     /// Pages written since the last erase, by flow.
     writes: Vec<u64>,
-    /// Parts of migrations not charged yet, by flow. Choice: the paper's product is usually below one;
-    /// rounding it down every time would starve collection.
+    /// Parts of migrations not charged yet, by flow. Choice: the paper's product is usually below
+    /// one; rounding it down every time would starve collection.
     credit: Vec<f64>,
 }
 
@@ -62,7 +63,8 @@ mod tests {
 
     #[test]
     fn waits_are_proportional_to_cost() {
-        // A read of 100 that waited 50, with a write of 1000 first, against the write that waited 500.
+        // A read of 100 that waited 50, with a write of 1000 first, against the write that
+        // waited 500.
         assert_eq!(proportional_wait(50, 1000, 100), 10.5);
         assert_eq!(proportional_wait(500, 100, 1000), 0.6);
     }

@@ -45,8 +45,8 @@ pub struct FlinConfig {
     /// Below this fairness of departed transactions the most slowed flow goes first among those of
     /// high intensity (F_thr). Range: 0..=1.
     pub fairness_threshold: f64,
-    /// Writes take migrations along when the plane has fewer free pages (GC_FLIN). Choice: the paper's
-    /// "available in the memory" is taken for the plane that the write goes to.
+    /// Writes take migrations along when the plane has fewer free pages (GC_FLIN). Choice: the
+    /// paper's "available in the memory" is taken for the plane that the write goes to.
     pub gc_free_pages: u32,
     /// A read may interrupt a program or an erase that waited proportionally less (section 4.3).
     pub suspend: bool,

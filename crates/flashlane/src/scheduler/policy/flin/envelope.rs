@@ -1,11 +1,12 @@
-//! The least and the most slowed transaction of a block of a queue at any time, without a look at every one.
+//! The least and the most slowed transaction of a block of a queue at any time, without a look at
+//! every one.
 //!
-//! With `x` the time now plus the cost of all work ahead of the block, the slowdown of a transaction is
-//! `(x + base) / alone`, where `base` (cost in the block up to and including it, less the time at which it
-//! was queued) and `alone` do not change while the block does not. Over points (alone, base) that is the
-//! slope of a line from (0, -x): the steepest touches the upper hull of the points, the flattest the lower
-//! one. All comparisons are exact, in integers; so the quotients found are those that a look at every
-//! transaction finds, to the last bit.
+//! With `x` the time now plus the cost of all work ahead of the block, the slowdown of a
+//! transaction is `(x + base) / alone`, where `base` (cost in the block up to and including it,
+//! less the time at which it was queued) and `alone` do not change while the block does not. Over
+//! points (alone, base) that is the slope of a line from (0, -x): the steepest touches the upper
+//! hull of the points, the flattest the lower one. All comparisons are exact, in integers; so the
+//! quotients found are those that a look at every transaction finds, to the last bit.
 
 /// A transaction. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -71,17 +71,18 @@ impl Flin {
         wait
     }
 
-    /// What the head of a queue waits for: the rest of the running operation (T_chip_busy of Eq. 5) and
-    /// the slot. Choice: Eq. 5 counts transactions of the same class and operation, and the slot.
+    /// What the head of a queue waits for: the rest of the running operation (T_chip_busy of Eq. 5)
+    /// and the slot. Choice: Eq. 5 counts transactions of the same class and operation, and the
+    /// slot.
     fn first_wait(&self, die: u32, op: usize, level: usize, view: &View<'_>) -> u64 {
         let slot = self.units[die as usize].slots[op];
         let in_slot = slot.filter(|entry| self.level(view.transactions[entry.id].class) == level);
         view.service_left(die) + in_slot.map_or(0, |entry| entry.cost)
     }
 
-    /// Lines 18 and 19: departed transactions of the flows of high intensity in the queue were treated
-    /// too differently, and this flow worst. Choice: flows without departures say nothing, and a single
-    /// one is treated fairly.
+    /// Lines 18 and 19: departed transactions of the flows of high intensity in the queue were
+    /// treated too differently, and this flow worst. Choice: flows without departures say nothing,
+    /// and a single one is treated fairly.
     fn is_treated_worst(&self, die: u32, op: usize, level: usize, flow: u16) -> bool {
         let (mut least, mut most, mut worst) = (f64::INFINITY, 0.0, u16::MAX);
         let mut seen = 0;
@@ -110,8 +111,8 @@ impl Flin {
         entry
     }
 
-    /// With an age limit: moves a transaction that waited beyond it into its slot and sends it. Looked
-    /// for now and then.
+    /// With an age limit: moves a transaction that waited beyond it into its slot and sends it.
+    /// Looked for now and then.
     pub(super) fn serve_oldest(&mut self, die: u32, limit: Span, view: &mut View<'_>) -> bool {
         let unit = &mut self.units[die as usize];
         if view.now < unit.watch {

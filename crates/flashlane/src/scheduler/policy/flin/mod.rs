@@ -1,17 +1,20 @@
 //! FLIN: the flash-level interference-aware scheduler.
 //!
-//! Source: Tavakkol et al., FLIN (ISCA 2018), sections 4 and 5. A transaction passes three stages at its
-//! unit (a die; the paper's chips have one); read the files in this order:
+//! Source: Tavakkol et al., FLIN (ISCA 2018), sections 4 and 5. A transaction passes three stages
+//! at its unit (a die; the paper's chips have one); read the files in this order:
 //!
-//! 1. *Fairness-aware queue insertion* (4.1, Algorithm 1; `insertion`): a new transaction goes behind the
-//!    low-intensity ones or to the tail ([`intensity`]), and from there to the place that makes the slowdowns in
-//!    its region most alike ([`queue`], [`reorder`] over [`region`] and [`envelope`]).
-//! 2. *Priority-aware arbitration* (4.2; [`arbitration`]): one read and one write slot, filled from the
-//!    queues of the classes by weighted round robin.
-//! 3. *Wait-balancing selection* (4.3, Algorithm 2; `selection`): the slot with the larger proportional
-//!    wait goes ([`balance`]); with a write goes its flow's share of the pending migrations.
+//! 1. *Fairness-aware queue insertion* (4.1, Algorithm 1; `insertion`): a new transaction goes
+//!    behind the low-intensity ones or to the tail ([`intensity`]), and from there to the place
+//!    that makes the slowdowns in its region most alike ([`queue`], [`reorder`] over [`region`] and
+//!    [`envelope`]).
+//! 2. *Priority-aware arbitration* (4.2; [`arbitration`]): one read and one write slot, filled from
+//!    the queues of the classes by weighted round robin.
+//! 3. *Wait-balancing selection* (4.3, Algorithm 2; `selection`): the slot with the larger
+//!    proportional wait goes ([`balance`]); with a write goes its flow's share of the pending
+//!    migrations.
 //!
-//! What the paper leaves open is listed in docs/flin.md. Translation pages pass all three stages by.
+//! What the paper leaves open is listed in docs/flin.md. Translation pages pass all three stages
+//! by.
 
 mod arbitration;
 mod balance;
@@ -52,10 +55,10 @@ const WRITE: usize = 1;
 /// Kinds of collection, the most advanced first.
 const COLLECTION: [Kind; 3] = [Kind::GC_WRITE, Kind::GC_READ, Kind::ERASE];
 
-/// Writes of pages that collection on another die sends here, in a list that nothing else of `others` uses.
-/// The paper's migrations stay on their die. Choice: they are no second halves of this die's migrations, which
-/// go before a write; one goes with each write, the others when the slots are empty, or else they would hold up
-/// this die's writes for the pages of a whole block.
+/// Writes of pages that collection on another die sends here, in a list that nothing else of
+/// `others` uses. The paper's migrations stay on their die. Choice: they are no second halves of
+/// this die's migrations, which go before a write; one goes with each write, the others when the
+/// slots are empty, or else they would hold up this die's writes for the pages of a whole block.
 const RELOCATED: Kind = Kind::user_write(0);
 
 /// The list of `others` that a transaction waits in.
@@ -92,7 +95,8 @@ struct Unit {
     queues: [[Queue; LEVELS]; 2],
     /// Levels of each operation at which something is queued, a bit each.
     filled: [u8; 2],
-    /// Something may be queued that can go: it came, or became ready, since a slot was last left empty.
+    /// Something may be queued that can go: it came, or became ready, since a slot was last left
+    /// empty.
     stirred: [bool; 2],
     slots: [Option<Entry>; 2],
     rulers: [Ruler; 2],

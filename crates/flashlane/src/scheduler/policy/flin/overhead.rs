@@ -16,9 +16,9 @@ pub(super) struct Overhead {
 /// Size of a number that FLIN keeps. Unit: bytes.
 const WORD: u64 = 4;
 
-/// DRAM that FLIN takes: arrival rates and average slowdowns of reads and writes by flow and unit, the
-/// alone wait of every transaction, writes and valid pages by flow. Unit: bytes. Source: FLIN (ISCA'18)
-/// section 5.5.
+/// DRAM that FLIN takes: arrival rates and average slowdowns of reads and writes by flow and unit,
+/// the alone wait of every transaction, writes and valid pages by flow. Unit: bytes. Source: FLIN
+/// (ISCA'18) section 5.5.
 #[must_use]
 pub fn dram_bytes(flows: u64, units: u64, transactions: u64) -> u64 {
     let rates = 2 * flows * units;

@@ -1,5 +1,5 @@
-//! Stage 1: the queue of a unit, an operation and a level, in which low-intensity transactions stand first,
-//! and where a new one goes (Algorithm 1).
+//! Stage 1: the queue of a unit, an operation and a level, in which low-intensity transactions
+//! stand first, and where a new one goes (Algorithm 1).
 
 use super::region::{Entry, Region};
 use super::reorder::{Moment, Scratch};
@@ -50,8 +50,8 @@ impl Queue {
         }
     }
 
-    /// Lines 9 to 13: behind the last low-intensity transaction, then to the fairest place among them.
-    /// Gives the positions that section 5.3 scans.
+    /// Lines 9 to 13: behind the last low-intensity transaction, then to the fairest place among
+    /// them. Gives the positions that section 5.3 scans.
     pub(super) fn insert_low(
         &mut self,
         entry: Entry,

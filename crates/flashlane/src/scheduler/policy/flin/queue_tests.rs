@@ -1,4 +1,5 @@
-//! Algorithm 1 and section 5.3 on queues worked out by hand, and against the paper's plain two passes.
+//! Algorithm 1 and section 5.3 on queues worked out by hand, and against the paper's plain two
+//! passes.
 
 use flashlane_engine::Rng;
 
@@ -29,8 +30,9 @@ fn add(queue: &mut Queue, entry: Entry) -> u64 {
 
 #[test]
 fn figure_9a_low_intensity_goes_before_high_intensity() {
-    // Lines 7, 9 and 10. TR1 to TR3 are of low intensity, TR4 to TR11 are not: a new one of low intensity
-    // goes behind TR3. They are alike: slowdowns are 1 to 4 in any order, and ties stay nearer the tail.
+    // Lines 7, 9 and 10. TR1 to TR3 are of low intensity, TR4 to TR11 are not: a new one of low
+    // intensity goes behind TR3. They are alike: slowdowns are 1 to 4 in any order, and ties stay
+    // nearer the tail.
     let mut queue = Queue::default();
     (1..=3).for_each(|id| queue.low.insert(queue.low.len(), entry(id, id as u16, true)));
     (4..=11).for_each(|id| queue.push(entry(id, id as u16, false)));
@@ -48,10 +50,10 @@ fn figure_9a_low_intensity_goes_before_high_intensity() {
 
 #[test]
 fn figure_9b_a_new_low_intensity_transaction_moves_towards_the_head_among_its_like() {
-    // Lines 11 to 13. TR1 to TR3 have alone times of 400 (they would have waited 300), the new one 100.
-    // At the tail: slowdowns 100/400, 200/400, 300/400, 400/100: fairness 0.25/4 = 0.0625.
-    // Before TR3: 0.25, 0.5, 300/100 = 3, 400/400 = 1: 0.083.
-    // Before TR2: 0.25, 2, 0.75, 1: 0.125. Before TR1: 1, 0.5, 0.75, 1: 0.5, the best.
+    // Lines 11 to 13. TR1 to TR3 have alone times of 400 (they would have waited 300), the new
+    // one 100. At the tail: slowdowns 100/400, 200/400, 300/400, 400/100: fairness 0.25/4 = 0.0625.
+    // Before TR3: 0.25, 0.5, 300/100 = 3, 400/400 = 1: 0.083. Before TR2: 0.25, 2, 0.75, 1: 0.125.
+    // Before TR1: 1, 0.5, 0.75, 1: 0.5, the best.
     let mut queue = Queue::default();
     let slow = |id: u32| Entry { wait_alone: 300, ..entry(id, id as u16, true) };
     (1..=3).for_each(|id| queue.low.insert(queue.low.len(), slow(id)));
@@ -65,10 +67,10 @@ fn figure_9b_a_new_low_intensity_transaction_moves_towards_the_head_among_its_li
 
 #[test]
 fn figure_9c_a_new_high_intensity_transaction_moves_among_its_like() {
-    // Lines 16, 17 and 21: as Fig. 9b, behind two of low intensity that cost 100 each.
-    // TR3 to TR5 have alone times of 400. At the tail: 300/400, 400/400, 500/400, 600/100: 0.125.
-    // Before TR5: 0.75, 1, 500/100 = 5, 600/400 = 1.5: 0.15. Before TR4: 0.75, 4, 1.25, 1.5: 0.1875.
-    // Before TR3: 3, 1, 1.25, 1.5: 1/3, the best.
+    // Lines 16, 17 and 21: as Fig. 9b, behind two of low intensity that cost 100 each. TR3 to TR5
+    // have alone times of 400. At the tail: 300/400, 400/400, 500/400, 600/100: 0.125. Before TR5:
+    // 0.75, 1, 500/100 = 5, 600/400 = 1.5: 0.15. Before TR4: 0.75, 4, 1.25, 1.5: 0.1875. Before
+    // TR3: 3, 1, 1.25, 1.5: 1/3, the best.
     let mut queue = Queue::default();
     (1..=2).for_each(|id| queue.low.insert(queue.low.len(), entry(id, id as u16, true)));
     (3..=5).for_each(|id| queue.push(Entry { wait_alone: 300, ..entry(id, id as u16, false) }));
@@ -78,23 +80,24 @@ fn figure_9c_a_new_high_intensity_transaction_moves_among_its_like() {
 
 #[test]
 fn equations_3_and_5_count_elapsed_time_chip_and_everything_ahead() {
-    // One transaction waits since 400, now is 1000, the chip is busy for 50. T_wait_shared = 600 + 50,
-    // its slowdown at the head (600 + 50 + 100) / (100 + 200) = 2.5. The new one (alone 100) behind it:
-    // (0 + 50 + 100 + 100) / 100 = 2.5: fairness 1. Before it: 1.5 and (750 + 100) / 300 = 2.83: 0.53.
+    // One transaction waits since 400, now is 1000, the chip is busy for 50. T_wait_shared = 600 +
+    // 50, its slowdown at the head (600 + 50 + 100) / (100 + 200) = 2.5. The new one (alone 100)
+    // behind it: (0 + 50 + 100 + 100) / 100 = 2.5: fairness 1. Before it: 1.5 and (750 + 100) / 300
+    // = 2.83: 0.53.
     let old = Entry { enqueued: 400, wait_alone: 200, ..entry(1, 1, false) };
     let mut queue = Queue::default();
     queue.push(old);
     add_at(&mut queue, entry(2, 2, false), at(1000, 50));
     assert_eq!(ids(&queue), [1, 2]);
-    // Without what elapsed it would have looked the other way round: 150/300 = 0.5 and 2.5 (0.2) against
-    // 1.5 and 250/300 = 0.83 (0.56).
+    // Without what elapsed it would have looked the other way round: 150/300 = 0.5 and 2.5 (0.2)
+    // against 1.5 and 250/300 = 0.83 (0.56).
     let mut queue = Queue::default();
     queue.push(Entry { enqueued: 1000, ..old });
     add_at(&mut queue, entry(2, 2, false), at(1000, 50));
     assert_eq!(ids(&queue), [2, 1]);
-    // T_chip_busy: one of alone time 150 waits since 900. An idle chip: 200/150 and 200/100 (0.67) against
-    // 300/150 and 100/100 (0.5). A chip busy for 400: 600/150 and 600/100 (0.67) against 700/150 and
-    // 500/100 (0.93).
+    // T_chip_busy: one of alone time 150 waits since 900. An idle chip: 200/150 and 200/100 (0.67)
+    // against 300/150 and 100/100 (0.5). A chip busy for 400: 600/150 and 600/100 (0.67) against
+    // 700/150 and 500/100 (0.93).
     let old = Entry { enqueued: 900, wait_alone: 50, ..entry(1, 1, false) };
     for (busy, order) in [(0, [1, 2]), (400, [2, 1])] {
         let mut queue = Queue::default();
@@ -150,8 +153,8 @@ fn a_transaction_put_back_is_first_in_its_region() {
     assert_eq!((ids(&queue), queue.front_since()), (vec![1, 2], Some(1000)));
 }
 
-/// Section 5.3 as the paper has it: fairness of the region by Eq. 2, 3 and 5 in a first pass, then every
-/// place from the tail on, with all slowdowns anew. Places and positions looked at.
+/// Section 5.3 as the paper has it: fairness of the region by Eq. 2, 3 and 5 in a first pass, then
+/// every place from the tail on, with all slowdowns anew. Places and positions looked at.
 fn plain(order: &[Entry], new: Entry, moment: Moment) -> (usize, u64) {
     let limit = moment.scan_limit.map_or(order.len(), |limit| limit as usize - 1);
     let first = order.len().saturating_sub(limit);

@@ -1,4 +1,5 @@
-//! A region of a queue: its transactions from the head on, kept in blocks so that a long one costs little.
+//! A region of a queue: its transactions from the head on, kept in blocks so that a long one costs
+//! little.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -37,8 +38,8 @@ impl Entry {
         (self.cost + self.wait_alone).max(1)
     }
 
-    /// Slowdown (Eq. 3 and 5) behind work of `ahead`, with `x` the time now plus the cost of what is ahead
-    /// of that.
+    /// Slowdown (Eq. 3 and 5) behind work of `ahead`, with `x` the time now plus the cost of what
+    /// is ahead of that.
     pub(super) fn slowdown(&self, ahead: u64, x: i64) -> f64 {
         slowdown(self.point(ahead), x)
     }
@@ -154,8 +155,8 @@ impl Block {
         next.known = Known::Nothing;
     }
 
-    /// Extremes of the slowdowns of some of its transactions, for each of `xs`: the time now plus the cost
-    /// of what is ahead of the block.
+    /// Extremes of the slowdowns of some of its transactions, for each of `xs`: the time now plus
+    /// the cost of what is ahead of the block.
     fn extremes<const N: usize>(
         &mut self,
         range: Range<usize>,
@@ -209,7 +210,8 @@ pub(super) struct Piece {
     pub(super) position: usize,
     /// The time now plus the cost of what is ahead of the block.
     pub(super) x: i64,
-    /// Extremes of those ahead of the piece, of its own as they stand, of its own behind the new one.
+    /// Extremes of those ahead of the piece, of its own as they stand, of its own behind the new
+    /// one.
     pub(super) ahead: Extremes,
     pub(super) here: Extremes,
     pub(super) moved: Extremes,
@@ -316,8 +318,8 @@ impl Region {
         entry
     }
 
-    /// How many transactions a new one may pass on its way from the tail: up to one of its flow, a promoted
-    /// one, or `limit`.
+    /// How many transactions a new one may pass on its way from the tail: up to one of its flow, a
+    /// promoted one, or `limit`.
     pub(super) fn passable(&mut self, new: &Entry, limit: usize) -> usize {
         let wanted = mark(new.flow) | PROMOTED;
         let mut passed = 0;
@@ -342,9 +344,9 @@ impl Region {
         &self.blocks[index]
     }
 
-    /// Extremes of the slowdowns of those from `start` on, which are cut to pieces from `first` on. `x`: the
-    /// time now plus the cost of what is ahead of the region; `step`: what those behind the new one are set
-    /// back by.
+    /// Extremes of the slowdowns of those from `start` on, which are cut to pieces from `first` on.
+    /// `x`: the time now plus the cost of what is ahead of the region; `step`: what those behind
+    /// the new one are set back by.
     pub(super) fn cut(
         &mut self,
         start: usize,

@@ -1,12 +1,13 @@
-//! Section 5.3: the place of a new transaction in a region at which the smallest over the largest slowdown
-//! is largest.
+//! Section 5.3: the place of a new transaction in a region at which the smallest over the largest
+//! slowdown is largest.
 //!
-//! The paper passes over the region twice: once for the slowdown of every transaction, once from the tail
-//! on to try every place. Nobody overtakes its own flow or a promoted transaction (Choice), so only what
-//! stands behind the last of those changes its slowdown; of the rest the smallest and the largest suffice.
-//! What may be overtaken is looked at by blocks: their extremes, before and behind the new transaction, bound
-//! the fairness of every place in them, and few blocks have a bound worth a look at each place. That gives
-//! the same place, to the last bit, for the cost of a few transactions.
+//! The paper passes over the region twice: once for the slowdown of every transaction, once from
+//! the tail on to try every place. Nobody overtakes its own flow or a promoted transaction
+//! (Choice), so only what stands behind the last of those changes its slowdown; of the rest the
+//! smallest and the largest suffice. What may be overtaken is looked at by blocks: their extremes,
+//! before and behind the new transaction, bound the fairness of every place in them, and few blocks
+//! have a bound worth a look at each place. That gives the same place, to the last bit, for the
+//! cost of a few transactions.
 
 use super::region::{Entry, Extremes, Piece, Region};
 
@@ -119,12 +120,13 @@ impl Region {
     }
 }
 
-/// Bounds the fairness of the places in each piece and gives the piece with the largest bound, of equal ones
-/// that nearest the tail. `end`: the time now plus the cost of all that is queued.
+/// Bounds the fairness of the places in each piece and gives the piece with the largest bound, of
+/// equal ones that nearest the tail. `end`: the time now plus the cost of all that is queued.
 ///
-/// Wherever in a piece the new transaction goes, some of the piece are set back and some are not: the least
-/// slowed of all is slowed no more than were all set back, the most slowed no less than were none. The new
-/// one itself fares between the head and the tail of the piece. Rounding keeps order, so the bound is exact.
+/// Wherever in a piece the new transaction goes, some of the piece are set back and some are not:
+/// the least slowed of all is slowed no more than were all set back, the most slowed no less than
+/// were none. The new one itself fares between the head and the tail of the piece. Rounding keeps
+/// order, so the bound is exact.
 fn bound(new: &Entry, end: i64, pieces: &mut [Piece]) -> usize {
     let (mut after, mut end, mut found) = (Extremes::NONE, end, pieces.len() - 1);
     let mut largest = 0.0;

@@ -1,4 +1,5 @@
-//! Stage 2's slots, and stage 3, wait-balancing selection: Algorithm 2 and the optimizations of section 4.3.
+//! Stage 2's slots, and stage 3, wait-balancing selection: Algorithm 2 and the optimizations of
+//! section 4.3.
 
 use flashlane_engine::place_of;
 
@@ -125,8 +126,8 @@ impl Flin {
         self.dispatch(die, READ, view)
     }
 
-    /// Line 8, with Eq. 6 to 8. Choice: the collection that goes with the write counts once, in the other
-    /// slot for the read and in Eq. 7 for the write.
+    /// Line 8, with Eq. 6 to 8. Choice: the collection that goes with the write counts once, in the
+    /// other slot for the read and in Eq. 7 for the write.
     fn read_wins(&self, die: u32, read: &Entry, write: &Entry, view: &View<'_>) -> bool {
         let (now, collection) = (view.now.0, self.collection_time(die, view));
         let of_read = proportional_wait(now - read.enqueued, write.cost + collection, read.cost);
@@ -152,8 +153,8 @@ impl Flin {
             || self.collect(die, &[RELOCATED], view)
     }
 
-    /// Lines 11 and 12: counts the collection that goes with the write in the slot, once. Where blocks
-    /// run out it is all there is.
+    /// Lines 11 and 12: counts the collection that goes with the write in the slot, once. Where
+    /// blocks run out it is all there is.
     fn charge(&mut self, die: u32, write: &Entry, view: &View<'_>) {
         let pending = self.others.len(die, Kind::GC_READ);
         let due = self.others.len(die, Kind::ERASE);
@@ -176,8 +177,8 @@ impl Flin {
         self.units[die as usize].batch = Batch { migrations, erases, relocations: 1 };
     }
 
-    /// Blocks out of which nothing is to be moved any more after so many migrations. Those of a block
-    /// stand in a row.
+    /// Blocks out of which nothing is to be moved any more after so many migrations. Those of a
+    /// block stand in a row.
     fn blocks_finished(&self, die: u32, migrations: u32, view: &View<'_>) -> u32 {
         let mut blocks = self
             .others
@@ -193,8 +194,8 @@ impl Flin {
         finished
     }
 
-    /// Eq. 9: the time of the collection that goes with the write: migrations, writes of moved pages
-    /// whose read is done, erases of blocks that are or will be empty.
+    /// Eq. 9: the time of the collection that goes with the write: migrations, writes of moved
+    /// pages whose read is done, erases of blocks that are or will be empty.
     fn collection_time(&self, die: u32, view: &View<'_>) -> u64 {
         let Batch { migrations, erases, relocations } = self.units[die as usize].batch;
         let migrations = migrations.min(self.others.len(die, Kind::GC_READ));
@@ -207,8 +208,8 @@ impl Flin {
             + u64::from(erases) * view.erase_time()
     }
 
-    /// Lines 13 to 16: the next step of the collection that goes with a write. A read is followed by its
-    /// write; a block is erased when it is empty.
+    /// Lines 13 to 16: the next step of the collection that goes with a write. A read is followed
+    /// by its write; a block is erased when it is empty.
     fn migrate(&mut self, die: u32, flow: u16, view: &mut View<'_>) -> bool {
         if self.form(die, Kind::GC_WRITE, view) {
             return true;

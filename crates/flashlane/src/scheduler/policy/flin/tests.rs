@@ -1,5 +1,6 @@
-//! The stages together, with hand-made queues, slots, clock and collection: times are in microseconds, one
-//! die of two planes, reads cost 110, writes 1,010, a migration 1,120, an erase 5,000.
+//! The stages together, with hand-made queues, slots, clock and collection: times are in
+//! microseconds, one die of two planes, reads cost 110, writes 1,010, a migration 1,120, an erase
+//! 5,000.
 
 use flashlane_engine::Slab;
 
@@ -294,8 +295,8 @@ fn lines_10_and_17_the_write_goes_alone_while_there_are_free_pages() {
 
 #[test]
 fn equations_7_to_9_count_collection_in_the_other_slot_of_the_read_and_for_the_write() {
-    // 31 free blocks, 992 pages: fewer than GC_FLIN. Flow 0 wrote all and owns half of the pages: of three
-    // migrations out of two blocks one and a half go with its write: one. T_GC = 1120.
+    // 31 free blocks, 992 pages: fewer than GC_FLIN. Flow 0 wrote all and owns half of the pages:
+    // of three migrations out of two blocks one and a half go with its write: one. T_GC = 1120.
     // PW_read = (1010 + 1120) / 110 = 19.36; PW_write = (w + 1120 + 110) / 1010: from w = 18328 on.
     for (waited, write_wins) in [(18_327, false), (18_328, true)] {
         let mut unit = Unit0::balancing();
@@ -357,8 +358,8 @@ fn an_erase_that_is_due_goes_with_a_write_only_below_the_threshold() {
 
 #[test]
 fn equation_10_shares_migrations_by_writes_and_valid_pages() {
-    // Flow 1 wrote 3 of the 4 pages, its own next one included in the count, and owns half of the valid
-    // ones: 3/4 * 1/2 * 8 = 3 migrations.
+    // Flow 1 wrote 3 of the 4 pages, its own next one included in the count, and owns half of the
+    // valid ones: 3/4 * 1/2 * 8 = 3 migrations.
     let mut unit = Unit0::balancing();
     for flow in [0, 1, 1] {
         unit.write(flow);
@@ -415,8 +416,8 @@ fn out_of_room_collection_competes_with_reads_in_place_of_a_write() {
 
 #[test]
 fn a_read_suspends_a_write_that_waited_proportionally_less() {
-    // The write waited w before it began: PW 0.002 w. 500 of it are left: PW_read = 500 / 110 = 4.55,
-    // above w / 1010 up to w = 4590.
+    // The write waited w before it began: PW 0.002 w. 500 of it are left: PW_read = 500 / 110 =
+    // 4.55, above w / 1010 up to w = 4590.
     for (waited, suspends) in [(4_590, true), (4_591, false)] {
         let mut unit = Unit0::balancing();
         let write = unit.write(0);

@@ -120,8 +120,8 @@ impl Budgets {
         self.accounts[flow as usize].collection += time;
     }
 
-    /// When the round ends if nothing more happens: at once if every flow that has work, or had some
-    /// less than `idle` ago, has used its budget.
+    /// When the round ends if nothing more happens: at once if every flow that has work, or had
+    /// some less than `idle` ago, has used its budget.
     pub(super) fn end(&self) -> Time {
         let limit = self.started + self.limit;
         if self.busy > 0 {
@@ -145,7 +145,8 @@ impl Budgets {
         self.busy = self.count_busy();
     }
 
-    /// Budgets by what collection did for each flow in the window: `1 - share + mean share`, clamped.
+    /// Budgets by what collection did for each flow in the window: `1 - share + mean share`,
+    /// clamped.
     fn compensate(&mut self) {
         let all: u64 = self.accounts.iter().map(|account| account.collection).sum();
         let mean = 1.0 / self.accounts.len() as f64;

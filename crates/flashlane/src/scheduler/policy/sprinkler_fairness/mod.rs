@@ -1,24 +1,26 @@
 //! Sprinkler with fairness control: budgets of device time for each flow.
 //!
-//! Source: Jun and Shin, NVMSA 2015 (abstract), as FLIN (ISCA'18) sections 1, 7 and 8 describes it and its like: a scheduler
-//! in the device that gives each tenant a budget, charges it for the collection that it causes, and
-//! thereby controls throughput, not parallelism, and leaves resources idle. No formula of it is public;
-//! all of them here are ours:
+//! Source: Jun and Shin, NVMSA 2015 (abstract), as FLIN (ISCA'18) sections 1, 7 and 8 describes it
+//! and its like: a scheduler in the device that gives each tenant a budget, charges it for the
+//! collection that it causes, and thereby controls throughput, not parallelism, and leaves
+//! resources idle. No formula of it is public; all of them here are ours:
 //!
-//! - A round brings every flow `weight * round * dies / flows` of device time, times its compensation.
-//!   Debt is carried over, savings are not. (Dies, since a die runs one operation at a time.)
-//! - A transaction is charged its command, transfer and array time when it is admitted to the queues of
-//!   the dies. A flow without budget has its transactions held back, even if dies are idle.
-//! - A round ends when every flow that has work, or had some less than `idle` ago, has used its budget;
-//!   at the latest after `limit`. What is held back is then admitted in turns, one
+//! - A round brings every flow `weight * round * dies / flows` of device time, times its
+//!   compensation. Debt is carried over, savings are not. (Dies, since a die runs one operation at
+//!   a time.)
+//! - A transaction is charged its command, transfer and array time when it is admitted to the
+//!   queues of the dies. A flow without budget has its transactions held back, even if dies are
+//!   idle.
+//! - A round ends when every flow that has work, or had some less than `idle` ago, has used its
+//!   budget; at the latest after `limit`. What is held back is then admitted in turns, one
 //!   transaction of each flow at a time, as far as the new budgets go.
-//! - Compensation: `1 - share + 1 / flows` of the budget, clamped, where the share is that of the flow in
-//!   the time of collection in the last window, at least a `round` long: migrations by the owner of the
-//!   page, erases by that of the block.
+//! - Compensation: `1 - share + 1 / flows` of the budget, clamped, where the share is that of the
+//!   flow in the time of collection in the last window, at least a `round` long: migrations by the
+//!   owner of the page, erases by that of the block.
 //!
-//! Below admission it is [`Sprinkler`]. Collection and translation pages are never held back and charged
-//! to nobody directly. Whatever waits for held work waits for the end of a round at most a few times:
-//! every round brings every flow budget.
+//! Below admission it is [`Sprinkler`]. Collection and translation pages are never held back and
+//! charged to nobody directly. Whatever waits for held work waits for the end of a round at most a
+//! few times: every round brings every flow budget.
 
 mod budget;
 
@@ -42,10 +44,12 @@ use flashlane_units::Span;
 pub struct SprinklerFairnessConfig {
     /// As `sprinkler.window`. Range: 1..=1024.
     pub window: u32,
-    /// Wall time of a round in which every die works: the budgets of a round are so long for each die.
+    /// Wall time of a round in which every die works: the budgets of a round are so long for each
+    /// die.
     /// Range: 1ms..=10s.
     pub round: Span,
-    /// A flow that had no work for so long does not keep others from the next round. Range: 1us..=1s.
+    /// A flow that had no work for so long does not keep others from the next round. Range:
+    /// 1us..=1s.
     pub idle: Span,
     /// A round ends after this time at the latest. Range: 1ms..=10s.
     pub limit: Span,

@@ -1,17 +1,13 @@
-//! The import graph of the crate. Imports go down: a circle of imports stays inside one folder, and a stage of
-//! the drive imports neither the configuration as a whole nor what measures and runs the drive.
+//! The import graph of the crate. Imports go down: a circle of imports stays inside one folder, and
+//! a stage of the drive imports neither the configuration as a whole nor what measures and runs the
+//! drive.
 //!
-//! The graph is read from the text of the sources: `use` declarations, and paths that start with `crate`,
-//! `self` or `super`. Files and modules that only tests compile are left out.
+//! The graph is read from the text of the sources: `use` declarations, and paths that start with
+//! `crate`, `self` or `super`. Files and modules that only tests compile are left out.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-
-/// Files that add methods to `Device`, and import it for that, although `device/mod.rs` imports their folders. No other
-/// imports may close a circle, and no other file of a stage may import `device/mod.rs`. A file leaves the list when its
-/// `impl Device` has gone; none may join it.
-const ADD_TO_DEVICE: &[&str] = &[];
 
 /// The stages of the drive, and the workload and the isolation policies, which work with them.
 const STAGES: &[&str] =
@@ -174,8 +170,8 @@ fn without_unit_tests(text: &str) -> &str {
     text.split_once("#[cfg(test)]\nmod tests {").map_or(text, |(code, _)| code)
 }
 
-/// The paths of all `use` declarations, one for each name, and the other paths that start with `crate`,
-/// `self` or `super`.
+/// The paths of all `use` declarations, one for each name, and the other paths that start with
+/// `crate`, `self` or `super`.
 fn paths_in(text: &str) -> Vec<String> {
     let mut paths = Vec::new();
     let mut rest = text;
@@ -304,26 +300,8 @@ fn module(path: &str) -> Module {
 #[test]
 fn circles_of_imports_stay_in_one_folder() {
     let sources = sources();
-    let mut imports = sources.imports();
-    let device = module("device");
+    let imports = sources.imports();
     let mut problems = Vec::new();
-    for &file in ADD_TO_DEVICE {
-        let known = sources.files.iter().find(|(_, known)| **known == file);
-        let needed = known.is_some_and(|(module, _)| {
-            let in_circle = || way(&imports, &device, module).is_some();
-            imports[module].contains_key(&device) && (STAGES.contains(&room(module)) || in_circle())
-        });
-        if !needed {
-            problems.push(format!(
-                "{file} no longer has to import device/mod.rs: take it off the list ADD_TO_DEVICE"
-            ));
-        }
-    }
-    for (from, imported) in &mut imports {
-        if ADD_TO_DEVICE.contains(&sources.file(from)) {
-            imported.remove(&device);
-        }
-    }
     for circle in circles(&sources, &imports) {
         problems.push(format!("a circle of imports leaves its folder:\n    {circle}"));
     }
@@ -343,9 +321,7 @@ fn stages_do_not_look_up() {
         if STAGES.contains(&room(from)) {
             for (to, path) in imported.iter().filter(|(to, _)| ABOVE.contains(&room(to))) {
                 let (from, to) = (sources.file(from), sources.file(to));
-                if !(to == "device/mod.rs" && ADD_TO_DEVICE.contains(&from)) {
-                    problems.push(format!("{from} imports {path} ({to})"));
-                }
+                problems.push(format!("{from} imports {path} ({to})"));
             }
         }
     }

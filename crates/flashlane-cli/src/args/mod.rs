@@ -1,14 +1,19 @@
 //! Command-line arguments.
 
+mod trace;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashlane::Warmup;
 use flashlane::config::load::Overrides;
-use flashlane::config::units::{ByteSize, Span};
+use flashlane::config::units::Span;
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
 
 use crate::watch::WatchArgs;
+pub(crate) use trace::{
+    Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, TraceAction, TraceArgs,
+};
 
 /// Simulates SSDs that several tenants share.
 #[derive(Debug, Parser)]
@@ -66,8 +71,8 @@ pub(crate) struct RunArgs {
     /// Load that is not counted: a time (`10ms`) or a number of requests (`1000`).
     #[arg(long, value_name = "TIME|COUNT", value_parser = parse_warmup)]
     pub(crate) warmup: Option<Warmup>,
-    /// Run in rounds until the last five are steady by SNIA's rule, 25 at most; flows start over until
-    /// then, and the last five rounds are what counts.
+    /// Run in rounds until the last five are steady by SNIA's rule, 25 at most; flows start over
+    /// until then, and the last five rounds are what counts.
     #[arg(long, conflicts_with_all = ["alone", "seeds"])]
     pub(crate) until_steady: bool,
     /// Length of a round of --until-steady: a time (`100ms`) or a number of completed requests.
@@ -85,13 +90,14 @@ pub(crate) struct RunArgs {
     /// Also run every flow alone, and report slowdowns and fairness.
     #[arg(long)]
     pub(crate) alone: bool,
-    /// Placement, collection and wear without time: write amplification only, some hundred times as fast.
-    /// Flows take turns by arrival time or queue depth; how far collection falls behind is estimated from
-    /// the load; times and rates in the summary are 0. Refused with what needs time.
+    /// Placement, collection and wear without time: write amplification only, some hundred times as
+    /// fast. Flows take turns by arrival time or queue depth; how far collection falls behind is
+    /// estimated from the load; times and rates in the summary are 0. Refused with what needs time.
     #[arg(long, conflicts_with_all = ["alone", "windows", "until_steady"])]
     pub(crate) waf_only: bool,
     /// With --alone: slowdowns and fairness in windows of this length as well, for example `100ms`.
-    #[arg(long, value_name = "TIME", requires = "alone", conflicts_with = "seeds", value_parser = parse_window)]
+    #[arg(long, value_name = "TIME", requires = "alone", conflicts_with = "seeds")]
+    #[arg(value_parser = parse_window)]
     pub(crate) windows: Option<Span>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
@@ -150,8 +156,8 @@ pub(crate) struct ReproduceArgs {
     /// First seed.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Folder with traces of your own, named as in FLIN's Table 2 (`tpcc.trace.zst`, `prn_0.csv.gz`); they
-    /// take the place of the clones of the same name.
+    /// Folder with traces of your own, named as in FLIN's Table 2 (`tpcc.trace.zst`,
+    /// `prn_0.csv.gz`); they take the place of the clones of the same name.
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<PathBuf>,
     /// Folder for results.json and the data behind each figure; made if it does not exist.
@@ -171,11 +177,13 @@ pub(crate) struct CompareArgs {
     /// Folders that `run --out` wrote, or files in them: a report.html or a summary.json.
     #[arg(value_name = "RESULT", num_args = 2.., required = true)]
     pub(crate) results: Vec<PathBuf>,
-    /// Page to write with everything side by side, whole or not at all. Distributions, time series and blame
-    /// are taken from the report.html of each run, means and intervals from its seeds.json.
+    /// Page to write with everything side by side, whole or not at all. Distributions, time series
+    /// and blame are taken from the report.html of each run, means and intervals from its
+    /// seeds.json.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// What goes to standard output: nothing (the table goes to standard error), or one JSON object per line.
+    /// What goes to standard output: nothing (the table goes to standard error), or one JSON object
+    /// per line.
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_text_or_json)]
     pub(crate) format: Format,
 }
@@ -205,162 +213,6 @@ pub(crate) enum PresetAction {
         /// Its name.
         name: String,
     },
-}
-
-/// Arguments of `trace`.
-#[derive(Debug, Args)]
-pub(crate) struct TraceArgs {
-    #[command(subcommand)]
-    pub(crate) action: TraceAction,
-}
-
-/// What to do with traces.
-#[derive(Debug, Subcommand)]
-pub(crate) enum TraceAction {
-    /// What traces hold: requests, sizes, rates, burstiness, footprint, skew, and a plot over time.
-    Inspect(InspectArgs),
-    /// The requests of a trace in another format.
-    Convert(ConvertArgs),
-    /// Parameters of a clone, built in or fitted to a trace, as a file for `[flow.clone]`; or a synthetic
-    /// trace drawn from them.
-    Clone(CloneArgs),
-    /// The formats that can be read, and which of them can be written.
-    Formats,
-}
-
-/// Arguments of `trace inspect`.
-#[derive(Debug, Args)]
-pub(crate) struct InspectArgs {
-    /// Traces, plain or compressed (gz, zst, xz, bz2).
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<String>,
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
-    /// What goes to standard output: text, or one JSON object per file and line.
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_inspect_format)]
-    format: Format,
-    /// No progress.
-    #[arg(long)]
-    pub(crate) quiet: bool,
-}
-
-impl InspectArgs {
-    /// Whether JSON is wanted.
-    pub(crate) fn json(&self) -> bool {
-        self.format == Format::Json
-    }
-}
-
-/// Arguments of `trace convert`.
-#[derive(Debug, Args)]
-pub(crate) struct ConvertArgs {
-    /// A trace, plain or compressed (gz, zst, xz, bz2).
-    #[arg(value_name = "IN")]
-    pub(crate) input: String,
-    /// File to write, whole or not at all, compressed if it ends in .gz, .zst, .xz or .bz2.
-    #[arg(value_name = "OUT")]
-    pub(crate) output: PathBuf,
-    /// Format of the output: csv, fio-v3, fio-v2, mqsim or parquet. Default: what its name ends in (.csv,
-    /// .iolog, .trace, .parquet).
-    #[arg(long, value_name = "NAME")]
-    pub(crate) to: Option<String>,
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
-    /// Times are multiplied by this: 0.1 is ten times as fast.
-    #[arg(long, value_name = "X", default_value_t = 1.0)]
-    pub(crate) time_scale: f64,
-    /// Size of the address space of the output, for --out-of-range.
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) space: Option<ByteSize>,
-    /// What to do with requests that end beyond --space.
-    #[arg(long, value_name = "RULE", default_value = "wrap", requires = "space")]
-    pub(crate) out_of_range: Beyond,
-    /// Lay the devices out one after the other in one address space, so many bytes apart; the output has one
-    /// device.
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) device_stride: Option<ByteSize>,
-    /// New numbers for devices, such as `4=0,5=1`; others keep theirs. After --device-stride.
-    #[arg(long, value_name = "OLD=NEW", value_delimiter = ',')]
-    pub(crate) map_devices: Vec<String>,
-    /// What fio's logs call the devices, from number 0 on, separated by commas. Default: device0, device1 ...
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) fio_file: Vec<String>,
-    /// Nothing on standard error but errors.
-    #[arg(long)]
-    pub(crate) quiet: bool,
-}
-
-/// What to do with addresses beyond the space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Beyond {
-    /// Taken modulo its size.
-    Wrap,
-    /// Left out.
-    Clip,
-}
-
-/// Arguments of `trace clone`.
-#[derive(Debug, Args)]
-pub(crate) struct CloneArgs {
-    /// A built-in clone, a file of parameters, or a trace that one is fitted to.
-    #[arg(value_name = "NAME|FILE.toml|TRACE", required_unless_present = "list")]
-    pub(crate) source: Option<String>,
-    /// The built-in clones, their figures of FLIN's Table 2 and where their shapes come from.
-    #[arg(long, conflicts_with_all = ["source", "generate", "out"])]
-    pub(crate) list: bool,
-    /// Write a synthetic trace of so many requests instead of parameters.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    pub(crate) generate: Option<u64>,
-    /// Gaps of the synthetic trace are multiplied by this: 0.1 is ten times as fast.
-    #[arg(long, value_name = "X", default_value_t = 1.0, requires = "generate")]
-    pub(crate) time_scale: f64,
-    /// Seed of the synthetic trace, instead of the one in the parameters.
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// File to write, whole or not at all, compressed if it ends in `.zst`; standard output without it.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// Name of the fitted clone. Default: the file's, up to the first dot.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) name: Option<String>,
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
-    /// The same as --from.
-    #[arg(long, value_name = "NAME", hide = true, conflicts_with = "from")]
-    pub(crate) format: Option<String>,
-    /// No progress bar.
-    #[arg(long)]
-    pub(crate) quiet: bool,
-}
-
-/// How to read a trace; as the keys of `[flow.trace]`.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct ReadingArgs {
-    /// Format of the input (`flashlane trace formats`); not needed where the file describes itself.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) from: Option<String>,
-    /// Column map, for example "t=1[us],op=3,off=4,len=5;sep=comma".
-    #[arg(long, value_name = "MAP")]
-    pub(crate) columns: Option<String>,
-    /// Unit of the time column, instead of the format's: s, ms, us, ns, ps.
-    #[arg(long, value_name = "UNIT")]
-    pub(crate) time_unit: Option<String>,
-    /// Unit of offsets and lengths, instead of the format's, where files come in several: B, KiB, sector.
-    #[arg(long, value_name = "UNIT")]
-    pub(crate) size_unit: Option<String>,
-    /// Event of a request that counts in blktrace and blkparse traces: Q (arrival, the default), D (sent to
-    /// the drive) or C (completed).
-    #[arg(long, value_name = "EVENT")]
-    pub(crate) action: Option<String>,
-    /// Only requests of these devices, separated by commas.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) devices: Option<Vec<u32>>,
-    /// Only the first so many requests.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) limit: Option<u64>,
-    /// Accept times that step back: such a request arrives together with the one above it.
-    #[arg(long)]
-    pub(crate) delay: bool,
 }
 
 /// Arguments of `schema`.
@@ -412,8 +264,8 @@ pub(crate) enum Format {
     Json,
     /// An object for each scenario, with the keys of fio 3.
     FioJson,
-    /// Results under MQSim's tags, one document per scenario: to files of MQSim's names with `--out`,
-    /// else to standard output.
+    /// Results under MQSim's tags, one document per scenario: to files of MQSim's names with
+    /// `--out`, else to standard output.
     MqsimXml,
 }
 
@@ -454,14 +306,6 @@ fn parse_text_or_json(text: &str) -> Result<Format, String> {
         "text" => Ok(Format::Text),
         "json" => Ok(Format::Json),
         _ => Err("allowed: text, json".to_owned()),
-    }
-}
-
-fn parse_inspect_format(text: &str) -> Result<Format, String> {
-    match text {
-        "text" => Ok(Format::Text),
-        "json" => Ok(Format::Json),
-        _ => Err("allowed: text, json; the format of the input is named by --from".to_owned()),
     }
 }
 

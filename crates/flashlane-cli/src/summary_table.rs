@@ -1,0 +1,366 @@
+//! What `flashlane run` tells people of a scenario.
+
+use flashlane::metrics::steady::{RANGE_MAX, SLOPE_MAX, SteadySummary, Tracked};
+use flashlane::metrics::summary::WafOnlySummary;
+use flashlane::metrics::{BreakdownSummary, SeedStatistics, Summary, WindowedSlowdown};
+use flashlane::visible_line;
+
+use crate::table::{Table, maybe, number};
+
+/// Says what a star behind a figure means.
+pub(crate) const STAR: &str = "* depends on the length of the run: the backlog of the flow grows\n";
+
+/// Everything that people want to know of one scenario. With several seeds, `summary` holds the
+/// means over them.
+pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
+    let mut text = String::new();
+    let verdict = match seeds {
+        Some(seeds) => seeds.verdict(summary),
+        None => summary.verdict(),
+    };
+    for sentence in verdict {
+        text.push_str(&visible_line(&sentence));
+        text.push_str("\n\n");
+    }
+    if let Some(extra) = &summary.waf_only {
+        return text + &without_time(summary, extra, seeds);
+    }
+    text += &format!(
+        "device {}, scheduler {}, isolation {}, {}, {:.3} s simulated in {:.2} s{}\n\n",
+        visible_line(&summary.device),
+        summary.scheduler,
+        summary.isolation,
+        which_seeds(summary, seeds),
+        summary.simulated_s,
+        summary.wall_s,
+        of_first(seeds),
+    );
+    if let Some(steady) = &summary.steady_state {
+        text.push_str(&rounds(steady));
+    }
+    text.push_str("response times in us (submission queue to completion)\n");
+    text.push_str(&flows(summary, seeds).render());
+    text.push_str(&fairness(summary, seeds));
+    if summary.saturated {
+        text.push_str(STAR);
+    }
+    if let Some(over_time) = &summary.slowdown_over_time {
+        text.push_str(&slowdown_over_time(summary, over_time));
+    }
+    text.push_str("\nmean response time by stage, us\n");
+    text.push_str(&breakdown(summary).render());
+    text.push('\n');
+    text.push_str(&flash(summary, seeds));
+    text
+}
+
+/// The seed, or the seeds over which the figures are means. The seeds of a run follow each other.
+fn which_seeds(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
+    match seeds {
+        Some(seeds) if seeds.seeds.len() > 1 => {
+            format!("means over {} seeds from {}", seeds.seeds.len(), summary.seed)
+        }
+        _ => format!("seed {}", summary.seed),
+    }
+}
+
+/// Labels a figure that belongs to the first seed only: wall time has no mean here.
+fn of_first(seeds: Option<&SeedStatistics>) -> &'static str {
+    if seeds.is_some_and(|seeds| seeds.seeds.len() > 1) { " (first seed)" } else { "" }
+}
+
+/// A run without time: pages by flow, erases, free blocks, speed.
+fn without_time(
+    summary: &Summary,
+    extra: &WafOnlySummary,
+    seeds: Option<&SeedStatistics>,
+) -> String {
+    let mut table =
+        Table::new(&["flow", "requests", "host pages", "moved", "mapping", "amplification", "+-"]);
+    for (index, (flow, work)) in summary.flows.iter().zip(&extra.flows).enumerate() {
+        let requests = &flow.requests;
+        let path = format!("flows[{index}].write_amplification");
+        let half = seeds.and_then(|all| all.get(&path)?.half_width());
+        table.row(vec![
+            visible_line(&flow.name).into_owned(),
+            (requests.read + requests.write + requests.trim + requests.flush).to_string(),
+            work.host_programs.to_string(),
+            work.gc_programs.to_string(),
+            work.mapping_programs.to_string(),
+            format!("{:.4}", flow.write_amplification),
+            maybe(half),
+        ]);
+    }
+    let (flash, erases) = (&summary.flash, &summary.flash.block_erases);
+    format!(
+        "device {}, isolation {}, {}, without time in {:.2} s{}\n\n{}\n\
+        write amplification {:.4}; {} collections, {} moves for wear levelling, {} erases; \
+        erases of a block {} to {}, mean {}, deviation {}\n\
+        free blocks of a plane {} to {}, mean {}; cache hits {}, CMT hits {}; steady state set in {} s{}\n\
+        {} million page writes per second, {} for the host{}\n",
+        visible_line(&summary.device),
+        summary.isolation,
+        which_seeds(summary, seeds),
+        summary.wall_s,
+        of_first(seeds),
+        table.render(),
+        flash.write_amplification,
+        flash.gc_invocations,
+        flash.wear_leveling_moves,
+        flash.erases,
+        erases.min,
+        erases.max,
+        number(erases.mean),
+        number(erases.stddev),
+        extra.free_blocks_min,
+        extra.free_blocks_max,
+        number(extra.free_blocks_mean),
+        hit_share(summary.cache.hits, summary.cache.misses),
+        hit_share(summary.cmt.hits, summary.cmt.misses),
+        number(summary.precondition_wall_s),
+        of_first(seeds),
+        number(extra.page_writes_per_wall_s / 1e6),
+        number(extra.host_page_writes_per_wall_s / 1e6),
+        of_first(seeds),
+    )
+}
+
+fn hit_share(hits: u64, misses: u64) -> String {
+    match hits + misses {
+        0 => "-".to_owned(),
+        all => format!("{:.1} %", 100.0 * hits as f64 / all as f64),
+    }
+}
+
+/// The rounds of a run until steady state, and what they show.
+fn rounds(steady: &SteadySummary) -> String {
+    let unit = match steady.tracked {
+        Tracked::Iops => "IOPS",
+        Tracked::Bandwidth => "bytes/s",
+        Tracked::Latency => "mean us",
+    };
+    let mut table = Table::new(&["round", "from s", "to s", unit, "line"]);
+    let last = steady.rounds.len().saturating_sub(1);
+    for (index, round) in steady.rounds.iter().enumerate() {
+        let mut cells = vec![
+            (index + 1).to_string(),
+            format!("{:.6}", round.start_s),
+            format!("{:.6}", round.end_s),
+            number(round.value),
+        ];
+        if index >= steady.window_first {
+            let steps = (last - steady.window_first).max(1) as f64;
+            let share = (index - steady.window_first) as f64 / steps;
+            cells.push(number(steady.line[0] + share * (steady.line[1] - steady.line[0])));
+        }
+        table.row(cells);
+    }
+    format!(
+        "{}steady state {}: in the last {} rounds the mean is {}, the range {:.1} % of it (allowed {:.0}), \
+         the line through them spans {:.1} % (allowed {:.0})\n\n",
+        table.render(),
+        if steady.reached { "reached" } else { "not reached" },
+        steady.rounds.len() - steady.window_first,
+        number(steady.mean),
+        100.0 * steady.range,
+        100.0 * RANGE_MAX,
+        100.0 * steady.slope,
+        100.0 * SLOPE_MAX,
+    )
+}
+
+/// The value at a metric path: of one seed, or mean and half interval of several.
+pub(crate) fn shown(seeds: Option<&SeedStatistics>, path: &str, value: Option<f64>) -> String {
+    let Some(estimate) = seeds.and_then(|seeds| seeds.get(path)) else {
+        return maybe(value);
+    };
+    match estimate.half_width() {
+        Some(half) => format!("{} ±{}", number(estimate.mean), number(half)),
+        None => number(estimate.mean),
+    }
+}
+
+fn flows(summary: &Summary, seeds: Option<&SeedStatistics>) -> Table {
+    let mut table = Table::new(&[
+        "flow",
+        "IOPS",
+        "MB/s",
+        "mean",
+        "p50",
+        "p99",
+        "p99.9",
+        "read mean",
+        "write mean",
+        "slowdown",
+    ]);
+    for (index, flow) in summary.flows.iter().enumerate() {
+        let cell =
+            |path: &str, value: Option<f64>| shown(seeds, &format!("flows[{index}].{path}"), value);
+        let mark = |cell: String| if flow.saturated { format!("{cell}*") } else { cell };
+        let all = &flow.response_time_us;
+        let (read, write) = (&flow.read_response_time_us, &flow.write_response_time_us);
+        let megabytes = shown_megabytes(seeds, index, flow.bandwidth_bytes_per_s);
+        table.row(vec![
+            visible_line(&flow.name).into_owned(),
+            cell("iops", Some(flow.iops)),
+            megabytes,
+            mark(cell("response_time_us.mean", Some(all.mean))),
+            mark(cell("response_time_us.p50", Some(all.p50))),
+            mark(cell("response_time_us.p99", Some(all.p99))),
+            mark(cell("response_time_us.p99_9", Some(all.p99_9))),
+            if read.count == 0 {
+                "-".to_owned()
+            } else {
+                mark(cell("read_response_time_us.mean", Some(read.mean)))
+            },
+            if write.count == 0 {
+                "-".to_owned()
+            } else {
+                mark(cell("write_response_time_us.mean", Some(write.mean)))
+            },
+            if flow.slowdown.is_some() {
+                mark(cell("slowdown", flow.slowdown))
+            } else {
+                maybe(None)
+            },
+        ]);
+    }
+    table
+}
+
+fn shown_megabytes(seeds: Option<&SeedStatistics>, index: usize, value: f64) -> String {
+    let path = format!("flows[{index}].bandwidth_bytes_per_s");
+    let Some(estimate) = seeds.and_then(|seeds| seeds.get(&path)) else {
+        return number(value / 1e6);
+    };
+    match estimate.half_width() {
+        Some(half) => format!("{} ±{}", number(estimate.mean / 1e6), number(half / 1e6)),
+        None => number(estimate.mean / 1e6),
+    }
+}
+
+fn fairness(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
+    let fairness = &summary.fairness;
+    if fairness.fairness.is_none() {
+        return String::new();
+    }
+    let mark = if summary.saturated { "*" } else { "" };
+    let cell = |name: &str, value| shown(seeds, &format!("fairness.{name}"), value) + mark;
+    format!(
+        "fairness {}, largest slowdown {}, standard deviation {}, weighted speedup {}\n",
+        cell("fairness", fairness.fairness),
+        cell("max_slowdown", fairness.max_slowdown),
+        cell("stdev_slowdown", fairness.stdev_slowdown),
+        cell("weighted_speedup", fairness.weighted_speedup),
+    )
+}
+
+/// Median and worst window of each flow, and of fairness.
+fn slowdown_over_time(summary: &Summary, over_time: &WindowedSlowdown) -> String {
+    let mut table = Table::new(&["", "windows", "median", "worst", "at s"]);
+    let mut row = |name: &str, mut values: Vec<(f64, f64)>, worst_is_least: bool| {
+        values
+            .sort_by(|a, b| if worst_is_least { b.0.total_cmp(&a.0) } else { a.0.total_cmp(&b.0) });
+        let (middle, worst) = (values.get(values.len() / 2), values.last());
+        table.row(vec![
+            name.to_owned(),
+            values.len().to_string(),
+            maybe(middle.map(|value| value.0)),
+            maybe(worst.map(|value| value.0)),
+            worst.map_or_else(|| "-".to_owned(), |value| format!("{:.6}", value.1)),
+        ]);
+    };
+    let windows = || over_time.windows.iter();
+    for (index, flow) in summary.flows.iter().enumerate() {
+        let values = windows().filter_map(|w| Some((w.flows[index].slowdown?, w.start_s)));
+        row(&format!("{}: slowdown", visible_line(&flow.name)), values.collect(), false);
+    }
+    row("fairness", windows().filter_map(|w| Some((w.fairness?, w.start_s))).collect(), true);
+    format!("\nin windows of {} s\n{}", over_time.window_s, table.render())
+}
+
+fn stages(breakdown: &BreakdownSummary) -> [(&'static str, f64); 9] {
+    [
+        ("submission", breakdown.submission),
+        ("transfer in", breakdown.transfer_in),
+        ("firmware", breakdown.firmware),
+        ("cache", breakdown.cache),
+        ("mapping", breakdown.mapping),
+        ("flash queue", breakdown.flash_queue),
+        ("flash bus", breakdown.flash_bus),
+        ("flash array", breakdown.flash_array),
+        ("transfer out", breakdown.transfer_out),
+    ]
+}
+
+fn breakdown(summary: &Summary) -> Table {
+    let mut header = vec!["flow"];
+    header.extend(stages(&BreakdownSummary::default()).iter().map(|stage| stage.0));
+    header.push("sum");
+    let mut table = Table::new(&header);
+    for flow in &summary.flows {
+        let stages = stages(&flow.breakdown_us);
+        let mut row = vec![visible_line(&flow.name).into_owned()];
+        row.extend(stages.iter().map(|stage| number(stage.1)));
+        let sum = number(stages.iter().map(|stage| stage.1).sum());
+        row.push(if flow.saturated { sum + "*" } else { sum });
+        table.row(row);
+    }
+    table
+}
+
+/// Mean share of time that chips are in an array operation.
+fn chips_busy(summary: &Summary) -> String {
+    let sum: f64 = summary.chips.iter().map(|chip| chip.busy_fraction).sum();
+    format!("{:.0} %", 100.0 * sum / summary.chips.len().max(1) as f64)
+}
+
+/// Why collection goes on after the window.
+fn owed(blocks: u64) -> String {
+    match blocks {
+        0 => String::new(),
+        _ => format!("; collection owed {blocks} free blocks"),
+    }
+}
+
+fn flash(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
+    let flash = &summary.flash;
+    let after = &summary.after_window;
+    let programs =
+        after.flash.user_programs + after.flash.gc_programs + after.flash.mapping_programs;
+    let after = match programs {
+        0 => String::new(),
+        _ => format!(
+            "after the window, in {} s: {} user programs, {} GC programs, {} mapping programs{}\n",
+            number(after.length_s),
+            after.flash.user_programs,
+            after.flash.gc_programs,
+            after.flash.mapping_programs,
+            owed(flash.blocks_owed_at_end),
+        ),
+    };
+    format!(
+        "chips busy {}; flash: {} user reads, {} zero-fill reads, {} user programs, write amplification {}\n\
+        GC: {} blocks started, {} reads, {} programs, {} erases; mapping: {} reads, {} programs\n\
+        cache hits {}, CMT hits {}; page tables {} bytes per page of {} pages, steady state set in {} s{}\n",
+        chips_busy(summary),
+        flash.user_reads,
+        flash.zero_fill_reads,
+        flash.user_programs,
+        number(flash.write_amplification),
+        flash.gc_invocations,
+        flash.gc_reads,
+        flash.gc_programs,
+        flash.erases,
+        flash.mapping_reads,
+        flash.mapping_programs,
+        hit_share(summary.cache.hits, summary.cache.misses),
+        hit_share(summary.cmt.hits, summary.cmt.misses),
+        number(
+            summary.memory.page_table_bytes as f64 / summary.memory.physical_pages.max(1) as f64
+        ),
+        summary.memory.physical_pages,
+        number(summary.precondition_wall_s),
+        of_first(seeds),
+    ) + &after
+}

@@ -1,0 +1,200 @@
+//! One pass over a trace: which records of it are given, and in what order.
+
+use crate::error::TraceError;
+use crate::format::{Entry, Format, LineParser, RecordParser};
+use crate::lines::{LineReader, holds_no_record, trim_end};
+use crate::options::{OnDecreasing, TraceOptions};
+use crate::record::{RawRecord, Record};
+use crate::reject::{Reason, Rejected};
+
+/// What is wanted of the records.
+pub(crate) struct Wanted {
+    pub(crate) options: TraceOptions,
+    /// Sorted. `None`: all devices.
+    pub(crate) devices: Option<Vec<u32>>,
+}
+
+/// State of one pass over the file.
+#[derive(Debug, Default)]
+pub(crate) struct Pass {
+    pub(crate) rejected: Rejected,
+    pub(crate) accepted: u64,
+    pub(crate) delivered: u64,
+    pub(crate) decreasing: u64,
+    /// Time that counts as 0. `None`: no line accepted yet.
+    pub(crate) base_ps: Option<u128>,
+    /// Time of the latest delivered record on the clock of the file.
+    pub(crate) previous_ps: u128,
+    pub(crate) finished: bool,
+}
+
+/// What the lines of a text are of.
+pub(crate) struct Text<'a> {
+    pub(crate) format: &'a Format,
+    pub(crate) header_lines: u64,
+    /// The parser hands out records later than their lines.
+    pub(crate) reorders: bool,
+}
+
+/// What comes next.
+pub(crate) enum Next {
+    Record(Record),
+    End,
+    Decreasing(u128),
+}
+
+/// What a line amounts to.
+enum Outcome {
+    Delivered(Record),
+    Passed,
+    Rejected(Reason),
+    Decreasing(u128),
+}
+
+/// The next record of a text.
+pub(crate) fn next_of_lines(
+    parser: &mut dyn LineParser,
+    lines: &mut LineReader,
+    text: &Text<'_>,
+    state: &mut Pass,
+    wanted: &Wanted,
+) -> Result<Next, TraceError> {
+    let Text { format, header_lines, reorders } = *text;
+    loop {
+        if reorders
+            && let Some(raw) = parser.held().and_then(|held| held.ready(false))
+            && let Some(next) = state.admit_late(raw, lines, wanted)
+        {
+            return Ok(next);
+        }
+        let Some(line) = lines.next()? else { break };
+        if line.number <= header_lines {
+            continue;
+        }
+        if line.suspect && line.bytes.contains(&0) {
+            return Err(binary(lines, format, 0));
+        }
+        let text = trim_end(line.bytes);
+        if holds_no_record(text) {
+            continue;
+        }
+        let outcome = match parser.parse(text) {
+            Ok(Some(raw)) => state.admit(raw, wanted),
+            Ok(None) => Outcome::Passed,
+            Err(reason) => Outcome::Rejected(reason),
+        };
+        match outcome {
+            Outcome::Delivered(record) => return Ok(Next::Record(record)),
+            Outcome::Passed => {}
+            Outcome::Rejected(reason) => match not_text(text) {
+                Some(byte) => return Err(binary(lines, format, byte)),
+                None => state.rejected.add(line.number, reason, text),
+            },
+            Outcome::Decreasing(found) => return Ok(Next::Decreasing(found)),
+        }
+    }
+    while let Some(raw) = parser.held().and_then(|held| held.ready(true)) {
+        if let Some(next) = state.admit_late(raw, lines, wanted) {
+            return Ok(next);
+        }
+    }
+    Ok(Next::End)
+}
+
+/// The next record of a binary file.
+pub(crate) fn next_of_records(
+    parser: &mut dyn RecordParser,
+    lines: &mut LineReader,
+    state: &mut Pass,
+    wanted: &Wanted,
+) -> Result<Next, TraceError> {
+    while let Some(entry) = parser.next(lines)? {
+        let outcome = match entry {
+            Entry::Request(raw) => state.admit(raw, wanted),
+            Entry::Rejected(reason) => Outcome::Rejected(reason),
+        };
+        match outcome {
+            Outcome::Delivered(record) => return Ok(Next::Record(record)),
+            Outcome::Passed => {}
+            Outcome::Rejected(reason) => {
+                state.rejected.add_record(lines.line_count(), reason, || parser.shown());
+            }
+            Outcome::Decreasing(found) => return Ok(Next::Decreasing(found)),
+        }
+    }
+    Ok(Next::End)
+}
+
+impl Pass {
+    /// Admits a record whose line was read before. `None`: it is not delivered.
+    fn admit_late(&mut self, raw: RawRecord, lines: &LineReader, wanted: &Wanted) -> Option<Next> {
+        match self.admit(raw, wanted) {
+            Outcome::Delivered(record) => Some(Next::Record(record)),
+            Outcome::Passed => None,
+            Outcome::Rejected(reason) => {
+                self.rejected.add(lines.line_count(), reason, b"an earlier line");
+                None
+            }
+            Outcome::Decreasing(found) => Some(Next::Decreasing(found)),
+        }
+    }
+
+    /// Rebases, selects and orders a record.
+    #[inline]
+    fn admit(&mut self, raw: RawRecord, wanted: &Wanted) -> Outcome {
+        let Wanted { options, devices } = wanted;
+        let base = match self.base_ps {
+            Some(base) => base,
+            None if options.rebase => raw.time_ps,
+            None => 0,
+        };
+        let own_ps = raw.time_ps.saturating_sub(base);
+        let Ok(own_ps) = u64::try_from(own_ps) else {
+            return Outcome::Rejected(Reason::TooLarge);
+        };
+        if self.base_ps.is_none() {
+            self.base_ps = Some(base);
+            self.previous_ps = base;
+        }
+        self.accepted += 1;
+        if devices.as_ref().is_some_and(|devices| devices.binary_search(&raw.device).is_err()) {
+            return Outcome::Passed;
+        }
+        let time_ps = if raw.time_ps >= self.previous_ps {
+            self.previous_ps = raw.time_ps;
+            own_ps
+        } else {
+            self.decreasing += 1;
+            match options.on_decreasing {
+                OnDecreasing::Error => return Outcome::Decreasing(raw.time_ps),
+                // The latest time was delivered before, so it fits.
+                OnDecreasing::Clamp => (self.previous_ps - base) as u64,
+                OnDecreasing::Count => {
+                    self.previous_ps = raw.time_ps;
+                    own_ps
+                }
+            }
+        };
+        self.delivered += 1;
+        let RawRecord { op, offset_bytes, length_bytes, device, .. } = raw;
+        Outcome::Delivered(Record { time_ps, op, offset_bytes, length_bytes, device })
+    }
+}
+
+#[cold]
+fn binary(lines: &LineReader, format: &Format, byte: u8) -> TraceError {
+    TraceError::Binary {
+        path: lines.path().to_owned(),
+        line: lines.line_count(),
+        byte,
+        format: format.name(),
+    }
+}
+
+/// The first byte of a rejected line that no text file holds.
+#[cold]
+fn not_text(line: &[u8]) -> Option<u8> {
+    let control = line.iter().copied().find(|byte| byte.is_ascii_control() && *byte != b'\t');
+    let invalid = || std::str::from_utf8(line).err().map(|fault| line[fault.valid_up_to()]);
+    control.or_else(invalid)
+}

@@ -1,0 +1,142 @@
+//! Time passes in a drive: events are handled one by one, or up to an instant.
+
+use flashlane_engine::Time;
+
+use super::command::{Completion, Refused};
+use super::{Drive, Report};
+use crate::error::Error;
+use crate::event::Up;
+
+impl Drive {
+    /// The time of the next event. `None`: nothing is left to do until something is submitted, or
+    /// the drive is dead. Where nothing is left but commands are outstanding, it is
+    /// [`Drive::now`]: the next step says what they wait for.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Time> {
+        if self.dead {
+            return None;
+        }
+        if self.open.is_some() || !self.begun {
+            return Some(self.device.now);
+        }
+        let stuck = || (self.outstanding() > 0).then_some(self.device.now);
+        self.device.queue.next_time().or_else(stuck)
+    }
+
+    /// Handles one event, and adds what completes to `completions`. `None` if there was none to
+    /// handle. What the caller submits for [`Drive::now`] before the next call is the host's
+    /// reaction to the event.
+    ///
+    /// # Errors
+    /// [`Error::Stuck`] where the drive cannot finish its work; the drive is dead then.
+    pub fn step(&mut self, completions: &mut Vec<Completion>) -> Result<Option<Report>, Error> {
+        let stepped = self.settle().and_then(|()| {
+            let Some(at) = self.device.queue.next_time() else {
+                return self.nothing_left().map(|()| None);
+            };
+            self.device.horizon = at;
+            self.open = self.device.step();
+            let report = self.open.map(|up| match up {
+                Up::Nothing | Up::Woken { .. } => Report::Nothing,
+                Up::Arrived { .. } => Report::Arrived,
+                Up::Completed { .. } | Up::TagFreed { .. } => Report::Completed,
+            });
+            self.device.failed().map_or(Ok(report), Err)
+        });
+        self.take_completions(completions);
+        self.dies_with(stepped)
+    }
+
+    /// Handles every event up to and including `until`, and adds what completes to `completions`,
+    /// in order.
+    ///
+    /// # Errors
+    /// As [`Drive::step`].
+    pub fn advance(&mut self, until: Time, completions: &mut Vec<Completion>) -> Result<(), Error> {
+        let advanced = self.advance_to(until);
+        self.take_completions(completions);
+        self.dies_with(advanced)
+    }
+
+    fn advance_to(&mut self, until: Time) -> Result<(), Error> {
+        self.settle()?;
+        self.device.horizon = until;
+        while self.device.queue.next_time().is_some_and(|at| at <= until) {
+            self.open = self.device.step();
+            self.settle()?;
+        }
+        match self.device.queue.next_time() {
+            Some(_) => Ok(()),
+            None => self.nothing_left(),
+        }
+    }
+
+    /// There is no event before the end of simulated time: fails if commands are outstanding.
+    fn nothing_left(&self) -> Result<(), Error> {
+        match (self.outstanding(), self.device.queue.is_empty()) {
+            (0, _) => Ok(()),
+            (_, true) => Err(self.device.stuck("nothing is left that could move them")),
+            (_, false) => Err(self.device.stuck("simulated time ends after 213 days (2^64 ps)")),
+        }
+    }
+
+    /// Ends the event that the caller could react to.
+    pub(super) fn settle(&mut self) -> Result<(), Error> {
+        if self.dead {
+            return Err(Error::Stuck(Refused::Dead.to_string()));
+        }
+        if !self.begun {
+            self.begun = true;
+            self.device.schedule_ringing();
+            self.device.start();
+        }
+        match self.open.take() {
+            None => return Ok(()),
+            Some(Up::Nothing | Up::TagFreed { .. }) => {}
+            Some(Up::Completed { .. }) => self.device.completion_over(),
+            Some(Up::Arrived { .. } | Up::Woken { .. }) => self.device.ring(),
+        }
+        if self.device.step_over() {
+            self.device.look_around(&|_| {})?;
+        }
+        self.device.failed().map_or(Ok(()), Err)
+    }
+
+    /// The drive is dead after an error.
+    pub(super) fn dies_with<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        self.dead |= result.is_err();
+        result
+    }
+
+    pub(super) fn take_completions(&mut self, completions: &mut Vec<Completion>) {
+        if let Some(kept) = &mut self.device.completions {
+            kept.hand_over(completions);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flashlane_engine::EventQueue;
+
+    use super::*;
+    use crate::config::load::{self, Overrides};
+    use crate::drive::{Command, Tenant};
+
+    #[test]
+    fn a_drive_that_has_lost_its_events_is_stuck() {
+        let device = load::device("tiny", &Overrides::default()).expect("a preset").config;
+        let mut drive = Drive::new(&device, &[Tenant::named("a")], 1).expect("a valid drive");
+        drive.submit(Time::ZERO, 0, Command::read(0, 8), 7).expect("a valid command");
+        let mut completions = Vec::new();
+        drive.step(&mut completions).expect("a first event");
+        drive.settle().expect("nothing fails");
+        drive.device.queue = EventQueue::new();
+        assert_eq!(drive.next_event(), Some(drive.now()), "the next step says what is wrong");
+        let error = drive.step(&mut completions).expect_err("nothing moves the read");
+        let message = error.to_string();
+        assert!(message.contains("nothing is left that could move them"), "{message}");
+        assert!(message.contains("flow 0 Read sector 0 + 8"), "{message}");
+        assert_eq!((drive.next_event(), drive.outstanding()), (None, 1));
+    }
+}

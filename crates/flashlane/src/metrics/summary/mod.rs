@@ -1,0 +1,157 @@
+//! `summary.json`, schema `flashlane.summary/2`.
+
+mod device;
+mod fairness;
+mod flow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::steady::SteadySummary;
+pub use crate::ftl::moving::{IsolationSummary, IsolationWindow};
+pub use crate::host::counts::{ByteCounts, RequestCounts};
+pub use crate::scheduler::overhead::SchedulerOverhead;
+pub use device::{
+    BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
+    CommandSummary, DeviceTime, EraseSummary, FlashSummary, HitCounts, MemorySummary,
+};
+pub use fairness::{Fairness, FlowWindow, SlowdownWindow, TransactionFairness, WindowedSlowdown};
+pub use flow::{
+    AloneSummary, BreakdownSummary, CompletedInWindow, FlowSummary, Latency, TransactionSummary,
+};
+
+/// Schema name written into every summary.
+pub const SCHEMA: &str = "flashlane.summary/2";
+
+/// The result of one scenario.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// Always `flashlane.summary/2`.
+    pub schema: String,
+    /// Version of the program.
+    pub version: String,
+    /// What to know before any other number, in sentences: the flows that the drive does not keep
+    /// up with, and the flows without a request in the window. Empty where there are none.
+    #[serde(default)]
+    pub verdict: Vec<String>,
+    /// Name of the workload, or of this scenario of a workload file with several; empty where it
+    /// has none.
+    #[serde(default)]
+    pub workload: String,
+    /// Name of the device.
+    pub device: String,
+    /// Name of the scheduling policy.
+    pub scheduler: String,
+    /// Name of the isolation policy.
+    pub isolation: String,
+    /// Root seed of the random streams.
+    pub seed: u64,
+    /// `mqsim` with `--compat mqsim`, else null.
+    pub compat: Option<String>,
+    /// Simulated time of the run. Unit: seconds.
+    pub simulated_s: f64,
+    /// Measurement window: its start, from the beginning of the run. Unit: seconds.
+    pub window_start_s: f64,
+    /// Measurement window: its end. Unit: seconds.
+    pub window_end_s: f64,
+    /// The drive does not keep up with the load of at least one flow: see `flows[].saturated`.
+    pub saturated: bool,
+    /// Wall time of the run, preconditioning excluded. Unit: seconds. Differs from run to run.
+    pub wall_s: f64,
+    /// Wall time of preconditioning. Unit: seconds. Differs from run to run.
+    pub precondition_wall_s: f64,
+    /// Events that went through the queue. A doorbell that comes next does not.
+    pub events: u64,
+    /// Requests (counted or not) per wall second. Differs from run to run.
+    pub requests_per_wall_s: f64,
+    /// Peak resident memory of the process. Unit: bytes. Differs from run to run.
+    pub peak_rss_bytes: u64,
+    /// Requests that the hosts generated, counted or not.
+    pub requests_generated: u64,
+    /// Requests completed, counted or not. Equal to `requests_generated` in a finished run.
+    pub requests_completed: u64,
+    /// Rounds of a run until steady state, whose last five are the measurement window; null without
+    /// `--until-steady`.
+    pub steady_state: Option<SteadySummary>,
+    /// One entry per flow, in the order of the workload.
+    pub flows: Vec<FlowSummary>,
+    /// Comparison with runs of each flow alone; all null without `--alone`.
+    pub fairness: Fairness,
+    /// The same comparison window by window; null without `--windows`.
+    pub slowdown_over_time: Option<WindowedSlowdown>,
+    /// Flash operations inside the window. Unit: pages unless named otherwise.
+    pub flash: FlashSummary,
+    /// Flash commands inside the window.
+    pub commands: CommandSummary,
+    /// Data cache, page accesses inside the window.
+    pub cache: CacheSummary,
+    /// Cached mapping table, look-ups inside the window.
+    pub cmt: CmtSummary,
+    /// One entry per channel, inside the window.
+    pub channels: Vec<ChannelSummary>,
+    /// One entry per chip, inside the window.
+    pub chips: Vec<ChipSummary>,
+    /// Time of the arrays of all dies inside the window.
+    pub device_time: DeviceTime,
+    /// What happened before the window: the warm-up.
+    pub before_window: OutsideWindow,
+    /// What happened after the window: requests that were not complete at its end, flows that
+    /// started over meanwhile, collection that went on.
+    pub after_window: OutsideWindow,
+    /// What the scheduling policy costs the drive; null for policies that do not count it.
+    pub scheduler_overhead: Option<SchedulerOverhead>,
+    /// What the sets of chips did over the whole run, for isolation policies that change them, else
+    /// null.
+    pub isolation_sets: Option<IsolationSummary>,
+    /// What the page tables cost.
+    pub memory: MemorySummary,
+    /// What a run without time adds; left out of others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waf_only: Option<WafOnlySummary>,
+}
+
+/// A run without time (`--waf-only`): of the fields above, those that are times, rates or shares of
+/// simulated time are 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WafOnlySummary {
+    /// Pages programmed, whatever for.
+    pub page_writes: u64,
+    /// The same per wall second, preconditioning excluded. Differs from run to run.
+    pub page_writes_per_wall_s: f64,
+    /// Pages programmed for the host per wall second. Differs from run to run.
+    pub host_page_writes_per_wall_s: f64,
+    /// Free blocks at the end of the plane with the fewest.
+    pub free_blocks_min: u32,
+    /// Free blocks of a plane at the end, on average.
+    pub free_blocks_mean: f64,
+    /// Free blocks at the end of the plane with the most.
+    pub free_blocks_max: u32,
+    /// One entry per flow, in the order of the workload. Unit: pages.
+    pub flows: Vec<WafOnlyFlow>,
+}
+
+/// Pages programmed on behalf of a flow without time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WafOnlyFlow {
+    /// For its requests.
+    pub host_programs: u64,
+    /// By collection and wear levelling.
+    pub gc_programs: u64,
+    /// Translation pages written back.
+    pub mapping_programs: u64,
+}
+
+/// What happened outside the measurement window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OutsideWindow {
+    /// Its length. Unit: seconds.
+    pub length_s: f64,
+    /// Requests that completed in it, counted or not.
+    pub requests_completed: u64,
+    /// Flash operations. Unit: pages unless named otherwise.
+    pub flash: FlashSummary,
+    /// Data cache, page accesses.
+    pub cache: CacheSummary,
+    /// Cached mapping table, look-ups.
+    pub cmt: CmtSummary,
+}

@@ -1,0 +1,102 @@
+//! What an observer is told of a request that is over: which part of the time it waited, and for
+//! whom.
+
+use flashlane_engine::{Slab, Time};
+
+use super::Observer;
+use super::blame::account::{Account, Parts, RequestWaits, Who};
+use super::hooks::Front;
+use super::timeline::recorder::TimelineRecorder;
+use crate::request::Request;
+use crate::transaction::{Source, Transaction};
+
+impl Observer {
+    /// A request is back at the host. `requests` and `transactions` are those under way.
+    #[cold]
+    pub(crate) fn completion(
+        &mut self,
+        now: Time,
+        id: u32,
+        front: &Front,
+        requests: &Slab<Request>,
+        transactions: &Slab<Transaction>,
+    ) {
+        let request = &requests[id];
+        if let Some(account) = &mut self.account {
+            let who = Who {
+                flow: request.flow,
+                counted: request.counted,
+                queue: if front.sata { 0 } else { usize::from(request.flow) },
+                pool: front.pool,
+            };
+            let parts = parts(now, request, front, account.request(id));
+            account.close(id, who, &parts);
+            if account.block_is_full() {
+                account.end_block();
+                if account.trims(requests.len()) {
+                    account.trim(oldest_wait(now, account, requests, transactions));
+                }
+            }
+        }
+        if let Some(timeline) = TimelineRecorder::wanted(&mut self.timeline, now.0) {
+            timeline.request(id, request, now.0);
+        }
+    }
+}
+
+/// Waiting and working of a request that is over, told apart.
+fn parts(now: Time, request: &Request, front: &Front, noted: &RequestWaits) -> Parts {
+    let Front { sata, work, .. } = front;
+    let stage = |from: Time, to: Time| (to - from).0;
+    let chain = request.chain;
+    let out = stage(request.served, now) - work.transfer_out;
+    let held = noted.held_until.saturating_sub(request.served.0).min(out);
+    let (mut room, mut memory) = (0, 0);
+    if chain.cache > 0 {
+        (room, memory) = match noted.dram {
+            Some((asked, begun)) => (asked - request.begun.0, begun - asked),
+            None => (chain.cache, 0),
+        };
+    }
+    let submission = stage(request.enqueued, request.fetched) - work.submission;
+    let transfer_in = stage(request.fetched, request.received) - work.transfer_in;
+    // SATA: the tag is there, and the command waits for the link only.
+    let (submission, link_in) =
+        if *sata { (0, submission + transfer_in) } else { (submission, transfer_in) };
+    Parts {
+        whole: stage(request.arrival, now),
+        host: stage(request.arrival, request.enqueued) - work.host,
+        submission,
+        link_in,
+        firmware: stage(request.received, request.begun) - work.firmware,
+        room,
+        memory,
+        flash: chain.mapping + chain.queue,
+        completion: held,
+        link_out: out - held,
+        device: stage(if *sata { request.enqueued } else { request.fetched }, request.served),
+        link_work: work.submission + work.transfer_in + work.transfer_out,
+        firmware_work: work.firmware,
+        fetching: stage(request.fetched, request.begun),
+    }
+}
+
+/// Everything that may still be charged began at this time or later.
+fn oldest_wait(
+    now: Time,
+    account: &Account,
+    requests: &Slab<Request>,
+    transactions: &Slab<Transaction>,
+) -> u64 {
+    let mut oldest = now.0;
+    for (id, request) in requests.iter() {
+        if request.begun.0 > 0 {
+            oldest = oldest.min(request.begun.0);
+        }
+        oldest = oldest.min(account.asked(id));
+    }
+    for (_, tr) in transactions.iter().filter(|(_, tr)| tr.source != Source::Gc) {
+        oldest = oldest.min(tr.mark.0 - tr.chain.total());
+    }
+    oldest
+}

@@ -1,0 +1,256 @@
+//! Scenarios as jobs for several threads: the flows together, then each flow alone.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use super::{Details, Outcome, Prepared, Simulation, runs_alone};
+use crate::drive::recording::Recorder as Recording;
+use crate::error::Error;
+use crate::ftl::{FrozenState, FtlState};
+use crate::layout::Geometry;
+use crate::metrics::steady::Watch;
+use crate::metrics::summary::FlowSummary;
+use crate::metrics::window::Window;
+use crate::metrics::windows::{self, Windows};
+use crate::metrics::{Summary, empty, report};
+use crate::observe::{self, Completions, Observed, Observer};
+use crate::options::RunOptions;
+use crate::parallel::{Begun, Jobs};
+use crate::tenants::Run;
+use crate::waf_only;
+
+/// Simulations as jobs: all flows together first, then each one alone.
+pub(super) struct Runs<'a> {
+    pub(super) simulations: &'a [Simulation<'a>],
+    pub(super) progress: &'a (dyn Fn(usize, f64) + Sync),
+}
+
+/// What the run of all flows leaves to the runs alone.
+pub(super) struct Together<'a> {
+    prepared: Prepared<'a>,
+    /// The state in which all runs start; `None`: a new empty drive.
+    start: Option<FrozenState>,
+    window: Window,
+    over_time: Vec<Windows>,
+    summary: Summary,
+    details: Details,
+    /// What slowdowns over time are made of.
+    observed: Observed,
+    /// Runs done, this one included.
+    done: AtomicUsize,
+}
+
+/// What a flow by itself came to.
+pub(super) struct Alone {
+    summary: FlowSummary,
+    /// Its end-to-end times by windows, if they are asked for, and by those of the time series.
+    windows: Option<Windows>,
+    observed: Option<Windows>,
+}
+
+impl Together<'_> {
+    fn runs(&self) -> usize {
+        self.summary.flows.len() + 1
+    }
+}
+
+impl<'a> Runs<'a> {
+    fn together(&self, job: usize) -> Result<Begun<Together<'a>, Outcome>, Error> {
+        let Simulation { device, workload, options } = self.simulations[job];
+        empty::foreseen(workload, options)?;
+        if options.waf_only {
+            return self.untimed(job).map(Begun::Over);
+        }
+        let begun = Instant::now();
+        let mut prepared = Prepared::new(device, workload, options)?;
+        let precondition_wall_s = begun.elapsed().as_secs_f64();
+
+        let alone = runs_alone(workload, options);
+        let runs = if alone { workload.flows.len() + 1 } else { 1 };
+        let state = prepared.take_state();
+        let (state, start) = match (alone, prepared.is_new()) {
+            (false, _) => (state, None),
+            // A copy of a new empty drive would only cost memory.
+            (true, true) => (
+                FtlState::new(
+                    device.ftl_settings(),
+                    &prepared.layout,
+                    workload.requests_at_least(),
+                ),
+                None,
+            ),
+            (true, false) => {
+                let start = state.freeze();
+                (start.copy(), Some(start))
+            }
+        };
+        let begun = Instant::now();
+        let window = match options.until_steady {
+            Some(_) => Window::until_steady(options.warmup),
+            None => Window::new(workload.window, options.warmup),
+        };
+        let mut run = prepared.build(state, window, |_| true)?;
+        let open_loops = run.tenants.unprompted();
+        let submissions = options.observe.submissions.clone();
+        run.recorder = submissions.map(|sink| Box::new(Recording::new(sink)));
+        let shared = &mut run.drive;
+        if let Some(rule) = options.until_steady {
+            shared.recorder.watch_for(Watch::new(rule));
+        }
+        let pages = shared.layout.logical_pages;
+        shared.watch(Observer::new(&options.observe, device, workload, pages, &open_loops));
+        let geometry = Geometry::new(&device.flash);
+        shared.completions = Completions::new(&options.observe, &geometry, &open_loops);
+        run.run_to_end(&|share| (self.progress)(job, share / runs as f64))?;
+        let Run { drive: mut shared, tenants, .. } = run;
+        let window = &shared.recorder.window;
+        if window.is_empty() {
+            let generated = shared.host.flows().map(|flow| flow.submitted()).sum();
+            return Err(empty::found(options, generated, window.load_ended()));
+        }
+        let mut observed = shared.observed(workload)?;
+        shared.recorder.settle();
+        let wall_s = begun.elapsed().as_secs_f64();
+
+        let mut summary = report::summarise(
+            &shared.ended(device),
+            |flow| tenants.report(flow),
+            device,
+            workload,
+            options,
+        );
+        summary.wall_s = wall_s;
+        summary.precondition_wall_s = precondition_wall_s;
+        summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
+        let flows = &mut shared.recorder.flows;
+        let details = Details {
+            distributions: flows.iter().map(|f| f.response().distribution()).collect(),
+            read_distributions: flows.iter().map(|f| f.read_response().distribution()).collect(),
+            write_distributions: flows.iter().map(|f| f.write_response().distribution()).collect(),
+            series: flows.iter().filter_map(|f| Some(f.series.as_ref()?.intervals())).collect(),
+            blame: observed.blame.take(),
+            time_series: observed.time_series.take(),
+            timeline: observed.timeline.take(),
+        };
+        let over_time = flows.iter_mut().filter_map(|flow| flow.windows.take()).collect();
+        let window = shared.recorder.window.clone();
+        let done = AtomicUsize::new(1);
+        let together =
+            Together { prepared, start, window, over_time, summary, details, observed, done };
+        if alone {
+            return Ok(Begun::Parts(together, workload.flows.len()));
+        }
+        let Together { over_time, mut summary, mut details, observed, .. } = together;
+        if options.alone {
+            report::alone_is_shared(&mut summary);
+            finish_alone(&mut summary, options, &over_time, &over_time);
+            if let Some(series) = &mut details.time_series {
+                observe::fill_ones(series, &observed.slowed);
+            }
+        }
+        self.over(job, &mut summary);
+        Ok(Begun::Over(Ok((summary, details))))
+    }
+
+    /// Runs a scenario without time.
+    fn untimed(&self, job: usize) -> Result<Outcome, Error> {
+        let Simulation { device, workload, options } = self.simulations[job];
+        let problems = waf_only::refuse(device, options);
+        if !problems.is_empty() {
+            return Err(Error::Config(problems));
+        }
+        let begun = Instant::now();
+        let Prepared { layout, state, cache, .. } = Prepared::new(device, workload, options)?;
+        let precondition_wall_s = begun.elapsed().as_secs_f64();
+        let progress = |share| (self.progress)(job, share);
+        let mut summary =
+            waf_only::run(device, workload, options, &layout, state, cache, &progress)?;
+        summary.precondition_wall_s = precondition_wall_s;
+        self.over(job, &mut summary);
+        Ok(Ok((summary, Details::default())))
+    }
+
+    /// One flow by itself over the same window.
+    fn alone(&self, job: usize, together: &Together<'_>, flow: usize) -> Result<Alone, Error> {
+        let prepared = &together.prepared;
+        let state = match &together.start {
+            Some(start) => start.copy(),
+            None => {
+                let requests = prepared.workload.requests_at_least();
+                FtlState::new(prepared.device.ftl_settings(), &prepared.layout, requests)
+            }
+        };
+        let window = Window::fixed(&together.window);
+        let mut run = prepared.build(state, window, |f| f == flow)?;
+        if together.details.time_series.is_some() {
+            let open_loop = run.tenants.unprompted()[flow];
+            let window = together.observed.series_window;
+            run.drive.completions = Some(Completions::alone(window, open_loop));
+        }
+        run.run_to_end(&|_| {})?;
+        let Run { drive: mut ssd, tenants, .. } = run;
+        let done = together.done.fetch_add(1, Ordering::Relaxed) + 1;
+        (self.progress)(job, done as f64 / together.runs() as f64);
+        let windows = ssd.recorder.flows[flow].windows.take();
+        let observed = ssd.completions.take().and_then(|completions| completions.into_alone());
+        Ok(Alone {
+            summary: report::flow_alone(
+                &ssd.ended(prepared.device),
+                tenants.report(flow),
+                prepared.workload,
+                flow,
+            ),
+            windows,
+            observed,
+        })
+    }
+
+    fn over(&self, job: usize, summary: &mut Summary) {
+        summary.peak_rss_bytes = report::peak_rss_bytes();
+        (self.progress)(job, 1.0);
+    }
+}
+
+impl<'a> Jobs for Runs<'a> {
+    type Shared = Together<'a>;
+    type Part = Result<Alone, Error>;
+    type Result = Outcome;
+
+    fn begin(&self, job: usize) -> Begun<Self::Shared, Self::Result> {
+        self.together(job).unwrap_or_else(|error| Begun::Over(Err(error)))
+    }
+
+    fn part(&self, job: usize, shared: &Self::Shared, flow: usize) -> Self::Part {
+        self.alone(job, shared, flow)
+    }
+
+    fn end(&self, job: usize, shared: Self::Shared, flows: Vec<Self::Part>) -> Self::Result {
+        let Together { prepared, over_time, mut summary, mut details, observed, .. } = shared;
+        let (mut alone_over_time, mut alone_series) = (Vec::new(), Vec::new());
+        for (flow, alone) in summary.flows.iter_mut().zip(flows) {
+            let alone = alone?;
+            report::slowdowns(flow, &alone.summary);
+            alone_over_time.extend(alone.windows);
+            alone_series.extend(alone.observed);
+        }
+        if let Some(series) = &mut details.time_series {
+            observe::fill_slowdowns(series, &observed.slowed, &alone_series);
+        }
+        finish_alone(&mut summary, prepared.options, &over_time, &alone_over_time);
+        self.over(job, &mut summary);
+        Ok((summary, details))
+    }
+}
+
+/// What follows from the slowdowns of all flows.
+fn finish_alone(
+    summary: &mut Summary,
+    options: &RunOptions,
+    over_time: &[Windows],
+    alone_over_time: &[Windows],
+) {
+    report::fairness(summary);
+    if options.windows.is_some() {
+        summary.slowdown_over_time = Some(windows::slowdowns(over_time, alone_over_time));
+    }
+}

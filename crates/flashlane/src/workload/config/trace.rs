@@ -1,0 +1,123 @@
+//! Configuration of a flow that replays a trace.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::one;
+use flashlane_units::ByteSize;
+
+/// A replayed trace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceConfig {
+    /// The file, relative to the workload file. Plain, gz, zst, xz or bz2.
+    pub path: PathBuf,
+    /// Format by name (`flashlane trace formats`; `docs/traces.md`). May be absent where the file
+    /// describes itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// Column map, with `format = "columns"`, for example `"t=1[us],op=3,off=4,len=5;sep=comma"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<String>,
+    /// Unit of the time column, instead of the format's: `s`, `ms`, `us`, `ns`, `ps`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_unit: Option<String>,
+    /// Unit of offsets and lengths, instead of the format's, where files come in several: `B`,
+    /// `KiB`, `sector`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_unit: Option<String>,
+    /// Event of a request that counts in traces of Linux' block layer: `Q` (arrival, the default),
+    /// `D` (sent to the drive), `C` (completed).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// Arrival times are multiplied by this: 0.5 replays twice as fast. Range: above 0.
+    #[serde(default = "one")]
+    pub time_scale: f64,
+    /// Closed loop: ignore the times and keep so many requests outstanding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u32>,
+    /// What to do with addresses beyond the flow's logical space.
+    #[serde(default)]
+    pub out_of_range: OutOfRange,
+    /// Added to every address of the trace before anything else.
+    #[serde(default)]
+    pub offset: ByteSize,
+    /// Only requests of these devices of the trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub devices: Option<Vec<u32>>,
+    /// Lay the devices of the trace out one after the other, so many bytes apart. Default: all
+    /// share one address space, as MQSim reads them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_stride: Option<ByteSize>,
+    /// What to do with a request whose time is before that of the one above it.
+    #[serde(default)]
+    pub decreasing_times: DecreasingTimes,
+    /// Passes over the file that make up the first pass of the flow. Range: 1 and above.
+    #[serde(default = "one_pass")]
+    pub repeat: u64,
+    /// Only the first so many requests of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+}
+
+impl TraceConfig {
+    /// A file, read as it is: every other key has its default.
+    #[must_use]
+    pub fn of(path: PathBuf) -> Self {
+        Self {
+            path,
+            format: None,
+            columns: None,
+            time_unit: None,
+            size_unit: None,
+            action: None,
+            time_scale: one(),
+            queue_depth: None,
+            out_of_range: OutOfRange::default(),
+            offset: ByteSize(0),
+            devices: None,
+            device_stride: None,
+            decreasing_times: DecreasingTimes::default(),
+            repeat: one_pass(),
+            limit: None,
+        }
+    }
+}
+
+fn one_pass() -> u64 {
+    1
+}
+
+/// Times of a trace that step back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DecreasingTimes {
+    /// The trace is refused, with the line.
+    #[default]
+    Refuse,
+    /// The request arrives together with the one above it; counted.
+    Delay,
+}
+
+impl DecreasingTimes {
+    /// As a switch says whether times may step back.
+    #[must_use]
+    pub fn delayed(allowed: bool) -> Self {
+        if allowed { Self::Delay } else { Self::Refuse }
+    }
+}
+
+/// Addresses of a trace beyond the flow's logical space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OutOfRange {
+    /// Taken modulo the size of the space; counted.
+    #[default]
+    Wrap,
+    /// Dropped; counted.
+    Clip,
+    /// Refused: the run does not start.
+    Refuse,
+}
