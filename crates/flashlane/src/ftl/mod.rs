@@ -28,6 +28,8 @@ pub(crate) mod pages;
 mod partial;
 mod reads;
 mod state;
+#[cfg(test)]
+mod tests;
 pub(crate) mod untimed;
 pub(crate) mod view;
 mod wear;

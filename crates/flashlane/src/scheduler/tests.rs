@@ -1,1 +1,165 @@
-//! The scheduler alone, over an idle flash.
+//! The stage by itself, over idle flash: a test does what the driver does with what the scheduler
+//! says, but for the flash's work.
+
+use flashlane_engine::{EventQueue, Slab, Time};
+
+use super::*;
+use crate::config::load::{self, Overrides};
+use crate::ftl::FtlState;
+use crate::ftl::config::{FtlConfig, FtlSettings};
+use crate::layout::{FlowSpace, Layout};
+
+/// Two channels of two chips with two dies, and what the driver has of the stage.
+struct Stage {
+    scheduler: Scheduler,
+    flash: Flash,
+    ftl: Ftl,
+    events: EventQueue<Event>,
+    transactions: Slab<Transaction>,
+    now: Time,
+}
+
+impl Stage {
+    fn new(policy: &str) -> Self {
+        let tiny = load::device("tiny", &Overrides::default()).expect("a preset loads").config;
+        let flash = FlashConfig {
+            channels: 2,
+            chips_per_channel: 2,
+            dies_per_chip: 2,
+            planes_per_die: 1,
+            blocks_per_plane: 16,
+            pages_per_block: 8,
+            ..tiny.flash
+        };
+        let geometry = Geometry::new(&flash);
+        let space = FlowSpace {
+            lists: [vec![0, 1], vec![0, 1], vec![0, 1], vec![0]],
+            chips: None,
+            start_sector: 0,
+            sectors: 400 * u64::from(geometry.sectors_per_page),
+            pages: 400,
+            first_lpa: 0,
+        };
+        let layout = Layout { geometry, flows: vec![space], logical_pages: 400 };
+        let compat = CompatConfig::default();
+        let config = FtlConfig::default();
+        let settings =
+            FtlSettings { config: &config, compat: &compat, in_place: false, sets_move: false };
+        let state = FtlState::new(settings, &layout, 1_000);
+        let ftl = Ftl::new(settings, &layout, state, None, vec![2], 1);
+        let policy = Scheduling::by_name(policy).expect("registered");
+        Self {
+            scheduler: Scheduler::new(&policy, &compat, &flash, true, geometry, 1),
+            flash: Flash::new(&flash, &compat, false, geometry, 1),
+            ftl,
+            events: EventQueue::new(),
+            transactions: Slab::new(),
+            now: Time::ZERO,
+        }
+    }
+
+    fn call<R>(&mut self, act: impl FnOnce(&mut Scheduler, &mut Surroundings<'_>) -> R) -> R {
+        let at = &mut Surroundings {
+            now: self.now,
+            events: &mut self.events,
+            transactions: &mut self.transactions,
+            ftl: &self.ftl,
+            flash: &mut self.flash,
+        };
+        act(&mut self.scheduler, at)
+    }
+
+    /// A read that is ready for a die, which is a plane as well.
+    fn read(&mut self, die: u32) -> u32 {
+        let mut tr = Transaction::new(Source::User, Op::Read, 0, 2, self.now);
+        (tr.plane, tr.ppa, tr.place) = (die, die * 16 * 8, Place::Queue);
+        tr.set_mask(1);
+        let id = self.transactions.insert(tr);
+        if !self.scheduler.keep_lone(id) {
+            self.call(|scheduler, at| scheduler.enlist(at, id));
+        }
+        id
+    }
+
+    /// What the dispatch at the end of an event sends: die and transactions of each command. They
+    /// leave their queues; the flash is not told.
+    fn dispatch(&mut self) -> Vec<(u32, Vec<u32>)> {
+        let mut sent = Vec::new();
+        if let Some(lone) = self.scheduler.take_lone()
+            && let Some(place) = self.call(|scheduler, at| scheduler.pass_lone(at, lone))
+        {
+            sent.push((place.die, vec![lone]));
+        }
+        while let Some(channel) = self.scheduler.take_offered() {
+            match self.call(|scheduler, at| scheduler.look(at, channel, false)) {
+                Look::Nothing => {}
+                Look::Command { die, interrupts } => {
+                    assert!(!interrupts, "idle dies run nothing");
+                    let batch = self.scheduler.batch().to_vec();
+                    for &id in &batch {
+                        let place = self.flash.place_of(die);
+                        let Transaction { flow, mark, .. } = self.transactions[id];
+                        let waited = self.now - mark;
+                        self.transactions[id].place = Place::Die;
+                        self.scheduler.leaves(&mut self.flash, place, flow, waited);
+                    }
+                    sent.push((die, batch));
+                }
+                Look::Pointless { .. } => panic!("reads of the host are not pointless"),
+            }
+        }
+        assert!(self.scheduler.is_settled());
+        self.scheduler.settle(self.now, &mut self.events);
+        sent
+    }
+
+    fn audit(&self) {
+        self.scheduler.audit(&self.transactions, &self.ftl);
+    }
+}
+
+const POLICIES: [&str; 3] = ["out-of-order", "priority-out-of-order", "fcfs"];
+
+#[test]
+fn a_lone_transaction_goes_past_the_queues() {
+    let mut stage = Stage::new("out-of-order");
+    let read = stage.read(3);
+    assert_eq!(stage.dispatch(), [(3, vec![read])]);
+    let longest = stage.scheduler.queues_of_chips().map(|queue| queue.max).max();
+    assert_eq!(longest, Some(1), "it counts as one that waited for no time");
+}
+
+#[test]
+fn a_channel_takes_one_command_at_a_time_and_its_chips_take_turns() {
+    for policy in POLICIES {
+        let mut stage = Stage::new(policy);
+        // Dies 0 and 1 are chip 0 of channel 0, 2 and 3 are chip 1; 4 is on channel 1.
+        let reads = [0, 0, 2, 4].map(|die| stage.read(die));
+        stage.audit();
+        assert_eq!(stage.dispatch(), [(0, vec![reads[0]]), (4, vec![reads[3]])], "{policy}");
+        stage.audit();
+        let place = stage.flash.place_of(0);
+        stage.call(|scheduler, at| scheduler.offer_at(at, place));
+        assert_eq!(stage.dispatch(), [(2, vec![reads[2]])], "{policy}: the next chip");
+        stage.call(|scheduler, at| scheduler.offer_at(at, place));
+        assert_eq!(stage.dispatch(), [(0, vec![reads[1]])], "{policy}");
+        stage.audit();
+        assert!(!stage.scheduler.is_due(), "{policy}: nothing is left");
+    }
+}
+
+#[test]
+fn queues_count_what_waits_and_for_how_long() {
+    let mut stage = Stage::new("fcfs");
+    (0..3).for_each(|_| {
+        stage.read(0);
+    });
+    stage.dispatch();
+    stage.now = Time::from_ms(1);
+    let place = stage.flash.place_of(0);
+    stage.call(|scheduler, at| scheduler.offer_at(at, place));
+    stage.dispatch();
+    let queue = stage.scheduler.queues_of_flows().next().expect("a flow");
+    assert_eq!((queue.length, queue.max), (1, 3));
+    assert_eq!(queue.area, u128::from(Time::from_ms(1).0), "one waited, and has left");
+}
