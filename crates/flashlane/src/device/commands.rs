@@ -14,7 +14,7 @@ impl Device {
     /// that is suspended first.
     #[inline(never)]
     pub(super) fn issue(&mut self, at: DiePlace, interrupts: bool) {
-        for &id in self.scheduler.batch() {
+        for &id in &self.scheduler.command().pages {
             let tr = &self.transactions[id];
             match tr.op {
                 Op::Read => {}
@@ -22,12 +22,12 @@ impl Device {
                 Op::Erase => self.ftl.erase_sent(at.chip),
             }
         }
-        for index in 0..self.scheduler.batch().len() {
-            let tr = &self.transactions[self.scheduler.batch()[index]];
+        for index in 0..self.scheduler.command().pages.len() {
+            let tr = &self.transactions[self.scheduler.command().pages[index]];
             let (flow, waited) = (tr.flow, self.now - tr.mark);
             self.scheduler.leaves(&mut self.flash, at, flow, waited);
         }
-        let batch = self.scheduler.batch();
+        let batch = &self.scheduler.command().pages;
         let page = self.ftl.page_in_block(self.transactions[batch[0]].ppa);
         self.flash.issue(&mut context!(self), at.die, batch, page, interrupts);
         if self.observer.is_some() {

@@ -3,7 +3,7 @@
 
 use super::{Device, moment};
 use crate::flash::DiePlace;
-use crate::scheduler::{Look, Surroundings};
+use crate::scheduler::Surroundings;
 use flashlane_engine::Time;
 
 /// What the scheduler gets with a call.
@@ -100,28 +100,33 @@ impl Device {
     /// True if a command was sent.
     #[inline(always)]
     fn visit(&mut self, channel: u32, reads: bool) -> bool {
-        let mut look = self.scheduler.look(surroundings!(self), channel, reads);
-        while let Look::Pointless { die, visit, rest } = look {
-            self.settle_cancelled(die);
-            // The policy may have decided for collection whose pages need not move any more.
-            // Nothing else would ask it again: what it left in its queues would wait for ever.
-            self.offer_at(self.flash.place_of(die));
-            look = self.scheduler.look_on(surroundings!(self), visit, rest);
+        let mut formed = self.scheduler.look(surroundings!(self), channel, reads);
+        if !formed {
+            while let Some(die) = self.scheduler.interrupted_at() {
+                self.settle_cancelled(die);
+                // The policy may have decided for collection whose pages need not move any more.
+                // Nothing else would ask it again: what it left in its queues would wait for ever.
+                self.offer_at(self.flash.place_of(die));
+                formed = self.scheduler.look_on(surroundings!(self));
+            }
         }
-        let Look::Command { die, interrupts } = look else { return false };
-        self.send_formed(die, interrupts);
-        true
+        if formed {
+            self.send_formed();
+        }
+        formed
     }
 
     /// Sends what the scheduler formed, and settles what it found pointless.
-    fn send_formed(&mut self, die: u32, interrupts: bool) {
+    fn send_formed(&mut self) {
+        let command = self.scheduler.command();
+        let die = command.die;
         let place = self.flash.place_of(die);
-        if let &[id] = self.scheduler.batch()
-            && !interrupts
+        if let [id] = command.pages[..]
+            && !command.interrupts
         {
             self.issue_page(place, id, false);
         } else {
-            self.issue(place, interrupts);
+            self.issue(place, command.interrupts);
         }
         if self.scheduler.has_cancelled() {
             self.settle_cancelled(die);

@@ -30,7 +30,7 @@ use overhead::SchedulerOverhead;
 pub use policy::Scheduling;
 use policy::{AnyPolicy, Policy};
 use view::View;
-pub(crate) use visit::Look;
+use visit::{Rest, Visit};
 
 /// In the place of a handle: there were several.
 const SEVERAL: u32 = NONE - 1;
@@ -43,6 +43,16 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) transactions: &'a mut Slab<Transaction>,
     pub(crate) ftl: &'a Ftl,
     pub(crate) flash: &'a mut Flash,
+}
+
+/// A command for a die.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Command {
+    pub(crate) die: u32,
+    /// What the die does is suspended for it.
+    pub(crate) interrupts: bool,
+    /// Its transactions, one per plane.
+    pub(crate) pages: Vec<u32>,
 }
 
 /// The scheduling unit.
@@ -78,10 +88,12 @@ pub(crate) struct Scheduler {
     flows: Array<QueueAccount>,
     chips_per_channel: u32,
     planes_per_die: u32,
-    /// The command being formed.
-    batch: Vec<u32>,
+    /// The command being formed, or formed last.
+    command: Command,
     /// Migrations that turned out pointless while a command was formed.
     cancelled: Vec<u32>,
+    /// The look at a channel that goes on when they are settled.
+    interrupted: Option<(Visit, Rest)>,
     one_die_per_dispatch: bool,
     ordered: bool,
     preemptible: bool,
@@ -127,8 +139,9 @@ impl Scheduler {
             flows: Array::of(QueueAccount::default(), flows),
             chips_per_channel: geometry.chips_per_channel,
             planes_per_die: geometry.planes_per_die,
-            batch: Vec::new(),
+            command: Command::default(),
             cancelled: Vec::new(),
+            interrupted: None,
             one_die_per_dispatch: compat.one_die_per_dispatch,
             ordered: !compat.unordered_programs && flash.technology != Technology::InPlace,
             preemptible,
@@ -187,7 +200,7 @@ impl Scheduler {
             ordered: self.ordered,
             preemptible: self.preemptible,
             planes_per_die: self.planes_per_die,
-            batch: &mut self.batch,
+            batch: &mut self.command.pages,
             cancelled: &mut self.cancelled,
         };
         decide(&mut self.policy, &mut view)
@@ -362,10 +375,10 @@ impl Scheduler {
         true
     }
 
-    /// The transactions of the command that was formed last.
+    /// The command that was formed last.
     #[inline]
-    pub(crate) fn batch(&self) -> &[u32] {
-        &self.batch
+    pub(crate) fn command(&self) -> &Command {
+        &self.command
     }
 
     /// Something was found pointless while a command was formed, or none was.

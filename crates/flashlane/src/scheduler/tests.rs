@@ -91,22 +91,19 @@ impl Stage {
             sent.push((place.die, vec![lone]));
         }
         while let Some(channel) = self.scheduler.take_offered() {
-            match self.call(|scheduler, at| scheduler.look(at, channel, false)) {
-                Look::Nothing => {}
-                Look::Command { die, interrupts } => {
-                    assert!(!interrupts, "idle dies run nothing");
-                    let batch = self.scheduler.batch().to_vec();
-                    for &id in &batch {
-                        let place = self.flash.place_of(die);
-                        let Transaction { flow, mark, .. } = self.transactions[id];
-                        let waited = self.now - mark;
-                        self.transactions[id].place = Place::Die;
-                        self.scheduler.leaves(&mut self.flash, place, flow, waited);
-                    }
-                    sent.push((die, batch));
-                }
-                Look::Pointless { .. } => panic!("reads of the host are not pointless"),
+            if !self.call(|scheduler, at| scheduler.look(at, channel, false)) {
+                assert_eq!(self.scheduler.interrupted_at(), None, "reads are not pointless");
+                continue;
             }
+            let Command { die, interrupts, pages } = self.scheduler.command().clone();
+            assert!(!interrupts, "idle dies run nothing");
+            let place = self.flash.place_of(die);
+            for &id in &pages {
+                let Transaction { flow, mark, .. } = self.transactions[id];
+                self.transactions[id].place = Place::Die;
+                self.scheduler.leaves(&mut self.flash, place, flow, self.now - mark);
+            }
+            sent.push((die, pages));
         }
         assert!(self.scheduler.is_settled());
         self.scheduler.settle(self.now, &mut self.events);

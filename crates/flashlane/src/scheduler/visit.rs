@@ -1,14 +1,14 @@
 //! A visit to a free channel: its chips are asked in turn until one takes a command.
 
-use flashlane_engine::Time;
+use flashlane_engine::{NONE, Time};
 
 use super::policy::Policy;
 use super::{Scheduler, Surroundings};
 use crate::transaction::STARVING;
 
 /// A look at the dies of a channel, which may go on after it was interrupted.
-#[derive(Clone, Copy)]
-pub(crate) struct Visit {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Visit {
     channel: u32,
     /// Only reads are looked for; now and then there is another command.
     reads: bool,
@@ -20,60 +20,59 @@ pub(crate) struct Visit {
     way: u32,
     /// Collection goes first there.
     urgent: bool,
+    /// The die that was asked last, where the look was interrupted.
+    die: u32,
 }
 
 /// Dies of a chip that were not asked, from its first one on, a bit each.
-#[derive(Clone, Copy)]
-pub(crate) enum Rest {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Rest {
     /// Idle ones. The best is asked first, and those that may be interrupted come after them.
     Idle { first: u32, set: u32 },
     /// Idle or interruptible ones, which are asked in their order.
     InOrder { first: u32, set: u32 },
 }
 
-/// What came of a look.
-pub(crate) enum Look {
-    /// No die takes a command.
-    Nothing,
-    /// There is a command for the die; with `interrupts`, what it does is suspended for it.
-    Command { die: u32, interrupts: bool },
-    /// Moves for the die were found pointless, and no command was formed. When they are settled,
-    /// the look goes on.
-    Pointless { die: u32, visit: Visit, rest: Rest },
-}
-
 impl Scheduler {
     /// Looks at a free channel until a die takes a command, or is found to have nothing but
     /// pointless work. `reads`: only reads are looked for; now and then there is another command.
     #[inline(always)]
-    pub(crate) fn look(&mut self, at: &mut Surroundings<'_>, channel: u32, reads: bool) -> Look {
+    pub(crate) fn look(&mut self, at: &mut Surroundings<'_>, channel: u32, reads: bool) -> bool {
         let turn = self.turn[channel as usize];
         // Chips from the turn on, then those before it; while they are visited, none comes to them
         // that nothing waited for before.
         let left = self.pending[channel as usize].rotate_right(turn);
-        self.look_at_chips(at, Visit { channel, reads, turn, left, way: 0, urgent: false })
+        self.look_at_chips(
+            at,
+            Visit { channel, reads, turn, left, way: 0, urgent: false, die: NONE },
+        )
     }
 
     /// Goes on with a look after what was pointless is settled.
     #[cold]
     #[inline(never)]
-    pub(crate) fn look_on(&mut self, at: &mut Surroundings<'_>, visit: Visit, rest: Rest) -> Look {
-        let look = match rest {
+    pub(crate) fn look_on(&mut self, at: &mut Surroundings<'_>) -> bool {
+        let Some((visit, rest)) = self.interrupted.take() else { return false };
+        let formed = match rest {
             Rest::Idle { first, set } => self.ask_idle(at, visit, first, set),
             Rest::InOrder { first, set } => self.ask_in_order(at, visit, first, set),
         };
-        match look {
-            Look::Nothing => self.look_at_chips(at, visit),
-            look => look,
-        }
+        formed || self.interrupted.is_none() && self.look_at_chips(at, visit)
+    }
+
+    /// The die whose pointless moves are to be settled before a look that found nothing so far goes
+    /// on; `None` if it is over.
+    #[inline(always)]
+    pub(crate) fn interrupted_at(&self) -> Option<u32> {
+        self.interrupted.map(|(visit, _)| visit.die)
     }
 
     #[inline(always)]
-    fn look_at_chips(&mut self, at: &mut Surroundings<'_>, mut visit: Visit) -> Look {
+    fn look_at_chips(&mut self, at: &mut Surroundings<'_>, mut visit: Visit) -> bool {
         loop {
             let set = at.flash.wanted_chips(visit.channel).rotate_right(visit.turn) & visit.left;
             if set == 0 {
-                return Look::Nothing;
+                return false;
             }
             let step = set.trailing_zeros();
             visit.left &= u64::MAX << step << 1;
@@ -84,7 +83,7 @@ impl Scheduler {
                 true => self.ask_for_read(at, visit, chip),
                 false => self.ask_chip(at, visit, chip),
             };
-            if !matches!(look, Look::Nothing) {
+            if look || self.interrupted.is_some() {
                 return look;
             }
         }
@@ -93,24 +92,24 @@ impl Scheduler {
     /// Asks the idle dies of a chip for reads. Chips that are short of free blocks choose among all
     /// commands.
     #[inline(always)]
-    fn ask_for_read(&mut self, at: &mut Surroundings<'_>, visit: Visit, chip: u32) -> Look {
+    fn ask_for_read(&mut self, at: &mut Surroundings<'_>, visit: Visit, chip: u32) -> bool {
         let set = at.flash.free_dies(chip);
         if set == 0 || visit.urgent || self.is_closed(at, chip) {
-            return Look::Nothing;
+            return false;
         }
         self.ask_in_order(at, visit, at.flash.dies_of(chip).start, set)
     }
 
     /// Asks the dies of a chip.
     #[inline(always)]
-    fn ask_chip(&mut self, at: &mut Surroundings<'_>, visit: Visit, chip: u32) -> Look {
+    fn ask_chip(&mut self, at: &mut Surroundings<'_>, visit: Visit, chip: u32) -> bool {
         self.hold_writes = self.writes_wait && at.ftl.awaits_erase(chip);
         let dies = at.flash.dies_of(chip);
         if dies.len() == 1 {
             return self.ask(at, visit, dies.start, Rest::InOrder { first: dies.start, set: 0 });
         }
         if self.is_closed(at, chip) {
-            return Look::Nothing;
+            return false;
         }
         self.ask_idle(at, visit, dies.start, at.flash.free_dies(chip))
     }
@@ -129,13 +128,13 @@ impl Scheduler {
         visit: Visit,
         first: u32,
         mut set: u32,
-    ) -> Look {
+    ) -> bool {
         while set != 0
             && let Some(die) = self.best_die(at, first, set, visit.urgent)
         {
             set &= !(1 << (die - first));
             let look = self.ask(at, visit, die, Rest::Idle { first, set });
-            if !matches!(look, Look::Nothing) {
+            if look || self.interrupted.is_some() {
                 return look;
             }
         }
@@ -151,21 +150,21 @@ impl Scheduler {
         visit: Visit,
         first: u32,
         mut set: u32,
-    ) -> Look {
+    ) -> bool {
         while set != 0 {
             let die = first + set.trailing_zeros();
             set &= set - 1;
             let look = self.ask(at, visit, die, Rest::InOrder { first, set });
-            if !matches!(look, Look::Nothing) {
+            if look || self.interrupted.is_some() {
                 return look;
             }
         }
-        Look::Nothing
+        false
     }
 
     /// Asks a die for a command; `rest` are asked after it.
     #[inline(always)]
-    fn ask(&mut self, at: &mut Surroundings<'_>, visit: Visit, die: u32, rest: Rest) -> Look {
+    fn ask(&mut self, at: &mut Surroundings<'_>, visit: Visit, die: u32, rest: Rest) -> bool {
         let idle = visit.reads || at.flash.is_idle(die);
         let formed = match visit.reads {
             true => self.serve_read(at, die),
@@ -173,12 +172,18 @@ impl Scheduler {
         };
         if formed {
             self.served(visit.channel, visit.way);
-            Look::Command { die, interrupts: !idle }
+            (self.command.die, self.command.interrupts) = (die, !idle);
         } else if self.has_cancelled() {
-            Look::Pointless { die, visit, rest }
-        } else {
-            Look::Nothing
+            self.interrupt(Visit { die, ..visit }, rest);
         }
+        formed
+    }
+
+    /// The look goes on when what was found pointless is settled.
+    #[cold]
+    #[inline(never)]
+    fn interrupt(&mut self, visit: Visit, rest: Rest) {
+        self.interrupted = Some((visit, rest));
     }
 
     /// Forms a read command for an idle die, if there is one waiting.
@@ -194,7 +199,7 @@ impl Scheduler {
             *reads = 0;
             return self.serve_die(at, die, true, false);
         }
-        self.batch.clear();
+        self.command.pages.clear();
         let formed = self.with_policy(at, false, |policy, view| policy.take_read(die, view));
         self.reads_first[die as usize] += u32::from(formed);
         formed
@@ -244,7 +249,7 @@ impl Scheduler {
         if !(idle || for_read || for_write) {
             return false;
         }
-        self.batch.clear();
+        self.command.pages.clear();
         self.with_policy(at, urgent, |policy, view| {
             if idle {
                 policy.take(die, view)
