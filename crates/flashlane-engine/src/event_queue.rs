@@ -264,7 +264,7 @@ impl<E: Laned> EventQueue<E> {
         if time >= END {
             return None;
         }
-        debug_assert!(time >= self.last.time, "time runs back");
+        assert!(time >= self.last.time, "time runs back");
         self.last = Key { time, sequence: self.sequences[lane] };
         let (event, next) = if lane == UNORDERED {
             let (event, next) = self.heap.pop();
