@@ -603,3 +603,31 @@ fn bits(mut set: u32) -> impl Iterator<Item = u32> {
         })
     })
 }
+
+impl Device {
+    /// Counts and bits of what waits are those of the queues of the policy.
+    pub(crate) fn audit_scheduler(&self) {
+        let scheduler = &self.scheduler;
+        let mut of_chip = vec![0; scheduler.chips.len()];
+        for (die, &waiting) in (0..).zip(&scheduler.waiting) {
+            assert_eq!(
+                waiting,
+                scheduler.policy.waiting(die),
+                "what waits for die {die} is counted"
+            );
+            assert_eq!(waiting > 0, self.flash.is_awaited(die), "die {die} is known to be awaited");
+            of_chip[self.flash.chip_of(die) as usize] += waiting;
+        }
+        let chips = self.geometry.chips_per_channel as usize;
+        for (chip, &waiting) in of_chip.iter().enumerate() {
+            assert_eq!(
+                scheduler.chips[chip].length, waiting,
+                "the queue of chip {chip} is counted"
+            );
+            let pending = scheduler.pending[chip / chips] >> (chip % chips) & 1 != 0;
+            assert_eq!(pending, waiting > 0, "chip {chip} is known to be pending");
+        }
+        let flows: u32 = scheduler.flows.iter().map(|flow| flow.length).sum();
+        assert_eq!(flows, of_chip.iter().sum::<u32>(), "the queues of the flows are counted");
+    }
+}
