@@ -7,6 +7,7 @@
 //! Source: MQSim (FAST'18) section 4.2.
 
 pub mod allocation;
+mod audit;
 pub(crate) mod blocks;
 pub(crate) mod budget;
 pub(crate) mod config;
@@ -349,6 +350,7 @@ impl Device {
         let block_id = self.ftl.blocks.block_of(ppa);
         let block = self.ftl.blocks.block_mut(block_id);
         block.programmed += 1;
+        assert!(block.programmed <= block.issued, "a page is programmed once");
         let programmed = u32::from(block.programmed);
         let state = &mut self.ftl.blocks.planes[plane as usize];
         state.programs -= 1;
@@ -424,6 +426,7 @@ impl Device {
     fn leave_block(&mut self, ppa: u32) {
         let block_id = self.ftl.blocks.block_of(ppa);
         let block = self.ftl.blocks.block_mut(block_id);
+        assert!(block.reads > 0, "a read leaves its block once");
         block.reads -= 1;
         if block.reads == 0 && (block.state == BlockState::Collected || self.ftl.collection_is_free)
         {
