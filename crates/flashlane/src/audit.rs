@@ -4,6 +4,7 @@ use flashlane_engine::NONE;
 
 use crate::device::Device;
 use crate::ftl::Ftl;
+use crate::host::HostFlow;
 use crate::layout::Layout;
 use crate::scheduler::policy::Policy;
 use crate::transaction::Place;
@@ -24,22 +25,54 @@ impl Device {
             (0..self.geometry.dies()).map(|die| self.scheduler.policy.waiting(die)).sum();
         assert_eq!(queued, waiting, "every queued transaction is in one queue");
         self.audit_policy();
-        self.flash.audit_wanted();
+        self.audit_scheduler();
+        self.flash.audit(self.now, &self.transactions);
         let running = self.transactions.iter().filter(|(_, tr)| tr.place == Place::Die).count();
         assert_eq!(
             running,
             self.flash.on_dies(&self.transactions),
             "every running transaction is on one die"
         );
+        self.ftl.audit_work(&self.transactions);
+        self.ftl.audit_chips(&self.transactions, |plane| {
+            self.flash.chip_of(self.flash.die_of(plane)) as usize
+        });
         self.host.audit(self.requests.len());
+        self.audit_queue_pairs();
         if let Some(sata) = self.interface.sata() {
             sata.audit(self.requests.len());
         }
     }
 
+    /// Every request of an NVMe drive is behind its submission queue, or between its entry and its completion.
+    fn audit_queue_pairs(&self) {
+        if self.interface.is_sata() {
+            return;
+        }
+        let nvme = self.interface.nvme();
+        for (index, flow) in self.host.flows().enumerate() {
+            let known = flow.behind_queue() + nvme.under_way(index);
+            assert_eq!(known, flow.outstanding(), "every request of flow {index} is somewhere");
+        }
+        nvme.audit(self.host.flows().map(HostFlow::entries));
+    }
+
+    /// Checks what must hold when no event is left, but requests are: they wait for what will never come. This is no
+    /// fault only where they wait for free blocks.
+    pub(crate) fn audit_stuck(&self) {
+        self.interface.nvme().audit_end();
+        self.flash.audit_stuck();
+        let awaits_flash = |id: u32| self.transactions.iter().any(|(_, tr)| tr.request == id);
+        self.cache.audit_stuck(&self.requests, awaits_flash);
+    }
+
     /// Checks what must hold when nothing is left to do.
     pub(crate) fn audit_end(&self) {
         self.host.audit_end();
+        self.interface.nvme().audit_end();
+        if let Some(sata) = self.interface.sata() {
+            sata.audit_end();
+        }
         if let Some((_, tr)) = self.transactions.iter().next() {
             let left = self.transactions.len();
             panic!("{left} transactions are left behind, the first of them: {tr:?}");
@@ -63,6 +96,7 @@ impl Ftl {
                 assert_eq!(pages.lpa(ppa), lpa, "L2P and P2L agree on logical page {lpa}");
             }
         }
+        self.audit_held_pages();
         let blocks = &self.blocks;
         for (index, space) in (0..).zip(&layout.flows) {
             let mut own = vec![self.sets.is_some(); layout.geometry.planes() as usize];

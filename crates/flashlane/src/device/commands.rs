@@ -6,7 +6,7 @@ use flashlane_engine::{NONE, Time};
 
 use super::{Device, context};
 use crate::flash::{ArrayEnd, DiePlace, Next};
-use crate::transaction::{Op, Source};
+use crate::transaction::{Op, Place, Source};
 
 impl Device {
     /// Sends the command in `self.batch` to a die. The channel must be free. With `interrupt`, the
@@ -14,6 +14,7 @@ impl Device {
     pub(crate) fn issue(&mut self, die: u32, interrupt: bool) {
         for &id in &self.batch {
             let tr = &self.transactions[id];
+            assert_eq!(tr.place, Place::Queue, "a transaction leaves its queue once");
             if tr.op == Op::Program {
                 self.ftl.program_sent(tr.ppa);
             }
@@ -30,6 +31,7 @@ impl Device {
     #[inline(always)]
     pub(crate) fn issue_page(&mut self, at: DiePlace, id: u32, lone: bool) {
         let tr = &mut self.transactions[id];
+        assert!(tr.place == Place::Queue, "a transaction leaves its queue once");
         let waited = tr.goes_to_die(self.now);
         tr.sibling = NONE;
         let (op, flow, ppa) = (tr.op, tr.flow, tr.ppa);
