@@ -309,7 +309,7 @@ impl Flash {
         if let Some(die) = state.copybacks.pop_front() {
             return Next::Copyback(die);
         }
-        assert!(state.unawaited.is_none(), "what was on the bus is over");
+        debug_assert!(state.unawaited.is_none(), "what was on the bus is over");
         let data_waits = state.data_waits();
         if !data_waits || (state.moved >= dies && !self.data_first) {
             Next::AnyCommand { data_waits }
