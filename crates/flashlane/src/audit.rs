@@ -12,6 +12,7 @@ use crate::transaction::Place;
 impl Device {
     /// Checks everything that must hold between two events.
     pub(crate) fn audit(&self) {
+        self.queue.audit();
         self.ftl.audit_pages(&self.layout);
         self.ftl.audit_mapping();
         self.audit_hybrid();
