@@ -1,7 +1,7 @@
 # The commands of the project.
 
 .PHONY: help demo fast quick test long tools test-rust test-python lint dependencies minimum-rust miri memcheck \
-    swarm bench bench-check bench-record docs site screenshots fuzz
+    swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
 
 help:
 	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
@@ -13,6 +13,7 @@ help:
 	@echo '             the committed ones; bench-record: measures all and keeps it in benches/)'
 	@echo 'make fast    the fastest program for this machine, built with a profile: target/profile-guided/flashlane'
 	@echo 'make swarm   random configurations that nobody chose, SWARM_SEEDS=10000 of them'
+	@echo 'make planted-faults  slips in the simulator, one at a time, that its assertions have to catch'
 	@echo 'make fuzz    coverage-guided fuzzing of all parsers, FUZZ_SECONDS=600 for each target'
 	@echo 'make docs    write docs/configuration.md and the output that pages show anew'
 	@echo 'make site    the documentation as a site, in out/site'
@@ -49,6 +50,11 @@ long: test swarm fuzz
 
 swarm:
 	scripts/swarm.sh $(SWARM_SEEDS)
+
+# Faults that are planted one at a time, each of which an assertion or an audit has to catch; for example
+# make planted-faults FAULTS='--part 1/4'.
+planted-faults:
+	cargo run -q -p flashlane-testing --bin planted-faults -- $(FAULTS)
 
 # Bans, licences and sources of the crates that the project depends on; what is allowed is in deny.toml.
 dependencies: target/python-env/bin/ruff

@@ -170,6 +170,18 @@ impl<E: Laned> EventQueue<E> {
         self.len() == 0
     }
 
+    /// Checks that every lane is in order and that its head is known, and so that no event is
+    /// overlooked.
+    pub fn audit(&self) {
+        let lanes = self.lanes.iter().map(Lane::audit);
+        let heads = lanes.chain([self.heap.audit().unwrap_or(never(UNORDERED))]);
+        for (lane, head) in heads.enumerate() {
+            let known = Key { time: self.times[lane], sequence: self.sequences[lane] };
+            assert_eq!(known, head, "the head of a lane is known");
+            assert!(head >= self.last, "no event is in the past");
+        }
+    }
+
     /// Has lanes use no more memory than they need now: those that were long once and are short may
     /// take more of the processor's cache than they must.
     pub fn fit(&mut self) {
@@ -334,6 +346,8 @@ mod tests {
             } else {
                 if rng.below(500) == 0 {
                     laned.fit();
+                    laned.audit();
+                    plain.audit();
                 }
                 let (got, expected) = (laned.pop(), plain.pop());
                 assert_eq!(got.map(|(t, e)| (t, e.1)), expected.map(|(t, e)| (t, e.1)));

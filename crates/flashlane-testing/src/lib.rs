@@ -5,6 +5,10 @@
 //! no way to skip a test, so such a test would pass without a word. Here it says so: [`skip`] and
 //! [`skip_part`] write one line to standard error, past the harness's capture of output, and append
 //! the line to the file that [`LIST`] names. `make test` prints that file.
+//!
+//! [`faults`] is the list of the faults that `make planted-faults` plants.
+
+pub mod faults;
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

@@ -1,15 +1,17 @@
 //! The full check of the model's state (`--check`). Every violation is a fault of the simulator.
 
 use crate::device::Device;
+use crate::host::HostFlow;
 use crate::transaction::Place;
 
 impl Device {
     /// Checks everything that must hold between two events.
     pub(crate) fn audit(&self) {
-        self.ftl.audit(&self.layout);
+        self.queue.audit();
+        self.ftl.audit(&self.layout, &self.transactions);
         self.cache.audit(&self.transactions);
-        self.scheduler.audit(&self.transactions, &self.ftl);
-        self.flash.audit_wanted();
+        self.scheduler.audit(&self.transactions, &self.ftl, &self.flash);
+        self.flash.audit(self.now, &self.transactions);
         let running = self.transactions.iter().filter(|(_, tr)| tr.place == Place::Die).count();
         assert_eq!(
             running,
@@ -17,14 +19,42 @@ impl Device {
             "every running transaction is on one die"
         );
         self.host.audit(self.requests.len());
+        self.audit_queue_pairs();
         if let Some(sata) = self.interface.sata() {
             sata.audit(self.requests.len());
         }
     }
 
+    /// Every request of an NVMe drive is behind its submission queue, or between its entry and its
+    /// completion.
+    fn audit_queue_pairs(&self) {
+        if self.interface.is_sata() {
+            return;
+        }
+        let nvme = self.interface.nvme();
+        for (index, flow) in self.host.flows().enumerate() {
+            let known = flow.behind_queue() + nvme.under_way(index);
+            assert_eq!(known, flow.outstanding(), "every request of flow {index} is somewhere");
+        }
+        nvme.audit(self.host.flows().map(HostFlow::entries));
+    }
+
+    /// Checks what must hold when no event is left, but requests are: they wait for what will never
+    /// come. This is no fault only where they wait for free blocks.
+    pub(crate) fn audit_stuck(&self) {
+        self.interface.nvme().audit_end();
+        self.flash.audit_stuck();
+        let awaits_flash = |id: u32| self.transactions.iter().any(|(_, tr)| tr.request == id);
+        self.cache.audit_stuck(&self.requests, awaits_flash);
+    }
+
     /// Checks what must hold when nothing is left to do.
     pub(crate) fn audit_end(&self) {
         self.host.audit_end();
+        self.interface.nvme().audit_end();
+        if let Some(sata) = self.interface.sata() {
+            sata.audit_end();
+        }
         if let Some((_, tr)) = self.transactions.iter().next() {
             let left = self.transactions.len();
             panic!("{left} transactions are left behind, the first of them: {tr:?}");

@@ -18,6 +18,15 @@ impl<E: Copy> Heap<E> {
         self.entries.len()
     }
 
+    /// Checks that nothing is above an earlier event. Returns the key of the first one.
+    pub(super) fn audit(&self) -> Option<Key> {
+        for (at, entry) in self.entries.iter().enumerate().skip(1) {
+            let above = self.entries[(at - 1) / 4].key;
+            assert!(above < entry.key, "no event of the heap is above an earlier one");
+        }
+        self.entries.first().map(|first| first.key)
+    }
+
     pub(super) fn push(&mut self, entry: Entry<E>) {
         let mut hole = self.entries.len();
         self.entries.push(entry);

@@ -3,17 +3,20 @@
 use flashlane_engine::Slab;
 
 use super::Cache;
+use crate::request::Request;
 use crate::transaction::{Op, Source, Transaction};
 
 impl Cache {
     /// Checks the counters of the cache.
     pub(crate) fn audit(&self, transactions: &Slab<Transaction>) {
         let mut under_way = vec![0; self.pools.len()];
+        let mut of_flow = vec![0; self.flushes.len()];
         let mut write_backs = Vec::new();
         for (id, tr) in transactions.iter() {
             if tr.source == Source::Cache && tr.op == Op::Program {
                 let pool = usize::from(tr.flow) % under_way.len();
                 under_way[pool] += u64::from(tr.counted_sectors);
+                of_flow[usize::from(tr.flow)] += 1;
                 assert!(tr.sectors() <= tr.counted_sectors, "trims only take sectors away");
                 write_backs.push(id);
             }
@@ -21,6 +24,9 @@ impl Cache {
         self.write_backs.audit(&write_backs, transactions);
         for (pool, under_way) in self.pools.iter().zip(under_way) {
             pool.audit(under_way);
+        }
+        for (flushes, under_way) in self.flushes.iter().zip(of_flow) {
+            assert_eq!(flushes.under_way(), under_way, "a flush waits for what is under way");
         }
         self.audit_slots();
     }
@@ -31,5 +37,16 @@ impl Cache {
             pool.audit_end();
         }
         assert!(self.dram.is_drained(), "no access waits for its turn");
+    }
+
+    /// Checks what must hold when nothing is left that could happen. `awaits_flash`: whether a
+    /// transaction belongs to the request.
+    pub(crate) fn audit_stuck(&self, requests: &Slab<Request>, awaits_flash: impl Fn(u32) -> bool) {
+        assert!(self.dram.is_drained(), "no access waits for its turn");
+        for (id, request) in requests.iter().filter(|(_, request)| request.pending > 0) {
+            let waits = self.pools.iter().any(|pool| pool.awaited_by(id))
+                || self.flushes.iter().any(|flushes| flushes.awaited_by(id));
+            assert!(waits || awaits_flash(id), "a request waits for something: {request:?}");
+        }
     }
 }

@@ -19,6 +19,16 @@ pub(super) struct Flushes {
 }
 
 impl Flushes {
+    /// Write-backs under way, for audits.
+    pub(super) fn under_way(&self) -> u64 {
+        self.epochs.iter().map(|epoch| u64::from(epoch.under_way)).sum()
+    }
+
+    /// A request waits for write-backs.
+    pub(super) fn awaited_by(&self, request: u32) -> bool {
+        self.epochs.iter().any(|epoch| epoch.request == Some(request))
+    }
+
     fn current(&mut self) -> &mut Epoch {
         if self.epochs.is_empty() {
             self.epochs.push_back(Epoch::default());

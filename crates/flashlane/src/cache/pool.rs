@@ -38,6 +38,11 @@ impl Pool {
         &mut self.waiting
     }
 
+    /// A write of a request waits for room.
+    pub(super) fn awaited_by(&self, request: u32) -> bool {
+        self.waiting.contains(&request)
+    }
+
     /// Another page may be accepted.
     #[inline]
     pub(super) fn is_open(&self) -> bool {

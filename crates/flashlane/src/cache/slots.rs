@@ -238,7 +238,9 @@ impl Slots {
         self.free.push(at);
         let Slot { flow, state, .. } = self.slots[at as usize];
         if state == SlotState::Dirty {
-            self.dirty[usize::from(flow)] -= 1;
+            let changed = &mut self.dirty[usize::from(flow)];
+            assert!(*changed > 0, "a changed page was counted");
+            *changed -= 1;
         }
         // The next one to go is at hand where this one was the oldest.
         if let Some(next) = self.slots.get(self.oldest as usize) {
@@ -253,7 +255,9 @@ impl Slots {
         let at = self.index.get(lpa).expect("the page is cached");
         let slot = &mut self.slots[at as usize];
         if slot.state == SlotState::Dirty {
-            self.dirty[usize::from(slot.flow)] -= 1;
+            let changed = &mut self.dirty[usize::from(slot.flow)];
+            assert!(*changed > 0, "a changed page was counted");
+            *changed -= 1;
         }
         slot.state = SlotState::WriteBack;
         *slot

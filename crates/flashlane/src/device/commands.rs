@@ -6,7 +6,7 @@ use flashlane_engine::{NONE, Time};
 
 use super::{Device, context, moment};
 use crate::flash::{ArrayEnd, DiePlace, Next};
-use crate::transaction::{Op, Source};
+use crate::transaction::{Op, Place, Source};
 
 impl Device {
     /// Sends the command that the scheduler formed, of several pages or one that interrupts
@@ -16,6 +16,7 @@ impl Device {
     pub(super) fn issue(&mut self, at: DiePlace, interrupts: bool) {
         for &id in &self.scheduler.command().pages {
             let tr = &self.transactions[id];
+            assert_eq!(tr.place, Place::Queue, "a transaction leaves its queue once");
             match tr.op {
                 Op::Read => {}
                 Op::Program => self.ftl.program_sent(tr.ppa),
@@ -40,6 +41,7 @@ impl Device {
     #[inline(always)]
     pub(super) fn issue_page(&mut self, at: DiePlace, id: u32, lone: bool) {
         let tr = &mut self.transactions[id];
+        assert!(tr.place == Place::Queue, "a transaction leaves its queue once");
         let waited = tr.goes_to_die(self.now);
         tr.sibling = NONE;
         let (op, flow, ppa) = (tr.op, tr.flow, tr.ppa);

@@ -219,12 +219,17 @@ impl Device {
     pub(crate) fn end(&mut self) -> Result<(), Error> {
         self.settle_window();
         if !self.requests.is_empty() {
+            if self.check {
+                self.audit();
+            }
+            self.audit_stuck();
             return Err(self.stuck("nothing is left that could move them"));
         }
         if self.check {
             self.audit();
             self.audit_end();
         }
+        self.recorder.audit_end();
         Ok(())
     }
 

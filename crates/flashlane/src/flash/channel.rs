@@ -32,7 +32,7 @@ struct Sensing {
 
 /// A page of read data that waits in the register of its die.
 #[derive(Clone, Copy, Debug, Default)]
-struct Ready {
+pub(super) struct Ready {
     /// The smaller goes first. Unit: pages of read data that the channel has moved.
     turn: u64,
     /// The transaction.
@@ -57,9 +57,9 @@ pub(crate) struct Channel {
     /// The read data on the bus, or `NONE`.
     pub(super) moving: u32,
     /// Read data that waits: mapping, user, collection; each in order of its turns.
-    waiting: [Ring<Ready>; 3],
+    pub(super) waiting: [Ring<Ready>; 3],
     /// Pages of it.
-    pages_waiting: u32,
+    pub(super) pages_waiting: u32,
     /// Pages of read data moved so far.
     moved_in_all: u64,
     /// By so many pages a class of read data goes before the next one. Unit: pages.

@@ -174,7 +174,9 @@ impl Flash {
     /// A program or an erase has ended: the die is idle, unless what it sets free is offered at
     /// once.
     pub(crate) fn change_ends(&mut self, cx: &mut Context<'_>, die: u32) {
-        let channel = u32::from(self.dies[die as usize].channel);
+        let state = &self.dies[die as usize];
+        assert_eq!(state.until, cx.now, "an operation ends when its time is over");
+        let channel = u32::from(state.channel);
         self.look_at_sensing(cx, channel);
         self.die_stops(die, cx.now, cx.transactions);
         if !self.scan_at_once {

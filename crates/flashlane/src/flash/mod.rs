@@ -8,6 +8,7 @@
 //! Source: MQSim (FAST'18) section 4.1; ONFI NV-DDR2.
 
 mod accounts;
+mod audit;
 mod channel;
 mod command;
 pub(crate) mod config;

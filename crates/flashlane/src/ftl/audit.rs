@@ -1,24 +1,33 @@
 //! The state of the translation layer, checked with `--check`.
 
-use flashlane_engine::NONE;
+use flashlane_engine::{NONE, Slab};
 
+use super::blocks::BlockState;
 use super::{Ftl, Layer};
 use crate::layout::Layout;
+use crate::transaction::{Op, Place, Source, Transaction};
 
 impl Ftl {
     /// Checks everything that must hold between two events.
-    pub(crate) fn audit(&self, layout: &Layout) {
+    pub(crate) fn audit(&self, layout: &Layout, transactions: &Slab<Transaction>) {
+        self.audit_tables(layout);
+        self.audit_work(transactions);
+        self.audit_chips(transactions);
+        assert!(self.outcomes.is_empty(), "what happened is handed on");
+    }
+
+    /// Checks what is kept of pages and blocks.
+    pub(super) fn audit_tables(&self, layout: &Layout) {
         self.audit_pages(layout);
         self.audit_mapping();
         self.audit_hybrid();
         if let Some(sets) = &self.sets {
             sets.audit(&self.blocks);
         }
-        assert!(self.outcomes.is_empty(), "what happened is handed on");
     }
 
     /// L2P and P2L agree; valid counters equal what the tables say; blocks add up.
-    pub(super) fn audit_pages(&self, layout: &Layout) {
+    fn audit_pages(&self, layout: &Layout) {
         if matches!(self.layer, Layer::InPlace) {
             let used = self.blocks.planes.iter().filter(|plane| plane.programs > 0).count();
             assert_eq!(used, 0, "memory that is written in place has no blocks in use");
@@ -31,6 +40,7 @@ impl Ftl {
                 assert_eq!(pages.lpa(ppa), lpa, "L2P and P2L agree on logical page {lpa}");
             }
         }
+        self.audit_held_pages();
         let blocks = &self.blocks;
         for (index, space) in (0..).zip(&layout.flows) {
             let mut own = vec![self.sets.is_some(); layout.geometry.planes() as usize];
@@ -51,6 +61,74 @@ impl Ftl {
                 let range = first..first + blocks.pages_per_block();
                 range.filter(|&ppa| pages.lpa(ppa) != NONE).count() as u16
             });
+        }
+    }
+
+    /// What a physical page holds lies there: P2L agrees with L2P, or with the directory of
+    /// translation pages.
+    fn audit_held_pages(&self) {
+        let blocks = &self.blocks;
+        for block in (0..blocks.count() as u32).filter(|&block| blocks.block(block).valid > 0) {
+            let first = blocks.first_page(block);
+            let is_data = blocks.block(block).stream.is_data();
+            for ppa in first..first + blocks.pages_per_block() {
+                let held = self.pages.lpa(ppa);
+                if held != NONE && is_data {
+                    assert_eq!(self.pages.ppa(held), ppa, "P2L and L2P agree on page {ppa}");
+                } else if held != NONE {
+                    let table = self.mapping.as_ref().expect("translation pages exist");
+                    assert_eq!(table.on_flash(held), ppa, "P2L and directory agree on {ppa}");
+                }
+            }
+        }
+    }
+
+    /// Counts of blocks and planes are those of the transactions under way.
+    fn audit_work(&self, transactions: &Slab<Transaction>) {
+        if matches!(self.layer, Layer::InPlace) {
+            return;
+        }
+        let mut programs = vec![0; self.blocks.count()];
+        let mut reads = vec![0; self.blocks.count()];
+        let mut merges = 0;
+        for (_, tr) in transactions.iter() {
+            if tr.op == Op::Program && matches!(tr.place, Place::Queue | Place::Die) {
+                programs[self.blocks.block_of(tr.ppa) as usize] += 1;
+            }
+            if tr.holds_block {
+                reads[self.blocks.block_of(tr.ppa) as usize] += 1;
+            }
+            merges += usize::from(tr.place == Place::Merge && tr.source != Source::Mapping);
+        }
+        for (id, (&programs, reads)) in (0..).zip(programs.iter().zip(reads)) {
+            let block = self.blocks.block(id);
+            let unfinished = block.allocated - block.programmed;
+            assert_eq!(unfinished, programs, "programs of block {id} are under way");
+            assert_eq!(block.reads, reads, "reads of block {id} are counted");
+            let used = block.state != BlockState::Free || reads == 0;
+            assert!(used, "free block {id} is not read");
+        }
+        let of_plane = programs.chunks(programs.len() / self.blocks.planes.len());
+        for (plane, programs) in self.blocks.planes.iter().zip(of_plane) {
+            let under_way: u32 = programs.iter().map(|&count| u32::from(count)).sum();
+            assert_eq!(plane.programs, under_way, "programs of a plane are counted");
+        }
+        assert_eq!(self.partial.len(), merges, "pages whose old data is read are known");
+        self.audit_jobs(transactions);
+    }
+
+    /// Counts of chips are those of their planes.
+    fn audit_chips(&self, transactions: &Slab<Transaction>) {
+        if matches!(self.layer, Layer::InPlace) {
+            return;
+        }
+        let planes = || (0..).zip(&self.blocks.planes);
+        for (chip, &urgent) in self.urgent_planes.iter().enumerate() {
+            let known =
+                planes().filter(|(plane, state)| state.urgent && self.chip_of(*plane) == chip);
+            assert_eq!(known.count(), urgent as usize, "urgent planes of chip {chip}");
+            let unerased = self.unerased_of(transactions, |plane| self.chip_of(plane) == chip);
+            assert_eq!(self.unerased[chip] as usize, unerased, "awaited erases of chip {chip}");
         }
     }
 }

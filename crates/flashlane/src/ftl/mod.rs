@@ -336,6 +336,7 @@ impl Ftl {
         let block_id = self.blocks.block_of(ppa);
         let block = self.blocks.block_mut(block_id);
         block.programmed += 1;
+        assert!(block.programmed <= block.issued, "a page is programmed once");
         let programmed = u32::from(block.programmed);
         let state = &mut self.blocks.planes[plane as usize];
         state.programs -= 1;

@@ -26,6 +26,11 @@ impl PartialWrites {
         Self { in_queue, ..Self::default() }
     }
 
+    /// Pages whose old data is being read.
+    pub(super) fn len(&self) -> usize {
+        self.merging.len()
+    }
+
     /// They are placed and queued before the old data is read.
     #[inline]
     pub(super) fn in_queue(&self) -> bool {

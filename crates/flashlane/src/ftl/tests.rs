@@ -66,7 +66,7 @@ impl Stage {
     fn outcomes(&mut self) -> Vec<Outcome> {
         let outcomes = (0..).map_while(|at| self.ftl.outcome(at)).collect();
         self.ftl.outcomes_over();
-        self.ftl.audit(&self.layout);
+        self.ftl.audit(&self.layout, &self.transactions);
         outcomes
     }
 

@@ -65,6 +65,16 @@ impl HostFlow {
         self.done.requests().all()
     }
 
+    /// Requests that wait behind the submission queue.
+    pub(crate) fn behind_queue(&self) -> u64 {
+        self.backlog.len() as u64
+    }
+
+    /// Entries that were written to the submission queue so far.
+    pub(crate) fn entries(&self) -> u64 {
+        self.tail
+    }
+
     /// Requests that entered the host and are not complete.
     pub(crate) fn outstanding(&self) -> u64 {
         self.submitted - self.completed()
@@ -229,6 +239,8 @@ impl Host {
     pub(crate) fn audit(&self, outstanding: usize) {
         for flow in &self.flows {
             assert!(flow.completed() <= flow.submitted, "a request completes once");
+            assert!(flow.head <= flow.tail, "the device fetches what was submitted");
+            assert!(flow.tail - flow.head <= self.places, "a submission queue keeps its depth");
         }
         let known: u64 = self.flows.iter().map(HostFlow::outstanding).sum();
         assert_eq!(known, outstanding as u64, "outstanding requests are counted");

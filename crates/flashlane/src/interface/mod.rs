@@ -140,10 +140,15 @@ impl Interface {
             events.schedule_at(request.begun, request.place, Event::Begin { request: id });
             return false;
         }
-        request.begun = now;
         match &mut self.sata {
-            None => self.nvme.begin(request.flow),
-            Some(sata) => sata.begin(),
+            None => {
+                assert!(request.begun == now, "a command begins when its firmware is over");
+                self.nvme.begin(request.flow);
+            }
+            Some(sata) => {
+                request.begun = now;
+                sata.begin();
+            }
         }
         true
     }

@@ -206,6 +206,57 @@ impl Nvme {
         self.queues[flow].in_device
     }
 
+    /// Requests of a flow between their submission entry and the host's sight of their completion.
+    pub(crate) fn under_way(&self, flow: usize) -> u64 {
+        let queue = &self.queues[flow];
+        let unseen = u64::from(queue.unacknowledged) - queue.acknowledgements.len() as u64;
+        let held = queue.held.len() as u64;
+        queue.submission.len() as u64 + u64::from(queue.in_device) + held + unseen
+    }
+
+    /// Checks the counts, with `--check`. `entries`: how many were written to each submission queue
+    /// so far.
+    pub(crate) fn audit(&self, entries: impl Iterator<Item = u64>) {
+        let (mut before_firmware, mut in_device) = (0, 0);
+        for (flow, (queue, entries)) in self.queues.iter().zip(entries).enumerate() {
+            let waiting = queue.submission.len() as u64;
+            assert!(u64::from(queue.announced) <= waiting, "a doorbell announces an entry");
+            assert!(queue.in_device <= self.queue_fetch_size, "a queue keeps its fetch size");
+            let places = self.completion_places;
+            assert!(queue.unacknowledged <= places, "a completion queue keeps its depth");
+            let acknowledged = queue.acknowledgements.len();
+            assert!(acknowledged <= queue.unacknowledged as usize, "a place is freed once");
+            let ready = queue.announced > 0 && queue.in_device < self.queue_fetch_size;
+            assert_eq!(self.ready >> flow & 1 != 0, ready, "queues to fetch from are known");
+            let fetched = entries.checked_sub(waiting).expect("entries are fetched once");
+            before_firmware += fetched.checked_sub(queue.arrived).expect("an entry arrives once");
+            in_device += queue.in_device;
+        }
+        assert_eq!(
+            before_firmware,
+            u64::from(self.before_firmware),
+            "commands before the firmware are counted"
+        );
+        assert!(
+            self.before_firmware <= in_device,
+            "a command before the firmware is in the device"
+        );
+    }
+
+    /// Checks what must hold when nothing is left that could happen.
+    pub(crate) fn audit_end(&self) {
+        assert_eq!(self.before_firmware, 0, "the firmware sees every command");
+        for queue in &self.queues {
+            let announced = queue.announced as usize;
+            assert_eq!(announced, queue.submission.len(), "every entry is announced");
+            assert!(queue.held.is_empty(), "no completion is held back for ever");
+            let acknowledged = queue.acknowledgements.len();
+            assert_eq!(queue.unacknowledged as usize, acknowledged, "every completion arrives");
+            let full = queue.in_device == self.queue_fetch_size;
+            assert!(announced == 0 || full, "an announced entry is fetched");
+        }
+    }
+
     /// A flow has as many commands in the device as it may.
     pub(crate) fn is_full(&self, flow: u16) -> bool {
         self.queues[flow as usize].in_device == self.queue_fetch_size

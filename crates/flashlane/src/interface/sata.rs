@@ -216,6 +216,12 @@ impl Sata {
             assert!(known <= outstanding as u64, "a tag or a place in the queue per request");
         }
     }
+
+    /// Checks what must hold when every request is complete.
+    pub(crate) fn audit_end(&self) {
+        assert!(self.waiting.is_empty(), "no command waits for a tag");
+        assert!(self.freed_on_fetch || self.tags_taken() == 0, "every tag is freed");
+    }
 }
 
 #[cfg(test)]

@@ -171,6 +171,9 @@ impl Recorder {
             (&mut stages.firmware, request.begun - request.received),
             (&mut stages.transfer_out, now - request.served),
         ];
+        // None of the differences is negative.
+        let all = parts.iter().fold(0, |all, (_, part)| all | part.0);
+        assert!(all >> 63 == 0, "the stages of a request follow each other");
         for (sum, part) in parts {
             *sum += u128::from(part.0);
         }
@@ -242,6 +245,16 @@ impl Recorder {
         sums.wait += u128::from(tr.chain.total() - tr.chain.bus - tr.chain.array);
         sums.transfer += u128::from(tr.chain.bus);
         sums.execution += u128::from(tr.chain.array);
+    }
+}
+
+impl Recorder {
+    /// Checks what must hold when every request is complete.
+    pub(crate) fn audit_end(&self) {
+        self.window.audit_end();
+        for flow in &self.flows {
+            assert_eq!(flow.requests.all(), flow.completed(), "a request is counted once");
+        }
     }
 }
 

@@ -232,6 +232,11 @@ impl Window {
         self.counted == self.completed || now.saturating_sub(self.to) > tail
     }
 
+    /// Checks what must hold when every request is complete.
+    pub(crate) fn audit_end(&self) {
+        assert_eq!(self.completed, self.counted, "every request that counts completes once");
+    }
+
     /// No counted request has completed yet.
     pub(crate) fn is_burst(&self) -> bool {
         self.completed == 0

@@ -453,6 +453,10 @@ impl Queues {
 
     /// Every waiting transaction of a die, for audits.
     pub(crate) fn waiting(&self, die: u32) -> u32 {
+        for kind in (0..KINDS as u8).map(Kind) {
+            let empty = self.len(die, kind) == 0;
+            assert_eq!(self.is_empty(die, kind), empty, "queues that hold something are known");
+        }
         (0..KINDS as u8).map(|kind| self.len(die, Kind(kind))).sum()
     }
 }

@@ -111,7 +111,7 @@ impl Stage {
     }
 
     fn audit(&self) {
-        self.scheduler.audit(&self.transactions, &self.ftl);
+        self.scheduler.audit(&self.transactions, &self.ftl, &self.flash);
     }
 }
 

@@ -136,6 +136,7 @@ impl Run {
                 }
             }
             if self.drive.step_over() {
+                self.check_depths();
                 self.drive.look_around(&|drive| progress(self.tenants.progress(drive)))?;
             }
         }
@@ -146,10 +147,24 @@ impl Run {
         if let Some(recorder) = self.recorder.take() {
             recorder.end();
         }
-        self.drive.end()
+        self.drive.end()?;
+        let over = self.drive.recorder.window.generation_over(self.drive.now);
+        let stopped = self.tenants.flows.iter().all(|flow| flow.stopped);
+        assert!(over || stopped, "every flow ends before the run does");
+        Ok(())
     }
 
     /// The drive reports an arrival or a completion.
+    /// A closed loop has no more requests outstanding than its queue depth.
+    #[cold]
+    fn check_depths(&self) {
+        for (tenant, flow) in self.tenants.flows.iter().zip(self.drive.host.flows()) {
+            let depth = tenant.source.as_ref().and_then(|source| source.closed_loop());
+            let depth = depth.map_or(u64::MAX, u64::from);
+            assert!(flow.outstanding() <= depth, "a closed loop keeps its queue depth");
+        }
+    }
+
     #[inline(always)]
     fn note_report(&mut self) {
         if self.recorder.is_some() {

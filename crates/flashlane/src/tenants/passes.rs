@@ -62,6 +62,7 @@ impl Run {
         if self.drive.queue.is_empty() {
             return Ok(());
         }
+        self.drive.queue.audit();
         self.end_passes_in_pauses();
         let stopped = self.tenants.flows.iter().all(|flow| flow.stopped);
         let over = stopped || self.drive.recorder.window.generation_over(Time::MAX);

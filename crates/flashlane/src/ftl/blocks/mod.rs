@@ -211,6 +211,7 @@ impl Blocks {
     #[inline]
     pub(crate) fn invalidate_pages(&mut self, block: u32, count: u32) {
         let state = &mut self.blocks[block as usize];
+        assert!(u32::from(state.valid) >= count, "a page becomes invalid once");
         state.valid -= count as u16;
         self.valid[state.flow as usize] -= u64::from(count);
         if state.state == BlockState::Full {

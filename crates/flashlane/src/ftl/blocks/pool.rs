@@ -65,6 +65,7 @@ impl Blocks {
     pub(crate) fn put_empty_block(&mut self, block: u32) {
         let plane = self.plane_of(block);
         let erased = &mut self.blocks[block as usize];
+        assert_ne!(erased.state, BlockState::Free, "a block is freed once");
         assert_eq!(erased.valid, 0, "no block is erased with valid data");
         assert_eq!(erased.reads, 0, "no block is erased under a read");
         let erases = erased.erases;

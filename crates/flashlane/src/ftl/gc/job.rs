@@ -1,11 +1,11 @@
 //! A block in collection: its valid pages are read and programmed elsewhere, then it is erased.
 
-use flashlane_engine::NONE;
+use flashlane_engine::{NONE, Slab};
 
 use crate::context::Moment;
-use crate::ftl::blocks::Stream;
+use crate::ftl::blocks::{BlockState, Stream};
 use crate::ftl::{Ftl, Layer, Seen};
-use crate::transaction::{Op, Source, Transaction};
+use crate::transaction::{Op, Place, Source, Transaction};
 
 /// A block being emptied.
 #[derive(Clone, Copy, Debug, Default)]
@@ -227,5 +227,48 @@ impl Ftl {
             self.level_wear(ctx, tr.plane);
         }
         self.collect(ctx, tr.plane);
+    }
+}
+
+impl Ftl {
+    /// Checks the jobs of collection and what they have under way.
+    pub(in crate::ftl) fn audit_jobs(&self, transactions: &Slab<Transaction>) {
+        let mut jobs = vec![0; self.blocks.planes.len()];
+        for (id, job) in self.jobs.iter() {
+            let Job { block, moves, erasing, .. } = *job;
+            jobs[self.blocks.plane_of(block) as usize] += 1;
+            let state = self.blocks.block(block);
+            assert_eq!(state.state, BlockState::Collected, "block {block} has a job");
+            let own = |tr: &Transaction| tr.source == Source::Gc && tr.tag == id;
+            let own: Vec<Op> =
+                transactions.iter().filter(|(_, tr)| own(tr)).map(|(_, tr)| tr.op).collect();
+            let erases = own.iter().filter(|&&op| op == Op::Erase).count();
+            if !matches!(self.layer, Layer::Hybrid(_)) {
+                let moving = own.len() - erases;
+                assert_eq!(moving, moves as usize, "moves of block {block} are counted");
+                assert_eq!(erases, usize::from(erasing), "block {block} is erased once");
+                let awaited = moves > 0 || erasing || state.reads > 0 || !state.quiet();
+                assert!(awaited, "an empty block {block} is erased");
+            }
+        }
+        let counted = self.blocks.planes.iter().map(|plane| plane.jobs);
+        assert!(counted.eq(jobs), "jobs of a plane are counted");
+    }
+
+    /// Blocks of a chip whose erase has not been sent yet.
+    pub(in crate::ftl) fn unerased_of(
+        &self,
+        transactions: &Slab<Transaction>,
+        is_of_chip: impl Fn(u32) -> bool,
+    ) -> usize {
+        let erases = |at: Place| {
+            let of_chip = |tr: &Transaction| tr.op == Op::Erase && is_of_chip(tr.plane);
+            transactions.iter().filter(|(_, tr)| of_chip(tr) && tr.place == at).count()
+        };
+        if matches!(self.layer, Layer::Hybrid(_)) {
+            return erases(Place::Queue);
+        }
+        let plane = |job: &Job| self.blocks.plane_of(job.block);
+        self.jobs.iter().filter(|(_, job)| is_of_chip(plane(job))).count() - erases(Place::Die)
     }
 }

@@ -206,7 +206,7 @@ impl Ftl {
                 let Some(Sequential { block, .. }) = partition.sequential.take() else {
                     unreachable!("a partial merge is of the sequential log block")
                 };
-                debug_assert_eq!(block, merge.target);
+                assert_eq!(block, merge.target, "the log block is the new data block");
                 hybrid.partial_merges += 1;
                 hybrid.merges[plane as usize] = None;
             }

@@ -162,6 +162,7 @@ impl Untimed {
         if self.advance(self.dies.of(plane), u64::MAX) {
             return Ok(());
         }
+        self.audit_jobs();
         Err(Error::Stuck(format!(
             "the drive cannot take another page: plane {plane} has {} free blocks and none that \
              collection could empty",

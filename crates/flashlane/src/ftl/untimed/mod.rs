@@ -387,7 +387,7 @@ impl Untimed {
 
     /// Checks everything that must hold between two requests.
     pub(crate) fn audit(&self, layout: &Layout) {
-        self.ftl.audit(layout);
+        self.ftl.audit_tables(layout);
         self.cache.audit_slots();
         self.audit_jobs();
         assert!(self.write_backs.is_empty(), "every translation page is written back");

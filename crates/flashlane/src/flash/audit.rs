@@ -1,0 +1,53 @@
+//! The full check of the flash (`--check`).
+
+use flashlane_engine::{Ring, Slab, Time};
+
+use super::{DieState, Flash};
+use crate::transaction::Transaction;
+
+impl Flash {
+    /// Checks everything that must hold between two events.
+    pub(crate) fn audit(&self, now: Time, transactions: &Slab<Transaction>) {
+        self.audit_wanted();
+        for die in &self.dies {
+            assert_eq!(
+                die.holds_suspended,
+                die.suspended.is_some(),
+                "a suspended command is noted"
+            );
+            let idle = die.state == DieState::Idle;
+            assert!(!idle || die.suspended.is_none(), "an idle die resumes what it suspended");
+            let known = self.sets[die.chip as usize].idle >> die.die_in_chip & 1 != 0;
+            assert_eq!(idle, known, "idle dies are known");
+        }
+        for channel in &self.channels {
+            channel.audit();
+        }
+        // Two things at a time would take more time than has passed.
+        let most = |taken: Vec<u64>| taken.into_iter().max().unwrap_or(0);
+        assert!(
+            most(self.taken(now, transactions)) <= now.0,
+            "a channel moves one thing at a time"
+        );
+        assert!(most(self.busy_chips(now)) <= now.0, "a chip is busy once at a time");
+    }
+
+    /// Checks what must hold when nothing is left that could happen.
+    pub(crate) fn audit_stuck(&self) {
+        let idle = self.dies.iter().all(|die| die.state == DieState::Idle);
+        assert!(idle, "every operation of a die ends");
+    }
+
+    /// Something waits for a die.
+    pub(crate) fn is_awaited(&self, die: u32) -> bool {
+        let place = self.place_of(die);
+        self.sets[place.chip as usize].waiting >> place.die_in_chip & 1 != 0
+    }
+}
+
+impl super::Channel {
+    fn audit(&self) {
+        let waiting: usize = self.waiting.iter().map(Ring::len).sum();
+        assert_eq!(self.pages_waiting as usize, waiting, "read data that waits is counted");
+    }
+}
