@@ -1,13 +1,14 @@
 //! Compares the state of the cache with itself.
 
 use flashlane_engine::Slab;
+use flashlane_units::TransactionId;
 
 use super::Cache;
 use crate::transaction::{Op, Source, Transaction};
 
 impl Cache {
     /// Checks the counters of the cache.
-    pub(crate) fn audit(&self, transactions: &Slab<Transaction>) {
+    pub(crate) fn audit(&self, transactions: &Slab<TransactionId, Transaction>) {
         let mut under_way = vec![0; self.pools.len()];
         let mut write_backs = Vec::new();
         for (id, tr) in transactions.iter() {

@@ -248,6 +248,7 @@ impl Dram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_units::RequestId;
     use flashlane_units::{ByteSize, TransferRate};
 
     /// 100 MB/s, 13 ns for each of tRCD, tCL and tRP, rows and pages of 8 KiB.
@@ -311,9 +312,13 @@ mod tests {
     fn flows_take_turns() {
         let mut dram = sample(&CompatConfig::default(), 8, 2);
         for slot in 0..3 {
-            dram.push(0, &[piece(slot, 512)], Some(Event::DramDone { request: slot }));
+            dram.push(
+                0,
+                &[piece(slot, 512)],
+                Some(Event::DramDone { request: RequestId::new(slot) }),
+            );
         }
-        dram.push(1, &[piece(7, 512)], Some(Event::DramDone { request: 7 }));
+        dram.push(1, &[piece(7, 512)], Some(Event::DramDone { request: RequestId::new(7) }));
         let mut order = Vec::new();
         while let Some((started, _)) = dram.start(Time::ZERO) {
             order.extend(started.done);
@@ -321,7 +326,15 @@ mod tests {
             dram.turn_over();
         }
         let done = |request| Event::DramDone { request };
-        assert_eq!(order, [done(7), done(0), done(1), done(2)]);
+        assert_eq!(
+            order,
+            [
+                done(RequestId::new(7)),
+                done(RequestId::new(0)),
+                done(RequestId::new(1)),
+                done(RequestId::new(2))
+            ]
+        );
         assert!(dram.is_drained());
     }
 }

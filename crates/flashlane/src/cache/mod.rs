@@ -20,16 +20,16 @@ mod tests;
 mod warm;
 mod write_backs;
 
-use flashlane_engine::{Array, EventQueue, NONE, Slab, Time};
+use flashlane_engine::{Array, EventQueue, NONE, Time};
 
 use crate::compat::CompatConfig;
 use crate::event::Event;
 use crate::layout::Geometry;
-use crate::transaction::{Place, Transaction};
+use crate::transaction::{Place, Transaction, Transactions};
 use config::{CacheConfig, CacheMechanism, CacheMode};
 use dram::{Dram, Piece};
 pub(crate) use dram::{DramAccess, DramUse};
-use flashlane_units::Sharing;
+use flashlane_units::{RequestId, Sharing, TransactionId};
 use flush::Flushes;
 use hot::HotPages;
 use pool::Pool;
@@ -59,7 +59,7 @@ pub(crate) struct Cache {
     /// Changed pages that were evicted and are still in the memory.
     leaving: Vec<Piece>,
     /// The write-back of the last of these pages, which leads to the others; or [`NONE`].
-    last_leaving: u32,
+    last_leaving: TransactionId,
 }
 
 /// Pages of a flow that the cache was asked for.
@@ -121,7 +121,7 @@ impl Cache {
             asked: Array::of(Asked::default(), flows),
             pieces: Vec::new(),
             leaving: Vec::new(),
-            last_leaving: NONE,
+            last_leaving: TransactionId::NONE,
         }
     }
 
@@ -212,8 +212,8 @@ impl Cache {
 
     /// A changed page leaves the pool of a flow; `write` is its write-back, which starts when the
     /// page is out of the memory.
-    pub(crate) fn evict(&mut self, flow: u16, write: u32, transactions: &mut Slab<Transaction>) {
-        let tr = &mut transactions[write];
+    pub(crate) fn evict(&mut self, flow: u16, write: TransactionId, slab: &mut Transactions) {
+        let tr = &mut slab[write];
         let slot = self.slots(flow).remove(tr.lpa);
         tr.place = Place::Dram;
         tr.sibling = std::mem::replace(&mut self.last_leaving, write);
@@ -253,9 +253,9 @@ impl Cache {
     /// transaction `id`. They count as under way from now on.
     pub(crate) fn start_write_back(
         &mut self,
-        id: u32,
+        id: TransactionId,
         mask: u64,
-        transactions: &mut Slab<Transaction>,
+        transactions: &mut Transactions,
     ) {
         let tr = &mut transactions[id];
         let slot = self.slots(tr.flow).start_write_back(tr.lpa);
@@ -273,8 +273,8 @@ impl Cache {
     pub(crate) fn end_write_back(
         &mut self,
         tr: &Transaction,
-        transactions: &mut Slab<Transaction>,
-        over: &mut Vec<u32>,
+        transactions: &mut Transactions,
+        over: &mut Vec<RequestId>,
     ) {
         let drop = self.drops_written;
         self.write_backs.remove(tr, transactions);
@@ -285,13 +285,13 @@ impl Cache {
     }
 
     /// A write waits until there is room for all of its pages.
-    pub(crate) fn wait(&mut self, flow: u16, request: u32) {
+    pub(crate) fn wait(&mut self, flow: u16, request: RequestId) {
         self.pool(flow).waiting().push_back(request);
     }
 
     /// The write that has waited longest for room in the pool of a flow.
     #[inline]
-    pub(crate) fn longest_waiting(&mut self, flow: u16) -> Option<u32> {
+    pub(crate) fn longest_waiting(&mut self, flow: u16) -> Option<RequestId> {
         self.pool(flow).waiting().front().copied()
     }
 
@@ -307,23 +307,17 @@ impl Cache {
 
     /// A flush of everything that the flow has written so far. True if the request has to wait for
     /// write-backs; these tell when it is over.
-    pub(crate) fn flush(&mut self, flow: u16, request: u32) -> bool {
+    pub(crate) fn flush(&mut self, flow: u16, request: RequestId) -> bool {
         self.flushes[flow as usize].flush(request)
     }
 
     /// Trimmed sectors leave the cache, and the write-backs of the page that have no place on flash
     /// yet: these would bring them back. What is trimmed counts for the bound until its write-back
     /// is over.
-    pub(crate) fn trim(
-        &mut self,
-        flow: u16,
-        lpa: u32,
-        mask: u64,
-        transactions: &mut Slab<Transaction>,
-    ) {
+    pub(crate) fn trim(&mut self, flow: u16, lpa: u32, mask: u64, transactions: &mut Transactions) {
         self.slots(flow).trim(lpa, mask);
         let mut id = self.write_backs.first(lpa);
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &mut transactions[id];
             if tr.lpa == lpa && tr.ppa == NONE {
                 tr.set_mask(tr.mask() & !mask);
@@ -361,10 +355,10 @@ impl Cache {
         events: &mut EventQueue<Event>,
         flow: u16,
     ) -> Option<DramUse> {
-        if self.last_leaving == NONE {
+        if self.last_leaving == TransactionId::NONE {
             return None;
         }
-        let head = std::mem::replace(&mut self.last_leaving, NONE);
+        let head = std::mem::replace(&mut self.last_leaving, TransactionId::NONE);
         let done = Event::EvictionRead { transaction: head };
         let used = self.dram.ask(now, events, flow, &self.leaving, Some(done));
         self.leaving.clear();

@@ -1,6 +1,6 @@
 //! The stage by itself: a test does what the driver does with what the cache returns.
 
-use flashlane_units::ByteSize;
+use flashlane_units::{ByteSize, RequestId, TransactionId};
 
 use super::*;
 use crate::transaction::{Op, Source};
@@ -10,7 +10,7 @@ const PAGE: u64 = u64::MAX >> (64 - 8);
 /// A cache, and what the driver has of it.
 struct Stage {
     cache: Cache,
-    transactions: Slab<Transaction>,
+    transactions: Transactions,
     events: EventQueue<Event>,
     now: Time,
 }
@@ -33,7 +33,7 @@ impl Stage {
         let modes = vec![CacheMode::WriteRead; flows];
         Self {
             cache: Cache::new(&config, compat, &modes, geometry),
-            transactions: Slab::new(),
+            transactions: Transactions::new(),
             events: EventQueue::new(),
             now: Time::ZERO,
         }
@@ -50,7 +50,7 @@ impl Stage {
         Self::new(CacheConfig::default(), &CompatConfig::default(), slots, 1)
     }
 
-    fn write_back(&mut self, flow: u16, lpa: u32, mask: u64) -> u32 {
+    fn write_back(&mut self, flow: u16, lpa: u32, mask: u64) -> TransactionId {
         let mut tr = Transaction::new(Source::Cache, Op::Program, flow, 2, self.now);
         tr.lpa = lpa;
         let id = self.transactions.insert(tr);
@@ -61,7 +61,7 @@ impl Stage {
 
     /// The host writes sectors of a page. Returns the pages that are written back for it: the one
     /// that leaves, the one that goes at once.
-    fn write(&mut self, lpa: u32, mask: u64) -> (Option<u32>, Option<u32>) {
+    fn write(&mut self, lpa: u32, mask: u64) -> (Option<TransactionId>, Option<TransactionId>) {
         let leaves = match self.cache.make_room(0, lpa) {
             Room::Free => None,
             Room::Behind { flow, lpa } => {
@@ -78,23 +78,28 @@ impl Stage {
     }
 
     /// A write-back is on flash. Returns the flushes that are over.
-    fn on_flash(&mut self, id: u32) -> Vec<u32> {
+    fn on_flash(&mut self, id: TransactionId) -> Vec<u32> {
         let tr = self.transactions[id];
         self.transactions.remove(id);
         let mut over = Vec::new();
         self.cache.end_write_back(&tr, &mut self.transactions, &mut over);
         self.cache.audit(&self.transactions);
-        over
+        over.into_iter().map(RequestId::get).collect()
     }
 
     /// The page of a transaction, and the sectors of it.
-    fn page(&self, id: u32) -> (u32, u64) {
+    fn page(&self, id: TransactionId) -> (u32, u64) {
         (self.transactions[id].lpa, self.transactions[id].mask())
     }
 
     /// Starts the memory access that was put together; returns the event at its end.
     fn access(&mut self) -> Option<(Time, Event)> {
-        self.cache.access(self.now, &mut self.events, 0, Some(Event::DramDone { request: 7 }));
+        self.cache.access(
+            self.now,
+            &mut self.events,
+            0,
+            Some(Event::DramDone { request: RequestId::new(7) }),
+        );
         self.events.pop()
     }
 }
@@ -134,7 +139,7 @@ fn the_least_recently_used_page_leaves_first() {
     let out = stage.events.pop().map(|(_, event)| event);
     assert_eq!(out, Some(Event::EvictionRead { transaction: second }));
     assert_eq!(stage.transactions[second].sibling, first);
-    assert_eq!(stage.transactions[first].sibling, NONE);
+    assert_eq!(stage.transactions[first].sibling, TransactionId::NONE);
     assert!(stage.cache.read_evicted(stage.now, &mut stage.events, 0).is_none());
 }
 
@@ -170,15 +175,15 @@ fn the_bound_counts_the_sectors_under_way() {
         "the page that reaches the bound is accepted, the next one is not"
     );
     assert_eq!(stage.cache.longest_waiting(0), None);
-    stage.cache.wait(0, 70);
-    stage.cache.wait(0, 71);
+    stage.cache.wait(0, RequestId::new(70));
+    stage.cache.wait(0, RequestId::new(71));
     stage.on_flash(first.expect("goes at once"));
     assert!(!stage.cache.is_open(0));
     stage.on_flash(second.expect("goes at once"));
     assert!(stage.cache.is_open(0));
-    assert_eq!(stage.cache.longest_waiting(0), Some(70));
+    assert_eq!(stage.cache.longest_waiting(0), Some(RequestId::new(70)));
     stage.cache.wait_over(0);
-    assert_eq!(stage.cache.longest_waiting(0), Some(71));
+    assert_eq!(stage.cache.longest_waiting(0), Some(RequestId::new(71)));
     stage.cache.wait_over(0);
     stage.cache.audit_end();
 }
@@ -208,25 +213,25 @@ fn a_write_back_carries_its_write_alone_where_the_switch_says_so() {
 #[test]
 fn a_flush_waits_for_what_was_written_before() {
     let mut stage = Stage::late(8);
-    assert!(!stage.cache.flush(0, 90), "nothing to wait for");
+    assert!(!stage.cache.flush(0, RequestId::new(90)), "nothing to wait for");
     stage.write(1, PAGE);
     stage.write(2, PAGE);
     stage.cache.read(0, 1, PAGE);
     assert_eq!(stage.cache.changed_pages(0), [2, 1], "least recently used first");
-    let before: Vec<u32> = stage
+    let before: Vec<TransactionId> = stage
         .cache
         .changed_pages(0)
         .into_iter()
         .map(|lpa| stage.write_back(0, lpa, PAGE))
         .collect();
-    assert!(stage.cache.flush(0, 91));
+    assert!(stage.cache.flush(0, RequestId::new(91)));
     stage.write(3, PAGE);
     let after = stage.write_back(0, 3, PAGE);
-    assert!(stage.cache.flush(0, 92));
+    assert!(stage.cache.flush(0, RequestId::new(92)));
     assert_eq!(stage.on_flash(before[1]), [0; 0]);
     assert_eq!(stage.on_flash(after), [0; 0], "its own flush comes after the other one");
     assert_eq!(stage.on_flash(before[0]), [91, 92]);
-    assert!(!stage.cache.flush(0, 93));
+    assert!(!stage.cache.flush(0, RequestId::new(93)));
 }
 
 #[test]
@@ -264,7 +269,7 @@ fn pages_of_an_access_share_one_event() {
     stage.write(2, PAGE);
     assert!(stage.cache.has_access());
     let both = stage.access().expect("an event at the end");
-    assert_eq!(both.1, Event::DramDone { request: 7 });
+    assert_eq!(both.1, Event::DramDone { request: RequestId::new(7) });
     assert!(!stage.cache.has_access() && stage.events.pop().is_none());
     let mut alone = Stage::late(8);
     alone.write(1, PAGE);

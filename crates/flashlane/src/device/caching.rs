@@ -1,7 +1,7 @@
 //! Host data and the data cache: reads ask it first, writes end in it, and what it writes back goes
 //! to flash.
 
-use flashlane_engine::NONE;
+use flashlane_units::{RequestId, TransactionId};
 
 use super::Device;
 use crate::cache::{DramAccess, DramUse, Room};
@@ -12,7 +12,7 @@ use crate::transaction::{Op, Source, Transaction};
 impl Device {
     /// Pages of a read: what the cache has comes from its memory, the rest from flash.
     #[inline]
-    pub(crate) fn read_pages(&mut self, id: u32, flow: u16, sector: u64, sectors: u32) {
+    pub(crate) fn read_pages(&mut self, id: RequestId, flow: u16, sector: u64, sectors: u32) {
         let cached = !self.cache.is_off(flow);
         let mut parts = self.page_parts(flow, sector, sectors);
         while let Some(mut part) = parts.next(self.page_sectors.get()) {
@@ -31,13 +31,13 @@ impl Device {
 
     /// The memory access that has been put together, which a request waits for.
     #[inline]
-    fn access_dram(&mut self, id: u32) {
+    fn access_dram(&mut self, id: RequestId) {
         if self.cache.has_access() {
             self.access_for(id);
         }
     }
 
-    fn access_for(&mut self, id: u32) {
+    fn access_for(&mut self, id: RequestId) {
         self.requests[id].pending += 1;
         let flow = self.requests[id].flow;
         let done = Some(Event::DramDone { request: id });
@@ -87,13 +87,13 @@ impl Device {
     }
 
     /// A memory access of a request is over.
-    pub(super) fn on_dram_done(&mut self, id: u32) {
+    pub(super) fn on_dram_done(&mut self, id: RequestId) {
         let chain = self.cache_chain(id);
         self.part_done(id, &chain);
     }
 
     /// Pages of a write: into the cache as far as there is room, or straight to flash.
-    pub(crate) fn write_pages(&mut self, id: u32) {
+    pub(crate) fn write_pages(&mut self, id: RequestId) {
         let flow = self.requests[id].flow;
         if self.cache.takes_writes(flow) {
             // Held until every page is accepted.
@@ -113,7 +113,7 @@ impl Device {
     }
 
     /// Accepts pages of a write while the bound allows; true when all are accepted.
-    fn accept_pages(&mut self, id: u32) -> bool {
+    fn accept_pages(&mut self, id: RequestId) -> bool {
         let (flow, now) = (self.requests[id].flow, self.now);
         let count = self.page_count(id);
         while self.requests[id].next_page < count && self.cache.is_open(flow) {
@@ -151,7 +151,7 @@ impl Device {
     }
 
     /// Makes the write-back of the sectors in `mask` that the cache holds of a page of `owner`.
-    fn write_back(&mut self, owner: u16, lpa: u32, mask: u64) -> u32 {
+    fn write_back(&mut self, owner: u16, lpa: u32, mask: u64) -> TransactionId {
         // It is placed when its data is out of the memory.
         self.ftl.prefetch(owner, lpa);
         let write = (Source::Cache, Op::Program);
@@ -161,12 +161,12 @@ impl Device {
     }
 
     /// Evicted pages are out of the memory: the write-backs from `head` on go to flash.
-    pub(super) fn on_eviction_read(&mut self, head: u32) {
+    pub(super) fn on_eviction_read(&mut self, head: TransactionId) {
         let now = self.now;
         let mut id = head;
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &mut self.transactions[id];
-            let next = std::mem::replace(&mut tr.sibling, NONE);
+            let next = std::mem::replace(&mut tr.sibling, TransactionId::NONE);
             let read = tr.lap(now);
             tr.chain.cache += read;
             self.translate(id);
@@ -220,7 +220,7 @@ impl Device {
     }
 
     /// Everything acknowledged so far goes to flash; the request waits for it.
-    pub(crate) fn flush(&mut self, id: u32) {
+    pub(crate) fn flush(&mut self, id: RequestId) {
         let flow = self.requests[id].flow;
         for lpa in self.cache.changed_pages(flow) {
             let write = self.write_back(flow, lpa, u64::MAX);
@@ -232,7 +232,7 @@ impl Device {
     }
 
     /// A chain that spent all its time in the cache.
-    fn cache_chain(&self, id: u32) -> Chain {
+    fn cache_chain(&self, id: RequestId) -> Chain {
         Chain { cache: (self.now - self.requests[id].begun).0, ..Chain::default() }
     }
 }

@@ -5,6 +5,7 @@ use super::{Device, moment};
 use crate::flash::DiePlace;
 use crate::scheduler::{Look, Surroundings};
 use flashlane_engine::Time;
+use flashlane_units::TransactionId;
 
 /// What the scheduler gets with a call.
 macro_rules! surroundings {
@@ -22,7 +23,7 @@ macro_rules! surroundings {
 impl Device {
     /// A transaction is ready for the flash.
     #[inline]
-    pub(super) fn enlist(&mut self, id: u32) {
+    pub(super) fn enlist(&mut self, id: TransactionId) {
         if !self.scheduler.keep_lone(id) {
             self.scheduler.enlist(surroundings!(self), id);
         }
@@ -35,7 +36,7 @@ impl Device {
     }
 
     /// The old data of a queued write are here.
-    pub(super) fn unblock(&mut self, id: u32) {
+    pub(super) fn unblock(&mut self, id: TransactionId) {
         self.scheduler.unblocked(surroundings!(self), id);
     }
 
@@ -47,7 +48,7 @@ impl Device {
 
     /// A transaction is over the bus or out of the array.
     #[inline]
-    pub(super) fn tell_policy(&mut self, id: u32) {
+    pub(super) fn tell_policy(&mut self, id: TransactionId) {
         self.scheduler.completed(surroundings!(self), id);
     }
 

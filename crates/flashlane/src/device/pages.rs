@@ -1,6 +1,7 @@
 //! The pages of a request.
 
 use super::Device;
+use flashlane_units::RequestId;
 
 /// One page of a request: logical page and the sectors of it.
 pub(crate) struct PagePart {
@@ -46,7 +47,7 @@ impl Device {
 
     /// Number of pages that a request touches.
     #[inline]
-    pub(crate) fn page_count(&self, id: u32) -> u32 {
+    pub(crate) fn page_count(&self, id: RequestId) -> u32 {
         let request = &self.requests[id];
         if request.sectors == 0 {
             return 0;
@@ -58,7 +59,7 @@ impl Device {
 
     /// The `index`th page of a request.
     #[inline]
-    pub(crate) fn page_part(&self, id: u32, index: u32) -> PagePart {
+    pub(crate) fn page_part(&self, id: RequestId, index: u32) -> PagePart {
         let request = &self.requests[id];
         let page = self.page_sectors.divide_long(request.sector) + u64::from(index);
         let first_of_page = page * u64::from(self.page_sectors.get());

@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::host::Submission;
 use crate::request::{Chain, Request};
 use crate::workload::Planned;
-use flashlane_units::RequestOp;
+use flashlane_units::{RequestId, RequestOp, SubmissionId};
 
 impl Device {
     /// Has a request arrive at `at`, which must not be in the past.
@@ -19,7 +19,7 @@ impl Device {
 
     /// A request arrives. Returns its flow.
     #[inline]
-    pub(super) fn on_arrival(&mut self, submission: u32) -> u16 {
+    pub(super) fn on_arrival(&mut self, submission: SubmissionId) -> u16 {
         let Submission { flow, planned, cookie } = self.host.arrive(submission);
         if self.host.is_full(self.requests.len()) {
             let why = format!("the drive cannot keep up with the load, flow {flow} the latest");
@@ -86,7 +86,7 @@ impl Device {
     }
 
     /// Firmware is done: the command is cut into page transactions.
-    pub(super) fn on_begin(&mut self, id: u32) {
+    pub(super) fn on_begin(&mut self, id: RequestId) {
         self.answer();
         let request = &mut self.requests[id];
         if !self.interface.begin(self.now, &mut self.queue, id, request) {
@@ -111,13 +111,13 @@ impl Device {
     }
 
     /// One part of the device work of a request is done; the chain that ends last counts.
-    pub(crate) fn part_done(&mut self, id: u32, chain: &Chain) {
+    pub(crate) fn part_done(&mut self, id: RequestId, chain: &Chain) {
         self.end_part(id, chain);
     }
 
     /// The same as a part of the caller.
     #[inline(always)]
-    pub(crate) fn end_part(&mut self, id: u32, chain: &Chain) {
+    pub(crate) fn end_part(&mut self, id: RequestId, chain: &Chain) {
         let now = self.now;
         let request = &mut self.requests[id];
         if request.end_part(now, chain) {
@@ -133,7 +133,7 @@ impl Device {
 
     /// The host sees a completion: the request is over. Returns its flow.
     #[inline(always)]
-    pub(super) fn retire(&mut self, id: u32) -> u16 {
+    pub(super) fn retire(&mut self, id: RequestId) -> u16 {
         let now = self.now;
         let request = &self.requests[id];
         let flow = request.flow;

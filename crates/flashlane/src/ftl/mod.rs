@@ -34,6 +34,7 @@ mod wear;
 mod writes;
 
 use flashlane_engine::{Array, Divisor, Lists, Rng, Slab, Time};
+use flashlane_units::{JobId, TransactionId};
 
 use crate::context::Moment;
 use crate::layout::Layout;
@@ -84,7 +85,7 @@ pub(crate) struct Ftl {
     allocator: Allocator,
     /// Sets of chips that change; `None` for policies that decide nothing during the run.
     sets: Option<Box<dyn MovingSets>>,
-    jobs: Slab<Job>,
+    jobs: Slab<JobId, Job>,
     planes_per_chip: Divisor,
     /// Planes of each chip that are short of free blocks.
     urgent_planes: Array<u32>,
@@ -92,7 +93,7 @@ pub(crate) struct Ftl {
     unerased: Array<u32>,
     partial: PartialWrites,
     /// Reads of pages that are not programmed yet, by physical page, oldest first.
-    unprogrammed: Lists,
+    unprogrammed: Lists<TransactionId>,
     unwritten_reads_flash: bool,
     /// A read of a never-written page gives it a place, as a write would, without a program.
     unwritten_reads_allocate: bool,
@@ -217,13 +218,13 @@ impl Ftl {
 
     /// A transaction waits for its die from now on.
     #[inline]
-    fn ready(&mut self, transaction: u32) {
+    fn ready(&mut self, transaction: TransactionId) {
         self.outcomes.push(Outcome::Ready { transaction });
     }
 
     /// The same for a transaction that is not in any place.
     #[inline]
-    fn schedule(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    fn schedule(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         ctx.transactions[id].place = Place::Queue;
         self.ready(id);
     }
@@ -259,7 +260,7 @@ impl Ftl {
         op: Op,
         flow: u16,
         lpa: u32,
-    ) -> u32 {
+    ) -> TransactionId {
         let tr = self.transaction(ctx.now, (source, op), flow, lpa);
         ctx.transactions.insert(tr)
     }
@@ -319,14 +320,14 @@ impl Ftl {
     }
 
     /// A page of the host, or of its data cache, is on flash.
-    pub(crate) fn host_page_programmed(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn host_page_programmed(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         self.flows[ctx.transactions[id].flow as usize].host_programs += 1;
         self.programmed(ctx, id);
     }
 
     /// A program of the layer's own, or of the host, is out of the array: readers of the page may
     /// go, and the block may be ready for collection.
-    pub(crate) fn programmed(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn programmed(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }

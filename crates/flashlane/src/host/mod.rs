@@ -11,6 +11,7 @@
 pub(crate) mod counts;
 
 use flashlane_engine::{Array, Ring, Slab, Time};
+use flashlane_units::{RequestId, SubmissionId};
 
 use crate::layout::SECTOR_BYTES;
 use crate::request::Request;
@@ -28,7 +29,7 @@ const OUTSTANDING_MAX: usize = 1 << 24;
 #[derive(Clone)]
 pub(crate) struct HostFlow {
     /// Requests that wait for room in the submission queue.
-    backlog: Ring<u32>,
+    backlog: Ring<RequestId>,
     /// Entries written and entries known to be fetched.
     tail: u64,
     head: u64,
@@ -115,7 +116,7 @@ pub(crate) struct Host {
     /// Entries that a submission queue may hold.
     places: u64,
     /// Requests that have not arrived yet.
-    upcoming: Slab<Submission>,
+    upcoming: Slab<SubmissionId, Submission>,
     /// [`OUTSTANDING_MAX`] but in tests.
     outstanding_max: usize,
 }
@@ -138,13 +139,13 @@ impl Host {
     }
 
     /// Keeps a request until its arrival; returns the handle of the submission.
-    pub(crate) fn plan(&mut self, submission: Submission) -> u32 {
+    pub(crate) fn plan(&mut self, submission: Submission) -> SubmissionId {
         self.upcoming.insert(submission)
     }
 
     /// The request of a submission arrives.
     #[inline]
-    pub(crate) fn arrive(&mut self, submission: u32) -> Submission {
+    pub(crate) fn arrive(&mut self, submission: SubmissionId) -> Submission {
         let arrived = self.upcoming[submission];
         self.upcoming.remove(submission);
         arrived
@@ -181,7 +182,7 @@ impl Host {
     /// A request of the flow enters the host. True: it has an entry in the submission queue. False:
     /// the queue is full, and the request waits behind it.
     #[inline(always)]
-    pub(crate) fn enter_queue(&mut self, flow: u16, id: u32) -> bool {
+    pub(crate) fn enter_queue(&mut self, flow: u16, id: RequestId) -> bool {
         let places = self.places;
         let host = &mut self.flows[flow as usize];
         host.submitted += 1;
@@ -197,7 +198,7 @@ impl Host {
     /// The device has fetched the first `fetched` entries of the flow. If there is room now, the
     /// oldest request that waits gets an entry, and is returned.
     #[inline(always)]
-    pub(crate) fn next_entry(&mut self, flow: u16, fetched: u64) -> Option<u32> {
+    pub(crate) fn next_entry(&mut self, flow: u16, fetched: u64) -> Option<RequestId> {
         let places = self.places;
         let host = &mut self.flows[flow as usize];
         host.head = fetched;
@@ -259,27 +260,30 @@ mod tests {
     #[test]
     fn a_queue_holds_one_entry_less_than_its_depth_and_the_rest_waits_in_order() {
         let mut host = Host::new(4, 2);
-        assert_eq!([10, 11, 12].map(|id| host.enter_queue(0, id)), [true; 3]);
-        assert_eq!([13, 14].map(|id| host.enter_queue(0, id)), [false; 2]);
-        assert!(host.enter_queue(1, 20), "flows have queues of their own");
+        assert_eq!([10, 11, 12].map(|id| host.enter_queue(0, RequestId::new(id))), [true; 3]);
+        assert_eq!([13, 14].map(|id| host.enter_queue(0, RequestId::new(id))), [false; 2]);
+        assert!(host.enter_queue(1, RequestId::new(20)), "flows have queues of their own");
         assert_eq!(host.next_entry(0, 0), None, "nothing has been fetched");
-        assert_eq!(host.next_entry(0, 1), Some(13));
+        assert_eq!(host.next_entry(0, 1), Some(RequestId::new(13)));
         assert_eq!(host.next_entry(0, 1), None);
         // There is room, but requests that came first go first.
-        assert!(!host.enter_queue(0, 15));
-        assert_eq!(host.next_entry(0, 3), Some(14));
-        assert_eq!(host.next_entry(0, 3), Some(15));
+        assert!(!host.enter_queue(0, RequestId::new(15)));
+        assert_eq!(host.next_entry(0, 3), Some(RequestId::new(14)));
+        assert_eq!(host.next_entry(0, 3), Some(RequestId::new(15)));
         assert_eq!(host.next_entry(0, 3), None);
-        assert!(!host.enter_queue(0, 16), "three entries are fetched, three are not");
-        assert_eq!(host.next_entry(0, 6), Some(16));
-        assert!(host.enter_queue(0, 17), "none waits");
+        assert!(
+            !host.enter_queue(0, RequestId::new(16)),
+            "three entries are fetched, three are not"
+        );
+        assert_eq!(host.next_entry(0, 6), Some(RequestId::new(16)));
+        assert!(host.enter_queue(0, RequestId::new(17)), "none waits");
     }
 
     #[test]
     fn requests_are_counted_from_entry_to_completion() {
         let mut host = Host::new(4, 1);
         host.enter(0);
-        host.enter_queue(0, 1);
+        host.enter_queue(0, RequestId::new(1));
         host.complete(&request(0), Time(5));
         host.audit(1);
         let flow = host.flows().next().expect("a flow");
@@ -293,9 +297,9 @@ mod tests {
     #[test]
     fn a_flow_is_idle_with_work_outstanding_and_no_completion_for_long() {
         let mut host = Host::new(4, 3);
-        host.enter_queue(1, 0);
-        host.enter_queue(2, 1);
-        host.enter_queue(2, 2);
+        host.enter_queue(1, RequestId::new(0));
+        host.enter_queue(2, RequestId::new(1));
+        host.enter_queue(2, RequestId::new(2));
         let idle = |host: &Host, now: Time| host.idle_flows(now).collect::<Vec<_>>();
         assert_eq!(idle(&host, STARVATION), [0; 0]);
         let late = STARVATION + Time(1);

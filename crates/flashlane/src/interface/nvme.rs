@@ -5,6 +5,7 @@
 //! Source: MQSim (FAST'18) sections 4.1 and 6.1; NVMe base specification.
 
 use flashlane_engine::{Array, EventQueue, Ring, Time};
+use flashlane_units::RequestId;
 
 use super::arbitration::{self, Arbiter};
 use super::config::InterfaceConfig;
@@ -19,13 +20,13 @@ const SETTLED_TOGETHER: usize = 32;
 #[derive(Clone, Debug)]
 struct DeviceQueue {
     /// Submission entries in host memory, oldest first.
-    submission: Ring<u32>,
+    submission: Ring<RequestId>,
     /// Entries announced by doorbells and not fetched yet.
     announced: u32,
     /// Commands between the start of their fetch and the end of their service.
     in_device: u32,
     /// Served commands that wait for room in the completion queue.
-    held: Ring<u32>,
+    held: Ring<RequestId>,
     /// Completion entries sent whose place is not known to be free again; there may be fewer.
     unacknowledged: u32,
     /// When the doorbells arrive that free places of the completion queue.
@@ -105,7 +106,7 @@ impl Nvme {
 
     /// The host wrote a submission entry.
     #[inline(always)]
-    pub(crate) fn submit(&mut self, flow: u16, id: u32) {
+    pub(crate) fn submit(&mut self, flow: u16, id: RequestId) {
         self.queues[flow as usize].submission.push_back(id);
     }
 
@@ -124,7 +125,7 @@ impl Nvme {
     /// The request whose entry is fetched next, in the order of arbitration, while there is room
     /// before the firmware.
     #[inline]
-    pub(crate) fn next_fetch(&mut self) -> Option<u32> {
+    pub(crate) fn next_fetch(&mut self) -> Option<RequestId> {
         if self.ready == 0 || self.before_firmware >= self.fetch_ahead {
             return None;
         }
@@ -162,7 +163,7 @@ impl Nvme {
     }
 
     /// Holds a completion back until there is room in the completion queue.
-    pub(crate) fn hold(&mut self, events: &mut EventQueue<Event>, flow: u16, id: u32) {
+    pub(crate) fn hold(&mut self, events: &mut EventQueue<Event>, flow: u16, id: RequestId) {
         let queue = &mut self.queues[flow as usize];
         queue.held.push_back(id);
         if let Some(&at) = queue.acknowledgements.front() {
@@ -189,7 +190,7 @@ impl Nvme {
 
     /// Takes the oldest completion of the flow that was held back, if there is room for it now. Its
     /// place in the completion queue is taken.
-    pub(crate) fn next_held(&mut self, now: Time, flow: u16) -> Option<u32> {
+    pub(crate) fn next_held(&mut self, now: Time, flow: u16) -> Option<RequestId> {
         let places = self.completion_places;
         let queue = &mut self.queues[flow as usize];
         queue.settle(now);
@@ -222,7 +223,7 @@ mod tests {
     }
 
     /// Submits and announces entries.
-    fn announce(nvme: &mut Nvme, flow: u16, ids: &[u32]) {
+    fn announce(nvme: &mut Nvme, flow: u16, ids: &[RequestId]) {
         for &id in ids {
             nvme.submit(flow, id);
             nvme.on_doorbell(flow);
@@ -230,7 +231,7 @@ mod tests {
     }
 
     fn fetch_all(nvme: &mut Nvme) -> Vec<u32> {
-        std::iter::from_fn(|| nvme.next_fetch()).collect()
+        std::iter::from_fn(|| nvme.next_fetch().map(RequestId::get)).collect()
     }
 
     #[test]
@@ -240,10 +241,10 @@ mod tests {
             ..InterfaceConfig::default()
         };
         let mut nvme = nvme(&config, 3);
-        nvme.submit(1, 90);
+        nvme.submit(1, RequestId::new(90));
         assert!(!nvme.any_ready(), "no doorbell has arrived");
-        announce(&mut nvme, 0, &[1, 2, 3]);
-        announce(&mut nvme, 2, &[7, 8]);
+        announce(&mut nvme, 0, &[RequestId::new(1), RequestId::new(2), RequestId::new(3)]);
+        announce(&mut nvme, 2, &[RequestId::new(7), RequestId::new(8)]);
         assert_eq!(fetch_all(&mut nvme), [1, 7, 2, 8, 3]);
         nvme.on_doorbell(1);
         assert_eq!(fetch_all(&mut nvme), [90]);
@@ -254,7 +255,11 @@ mod tests {
     fn a_queue_has_at_most_so_many_commands_in_the_device() {
         let config = InterfaceConfig { queue_fetch_size: 2, ..InterfaceConfig::default() };
         let mut nvme = nvme(&config, 1);
-        announce(&mut nvme, 0, &[1, 2, 3, 4]);
+        announce(
+            &mut nvme,
+            0,
+            &[RequestId::new(1), RequestId::new(2), RequestId::new(3), RequestId::new(4)],
+        );
         assert_eq!(fetch_all(&mut nvme), [1, 2]);
         assert!(nvme.is_full(0) && !nvme.any_ready());
         nvme.begin(0);
@@ -268,7 +273,17 @@ mod tests {
     fn fetching_stops_with_so_many_commands_before_the_firmware() {
         let config = InterfaceConfig { fetch_ahead: 3, ..InterfaceConfig::default() };
         let mut nvme = nvme(&config, 2);
-        announce(&mut nvme, 0, &[1, 2, 3, 4, 5]);
+        announce(
+            &mut nvme,
+            0,
+            &[
+                RequestId::new(1),
+                RequestId::new(2),
+                RequestId::new(3),
+                RequestId::new(4),
+                RequestId::new(5),
+            ],
+        );
         assert_eq!(fetch_all(&mut nvme), [1, 2, 3]);
         assert!(nvme.any_ready());
         nvme.begin(0);
@@ -279,24 +294,28 @@ mod tests {
     fn completions_are_held_back_until_the_completion_queue_has_room() {
         let config = InterfaceConfig { queue_depth: 3, ..InterfaceConfig::default() };
         let (mut nvme, mut events) = (nvme(&config, 1), EventQueue::new());
-        announce(&mut nvme, 0, &[1, 2, 3, 4]);
+        announce(
+            &mut nvme,
+            0,
+            &[RequestId::new(1), RequestId::new(2), RequestId::new(3), RequestId::new(4)],
+        );
         fetch_all(&mut nvme);
         // Two places: the third and the fourth wait.
         assert!(nvme.serve(Time(10), 0));
         assert!(nvme.serve(Time(10), 0));
         for id in [3, 4] {
             assert!(!nvme.serve(Time(10), 0));
-            nvme.hold(&mut events, 0, id);
+            nvme.hold(&mut events, 0, RequestId::new(id));
         }
         assert!(events.is_empty(), "no doorbell is on its way");
         assert_eq!(nvme.acknowledge(&mut events, 0, Time(50)), 0, "none has begun");
         assert_eq!(events.pop(), Some((Time(50), Event::CompletionRoom { flow: 0 })));
         assert_eq!(nvme.next_held(Time(49), 0), None, "the doorbell has not arrived");
-        assert_eq!(nvme.next_held(Time(50), 0), Some(3));
+        assert_eq!(nvme.next_held(Time(50), 0), Some(RequestId::new(3)));
         assert_eq!(nvme.next_held(Time(50), 0), None);
         nvme.acknowledge(&mut events, 0, Time(60));
         nvme.acknowledge(&mut events, 0, Time(70));
-        assert_eq!(nvme.next_held(Time(70), 0), Some(4));
+        assert_eq!(nvme.next_held(Time(70), 0), Some(RequestId::new(4)));
         assert_eq!(nvme.next_held(Time(70), 0), None, "there is room, and none waits");
     }
 
@@ -304,15 +323,15 @@ mod tests {
     fn a_completion_that_is_held_is_looked_at_when_the_next_doorbell_arrives() {
         let config = InterfaceConfig { queue_depth: 2, ..InterfaceConfig::default() };
         let (mut nvme, mut events) = (nvme(&config, 1), EventQueue::new());
-        announce(&mut nvme, 0, &[1, 2]);
+        announce(&mut nvme, 0, &[RequestId::new(1), RequestId::new(2)]);
         fetch_all(&mut nvme);
         nvme.begin(0);
         assert!(nvme.serve(Time(10), 0));
         assert_eq!(nvme.acknowledge(&mut events, 0, Time(30)), 1, "one has begun");
         assert!(events.is_empty(), "none is held");
         assert!(!nvme.serve(Time(20), 0));
-        nvme.hold(&mut events, 0, 2);
+        nvme.hold(&mut events, 0, RequestId::new(2));
         assert_eq!(events.pop(), Some((Time(30), Event::CompletionRoom { flow: 0 })));
-        assert_eq!(nvme.next_held(Time(30), 0), Some(2));
+        assert_eq!(nvme.next_held(Time(30), 0), Some(RequestId::new(2)));
     }
 }

@@ -16,7 +16,8 @@ mod tests;
 pub(crate) mod view;
 mod visit;
 
-use flashlane_engine::{Array, EventQueue, NONE, Slab, Time};
+use flashlane_engine::{Array, EventQueue, Slab, Time};
+use flashlane_units::TransactionId;
 
 use crate::compat::CompatConfig;
 use crate::event::Event;
@@ -33,14 +34,14 @@ use view::View;
 pub(crate) use visit::Look;
 
 /// In the place of a handle: there were several.
-const SEVERAL: u32 = NONE - 1;
+const SEVERAL: TransactionId = TransactionId::new(u32::MAX - 1);
 
 /// What the scheduling unit gets with a call: it asks the translation layer, and tells the flash
 /// where work waits.
 pub(crate) struct Surroundings<'a> {
     pub(crate) now: Time,
     pub(crate) events: &'a mut EventQueue<Event>,
-    pub(crate) transactions: &'a mut Slab<Transaction>,
+    pub(crate) transactions: &'a mut Slab<TransactionId, Transaction>,
     pub(crate) ftl: &'a Ftl,
     pub(crate) flash: &'a mut Flash,
 }
@@ -71,17 +72,17 @@ pub(crate) struct Scheduler {
     due: bool,
     /// The only transaction that became ready in the current event, which is in no queue yet;
     /// `NONE` before there is one, `SEVERAL` when there were more.
-    lone: u32,
+    lone: TransactionId,
     /// What it is before there is one: `SEVERAL` where all go through their queues.
-    no_lone: u32,
+    no_lone: TransactionId,
     chips: Array<QueueAccount>,
     flows: Array<QueueAccount>,
     chips_per_channel: u32,
     planes_per_die: u32,
     /// The command being formed.
-    batch: Vec<u32>,
+    batch: Vec<TransactionId>,
     /// Migrations that turned out pointless while a command was formed.
-    cancelled: Vec<u32>,
+    cancelled: Vec<TransactionId>,
     one_die_per_dispatch: bool,
     ordered: bool,
     preemptible: bool,
@@ -109,7 +110,7 @@ impl Scheduler {
         let past_queues = policy.serves_what_waits()
             && !compat.one_die_per_dispatch
             && !compat.writes_wait_for_erases;
-        let no_lone = if past_queues { NONE } else { SEVERAL };
+        let no_lone = if past_queues { TransactionId::NONE } else { SEVERAL };
         Self {
             observes: policy.observes(),
             holds_back: policy.holds_back(),
@@ -196,9 +197,9 @@ impl Scheduler {
     /// A transaction is ready for the flash, and enters no queue yet if it is the first in the
     /// current event. False if it is not: then [`Scheduler::enlist`] it.
     #[inline(always)]
-    pub(crate) fn keep_lone(&mut self, id: u32) -> bool {
+    pub(crate) fn keep_lone(&mut self, id: TransactionId) -> bool {
         self.due = true;
-        let first = self.lone == NONE;
+        let first = self.lone == TransactionId::NONE;
         if first {
             self.lone = id;
         }
@@ -207,7 +208,7 @@ impl Scheduler {
 
     /// A transaction is ready for the flash: it enters its queue, after the one that came before.
     #[inline(never)]
-    pub(crate) fn enlist(&mut self, at: &mut Surroundings<'_>, id: u32) {
+    pub(crate) fn enlist(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
         debug_assert_eq!(at.transactions[id].mark, at.now, "the time in the queue begins");
         self.queue_lone(at);
         self.enter_queue(at, id);
@@ -224,12 +225,12 @@ impl Scheduler {
 
     /// Puts a transaction into its queue.
     #[inline]
-    fn enter_queue(&mut self, at: &mut Surroundings<'_>, id: u32) {
+    fn enter_queue(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
         let place = at.flash.place_of(at.flash.die_of(at.transactions[id].plane));
         self.enter_queue_at(at, id, place);
     }
 
-    fn enter_queue_at(&mut self, at: &mut Surroundings<'_>, id: u32, place: DiePlace) {
+    fn enter_queue_at(&mut self, at: &mut Surroundings<'_>, id: TransactionId, place: DiePlace) {
         let tr = &at.transactions[id];
         let flow = tr.flow;
         let interrupts = self.writes_interrupt || tr.op == Op::Read;
@@ -249,7 +250,7 @@ impl Scheduler {
 
     /// The only transaction that became ready in the current event, if it is in no queue yet.
     #[inline]
-    pub(crate) fn take_lone(&mut self) -> Option<u32> {
+    pub(crate) fn take_lone(&mut self) -> Option<TransactionId> {
         let lone = std::mem::replace(&mut self.lone, self.no_lone);
         (lone < SEVERAL).then_some(lone)
     }
@@ -258,7 +259,11 @@ impl Scheduler {
     /// die have nothing to do, it goes at once, as it would have by way of its queue: then its
     /// place is given. Else it enters its queue.
     #[inline(always)]
-    pub(crate) fn pass_lone(&mut self, at: &mut Surroundings<'_>, id: u32) -> Option<DiePlace> {
+    pub(crate) fn pass_lone(
+        &mut self,
+        at: &mut Surroundings<'_>,
+        id: TransactionId,
+    ) -> Option<DiePlace> {
         let tr = &at.transactions[id];
         let flow = tr.flow;
         let simple = tr.source != Source::Gc
@@ -364,7 +369,7 @@ impl Scheduler {
 
     /// The transactions of the command that was formed last.
     #[inline]
-    pub(crate) fn batch(&self) -> &[u32] {
+    pub(crate) fn batch(&self) -> &[TransactionId] {
         &self.batch
     }
 
@@ -375,7 +380,11 @@ impl Scheduler {
     }
 
     /// The next move of a page that was found pointless, which leaves its queue at the die.
-    pub(crate) fn take_cancelled(&mut self, at: &mut Surroundings<'_>, die: u32) -> Option<u32> {
+    pub(crate) fn take_cancelled(
+        &mut self,
+        at: &mut Surroundings<'_>,
+        die: u32,
+    ) -> Option<TransactionId> {
         let id = self.cancelled.pop()?;
         let Transaction { source, flow, mark, .. } = at.transactions[id];
         assert_eq!(source, Source::Gc, "only migrations are cancelled");
@@ -384,7 +393,7 @@ impl Scheduler {
     }
 
     /// The old data of a queued write are here.
-    pub(crate) fn unblocked(&mut self, at: &mut Surroundings<'_>, id: u32) {
+    pub(crate) fn unblocked(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
         let die = at.flash.die_of(at.transactions[id].plane);
         self.policy.unblocked(die);
         self.offer_at(at, at.flash.place_of(die));
@@ -392,7 +401,7 @@ impl Scheduler {
 
     /// A transaction is over the bus or out of the array.
     #[inline]
-    pub(crate) fn completed(&mut self, at: &Surroundings<'_>, id: u32) {
+    pub(crate) fn completed(&mut self, at: &Surroundings<'_>, id: TransactionId) {
         if self.observes {
             let tr = &at.transactions[id];
             let die = at.flash.die_of(tr.plane);
@@ -431,7 +440,7 @@ impl Scheduler {
     }
 
     /// Checks that every queued transaction is in one queue, and the state of the policy.
-    pub(crate) fn audit(&self, transactions: &Slab<Transaction>, ftl: &Ftl) {
+    pub(crate) fn audit(&self, transactions: &Slab<TransactionId, Transaction>, ftl: &Ftl) {
         let queued = transactions.iter().filter(|(_, tr)| tr.place == Place::Queue).count() as u32;
         let dies = 0..self.waiting.len() as u32;
         let waiting: u32 = dies.map(|die| self.policy.waiting(die)).sum();

@@ -8,6 +8,7 @@ mod pool;
 use std::ops::Range;
 
 use flashlane_engine::{Divisor, List, NONE};
+use flashlane_units::TransactionId;
 
 use crate::layout::Geometry;
 use frontiers::STREAMS;
@@ -107,7 +108,7 @@ pub(crate) struct Plane {
     /// Fewer free blocks than the hard threshold.
     pub(crate) urgent: bool,
     /// Writes that wait for a free block.
-    pub(crate) parked: List,
+    pub(crate) parked: List<TransactionId>,
     /// They are being tried again just now.
     pub(crate) unparking: bool,
     /// Programs queued or under way.

@@ -1,6 +1,7 @@
 //! Merges: log blocks become data blocks, page by page.
 
 use flashlane_engine::NONE;
+use flashlane_units::TransactionId;
 
 use super::{Sequential, Spot};
 use crate::context::Moment;
@@ -148,7 +149,7 @@ impl Ftl {
     }
 
     /// The page to copy is in the controller, unless the host wrote it again meanwhile.
-    pub(crate) fn merge_read_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn merge_read_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         let now = ctx.now;
         let tr = ctx.transactions[id];
         let plane = tr.plane;
@@ -170,7 +171,7 @@ impl Ftl {
     }
 
     /// The page has another place now: look again.
-    pub(crate) fn merge_read_cancelled(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn merge_read_cancelled(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         self.release_block(ctx, id);
         let plane = ctx.transactions[id].plane;
         ctx.transactions.remove(id);

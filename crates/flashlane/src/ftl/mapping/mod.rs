@@ -18,7 +18,7 @@ use crate::layout::Layout;
 use crate::transaction::{Op, Place, Source, Transaction};
 use cmt::Cmt;
 pub(crate) use cmt::Evicted;
-use flashlane_units::Sharing;
+use flashlane_units::{Sharing, TransactionId};
 
 /// Sizes of entries, which follow from the geometry. Source: the released MQSim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +53,12 @@ struct Rules {
 /// What waits for a translation page, in the order in which it came.
 #[derive(Clone, Debug, Default)]
 struct Waiting {
-    reads: Vec<u32>,
-    writes: Vec<u32>,
+    reads: Vec<TransactionId>,
+    writes: Vec<TransactionId>,
 }
 
 impl Waiting {
-    fn push(&mut self, id: u32, op: Op) {
+    fn push(&mut self, id: TransactionId, op: Op) {
         let list = if op == Op::Read { &mut self.reads } else { &mut self.writes };
         list.push(id);
     }
@@ -238,7 +238,7 @@ impl MappingTable {
     }
 
     /// Starts the lists of a translation page being read.
-    fn start_waiting(&mut self, page: u32, id: u32, op: Op) {
+    fn start_waiting(&mut self, page: u32, id: TransactionId, op: Op) {
         let at = self.free_lists.pop().unwrap_or_else(|| {
             self.waiting.push(Waiting::default());
             self.waiting.len() as u32 - 1
@@ -262,7 +262,7 @@ impl Ftl {
 
     /// Looks up the mapping of a transaction's logical page; the transaction goes on now or when
     /// its translation page has arrived.
-    pub(crate) fn translate(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn translate(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         if matches!(self.layer, Layer::InPlace) {
             self.find_in_place(ctx, id);
             self.ready(id);
@@ -275,7 +275,7 @@ impl Ftl {
     }
 
     /// Translation is known: the transaction goes on.
-    fn translated(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    fn translated(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         match ctx.transactions[id].op {
             Op::Read => self.resolve_read(ctx, id),
             _ => self.resolve_write(ctx, id),
@@ -284,7 +284,12 @@ impl Ftl {
 
     /// True if the mapping is at hand; else the transaction goes on by itself.
     #[inline(always)]
-    pub(super) fn knows_mapping(&mut self, ctx: &mut Moment<'_>, id: u32, flow: u16) -> bool {
+    pub(super) fn knows_mapping(
+        &mut self,
+        ctx: &mut Moment<'_>,
+        id: TransactionId,
+        flow: u16,
+    ) -> bool {
         if self.mapping.is_some() {
             return self.look_up_entry(ctx, id);
         }
@@ -293,7 +298,7 @@ impl Ftl {
     }
 
     /// The same where entries are cached.
-    fn look_up_entry(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
+    fn look_up_entry(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         let Transaction { flow, lpa, op, .. } = ctx.transactions[id];
         let pages = &mut self.flows[flow as usize];
         let table = self.mapping.as_mut().expect(PRESENT);
@@ -319,7 +324,7 @@ impl Ftl {
             self.reserve_entry(ctx, flow, lpa, page);
         }
         if reading.is_none() {
-            self.read_translation_page(ctx, flow, page, NONE);
+            self.read_translation_page(ctx, flow, page, TransactionId::NONE);
         }
         false
     }
@@ -339,8 +344,8 @@ impl Ftl {
         ctx: &mut Moment<'_>,
         flow: u16,
         page: u32,
-        dependent: u32,
-    ) -> u32 {
+        dependent: TransactionId,
+    ) -> TransactionId {
         let id = self.new_transaction(ctx, Source::Mapping, Op::Read, flow, page);
         let table = self.table();
         let ppa = table.on_flash(page);
@@ -351,19 +356,19 @@ impl Ftl {
         tr.plane = plane;
         tr.set_mask(mask);
         tr.dependent = dependent;
-        tr.merging = dependent != NONE;
+        tr.merging = dependent != TransactionId::NONE;
         self.read_physical(ctx, id);
         id
     }
 
     /// A translation page is in the controller.
-    pub(crate) fn mapping_read_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn mapping_read_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         self.release_block(ctx, id);
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
         if tr.merging {
             self.tell(Seen::TranslationRead { transaction: id });
-            if tr.dependent != NONE {
+            if tr.dependent != TransactionId::NONE {
                 self.place_write(ctx, tr.dependent);
             }
             return;

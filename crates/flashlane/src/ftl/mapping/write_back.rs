@@ -1,6 +1,7 @@
 //! Changed entries on their way to flash: one write-back takes all of a translation page along.
 
 use flashlane_engine::NONE;
+use flashlane_units::TransactionId;
 
 use super::MappingTable;
 use crate::context::Moment;
@@ -83,7 +84,7 @@ impl Ftl {
     }
 
     /// A translation page is on flash.
-    pub(crate) fn mapping_program_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn mapping_program_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         self.programmed(ctx, id);
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
@@ -114,7 +115,7 @@ impl Ftl {
         // Not the start of a write-back, and never its end.
         table.departing.insert(page, 0);
         if table.on_flash(page) != NONE {
-            let read = self.read_translation_page(ctx, flow, page, NONE);
+            let read = self.read_translation_page(ctx, flow, page, TransactionId::NONE);
             ctx.transactions[read].merging = true;
             ctx.transactions[read].set_mask(sectors);
         }

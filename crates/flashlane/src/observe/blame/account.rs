@@ -4,7 +4,8 @@
 //! in which its critical path waited; when it is over they are looked up in the logs. Waits for
 //! places (see [`Places`]) are shared out in blocks of requests.
 
-use flashlane_engine::{Table, Use, place_of};
+use flashlane_engine::{Handle, Table, Use, place_of};
+use flashlane_units::{RequestId, TransactionId};
 
 use crate::config::{DeviceConfig, InterfaceKind, MappingKind, Sharing, WorkloadConfig};
 use crate::transaction::{Source, Transaction};
@@ -180,13 +181,13 @@ impl Account {
     }
 
     /// What is noted of a request.
-    pub(crate) fn request(&mut self, id: u32) -> &mut RequestWaits {
+    pub(crate) fn request(&mut self, id: RequestId) -> &mut RequestWaits {
         slot(&mut self.requests, id)
     }
 
     /// Whose work a transaction is, as far as blame goes.
     pub(crate) fn culprit_of(&self, tr: &Transaction) -> u16 {
-        if tr.source == Source::Gc { self.credits.culprit(tr.tag, tr.flow) } else { tr.flow }
+        if tr.source == Source::Gc { self.credits.culprit(tr.job(), tr.flow) } else { tr.flow }
     }
 
     /// A flow pushed the entry of a page out of the cached mapping table.
@@ -206,7 +207,7 @@ impl Account {
     }
 
     /// A transaction is over that ends the device work of a request, as far as it goes.
-    pub(crate) fn part_ends(&mut self, request: u32, id: u32) {
+    pub(crate) fn part_ends(&mut self, request: RequestId, id: TransactionId) {
         let record = slot(&mut self.transactions, id);
         std::mem::swap(&mut slot(&mut self.requests, request).charges, &mut record.charges);
         self.forget(id);
@@ -214,7 +215,7 @@ impl Account {
 
     /// A write-back of a flow is on flash: it took `life`, of which its flow is to blame for what
     /// was no wait. Its room in the pool is free.
-    pub(crate) fn write_back_ends(&mut self, id: u32, flow: u16, pool: usize, life: u64) {
+    pub(crate) fn write_back_ends(&mut self, id: TransactionId, flow: u16, pool: usize, life: u64) {
         let held = &mut self.rooms[pool].held;
         let mut waited = 0;
         for &(cell, ps) in &slot(&mut self.transactions, id).charges {
@@ -226,7 +227,7 @@ impl Account {
     }
 
     /// A request of a flow is over.
-    pub(crate) fn close(&mut self, id: u32, who: Who, parts: &Parts) {
+    pub(crate) fn close(&mut self, id: RequestId, who: Who, parts: &Parts) {
         let Who { flow, counted, queue, pool } = who;
         let record = std::mem::take(slot(&mut self.requests, id));
         let charges = &mut self.charges;
@@ -346,7 +347,7 @@ impl Account {
     }
 
     /// When the memory of the data cache was asked for a request that is not over.
-    pub(crate) fn asked(&self, request: u32) -> u64 {
+    pub(crate) fn asked(&self, request: RequestId) -> u64 {
         let dram = self.requests.get(place_of(request)).and_then(|record| record.dram);
         dram.map_or(u64::MAX, |(asked, _)| asked)
     }
@@ -363,7 +364,7 @@ pub(crate) struct Who {
 }
 
 /// The entry of a handle, made where there is none.
-pub(super) fn slot<T: Default>(list: &mut Vec<T>, id: u32) -> &mut T {
+pub(super) fn slot<H: Handle, T: Default>(list: &mut Vec<T>, id: H) -> &mut T {
     let at = place_of(id);
     if at >= list.len() {
         list.resize_with((at + 1).next_power_of_two(), T::default);
@@ -383,7 +384,7 @@ mod tests {
             let mut account = Account::new(1, 1, 1, 1, 1, Credits::new(1, 1, 1, true));
             let (requests, mut looked_at) = (50 * BLOCK, 0);
             for _ in 0..requests {
-                account.close(0, who, &parts);
+                account.close(RequestId::new(0), who, &parts);
                 if account.block_is_full() {
                     account.end_block();
                     if account.trims(outstanding) {

@@ -1,6 +1,7 @@
 //! Whom a collection is charged to: those whose writes use up the blocks.
 
 use flashlane_engine::place_of;
+use flashlane_units::JobId;
 
 /// Accounts of pages written, by plane and flow, and whose collection each job is.
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ impl Credits {
     }
 
     /// A collection of a block of `owner` with so many valid pages starts on a plane.
-    pub(crate) fn job_starts(&mut self, plane: u32, job: u32, owner: u16, valid: u32) {
+    pub(crate) fn job_starts(&mut self, plane: u32, job: JobId, owner: u16, valid: u32) {
         let accounts = &mut self.written[plane as usize * self.flows..][..self.flows];
         let ahead = (0..self.flows).rev().max_by_key(|&flow| accounts[flow]).unwrap_or(0);
         // Before anybody wrote, blocks are collected that were full at the start.
@@ -48,7 +49,7 @@ impl Credits {
     }
 
     /// Whom the work of a job is charged to, on a page of `owner`.
-    pub(crate) fn culprit(&self, job: u32, owner: u16) -> u16 {
+    pub(crate) fn culprit(&self, job: JobId, owner: u16) -> u16 {
         if self.by_page { self.jobs.get(place_of(job)).copied().unwrap_or(owner) } else { owner }
     }
 }
@@ -60,19 +61,19 @@ mod tests {
     #[test]
     fn collections_go_to_the_writers_in_proportion() {
         let mut credits = Credits::new(3, 2, 10, true);
-        credits.job_starts(0, 0, 2, 4);
-        assert_eq!(credits.culprit(0, 1), 2, "nobody wrote: the owner");
+        credits.job_starts(0, JobId::new(0), 2, 4);
+        assert_eq!(credits.culprit(JobId::new(0), 1), 2, "nobody wrote: the owner");
         let mut jobs = [0; 3];
         for turn in 0..600 {
             // Twice as many pages of flow 1 as of flow 0; blocks are flow 2's.
             credits.wrote(1, u16::from(turn % 3 > 0));
             if turn % 5 == 4 {
-                credits.job_starts(1, 7, 2, 5);
-                jobs[usize::from(credits.culprit(7, 2))] += 1;
+                credits.job_starts(1, JobId::new(7), 2, 5);
+                jobs[usize::from(credits.culprit(JobId::new(7), 2))] += 1;
             }
         }
         assert_eq!(jobs, [40, 80, 0]);
         let hybrid = Credits::new(3, 2, 10, false);
-        assert_eq!(hybrid.culprit(0, 1), 1);
+        assert_eq!(hybrid.culprit(JobId::new(0), 1), 1);
     }
 }

@@ -6,7 +6,7 @@ use super::{Slice, Timeline, TimelineOptions, Track};
 use crate::layout::Geometry;
 use crate::request::Request;
 use crate::transaction::{Op, Source};
-use flashlane_units::RequestOp;
+use flashlane_units::{RequestId, RequestOp};
 
 /// What a slice lies on while slices are collected; in the order of the tracks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +36,7 @@ pub(crate) struct Page {
     pub(crate) flow: u16,
     pub(crate) source: Source,
     /// The request that it works for, as a handle, or `NONE`.
-    pub(crate) request: u32,
+    pub(crate) request: RequestId,
 }
 
 /// Collects a timeline.
@@ -109,8 +109,8 @@ impl TimelineRecorder {
     }
 
     /// The number of a request.
-    fn number(&mut self, request: u32) -> u64 {
-        if request == flashlane_engine::NONE {
+    fn number(&mut self, request: RequestId) -> u64 {
+        if request == RequestId::NONE {
             return 0;
         }
         let at = place_of(request);
@@ -177,13 +177,19 @@ impl TimelineRecorder {
     }
 
     /// A page of read data crosses the channel.
-    pub(crate) fn transfer(&mut self, channel: u32, span: (u64, u64), flow: u16, request: u32) {
+    pub(crate) fn transfer(
+        &mut self,
+        channel: u32,
+        span: (u64, u64),
+        flow: u16,
+        request: RequestId,
+    ) {
         let request = self.number(request);
         self.push(Line::Channel(channel), span, "read data", flow, request);
     }
 
     /// The memory of the data cache serves an access; `request`: a handle, or `NONE`.
-    pub(crate) fn dram(&mut self, span: (u64, u64), flow: u16, request: u32) {
+    pub(crate) fn dram(&mut self, span: (u64, u64), flow: u16, request: RequestId) {
         let request = self.number(request);
         // Accesses whose rows open side by side follow one another on the line.
         let start = span.0.max(self.dram_free);
@@ -192,7 +198,7 @@ impl TimelineRecorder {
     }
 
     /// A request is over.
-    pub(crate) fn request(&mut self, id: u32, request: &Request, now: u64) {
+    pub(crate) fn request(&mut self, id: RequestId, request: &Request, now: u64) {
         let number = self.number(id);
         self.numbers[place_of(id)] = 0;
         let lanes = &mut self.lanes[request.flow as usize];
@@ -331,12 +337,12 @@ mod tests {
             sectors_per_page: 8,
         };
         let mut recorder = TimelineRecorder::new(TimelineOptions::default(), geometry, 1);
-        let page = |plane, source| Page { plane, flow: 0, source, request: 5 };
+        let page = |plane, source| Page { plane, flow: 0, source, request: RequestId::new(5) };
         let program = [page(0, Source::User), page(1, Source::Gc)];
         assert!(recorder.wants(0));
         recorder.command((0, 0), Op::Program, (0, 10, 500), &program, false);
         recorder.command((0, 0), Op::Read, (100, 110, 150), &[page(1, Source::User)], false);
-        recorder.transfer(0, (150, 160), 0, 5);
+        recorder.transfer(0, (150, 160), 0, RequestId::new(5));
         recorder.command((0, 0), Op::Program, (160, 160, 550), &program, true);
         let timeline = recorder.finish(600, vec!["one".into()]);
         let on = |name: &str| -> Vec<(u64, u64, &str)> {

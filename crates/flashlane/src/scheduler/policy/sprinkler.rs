@@ -12,14 +12,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::Time;
 
 use super::Policy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::Source;
-use flashlane_units::PolicyDoc;
+use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters of Sprinkler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -102,7 +102,7 @@ impl Sprinkler {
 }
 
 impl Policy for Sprinkler {
-    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
         let kind = Kind::with_class(&view.transactions[id], ANY);
         self.queues.push(die, kind, id, &view.transactions[id]);
     }
@@ -130,7 +130,7 @@ impl Policy for Sprinkler {
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
         (0..).zip(Self::plan(view)).find_map(|(rank, &(kind, _))| {
             let id = self.queues.front(die, kind);
-            (id != NONE).then(|| (rank, view.transactions[id].mark))
+            (id != TransactionId::NONE).then(|| (rank, view.transactions[id].mark))
         })
     }
 
@@ -144,6 +144,7 @@ mod tests {
     use super::*;
     use crate::scheduler::bench::{Bench, Work};
     use crate::transaction::Op;
+    use flashlane_units::RequestId;
 
     /// The policy before one die with so many planes.
     fn sprinkler(planes: u32, config: SprinklerConfig) -> (Bench, Sprinkler) {
@@ -153,7 +154,11 @@ mod tests {
     }
 
     /// Reads of a user on the one die of a bench: plane and page of each.
-    fn reads(bench: &mut Bench, policy: &mut Sprinkler, places: &[(u32, u32)]) -> Vec<u32> {
+    fn reads(
+        bench: &mut Bench,
+        policy: &mut Sprinkler,
+        places: &[(u32, u32)],
+    ) -> Vec<TransactionId> {
         let read = |&(plane, at)| bench.enqueue(policy, Bench::user(Op::Read, 0, plane), at);
         places.iter().map(read).collect()
     }
@@ -174,9 +179,9 @@ mod tests {
     fn among_commands_as_deep_the_most_connected_one_goes_first() {
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let ids = reads(&mut bench, &mut policy, &[(0, 5), (1, 5), (0, 7), (1, 7)]);
-        bench.connect(&ids[..1], 3);
-        bench.connect(&ids[1..2], 4);
-        bench.connect(&ids[2..], 5);
+        bench.connect(&ids[..1], RequestId::new(3));
+        bench.connect(&ids[1..2], RequestId::new(4));
+        bench.connect(&ids[2..], RequestId::new(5));
         assert_eq!(bench.take(&mut policy, 0), ids[2..]);
         assert_eq!(bench.take(&mut policy, 0), ids[..2]);
     }
@@ -185,7 +190,7 @@ mod tests {
     fn depth_counts_more_than_connectivity() {
         let (mut bench, mut policy) = sprinkler(3, SprinklerConfig::default());
         let ids = reads(&mut bench, &mut policy, &[(0, 5), (1, 5), (0, 7), (1, 7), (2, 7)]);
-        bench.connect(&ids[..2], 3);
+        bench.connect(&ids[..2], RequestId::new(3));
         assert_eq!(bench.take(&mut policy, 0), ids[2..]);
     }
 

@@ -5,11 +5,11 @@ use super::reorder::Moment;
 use super::{Flin, Times, side};
 use crate::scheduler::view::View;
 use flashlane_engine::Time;
-use flashlane_units::Span;
+use flashlane_units::{Span, TransactionId};
 
 impl Flin {
     /// Puts a new transaction of a host request into its queue.
-    pub(super) fn insert(&mut self, die: u32, id: u32, view: &View<'_>) {
+    pub(super) fn insert(&mut self, die: u32, id: TransactionId, view: &View<'_>) {
         let now = view.now.0;
         let tr = &view.transactions[id];
         let (op, flow, level) = (side(tr.op), tr.flow, self.level(tr.class));

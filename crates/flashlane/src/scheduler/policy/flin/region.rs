@@ -1,6 +1,7 @@
 //! A region of a queue: its transactions from the head on, kept in blocks so that a long one costs
 //! little.
 
+use flashlane_units::TransactionId;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -19,7 +20,7 @@ fn mark(flow: u16) -> u64 {
 /// A queued transaction. Unit of times: picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    pub(super) id: u32,
+    pub(super) id: TransactionId,
     pub(super) flow: u16,
     /// Its flow was of low intensity when it came. Choice: a change of class moves nothing.
     pub(super) low: bool,
@@ -409,7 +410,7 @@ mod tests {
 
     fn random(id: u32, rng: &mut Rng) -> Entry {
         Entry {
-            id,
+            id: TransactionId::new(id),
             // One in ten flows is common; flows 63 apart share a mark.
             flow: if rng.below(10) > 0 { rng.below(3) } else { 3 + rng.below(90) } as u16,
             low: false,

@@ -24,9 +24,9 @@ struct Unit0 {
     flin: Flin,
     flash: Flash,
     state: FtlState,
-    transactions: Slab<Transaction>,
-    batch: Vec<u32>,
-    cancelled: Vec<u32>,
+    transactions: Slab<TransactionId, Transaction>,
+    batch: Vec<TransactionId>,
+    cancelled: Vec<TransactionId>,
     now: u64,
     preemptible: bool,
 }
@@ -92,7 +92,7 @@ impl Unit0 {
         decide(&mut self.flin, &mut view)
     }
 
-    fn arrive(&mut self, source: Source, op: Op, flow: u16, ppa: u32) -> u32 {
+    fn arrive(&mut self, source: Source, op: Op, flow: u16, ppa: u32) -> TransactionId {
         let mut tr = Transaction::new(source, op, flow, 3, Time(self.now * US));
         tr.set_mask(self.state.pages.full_mask());
         (tr.lpa, tr.ppa, tr.plane) = (ppa, ppa, 0);
@@ -101,44 +101,44 @@ impl Unit0 {
         id
     }
 
-    fn read(&mut self, flow: u16) -> u32 {
+    fn read(&mut self, flow: u16) -> TransactionId {
         self.arrive(Source::User, Op::Read, flow, 0)
     }
 
-    fn write(&mut self, flow: u16) -> u32 {
+    fn write(&mut self, flow: u16) -> TransactionId {
         self.arrive(Source::User, Op::Program, flow, 0)
     }
 
     /// A valid page of block `ppa / 32` is to be moved.
-    fn migration(&mut self, ppa: u32) -> u32 {
+    fn migration(&mut self, ppa: u32) -> TransactionId {
         self.state.pages.place(ppa, ppa);
         self.arrive(Source::Gc, Op::Read, 0, ppa)
     }
 
     /// The write half of a migration whose read is done.
-    fn migration_write(&mut self, ppa: u32) -> u32 {
+    fn migration_write(&mut self, ppa: u32) -> TransactionId {
         self.arrive(Source::Gc, Op::Program, 0, ppa)
     }
 
-    fn erase(&mut self) -> u32 {
+    fn erase(&mut self) -> TransactionId {
         self.arrive(Source::Gc, Op::Erase, 0, 0)
     }
 
     /// What the idle die is given.
-    fn take(&mut self) -> Vec<u32> {
+    fn take(&mut self) -> Vec<TransactionId> {
         self.with(|flin, view| flin.take(0, view));
         self.batch.clone()
     }
 
     /// The same for a die that runs `running` for `left` more.
-    fn interrupt(&mut self, running: u32, left: u64) -> Vec<u32> {
+    fn interrupt(&mut self, running: TransactionId, left: u64) -> Vec<TransactionId> {
         let op = self.transactions[running].op;
         self.flash.pretend(0, Some((running, op, Time((self.now + left) * US))));
         self.with(|flin, view| flin.interrupt(0, view));
         self.batch.clone()
     }
 
-    fn completed(&mut self, id: u32) {
+    fn completed(&mut self, id: TransactionId) {
         let tr = self.transactions[id];
         self.flin.completed(0, id, &tr, Time(self.now * US));
     }
@@ -159,11 +159,11 @@ impl Unit0 {
         self.state.blocks.planes[0].urgent = true;
     }
 
-    fn wait_alone(&self, id: u32) -> u64 {
+    fn wait_alone(&self, id: TransactionId) -> u64 {
         self.flin.times[place_of(id)].wait_alone / US
     }
 
-    fn queue(&self) -> Vec<u32> {
+    fn queue(&self) -> Vec<TransactionId> {
         let queues = &self.flin.units[0].queues[READ];
         queues.iter().rev().flat_map(Queue::iter).map(|entry| entry.id).collect()
     }
