@@ -41,6 +41,15 @@ macro_rules! number {
             $vis const fn index(self) -> usize {
                 self.0 as usize
             }
+
+            /// The one at this index of a table. The index fits the number: tables are made with
+            /// as many entries as the configuration says.
+            #[inline(always)]
+            #[must_use]
+            $vis const fn at(index: usize) -> Self {
+                debug_assert!(index <= <$number>::MAX as usize, "an index fits its number");
+                Self(index as $number)
+            }
         }
     };
     (@bare $(#[$meta:meta])* $vis:vis struct $name:ident($number:ty);) => {
@@ -151,6 +160,6 @@ mod tests {
     fn nothing_is_the_largest_number() {
         assert_eq!((Narrow::NONE.get(), Narrow::NONE.index()), (u16::MAX, 65_535));
         assert_eq!((Id::NONE.get(), <Id as Handle>::NONE), (u32::MAX, Id::new(u32::MAX)));
-        assert!(Narrow::default() < Narrow::new(1));
+        assert!(Narrow::default() < Narrow::at(1));
     }
 }

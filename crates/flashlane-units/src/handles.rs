@@ -2,7 +2,7 @@
 //! number counts things of one kind, from zero. Summaries, command line and Python show plain
 //! numbers.
 
-use flashlane_engine::handle;
+use flashlane_engine::{handle, number};
 
 handle! {
     /// A host request, from its arrival to its completion. Unique while the request is outstanding.
@@ -23,4 +23,10 @@ handle! {
 handle! {
     /// A job of garbage collection or wear levelling: one block that is emptied and erased.
     pub struct JobId(u32);
+}
+
+number! {
+    /// The flow of a tenant: its requests, its share of the logical pages, its queue pair. Range:
+    /// `0..flows`; accounts of delays have one more for the drive itself.
+    pub struct FlowId(u16);
 }

@@ -7,7 +7,7 @@ mod request;
 mod sharing;
 pub mod units;
 
-pub use handles::{JobId, RequestId, SubmissionId, TransactionId};
+pub use handles::{FlowId, JobId, RequestId, SubmissionId, TransactionId};
 pub use policy::{PolicyDoc, PolicyInfo};
 pub use request::RequestOp;
 pub use sharing::Sharing;

@@ -2,7 +2,7 @@
 
 use flashlane_engine::Laned;
 use flashlane_engine::event_queue::UNORDERED;
-use flashlane_units::{RequestId, SubmissionId, TransactionId};
+use flashlane_units::{FlowId, RequestId, SubmissionId, TransactionId};
 
 /// An event. Handles and indices only; the state is in the stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(crate) enum Event {
     /// A request that was submitted for this time arrives.
     Arrival { submission: SubmissionId },
     /// A submission doorbell reaches the device.
-    Doorbell { flow: u16 },
+    Doorbell { flow: FlowId },
     /// The submission entry of a write is in the device, unless it is delayed.
     WriteEntry { request: RequestId },
     /// The host bus adapter of a SATA drive is through with a command.
@@ -38,13 +38,13 @@ pub(crate) enum Event {
     /// The host bus adapter of a SATA drive is through with a completion.
     AdapterCompleted { request: RequestId },
     /// There may be room in a completion queue again.
-    CompletionRoom { flow: u16 },
+    CompletionRoom { flow: FlowId },
     /// The time has come at which the scheduling policy wants to be woken, unless it wants that no
     /// more.
     #[default]
     Alarm,
     /// A tenant asked to be woken.
-    Wake { flow: u16 },
+    Wake { flow: FlowId },
 }
 
 /// What the host learns from an event. It may submit requests before the event is over; what it has
@@ -55,13 +55,13 @@ pub(crate) enum Up {
     Nothing,
     /// A request of the flow that was submitted for this time has arrived. Then:
     /// [`crate::device::Device::ring`].
-    Arrived { flow: u16 },
+    Arrived { flow: FlowId },
     /// A request of the flow is complete. Then: [`crate::device::Device::completion_over`].
-    Completed { flow: u16 },
+    Completed { flow: FlowId },
     /// The same of a SATA drive. Then: nothing.
-    TagFreed { flow: u16 },
+    TagFreed { flow: FlowId },
     /// The tenant asked to be woken now. Then: [`crate::device::Device::ring`].
-    Woken { flow: u16 },
+    Woken { flow: FlowId },
 }
 
 impl Laned for Event {

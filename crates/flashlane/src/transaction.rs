@@ -1,7 +1,7 @@
 //! A page-sized piece of work for the flash.
 
 use flashlane_engine::{Linked, NONE, Slab, Time};
-use flashlane_units::{JobId, RequestId, TransactionId};
+use flashlane_units::{FlowId, JobId, RequestId, TransactionId};
 
 use crate::request::Chain;
 
@@ -97,7 +97,7 @@ pub(crate) struct Transaction {
     pub(crate) plane: u32,
     /// Logical page, device-wide; the translation page for mapping transactions.
     pub(crate) lpa: u32,
-    pub(crate) flow: u16,
+    pub(crate) flow: FlowId,
     /// Class of the flow: 0 urgent .. 3 low.
     pub(crate) class: u8,
     pub(crate) source: Source,
@@ -123,7 +123,7 @@ const _: () = assert!(
 
 impl Transaction {
     /// A new transaction of a flow.
-    pub(crate) fn new(source: Source, op: Op, flow: u16, class: u8, now: Time) -> Self {
+    pub(crate) fn new(source: Source, op: Op, flow: FlowId, class: u8, now: Time) -> Self {
         Self {
             previous: TransactionId::NONE,
             next: TransactionId::NONE,
@@ -215,7 +215,7 @@ impl Transaction {
 impl Default for Transaction {
     /// What a free place of the pool holds.
     fn default() -> Self {
-        Self::new(Source::User, Op::Read, 0, 0, Time::ZERO)
+        Self::new(Source::User, Op::Read, FlowId::new(0), 0, Time::ZERO)
     }
 }
 

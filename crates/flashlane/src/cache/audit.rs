@@ -13,7 +13,7 @@ impl Cache {
         let mut write_backs = Vec::new();
         for (id, tr) in transactions.iter() {
             if tr.source == Source::Cache && tr.op == Op::Program {
-                let pool = usize::from(tr.flow) % under_way.len();
+                let pool = tr.flow.index() % under_way.len();
                 under_way[pool] += u64::from(tr.counted_sectors);
                 assert!(tr.sectors() <= tr.counted_sectors, "trims only take sectors away");
                 write_backs.push(id);

@@ -89,6 +89,7 @@ impl WriteBacks {
 #[cfg(test)]
 mod tests {
     use flashlane_engine::{Rng, Time};
+    use flashlane_units::FlowId;
 
     use super::*;
     use crate::transaction::{Op, Source};
@@ -117,7 +118,8 @@ mod tests {
         let mut under_way: Vec<TransactionId> = Vec::new();
         for _ in 0..5_000 {
             if under_way.len() < 60 && rng.below(2) == 0 {
-                let mut tr = Transaction::new(Source::Cache, Op::Program, 0, 0, Time::ZERO);
+                let mut tr =
+                    Transaction::new(Source::Cache, Op::Program, FlowId::new(0), 0, Time::ZERO);
                 // Twice as many pages as chains: some share one.
                 tr.lpa = rng.below(32) as u32;
                 let id = transactions.insert(tr);

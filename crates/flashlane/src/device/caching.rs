@@ -1,7 +1,7 @@
 //! Host data and the data cache: reads ask it first, writes end in it, and what it writes back goes
 //! to flash.
 
-use flashlane_units::{RequestId, TransactionId};
+use flashlane_units::{FlowId, RequestId, TransactionId};
 
 use super::Device;
 use crate::cache::{DramAccess, DramUse, Room};
@@ -12,7 +12,7 @@ use crate::transaction::{Op, Source, Transaction};
 impl Device {
     /// Pages of a read: what the cache has comes from its memory, the rest from flash.
     #[inline]
-    pub(crate) fn read_pages(&mut self, id: RequestId, flow: u16, sector: u64, sectors: u32) {
+    pub(crate) fn read_pages(&mut self, id: RequestId, flow: FlowId, sector: u64, sectors: u32) {
         let cached = !self.cache.is_off(flow);
         let mut parts = self.page_parts(flow, sector, sectors);
         while let Some(mut part) = parts.next(self.page_sectors.get()) {
@@ -47,7 +47,7 @@ impl Device {
 
     /// Evicted pages leave the memory; their write-backs go on when they are out.
     #[inline]
-    fn read_evicted(&mut self, flow: u16) {
+    fn read_evicted(&mut self, flow: FlowId) {
         if let Some(used) = self.cache.read_evicted(self.now, &mut self.queue, flow) {
             self.watch_dram_use(&used, None);
         }
@@ -138,7 +138,7 @@ impl Device {
     /// Makes room for a page. A changed page that has to leave is written back once it is out of
     /// the memory. False if every page is on its way to flash.
     #[inline]
-    fn make_cache_room(&mut self, flow: u16, lpa: u32) -> bool {
+    fn make_cache_room(&mut self, flow: FlowId, lpa: u32) -> bool {
         match self.cache.make_room(flow, lpa) {
             Room::Free => true,
             Room::No => false,
@@ -151,7 +151,7 @@ impl Device {
     }
 
     /// Makes the write-back of the sectors in `mask` that the cache holds of a page of `owner`.
-    fn write_back(&mut self, owner: u16, lpa: u32, mask: u64) -> TransactionId {
+    fn write_back(&mut self, owner: FlowId, lpa: u32, mask: u64) -> TransactionId {
         // It is placed when its data is out of the memory.
         self.ftl.prefetch(owner, lpa);
         let write = (Source::Cache, Op::Program);
@@ -197,13 +197,13 @@ impl Device {
 
     /// Read data passes on its way up: it stays in the cache for flows that fill it on reads.
     #[inline]
-    pub(crate) fn fill_cache(&mut self, flow: u16, lpa: u32, mask: u64) {
+    pub(crate) fn fill_cache(&mut self, flow: FlowId, lpa: u32, mask: u64) {
         if self.cache.fills_on_read(flow) {
             self.fill_page(flow, lpa, mask);
         }
     }
 
-    fn fill_page(&mut self, flow: u16, lpa: u32, mask: u64) {
+    fn fill_page(&mut self, flow: FlowId, lpa: u32, mask: u64) {
         if !self.make_cache_room(flow, lpa) {
             return;
         }
@@ -215,7 +215,7 @@ impl Device {
     }
 
     /// Trimmed sectors leave the cache and the write-backs that are not placed yet.
-    pub(crate) fn trim_cached(&mut self, flow: u16, lpa: u32, mask: u64) {
+    pub(crate) fn trim_cached(&mut self, flow: FlowId, lpa: u32, mask: u64) {
         self.cache.trim(flow, lpa, mask, &mut self.transactions);
     }
 

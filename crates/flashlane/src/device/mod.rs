@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flashlane_engine::{Divisor, EventQueue, Slab, Time};
-use flashlane_units::{RequestId, TransactionId};
+use flashlane_units::{FlowId, RequestId, TransactionId};
 
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, WorkloadConfig};
@@ -230,7 +230,7 @@ impl Device {
     }
 
     /// Has [`Up::Woken`] come at a time.
-    pub(crate) fn wake_at(&mut self, at: Time, flow: u16) {
+    pub(crate) fn wake_at(&mut self, at: Time, flow: FlowId) {
         self.queue.schedule(at, Event::Wake { flow });
     }
 

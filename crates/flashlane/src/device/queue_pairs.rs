@@ -8,20 +8,20 @@ use flashlane_engine::{Sequence, Time};
 
 use super::Device;
 use crate::event::{Event, Up};
-use flashlane_units::{RequestId, RequestOp};
+use flashlane_units::{FlowId, RequestId, RequestOp};
 
 /// A submission doorbell on its way to the device, and its place among the events.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ringing {
     arrives: Time,
     place: Sequence,
-    flow: u16,
+    flow: FlowId,
 }
 
 impl Device {
     /// Rings the doorbell for an entry that was written now.
     #[inline(always)]
-    pub(super) fn announce(&mut self, id: RequestId, flow: u16) {
+    pub(super) fn announce(&mut self, id: RequestId, flow: FlowId) {
         self.interface.nvme_mut().submit(flow, id);
         let arrives = self.send_doorbell();
         let place = self.queue.reserve();
@@ -57,7 +57,7 @@ impl Device {
     }
 
     /// A doorbell announces one more entry.
-    pub(super) fn on_doorbell(&mut self, flow: u16) {
+    pub(super) fn on_doorbell(&mut self, flow: FlowId) {
         self.interface.nvme_mut().on_doorbell(flow);
         self.fetch();
     }
@@ -144,7 +144,7 @@ impl Device {
 
     /// The device work of a command is done: data, then the completion, go to the host.
     #[inline(always)]
-    pub(super) fn nvme_served(&mut self, id: RequestId, flow: u16) {
+    pub(super) fn nvme_served(&mut self, id: RequestId, flow: FlowId) {
         let has_place = self.interface.nvme_mut().serve(self.now, flow);
         self.fetch();
         if has_place {
@@ -170,7 +170,7 @@ impl Device {
     }
 
     /// Completions that were held back go out as far as there is room.
-    pub(super) fn on_completion_room(&mut self, flow: u16) {
+    pub(super) fn on_completion_room(&mut self, flow: FlowId) {
         while let Some(id) = self.interface.nvme_mut().next_held(self.now, flow) {
             if self.observer.is_some() {
                 self.observe_held(id);

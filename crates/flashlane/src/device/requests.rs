@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::host::Submission;
 use crate::request::{Chain, Request};
 use crate::workload::Planned;
-use flashlane_units::{RequestId, RequestOp, SubmissionId};
+use flashlane_units::{FlowId, RequestId, RequestOp, SubmissionId};
 
 impl Device {
     /// Has a request arrive at `at`, which must not be in the past.
@@ -19,7 +19,7 @@ impl Device {
 
     /// A request arrives. Returns its flow.
     #[inline]
-    pub(super) fn on_arrival(&mut self, submission: SubmissionId) -> u16 {
+    pub(super) fn on_arrival(&mut self, submission: SubmissionId) -> FlowId {
         let Submission { flow, planned, cookie } = self.host.arrive(submission);
         if self.host.is_full(self.requests.len()) {
             let why = format!("the drive cannot keep up with the load, flow {flow} the latest");
@@ -37,7 +37,7 @@ impl Device {
     #[inline(always)]
     pub(crate) fn submit(
         &mut self,
-        flow: u16,
+        flow: FlowId,
         planned: &Planned,
         upcoming: Option<u64>,
         cookie: u64,
@@ -78,8 +78,8 @@ impl Device {
     /// firmware is done: memory takes longer, so it is prefetched a request ahead where the next
     /// request is known.
     #[inline]
-    fn prefetch_upcoming(&self, flow: u16, sector: u64) {
-        let first_lpa = self.layout.flows[flow as usize].first_lpa;
+    fn prefetch_upcoming(&self, flow: FlowId, sector: u64) {
+        let first_lpa = self.layout.flows[flow.index()].first_lpa;
         let lpa = (first_lpa + self.page_sectors.divide_long(sector)) as u32;
         self.cache.prefetch(flow, lpa);
         self.ftl.prefetch(flow, lpa);
@@ -133,7 +133,7 @@ impl Device {
 
     /// The host sees a completion: the request is over. Returns its flow.
     #[inline(always)]
-    pub(super) fn retire(&mut self, id: RequestId) -> u16 {
+    pub(super) fn retire(&mut self, id: RequestId) -> FlowId {
         let now = self.now;
         let request = &self.requests[id];
         let flow = request.flow;

@@ -6,12 +6,12 @@ use crate::cause::Cause;
 use crate::ftl::{Outcome, Seen};
 use crate::request::Chain;
 use crate::transaction::{Op, Source, Transaction};
-use flashlane_units::{RequestId, TransactionId};
+use flashlane_units::{FlowId, RequestId, TransactionId};
 
 impl Device {
     /// Reads one page, or the part of it that the cache does not have, from flash.
     #[inline(always)]
-    pub(super) fn read_flash(&mut self, id: RequestId, flow: u16, part: &PagePart) {
+    pub(super) fn read_flash(&mut self, id: RequestId, flow: FlowId, part: &PagePart) {
         let mut read = self.ftl.transaction(self.now, (Source::User, Op::Read), flow, part.lpa);
         read.set_mask(part.mask);
         read.request = id;

@@ -1,7 +1,7 @@
 //! Those who watch a run are told what happens. Nothing here changes it.
 
 use flashlane_engine::Time;
-use flashlane_units::{RequestId, TransactionId};
+use flashlane_units::{FlowId, RequestId, TransactionId};
 
 use super::Device;
 use crate::config::WorkloadConfig;
@@ -56,7 +56,7 @@ impl Device {
             channels: self.flash.taken(at, &self.transactions).into_iter().map(u128::from).sum(),
             chips: self.flash.busy_chips(at).into_iter().map(u128::from).sum(),
         };
-        let flows = 0..self.host.flows().len() as u16;
+        let flows = (0..self.host.flows().len()).map(FlowId::at);
         (counters, flows.map(|flow| self.ftl.chips_of(flow)).collect())
     }
 
@@ -155,7 +155,7 @@ impl Device {
     #[cold]
     pub(super) fn observe_dram(
         &mut self,
-        flow: u16,
+        flow: FlowId,
         (free, end): (Time, Time),
         asked: Option<Time>,
         done: Option<Event>,

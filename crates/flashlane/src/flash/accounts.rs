@@ -60,7 +60,7 @@ impl Flash {
         if tr.sibling == TransactionId::NONE {
             let by = account_of(tr.source);
             account.by_source[by] += u128::from(whole);
-            self.by_flow[tr.flow as usize][by] += u128::from(whole);
+            self.by_flow[tr.flow.index()][by] += u128::from(whole);
         } else {
             self.charge_pages(chip, head, whole, transactions);
         }
@@ -121,7 +121,7 @@ impl Flash {
             let part = u128::from((until - die.since).0) / command().count() as u128;
             for id in command() {
                 let tr = &transactions[id];
-                add(chip, tr.flow as usize, account_of(tr.source), part);
+                add(chip, tr.flow.index(), account_of(tr.source), part);
             }
         }
     }
@@ -147,7 +147,7 @@ impl Flash {
             let tr = &transactions[id];
             let by = account_of(tr.source);
             self.chips[chip as usize].by_source[by] += u128::from(taken);
-            self.by_flow[tr.flow as usize][by] += u128::from(taken);
+            self.by_flow[tr.flow.index()][by] += u128::from(taken);
             taken = part;
         }
     }

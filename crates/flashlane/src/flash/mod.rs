@@ -293,6 +293,7 @@ impl Flash {
 #[cfg(test)]
 mod tests {
     use flashlane_engine::EventQueue;
+    use flashlane_units::FlowId;
     use flashlane_units::RequestId;
 
     use super::*;
@@ -335,7 +336,7 @@ mod tests {
         }
 
         fn page(&mut self, op: Op, plane: u32) -> TransactionId {
-            let mut tr = Transaction::new(Source::User, op, 0, 0, self.now);
+            let mut tr = Transaction::new(Source::User, op, FlowId::new(0), 0, self.now);
             (tr.plane, tr.ppa) = (plane, plane * 256);
             tr.set_mask(0xff);
             self.transactions.insert(tr)

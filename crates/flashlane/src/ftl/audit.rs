@@ -1,6 +1,7 @@
 //! The state of the translation layer, checked with `--check`.
 
 use flashlane_engine::NONE;
+use flashlane_units::FlowId;
 
 use super::{Ftl, Layer};
 use crate::layout::Layout;
@@ -32,7 +33,7 @@ impl Ftl {
             }
         }
         let blocks = &self.blocks;
-        for (index, space) in (0..).zip(&layout.flows) {
+        for (index, space) in (0..).map(FlowId::new).zip(&layout.flows) {
             let mut own = vec![self.sets.is_some(); layout.geometry.planes() as usize];
             space.planes(layout.geometry).for_each(|plane| own[plane as usize] = true);
             for lpa in space.first_lpa..space.first_lpa + space.pages {

@@ -34,7 +34,7 @@ mod wear;
 mod writes;
 
 use flashlane_engine::{Array, Divisor, Lists, Rng, Slab, Time};
-use flashlane_units::{JobId, TransactionId};
+use flashlane_units::{FlowId, JobId, TransactionId};
 
 use crate::context::Moment;
 use crate::layout::Layout;
@@ -243,10 +243,10 @@ impl Ftl {
         &self,
         now: Time,
         (source, op): (Source, Op),
-        flow: u16,
+        flow: FlowId,
         lpa: u32,
     ) -> Transaction {
-        let mut tr = Transaction::new(source, op, flow, self.classes[flow as usize], now);
+        let mut tr = Transaction::new(source, op, flow, self.classes[flow.index()], now);
         tr.lpa = lpa;
         tr
     }
@@ -258,7 +258,7 @@ impl Ftl {
         ctx: &mut Moment<'_>,
         source: Source,
         op: Op,
-        flow: u16,
+        flow: FlowId,
         lpa: u32,
     ) -> TransactionId {
         let tr = self.transaction(ctx.now, (source, op), flow, lpa);
@@ -312,7 +312,7 @@ impl Ftl {
 
     /// Asks for what is kept of a logical page that is needed soon.
     #[inline]
-    pub(crate) fn prefetch(&self, flow: u16, lpa: u32) {
+    pub(crate) fn prefetch(&self, flow: FlowId, lpa: u32) {
         self.pages.prefetch(lpa);
         if let Some(mapping) = &self.mapping {
             mapping.prefetch(flow, lpa);
@@ -321,7 +321,7 @@ impl Ftl {
 
     /// A page of the host, or of its data cache, is on flash.
     pub(crate) fn host_page_programmed(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
-        self.flows[ctx.transactions[id].flow as usize].host_programs += 1;
+        self.flows[ctx.transactions[id].flow.index()].host_programs += 1;
         self.programmed(ctx, id);
     }
 

@@ -1,7 +1,7 @@
 //! Reads find their page, and wait for its program.
 
 use flashlane_engine::{Linked, NONE};
-use flashlane_units::TransactionId;
+use flashlane_units::{FlowId, TransactionId};
 
 use super::blocks::{BlockState, Stream};
 use super::{Ftl, Layer, Outcome, Seen};
@@ -12,7 +12,7 @@ impl Ftl {
     /// A read of a host page. True if the transaction is ready for its die: then the caller sends
     /// it there, and no outcome says so.
     #[inline(always)]
-    pub(crate) fn read(&mut self, ctx: &mut Moment<'_>, id: TransactionId, flow: u16) -> bool {
+    pub(crate) fn read(&mut self, ctx: &mut Moment<'_>, id: TransactionId, flow: FlowId) -> bool {
         match self.layer {
             Layer::InPlace => {
                 self.find_in_place(&mut ctx.again(), id);
@@ -108,7 +108,7 @@ impl Ftl {
     fn allocate_for_read(
         &mut self,
         ctx: &mut Moment<'_>,
-        flow: u16,
+        flow: FlowId,
         lpa: u32,
         plane: u32,
         mask: u64,

@@ -1,7 +1,7 @@
 //! Writes get their page, or wait for a free block.
 
 use flashlane_engine::NONE;
-use flashlane_units::TransactionId;
+use flashlane_units::{FlowId, TransactionId};
 
 use super::blocks::Stream;
 use super::{Ftl, Layer, Seen};
@@ -32,7 +32,7 @@ impl Ftl {
 
     /// The plane that a write goes to, and as what.
     #[inline(always)]
-    fn plane_of_write(&mut self, flow: u16, lpa: u32, source: Source) -> (u32, Stream) {
+    fn plane_of_write(&mut self, flow: FlowId, lpa: u32, source: Source) -> (u32, Stream) {
         if source == Source::Mapping {
             let table = self.mapping.as_ref().expect("translation pages exist");
             let index = table.index_in_flow(flow, lpa);
@@ -175,7 +175,7 @@ impl Ftl {
 
     /// The host gives up sectors of a page: a whole page is forgotten, a part of one loses its
     /// sectors.
-    pub(crate) fn trim(&mut self, ctx: &mut Moment<'_>, flow: u16, lpa: u32, mask: u64) {
+    pub(crate) fn trim(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: u32, mask: u64) {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }

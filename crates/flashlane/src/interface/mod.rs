@@ -152,6 +152,7 @@ impl Interface {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_units::FlowId;
     use flashlane_units::Span;
 
     fn interface() -> Interface {
@@ -176,8 +177,8 @@ mod tests {
     fn a_read_is_looked_at_when_its_firmware_could_be_done_and_begins_when_it_is() {
         let (mut interface, mut events) = (interface(), EventQueue::new());
         let mut read = asked(RequestOp::Read, &mut events);
-        interface.nvme_mut().submit(0, RequestId::new(5));
-        interface.nvme_mut().on_doorbell(0);
+        interface.nvme_mut().submit(FlowId::new(0), RequestId::new(5));
+        interface.nvme_mut().on_doorbell(FlowId::new(0));
         assert_eq!(interface.nvme_mut().next_fetch(), Some(RequestId::new(5)));
         interface.expect(&mut events, RequestId::new(5), &read, Time(10));
         // Something was in the way of the entry.

@@ -27,7 +27,7 @@ impl Observer {
             let who = Who {
                 flow: request.flow,
                 counted: request.counted,
-                queue: if front.sata { 0 } else { usize::from(request.flow) },
+                queue: if front.sata { 0 } else { request.flow.index() },
                 pool: front.pool,
             };
             let parts = parts(now, request, front, account.request(id));

@@ -1,7 +1,7 @@
 //! What an observer is told. Called only where a run is watched; nothing here changes it.
 
 use flashlane_engine::{Slab, Time};
-use flashlane_units::{JobId, RequestId, TransactionId};
+use flashlane_units::{FlowId, JobId, RequestId, TransactionId};
 
 use super::Observer;
 use super::blame::account::Obstacle;
@@ -82,13 +82,13 @@ impl Observer {
             id = tr.sibling;
         }
         let logs = &mut account.logs;
-        logs.channels[channel as usize].push(sent, 0, State::Idle);
+        logs.channels[channel as usize].push(sent, FlowId::new(0), State::Idle);
         let log = &mut logs.dies[die as usize];
         match last.filter(|_| command.op == Op::Read) {
             Some((flow, cause, delay)) => {
                 log.push_delayed(until, flow, State::Holds(cause), delay);
             }
-            None => log.push(until, 0, State::Idle),
+            None => log.push(until, FlowId::new(0), State::Idle),
         }
     }
 
@@ -141,7 +141,7 @@ impl Observer {
         let end = now + duration;
         let log = &mut account.logs.channels[channel as usize];
         log.push(now, flow, State::Busy(Cause::Bus));
-        log.push(end, 0, State::Idle);
+        log.push(end, FlowId::new(0), State::Idle);
         let log = &mut account.logs.dies[die as usize];
         let delay = log.last_delay();
         log.push_delayed(now, flow, State::Busy(cause), delay);
@@ -175,14 +175,14 @@ impl Observer {
         let delay = account.delay(command.head, flow);
         let log = &mut account.logs.dies[die as usize];
         log.push_delayed(now, flow, State::Busy(Cause::of(first.source, command.op)), delay);
-        log.push(command.until.0, 0, State::Idle);
+        log.push(command.until.0, FlowId::new(0), State::Idle);
     }
 
     /// A die has nothing to do, although it held data.
     #[cold]
     pub(crate) fn idle(&mut self, now: Time, die: u32) {
         let Some(account) = &mut self.account else { return };
-        account.logs.dies[die as usize].push(now.0, 0, State::Idle);
+        account.logs.dies[die as usize].push(now.0, FlowId::new(0), State::Idle);
     }
 
     /// A transaction that a request waits for is over; the device work of the request began at
@@ -246,7 +246,7 @@ impl Observer {
 
     /// An entry of the cached mapping table made room for one of a flow.
     #[cold]
-    pub(crate) fn eviction(&mut self, lpa: u32, flow: u16) {
+    pub(crate) fn eviction(&mut self, lpa: u32, flow: FlowId) {
         if let Some(account) = &mut self.account {
             account.evicted(lpa, flow);
         }
@@ -254,7 +254,7 @@ impl Observer {
 
     /// The collection of a block of a flow starts.
     #[cold]
-    pub(crate) fn job(&mut self, plane: u32, job: JobId, owner: u16, valid: u32) {
+    pub(crate) fn job(&mut self, plane: u32, job: JobId, owner: FlowId, valid: u32) {
         if let Some(account) = &mut self.account {
             account.credits.job_starts(plane, job, owner, valid);
         }
@@ -308,7 +308,7 @@ impl Observer {
     pub(crate) fn dram(
         &mut self,
         now: Time,
-        flow: u16,
+        flow: FlowId,
         (free, end): (Time, Time),
         asked: Option<Time>,
         done: Option<Event>,
@@ -324,7 +324,7 @@ impl Observer {
         }
         let Some(account) = &mut self.account else { return };
         if free < now {
-            account.logs.dram.push(free, 0, State::Idle);
+            account.logs.dram.push(free, FlowId::new(0), State::Idle);
         }
         account.logs.dram.push(begins, flow, State::Busy(Cause::Dram));
         if let Some(Event::DramDone { request }) = done {

@@ -3,7 +3,7 @@
 //! it.
 
 use flashlane_engine::{Slab, Time};
-use flashlane_units::{RequestId, TransactionId};
+use flashlane_units::{FlowId, RequestId, TransactionId};
 
 use super::policy::Policy;
 use super::view::View;
@@ -23,7 +23,7 @@ pub(crate) const FLOWS: u16 = 4;
 pub(crate) struct Work {
     pub(crate) source: Source,
     pub(crate) op: Op,
-    pub(crate) flow: u16,
+    pub(crate) flow: FlowId,
     /// Flat plane.
     pub(crate) plane: u32,
 }
@@ -102,7 +102,7 @@ impl Bench {
     /// plane.
     pub(crate) fn make(&mut self, work: Work, at: u32) -> TransactionId {
         let Work { source, op, flow, plane } = work;
-        let mut tr = Transaction::new(source, op, flow, flow as u8, self.now);
+        let mut tr = Transaction::new(source, op, flow, flow.get() as u8, self.now);
         tr.plane = plane;
         tr.set_mask(self.pages.full_mask());
         tr.lpa = self.next_lpa;
@@ -166,7 +166,7 @@ impl Bench {
     }
 
     /// Work of a request of a flow.
-    pub(crate) fn user(op: Op, flow: u16, plane: u32) -> Work {
+    pub(crate) fn user(op: Op, flow: FlowId, plane: u32) -> Work {
         Work { source: Source::User, op, flow, plane }
     }
 

@@ -17,7 +17,7 @@ pub(crate) mod view;
 mod visit;
 
 use flashlane_engine::{Array, EventQueue, Slab, Time};
-use flashlane_units::TransactionId;
+use flashlane_units::{FlowId, TransactionId};
 
 use crate::compat::CompatConfig;
 use crate::event::Event;
@@ -150,18 +150,18 @@ impl Scheduler {
 
     /// Keeps the accounts of a transaction that entered a queue.
     #[inline]
-    fn entered(&mut self, place: DiePlace, flow: u16) {
+    fn entered(&mut self, place: DiePlace, flow: FlowId) {
         self.waiting[place.die as usize] += 1;
         self.pending[place.channel as usize] |= 1 << place.chip_in_channel;
         self.chips[place.chip as usize].entered();
-        self.flows[flow as usize].entered();
+        self.flows[flow.index()].entered();
     }
 
     /// Keeps the accounts of a transaction that left its queue; true if nothing waits for the die
     /// any more.
     #[inline]
-    fn left(&mut self, place: DiePlace, flow: u16, waited: Time) -> bool {
-        self.flows[flow as usize].left(waited);
+    fn left(&mut self, place: DiePlace, flow: FlowId, waited: Time) -> bool {
+        self.flows[flow.index()].left(waited);
         self.chips[place.chip as usize].left(waited);
         let waiting = &mut self.waiting[place.die as usize];
         *waiting -= 1;
@@ -283,7 +283,7 @@ impl Scheduler {
             return None;
         }
         self.offered = 0;
-        self.flows[flow as usize].passed();
+        self.flows[flow.index()].passed();
         self.chips[place.chip as usize].passed();
         self.policy.passed(place.die, id, at.transactions, at.now);
         self.served(place.channel, place.chip_in_channel);
@@ -411,7 +411,13 @@ impl Scheduler {
 
     /// Keeps the accounts of a transaction that left its queue.
     #[inline]
-    pub(crate) fn leaves(&mut self, flash: &mut Flash, place: DiePlace, flow: u16, waited: Time) {
+    pub(crate) fn leaves(
+        &mut self,
+        flash: &mut Flash,
+        place: DiePlace,
+        flow: FlowId,
+        waited: Time,
+    ) {
         if self.left(place, flow, waited) && flash.end_waiting(place) {
             self.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
         }

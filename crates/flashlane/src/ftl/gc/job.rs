@@ -170,7 +170,7 @@ impl Ftl {
     pub(crate) fn migration_program_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         self.programmed(ctx, id);
         let tr = ctx.transactions[id];
-        self.flows[tr.flow as usize].other_programs += 1;
+        self.flows[tr.flow.index()].other_programs += 1;
         ctx.transactions.remove(id);
         if matches!(self.layer, Layer::Hybrid(_)) {
             self.merge_program_done(ctx, tr.plane);

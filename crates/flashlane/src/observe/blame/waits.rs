@@ -5,7 +5,7 @@ use super::charge::{Obstacle, Wait};
 use super::log::Delay;
 use crate::cause::CAUSES;
 use crate::transaction::{Source, Transaction};
-use flashlane_units::TransactionId;
+use flashlane_units::{FlowId, TransactionId};
 
 impl Account {
     /// A transaction waited in a queue, for the bus, or suspended until now.
@@ -57,11 +57,11 @@ impl Account {
     /// How much others delayed a transaction so far. In a closed loop, where its requests would not
     /// have come as they did without that, only if it waited for others longer than for its own
     /// flow.
-    pub(crate) fn delay(&mut self, id: TransactionId, flow: u16) -> Delay {
+    pub(crate) fn delay(&mut self, id: TransactionId, flow: FlowId) -> Delay {
         let device = self.device();
         let (mut delay, mut own) = (Delay::default(), 0);
         for &(cell, ps) in &slot(&mut self.transactions, id).charges {
-            let culprit = (cell / CAUSES as u32) as u16;
+            let culprit = FlowId::new((cell / CAUSES as u32) as u16);
             if culprit == flow || culprit == device {
                 own += ps;
                 continue;
@@ -75,7 +75,7 @@ impl Account {
                 None => {}
             }
         }
-        let counts = delay.ps > own || self.open_loops[flow as usize];
+        let counts = delay.ps > own || self.open_loops[flow.index()];
         if counts { delay } else { Delay::default() }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flashlane_engine::{NONE, Rng};
-use flashlane_units::RequestId;
+use flashlane_units::{FlowId, RequestId};
 
 use super::*;
 use crate::ftl::view::FlashView;
@@ -51,7 +51,7 @@ struct Trial {
     /// Everything that was issued, in order.
     log: Vec<(Time, Vec<TransactionId>)>,
     /// Reads of each die and flow that left, by the time and order at which they came.
-    last_read: BTreeMap<(u32, u16), u32>,
+    last_read: BTreeMap<(u32, FlowId), u32>,
     entered: u32,
     left: u32,
     /// Order of arrival by transaction.
@@ -80,7 +80,7 @@ impl Trial {
     }
 
     fn work(&mut self) -> Work {
-        let flow = self.rng.below(u64::from(FLOWS)) as u16;
+        let flow = FlowId::new(self.rng.below(u64::from(FLOWS)) as u16);
         let plane = self.rng.below(u64::from(self.bench.geometry.planes())) as u32;
         let (source, op) = match self.rng.below(20) {
             0..8 => (Source::User, Op::Read),
@@ -366,16 +366,24 @@ fn urgent_collection_makes_progress() {
                 let mut bench = Bench::new(1, 1);
                 let mut policy = policy(name, &bench);
                 bench.urgent = urgent;
-                let work = Work { source: Source::Gc, op, flow: 0, plane: 0 };
+                let work = Work { source: Source::Gc, op, flow: FlowId::new(0), plane: 0 };
                 for round in 0..8 {
-                    bench.enqueue(&mut *policy, Bench::user(Op::Read, round % FLOWS, 0), 0);
+                    bench.enqueue(
+                        &mut *policy,
+                        Bench::user(Op::Read, FlowId::new(round % FLOWS), 0),
+                        0,
+                    );
                 }
                 let wanted = bench.enqueue(&mut *policy, work, 0);
                 (0..2_000).find(|&round| {
                     let user = if round % 2 == 0 { Op::Read } else { Op::Program };
-                    bench.enqueue(&mut *policy, Bench::user(user, round as u16 % FLOWS, 0), 0);
+                    bench.enqueue(
+                        &mut *policy,
+                        Bench::user(user, FlowId::new(round as u16 % FLOWS), 0),
+                        0,
+                    );
                     // One more in each round than is served: the queue never runs dry.
-                    bench.enqueue(&mut *policy, Bench::user(Op::Read, 1, 0), 0);
+                    bench.enqueue(&mut *policy, Bench::user(Op::Read, FlowId::new(1), 0), 0);
                     serve_one(&mut bench, &mut *policy).contains(&wanted)
                 })
             };
@@ -420,11 +428,11 @@ fn classes_count_where_they_should() {
         let mut policy = policy(name, &bench);
         let mut served = [0_u32; FLOWS as usize];
         for flow in (0..FLOWS).cycle().take(400) {
-            bench.enqueue(&mut *policy, Bench::user(Op::Read, flow, 0), 0);
+            bench.enqueue(&mut *policy, Bench::user(Op::Read, FlowId::new(flow), 0), 0);
         }
         for _ in 0..150 {
             for id in serve_one(&mut bench, &mut *policy) {
-                served[bench.transactions[id].flow as usize] += 1;
+                served[bench.transactions[id].flow.index()] += 1;
             }
         }
         if WITH_CLASSES.contains(name) {

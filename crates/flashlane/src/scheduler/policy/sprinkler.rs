@@ -144,6 +144,7 @@ mod tests {
     use super::*;
     use crate::scheduler::bench::{Bench, Work};
     use crate::transaction::Op;
+    use flashlane_units::FlowId;
     use flashlane_units::RequestId;
 
     /// The policy before one die with so many planes.
@@ -159,7 +160,8 @@ mod tests {
         policy: &mut Sprinkler,
         places: &[(u32, u32)],
     ) -> Vec<TransactionId> {
-        let read = |&(plane, at)| bench.enqueue(policy, Bench::user(Op::Read, 0, plane), at);
+        let read =
+            |&(plane, at)| bench.enqueue(policy, Bench::user(Op::Read, FlowId::new(0), plane), at);
         places.iter().map(read).collect()
     }
 
@@ -222,7 +224,7 @@ mod tests {
     fn a_program_behind_its_block_does_not_lead() {
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let write = |bench: &mut Bench, policy: &mut Sprinkler, plane| {
-            bench.enqueue(policy, Bench::user(Op::Program, 0, plane), 0)
+            bench.enqueue(policy, Bench::user(Op::Program, FlowId::new(0), plane), 0)
         };
         let first = write(&mut bench, &mut policy, 0);
         let second = write(&mut bench, &mut policy, 0);
@@ -234,9 +236,9 @@ mod tests {
     #[test]
     fn reads_go_before_writes_and_translation_pages_before_both() {
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
-        let write = bench.enqueue(&mut policy, Bench::user(Op::Program, 0, 0), 0);
-        let read = bench.enqueue(&mut policy, Bench::user(Op::Read, 0, 0), 0);
-        let work = Work { source: Source::Mapping, op: Op::Read, flow: 0, plane: 1 };
+        let write = bench.enqueue(&mut policy, Bench::user(Op::Program, FlowId::new(0), 0), 0);
+        let read = bench.enqueue(&mut policy, Bench::user(Op::Read, FlowId::new(0), 0), 0);
+        let work = Work { source: Source::Mapping, op: Op::Read, flow: FlowId::new(0), plane: 1 };
         let mapping = bench.enqueue(&mut policy, work, 3);
         for id in [mapping, read, write] {
             assert_eq!(bench.take(&mut policy, 0), [id]);
@@ -248,9 +250,9 @@ mod tests {
         for (urgent, user_first) in [(false, true), (true, false)] {
             let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
             bench.urgent = urgent;
-            let work = Work { source: Source::Gc, op: Op::Read, flow: 0, plane: 0 };
+            let work = Work { source: Source::Gc, op: Op::Read, flow: FlowId::new(0), plane: 0 };
             let migration = bench.enqueue(&mut policy, work, 3);
-            let user = bench.enqueue(&mut policy, Bench::user(Op::Read, 0, 0), 0);
+            let user = bench.enqueue(&mut policy, Bench::user(Op::Read, FlowId::new(0), 0), 0);
             let first = if user_first { user } else { migration };
             assert_eq!(bench.take(&mut policy, 0), [first]);
         }
@@ -259,12 +261,12 @@ mod tests {
     /// A read is there when the die runs a program: is that interrupted?
     fn interrupts(source: Source, urgent: bool) -> bool {
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
-        let work = Work { source, op: Op::Program, flow: 0, plane: 0 };
+        let work = Work { source, op: Op::Program, flow: FlowId::new(0), plane: 0 };
         let program = bench.enqueue(&mut policy, work, 0);
         assert_eq!(bench.take(&mut policy, 0), [program]);
         bench.flash.pretend(0, Some((program, Op::Program, Time::from_ms(1))));
         bench.urgent = urgent;
-        let read = bench.enqueue(&mut policy, Bench::user(Op::Read, 0, 1), 0);
+        let read = bench.enqueue(&mut policy, Bench::user(Op::Read, FlowId::new(0), 1), 0);
         let interrupted = bench.view(|view| policy.interrupt(0, view));
         assert_eq!(bench.batch, if interrupted { vec![read] } else { vec![] });
         interrupted

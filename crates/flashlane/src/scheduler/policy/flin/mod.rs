@@ -40,7 +40,7 @@ use crate::transaction::{Op, Source, Transaction};
 use arbitration::{LEVELS, Ruler};
 use balance::{Batch, GcShares};
 pub use config::{FlinConfig, Scope, Stage};
-use flashlane_units::{Span, TransactionId};
+use flashlane_units::{FlowId, Span, TransactionId};
 use intensity::Intensity;
 use overhead::Overhead;
 pub use overhead::dram_bytes;
@@ -181,13 +181,13 @@ impl Flin {
         }
     }
 
-    fn lane(&mut self, die: u32, op: usize, flow: u16) -> &mut Lane {
+    fn lane(&mut self, die: u32, op: usize, flow: FlowId) -> &mut Lane {
         let at = self.lane_at(die, op, flow);
         &mut self.lanes[at]
     }
 
-    fn lane_at(&self, die: u32, op: usize, flow: u16) -> usize {
-        (die as usize * 2 + op) * self.flows + flow as usize
+    fn lane_at(&self, die: u32, op: usize, flow: FlowId) -> usize {
+        (die as usize * 2 + op) * self.flows + flow.index()
     }
 
     /// Level of a class: 0 is the lowest. Without stage 2 all classes share a queue.
@@ -326,9 +326,9 @@ impl Policy for Flin {
                 );
                 let mut queued = vec![0; self.flows];
                 for entry in queues.iter().flat_map(Queue::iter) {
-                    queued[entry.flow as usize] += 1;
+                    queued[entry.flow.index()] += 1;
                 }
-                for (flow, queued) in (0..).zip(queued) {
+                for (flow, queued) in (0..).map(FlowId::new).zip(queued) {
                     let lane = &self.lanes[self.lane_at(die, op, flow)];
                     assert_eq!(lane.queued, queued, "what waits of flow {flow} is counted");
                     assert!(lane.unfinished >= queued, "what is queued is not finished");

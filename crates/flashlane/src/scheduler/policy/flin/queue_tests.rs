@@ -2,7 +2,7 @@
 //! passes.
 
 use flashlane_engine::Rng;
-use flashlane_units::TransactionId;
+use flashlane_units::{FlowId, TransactionId};
 
 use super::*;
 
@@ -10,7 +10,7 @@ use super::*;
 fn entry(id: u32, flow: u16, low: bool) -> Entry {
     Entry {
         id: TransactionId::new(id),
-        flow,
+        flow: FlowId::new(flow),
         low,
         promoted: false,
         cost: 100,
@@ -208,7 +208,7 @@ fn same_as_plain(seed: u64, length: usize, steps: usize) {
         let flow = (rng.below(8) * rng.below(8) / 4) as u16;
         let new = Entry {
             id: TransactionId::new(step as u32),
-            flow,
+            flow: FlowId::new(flow),
             low: false,
             promoted: rng.below(200) == 0,
             cost: 1 + rng.below(900),
@@ -264,13 +264,13 @@ fn own_flow_order_is_kept_in_a_region() {
             }
             if rng.below(3) == 0 {
                 let first = queue.remove(0);
-                left[usize::from(first.low) * 5 + first.flow as usize].push(first.id.get());
+                left[usize::from(first.low) * 5 + first.flow.index()].push(first.id.get());
             }
         }
         queue.audit();
         while queue.len() > 0 {
             let first = queue.remove(0);
-            left[usize::from(first.low) * 5 + first.flow as usize].push(first.id.get());
+            left[usize::from(first.low) * 5 + first.flow.index()].push(first.id.get());
         }
         assert_eq!(left.iter().map(Vec::len).sum::<usize>(), 200);
         assert!(left.iter().all(|ids| ids.is_sorted()), "{left:?}");

@@ -35,7 +35,7 @@ use crate::layout::Geometry;
 use crate::scheduler::view::View;
 use crate::transaction::{Op, Source, Transaction};
 use budget::Budgets;
-use flashlane_units::Span;
+use flashlane_units::{FlowId, Span};
 use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters of Sprinkler with budgets.
@@ -132,7 +132,7 @@ impl SprinklerFairness {
     }
 
     fn hold(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
-        let flow = view.transactions[id].flow as usize;
+        let flow = view.transactions[id].flow.index();
         self.held[flow].push_back(id, view.transactions);
         self.held_at[die as usize] += 1;
         self.held_in_all += 1;
@@ -144,7 +144,7 @@ impl SprinklerFairness {
         while self.held_in_all > 0 && skipped < self.held.len() {
             let flow = self.turn;
             self.turn = (flow + 1) % self.held.len();
-            if self.held[flow].is_empty() || !self.budgets.is_eligible(flow as u16) {
+            if self.held[flow].is_empty() || !self.budgets.is_eligible(FlowId::at(flow)) {
                 skipped += 1;
                 continue;
             }
@@ -246,7 +246,7 @@ impl Policy for SprinklerFairness {
         let by_die: u32 = self.held_at.iter().sum();
         let by_flow: u32 = self.held.iter().map(List::len).sum();
         assert_eq!([by_die, by_flow], [self.held_in_all; 2], "what is held back is counted");
-        for (flow, held) in (0..).zip(&self.held) {
+        for (flow, held) in (0..).map(FlowId::new).zip(&self.held) {
             let free = self.budgets.is_eligible(flow);
             assert!(!free || held.is_empty(), "flow {flow} has budget and work held back");
         }
