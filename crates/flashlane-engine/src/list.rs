@@ -1,34 +1,35 @@
 //! First-in-first-out lists threaded through the values of a slab: no allocation, removal anywhere.
 
-use crate::slab::{NONE, Slab};
+use crate::handle::Handle;
+use crate::slab::Slab;
 
 /// A value with room for the links of one list.
-pub trait Linked {
-    /// Handle of the previous and the next value, [`NONE`] at the ends.
-    fn links(&mut self) -> (&mut u32, &mut u32);
+pub trait Linked<H: Handle> {
+    /// Handle of the previous and the next value, [`Handle::NONE`] at the ends.
+    fn links(&mut self) -> (&mut H, &mut H);
     /// Handle of the next value.
-    fn next(&self) -> u32;
+    fn next(&self) -> H;
 }
 
 /// A doubly linked list of slab values. A value is in one list at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct List {
-    head: u32,
-    tail: u32,
+pub struct List<H> {
+    head: H,
+    tail: H,
     len: u32,
 }
 
-impl Default for List {
+impl<H: Handle> Default for List<H> {
     fn default() -> Self {
-        Self { head: NONE, tail: NONE, len: 0 }
+        Self { head: H::NONE, tail: H::NONE, len: 0 }
     }
 }
 
-impl List {
-    /// Handle of the oldest value, or [`NONE`].
+impl<H: Handle> List<H> {
+    /// Handle of the oldest value, or [`Handle::NONE`].
     #[inline]
     #[must_use]
-    pub fn head(&self) -> u32 {
+    pub fn head(&self) -> H {
         self.head
     }
 
@@ -48,12 +49,12 @@ impl List {
 
     /// Appends a value.
     #[inline]
-    pub fn push_back<T: Linked>(&mut self, id: u32, slab: &mut Slab<T>) {
+    pub fn push_back<T: Linked<H>>(&mut self, id: H, slab: &mut Slab<H, T>) {
         let tail = self.tail;
         let (previous, next) = slab[id].links();
         *previous = tail;
-        *next = NONE;
-        if tail == NONE {
+        *next = H::NONE;
+        if tail == H::NONE {
             self.head = id;
         } else {
             *slab[tail].links().1 = id;
@@ -64,12 +65,12 @@ impl List {
 
     /// Puts a value before all others.
     #[inline]
-    pub fn push_front<T: Linked>(&mut self, id: u32, slab: &mut Slab<T>) {
+    pub fn push_front<T: Linked<H>>(&mut self, id: H, slab: &mut Slab<H, T>) {
         let head = self.head;
         let (previous, next) = slab[id].links();
-        *previous = NONE;
+        *previous = H::NONE;
         *next = head;
-        if head == NONE {
+        if head == H::NONE {
             self.tail = id;
         } else {
             *slab[head].links().0 = id;
@@ -84,16 +85,16 @@ impl List {
     /// If the value has no neighbour on a side and is not at that end of this list: it is in
     /// another list, or in none.
     #[inline]
-    pub fn remove<T: Linked>(&mut self, id: u32, slab: &mut Slab<T>) {
+    pub fn remove<T: Linked<H>>(&mut self, id: H, slab: &mut Slab<H, T>) {
         let (previous, next) = slab[id].links();
         let (previous, next) = (*previous, *next);
-        if previous == NONE {
+        if previous == H::NONE {
             assert!(self.head == id, "a value is removed from the list that it is in");
             self.head = next;
         } else {
             *slab[previous].links().1 = next;
         }
-        if next == NONE {
+        if next == H::NONE {
             assert!(self.tail == id, "a value is removed from the list that it is in");
             self.tail = previous;
         } else {
@@ -102,18 +103,18 @@ impl List {
         self.len -= 1;
     }
 
-    /// Takes the oldest value, or returns [`NONE`].
+    /// Takes the oldest value, or returns [`Handle::NONE`].
     #[inline]
-    pub fn pop_front<T: Linked>(&mut self, slab: &mut Slab<T>) -> u32 {
+    pub fn pop_front<T: Linked<H>>(&mut self, slab: &mut Slab<H, T>) -> H {
         let id = self.head;
-        if id == NONE {
-            return NONE;
+        if id == H::NONE {
+            return H::NONE;
         }
         self.head = slab[id].next();
-        if self.head == NONE {
-            self.tail = NONE;
+        if self.head == H::NONE {
+            self.tail = H::NONE;
         } else {
-            *slab[self.head].links().0 = NONE;
+            *slab[self.head].links().0 = H::NONE;
         }
         self.len -= 1;
         id
@@ -123,15 +124,16 @@ impl List {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::handle::test_id::Id;
 
     #[derive(Clone, Default)]
-    struct Node(u32, u32);
+    struct Node(Id, Id);
 
-    impl Linked for Node {
-        fn links(&mut self) -> (&mut u32, &mut u32) {
+    impl Linked<Id> for Node {
+        fn links(&mut self) -> (&mut Id, &mut Id) {
             (&mut self.0, &mut self.1)
         }
-        fn next(&self) -> u32 {
+        fn next(&self) -> Id {
             self.1
         }
     }
@@ -139,7 +141,7 @@ mod tests {
     #[test]
     fn removal_keeps_order() {
         let mut slab = Slab::new();
-        let ids: Vec<u32> = (0..5).map(|_| slab.insert(Node(NONE, NONE))).collect();
+        let ids: Vec<Id> = (0..5).map(|_| slab.insert(Node(Id::NONE, Id::NONE))).collect();
         let mut list = List::default();
         for &id in &ids {
             list.push_back(id, &mut slab);
@@ -150,7 +152,7 @@ mod tests {
         assert_eq!(list.len(), 2);
         assert_eq!(list.pop_front(&mut slab), ids[1]);
         assert_eq!(list.pop_front(&mut slab), ids[3]);
-        assert_eq!(list.pop_front(&mut slab), NONE);
+        assert_eq!(list.pop_front(&mut slab), Id::NONE);
         assert!(list.is_empty());
     }
 
@@ -159,8 +161,8 @@ mod tests {
     fn a_value_of_another_list_panics() {
         let mut slab = Slab::new();
         let [mut one, mut two] = [List::default(); 2];
-        one.push_back(slab.insert(Node(NONE, NONE)), &mut slab);
-        let other = slab.insert(Node(NONE, NONE));
+        one.push_back(slab.insert(Node(Id::NONE, Id::NONE)), &mut slab);
+        let other = slab.insert(Node(Id::NONE, Id::NONE));
         two.push_back(other, &mut slab);
         one.remove(other, &mut slab);
     }
@@ -169,7 +171,7 @@ mod tests {
     #[should_panic(expected = "the list that it is in")]
     fn a_value_of_no_list_panics() {
         let mut slab = Slab::new();
-        let alone = slab.insert(Node(NONE, NONE));
+        let alone = slab.insert(Node(Id::NONE, Id::NONE));
         List::default().remove(alone, &mut slab);
     }
 
@@ -178,10 +180,10 @@ mod tests {
     fn a_list_notices_that_a_value_of_it_was_removed() {
         let mut slab = Slab::new();
         let mut list = List::default();
-        let ids = [(); 2].map(|()| slab.insert(Node(NONE, NONE)));
+        let ids = [(); 2].map(|()| slab.insert(Node(Id::NONE, Id::NONE)));
         ids.into_iter().for_each(|id| list.push_back(id, &mut slab));
         slab.remove(ids[0]);
-        slab.insert(Node(NONE, NONE));
+        slab.insert(Node(Id::NONE, Id::NONE));
         list.pop_front(&mut slab);
     }
 }

@@ -1,10 +1,12 @@
 //! A pool of values addressed by small integers; freed places are used again.
 
+use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
+use crate::handle::Handle;
 use crate::places::{PLACE_BITS, Slots};
 
-/// No value.
+/// No number.
 pub const NONE: u32 = u32::MAX;
 
 /// Added to the handle of a place whenever the place is freed. Wraps.
@@ -14,37 +16,39 @@ const GENERATION: u32 = 1 << PLACE_BITS;
 /// and are used again, so they suit as indices of tables beside the slab.
 #[inline(always)]
 #[must_use]
-pub fn place_of(handle: u32) -> usize {
-    (handle & (GENERATION - 1)) as usize
+pub fn place_of<H: Handle>(handle: H) -> usize {
+    (handle.get() & (GENERATION - 1)) as usize
 }
 
-/// Values of one type in one vector. Handles are `u32`. A handle is good only while its value
-/// lives.
+/// Values of one type in one vector. The slab has handles of its own type `H`. A handle is good
+/// only while its value lives.
 ///
 /// Every look-up is checked, in release builds too: a handle whose value was removed panics, even
 /// if another value has taken the place since. A handle has the number of its place in the low 28
 /// bits and counts the values that the place had in the high four, so only after 16 values more
 /// does an old handle look like a new one.
 #[derive(Clone, Debug)]
-pub struct Slab<T> {
+pub struct Slab<H, T> {
     slots: Slots<T>,
     /// The next handles of places that were freed.
     free: Vec<u32>,
     /// Places that were ever used.
     used: usize,
+    /// The type of the handles; they are kept as numbers.
+    handles: PhantomData<H>,
 }
 
-impl<T: Clone + Default> Default for Slab<T> {
+impl<H: Handle, T: Clone + Default> Default for Slab<H, T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T: Clone + Default> Slab<T> {
+impl<H: Handle, T: Clone + Default> Slab<H, T> {
     /// An empty pool.
     #[must_use]
     pub fn new() -> Self {
-        Self { slots: Slots::new(), free: Vec::new(), used: 0 }
+        Self { slots: Slots::new(), free: Vec::new(), used: 0, handles: PhantomData }
     }
 
     /// Stores a value and returns its handle.
@@ -52,13 +56,13 @@ impl<T: Clone + Default> Slab<T> {
     /// # Panics
     /// With 2^28 - 1 values already.
     #[inline(always)]
-    pub fn insert(&mut self, value: T) -> u32 {
+    pub fn insert(&mut self, value: T) -> H {
         let handle = match self.free.pop() {
             Some(handle) => handle,
             None => self.grow(),
         };
         self.slots.put(handle, value);
-        handle
+        H::new(handle)
     }
 
     /// Makes one more place and returns its first handle.
@@ -80,21 +84,21 @@ impl<T: Clone + Default> Slab<T> {
     }
 }
 
-impl<T> Slab<T> {
+impl<H: Handle, T> Slab<H, T> {
     /// Frees the place of a handle.
     ///
     /// # Panics
     /// If the value of the handle does not live.
     #[inline(always)]
-    pub fn remove(&mut self, handle: u32) {
-        self.slots.vacate(handle);
-        self.free.push(handle.wrapping_add(GENERATION));
+    pub fn remove(&mut self, handle: H) {
+        self.slots.vacate(handle.get());
+        self.free.push(handle.get().wrapping_add(GENERATION));
     }
 
     /// Asks for a value that is needed soon.
     #[inline(always)]
-    pub fn prefetch(&self, handle: u32) {
-        self.slots.prefetch(handle);
+    pub fn prefetch(&self, handle: H) {
+        self.slots.prefetch(handle.get());
     }
 
     /// Number of live values.
@@ -110,36 +114,40 @@ impl<T> Slab<T> {
     }
 
     /// The handle of the live value that is wanted; of several, the one with the lowest place.
-    pub fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<u32> {
+    pub fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<H> {
         self.iter().find(|(_, value)| wanted(value)).map(|(handle, _)| handle)
     }
 
     /// Live handles and values, in order of place.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        self.slots.iter().take(self.used).flatten()
+    pub fn iter(&self) -> impl Iterator<Item = (H, &T)> {
+        let live = self.slots.iter().take(self.used).flatten();
+        live.map(|(handle, value)| (H::new(handle), value))
     }
 }
 
-impl<T> Index<u32> for Slab<T> {
+impl<H: Handle, T> Index<H> for Slab<H, T> {
     type Output = T;
     #[inline(always)]
-    fn index(&self, handle: u32) -> &T {
-        self.slots.at(handle)
+    fn index(&self, handle: H) -> &T {
+        self.slots.at(handle.get())
     }
 }
 
-impl<T> IndexMut<u32> for Slab<T> {
+impl<H: Handle, T> IndexMut<H> for Slab<H, T> {
     #[inline(always)]
-    fn index_mut(&mut self, handle: u32) -> &mut T {
-        self.slots.at_mut(handle)
+    fn index_mut(&mut self, handle: H) -> &mut T {
+        self.slots.at_mut(handle.get())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::handle::test_id::Id;
     use crate::rng::Rng;
     use std::collections::BTreeMap;
+
+    type Slab<T> = super::Slab<Id, T>;
 
     #[test]
     fn places_are_reused() {
@@ -187,7 +195,7 @@ mod tests {
             }
             assert_eq!((slab.len(), slab.is_empty()), (model.len(), model.is_empty()));
         }
-        let mut live: Vec<(u32, u64)> = model.into_iter().collect();
+        let mut live: Vec<(Id, u64)> = model.into_iter().collect();
         live.sort_by_key(|&(handle, _)| place_of(handle));
         assert!(slab.iter().map(|(handle, &value)| (handle, value)).eq(live));
     }
@@ -195,7 +203,7 @@ mod tests {
     #[test]
     fn many_values_of_one_place_are_told_apart() {
         let mut slab = Slab::new();
-        let handles: Vec<u32> = (0..16)
+        let handles: Vec<Id> = (0..16)
             .map(|value| {
                 let handle = slab.insert(value);
                 slab.remove(handle);
@@ -243,26 +251,27 @@ mod tests {
     fn a_handle_that_was_never_given_panics() {
         let mut slab = Slab::new();
         let [_, b, _] = [1, 2, 3].map(|value| slab.insert(value));
-        let _ = slab[b + 4];
+        let _ = slab[Id::new(b.get() + 4)];
     }
 
     #[test]
     #[should_panic(expected = "its value does not live")]
     fn no_handle_panics() {
-        let _ = Slab::<u8>::new()[NONE];
+        let _ = Slab::<u8>::new()[Id::NONE];
     }
 
     #[test]
     fn every_handle_of_an_empty_slab_is_refused() {
         let refused = |slab: &Slab<u8>, handle: u32| {
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| slab[handle])).is_err()
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| slab[Id::new(handle)]))
+                .is_err()
         };
         let mut slab = Slab::new();
         for handles in 0..5 {
             for handle in (0..8).chain([GENERATION, GENERATION + 1, NONE - 1, NONE]) {
                 assert!(refused(&slab, handle), "{handle:#x} after {handles} values");
             }
-            let live: Vec<u32> = (0..handles).map(|value| slab.insert(value)).collect();
+            let live: Vec<Id> = (0..handles).map(|value| slab.insert(value)).collect();
             live.into_iter().for_each(|handle| slab.remove(handle));
         }
     }

@@ -1,11 +1,13 @@
 //! Quantities with units, the registration of policies, and the words that every stage shares. This
 //! crate knows no stage of the drive.
 
+mod handles;
 pub mod policy;
 mod request;
 mod sharing;
 pub mod units;
 
+pub use handles::{FlowId, JobId, RequestId, SubmissionId, TransactionId};
 pub use policy::{PolicyDoc, PolicyInfo};
 pub use request::RequestOp;
 pub use sharing::Sharing;

@@ -1,5 +1,7 @@
 //! The full check of the model's state (`--check`). Every violation is a fault of the simulator.
 
+use flashlane_units::RequestId;
+
 use crate::device::Device;
 use crate::host::HostFlow;
 use crate::transaction::Place;
@@ -44,7 +46,7 @@ impl Device {
     pub(crate) fn audit_stuck(&self) {
         self.interface.nvme().audit_end();
         self.flash.audit_stuck();
-        let awaits_flash = |id: u32| self.transactions.iter().any(|(_, tr)| tr.request == id);
+        let awaits_flash = |id: RequestId| self.transactions.iter().any(|(_, tr)| tr.request == id);
         self.cache.audit_stuck(&self.requests, awaits_flash);
     }
 

@@ -1,6 +1,7 @@
 //! What a stage gets from the driver of the drive with every call.
 
 use flashlane_engine::{EventQueue, Slab, Time};
+use flashlane_units::{RequestId, TransactionId};
 
 use crate::event::Event;
 use crate::request::Request;
@@ -12,15 +13,15 @@ pub(crate) struct Context<'a> {
     /// The time of the event that is handled.
     pub(crate) now: Time,
     pub(crate) events: &'a mut EventQueue<Event>,
-    pub(crate) requests: &'a mut Slab<Request>,
-    pub(crate) transactions: &'a mut Slab<Transaction>,
+    pub(crate) requests: &'a mut Slab<RequestId, Request>,
+    pub(crate) transactions: &'a mut Slab<TransactionId, Transaction>,
 }
 
 /// What a stage gets that starts no event and knows no request.
 pub(crate) struct Moment<'a> {
     /// The time of the event that is handled.
     pub(crate) now: Time,
-    pub(crate) transactions: &'a mut Slab<Transaction>,
+    pub(crate) transactions: &'a mut Slab<TransactionId, Transaction>,
 }
 
 impl Moment<'_> {

@@ -2,28 +2,29 @@
 
 use flashlane_engine::Laned;
 use flashlane_engine::event_queue::UNORDERED;
+use flashlane_units::{FlowId, RequestId, SubmissionId, TransactionId};
 
 /// An event. Handles and indices only; the state is in the stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Event {
     /// A request that was submitted for this time arrives.
-    Arrival { submission: u32 },
+    Arrival { submission: SubmissionId },
     /// A submission doorbell reaches the device.
-    Doorbell { flow: u16 },
+    Doorbell { flow: FlowId },
     /// The submission entry of a write is in the device, unless it is delayed.
-    WriteEntry { request: u32 },
+    WriteEntry { request: RequestId },
     /// The host bus adapter of a SATA drive is through with a command.
-    AdapterSubmitted { request: u32 },
+    AdapterSubmitted { request: RequestId },
     /// A command reaches a SATA drive.
-    SataCommand { request: u32 },
+    SataCommand { request: RequestId },
     /// Firmware is done with a command, unless that was delayed.
-    Begin { request: u32 },
+    Begin { request: RequestId },
     /// A DRAM access on behalf of a request is done.
-    DramDone { request: u32 },
+    DramDone { request: RequestId },
     /// The memory of a partitioned cache may serve the next flow.
     DramTurn,
     /// Evicted data is out of DRAM: the chain of write-backs from this transaction may start.
-    EvictionRead { transaction: u32 },
+    EvictionRead { transaction: TransactionId },
     /// Command, address and program data are over the bus, and somebody waits for that.
     ChannelFree { channel: u16 },
     /// The array is done with the first read of a channel, which has nothing else to do.
@@ -33,17 +34,17 @@ pub(crate) enum Event {
     /// The read data that the channel was moving is in the controller.
     DataSent { channel: u16 },
     /// A completion entry reaches the host, or the host bus adapter of a SATA drive.
-    Completion { request: u32 },
+    Completion { request: RequestId },
     /// The host bus adapter of a SATA drive is through with a completion.
-    AdapterCompleted { request: u32 },
+    AdapterCompleted { request: RequestId },
     /// There may be room in a completion queue again.
-    CompletionRoom { flow: u16 },
+    CompletionRoom { flow: FlowId },
     /// The time has come at which the scheduling policy wants to be woken, unless it wants that no
     /// more.
     #[default]
     Alarm,
     /// A tenant asked to be woken.
-    Wake { flow: u16 },
+    Wake { flow: FlowId },
 }
 
 /// What the host learns from an event. It may submit requests before the event is over; what it has
@@ -54,13 +55,13 @@ pub(crate) enum Up {
     Nothing,
     /// A request of the flow that was submitted for this time has arrived. Then:
     /// [`crate::device::Device::ring`].
-    Arrived { flow: u16 },
+    Arrived { flow: FlowId },
     /// A request of the flow is complete. Then: [`crate::device::Device::completion_over`].
-    Completed { flow: u16 },
+    Completed { flow: FlowId },
     /// The same of a SATA drive. Then: nothing.
-    TagFreed { flow: u16 },
+    TagFreed { flow: FlowId },
     /// The tenant asked to be woken now. Then: [`crate::device::Device::ring`].
-    Woken { flow: u16 },
+    Woken { flow: FlowId },
 }
 
 impl Laned for Event {

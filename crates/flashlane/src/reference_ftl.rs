@@ -8,7 +8,7 @@ use flashlane_engine::{NONE, Time};
 use super::*;
 use crate::config::load::{self, Overrides};
 use crate::device::Device;
-use flashlane_units::RequestOp;
+use flashlane_units::{FlowId, RequestOp};
 
 fn inputs(sets: &[&str], flow: &str) -> (DeviceConfig, WorkloadConfig) {
     let overrides =
@@ -58,7 +58,7 @@ fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
 fn found(ssd: &mut Device) -> BTreeMap<u32, u64> {
     let mut held = BTreeMap::new();
     for lpa in 0..ssd.layout.logical_pages as u32 {
-        let mask = ssd.ftl.held(lpa) | ssd.cache.held(0, lpa);
+        let mask = ssd.ftl.held(lpa) | ssd.cache.held(FlowId::new(0), lpa);
         if mask != 0 {
             held.insert(lpa, mask);
         }

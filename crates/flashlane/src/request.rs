@@ -2,7 +2,7 @@
 
 use flashlane_engine::{Sequence, Time};
 
-use flashlane_units::RequestOp;
+use flashlane_units::{FlowId, RequestOp};
 
 /// Time spent per stage by the chain of work that ended last. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(crate) struct HostWork {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Request {
-    pub(crate) flow: u16,
+    pub(crate) flow: FlowId,
     pub(crate) op: RequestOp,
     /// Inside the measurement window.
     pub(crate) counted: bool,

@@ -1,6 +1,7 @@
 //! A page-sized piece of work for the flash.
 
-use flashlane_engine::{Linked, NONE, Time};
+use flashlane_engine::{Linked, NONE, Slab, Time};
+use flashlane_units::{FlowId, JobId, RequestId, TransactionId};
 
 use crate::request::Chain;
 
@@ -51,6 +52,9 @@ pub(crate) enum Place {
     Die,
 }
 
+/// The transactions under way.
+pub(crate) type Transactions = Slab<TransactionId, Transaction>;
+
 /// Strict priorities could keep a transaction waiting for ever. Once it has waited so long, a die
 /// serves the oldest one first, at most once in such a span.
 pub(crate) const STARVING: Time = Time::from_ms(100);
@@ -63,17 +67,17 @@ pub(crate) const STARVING: Time = Time::from_ms(100);
 pub(crate) struct Transaction {
     /// Sectors of the page that are read or written, a bit each.
     mask: u64,
-    previous: u32,
-    next: u32,
+    previous: TransactionId,
+    next: TransactionId,
     /// A write that waits for this read (old data to merge), or `NONE`.
-    pub(crate) dependent: u32,
+    pub(crate) dependent: TransactionId,
     /// Collection job, or version of the cached page, by source.
     pub(crate) tag: u32,
     /// Write-backs: flushes of the flow before it.
     pub(crate) flush_epoch: u32,
     /// Write-backs: others under way in the same chain of the cache, or `NONE`.
-    pub(crate) previous_write_back: u32,
-    pub(crate) next_write_back: u32,
+    pub(crate) previous_write_back: TransactionId,
+    pub(crate) next_write_back: TransactionId,
     /// Write-backs: sectors that count for the bound of the cache on data under way.
     pub(crate) counted_sectors: u32,
     /// Brings the times of the flash to the second line.
@@ -84,16 +88,16 @@ pub(crate) struct Transaction {
     /// The last change of stage.
     pub(crate) mark: Time,
     /// The host request that waits for it, or `NONE`.
-    pub(crate) request: u32,
+    pub(crate) request: RequestId,
     /// The next transaction of the same command or of the same eviction; `NONE` at the end.
-    pub(crate) sibling: u32,
+    pub(crate) sibling: TransactionId,
     /// Physical page; for programs not placed yet `NONE`.
     pub(crate) ppa: u32,
     /// Flat plane.
     pub(crate) plane: u32,
     /// Logical page, device-wide; the translation page for mapping transactions.
     pub(crate) lpa: u32,
-    pub(crate) flow: u16,
+    pub(crate) flow: FlowId,
     /// Class of the flow: 0 urgent .. 3 low.
     pub(crate) class: u8,
     pub(crate) source: Source,
@@ -119,20 +123,20 @@ const _: () = assert!(
 
 impl Transaction {
     /// A new transaction of a flow.
-    pub(crate) fn new(source: Source, op: Op, flow: u16, class: u8, now: Time) -> Self {
+    pub(crate) fn new(source: Source, op: Op, flow: FlowId, class: u8, now: Time) -> Self {
         Self {
-            previous: NONE,
-            next: NONE,
-            sibling: NONE,
-            request: NONE,
-            dependent: NONE,
+            previous: TransactionId::NONE,
+            next: TransactionId::NONE,
+            sibling: TransactionId::NONE,
+            request: RequestId::NONE,
+            dependent: TransactionId::NONE,
             lpa: NONE,
             ppa: NONE,
             plane: NONE,
             tag: 0,
             flush_epoch: 0,
-            previous_write_back: NONE,
-            next_write_back: NONE,
+            previous_write_back: TransactionId::NONE,
+            next_write_back: TransactionId::NONE,
             counted_sectors: 0,
             unused: [0; 2],
             mask: 0,
@@ -149,6 +153,12 @@ impl Transaction {
             sectors: 0,
             merged_sectors: 0,
         }
+    }
+
+    /// The collection job whose work it is.
+    #[inline(always)]
+    pub(crate) fn job(&self) -> JobId {
+        JobId::new(self.tag)
     }
 
     /// Ends the current stage at `now` and returns how long it took.
@@ -205,17 +215,17 @@ impl Transaction {
 impl Default for Transaction {
     /// What a free place of the pool holds.
     fn default() -> Self {
-        Self::new(Source::User, Op::Read, 0, 0, Time::ZERO)
+        Self::new(Source::User, Op::Read, FlowId::new(0), 0, Time::ZERO)
     }
 }
 
-impl Linked for Transaction {
+impl Linked<TransactionId> for Transaction {
     #[inline]
-    fn links(&mut self) -> (&mut u32, &mut u32) {
+    fn links(&mut self) -> (&mut TransactionId, &mut TransactionId) {
         (&mut self.previous, &mut self.next)
     }
     #[inline]
-    fn next(&self) -> u32 {
+    fn next(&self) -> TransactionId {
         self.next
     }
 }

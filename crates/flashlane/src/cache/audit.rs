@@ -1,6 +1,7 @@
 //! Compares the state of the cache with itself.
 
 use flashlane_engine::Slab;
+use flashlane_units::{RequestId, TransactionId};
 
 use super::Cache;
 use crate::request::Request;
@@ -8,15 +9,15 @@ use crate::transaction::{Op, Source, Transaction};
 
 impl Cache {
     /// Checks the counters of the cache.
-    pub(crate) fn audit(&self, transactions: &Slab<Transaction>) {
+    pub(crate) fn audit(&self, transactions: &Slab<TransactionId, Transaction>) {
         let mut under_way = vec![0; self.pools.len()];
         let mut of_flow = vec![0; self.flushes.len()];
         let mut write_backs = Vec::new();
         for (id, tr) in transactions.iter() {
             if tr.source == Source::Cache && tr.op == Op::Program {
-                let pool = usize::from(tr.flow) % under_way.len();
+                let pool = tr.flow.index() % under_way.len();
                 under_way[pool] += u64::from(tr.counted_sectors);
-                of_flow[usize::from(tr.flow)] += 1;
+                of_flow[tr.flow.index()] += 1;
                 assert!(tr.sectors() <= tr.counted_sectors, "trims only take sectors away");
                 write_backs.push(id);
             }
@@ -41,7 +42,11 @@ impl Cache {
 
     /// Checks what must hold when nothing is left that could happen. `awaits_flash`: whether a
     /// transaction belongs to the request.
-    pub(crate) fn audit_stuck(&self, requests: &Slab<Request>, awaits_flash: impl Fn(u32) -> bool) {
+    pub(crate) fn audit_stuck(
+        &self,
+        requests: &Slab<RequestId, Request>,
+        awaits_flash: impl Fn(RequestId) -> bool,
+    ) {
         assert!(self.dram.is_drained(), "no access waits for its turn");
         for (id, request) in requests.iter().filter(|(_, request)| request.pending > 0) {
             let waits = self.pools.iter().any(|pool| pool.awaited_by(id))

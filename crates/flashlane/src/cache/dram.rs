@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 
 use flashlane_engine::{EventQueue, Time};
+use flashlane_units::FlowId;
 
 use crate::cache::config::DramConfig;
 use crate::compat::CompatConfig;
@@ -39,7 +40,7 @@ struct Job {
 /// An access to the memory that has begun, or begins as soon as the memory is free.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DramAccess {
-    pub(crate) flow: u16,
+    pub(crate) flow: FlowId,
     /// The memory is free for it.
     pub(crate) free: Time,
     /// Its data is over the bus.
@@ -115,7 +116,7 @@ impl Dram {
         &mut self,
         now: Time,
         events: &mut EventQueue<Event>,
-        flow: u16,
+        flow: FlowId,
         pieces: &[Piece],
         done: Option<Event>,
     ) -> DramUse {
@@ -151,10 +152,10 @@ impl Dram {
     }
 
     /// Adds an access to the queue of its flow.
-    fn push(&mut self, flow: u16, pieces: &[Piece], done: Option<Event>) {
+    fn push(&mut self, flow: FlowId, pieces: &[Piece], done: Option<Event>) {
         let mut list = self.spare.pop().unwrap_or_default();
         list.extend_from_slice(pieces);
-        self.queues[flow as usize].push_back(Job { pieces: list, done });
+        self.queues[flow.index()].push_back(Job { pieces: list, done });
     }
 
     /// The access of the flow whose turn it is, unless one has just begun, and when the next flow
@@ -174,7 +175,7 @@ impl Dram {
         let mut pieces = job.pieces;
         pieces.clear();
         self.spare.push(pieces);
-        Some((DramAccess { flow: flow as u16, free, end, done: job.done }, next))
+        Some((DramAccess { flow: FlowId::at(flow), free, end, done: job.done }, next))
     }
 
     /// The access that began last lets the next one in.
@@ -248,6 +249,7 @@ impl Dram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_units::RequestId;
     use flashlane_units::{ByteSize, TransferRate};
 
     /// 100 MB/s, 13 ns for each of tRCD, tCL and tRP, rows and pages of 8 KiB.
@@ -311,9 +313,17 @@ mod tests {
     fn flows_take_turns() {
         let mut dram = sample(&CompatConfig::default(), 8, 2);
         for slot in 0..3 {
-            dram.push(0, &[piece(slot, 512)], Some(Event::DramDone { request: slot }));
+            dram.push(
+                FlowId::new(0),
+                &[piece(slot, 512)],
+                Some(Event::DramDone { request: RequestId::new(slot) }),
+            );
         }
-        dram.push(1, &[piece(7, 512)], Some(Event::DramDone { request: 7 }));
+        dram.push(
+            FlowId::new(1),
+            &[piece(7, 512)],
+            Some(Event::DramDone { request: RequestId::new(7) }),
+        );
         let mut order = Vec::new();
         while let Some((started, _)) = dram.start(Time::ZERO) {
             order.extend(started.done);
@@ -321,7 +331,15 @@ mod tests {
             dram.turn_over();
         }
         let done = |request| Event::DramDone { request };
-        assert_eq!(order, [done(7), done(0), done(1), done(2)]);
+        assert_eq!(
+            order,
+            [
+                done(RequestId::new(7)),
+                done(RequestId::new(0)),
+                done(RequestId::new(1)),
+                done(RequestId::new(2))
+            ]
+        );
         assert!(dram.is_drained());
     }
 }

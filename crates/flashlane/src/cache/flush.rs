@@ -1,5 +1,6 @@
 //! Flush commands: each waits for the write-backs that were under way or started when it came.
 
+use flashlane_units::RequestId;
 use std::collections::VecDeque;
 
 /// Write-backs of one flow between two flushes.
@@ -7,7 +8,7 @@ use std::collections::VecDeque;
 struct Epoch {
     under_way: u32,
     /// The flush that ends the epoch.
-    request: Option<u32>,
+    request: Option<RequestId>,
 }
 
 /// Write-backs and flushes of one flow.
@@ -25,7 +26,7 @@ impl Flushes {
     }
 
     /// A request waits for write-backs.
-    pub(super) fn awaited_by(&self, request: u32) -> bool {
+    pub(super) fn awaited_by(&self, request: RequestId) -> bool {
         self.epochs.iter().any(|epoch| epoch.request == Some(request))
     }
 
@@ -43,7 +44,7 @@ impl Flushes {
     }
 
     /// A flush comes. True if it has to wait.
-    pub(super) fn flush(&mut self, request: u32) -> bool {
+    pub(super) fn flush(&mut self, request: RequestId) -> bool {
         let waits = self.epochs.iter().any(|epoch| epoch.under_way > 0 || epoch.request.is_some());
         if waits {
             self.current().request = Some(request);
@@ -53,7 +54,7 @@ impl Flushes {
     }
 
     /// A write-back of an epoch is on flash; flushes that are over now are added to `over`.
-    pub(super) fn ended(&mut self, epoch: u32, over: &mut Vec<u32>) {
+    pub(super) fn ended(&mut self, epoch: u32, over: &mut Vec<RequestId>) {
         let at = epoch.wrapping_sub(self.first) as usize;
         self.epochs[at].under_way -= 1;
         while self.epochs.front().is_some_and(|e| e.under_way == 0 && e.request.is_some()) {
@@ -71,20 +72,24 @@ mod tests {
     #[test]
     fn a_flush_waits_for_earlier_write_backs_only() {
         let mut flushes = Flushes::default();
-        assert!(!flushes.flush(7), "nothing to wait for");
+        assert!(!flushes.flush(RequestId::new(7)), "nothing to wait for");
         let a = flushes.started();
         let b = flushes.started();
-        assert!(flushes.flush(1));
+        assert!(flushes.flush(RequestId::new(1)));
         let c = flushes.started();
-        assert!(flushes.flush(2));
+        assert!(flushes.flush(RequestId::new(2)));
         let mut over = Vec::new();
         flushes.ended(c, &mut over);
         flushes.ended(a, &mut over);
         assert!(over.is_empty());
         flushes.ended(b, &mut over);
-        assert_eq!(over, [1, 2], "in order, as soon as all before them is on flash");
+        assert_eq!(
+            over,
+            [1, 2].map(RequestId::new),
+            "in order, as soon as all before them is on flash"
+        );
         let d = flushes.started();
         flushes.ended(d, &mut over);
-        assert!(!flushes.flush(3));
+        assert!(!flushes.flush(RequestId::new(3)));
     }
 }

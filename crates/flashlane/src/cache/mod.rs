@@ -20,16 +20,16 @@ mod tests;
 mod warm;
 mod write_backs;
 
-use flashlane_engine::{Array, EventQueue, NONE, Slab, Time};
+use flashlane_engine::{Array, EventQueue, NONE, Time};
 
 use crate::compat::CompatConfig;
 use crate::event::Event;
 use crate::layout::Geometry;
-use crate::transaction::{Place, Transaction};
+use crate::transaction::{Place, Transaction, Transactions};
 use config::{CacheConfig, CacheMechanism, CacheMode};
 use dram::{Dram, Piece};
 pub(crate) use dram::{DramAccess, DramUse};
-use flashlane_units::Sharing;
+use flashlane_units::{FlowId, RequestId, Sharing, TransactionId};
 use flush::Flushes;
 use hot::HotPages;
 use pool::Pool;
@@ -59,7 +59,7 @@ pub(crate) struct Cache {
     /// Changed pages that were evicted and are still in the memory.
     leaving: Vec<Piece>,
     /// The write-back of the last of these pages, which leads to the others; or [`NONE`].
-    last_leaving: u32,
+    last_leaving: TransactionId,
 }
 
 /// Pages of a flow that the cache was asked for.
@@ -75,7 +75,7 @@ pub(crate) enum Room {
     /// It is cached, or a slot is free.
     Free,
     /// A slot becomes free when this changed page, of this flow, is evicted: see [`Cache::evict`].
-    Behind { flow: u16, lpa: u32 },
+    Behind { flow: FlowId, lpa: u32 },
     /// Every page is on its way to flash.
     No,
 }
@@ -121,32 +121,32 @@ impl Cache {
             asked: Array::of(Asked::default(), flows),
             pieces: Vec::new(),
             leaving: Vec::new(),
-            last_leaving: NONE,
+            last_leaving: TransactionId::NONE,
         }
     }
 
     /// The pool of a flow.
     #[inline]
-    fn pool(&mut self, flow: u16) -> &mut Pool {
+    fn pool(&mut self, flow: FlowId) -> &mut Pool {
         let at = self.pool_at(flow);
         &mut self.pools[at]
     }
 
     #[inline]
-    fn pool_at(&self, flow: u16) -> usize {
-        if self.pools.len() == 1 { 0 } else { flow as usize }
+    fn pool_at(&self, flow: FlowId) -> usize {
+        if self.pools.len() == 1 { 0 } else { flow.index() }
     }
 
     /// The slots of a flow's pool.
     #[inline]
-    fn slots(&mut self, flow: u16) -> &mut Slots {
+    fn slots(&mut self, flow: FlowId) -> &mut Slots {
         self.pool(flow).slots()
     }
 
     /// Asks for what is known of a page, which a request of the flow needs soon.
     #[inline]
-    pub(crate) fn prefetch(&self, flow: u16, lpa: u32) {
-        if self.modes[flow as usize] != CacheMode::Off {
+    pub(crate) fn prefetch(&self, flow: FlowId, lpa: u32) {
+        if self.modes[flow.index()] != CacheMode::Off {
             self.pools[self.pool_at(flow)].cached().prefetch(lpa);
             self.hot.prefetch(flow, lpa);
         }
@@ -154,20 +154,20 @@ impl Cache {
 
     /// Sectors that the cache holds of a page.
     #[cfg(test)]
-    pub(crate) fn held(&mut self, flow: u16, lpa: u32) -> u64 {
+    pub(crate) fn held(&mut self, flow: FlowId, lpa: u32) -> u64 {
         self.slots(flow).lookup(lpa).1
     }
 
     /// What the flow reads stays in the cache.
     #[inline]
-    pub(crate) fn fills_on_read(&self, flow: u16) -> bool {
-        matches!(self.modes[flow as usize], CacheMode::Read | CacheMode::WriteRead)
+    pub(crate) fn fills_on_read(&self, flow: FlowId) -> bool {
+        matches!(self.modes[flow.index()], CacheMode::Read | CacheMode::WriteRead)
     }
 
     /// A read of some sectors of a page. Returns the sectors that flash has to give; the others
     /// join the memory access that is put together.
     #[inline]
-    pub(crate) fn read(&mut self, flow: u16, lpa: u32, mask: u64) -> u64 {
+    pub(crate) fn read(&mut self, flow: FlowId, lpa: u32, mask: u64) -> u64 {
         let (slot, held) = self.slots(flow).lookup(lpa);
         let hit = held & mask;
         if hit != 0 {
@@ -179,26 +179,26 @@ impl Cache {
     /// A write that goes past the cache: what the cache holds of the page for later reads is
     /// brought up to date.
     #[inline]
-    pub(crate) fn pass(&mut self, flow: u16, lpa: u32, mask: u64) {
-        if self.modes[flow as usize] == CacheMode::Read {
+    pub(crate) fn pass(&mut self, flow: FlowId, lpa: u32, mask: u64) {
+        if self.modes[flow.index()] == CacheMode::Read {
             self.slots(flow).refresh(lpa, mask);
         }
     }
 
     /// Another page of a write may be accepted: the bound on data under way to flash allows it.
     #[inline]
-    pub(crate) fn is_open(&mut self, flow: u16) -> bool {
+    pub(crate) fn is_open(&mut self, flow: FlowId) -> bool {
         self.pool(flow).is_open()
     }
 
     /// Looks for a place for a page. An unchanged page leaves at once if need be.
     #[inline]
-    pub(crate) fn make_room(&mut self, flow: u16, lpa: u32) -> Room {
+    pub(crate) fn make_room(&mut self, flow: FlowId, lpa: u32) -> Room {
         let slots = self.slots(flow);
         if slots.contains(lpa) || slots.has_room() { Room::Free } else { self.choose_victim(flow) }
     }
 
-    fn choose_victim(&mut self, flow: u16) -> Room {
+    fn choose_victim(&mut self, flow: FlowId) -> Room {
         let slots = self.slots(flow);
         let Some(victim) = slots.victim() else { return Room::No };
         let (owner, lpa) = (victim.flow(), victim.lpa());
@@ -212,8 +212,8 @@ impl Cache {
 
     /// A changed page leaves the pool of a flow; `write` is its write-back, which starts when the
     /// page is out of the memory.
-    pub(crate) fn evict(&mut self, flow: u16, write: u32, transactions: &mut Slab<Transaction>) {
-        let tr = &mut transactions[write];
+    pub(crate) fn evict(&mut self, flow: FlowId, write: TransactionId, slab: &mut Transactions) {
+        let tr = &mut slab[write];
         let slot = self.slots(flow).remove(tr.lpa);
         tr.place = Place::Dram;
         tr.sibling = std::mem::replace(&mut self.last_leaving, write);
@@ -226,7 +226,7 @@ impl Cache {
     /// The host writes some sectors of a page, which has room. They join the memory access that is
     /// put together.
     #[inline]
-    pub(crate) fn write(&mut self, flow: u16, lpa: u32, mask: u64, now: Time) -> Written {
+    pub(crate) fn write(&mut self, flow: FlowId, lpa: u32, mask: u64, now: Time) -> Written {
         let (slot, before) = self.slots(flow).write(lpa, flow, mask);
         self.pieces.push(Piece::of(slot, mask));
         let write_back = self.hot.goes_at_once(flow, lpa, now).then(|| {
@@ -239,12 +239,12 @@ impl Cache {
 
     /// Pages of a write of the flow were accepted, or tried to be.
     #[inline]
-    pub(crate) fn writes_over(&mut self, flow: u16, now: Time) {
+    pub(crate) fn writes_over(&mut self, flow: FlowId, now: Time) {
         self.hot.call_over(flow, now);
     }
 
     /// Data from flash for a page, which has room. It joins the memory access that is put together.
-    pub(crate) fn fill(&mut self, flow: u16, lpa: u32, mask: u64) {
+    pub(crate) fn fill(&mut self, flow: FlowId, lpa: u32, mask: u64) {
         let slot = self.slots(flow).fill(lpa, flow, mask);
         self.pieces.push(Piece::of(slot, mask));
     }
@@ -253,16 +253,16 @@ impl Cache {
     /// transaction `id`. They count as under way from now on.
     pub(crate) fn start_write_back(
         &mut self,
-        id: u32,
+        id: TransactionId,
         mask: u64,
-        transactions: &mut Slab<Transaction>,
+        transactions: &mut Transactions,
     ) {
         let tr = &mut transactions[id];
         let slot = self.slots(tr.flow).start_write_back(tr.lpa);
         assert_eq!(slot.flow(), tr.flow, "a page is written back under its owner");
         tr.set_mask(slot.mask() & mask);
         tr.tag = slot.version();
-        tr.flush_epoch = self.flushes[tr.flow as usize].started();
+        tr.flush_epoch = self.flushes[tr.flow.index()].started();
         tr.counted_sectors = tr.sectors();
         self.pool(tr.flow).start_write_back(tr.counted_sectors);
         self.write_backs.add(id, transactions);
@@ -273,42 +273,42 @@ impl Cache {
     pub(crate) fn end_write_back(
         &mut self,
         tr: &Transaction,
-        transactions: &mut Slab<Transaction>,
-        over: &mut Vec<u32>,
+        transactions: &mut Transactions,
+        over: &mut Vec<RequestId>,
     ) {
         let drop = self.drops_written;
         self.write_backs.remove(tr, transactions);
         let pool = self.pool(tr.flow);
         pool.end_write_back(tr.counted_sectors);
         pool.slots().end_write_back(tr.lpa, tr.tag, drop);
-        self.flushes[tr.flow as usize].ended(tr.flush_epoch, over);
+        self.flushes[tr.flow.index()].ended(tr.flush_epoch, over);
     }
 
     /// A write waits until there is room for all of its pages.
-    pub(crate) fn wait(&mut self, flow: u16, request: u32) {
+    pub(crate) fn wait(&mut self, flow: FlowId, request: RequestId) {
         self.pool(flow).waiting().push_back(request);
     }
 
     /// The write that has waited longest for room in the pool of a flow.
     #[inline]
-    pub(crate) fn longest_waiting(&mut self, flow: u16) -> Option<u32> {
+    pub(crate) fn longest_waiting(&mut self, flow: FlowId) -> Option<RequestId> {
         self.pool(flow).waiting().front().copied()
     }
 
     /// All pages of the write that waited longest are accepted.
-    pub(crate) fn wait_over(&mut self, flow: u16) {
+    pub(crate) fn wait_over(&mut self, flow: FlowId) {
         self.pool(flow).waiting().pop_front();
     }
 
     /// Changed pages of a flow, least recently used first.
-    pub(crate) fn changed_pages(&mut self, flow: u16) -> Vec<u32> {
+    pub(crate) fn changed_pages(&mut self, flow: FlowId) -> Vec<u32> {
         self.slots(flow).dirty_pages(flow)
     }
 
     /// A flush of everything that the flow has written so far. True if the request has to wait for
     /// write-backs; these tell when it is over.
-    pub(crate) fn flush(&mut self, flow: u16, request: u32) -> bool {
-        self.flushes[flow as usize].flush(request)
+    pub(crate) fn flush(&mut self, flow: FlowId, request: RequestId) -> bool {
+        self.flushes[flow.index()].flush(request)
     }
 
     /// Trimmed sectors leave the cache, and the write-backs of the page that have no place on flash
@@ -316,14 +316,14 @@ impl Cache {
     /// is over.
     pub(crate) fn trim(
         &mut self,
-        flow: u16,
+        flow: FlowId,
         lpa: u32,
         mask: u64,
-        transactions: &mut Slab<Transaction>,
+        transactions: &mut Transactions,
     ) {
         self.slots(flow).trim(lpa, mask);
         let mut id = self.write_backs.first(lpa);
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &mut transactions[id];
             if tr.lpa == lpa && tr.ppa == NONE {
                 tr.set_mask(tr.mask() & !mask);
@@ -344,7 +344,7 @@ impl Cache {
         &mut self,
         now: Time,
         events: &mut EventQueue<Event>,
-        flow: u16,
+        flow: FlowId,
         done: Option<Event>,
     ) -> DramUse {
         let used = self.dram.ask(now, events, flow, &self.pieces, done);
@@ -359,12 +359,12 @@ impl Cache {
         &mut self,
         now: Time,
         events: &mut EventQueue<Event>,
-        flow: u16,
+        flow: FlowId,
     ) -> Option<DramUse> {
-        if self.last_leaving == NONE {
+        if self.last_leaving == TransactionId::NONE {
             return None;
         }
-        let head = std::mem::replace(&mut self.last_leaving, NONE);
+        let head = std::mem::replace(&mut self.last_leaving, TransactionId::NONE);
         let done = Event::EvictionRead { transaction: head };
         let used = self.dram.ask(now, events, flow, &self.leaving, Some(done));
         self.leaving.clear();
@@ -383,8 +383,8 @@ impl Cache {
 
     /// The cache was asked for a page of a flow, and had it or not.
     #[inline]
-    pub(crate) fn count_asked(&mut self, flow: u16, hit: bool) {
-        let asked = &mut self.asked[flow as usize];
+    pub(crate) fn count_asked(&mut self, flow: FlowId, hit: bool) {
+        let asked = &mut self.asked[flow.index()];
         *(if hit { &mut asked.hits } else { &mut asked.misses }) += 1;
     }
 

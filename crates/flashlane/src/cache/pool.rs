@@ -1,5 +1,6 @@
 //! A part of the cache with slots and a bound of its own: all of it, or the share of one flow.
 
+use flashlane_units::RequestId;
 use std::collections::VecDeque;
 
 use super::slots::Slots;
@@ -12,7 +13,7 @@ pub(super) struct Pool {
     in_flight: u64,
     bound: u64,
     /// Writes that wait for room, oldest first.
-    waiting: VecDeque<u32>,
+    waiting: VecDeque<RequestId>,
 }
 
 impl Pool {
@@ -34,12 +35,12 @@ impl Pool {
 
     /// Writes that wait for room, oldest first.
     #[inline]
-    pub(super) fn waiting(&mut self) -> &mut VecDeque<u32> {
+    pub(super) fn waiting(&mut self) -> &mut VecDeque<RequestId> {
         &mut self.waiting
     }
 
     /// A write of a request waits for room.
-    pub(super) fn awaited_by(&self, request: u32) -> bool {
+    pub(super) fn awaited_by(&self, request: RequestId) -> bool {
         self.waiting.contains(&request)
     }
 

@@ -1,6 +1,7 @@
 //! Cache slots: one page each, in order of use.
 
 use flashlane_engine::{DenseMap, NONE, prefetch};
+use flashlane_units::FlowId;
 
 /// How far from the least recently used end a slot is looked for that may leave.
 const VICTIM_SCAN: u32 = 64;
@@ -26,7 +27,7 @@ pub(super) struct Slot {
     version: u32,
     /// Sectors that the slot holds.
     mask: u64,
-    flow: u16,
+    flow: FlowId,
     state: SlotState,
 }
 
@@ -39,7 +40,7 @@ impl Slot {
         self.state
     }
 
-    pub(super) fn flow(&self) -> u16 {
+    pub(super) fn flow(&self) -> FlowId {
         self.flow
     }
 
@@ -83,11 +84,11 @@ impl Slots {
 
     /// A page of a flow is changed from now on.
     #[inline]
-    fn count_dirty(&mut self, flow: u16) {
-        if self.dirty.len() <= usize::from(flow) {
-            self.dirty.resize(usize::from(flow) + 1, 0);
+    fn count_dirty(&mut self, flow: FlowId) {
+        if self.dirty.len() <= flow.index() {
+            self.dirty.resize(flow.index() + 1, 0);
         }
-        self.dirty[usize::from(flow)] += 1;
+        self.dirty[flow.index()] += 1;
     }
 
     /// Pages that fit.
@@ -151,7 +152,7 @@ impl Slots {
         self.index.len() as u64
     }
 
-    fn insert(&mut self, lpa: u32, flow: u16, mask: u64, state: SlotState) -> u32 {
+    fn insert(&mut self, lpa: u32, flow: FlowId, mask: u64, state: SlotState) -> u32 {
         assert!(self.has_room(), "a page is added where there is room");
         let slot = Slot { lpa, newer: NONE, older: NONE, version: self.version, mask, flow, state };
         let at = match self.free.pop() {
@@ -171,7 +172,7 @@ impl Slots {
 
     /// Host data for a page: merged, changed, just used. The slot, and the state of the page if it
     /// was cached.
-    pub(super) fn write(&mut self, lpa: u32, flow: u16, mask: u64) -> (u32, Option<SlotState>) {
+    pub(super) fn write(&mut self, lpa: u32, flow: FlowId, mask: u64) -> (u32, Option<SlotState>) {
         self.version = self.version.wrapping_add(1);
         let Some(at) = self.index.get(lpa) else {
             self.count_dirty(flow);
@@ -190,7 +191,7 @@ impl Slots {
 
     /// Data from flash for a page, which must be cached or have room. Changed sectors stay. Returns
     /// the slot.
-    pub(super) fn fill(&mut self, lpa: u32, flow: u16, mask: u64) -> u32 {
+    pub(super) fn fill(&mut self, lpa: u32, flow: FlowId, mask: u64) -> u32 {
         match self.index.get(lpa) {
             Some(at) => {
                 self.use_now(at);
@@ -238,7 +239,7 @@ impl Slots {
         self.free.push(at);
         let Slot { flow, state, .. } = self.slots[at as usize];
         if state == SlotState::Dirty {
-            let changed = &mut self.dirty[usize::from(flow)];
+            let changed = &mut self.dirty[flow.index()];
             assert!(*changed > 0, "a changed page was counted");
             *changed -= 1;
         }
@@ -255,7 +256,7 @@ impl Slots {
         let at = self.index.get(lpa).expect("the page is cached");
         let slot = &mut self.slots[at as usize];
         if slot.state == SlotState::Dirty {
-            let changed = &mut self.dirty[usize::from(slot.flow)];
+            let changed = &mut self.dirty[slot.flow.index()];
             assert!(*changed > 0, "a changed page was counted");
             *changed -= 1;
         }
@@ -278,8 +279,8 @@ impl Slots {
 
     /// Changed pages of a flow, least recently used first. Looks at the pages that were used since
     /// the oldest of them was.
-    pub(super) fn dirty_pages(&self, flow: u16) -> Vec<u32> {
-        let count = self.dirty.get(usize::from(flow)).map_or(0, |&count| count as usize);
+    pub(super) fn dirty_pages(&self, flow: FlowId) -> Vec<u32> {
+        let count = self.dirty.get(flow.index()).map_or(0, |&count| count as usize);
         let mut pages = Vec::with_capacity(count);
         let mut at = self.newest;
         while pages.len() < count {
@@ -294,13 +295,13 @@ impl Slots {
     }
 
     /// Checks links and counts; in a partition, that all pages are of its flow.
-    pub(super) fn audit(&self, owner: Option<u16>) {
+    pub(super) fn audit(&self, owner: Option<FlowId>) {
         let (mut at, mut count) = (self.newest, 0);
         let mut dirty = vec![0; self.dirty.len()];
         while let Some(slot) = self.slots.get(at as usize) {
             assert_eq!(self.index.get(slot.lpa), Some(at), "index and list agree");
             if slot.state == SlotState::Dirty {
-                dirty[usize::from(slot.flow)] += 1;
+                dirty[slot.flow.index()] += 1;
             }
             assert_ne!(slot.mask, 0, "a cached page holds something");
             assert!(
@@ -329,7 +330,7 @@ mod tests {
     #[test]
     fn a_page_leaves_when_it_is_on_flash_if_told_so() {
         let mut slots = Slots::new(2);
-        slots.write(1, 0, 0b1);
+        slots.write(1, FlowId::new(0), 0b1);
         let version = slots.start_write_back(1).version;
         slots.end_write_back(1, version, true);
         assert!(!slots.contains(1));
@@ -338,27 +339,27 @@ mod tests {
     #[test]
     fn writes_merge_and_the_oldest_leaves() {
         let mut slots = Slots::new(2);
-        assert_eq!(slots.write(1, 0, 0b01).1, None);
-        assert_eq!(slots.write(1, 0, 0b10).1, Some(SlotState::Dirty));
-        slots.fill(2, 0, 0b1);
+        assert_eq!(slots.write(1, FlowId::new(0), 0b01).1, None);
+        assert_eq!(slots.write(1, FlowId::new(0), 0b10).1, Some(SlotState::Dirty));
+        slots.fill(2, FlowId::new(0), 0b1);
         assert_eq!(slots.lookup(1).1, 0b11);
         assert!(!slots.has_room());
         assert_eq!(slots.victim().map(|slot| slot.lpa), Some(2));
         assert_eq!(slots.start_write_back(1).mask, 0b11);
         slots.remove(2);
         assert!(slots.victim().is_none(), "a page on its way to flash stays");
-        slots.audit(Some(0));
+        slots.audit(Some(FlowId::new(0)));
     }
 
     #[test]
     fn a_write_back_does_not_clean_newer_data() {
         let mut slots = Slots::new(2);
-        slots.write(1, 0, 0b01);
+        slots.write(1, FlowId::new(0), 0b01);
         let first = slots.start_write_back(1).version;
-        slots.write(1, 0, 0b10);
+        slots.write(1, FlowId::new(0), 0b10);
         slots.end_write_back(1, first, false);
         assert_eq!(slots.peek(1), SlotState::Dirty);
-        assert_eq!(slots.dirty_pages(0), [1]);
+        assert_eq!(slots.dirty_pages(FlowId::new(0)), [1]);
         let second = slots.start_write_back(1).version;
         slots.end_write_back(1, second, false);
         assert_eq!(slots.peek(1), SlotState::Clean);

@@ -1,16 +1,17 @@
 //! The stage by itself: a test does what the driver does with what the cache returns.
 
-use flashlane_units::ByteSize;
+use flashlane_units::{ByteSize, FlowId, RequestId, TransactionId};
 
 use super::*;
 use crate::transaction::{Op, Source};
 
+const FIRST: FlowId = FlowId::new(0);
 const PAGE: u64 = u64::MAX >> (64 - 8);
 
 /// A cache, and what the driver has of it.
 struct Stage {
     cache: Cache,
-    transactions: Slab<Transaction>,
+    transactions: Transactions,
     events: EventQueue<Event>,
     now: Time,
 }
@@ -33,7 +34,7 @@ impl Stage {
         let modes = vec![CacheMode::WriteRead; flows];
         Self {
             cache: Cache::new(&config, compat, &modes, geometry),
-            transactions: Slab::new(),
+            transactions: Transactions::new(),
             events: EventQueue::new(),
             now: Time::ZERO,
         }
@@ -50,7 +51,7 @@ impl Stage {
         Self::new(CacheConfig::default(), &CompatConfig::default(), slots, 1)
     }
 
-    fn write_back(&mut self, flow: u16, lpa: u32, mask: u64) -> u32 {
+    fn write_back(&mut self, flow: FlowId, lpa: u32, mask: u64) -> TransactionId {
         let mut tr = Transaction::new(Source::Cache, Op::Program, flow, 2, self.now);
         tr.lpa = lpa;
         let id = self.transactions.insert(tr);
@@ -61,40 +62,45 @@ impl Stage {
 
     /// The host writes sectors of a page. Returns the pages that are written back for it: the one
     /// that leaves, the one that goes at once.
-    fn write(&mut self, lpa: u32, mask: u64) -> (Option<u32>, Option<u32>) {
-        let leaves = match self.cache.make_room(0, lpa) {
+    fn write(&mut self, lpa: u32, mask: u64) -> (Option<TransactionId>, Option<TransactionId>) {
+        let leaves = match self.cache.make_room(FlowId::new(0), lpa) {
             Room::Free => None,
             Room::Behind { flow, lpa } => {
                 let write = self.write_back(flow, lpa, u64::MAX);
-                self.cache.evict(0, write, &mut self.transactions);
+                self.cache.evict(FlowId::new(0), write, &mut self.transactions);
                 Some(write)
             }
             Room::No => panic!("a page can leave"),
         };
-        let written = self.cache.write(0, lpa, mask, self.now);
-        let at_once = written.write_back.map(|mask| self.write_back(0, lpa, mask));
+        let written = self.cache.write(FlowId::new(0), lpa, mask, self.now);
+        let at_once = written.write_back.map(|mask| self.write_back(FlowId::new(0), lpa, mask));
         self.cache.audit(&self.transactions);
         (leaves, at_once)
     }
 
     /// A write-back is on flash. Returns the flushes that are over.
-    fn on_flash(&mut self, id: u32) -> Vec<u32> {
+    fn on_flash(&mut self, id: TransactionId) -> Vec<u32> {
         let tr = self.transactions[id];
         self.transactions.remove(id);
         let mut over = Vec::new();
         self.cache.end_write_back(&tr, &mut self.transactions, &mut over);
         self.cache.audit(&self.transactions);
-        over
+        over.into_iter().map(RequestId::get).collect()
     }
 
     /// The page of a transaction, and the sectors of it.
-    fn page(&self, id: u32) -> (u32, u64) {
+    fn page(&self, id: TransactionId) -> (u32, u64) {
         (self.transactions[id].lpa, self.transactions[id].mask())
     }
 
     /// Starts the memory access that was put together; returns the event at its end.
     fn access(&mut self) -> Option<(Time, Event)> {
-        self.cache.access(self.now, &mut self.events, 0, Some(Event::DramDone { request: 7 }));
+        self.cache.access(
+            self.now,
+            &mut self.events,
+            FlowId::new(0),
+            Some(Event::DramDone { request: RequestId::new(7) }),
+        );
         self.events.pop()
     }
 }
@@ -104,14 +110,18 @@ fn writes_to_a_page_merge() {
     let mut stage = Stage::late(2);
     assert_eq!(stage.write(5, 0b0011), (None, None));
     assert_eq!(stage.write(5, 0b0110), (None, None));
-    assert_eq!(stage.cache.held(0, 5), 0b0111);
+    assert_eq!(stage.cache.held(FlowId::new(0), 5), 0b0111);
     assert_eq!(stage.cache.len(), 1);
-    assert_eq!(stage.cache.read(0, 5, 0b1100), 0b1000, "the sectors that flash has to give");
-    let write = stage.write_back(0, 5, u64::MAX);
+    assert_eq!(
+        stage.cache.read(FlowId::new(0), 5, 0b1100),
+        0b1000,
+        "the sectors that flash has to give"
+    );
+    let write = stage.write_back(FlowId::new(0), 5, u64::MAX);
     assert_eq!(stage.page(write), (5, 0b0111), "one write-back of all of them");
     stage.on_flash(write);
-    assert_eq!(stage.cache.held(0, 5), 0b0111, "the page stays, unchanged");
-    assert_eq!(stage.cache.changed_pages(0), [0; 0]);
+    assert_eq!(stage.cache.held(FlowId::new(0), 5), 0b0111, "the page stays, unchanged");
+    assert_eq!(stage.cache.changed_pages(FlowId::new(0)), [0; 0]);
     stage.cache.audit_end();
 }
 
@@ -121,65 +131,65 @@ fn the_least_recently_used_page_leaves_first() {
     for lpa in [1, 2, 3] {
         assert_eq!(stage.write(lpa, PAGE), (None, None));
     }
-    assert_eq!(stage.cache.read(0, 1, PAGE), 0, "used now");
+    assert_eq!(stage.cache.read(FlowId::new(0), 1, PAGE), 0, "used now");
     let (first, _) = stage.write(4, PAGE);
     let (second, _) = stage.write(5, PAGE);
     let (first, second) = (first.expect("page 2"), second.expect("page 3"));
     assert_eq!((stage.page(first).0, stage.page(second).0), (2, 3));
     assert_eq!(stage.cache.evictions(), 2);
-    assert!(stage.cache.has(0, 1));
-    assert!(!stage.cache.has(0, 2) && !stage.cache.has(0, 3));
+    assert!(stage.cache.has(FlowId::new(0), 1));
+    assert!(!stage.cache.has(FlowId::new(0), 2) && !stage.cache.has(FlowId::new(0), 3));
     // They leave the memory together, the last one leading.
-    assert!(stage.cache.read_evicted(stage.now, &mut stage.events, 0).is_some());
+    assert!(stage.cache.read_evicted(stage.now, &mut stage.events, FlowId::new(0)).is_some());
     let out = stage.events.pop().map(|(_, event)| event);
     assert_eq!(out, Some(Event::EvictionRead { transaction: second }));
     assert_eq!(stage.transactions[second].sibling, first);
-    assert_eq!(stage.transactions[first].sibling, NONE);
-    assert!(stage.cache.read_evicted(stage.now, &mut stage.events, 0).is_none());
+    assert_eq!(stage.transactions[first].sibling, TransactionId::NONE);
+    assert!(stage.cache.read_evicted(stage.now, &mut stage.events, FlowId::new(0)).is_none());
 }
 
 #[test]
 fn an_unchanged_page_leaves_without_a_write_back() {
     let mut stage = Stage::late(1);
-    assert_eq!(stage.cache.make_room(0, 1), Room::Free);
-    stage.cache.fill(0, 1, PAGE);
-    assert_eq!(stage.cache.make_room(0, 1), Room::Free, "it is cached");
+    assert_eq!(stage.cache.make_room(FlowId::new(0), 1), Room::Free);
+    stage.cache.fill(FlowId::new(0), 1, PAGE);
+    assert_eq!(stage.cache.make_room(FlowId::new(0), 1), Room::Free, "it is cached");
     assert_eq!(stage.cache.evictions(), 0);
-    assert_eq!(stage.cache.make_room(0, 2), Room::Free);
+    assert_eq!(stage.cache.make_room(FlowId::new(0), 2), Room::Free);
     assert_eq!(stage.cache.evictions(), 1);
-    assert!(!stage.cache.has(0, 1));
+    assert!(!stage.cache.has(FlowId::new(0), 1));
 }
 
 #[test]
 fn there_is_no_room_while_every_page_is_on_its_way() {
     let mut stage = Stage::eager(1);
     let (_, write) = stage.write(1, PAGE);
-    assert_eq!(stage.cache.make_room(0, 2), Room::No);
+    assert_eq!(stage.cache.make_room(FlowId::new(0), 2), Room::No);
     stage.on_flash(write.expect("the first write goes at once"));
-    assert_eq!(stage.cache.make_room(0, 2), Room::Free);
+    assert_eq!(stage.cache.make_room(FlowId::new(0), 2), Room::Free);
 }
 
 #[test]
 fn the_bound_counts_the_sectors_under_way() {
     let mut stage = Stage::eager(8);
     let (_, first) = stage.write(1, 0b1111);
-    assert!(stage.cache.is_open(0), "4 of 8 sectors");
+    assert!(stage.cache.is_open(FlowId::new(0)), "4 of 8 sectors");
     let (_, second) = stage.write(2, PAGE);
     assert!(
-        !stage.cache.is_open(0),
+        !stage.cache.is_open(FlowId::new(0)),
         "the page that reaches the bound is accepted, the next one is not"
     );
-    assert_eq!(stage.cache.longest_waiting(0), None);
-    stage.cache.wait(0, 70);
-    stage.cache.wait(0, 71);
+    assert_eq!(stage.cache.longest_waiting(FlowId::new(0)), None);
+    stage.cache.wait(FlowId::new(0), RequestId::new(70));
+    stage.cache.wait(FlowId::new(0), RequestId::new(71));
     stage.on_flash(first.expect("goes at once"));
-    assert!(!stage.cache.is_open(0));
+    assert!(!stage.cache.is_open(FlowId::new(0)));
     stage.on_flash(second.expect("goes at once"));
-    assert!(stage.cache.is_open(0));
-    assert_eq!(stage.cache.longest_waiting(0), Some(70));
-    stage.cache.wait_over(0);
-    assert_eq!(stage.cache.longest_waiting(0), Some(71));
-    stage.cache.wait_over(0);
+    assert!(stage.cache.is_open(FlowId::new(0)));
+    assert_eq!(stage.cache.longest_waiting(FlowId::new(0)), Some(RequestId::new(70)));
+    stage.cache.wait_over(FlowId::new(0));
+    assert_eq!(stage.cache.longest_waiting(FlowId::new(0)), Some(RequestId::new(71)));
+    stage.cache.wait_over(FlowId::new(0));
     stage.cache.audit_end();
 }
 
@@ -189,18 +199,18 @@ fn a_page_that_is_written_again_stays_changed() {
     let (_, first) = stage.write(1, 0b01);
     assert_eq!(stage.write(1, 0b10), (None, None), "hot: it stays");
     stage.on_flash(first.expect("the first write of the epoch"));
-    assert_eq!(stage.cache.changed_pages(0), [1]);
+    assert_eq!(stage.cache.changed_pages(FlowId::new(0)), [1]);
 }
 
 #[test]
 fn a_write_back_carries_its_write_alone_where_the_switch_says_so() {
     let compat = CompatConfig { cache_writes_alone: true, ..CompatConfig::default() };
     let mut stage = Stage::new(CacheConfig::default(), &compat, 8, 1);
-    stage.cache.fill(0, 1, 0b1100);
+    stage.cache.fill(FlowId::new(0), 1, 0b1100);
     let (_, write) = stage.write(1, 0b0001);
     assert_eq!(stage.page(write.expect("the first write")), (1, 0b0001));
     let mut stage = Stage::eager(8);
-    stage.cache.fill(0, 1, 0b1100);
+    stage.cache.fill(FlowId::new(0), 1, 0b1100);
     let (_, write) = stage.write(1, 0b0001);
     assert_eq!(stage.page(write.expect("the first write")), (1, 0b1101));
 }
@@ -208,51 +218,51 @@ fn a_write_back_carries_its_write_alone_where_the_switch_says_so() {
 #[test]
 fn a_flush_waits_for_what_was_written_before() {
     let mut stage = Stage::late(8);
-    assert!(!stage.cache.flush(0, 90), "nothing to wait for");
+    assert!(!stage.cache.flush(FlowId::new(0), RequestId::new(90)), "nothing to wait for");
     stage.write(1, PAGE);
     stage.write(2, PAGE);
-    stage.cache.read(0, 1, PAGE);
-    assert_eq!(stage.cache.changed_pages(0), [2, 1], "least recently used first");
-    let before: Vec<u32> = stage
+    stage.cache.read(FlowId::new(0), 1, PAGE);
+    assert_eq!(stage.cache.changed_pages(FlowId::new(0)), [2, 1], "least recently used first");
+    let before: Vec<TransactionId> = stage
         .cache
-        .changed_pages(0)
+        .changed_pages(FlowId::new(0))
         .into_iter()
-        .map(|lpa| stage.write_back(0, lpa, PAGE))
+        .map(|lpa| stage.write_back(FlowId::new(0), lpa, PAGE))
         .collect();
-    assert!(stage.cache.flush(0, 91));
+    assert!(stage.cache.flush(FlowId::new(0), RequestId::new(91)));
     stage.write(3, PAGE);
-    let after = stage.write_back(0, 3, PAGE);
-    assert!(stage.cache.flush(0, 92));
+    let after = stage.write_back(FlowId::new(0), 3, PAGE);
+    assert!(stage.cache.flush(FlowId::new(0), RequestId::new(92)));
     assert_eq!(stage.on_flash(before[1]), [0; 0]);
     assert_eq!(stage.on_flash(after), [0; 0], "its own flush comes after the other one");
     assert_eq!(stage.on_flash(before[0]), [91, 92]);
-    assert!(!stage.cache.flush(0, 93));
+    assert!(!stage.cache.flush(FlowId::new(0), RequestId::new(93)));
 }
 
 #[test]
 fn a_trim_takes_sectors_from_the_cache_and_from_write_backs_without_a_place() {
     let mut stage = Stage::late(8);
     stage.write(1, 0b1111);
-    let placed = stage.write_back(0, 1, u64::MAX);
+    let placed = stage.write_back(FlowId::new(0), 1, u64::MAX);
     stage.transactions[placed].ppa = 3;
     stage.write(1, 0b1111);
-    let waits = stage.write_back(0, 1, u64::MAX);
+    let waits = stage.write_back(FlowId::new(0), 1, u64::MAX);
     stage.write(1 + 16, PAGE);
-    let other = stage.write_back(0, 1 + 16, u64::MAX);
-    stage.cache.trim(0, 1, 0b0011, &mut stage.transactions);
-    assert_eq!(stage.cache.held(0, 1), 0b1100);
+    let other = stage.write_back(FlowId::new(0), 1 + 16, u64::MAX);
+    stage.cache.trim(FlowId::new(0), 1, 0b0011, &mut stage.transactions);
+    assert_eq!(stage.cache.held(FlowId::new(0), 1), 0b1100);
     assert_eq!(stage.page(placed).1, 0b1111, "flash has it, and the mapping forgets it");
     assert_eq!(stage.page(waits).1, 0b1100);
     assert_eq!(stage.page(other).1, PAGE, "another page of the same chain");
-    stage.cache.trim(0, 1, 0b1100, &mut stage.transactions);
-    assert!(!stage.cache.has(0, 1), "an empty page leaves");
+    stage.cache.trim(FlowId::new(0), 1, 0b1100, &mut stage.transactions);
+    assert!(!stage.cache.has(FlowId::new(0), 1), "an empty page leaves");
     assert_eq!(stage.page(waits).1, 0);
     // What was trimmed counts for the bound until the write-back is over.
     for id in [placed, waits, other] {
-        assert!(!stage.cache.is_open(0));
+        assert!(!stage.cache.is_open(FlowId::new(0)));
         stage.on_flash(id);
     }
-    assert!(stage.cache.is_open(0));
+    assert!(stage.cache.is_open(FlowId::new(0)));
     stage.cache.audit_end();
 }
 
@@ -264,7 +274,7 @@ fn pages_of_an_access_share_one_event() {
     stage.write(2, PAGE);
     assert!(stage.cache.has_access());
     let both = stage.access().expect("an event at the end");
-    assert_eq!(both.1, Event::DramDone { request: 7 });
+    assert_eq!(both.1, Event::DramDone { request: RequestId::new(7) });
     assert!(!stage.cache.has_access() && stage.events.pop().is_none());
     let mut alone = Stage::late(8);
     alone.write(1, PAGE);
@@ -277,31 +287,35 @@ fn partitions_keep_their_pages_and_their_bounds() {
     let mut stage = Stage::new(config, &CompatConfig::default(), 2, 2);
     assert_eq!((stage.cache.pools(), stage.cache.capacity()), (2, 2));
     stage.write(1, PAGE);
-    assert_eq!(stage.cache.make_room(0, 2), Room::No);
-    assert_eq!(stage.cache.make_room(1, 100), Room::Free, "the other flow has a slot of its own");
-    assert!(!stage.cache.is_open(0) && stage.cache.is_open(1));
+    assert_eq!(stage.cache.make_room(FlowId::new(0), 2), Room::No);
+    assert_eq!(
+        stage.cache.make_room(FlowId::new(1), 100),
+        Room::Free,
+        "the other flow has a slot of its own"
+    );
+    assert!(!stage.cache.is_open(FlowId::new(0)) && stage.cache.is_open(FlowId::new(1)));
     // The memory serves the flows in turn: the first access begins, the second one waits.
-    let used = stage.cache.access(stage.now, &mut stage.events, 0, None);
-    assert!(matches!(used, DramUse::Queued(Some(DramAccess { flow: 0, .. }))));
-    stage.cache.write(1, 100, PAGE, stage.now);
-    let used = stage.cache.access(stage.now, &mut stage.events, 1, None);
+    let used = stage.cache.access(stage.now, &mut stage.events, FlowId::new(0), None);
+    assert!(matches!(used, DramUse::Queued(Some(DramAccess { flow: FIRST, .. }))));
+    stage.cache.write(FlowId::new(1), 100, PAGE, stage.now);
+    let used = stage.cache.access(stage.now, &mut stage.events, FlowId::new(1), None);
     assert!(matches!(used, DramUse::Queued(None)));
     let (at, turn) = stage.events.pop().expect("the next turn");
     assert_eq!(turn, Event::DramTurn);
     let next = stage.cache.next_turn(at, &mut stage.events);
-    assert_eq!(next.map(|access| access.flow), Some(1));
+    assert_eq!(next.map(|access| access.flow), Some(FlowId::new(1)));
 }
 
 #[test]
 fn flows_without_a_cache_go_past_it() {
     let mut stage = Stage::late(0);
-    assert!(stage.cache.is_off(0), "no room for data");
+    assert!(stage.cache.is_off(FlowId::new(0)), "no room for data");
     stage = Stage::late(2);
     stage.cache.modes = [CacheMode::Read].into_iter().collect();
-    assert!(!stage.cache.takes_writes(0) && stage.cache.fills_on_read(0));
-    stage.cache.fill(0, 1, 0b01);
-    stage.cache.pass(0, 1, 0b10);
-    assert_eq!(stage.cache.held(0, 1), 0b11, "what is cached is brought up to date");
-    stage.cache.pass(0, 2, 0b10);
-    assert!(!stage.cache.has(0, 2), "but nothing is added");
+    assert!(!stage.cache.takes_writes(FlowId::new(0)) && stage.cache.fills_on_read(FlowId::new(0)));
+    stage.cache.fill(FlowId::new(0), 1, 0b01);
+    stage.cache.pass(FlowId::new(0), 1, 0b10);
+    assert_eq!(stage.cache.held(FlowId::new(0), 1), 0b11, "what is cached is brought up to date");
+    stage.cache.pass(FlowId::new(0), 2, 0b10);
+    assert!(!stage.cache.has(FlowId::new(0), 2), "but nothing is added");
 }

@@ -3,6 +3,7 @@
 
 use super::{Cache, SlotState};
 use crate::cache::config::CacheMode;
+use flashlane_units::FlowId;
 
 impl Cache {
     /// Pages cached.
@@ -19,13 +20,13 @@ impl Cache {
     /// flash. `written` is told of pages that were written back to make room.
     pub(crate) fn recall_read(
         &mut self,
-        flow: u16,
+        flow: FlowId,
         lpa: u32,
         mask: u64,
         on_flash: u64,
-        written: impl FnMut(u16, u32, u64),
+        written: impl FnMut(FlowId, u32, u64),
     ) -> bool {
-        if self.modes[flow as usize] == CacheMode::Off {
+        if self.modes[flow.index()] == CacheMode::Off {
             return true;
         }
         if mask & !self.slots(flow).lookup(lpa).1 == 0 {
@@ -42,13 +43,13 @@ impl Cache {
     /// flow, the page and the sectors.
     pub(crate) fn recall_write(
         &mut self,
-        flow: u16,
+        flow: FlowId,
         lpa: u32,
         mask: u64,
         now: flashlane_engine::Time,
-        mut written: impl FnMut(u16, u32, u64),
+        mut written: impl FnMut(FlowId, u32, u64),
     ) {
-        match self.modes[flow as usize] {
+        match self.modes[flow.index()] {
             CacheMode::Off => written(flow, lpa, mask),
             CacheMode::Read => {
                 self.slots(flow).refresh(lpa, mask);
@@ -69,7 +70,12 @@ impl Cache {
     }
 
     /// Makes room for a page unless it is cached; false if there is none.
-    fn recall_room(&mut self, flow: u16, lpa: u32, mut written: impl FnMut(u16, u32, u64)) -> bool {
+    fn recall_room(
+        &mut self,
+        flow: FlowId,
+        lpa: u32,
+        mut written: impl FnMut(FlowId, u32, u64),
+    ) -> bool {
         let slots = self.slots(flow);
         if slots.contains(lpa) || slots.has_room() {
             return true;
@@ -84,7 +90,7 @@ impl Cache {
     }
 
     /// A cached page goes to flash; returns the sectors that it holds.
-    fn recall_write_back(&mut self, flow: u16, lpa: u32) -> u64 {
+    fn recall_write_back(&mut self, flow: FlowId, lpa: u32) -> u64 {
         let drop = self.drops_written;
         let slots = self.slots(flow);
         let slot = slots.start_write_back(lpa);
@@ -93,7 +99,7 @@ impl Cache {
     }
 
     /// Every changed page of a flow goes to flash.
-    pub(crate) fn recall_flush(&mut self, flow: u16, mut written: impl FnMut(u16, u32, u64)) {
+    pub(crate) fn recall_flush(&mut self, flow: FlowId, mut written: impl FnMut(FlowId, u32, u64)) {
         for lpa in self.slots(flow).dirty_pages(flow) {
             let sectors = self.recall_write_back(flow, lpa);
             written(flow, lpa, sectors);
@@ -101,7 +107,7 @@ impl Cache {
     }
 
     /// Trimmed sectors leave the cache.
-    pub(crate) fn recall_trim(&mut self, flow: u16, lpa: u32, mask: u64) {
+    pub(crate) fn recall_trim(&mut self, flow: FlowId, lpa: u32, mask: u64) {
         self.slots(flow).trim(lpa, mask);
     }
 
@@ -112,13 +118,13 @@ impl Cache {
     }
 
     /// What the flow writes goes through the cache.
-    pub(crate) fn takes_writes(&self, flow: u16) -> bool {
-        matches!(self.modes[flow as usize], CacheMode::Write | CacheMode::WriteRead)
+    pub(crate) fn takes_writes(&self, flow: FlowId) -> bool {
+        matches!(self.modes[flow.index()], CacheMode::Write | CacheMode::WriteRead)
     }
 
     /// The cache does nothing for the flow.
-    pub(crate) fn is_off(&self, flow: u16) -> bool {
-        self.modes[flow as usize] == CacheMode::Off
+    pub(crate) fn is_off(&self, flow: FlowId) -> bool {
+        self.modes[flow.index()] == CacheMode::Off
     }
 
     /// Pools of the cache.
@@ -127,19 +133,19 @@ impl Cache {
     }
 
     /// Number of the flow's pool.
-    pub(crate) fn pool_of(&self, flow: u16) -> usize {
+    pub(crate) fn pool_of(&self, flow: FlowId) -> usize {
         self.pool_at(flow)
     }
 
     /// True if the page is cached.
-    pub(crate) fn has(&mut self, flow: u16, lpa: u32) -> bool {
+    pub(crate) fn has(&mut self, flow: FlowId, lpa: u32) -> bool {
         self.slots(flow).contains(lpa)
     }
 
     /// Checks the slots of every pool.
     pub(crate) fn audit_slots(&self) {
         let partitioned = self.pools.len() > 1;
-        for (flow, pool) in (0..).zip(&self.pools) {
+        for (flow, pool) in (0..).map(FlowId::new).zip(&self.pools) {
             pool.cached().audit(partitioned.then_some(flow));
         }
     }

@@ -1,6 +1,7 @@
 //! Write-backs under way, found by their page.
 
-use flashlane_engine::{NONE, Slab};
+use flashlane_engine::Slab;
+use flashlane_units::TransactionId;
 
 use crate::transaction::Transaction;
 
@@ -12,55 +13,67 @@ const CHAINS: std::ops::RangeInclusive<u64> = 16..=1 << 16;
 #[derive(Clone, Debug)]
 pub(super) struct WriteBacks {
     /// The newest write-back of each chain, or [`NONE`]. A power of two of them.
-    newest: Box<[u32]>,
+    newest: Box<[TransactionId]>,
 }
 
 impl WriteBacks {
     /// Nothing under way, in a cache of so many pages.
     pub(super) fn new(pages: u64) -> Self {
         let chains = pages.clamp(*CHAINS.start(), *CHAINS.end()).next_power_of_two();
-        Self { newest: vec![NONE; chains as usize].into() }
+        Self { newest: vec![TransactionId::NONE; chains as usize].into() }
     }
 
-    fn chain(&mut self, lpa: u32) -> &mut u32 {
+    fn chain(&mut self, lpa: u32) -> &mut TransactionId {
         let last = self.newest.len() - 1;
         &mut self.newest[lpa as usize & last]
     }
 
     /// The newest write-back of the chain of a page. The chain has other pages, too.
-    pub(super) fn first(&mut self, lpa: u32) -> u32 {
+    pub(super) fn first(&mut self, lpa: u32) -> TransactionId {
         *self.chain(lpa)
     }
 
     /// A write-back starts.
-    pub(super) fn add(&mut self, id: u32, transactions: &mut Slab<Transaction>) {
+    pub(super) fn add(
+        &mut self,
+        id: TransactionId,
+        transactions: &mut Slab<TransactionId, Transaction>,
+    ) {
         let tr = &mut transactions[id];
         let next = std::mem::replace(self.chain(tr.lpa), id);
-        (tr.previous_write_back, tr.next_write_back) = (NONE, next);
-        if next != NONE {
+        (tr.previous_write_back, tr.next_write_back) = (TransactionId::NONE, next);
+        if next != TransactionId::NONE {
             transactions[next].previous_write_back = id;
         }
     }
 
     /// A write-back is over.
-    pub(super) fn remove(&mut self, tr: &Transaction, transactions: &mut Slab<Transaction>) {
+    pub(super) fn remove(
+        &mut self,
+        tr: &Transaction,
+        transactions: &mut Slab<TransactionId, Transaction>,
+    ) {
         let (previous, next) = (tr.previous_write_back, tr.next_write_back);
-        if previous == NONE {
+        if previous == TransactionId::NONE {
             *self.chain(tr.lpa) = next;
         } else {
             transactions[previous].next_write_back = next;
         }
-        if next != NONE {
+        if next != TransactionId::NONE {
             transactions[next].previous_write_back = previous;
         }
     }
 
     /// Checks that the chains have these write-backs, each once.
-    pub(super) fn audit(&self, under_way: &[u32], transactions: &Slab<Transaction>) {
+    pub(super) fn audit(
+        &self,
+        under_way: &[TransactionId],
+        transactions: &Slab<TransactionId, Transaction>,
+    ) {
         let mut found = 0;
         for (chain, &newest) in self.newest.iter().enumerate() {
-            let (mut previous, mut id) = (NONE, newest);
-            while id != NONE {
+            let (mut previous, mut id) = (TransactionId::NONE, newest);
+            while id != TransactionId::NONE {
                 let tr = &transactions[id];
                 assert_eq!(tr.lpa as usize & (self.newest.len() - 1), chain, "in its chain");
                 assert_eq!(tr.previous_write_back, previous, "a chain can be followed both ways");
@@ -76,15 +89,20 @@ impl WriteBacks {
 #[cfg(test)]
 mod tests {
     use flashlane_engine::{Rng, Time};
+    use flashlane_units::FlowId;
 
     use super::*;
     use crate::transaction::{Op, Source};
 
     /// Write-backs of a page, newest first, as a trim finds them.
-    fn of_page(chains: &mut WriteBacks, lpa: u32, transactions: &Slab<Transaction>) -> Vec<u32> {
+    fn of_page(
+        chains: &mut WriteBacks,
+        lpa: u32,
+        transactions: &Slab<TransactionId, Transaction>,
+    ) -> Vec<TransactionId> {
         let mut found = Vec::new();
         let mut id = chains.first(lpa);
-        while id != NONE {
+        while id != TransactionId::NONE {
             if transactions[id].lpa == lpa {
                 found.push(id);
             }
@@ -97,10 +115,11 @@ mod tests {
     fn write_backs_are_found_by_their_page() {
         let (mut chains, mut transactions) = (WriteBacks::new(1), Slab::new());
         let mut rng = Rng::stream(7, "write-backs", 0);
-        let mut under_way: Vec<u32> = Vec::new();
+        let mut under_way: Vec<TransactionId> = Vec::new();
         for _ in 0..5_000 {
             if under_way.len() < 60 && rng.below(2) == 0 {
-                let mut tr = Transaction::new(Source::Cache, Op::Program, 0, 0, Time::ZERO);
+                let mut tr =
+                    Transaction::new(Source::Cache, Op::Program, FlowId::new(0), 0, Time::ZERO);
                 // Twice as many pages as chains: some share one.
                 tr.lpa = rng.below(32) as u32;
                 let id = transactions.insert(tr);
@@ -115,7 +134,7 @@ mod tests {
             chains.audit(&under_way, &transactions);
             let lpa = rng.below(32) as u32;
             let newest_first = under_way.iter().rev().copied();
-            let expected: Vec<u32> =
+            let expected: Vec<TransactionId> =
                 newest_first.filter(|&id| transactions[id].lpa == lpa).collect();
             assert_eq!(of_page(&mut chains, lpa, &transactions), expected);
         }

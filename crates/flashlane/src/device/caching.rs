@@ -1,7 +1,7 @@
 //! Host data and the data cache: reads ask it first, writes end in it, and what it writes back goes
 //! to flash.
 
-use flashlane_engine::NONE;
+use flashlane_units::{FlowId, RequestId, TransactionId};
 
 use super::Device;
 use crate::cache::{DramAccess, DramUse, Room};
@@ -12,7 +12,7 @@ use crate::transaction::{Op, Source, Transaction};
 impl Device {
     /// Pages of a read: what the cache has comes from its memory, the rest from flash.
     #[inline]
-    pub(crate) fn read_pages(&mut self, id: u32, flow: u16, sector: u64, sectors: u32) {
+    pub(crate) fn read_pages(&mut self, id: RequestId, flow: FlowId, sector: u64, sectors: u32) {
         let cached = !self.cache.is_off(flow);
         let mut parts = self.page_parts(flow, sector, sectors);
         while let Some(mut part) = parts.next(self.page_sectors.get()) {
@@ -31,13 +31,13 @@ impl Device {
 
     /// The memory access that has been put together, which a request waits for.
     #[inline]
-    fn access_dram(&mut self, id: u32) {
+    fn access_dram(&mut self, id: RequestId) {
         if self.cache.has_access() {
             self.access_for(id);
         }
     }
 
-    fn access_for(&mut self, id: u32) {
+    fn access_for(&mut self, id: RequestId) {
         self.requests[id].pending += 1;
         let flow = self.requests[id].flow;
         let done = Some(Event::DramDone { request: id });
@@ -47,7 +47,7 @@ impl Device {
 
     /// Evicted pages leave the memory; their write-backs go on when they are out.
     #[inline]
-    fn read_evicted(&mut self, flow: u16) {
+    fn read_evicted(&mut self, flow: FlowId) {
         if let Some(used) = self.cache.read_evicted(self.now, &mut self.queue, flow) {
             self.watch_dram_use(&used, None);
         }
@@ -87,13 +87,13 @@ impl Device {
     }
 
     /// A memory access of a request is over.
-    pub(super) fn on_dram_done(&mut self, id: u32) {
+    pub(super) fn on_dram_done(&mut self, id: RequestId) {
         let chain = self.cache_chain(id);
         self.part_done(id, &chain);
     }
 
     /// Pages of a write: into the cache as far as there is room, or straight to flash.
-    pub(crate) fn write_pages(&mut self, id: u32) {
+    pub(crate) fn write_pages(&mut self, id: RequestId) {
         let flow = self.requests[id].flow;
         if self.cache.takes_writes(flow) {
             // Held until every page is accepted.
@@ -113,7 +113,7 @@ impl Device {
     }
 
     /// Accepts pages of a write while the bound allows; true when all are accepted.
-    fn accept_pages(&mut self, id: u32) -> bool {
+    fn accept_pages(&mut self, id: RequestId) -> bool {
         let (flow, now) = (self.requests[id].flow, self.now);
         let count = self.page_count(id);
         while self.requests[id].next_page < count && self.cache.is_open(flow) {
@@ -138,7 +138,7 @@ impl Device {
     /// Makes room for a page. A changed page that has to leave is written back once it is out of
     /// the memory. False if every page is on its way to flash.
     #[inline]
-    fn make_cache_room(&mut self, flow: u16, lpa: u32) -> bool {
+    fn make_cache_room(&mut self, flow: FlowId, lpa: u32) -> bool {
         match self.cache.make_room(flow, lpa) {
             Room::Free => true,
             Room::No => false,
@@ -151,7 +151,7 @@ impl Device {
     }
 
     /// Makes the write-back of the sectors in `mask` that the cache holds of a page of `owner`.
-    fn write_back(&mut self, owner: u16, lpa: u32, mask: u64) -> u32 {
+    fn write_back(&mut self, owner: FlowId, lpa: u32, mask: u64) -> TransactionId {
         // It is placed when its data is out of the memory.
         self.ftl.prefetch(owner, lpa);
         let write = (Source::Cache, Op::Program);
@@ -161,12 +161,12 @@ impl Device {
     }
 
     /// Evicted pages are out of the memory: the write-backs from `head` on go to flash.
-    pub(super) fn on_eviction_read(&mut self, head: u32) {
+    pub(super) fn on_eviction_read(&mut self, head: TransactionId) {
         let now = self.now;
         let mut id = head;
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &mut self.transactions[id];
-            let next = std::mem::replace(&mut tr.sibling, NONE);
+            let next = std::mem::replace(&mut tr.sibling, TransactionId::NONE);
             let read = tr.lap(now);
             tr.chain.cache += read;
             self.translate(id);
@@ -197,13 +197,13 @@ impl Device {
 
     /// Read data passes on its way up: it stays in the cache for flows that fill it on reads.
     #[inline]
-    pub(crate) fn fill_cache(&mut self, flow: u16, lpa: u32, mask: u64) {
+    pub(crate) fn fill_cache(&mut self, flow: FlowId, lpa: u32, mask: u64) {
         if self.cache.fills_on_read(flow) {
             self.fill_page(flow, lpa, mask);
         }
     }
 
-    fn fill_page(&mut self, flow: u16, lpa: u32, mask: u64) {
+    fn fill_page(&mut self, flow: FlowId, lpa: u32, mask: u64) {
         if !self.make_cache_room(flow, lpa) {
             return;
         }
@@ -215,12 +215,12 @@ impl Device {
     }
 
     /// Trimmed sectors leave the cache and the write-backs that are not placed yet.
-    pub(crate) fn trim_cached(&mut self, flow: u16, lpa: u32, mask: u64) {
+    pub(crate) fn trim_cached(&mut self, flow: FlowId, lpa: u32, mask: u64) {
         self.cache.trim(flow, lpa, mask, &mut self.transactions);
     }
 
     /// Everything acknowledged so far goes to flash; the request waits for it.
-    pub(crate) fn flush(&mut self, id: u32) {
+    pub(crate) fn flush(&mut self, id: RequestId) {
         let flow = self.requests[id].flow;
         for lpa in self.cache.changed_pages(flow) {
             let write = self.write_back(flow, lpa, u64::MAX);
@@ -232,7 +232,7 @@ impl Device {
     }
 
     /// A chain that spent all its time in the cache.
-    fn cache_chain(&self, id: u32) -> Chain {
+    fn cache_chain(&self, id: RequestId) -> Chain {
         Chain { cache: (self.now - self.requests[id].begun).0, ..Chain::default() }
     }
 }

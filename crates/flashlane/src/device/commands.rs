@@ -2,7 +2,8 @@
 //!
 //! The flash says what happened; here it is handed on, to translation and to the scheduler.
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::Time;
+use flashlane_units::TransactionId;
 
 use super::{Device, context, moment};
 use crate::flash::{ArrayEnd, DiePlace, Next};
@@ -39,11 +40,11 @@ impl Device {
     /// Sends a command of one page to a die that is idle. The channel must be free. `lone`: the
     /// transaction was in no queue, and nothing else waits for the channel.
     #[inline(always)]
-    pub(super) fn issue_page(&mut self, at: DiePlace, id: u32, lone: bool) {
+    pub(super) fn issue_page(&mut self, at: DiePlace, id: TransactionId, lone: bool) {
         let tr = &mut self.transactions[id];
         assert!(tr.place == Place::Queue, "a transaction leaves its queue once");
         let waited = tr.goes_to_die(self.now);
-        tr.sibling = NONE;
+        tr.sibling = TransactionId::NONE;
         let (op, flow, ppa) = (tr.op, tr.flow, tr.ppa);
         let sectors = (tr.sectors(), tr.moved_sectors());
         match op {
@@ -143,7 +144,7 @@ impl Device {
         };
         self.flash.change_ends(&mut context!(self), die);
         let mut id = ended.head;
-        while id != NONE {
+        while id != TransactionId::NONE {
             let (source, next) = self.flash.take_page(&mut context!(self), ended, id);
             self.change_done(id, source, ended.op);
             if self.flash.scans_at_once() {
@@ -162,7 +163,7 @@ impl Device {
     }
 
     /// A read whose end is an event is over, with copyback.
-    fn read_ends(&mut self, die: u32, head: u32) {
+    fn read_ends(&mut self, die: u32, head: TransactionId) {
         if self.copy_back(die, head) {
             return;
         }
@@ -177,14 +178,14 @@ impl Device {
 
     /// The array read of a die is done: programs what it read at its new place, if all of it is to
     /// be moved inside its plane. False if the data has to cross the channel.
-    fn copy_back(&mut self, die: u32, head: u32) -> bool {
+    fn copy_back(&mut self, die: u32, head: TransactionId) -> bool {
         if self.flash.is_suspended(die) || !self.all_can_stay(head) {
             return false;
         }
         let mut id = self.flash.keep_in_registers(&mut context!(self), die);
-        let mut moved = NONE;
-        while id != NONE {
-            let next = std::mem::replace(&mut self.transactions[id].sibling, NONE);
+        let mut moved = TransactionId::NONE;
+        while id != TransactionId::NONE {
+            let next = std::mem::replace(&mut self.transactions[id].sibling, TransactionId::NONE);
             let moved_on = self.ftl.place_migration(&mut moment!(self), id);
             self.hand_on();
             if moved_on {
@@ -205,8 +206,8 @@ impl Device {
 
     /// Pages read together can be programmed at once: all are moved by collection, and their
     /// targets come next in their blocks.
-    fn all_can_stay(&self, mut id: u32) -> bool {
-        while id != NONE {
+    fn all_can_stay(&self, mut id: TransactionId) -> bool {
+        while id != TransactionId::NONE {
             let tr = &self.transactions[id];
             if tr.source != Source::Gc || !self.ftl.next_target_is_in_order(tr) {
                 return false;
@@ -219,12 +220,12 @@ impl Device {
     /// Forms the next program of pages in the registers of a die; false if there are none.
     fn program_registers(&mut self, die: u32) -> bool {
         let first = self.flash.take_registers(die);
-        if first == NONE {
+        if first == TransactionId::NONE {
             return false;
         }
         let page = self.ftl.page_in_block(self.transactions[first].ppa);
-        let (mut together, mut later, mut id) = (NONE, NONE, first);
-        while id != NONE {
+        let (mut together, mut later, mut id) = (TransactionId::NONE, TransactionId::NONE, first);
+        while id != TransactionId::NONE {
             let tr = &mut self.transactions[id];
             let next = tr.sibling;
             let joins = self.ftl.page_in_block(tr.ppa) == page;
@@ -242,7 +243,7 @@ impl Device {
     fn send_copyback(&mut self, die: u32) {
         let head = self.flash.command_of(die).head;
         let mut id = head;
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &self.transactions[id];
             self.ftl.program_sent(tr.ppa);
             id = tr.sibling;

@@ -5,11 +5,12 @@ use super::{Device, moment};
 use crate::flash::DiePlace;
 use crate::scheduler::Surroundings;
 use flashlane_engine::Time;
+use flashlane_units::TransactionId;
 
 /// What the scheduler gets with a call.
 macro_rules! surroundings {
     ($device:expr) => {
-        &mut Surroundings {
+        Surroundings {
             now: $device.now,
             events: &mut $device.queue,
             transactions: &mut $device.transactions,
@@ -22,39 +23,39 @@ macro_rules! surroundings {
 impl Device {
     /// A transaction is ready for the flash.
     #[inline]
-    pub(super) fn enlist(&mut self, id: u32) {
+    pub(super) fn enlist(&mut self, id: TransactionId) {
         if !self.scheduler.keep_lone(id) {
-            self.scheduler.enlist(surroundings!(self), id);
+            self.scheduler.enlist(&mut surroundings!(self), id);
         }
     }
 
     /// The transaction that is in no queue yet, if there is one, enters its queue.
     #[inline]
     pub(super) fn queue_lone(&mut self) {
-        self.scheduler.queue_lone(surroundings!(self));
+        self.scheduler.queue_lone(&mut surroundings!(self));
     }
 
     /// The old data of a queued write are here.
-    pub(super) fn unblock(&mut self, id: u32) {
-        self.scheduler.unblocked(surroundings!(self), id);
+    pub(super) fn unblock(&mut self, id: TransactionId) {
+        self.scheduler.unblocked(&mut surroundings!(self), id);
     }
 
     /// A chip or its queue changed.
     #[inline]
     pub(super) fn offer_at(&mut self, place: DiePlace) {
-        self.scheduler.offer_at(surroundings!(self), place);
+        self.scheduler.offer_at(&mut surroundings!(self), place);
     }
 
     /// A transaction is over the bus or out of the array.
     #[inline]
-    pub(super) fn tell_policy(&mut self, id: u32) {
-        self.scheduler.completed(surroundings!(self), id);
+    pub(super) fn tell_policy(&mut self, id: TransactionId) {
+        self.scheduler.completed(&surroundings!(self), id);
     }
 
     /// The policy wanted to be woken now. A void alarm takes no time: it must not make a finished
     /// simulation longer.
     pub(super) fn on_alarm(&mut self, before: Time) {
-        if !self.scheduler.wake(surroundings!(self)) {
+        if !self.scheduler.wake(&mut surroundings!(self)) {
             self.now = before;
         }
     }
@@ -70,7 +71,7 @@ impl Device {
     fn dispatch_all(&mut self) {
         loop {
             if let Some(lone) = self.scheduler.take_lone()
-                && let Some(place) = self.scheduler.pass_lone(surroundings!(self), lone)
+                && let Some(place) = self.scheduler.pass_lone(&mut surroundings!(self), lone)
             {
                 self.issue_page(place, lone, true);
             }
@@ -100,14 +101,14 @@ impl Device {
     /// True if a command was sent.
     #[inline(always)]
     fn visit(&mut self, channel: u32, reads: bool) -> bool {
-        let mut formed = self.scheduler.look(surroundings!(self), channel, reads);
+        let mut formed = self.scheduler.look(&mut surroundings!(self), channel, reads);
         if !formed {
             while let Some(die) = self.scheduler.interrupted_at() {
                 self.settle_cancelled(die);
                 // The policy may have decided for collection whose pages need not move any more.
                 // Nothing else would ask it again: what it left in its queues would wait for ever.
                 self.offer_at(self.flash.place_of(die));
-                formed = self.scheduler.look_on(surroundings!(self));
+                formed = self.scheduler.look_on(&mut surroundings!(self));
             }
         }
         if formed {
@@ -136,7 +137,7 @@ impl Device {
     /// Moves that turned out pointless leave their queues.
     #[inline(never)]
     fn settle_cancelled(&mut self, die: u32) {
-        while let Some(id) = self.scheduler.take_cancelled(surroundings!(self), die) {
+        while let Some(id) = self.scheduler.take_cancelled(&mut surroundings!(self), die) {
             self.ftl.migration_cancelled(&mut moment!(self), id);
             self.hand_on();
         }

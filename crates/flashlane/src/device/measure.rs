@@ -53,7 +53,7 @@ impl Device {
             .collect();
         for (_, tr) in self.transactions.iter().filter(|(_, tr)| tr.place == Place::Queue) {
             let waited = u128::from(at.saturating_sub(tr.mark).0);
-            flows[tr.flow as usize].waited += waited;
+            flows[tr.flow.index()].waited += waited;
             chips[self.flash.chip_of(self.flash.die_of(tr.plane)) as usize].waited += waited;
         }
         self.flash.each_unfinished(at, &self.transactions, |chip, flow, account, time| {
@@ -85,7 +85,7 @@ impl Device {
         let mut backlog = vec![0; self.host.flows().len()];
         for (_, request) in self.requests.iter() {
             let inside = request.counted && request.arrival >= since;
-            backlog[request.flow as usize] += u64::from(inside);
+            backlog[request.flow.index()] += u64::from(inside);
         }
         backlog
     }

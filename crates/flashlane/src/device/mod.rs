@@ -25,6 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flashlane_engine::{Divisor, EventQueue, Slab, Time};
+use flashlane_units::{FlowId, RequestId, TransactionId};
 
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, WorkloadConfig};
@@ -59,8 +60,8 @@ pub(crate) struct Device {
     pub(crate) queue: EventQueue<Event>,
     pub(crate) geometry: Geometry,
     pub(crate) layout: Layout,
-    pub(crate) requests: Slab<Request>,
-    pub(crate) transactions: Slab<Transaction>,
+    pub(crate) requests: Slab<RequestId, Request>,
+    pub(crate) transactions: Slab<TransactionId, Transaction>,
     // The stages, in the order in which a request meets them.
     pub(crate) host: Host,
     pub(crate) link: Link,
@@ -234,7 +235,7 @@ impl Device {
     }
 
     /// Has [`Up::Woken`] come at a time.
-    pub(crate) fn wake_at(&mut self, at: Time, flow: u16) {
+    pub(crate) fn wake_at(&mut self, at: Time, flow: FlowId) {
         self.queue.schedule(at, Event::Wake { flow });
     }
 

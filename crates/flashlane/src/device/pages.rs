@@ -1,6 +1,7 @@
 //! The pages of a request.
 
 use super::Device;
+use flashlane_units::{FlowId, RequestId};
 
 /// One page of a request: logical page and the sectors of it.
 pub(crate) struct PagePart {
@@ -37,16 +38,16 @@ impl PageParts {
 impl Device {
     /// The pages that so many sectors of a flow touch.
     #[inline(always)]
-    pub(crate) fn page_parts(&self, flow: u16, sector: u64, sectors: u32) -> PageParts {
+    pub(crate) fn page_parts(&self, flow: FlowId, sector: u64, sectors: u32) -> PageParts {
         let page = self.page_sectors.divide_long(sector);
         let start = (sector - page * u64::from(self.page_sectors.get())) as u32;
-        let first = self.layout.flows[flow as usize].first_lpa;
+        let first = self.layout.flows[flow.index()].first_lpa;
         PageParts { lpa: (first + page) as u32, start, left: sectors }
     }
 
     /// Number of pages that a request touches.
     #[inline]
-    pub(crate) fn page_count(&self, id: u32) -> u32 {
+    pub(crate) fn page_count(&self, id: RequestId) -> u32 {
         let request = &self.requests[id];
         if request.sectors == 0 {
             return 0;
@@ -58,7 +59,7 @@ impl Device {
 
     /// The `index`th page of a request.
     #[inline]
-    pub(crate) fn page_part(&self, id: u32, index: u32) -> PagePart {
+    pub(crate) fn page_part(&self, id: RequestId, index: u32) -> PagePart {
         let request = &self.requests[id];
         let page = self.page_sectors.divide_long(request.sector) + u64::from(index);
         let first_of_page = page * u64::from(self.page_sectors.get());
@@ -67,7 +68,7 @@ impl Device {
         let end = (request.sector + u64::from(request.sectors)).min(next_page) - first_of_page;
         let count = end - start;
         let ones = if count == 64 { u64::MAX } else { (1 << count) - 1 };
-        let first = self.layout.flows[request.flow as usize].first_lpa;
+        let first = self.layout.flows[request.flow.index()].first_lpa;
         PagePart { lpa: (first + page) as u32, mask: ones << start }
     }
 }

@@ -8,20 +8,20 @@ use flashlane_engine::{Sequence, Time};
 
 use super::Device;
 use crate::event::{Event, Up};
-use flashlane_units::RequestOp;
+use flashlane_units::{FlowId, RequestId, RequestOp};
 
 /// A submission doorbell on its way to the device, and its place among the events.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ringing {
     arrives: Time,
     place: Sequence,
-    flow: u16,
+    flow: FlowId,
 }
 
 impl Device {
     /// Rings the doorbell for an entry that was written now.
     #[inline(always)]
-    pub(super) fn announce(&mut self, id: u32, flow: u16) {
+    pub(super) fn announce(&mut self, id: RequestId, flow: FlowId) {
         self.interface.nvme_mut().submit(flow, id);
         let arrives = self.send_doorbell();
         let place = self.queue.reserve();
@@ -57,7 +57,7 @@ impl Device {
     }
 
     /// A doorbell announces one more entry.
-    pub(super) fn on_doorbell(&mut self, flow: u16) {
+    pub(super) fn on_doorbell(&mut self, flow: FlowId) {
         self.interface.nvme_mut().on_doorbell(flow);
         self.fetch();
     }
@@ -81,7 +81,7 @@ impl Device {
 
     /// Reads one submission entry over the link.
     #[inline(always)]
-    pub(super) fn fetch_entry(&mut self, id: u32) {
+    pub(super) fn fetch_entry(&mut self, id: RequestId) {
         let now = self.now;
         let place = self.queue.reserve();
         let request = &mut self.requests[id];
@@ -92,7 +92,7 @@ impl Device {
     }
 
     /// The entry of a write has arrived, unless it is delayed: its data is fetched.
-    pub(super) fn on_write_entry(&mut self, id: u32) {
+    pub(super) fn on_write_entry(&mut self, id: RequestId) {
         self.answer();
         let request = &mut self.requests[id];
         if request.received > self.now {
@@ -144,7 +144,7 @@ impl Device {
 
     /// The device work of a command is done: data, then the completion, go to the host.
     #[inline(always)]
-    pub(super) fn nvme_served(&mut self, id: u32, flow: u16) {
+    pub(super) fn nvme_served(&mut self, id: RequestId, flow: FlowId) {
         let has_place = self.interface.nvme_mut().serve(self.now, flow);
         self.fetch();
         if has_place {
@@ -164,13 +164,13 @@ impl Device {
 
     /// Sends a completion entry over the link.
     #[inline(always)]
-    pub(super) fn send_completion(&mut self, id: u32) {
+    pub(super) fn send_completion(&mut self, id: RequestId) {
         let seen = self.link.send_completion(self.now);
         self.queue.schedule(seen, Event::Completion { request: id });
     }
 
     /// Completions that were held back go out as far as there is room.
-    pub(super) fn on_completion_room(&mut self, flow: u16) {
+    pub(super) fn on_completion_room(&mut self, flow: FlowId) {
         while let Some(id) = self.interface.nvme_mut().next_held(self.now, flow) {
             if self.observer.is_some() {
                 self.observe_held(id);
@@ -182,7 +182,7 @@ impl Device {
     /// A completion entry is in host memory. The host acknowledges it, and writes the entries for
     /// which there is room now.
     #[inline(always)]
-    pub(super) fn on_completion(&mut self, id: u32) -> Up {
+    pub(super) fn on_completion(&mut self, id: RequestId) -> Up {
         if self.interface.is_sata() {
             self.on_sata_completion(id);
             return Up::Nothing;

@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::host::Submission;
 use crate::request::{Chain, Request};
 use crate::workload::Planned;
-use flashlane_units::RequestOp;
+use flashlane_units::{FlowId, RequestId, RequestOp, SubmissionId};
 
 impl Device {
     /// Has a request arrive at `at`, which must not be in the past.
@@ -19,7 +19,7 @@ impl Device {
 
     /// A request arrives. Returns its flow.
     #[inline]
-    pub(super) fn on_arrival(&mut self, submission: u32) -> u16 {
+    pub(super) fn on_arrival(&mut self, submission: SubmissionId) -> FlowId {
         let Submission { flow, planned, cookie } = self.host.arrive(submission);
         if self.host.is_full(self.requests.len()) {
             let why = format!("the drive cannot keep up with the load, flow {flow} the latest");
@@ -37,7 +37,7 @@ impl Device {
     #[inline(always)]
     pub(crate) fn submit(
         &mut self,
-        flow: u16,
+        flow: FlowId,
         planned: &Planned,
         upcoming: Option<u64>,
         cookie: u64,
@@ -78,15 +78,15 @@ impl Device {
     /// firmware is done: memory takes longer, so it is prefetched a request ahead where the next
     /// request is known.
     #[inline]
-    fn prefetch_upcoming(&self, flow: u16, sector: u64) {
-        let first_lpa = self.layout.flows[flow as usize].first_lpa;
+    fn prefetch_upcoming(&self, flow: FlowId, sector: u64) {
+        let first_lpa = self.layout.flows[flow.index()].first_lpa;
         let lpa = (first_lpa + self.page_sectors.divide_long(sector)) as u32;
         self.cache.prefetch(flow, lpa);
         self.ftl.prefetch(flow, lpa);
     }
 
     /// Firmware is done: the command is cut into page transactions.
-    pub(super) fn on_begin(&mut self, id: u32) {
+    pub(super) fn on_begin(&mut self, id: RequestId) {
         self.answer();
         let request = &mut self.requests[id];
         if !self.interface.begin(self.now, &mut self.queue, id, request) {
@@ -111,13 +111,13 @@ impl Device {
     }
 
     /// One part of the device work of a request is done; the chain that ends last counts.
-    pub(crate) fn part_done(&mut self, id: u32, chain: &Chain) {
+    pub(crate) fn part_done(&mut self, id: RequestId, chain: &Chain) {
         self.end_part(id, chain);
     }
 
     /// The same as a part of the caller.
     #[inline(always)]
-    pub(crate) fn end_part(&mut self, id: u32, chain: &Chain) {
+    pub(crate) fn end_part(&mut self, id: RequestId, chain: &Chain) {
         let now = self.now;
         let request = &mut self.requests[id];
         if request.end_part(now, chain) {
@@ -133,7 +133,7 @@ impl Device {
 
     /// The host sees a completion: the request is over. Returns its flow.
     #[inline(always)]
-    pub(super) fn retire(&mut self, id: u32) -> u16 {
+    pub(super) fn retire(&mut self, id: RequestId) -> FlowId {
         let now = self.now;
         let request = &self.requests[id];
         let flow = request.flow;

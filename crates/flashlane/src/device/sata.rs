@@ -4,11 +4,11 @@
 
 use super::{Device, context};
 use crate::event::{Event, Up};
-use flashlane_units::RequestOp;
+use flashlane_units::{RequestId, RequestOp};
 
 impl Device {
     /// The adapter is through with a command, which needs a tag now.
-    pub(super) fn on_adapter_submitted(&mut self, id: u32) {
+    pub(super) fn on_adapter_submitted(&mut self, id: RequestId) {
         self.interface.sata_mut().queue(id);
         self.issue_commands();
     }
@@ -30,7 +30,7 @@ impl Device {
     }
 
     /// A command reaches the drive, which gets the rest of it.
-    pub(super) fn on_sata_command(&mut self, id: u32) {
+    pub(super) fn on_sata_command(&mut self, id: RequestId) {
         if self.interface.sata_mut().is_over_pcie() {
             self.fetch_entry(id);
         } else {
@@ -39,7 +39,7 @@ impl Device {
     }
 
     /// The device work of a command is done: data, then the completion, go to the adapter.
-    pub(super) fn sata_served(&mut self, id: u32, op: RequestOp, sectors: u32) {
+    pub(super) fn sata_served(&mut self, id: RequestId, op: RequestOp, sectors: u32) {
         let sata = self.interface.sata_mut();
         if sata.is_over_pcie() {
             self.send_read_data(op, sectors);
@@ -50,13 +50,13 @@ impl Device {
     }
 
     /// A completion reaches the adapter.
-    pub(super) fn on_sata_completion(&mut self, id: u32) {
+    pub(super) fn on_sata_completion(&mut self, id: RequestId) {
         self.expect_postponed();
         self.interface.sata_mut().complete(self.now, &mut self.queue, id);
     }
 
     /// The host sees a completion: the tag is free for the next command.
-    pub(super) fn on_adapter_completed(&mut self, id: u32) -> Up {
+    pub(super) fn on_adapter_completed(&mut self, id: RequestId) -> Up {
         let flow = self.retire(id);
         if self.interface.sata_mut().is_over_pcie() {
             self.send_doorbell();

@@ -6,11 +6,12 @@ use crate::cause::Cause;
 use crate::ftl::{Outcome, Seen};
 use crate::request::Chain;
 use crate::transaction::{Op, Source, Transaction};
+use flashlane_units::{FlowId, RequestId, TransactionId};
 
 impl Device {
     /// Reads one page, or the part of it that the cache does not have, from flash.
     #[inline(always)]
-    pub(super) fn read_flash(&mut self, id: u32, flow: u16, part: &PagePart) {
+    pub(super) fn read_flash(&mut self, id: RequestId, flow: FlowId, part: &PagePart) {
         let mut read = self.ftl.transaction(self.now, (Source::User, Op::Read), flow, part.lpa);
         read.set_mask(part.mask);
         read.request = id;
@@ -23,7 +24,7 @@ impl Device {
     }
 
     /// Sends one page of a host write to flash, past the cache.
-    pub(super) fn write_through(&mut self, id: u32, part: &PagePart) {
+    pub(super) fn write_through(&mut self, id: RequestId, part: &PagePart) {
         let flow = self.requests[id].flow;
         let mut write = self.ftl.transaction(self.now, (Source::User, Op::Program), flow, part.lpa);
         write.set_mask(part.mask);
@@ -35,13 +36,13 @@ impl Device {
 
     /// Looks up the mapping of a transaction's logical page; the transaction goes on now, or later
     /// by itself.
-    pub(super) fn translate(&mut self, id: u32) {
+    pub(super) fn translate(&mut self, id: TransactionId) {
         self.ftl.translate(&mut moment!(self), id);
         self.hand_on();
     }
 
     /// Trims every page of a request.
-    pub(super) fn trim_pages(&mut self, id: u32) {
+    pub(super) fn trim_pages(&mut self, id: RequestId) {
         let flow = self.requests[id].flow;
         for index in 0..self.page_count(id) {
             let part = self.page_part(id, index);
@@ -58,7 +59,7 @@ impl Device {
     }
 
     /// A program or an erase is out of the array: what waited for it goes on.
-    pub(super) fn change_done(&mut self, id: u32, source: Source, op: Op) {
+    pub(super) fn change_done(&mut self, id: TransactionId, source: Source, op: Op) {
         self.tell_policy(id);
         match (source, op) {
             (_, Op::Read) => unreachable!("reads end with their data"),
@@ -71,7 +72,7 @@ impl Device {
     }
 
     /// A host page, or one from the cache, is on flash.
-    fn user_program_done(&mut self, id: u32) {
+    fn user_program_done(&mut self, id: TransactionId) {
         self.ftl.host_page_programmed(&mut moment!(self), id);
         self.hand_on();
         if self.observer.is_some() {
@@ -88,7 +89,7 @@ impl Device {
     }
 
     /// A translation page is on flash.
-    fn mapping_program_done(&mut self, id: u32) {
+    fn mapping_program_done(&mut self, id: TransactionId) {
         let tr = self.transactions[id];
         self.ftl.mapping_program_done(&mut moment!(self), id);
         self.hand_on();
@@ -99,7 +100,7 @@ impl Device {
 
     /// Read data is over the bus: what waited for it goes on.
     #[inline(always)]
-    pub(super) fn read_over(&mut self, id: u32, source: Source) {
+    pub(super) fn read_over(&mut self, id: TransactionId, source: Source) {
         self.tell_policy(id);
         match source {
             Source::User | Source::Cache => return self.user_read_done(id),
@@ -111,7 +112,7 @@ impl Device {
 
     /// Read data of a host page, or of the old part of a partial write, is in the controller.
     #[inline(always)]
-    fn user_read_done(&mut self, id: u32) {
+    fn user_read_done(&mut self, id: TransactionId) {
         let tr = &mut self.transactions[id];
         self.recorder.transaction_done(tr);
         let held = std::mem::take(&mut tr.holds_block);
@@ -132,7 +133,7 @@ impl Device {
 
     /// A read transaction ends; its request goes on.
     #[inline(always)]
-    fn user_read_over(&mut self, id: u32, request: u32, chain: &Chain) {
+    fn user_read_over(&mut self, id: TransactionId, request: RequestId, chain: &Chain) {
         if self.observer.is_some() {
             self.observe_part(id);
         }
@@ -170,8 +171,8 @@ impl Device {
     fn pass_on(&mut self, seen: Seen) {
         let now = self.now;
         let Some(observer) = &mut self.observer else { return };
-        let tr = |id: u32| &self.transactions[id];
-        let mut die_wait = |id: u32, since, cause| {
+        let tr = |id: TransactionId| &self.transactions[id];
+        let mut die_wait = |id: TransactionId, since, cause| {
             let die = self.flash.die_of(tr(id).plane);
             observer.die_wait(now, (id, tr(id)), die, since, cause);
         };

@@ -1,6 +1,7 @@
 //! Those who watch a run are told what happens. Nothing here changes it.
 
 use flashlane_engine::Time;
+use flashlane_units::{FlowId, RequestId, TransactionId};
 
 use super::Device;
 use crate::config::WorkloadConfig;
@@ -13,7 +14,7 @@ use crate::transaction::{Source, Transaction};
 
 impl Device {
     /// A request is back at the host.
-    pub(crate) fn keep_completion(&mut self, id: u32) {
+    pub(crate) fn keep_completion(&mut self, id: RequestId) {
         let Some(mut completions) = self.completions.take() else { return };
         let kept = completions.add(&self.requests[id], || self.page_count(id), self.now);
         self.completions = Some(completions);
@@ -55,7 +56,7 @@ impl Device {
             channels: self.flash.taken(at, &self.transactions).into_iter().map(u128::from).sum(),
             chips: self.flash.busy_chips(at).into_iter().map(u128::from).sum(),
         };
-        let flows = 0..self.host.flows().len() as u16;
+        let flows = (0..self.host.flows().len()).map(FlowId::at);
         (counters, flows.map(|flow| self.ftl.chips_of(flow)).collect())
     }
 
@@ -78,7 +79,7 @@ impl Device {
 
     /// A submission entry is about to be fetched.
     #[cold]
-    pub(crate) fn observe_fetch(&mut self, id: u32) {
+    pub(crate) fn observe_fetch(&mut self, id: RequestId) {
         let Some(observer) = &mut self.observer else { return };
         observer.fetch(id, self.interface.nvme().is_full(self.requests[id].flow));
     }
@@ -98,7 +99,7 @@ impl Device {
 
     /// A page of read data begins to cross the channel.
     #[cold]
-    pub(crate) fn observe_transfer(&mut self, channel: u32, id: u32, duration: u64) {
+    pub(crate) fn observe_transfer(&mut self, channel: u32, id: TransactionId, duration: u64) {
         let tr = &self.transactions[id];
         let die = self.flash.die_of(tr.plane);
         let more = self.flash.pages_left(die) > 1;
@@ -123,7 +124,7 @@ impl Device {
 
     /// A read that a request waits for is over.
     #[cold]
-    pub(crate) fn observe_part(&mut self, id: u32) {
+    pub(crate) fn observe_part(&mut self, id: TransactionId) {
         let tr = &self.transactions[id];
         let Some(observer) = &mut self.observer else { return };
         observer.part(self.now, id, tr, self.requests[tr.request].begun);
@@ -131,7 +132,7 @@ impl Device {
 
     /// A page of a host or of the data cache is on flash.
     #[cold]
-    pub(crate) fn observe_program(&mut self, id: u32) {
+    pub(crate) fn observe_program(&mut self, id: TransactionId) {
         let tr = &self.transactions[id];
         let Some(observer) = &mut self.observer else { return };
         observer.program(tr);
@@ -144,7 +145,7 @@ impl Device {
 
     /// A translation page of a flow is on flash.
     #[cold]
-    pub(crate) fn observe_translation_program(&mut self, id: u32, tr: &Transaction) {
+    pub(crate) fn observe_translation_program(&mut self, id: TransactionId, tr: &Transaction) {
         let Some(observer) = &mut self.observer else { return };
         observer.translation_program(id, tr);
     }
@@ -154,7 +155,7 @@ impl Device {
     #[cold]
     pub(super) fn observe_dram(
         &mut self,
-        flow: u16,
+        flow: FlowId,
         (free, end): (Time, Time),
         asked: Option<Time>,
         done: Option<Event>,
@@ -172,14 +173,14 @@ impl Device {
 
     /// A served request got its place in the completion queue.
     #[cold]
-    pub(crate) fn observe_held(&mut self, id: u32) {
+    pub(crate) fn observe_held(&mut self, id: RequestId) {
         let Some(observer) = &mut self.observer else { return };
         observer.held(self.now, id);
     }
 
     /// A request is back at the host.
     #[cold]
-    pub(crate) fn observe_completion(&mut self, id: u32) {
+    pub(crate) fn observe_completion(&mut self, id: RequestId) {
         let request = &self.requests[id];
         let front = Front {
             sata: self.interface.is_sata(),

@@ -46,7 +46,7 @@ use crate::metrics::{Summary, report};
 use crate::observe::{Blame, Completions, Observe, Observer};
 use crate::run::{Prepared, RunOptions, Warmup};
 use crate::workload::{Planned, SourceReport};
-use flashlane_units::RequestOp;
+use flashlane_units::{FlowId, RequestOp};
 
 /// Who shares a drive: a flow of a workload file. [`Tenant::named`](FlowConfig::named) makes one.
 /// Where it has a source of requests, that says only what the tenant has done before (what the
@@ -267,7 +267,7 @@ impl Drive {
         }
         let sector = if op == RequestOp::Flush { 0 } else { command.sector };
         let planned = Planned { arrival: at, op, sector, sectors: command.sectors };
-        Ok(Submission { flow: tenant as u16, planned, cookie })
+        Ok(Submission { flow: FlowId::at(tenant), planned, cookie })
     }
 
     /// The state of the drive, to go on from later: with [`Drive::restore`] of this drive.

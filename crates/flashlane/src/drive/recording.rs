@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flashlane_engine::Time;
-use flashlane_units::RequestOp;
+use flashlane_units::{FlowId, RequestOp};
 
 use super::command::{Command, Operation};
 use crate::workload::Planned;
@@ -38,7 +38,7 @@ pub(crate) struct Recorder {
     /// A flow that pauses draws its command after the pause: until then there is none.
     submitted: Vec<(Submitted, bool)>,
     /// Places in `submitted` of the commands that flows will draw after their pauses, oldest first.
-    pauses: BTreeMap<u16, VecDeque<usize>>,
+    pauses: BTreeMap<FlowId, VecDeque<usize>>,
     sink: Submissions,
 }
 
@@ -54,23 +54,23 @@ impl Recorder {
     }
 
     /// A flow submits a request for a time, at once or by the clock.
-    pub(crate) fn submit(&mut self, at: Time, flow: u16, planned: &Planned, at_once: bool) {
+    pub(crate) fn submit(&mut self, at: Time, flow: FlowId, planned: &Planned, at_once: bool) {
         let command = command_of(planned);
-        let submitted = Submitted { after: self.reports, at, tenant: flow, command, at_once };
+        let submitted = Submitted { after: self.reports, at, tenant: flow.get(), command, at_once };
         self.submitted.push((submitted, true));
     }
 
     /// A flow pauses until a time.
-    pub(crate) fn pause(&mut self, at: Time, flow: u16) {
+    pub(crate) fn pause(&mut self, at: Time, flow: FlowId) {
         self.pauses.entry(flow).or_default().push_back(self.submitted.len());
         let (command, at_once) = (Command::flush(), false);
-        let submitted = Submitted { after: self.reports, at, tenant: flow, command, at_once };
+        let submitted = Submitted { after: self.reports, at, tenant: flow.get(), command, at_once };
         self.submitted.push((submitted, false));
     }
 
     /// The oldest pause of a flow is over. What it submits now, if anything, arrives as if it had
     /// been submitted when the pause began.
-    pub(crate) fn resume(&mut self, flow: u16, planned: Option<&Planned>) {
+    pub(crate) fn resume(&mut self, flow: FlowId, planned: Option<&Planned>) {
         let place = self.pauses.get_mut(&flow).and_then(VecDeque::pop_front);
         if let Some((place, planned)) = place.zip(planned) {
             let (submitted, drawn) = &mut self.submitted[place];

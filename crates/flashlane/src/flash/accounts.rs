@@ -2,7 +2,8 @@
 
 use std::hint::select_unpredictable;
 
-use flashlane_engine::{NONE, Slab, Time};
+use flashlane_engine::{Slab, Time};
+use flashlane_units::TransactionId;
 
 use super::channel::Channel;
 use super::{Die, DieState, Flash};
@@ -37,7 +38,7 @@ impl Flash {
         &mut self,
         die: u32,
         now: Time,
-        transactions: &Slab<Transaction>,
+        transactions: &Slab<TransactionId, Transaction>,
     ) -> Source {
         let it = &self.dies[die as usize];
         let (since, head, chip) = (it.since, it.head, it.chip);
@@ -56,10 +57,10 @@ impl Flash {
         account.stopped = now;
         let whole = (now - since).0;
         let tr = &transactions[head];
-        if tr.sibling == NONE {
+        if tr.sibling == TransactionId::NONE {
             let by = account_of(tr.source);
             account.by_source[by] += u128::from(whole);
-            self.by_flow[tr.flow as usize][by] += u128::from(whole);
+            self.by_flow[tr.flow.index()][by] += u128::from(whole);
         } else {
             self.charge_pages(chip, head, whole, transactions);
         }
@@ -69,9 +70,13 @@ impl Flash {
     /// Time that each channel was taken up to `at`. A use counts when it begins: what is left of it
     /// comes off.
     /// Unit: picoseconds.
-    pub(crate) fn taken(&self, at: Time, transactions: &Slab<Transaction>) -> Vec<u64> {
+    pub(crate) fn taken(
+        &self,
+        at: Time,
+        transactions: &Slab<TransactionId, Transaction>,
+    ) -> Vec<u64> {
         let until = |channel: &Channel| match channel.moving {
-            NONE => channel.until,
+            TransactionId::NONE => channel.until,
             id => transactions[id].mark + Time(self.timing.data(transactions[id].sectors())),
         };
         self.channels.iter().map(|c| c.taken - until(c).saturating_sub(at).0).collect()
@@ -104,25 +109,35 @@ impl Flash {
     pub(crate) fn each_unfinished(
         &self,
         at: Time,
-        transactions: &Slab<Transaction>,
+        transactions: &Slab<TransactionId, Transaction>,
         mut add: impl FnMut(usize, usize, usize, u128),
     ) {
         for die in self.dies.iter().filter(|die| die.state == DieState::Array && die.since < at) {
             let (chip, until) = (die.chip as usize, die.until.min(at));
-            let next = |&id: &u32| Some(transactions[id].sibling).filter(|&id| id != NONE);
+            let next = |&id: &TransactionId| {
+                Some(transactions[id].sibling).filter(|&id| id != TransactionId::NONE)
+            };
             let command = || std::iter::successors(Some(die.head), next);
             let part = u128::from((until - die.since).0) / command().count() as u128;
             for id in command() {
                 let tr = &transactions[id];
-                add(chip, tr.flow as usize, account_of(tr.source), part);
+                add(chip, tr.flow.index(), account_of(tr.source), part);
             }
         }
     }
 
     /// The time of a command of several pages.
     #[inline(never)]
-    fn charge_pages(&mut self, chip: u32, head: u32, whole: u64, transactions: &Slab<Transaction>) {
-        let next = |&id: &u32| Some(transactions[id].sibling).filter(|&id| id != NONE);
+    fn charge_pages(
+        &mut self,
+        chip: u32,
+        head: TransactionId,
+        whole: u64,
+        transactions: &Slab<TransactionId, Transaction>,
+    ) {
+        let next = |&id: &TransactionId| {
+            Some(transactions[id].sibling).filter(|&id| id != TransactionId::NONE)
+        };
         let command = || std::iter::successors(Some(head), next);
         let pages = command().count() as u64;
         let part = whole / pages;
@@ -132,7 +147,7 @@ impl Flash {
             let tr = &transactions[id];
             let by = account_of(tr.source);
             self.chips[chip as usize].by_source[by] += u128::from(taken);
-            self.by_flow[tr.flow as usize][by] += u128::from(taken);
+            self.by_flow[tr.flow.index()][by] += u128::from(taken);
             taken = part;
         }
     }

@@ -1,13 +1,14 @@
 //! The full check of the flash (`--check`).
 
 use flashlane_engine::{Ring, Slab, Time};
+use flashlane_units::TransactionId;
 
 use super::{DieState, Flash};
 use crate::transaction::Transaction;
 
 impl Flash {
     /// Checks everything that must hold between two events.
-    pub(crate) fn audit(&self, now: Time, transactions: &Slab<Transaction>) {
+    pub(crate) fn audit(&self, now: Time, transactions: &Slab<TransactionId, Transaction>) {
         self.audit_wanted();
         for die in &self.dies {
             assert_eq!(

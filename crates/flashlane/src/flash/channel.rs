@@ -5,7 +5,8 @@
 //! data that others went past ages (see [`Channel::push_data`]). Two ends are no events where
 //! nobody would do anything then: see [`Channel`].
 
-use flashlane_engine::{EventQueue, NONE, Ring, Sequence, Time};
+use flashlane_engine::{EventQueue, Ring, Sequence, Time};
+use flashlane_units::TransactionId;
 
 use super::{DieState, Flash};
 use crate::context::Context;
@@ -36,7 +37,7 @@ pub(super) struct Ready {
     /// The smaller goes first. Unit: pages of read data that the channel has moved.
     turn: u64,
     /// The transaction.
-    id: u32,
+    id: TransactionId,
 }
 
 /// A channel.
@@ -55,7 +56,7 @@ pub(crate) struct Channel {
     /// When the first of them ends; the end of time without one.
     first_sensed: Time,
     /// The read data on the bus, or `NONE`.
-    pub(super) moving: u32,
+    pub(super) moving: TransactionId,
     /// Read data that waits: mapping, user, collection; each in order of its turns.
     pub(super) waiting: [Ring<Ready>; 3],
     /// Pages of it.
@@ -82,7 +83,7 @@ impl Channel {
             unawaited: None,
             sensing: Ring::new(),
             first_sensed: Time::MAX,
-            moving: NONE,
+            moving: TransactionId::NONE,
             waiting: Default::default(),
             pages_waiting: 0,
             moved_in_all: 0,
@@ -111,7 +112,7 @@ impl Channel {
     /// firmware of the Cosmos+ OpenSSD knows no classes and moves read data first come, first
     /// served.
     #[inline]
-    pub(super) fn push_data(&mut self, class: usize, id: u32) {
+    pub(super) fn push_data(&mut self, class: usize, id: TransactionId) {
         self.pages_waiting += 1;
         let turn = self.moved_in_all + class as u64 * self.head_start;
         self.waiting[class].push_back(Ready { turn, id });
@@ -133,11 +134,13 @@ impl Channel {
 
     /// Takes the page of read data that goes next, or returns `NONE`.
     #[inline]
-    fn pop_data(&mut self) -> u32 {
+    fn pop_data(&mut self) -> TransactionId {
         let [mapping, _, collection] = &self.waiting;
         let others = !mapping.is_empty() | !collection.is_empty();
         let class = if others { self.next_class() } else { USER };
-        let Some(Ready { id, .. }) = self.waiting[class].pop_front() else { return NONE };
+        let Some(Ready { id, .. }) = self.waiting[class].pop_front() else {
+            return TransactionId::NONE;
+        };
         self.pages_waiting -= 1;
         self.moved_in_all += 1;
         id
@@ -173,7 +176,7 @@ impl Channel {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
     /// The transaction.
-    pub(crate) id: u32,
+    pub(crate) id: TransactionId,
     /// Unit: picoseconds.
     pub(crate) duration: u64,
 }
@@ -246,7 +249,7 @@ impl Flash {
     pub(crate) fn move_data(&mut self, cx: &mut Context<'_>, channel: u32) -> Option<Transfer> {
         let state = &mut self.channels[channel as usize];
         let id = state.pop_data();
-        if id == NONE {
+        if id == TransactionId::NONE {
             return None;
         }
         let tr = &mut cx.transactions[id];
@@ -270,9 +273,9 @@ impl Flash {
         &mut self,
         cx: &mut Context<'_>,
         channel: u32,
-    ) -> (u32, Source, u32) {
+    ) -> (TransactionId, Source, u32) {
         let state = &mut self.channels[channel as usize];
-        let id = std::mem::replace(&mut state.moving, NONE);
+        let id = std::mem::replace(&mut state.moving, TransactionId::NONE);
         let tr = &mut cx.transactions[id];
         let moved = tr.lap(cx.now);
         tr.chain.bus += moved;
@@ -352,12 +355,12 @@ mod tests {
     /// How many pages of users, which never end, go before one page of a class.
     fn users_before(class: usize, strict: bool, pages: u32) -> Option<u32> {
         let mut channel = Channel::new(DIES, strict);
-        (0..DIES).for_each(|_| channel.push_data(USER, 1));
-        channel.push_data(class, 2);
+        (0..DIES).for_each(|_| channel.push_data(USER, TransactionId::new(1)));
+        channel.push_data(class, TransactionId::new(2));
         (0..pages).find(|_| {
             let id = channel.pop_data();
-            channel.push_data(USER, 1);
-            id == 2
+            channel.push_data(USER, TransactionId::new(1));
+            id == TransactionId::new(2)
         })
     }
 
@@ -377,10 +380,10 @@ mod tests {
     #[test]
     fn mapping_does_not_keep_users_waiting() {
         let mut channel = Channel::new(DIES, false);
-        channel.push_data(USER, 1);
+        channel.push_data(USER, TransactionId::new(1));
         let moved = (0..1000).find(|_| {
-            channel.push_data(MAPPING, 3);
-            channel.pop_data() == 1
+            channel.push_data(MAPPING, TransactionId::new(3));
+            channel.pop_data() == TransactionId::new(1)
         });
         assert_eq!(moved, Some(DIES + 1), "mapping wins where turns are equal");
     }

@@ -1,6 +1,7 @@
 //! Commands: from the channel to the array of a die, and their ends there.
 
-use flashlane_engine::{NONE, Slab, Time};
+use flashlane_engine::{Slab, Time};
+use flashlane_units::TransactionId;
 
 use super::{DieState, Flash, channel};
 use crate::context::Context;
@@ -13,7 +14,7 @@ use crate::transaction::{Op, Source, Transaction};
 pub(super) struct Command {
     pub(super) op: Op,
     /// Its first transaction, linked by `sibling`.
-    pub(super) head: u32,
+    pub(super) head: TransactionId,
     /// Sectors of its largest page.
     pub(super) sectors: u32,
     /// Place of its first page in the block.
@@ -29,7 +30,7 @@ pub(super) struct Command {
 pub(crate) struct Ended {
     pub(crate) op: Op,
     /// Its first transaction, linked by `sibling`.
-    pub(crate) head: u32,
+    pub(crate) head: TransactionId,
     since: Time,
 }
 
@@ -39,7 +40,7 @@ pub(crate) enum ArrayEnd {
     /// The operation was interrupted in between, and ends later.
     Stale,
     /// A read: its first transaction.
-    Read(u32),
+    Read(TransactionId),
     /// A program or an erase.
     Change(Ended),
 }
@@ -51,7 +52,7 @@ impl Flash {
         &mut self,
         cx: &mut Context<'_>,
         die: u32,
-        pages: &[u32],
+        pages: &[TransactionId],
         page: u32,
         interrupt: bool,
     ) {
@@ -63,7 +64,7 @@ impl Flash {
             bus += self.timing.suspend_command;
             settle = self.suspend(cx, die);
         }
-        let (mut head, mut sectors) = (NONE, 0);
+        let (mut head, mut sectors) = (TransactionId::NONE, 0);
         for &id in pages.iter().rev() {
             let tr = &mut cx.transactions[id];
             tr.goes_to_die(cx.now);
@@ -86,7 +87,7 @@ impl Flash {
         &mut self,
         cx: &mut Context<'_>,
         die: u32,
-        (id, op): (u32, Op),
+        (id, op): (TransactionId, Op),
         (sectors, moved): (u32, u32),
         page: u32,
         lone: bool,
@@ -182,7 +183,7 @@ impl Flash {
         if !self.scan_at_once {
             self.set_state(die, DieState::Idle);
         }
-        self.dies[die as usize].head = NONE;
+        self.dies[die as usize].head = TransactionId::NONE;
     }
 
     /// Takes the next page off a program or an erase that has ended: the page, its source, and the
@@ -192,11 +193,11 @@ impl Flash {
         &mut self,
         cx: &mut Context<'_>,
         ended: Ended,
-        id: u32,
-    ) -> (Source, u32) {
+        id: TransactionId,
+    ) -> (Source, TransactionId) {
         let tr = &mut cx.transactions[id];
         tr.worked(ended.since, cx.now);
-        let next = std::mem::replace(&mut tr.sibling, NONE);
+        let next = std::mem::replace(&mut tr.sibling, TransactionId::NONE);
         // A command may carry pages of several sources.
         let source = tr.source;
         self.count_operation(source, ended.op);
@@ -214,7 +215,12 @@ impl Flash {
     }
 
     /// Queues the pages of an array read that ended at `end` for the channel.
-    pub(super) fn read_done(&mut self, transactions: &mut Slab<Transaction>, die: u32, end: Time) {
+    pub(super) fn read_done(
+        &mut self,
+        transactions: &mut Slab<TransactionId, Transaction>,
+        die: u32,
+        end: Time,
+    ) {
         let source = self.die_stops(die, end, transactions);
         let state = &mut self.dies[die as usize];
         let class = match source {
@@ -225,17 +231,17 @@ impl Flash {
         let channel = &mut self.channels[state.channel as usize];
         let mut pages = 0;
         let mut id = state.head;
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &mut transactions[id];
             tr.worked(state.since, end);
             let next = tr.sibling;
-            tr.sibling = NONE;
+            tr.sibling = TransactionId::NONE;
             pages += 1;
             channel.push_data(class, id);
             id = next;
         }
         state.state = DieState::DataOut;
-        state.head = NONE;
+        state.head = TransactionId::NONE;
         state.data_left = pages;
     }
 

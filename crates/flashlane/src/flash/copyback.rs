@@ -6,7 +6,8 @@
 //! for the rest. Reads may suspend such a program as any other.
 //! Source: MQSim (FAST'18) section 4.2.3; ONFI copyback read and program.
 
-use flashlane_engine::{EventQueue, NONE};
+use flashlane_engine::EventQueue;
+use flashlane_units::TransactionId;
 
 use super::command::Command;
 use super::{Die, DieState, Flash};
@@ -27,13 +28,13 @@ impl Flash {
 
     /// The array read of a die is done, and its pages stay in the registers: the first of them,
     /// linked by `sibling`.
-    pub(crate) fn keep_in_registers(&mut self, cx: &mut Context<'_>, die: u32) -> u32 {
+    pub(crate) fn keep_in_registers(&mut self, cx: &mut Context<'_>, die: u32) -> TransactionId {
         self.die_stops(die, cx.now, cx.transactions);
         let since = self.dies[die as usize].since;
-        let head = std::mem::replace(&mut self.dies[die as usize].head, NONE);
+        let head = std::mem::replace(&mut self.dies[die as usize].head, TransactionId::NONE);
         self.set_state(die, DieState::Idle);
         let mut id = head;
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &mut cx.transactions[id];
             tr.worked(since, cx.now);
             id = tr.sibling;
@@ -44,13 +45,13 @@ impl Flash {
 
     /// Pages in the registers of a die will be programmed: the first of them, linked by `sibling`;
     /// or `NONE`.
-    pub(crate) fn program_later(&mut self, die: u32, first: u32) {
+    pub(crate) fn program_later(&mut self, die: u32, first: TransactionId) {
         self.dies[die as usize].registers = first;
     }
 
     /// Takes the pages that are in the registers of a die.
-    pub(crate) fn take_registers(&mut self, die: u32) -> u32 {
-        std::mem::replace(&mut self.dies[die as usize].registers, NONE)
+    pub(crate) fn take_registers(&mut self, die: u32) -> TransactionId {
+        std::mem::replace(&mut self.dies[die as usize].registers, TransactionId::NONE)
     }
 
     /// The next program out of the registers of a die has the pages from `together` on; those from
@@ -58,7 +59,7 @@ impl Flash {
     pub(crate) fn prepare_copyback(
         &mut self,
         die: u32,
-        (together, later): (u32, u32),
+        (together, later): (TransactionId, TransactionId),
         events: &mut EventQueue<Event>,
     ) -> bool {
         let state = &mut self.dies[die as usize];
@@ -80,7 +81,7 @@ impl Flash {
         let Die { head, op, sectors, .. } = self.dies[die as usize];
         let mut planes = 0;
         let mut id = head;
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &mut cx.transactions[id];
             tr.goes_to_die(cx.now);
             planes += 1;

@@ -1,6 +1,7 @@
 //! A die: where it is, what it runs, what it suspended.
 
 use flashlane_engine::Time;
+use flashlane_units::TransactionId;
 
 use crate::transaction::Op;
 
@@ -31,7 +32,7 @@ pub(crate) struct DiePlace {
 /// An operation that was interrupted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Suspended {
-    pub(super) head: u32,
+    pub(super) head: TransactionId,
     pub(super) op: Op,
     pub(super) left: u64,
     pub(super) whole: u64,
@@ -50,12 +51,12 @@ pub(crate) struct Die {
     /// From then on the operation may be interrupted.
     pub(super) interruptible: Time,
     /// First transaction of the running command, linked by `sibling`.
-    pub(super) head: u32,
+    pub(super) head: TransactionId,
     /// Pages of read data still to move.
     pub(super) data_left: u32,
     pub(super) chip: u32,
     /// First page in a register that is programmed after the running command, or `NONE`.
-    pub(super) registers: u32,
+    pub(super) registers: TransactionId,
     /// Sectors of the largest page of read data.
     pub(super) sectors: u16,
     /// Counts interruptions, so that the end of an interrupted operation is recognised as stale.

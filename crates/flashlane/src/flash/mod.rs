@@ -18,7 +18,8 @@ mod sets;
 mod suspension;
 pub(crate) mod timing;
 
-use flashlane_engine::{Array, Divisor, NONE, Slab, Time};
+use flashlane_engine::{Array, Divisor, Slab, Time};
+use flashlane_units::TransactionId;
 
 use crate::compat::CompatConfig;
 use crate::flash::config::FlashConfig;
@@ -37,7 +38,7 @@ use timing::FlashTiming;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Running {
     /// First transaction, linked by `sibling`.
-    pub(crate) head: u32,
+    pub(crate) head: TransactionId,
     pub(crate) op: Op,
     /// Start and end of the array operation.
     pub(crate) since: Time,
@@ -107,7 +108,7 @@ impl Flash {
             chip_in_channel: small(die / geometry.dies_per_chip % geometry.chips_per_channel),
             channel: small(die / geometry.dies_per_chip / geometry.chips_per_channel),
             state: DieState::Idle,
-            head: NONE,
+            head: TransactionId::NONE,
             op: Op::Read,
             epoch: 0,
             data_left: 0,
@@ -118,7 +119,7 @@ impl Flash {
             interruptible: Time::ZERO,
             suspended: None,
             holds_suspended: false,
-            registers: NONE,
+            registers: TransactionId::NONE,
         };
         let dies = geometry.chips_per_channel * geometry.dies_per_chip;
         let channel = Channel::new(dies, compat.data_before_commands);
@@ -188,7 +189,7 @@ impl Flash {
     }
 
     /// The first transaction of the command that a die runs in its array.
-    pub(crate) fn running(&self, die: u32, now: Time) -> Option<u32> {
+    pub(crate) fn running(&self, die: u32, now: Time) -> Option<TransactionId> {
         let die = &self.dies[die as usize];
         die.works_at(now).then_some(die.head)
     }
@@ -204,12 +205,12 @@ impl Flash {
         &self,
         die: u32,
         now: Time,
-        transactions: &Slab<Transaction>,
+        transactions: &Slab<TransactionId, Transaction>,
     ) -> u64 {
         let die = &self.dies[die as usize];
         let suspended = die.suspended.map_or(0, |suspended| suspended.left);
         let of_data = |pages: u32| u64::from(pages) * self.timing.data(u32::from(die.sectors));
-        let known = |id: u32| (id != NONE).then_some(id);
+        let known = |id: TransactionId| (id != TransactionId::NONE).then_some(id);
         let pages =
             || std::iter::successors(known(die.head), |&id| known(transactions[id].sibling));
         suspended
@@ -218,7 +219,7 @@ impl Flash {
                 DieState::Array if die.op != Op::Read => die.until.saturating_sub(now).0,
                 DieState::Array if die.until <= now => of_data(pages().count() as u32),
                 DieState::Array => {
-                    let data = |id: u32| self.timing.data(transactions[id].sectors());
+                    let data = |id: TransactionId| self.timing.data(transactions[id].sectors());
                     die.until.saturating_sub(now).0 + pages().map(data).sum::<u64>()
                 }
                 DieState::DataOut => of_data(die.data_left),
@@ -256,10 +257,10 @@ impl Flash {
     }
 
     /// Operations that the dies run or have suspended, for audits.
-    pub(crate) fn on_dies(&self, transactions: &Slab<Transaction>) -> usize {
-        let chain = |mut id: u32| {
+    pub(crate) fn on_dies(&self, transactions: &Slab<TransactionId, Transaction>) -> usize {
+        let chain = |mut id: TransactionId| {
             let mut count = 0;
-            while id != NONE {
+            while id != TransactionId::NONE {
                 count += 1;
                 id = transactions[id].sibling;
             }
@@ -280,10 +281,10 @@ impl Flash {
 
     /// Has a die run a command from now on, or nothing; for tests of policies.
     #[cfg(test)]
-    pub(crate) fn pretend(&mut self, die: u32, running: Option<(u32, Op, Time)>) {
+    pub(crate) fn pretend(&mut self, die: u32, running: Option<(TransactionId, Op, Time)>) {
         self.set_state(die, if running.is_some() { DieState::Array } else { DieState::Idle });
         let die = &mut self.dies[die as usize];
-        die.head = NONE;
+        die.head = TransactionId::NONE;
         if let Some((head, op, until)) = running {
             (die.head, die.op, die.until) = (head, op, until);
         }
@@ -293,6 +294,8 @@ impl Flash {
 #[cfg(test)]
 mod tests {
     use flashlane_engine::EventQueue;
+    use flashlane_units::FlowId;
+    use flashlane_units::RequestId;
 
     use super::*;
     use crate::context::Context;
@@ -306,8 +309,8 @@ mod tests {
         flash: Flash,
         now: Time,
         events: EventQueue<Event>,
-        requests: Slab<Request>,
-        transactions: Slab<Transaction>,
+        requests: Slab<RequestId, Request>,
+        transactions: Slab<TransactionId, Transaction>,
     }
 
     impl Bench {
@@ -333,14 +336,14 @@ mod tests {
             call(flash, &mut Context { now: *now, events, requests, transactions })
         }
 
-        fn page(&mut self, op: Op, plane: u32) -> u32 {
-            let mut tr = Transaction::new(Source::User, op, 0, 0, self.now);
+        fn page(&mut self, op: Op, plane: u32) -> TransactionId {
+            let mut tr = Transaction::new(Source::User, op, FlowId::new(0), 0, self.now);
             (tr.plane, tr.ppa) = (plane, plane * 256);
             tr.set_mask(0xff);
             self.transactions.insert(tr)
         }
 
-        fn issue(&mut self, op: Op, die: u32, interrupt: bool) -> u32 {
+        fn issue(&mut self, op: Op, die: u32, interrupt: bool) -> TransactionId {
             let id = self.page(op, die);
             self.call(|flash, cx| flash.issue(cx, die, &[id], 0, interrupt));
             id

@@ -1,7 +1,8 @@
 //! Suspension of programs and erases by more urgent work, and their way back.
 //! Source: MQSim (FAST'18) section 4.1.
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::Time;
+use flashlane_units::TransactionId;
 
 use super::config::SuspendConfig;
 use super::die::Suspended;
@@ -62,7 +63,7 @@ impl Flash {
         state.epoch = state.epoch.wrapping_add(1);
         let (op, since, mut id) = (state.op, state.since, state.head);
         self.set_state(die, DieState::Idle);
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &mut cx.transactions[id];
             tr.worked(since, now);
             id = tr.sibling;
@@ -102,7 +103,7 @@ impl Flash {
         state.interruptible = now + Time(suspended.whole / PROGRESS_PART);
         let (until, epoch, mut id) = (state.until, state.epoch, state.head);
         self.set_state(die, DieState::Array);
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &mut cx.transactions[id];
             let waited = tr.lap(now);
             tr.chain.queue += waited;

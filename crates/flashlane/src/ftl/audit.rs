@@ -1,6 +1,7 @@
 //! The state of the translation layer, checked with `--check`.
 
 use flashlane_engine::{NONE, Slab};
+use flashlane_units::{FlowId, TransactionId};
 
 use super::blocks::BlockState;
 use super::{Ftl, Layer};
@@ -9,7 +10,7 @@ use crate::transaction::{Op, Place, Source, Transaction};
 
 impl Ftl {
     /// Checks everything that must hold between two events.
-    pub(crate) fn audit(&self, layout: &Layout, transactions: &Slab<Transaction>) {
+    pub(crate) fn audit(&self, layout: &Layout, transactions: &Slab<TransactionId, Transaction>) {
         self.audit_tables(layout);
         self.audit_work(transactions);
         self.audit_chips(transactions);
@@ -42,7 +43,7 @@ impl Ftl {
         }
         self.audit_held_pages();
         let blocks = &self.blocks;
-        for (index, space) in (0..).zip(&layout.flows) {
+        for (index, space) in (0..).map(FlowId::new).zip(&layout.flows) {
             let mut own = vec![self.sets.is_some(); layout.geometry.planes() as usize];
             space.planes(layout.geometry).for_each(|plane| own[plane as usize] = true);
             for lpa in space.first_lpa..space.first_lpa + space.pages {
@@ -84,7 +85,7 @@ impl Ftl {
     }
 
     /// Counts of blocks and planes are those of the transactions under way.
-    fn audit_work(&self, transactions: &Slab<Transaction>) {
+    fn audit_work(&self, transactions: &Slab<TransactionId, Transaction>) {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }
@@ -118,7 +119,7 @@ impl Ftl {
     }
 
     /// Counts of chips are those of their planes.
-    fn audit_chips(&self, transactions: &Slab<Transaction>) {
+    fn audit_chips(&self, transactions: &Slab<TransactionId, Transaction>) {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }

@@ -2,6 +2,7 @@
 
 use super::moving::IsolationSummary;
 use super::{Ftl, Layer};
+use flashlane_units::FlowId;
 
 /// Pages of a flow that the layer had to do with.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,7 +69,7 @@ impl Ftl {
     }
 
     /// Chips that a flow may write to, where sets of chips move.
-    pub(crate) fn chips_of(&self, flow: u16) -> Option<u32> {
+    pub(crate) fn chips_of(&self, flow: FlowId) -> Option<u32> {
         self.sets.as_ref().map(|sets| sets.chips_of(flow))
     }
 

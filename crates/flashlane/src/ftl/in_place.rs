@@ -8,10 +8,11 @@
 use super::Ftl;
 use crate::context::Moment;
 use crate::transaction::Place;
+use flashlane_units::TransactionId;
 
 impl Ftl {
     /// Finds the place of a host page, to be read or written. The transaction is ready for its die.
-    pub(super) fn find_in_place(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(super) fn find_in_place(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         let now = ctx.now;
         let tr = &mut ctx.transactions[id];
         let (plane, page) = self.allocator.home(tr.flow, tr.lpa);

@@ -36,6 +36,7 @@ mod wear;
 mod writes;
 
 use flashlane_engine::{Array, Divisor, Lists, Rng, Slab, Time};
+use flashlane_units::{FlowId, JobId, TransactionId};
 
 use crate::context::Moment;
 use crate::layout::Layout;
@@ -86,7 +87,7 @@ pub(crate) struct Ftl {
     allocator: Allocator,
     /// Sets of chips that change; `None` for policies that decide nothing during the run.
     sets: Option<Box<dyn MovingSets>>,
-    jobs: Slab<Job>,
+    jobs: Slab<JobId, Job>,
     planes_per_chip: Divisor,
     /// Planes of each chip that are short of free blocks.
     urgent_planes: Array<u32>,
@@ -94,7 +95,7 @@ pub(crate) struct Ftl {
     unerased: Array<u32>,
     partial: PartialWrites,
     /// Reads of pages that are not programmed yet, by physical page, oldest first.
-    unprogrammed: Lists,
+    unprogrammed: Lists<TransactionId>,
     unwritten_reads_flash: bool,
     /// A read of a never-written page gives it a place, as a write would, without a program.
     unwritten_reads_allocate: bool,
@@ -219,13 +220,13 @@ impl Ftl {
 
     /// A transaction waits for its die from now on.
     #[inline]
-    fn ready(&mut self, transaction: u32) {
+    fn ready(&mut self, transaction: TransactionId) {
         self.outcomes.push(Outcome::Ready { transaction });
     }
 
     /// The same for a transaction that is not in any place.
     #[inline]
-    fn schedule(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    fn schedule(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         ctx.transactions[id].place = Place::Queue;
         self.ready(id);
     }
@@ -244,10 +245,10 @@ impl Ftl {
         &self,
         now: Time,
         (source, op): (Source, Op),
-        flow: u16,
+        flow: FlowId,
         lpa: u32,
     ) -> Transaction {
-        let mut tr = Transaction::new(source, op, flow, self.classes[flow as usize], now);
+        let mut tr = Transaction::new(source, op, flow, self.classes[flow.index()], now);
         tr.lpa = lpa;
         tr
     }
@@ -259,9 +260,9 @@ impl Ftl {
         ctx: &mut Moment<'_>,
         source: Source,
         op: Op,
-        flow: u16,
+        flow: FlowId,
         lpa: u32,
-    ) -> u32 {
+    ) -> TransactionId {
         let tr = self.transaction(ctx.now, (source, op), flow, lpa);
         ctx.transactions.insert(tr)
     }
@@ -313,7 +314,7 @@ impl Ftl {
 
     /// Asks for what is kept of a logical page that is needed soon.
     #[inline]
-    pub(crate) fn prefetch(&self, flow: u16, lpa: u32) {
+    pub(crate) fn prefetch(&self, flow: FlowId, lpa: u32) {
         self.pages.prefetch(lpa);
         if let Some(mapping) = &self.mapping {
             mapping.prefetch(flow, lpa);
@@ -321,14 +322,14 @@ impl Ftl {
     }
 
     /// A page of the host, or of its data cache, is on flash.
-    pub(crate) fn host_page_programmed(&mut self, ctx: &mut Moment<'_>, id: u32) {
-        self.flows[ctx.transactions[id].flow as usize].host_programs += 1;
+    pub(crate) fn host_page_programmed(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+        self.flows[ctx.transactions[id].flow.index()].host_programs += 1;
         self.programmed(ctx, id);
     }
 
     /// A program of the layer's own, or of the host, is out of the array: readers of the page may
     /// go, and the block may be ready for collection.
-    pub(crate) fn programmed(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn programmed(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }

@@ -4,6 +4,7 @@
 //! wait behind it. In the released MQSim it gets its place at once, and waits in its queue.
 
 use flashlane_engine::{DenseMap, Lists, NONE};
+use flashlane_units::TransactionId;
 
 use super::{Ftl, Outcome, Seen};
 use crate::context::Moment;
@@ -15,7 +16,7 @@ pub(super) struct PartialWrites {
     /// Logical pages with such a write.
     merging: DenseMap,
     /// Writes to these pages that came later, by logical page, oldest first.
-    behind: Lists,
+    behind: Lists<TransactionId>,
     /// They are placed and queued before the old data is read.
     in_queue: bool,
 }
@@ -40,7 +41,7 @@ impl PartialWrites {
 
 impl Ftl {
     /// Decides what a write needs: a place, or the old data first.
-    pub(super) fn resolve_write(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(super) fn resolve_write(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         let now = ctx.now;
         let tr = &mut ctx.transactions[id];
         let waited = tr.lap(now);
@@ -57,7 +58,7 @@ impl Ftl {
             return;
         }
         tr.place = Place::Merge;
-        self.partial.merging.insert(lpa, id);
+        self.partial.merging.insert(lpa, id.get());
         let read = self.new_transaction(ctx, source, Op::Read, flow, lpa);
         let tr = &mut ctx.transactions[read];
         tr.merging = true;
@@ -74,12 +75,12 @@ impl Ftl {
 
     /// The read of the sectors of a page that a write does not bring, for which the write waits in
     /// its queue; `NONE` if there are none. It holds the old block from now on.
-    pub(super) fn old_part(&mut self, ctx: &mut Moment<'_>, write: u32) -> u32 {
+    pub(super) fn old_part(&mut self, ctx: &mut Moment<'_>, write: TransactionId) -> TransactionId {
         let tr = &mut ctx.transactions[write];
         let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);
         let missing = self.missing(lpa, mask);
         if missing == 0 {
-            return NONE;
+            return TransactionId::NONE;
         }
         tr.blocked = true;
         let id = self.new_transaction(ctx, source, Op::Read, flow, lpa);
@@ -99,7 +100,7 @@ impl Ftl {
     }
 
     /// Old data of a partial write is here: the write can be placed.
-    pub(crate) fn old_data_read(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn old_data_read(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         let read = ctx.transactions[id];
         ctx.transactions.remove(id);
         let write = &mut ctx.transactions[read.dependent];
@@ -122,7 +123,7 @@ impl Ftl {
     fn writes_behind(&mut self, ctx: &mut Moment<'_>, lpa: u32) {
         while self.partial.merging.get(lpa).is_none() {
             let id = self.partial.behind.pop_front(lpa, ctx.transactions);
-            if id == NONE {
+            if id == TransactionId::NONE {
                 return;
             }
             let since = ctx.transactions[id].mark.0;

@@ -1,6 +1,7 @@
 //! Reads find their page, and wait for its program.
 
 use flashlane_engine::{Linked, NONE};
+use flashlane_units::{FlowId, TransactionId};
 
 use super::blocks::{BlockState, Stream};
 use super::{Ftl, Layer, Outcome, Seen};
@@ -11,7 +12,7 @@ impl Ftl {
     /// A read of a host page. True if the transaction is ready for its die: then the caller sends
     /// it there, and no outcome says so.
     #[inline(always)]
-    pub(crate) fn read(&mut self, ctx: &mut Moment<'_>, id: u32, flow: u16) -> bool {
+    pub(crate) fn read(&mut self, ctx: &mut Moment<'_>, id: TransactionId, flow: FlowId) -> bool {
         match self.layer {
             Layer::InPlace => {
                 self.find_in_place(&mut ctx.again(), id);
@@ -22,7 +23,7 @@ impl Ftl {
     }
 
     /// Finds the physical page of a read.
-    pub(super) fn resolve_read(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(super) fn resolve_read(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         if self.find_page(ctx, id) {
             self.ready(id);
         }
@@ -30,7 +31,7 @@ impl Ftl {
 
     /// The same. True if the transaction is ready for its die.
     #[inline(always)]
-    fn find_page(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
+    fn find_page(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         let tr = &ctx.transactions[id];
         let lpa = tr.lpa;
         let ppa = self.pages.ppa(lpa);
@@ -63,13 +64,13 @@ impl Ftl {
     }
 
     /// The same for a page that has just got a place.
-    fn find_again(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
+    fn find_again(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         self.find_page(ctx, id)
     }
 
     /// A read of what nobody wrote. True if it is ready for its die, as if there were a page.
     #[inline(always)]
-    fn find_unwritten(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
+    fn find_unwritten(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         if !self.unwritten_reads_flash {
             self.fill_with_zeros(&mut ctx.again(), id);
             return false;
@@ -93,7 +94,7 @@ impl Ftl {
     }
 
     /// A read of what nobody wrote is over as soon as that is known.
-    fn fill_with_zeros(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    fn fill_with_zeros(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         self.zero_fill_reads += 1;
         let tr = &mut ctx.transactions[id];
         let waited = tr.lap(ctx.now);
@@ -107,7 +108,7 @@ impl Ftl {
     fn allocate_for_read(
         &mut self,
         ctx: &mut Moment<'_>,
-        flow: u16,
+        flow: FlowId,
         lpa: u32,
         plane: u32,
         mask: u64,
@@ -130,7 +131,7 @@ impl Ftl {
     /// The reads that waited for the program of a page go on, oldest first.
     pub(super) fn wake_readers(&mut self, ctx: &mut Moment<'_>, ppa: u32) {
         let mut id = self.unprogrammed.take(ppa);
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &ctx.transactions[id];
             let (next, since) = (tr.next(), tr.mark.0);
             self.tell(Seen::WaitedForProgram { transaction: id, since });
@@ -141,7 +142,7 @@ impl Ftl {
 
     /// A read takes hold of its block, so that it is not erased underneath, and is ready as soon as
     /// its page is programmed.
-    pub(super) fn read_physical(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(super) fn read_physical(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         if self.hold_page(ctx, id) {
             self.ready(id);
         }
@@ -149,7 +150,7 @@ impl Ftl {
 
     /// The same. True if the transaction is ready now.
     #[inline(always)]
-    fn hold_page(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
+    fn hold_page(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         let now = ctx.now;
         let ordered = self.ordered;
         let blocks = &mut self.blocks;
@@ -174,7 +175,7 @@ impl Ftl {
 
     /// A read lets go of its block; a collected block may have waited for that.
     #[inline]
-    pub(super) fn release_block(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(super) fn release_block(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         let tr = &mut ctx.transactions[id];
         if std::mem::take(&mut tr.holds_block) {
             let ppa = tr.ppa;

@@ -2,6 +2,7 @@
 //! and kept for more runs.
 
 use flashlane_engine::Use;
+use flashlane_units::FlowId;
 
 use super::allocation::Allocator;
 use super::blocks::Blocks;
@@ -85,7 +86,7 @@ impl FtlState {
         let mut blocks =
             Blocks::new(geometry, flows, settings.config.wear_leveling.dynamic, reserve);
         if settings.opens_frontiers_at_start() {
-            for (index, flow) in (0..).zip(&layout.flows) {
+            for (index, flow) in (0..).map(FlowId::new).zip(&layout.flows) {
                 flow.planes(geometry).for_each(|plane| blocks.open_frontiers(plane, index));
             }
         }

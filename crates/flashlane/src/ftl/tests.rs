@@ -1,6 +1,6 @@
 //! The stage by itself: a test does what the driver does with what the layer says.
 
-use flashlane_engine::{NONE, Slab, Time};
+use flashlane_engine::{Slab, Time};
 use flashlane_units::BlockShare;
 
 use super::config::FtlConfig;
@@ -12,12 +12,13 @@ use crate::layout::{FlowSpace, Geometry};
 const PAGES: u32 = 8;
 const SECTORS: u32 = 8;
 const PAGE: u64 = 0xFF;
+const FLOW: FlowId = FlowId::new(0);
 
 /// A layer over two planes of one chip, with one flow, and what the driver has of it.
 struct Stage {
     ftl: Ftl,
     layout: Layout,
-    transactions: Slab<Transaction>,
+    transactions: Slab<TransactionId, Transaction>,
     now: Time,
 }
 
@@ -71,7 +72,7 @@ impl Stage {
     }
 
     /// Transactions that became ready, and nothing else happened.
-    fn ready(&mut self) -> Vec<u32> {
+    fn ready(&mut self) -> Vec<TransactionId> {
         let ready = |outcome| match outcome {
             Outcome::Ready { transaction } => transaction,
             other => panic!("{other:?} instead of ready work"),
@@ -79,8 +80,8 @@ impl Stage {
         self.outcomes().into_iter().map(ready).collect()
     }
 
-    fn ask(&mut self, op: Op, lpa: u32, mask: u64) -> u32 {
-        let mut tr = self.ftl.transaction(self.now, (Source::User, op), 0, lpa);
+    fn ask(&mut self, op: Op, lpa: u32, mask: u64) -> TransactionId {
+        let mut tr = self.ftl.transaction(self.now, (Source::User, op), FLOW, lpa);
         tr.set_mask(mask);
         let id = self.transactions.insert(tr);
         self.call(|ftl, ctx| ftl.translate(ctx, id));
@@ -88,7 +89,7 @@ impl Stage {
     }
 
     /// A program or an erase goes to its die, and is over.
-    fn change(&mut self, id: u32) {
+    fn change(&mut self, id: TransactionId) {
         let Transaction { op, source, ppa, .. } = self.transactions[id];
         match (op, source) {
             (Op::Program, Source::Gc) => {
@@ -109,7 +110,7 @@ impl Stage {
     }
 
     /// A read is over the bus.
-    fn read(&mut self, id: u32) {
+    fn read(&mut self, id: TransactionId) {
         let Transaction { source, ppa, merging, holds_block, .. } = self.transactions[id];
         if source == Source::Gc {
             return self.call(|ftl, ctx| ftl.migration_read_done(ctx, id));
@@ -185,9 +186,9 @@ fn a_part_of_a_page_is_completed_with_the_old_data() {
 fn a_trimmed_page_is_one_that_nobody_wrote() {
     let mut stage = Stage::by_page();
     stage.write(3, PAGE);
-    stage.call(|ftl, ctx| ftl.trim(ctx, 0, 3, 0b1));
+    stage.call(|ftl, ctx| ftl.trim(ctx, FLOW, 3, 0b1));
     assert_eq!(stage.ftl.held(3), PAGE & !0b1);
-    stage.call(|ftl, ctx| ftl.trim(ctx, 0, 3, PAGE));
+    stage.call(|ftl, ctx| ftl.trim(ctx, FLOW, 3, PAGE));
     assert_eq!((stage.ftl.held(3), stage.ready()), (0, vec![]));
     let read = stage.ask(Op::Read, 3, PAGE);
     assert_eq!(stage.outcomes(), [Outcome::Unwritten { transaction: read }]);
@@ -210,7 +211,7 @@ fn blocks_are_collected_and_erased_when_few_are_free() {
 #[test]
 fn a_write_waits_where_no_block_is_free_until_one_is_erased() {
     let mut stage = Stage::by_page();
-    let (mut parked, mut erase) = (NONE, NONE);
+    let (mut parked, mut erase) = (TransactionId::NONE, TransactionId::NONE);
     for write in 0.. {
         let id = stage.ask(Op::Program, write * 2 % 40, PAGE);
         if stage.transactions[id].place == Place::FreeBlock {
@@ -223,15 +224,15 @@ fn a_write_waits_where_no_block_is_free_until_one_is_erased() {
                 Op::Program => stage.change(id),
             }
         }
-        if parked != NONE {
+        if parked != TransactionId::NONE {
             break;
         }
         assert!(write < 1_000, "erases that never end leave no block free");
     }
     assert!(stage.ftl.is_urgent(0), "collection goes before host work");
     while stage.transactions[parked].place == Place::FreeBlock {
-        assert_ne!(erase, NONE, "a block is to be erased");
-        stage.change(std::mem::replace(&mut erase, NONE));
+        assert_ne!(erase, TransactionId::NONE, "a block is to be erased");
+        stage.change(std::mem::replace(&mut erase, TransactionId::NONE));
         for id in stage.ready() {
             match stage.transactions[id].op {
                 Op::Erase => erase = id,

@@ -5,6 +5,7 @@ use super::blocks::{Blocks, Stream};
 use super::pages::PageTables;
 use crate::layout::SECTOR_BYTES;
 use crate::transaction::{Op, Source, Transaction};
+use flashlane_units::FlowId;
 
 /// Pages and blocks as they are now. Nothing can be changed by it.
 #[derive(Clone, Copy)]
@@ -76,7 +77,7 @@ impl<'a> FlashView<'a> {
     }
 
     /// Share of the flow among all valid pages; 0 on an empty drive.
-    pub(crate) fn valid_share(&self, flow: u16) -> f64 {
+    pub(crate) fn valid_share(&self, flow: FlowId) -> f64 {
         self.blocks.valid_share(flow)
     }
 }

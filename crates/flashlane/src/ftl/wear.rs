@@ -14,7 +14,7 @@ impl Ftl {
     /// The least erased block of a plane if the erases of its blocks have spread too far; among
     /// several the one that was filled first, whose data has been quiet longest.
     pub(super) fn coldest_block(&mut self, plane: u32) -> Option<u32> {
-        let Some(collector) = self.collector() else { return None };
+        let collector = self.collector()?;
         let (threshold, max_jobs) = (collector.wear_threshold, collector.max_jobs);
         let state = &self.blocks.planes[plane as usize];
         if threshold == 0

@@ -1,6 +1,7 @@
 //! Writes get their page, or wait for a free block.
 
 use flashlane_engine::NONE;
+use flashlane_units::{FlowId, TransactionId};
 
 use super::blocks::Stream;
 use super::{Ftl, Layer, Seen};
@@ -18,7 +19,7 @@ impl Ftl {
     }
 
     /// Gives a write its page, or parks it until a block is free.
-    pub(super) fn place_write(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(super) fn place_write(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         if let Err(plane) = self.try_place(ctx, id) {
             ctx.transactions[id].place = Place::FreeBlock;
             ctx.transactions[id].plane = plane;
@@ -31,7 +32,7 @@ impl Ftl {
 
     /// The plane that a write goes to, and as what.
     #[inline(always)]
-    fn plane_of_write(&mut self, flow: u16, lpa: u32, source: Source) -> (u32, Stream) {
+    fn plane_of_write(&mut self, flow: FlowId, lpa: u32, source: Source) -> (u32, Stream) {
         if source == Source::Mapping {
             let table = self.mapping.as_ref().expect("translation pages exist");
             let index = table.index_in_flow(flow, lpa);
@@ -50,7 +51,7 @@ impl Ftl {
 
     /// Allocates a page for a host, cache or translation write; `Err` with the plane that has no
     /// room.
-    fn try_place(&mut self, ctx: &mut Moment<'_>, id: u32) -> Result<(), u32> {
+    fn try_place(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> Result<(), u32> {
         let now = ctx.now;
         let (flow, lpa, mask, source) = {
             let tr = &ctx.transactions[id];
@@ -76,7 +77,7 @@ impl Ftl {
             self.tell(Seen::WaitedForBlock { transaction: id, since: now.0 - waited });
         }
         let old = if source == Source::Mapping { NONE } else { self.pages.ppa(lpa) };
-        let mut merge = NONE;
+        let mut merge = TransactionId::NONE;
         if source == Source::Mapping {
             self.bind_translation_page(ctx, lpa, ppa);
             self.write_back_placed(lpa);
@@ -94,7 +95,7 @@ impl Ftl {
         }
         self.blocks.planes[plane as usize].programs += 1;
         self.ready(id);
-        if merge != NONE {
+        if merge != TransactionId::NONE {
             self.read_physical(ctx, merge);
         }
         self.pool_changed(plane);
@@ -154,7 +155,7 @@ impl Ftl {
         loop {
             let parked = &mut self.blocks.planes[plane as usize].parked;
             let id = parked.pop_front(ctx.transactions);
-            if id == NONE {
+            if id == TransactionId::NONE {
                 return;
             }
             if let Err(other) = self.try_place(ctx, id) {
@@ -174,7 +175,7 @@ impl Ftl {
 
     /// The host gives up sectors of a page: a whole page is forgotten, a part of one loses its
     /// sectors.
-    pub(crate) fn trim(&mut self, ctx: &mut Moment<'_>, flow: u16, lpa: u32, mask: u64) {
+    pub(crate) fn trim(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: u32, mask: u64) {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }

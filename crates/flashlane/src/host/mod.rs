@@ -11,6 +11,7 @@
 pub(crate) mod counts;
 
 use flashlane_engine::{Array, Ring, Slab, Time};
+use flashlane_units::{FlowId, RequestId, SubmissionId};
 
 use crate::layout::SECTOR_BYTES;
 use crate::request::Request;
@@ -28,7 +29,7 @@ const OUTSTANDING_MAX: usize = 1 << 24;
 #[derive(Clone)]
 pub(crate) struct HostFlow {
     /// Requests that wait for room in the submission queue.
-    backlog: Ring<u32>,
+    backlog: Ring<RequestId>,
     /// Entries written and entries known to be fetched.
     tail: u64,
     head: u64,
@@ -112,7 +113,7 @@ impl Done {
 /// A request that enters the host at its arrival.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Submission {
-    pub(crate) flow: u16,
+    pub(crate) flow: FlowId,
     pub(crate) planned: Planned,
     /// What the submitter knows the request by.
     pub(crate) cookie: u64,
@@ -125,7 +126,7 @@ pub(crate) struct Host {
     /// Entries that a submission queue may hold.
     places: u64,
     /// Requests that have not arrived yet.
-    upcoming: Slab<Submission>,
+    upcoming: Slab<SubmissionId, Submission>,
     /// [`OUTSTANDING_MAX`] but in tests.
     outstanding_max: usize,
 }
@@ -148,13 +149,13 @@ impl Host {
     }
 
     /// Keeps a request until its arrival; returns the handle of the submission.
-    pub(crate) fn plan(&mut self, submission: Submission) -> u32 {
+    pub(crate) fn plan(&mut self, submission: Submission) -> SubmissionId {
         self.upcoming.insert(submission)
     }
 
     /// The request of a submission arrives.
     #[inline]
-    pub(crate) fn arrive(&mut self, submission: u32) -> Submission {
+    pub(crate) fn arrive(&mut self, submission: SubmissionId) -> Submission {
         let arrived = self.upcoming[submission];
         self.upcoming.remove(submission);
         arrived
@@ -184,16 +185,16 @@ impl Host {
 
     /// A request of the flow enters the host, which has no queue for it: SATA.
     #[inline(always)]
-    pub(crate) fn enter(&mut self, flow: u16) {
-        self.flows[flow as usize].submitted += 1;
+    pub(crate) fn enter(&mut self, flow: FlowId) {
+        self.flows[flow.index()].submitted += 1;
     }
 
     /// A request of the flow enters the host. True: it has an entry in the submission queue. False:
     /// the queue is full, and the request waits behind it.
     #[inline(always)]
-    pub(crate) fn enter_queue(&mut self, flow: u16, id: u32) -> bool {
+    pub(crate) fn enter_queue(&mut self, flow: FlowId, id: RequestId) -> bool {
         let places = self.places;
-        let host = &mut self.flows[flow as usize];
+        let host = &mut self.flows[flow.index()];
         host.submitted += 1;
         let fits = host.backlog.is_empty() && host.tail - host.head < places;
         if fits {
@@ -207,9 +208,9 @@ impl Host {
     /// The device has fetched the first `fetched` entries of the flow. If there is room now, the
     /// oldest request that waits gets an entry, and is returned.
     #[inline(always)]
-    pub(crate) fn next_entry(&mut self, flow: u16, fetched: u64) -> Option<u32> {
+    pub(crate) fn next_entry(&mut self, flow: FlowId, fetched: u64) -> Option<RequestId> {
         let places = self.places;
-        let host = &mut self.flows[flow as usize];
+        let host = &mut self.flows[flow.index()];
         host.head = fetched;
         if host.backlog.is_empty() || host.tail - host.head >= places {
             return None;
@@ -222,17 +223,21 @@ impl Host {
     /// A request is complete.
     #[inline(always)]
     pub(crate) fn complete(&mut self, request: &Request, now: Time) {
-        let host = &mut self.flows[request.flow as usize];
+        let host = &mut self.flows[request.flow.index()];
         host.done.add(request);
         host.last_completion = now;
     }
 
     /// The flows that have requests outstanding, and have had no completion for longer than
     /// [`STARVATION`]. They starve if their requests have waited as long: see [`has_starved`].
-    pub(crate) fn idle_flows(&self, now: Time) -> impl Iterator<Item = u16> {
+    pub(crate) fn idle_flows(&self, now: Time) -> impl Iterator<Item = FlowId> {
         let idle =
             move |flow: &HostFlow| flow.outstanding() > 0 && has_starved(flow.last_completion, now);
-        (0..).zip(&self.flows).filter(move |(_, flow)| idle(flow)).map(|(index, _)| index)
+        (0..)
+            .map(FlowId::new)
+            .zip(&self.flows)
+            .filter(move |(_, flow)| idle(flow))
+            .map(|(index, _)| index)
     }
 
     /// Checks what must hold between two events; `outstanding` requests are in the system.
@@ -264,58 +269,72 @@ mod tests {
     use super::*;
     use flashlane_units::RequestOp;
 
-    fn request(flow: u16) -> Request {
+    fn request(flow: FlowId) -> Request {
         Request { flow, op: RequestOp::Read, sectors: 8, ..Request::default() }
     }
 
     #[test]
     fn a_queue_holds_one_entry_less_than_its_depth_and_the_rest_waits_in_order() {
         let mut host = Host::new(4, 2);
-        assert_eq!([10, 11, 12].map(|id| host.enter_queue(0, id)), [true; 3]);
-        assert_eq!([13, 14].map(|id| host.enter_queue(0, id)), [false; 2]);
-        assert!(host.enter_queue(1, 20), "flows have queues of their own");
-        assert_eq!(host.next_entry(0, 0), None, "nothing has been fetched");
-        assert_eq!(host.next_entry(0, 1), Some(13));
-        assert_eq!(host.next_entry(0, 1), None);
+        assert_eq!(
+            [10, 11, 12].map(|id| host.enter_queue(FlowId::new(0), RequestId::new(id))),
+            [true; 3]
+        );
+        assert_eq!(
+            [13, 14].map(|id| host.enter_queue(FlowId::new(0), RequestId::new(id))),
+            [false; 2]
+        );
+        assert!(
+            host.enter_queue(FlowId::new(1), RequestId::new(20)),
+            "flows have queues of their own"
+        );
+        assert_eq!(host.next_entry(FlowId::new(0), 0), None, "nothing has been fetched");
+        assert_eq!(host.next_entry(FlowId::new(0), 1), Some(RequestId::new(13)));
+        assert_eq!(host.next_entry(FlowId::new(0), 1), None);
         // There is room, but requests that came first go first.
-        assert!(!host.enter_queue(0, 15));
-        assert_eq!(host.next_entry(0, 3), Some(14));
-        assert_eq!(host.next_entry(0, 3), Some(15));
-        assert_eq!(host.next_entry(0, 3), None);
-        assert!(!host.enter_queue(0, 16), "three entries are fetched, three are not");
-        assert_eq!(host.next_entry(0, 6), Some(16));
-        assert!(host.enter_queue(0, 17), "none waits");
+        assert!(!host.enter_queue(FlowId::new(0), RequestId::new(15)));
+        assert_eq!(host.next_entry(FlowId::new(0), 3), Some(RequestId::new(14)));
+        assert_eq!(host.next_entry(FlowId::new(0), 3), Some(RequestId::new(15)));
+        assert_eq!(host.next_entry(FlowId::new(0), 3), None);
+        assert!(
+            !host.enter_queue(FlowId::new(0), RequestId::new(16)),
+            "three entries are fetched, three are not"
+        );
+        assert_eq!(host.next_entry(FlowId::new(0), 6), Some(RequestId::new(16)));
+        assert!(host.enter_queue(FlowId::new(0), RequestId::new(17)), "none waits");
     }
 
     #[test]
     fn requests_are_counted_from_entry_to_completion() {
         let mut host = Host::new(4, 1);
-        host.enter(0);
-        host.enter_queue(0, 1);
-        host.complete(&request(0), Time(5));
+        host.enter(FlowId::new(0));
+        host.enter_queue(FlowId::new(0), RequestId::new(1));
+        host.complete(&request(FlowId::new(0)), Time(5));
         host.audit(1);
         let flow = host.flows().next().expect("a flow");
         assert_eq!((flow.submitted(), flow.completed(), flow.outstanding()), (2, 1, 1));
         assert_eq!(flow.done().requests().read, 1);
         assert_eq!(flow.done().bytes(), ByteCounts { read: 8 * SECTOR_BYTES, write: 0 });
-        host.complete(&request(0), Time(6));
+        host.complete(&request(FlowId::new(0)), Time(6));
         host.audit_end();
     }
 
     #[test]
     fn a_flow_is_idle_with_work_outstanding_and_no_completion_for_long() {
         let mut host = Host::new(4, 3);
-        host.enter_queue(1, 0);
-        host.enter_queue(2, 1);
-        host.enter_queue(2, 2);
-        let idle = |host: &Host, now: Time| host.idle_flows(now).collect::<Vec<_>>();
+        host.enter_queue(FlowId::new(1), RequestId::new(0));
+        host.enter_queue(FlowId::new(2), RequestId::new(1));
+        host.enter_queue(FlowId::new(2), RequestId::new(2));
+        let idle = |host: &Host, now: Time| -> Vec<u16> {
+            host.idle_flows(now).map(FlowId::get).collect()
+        };
         assert_eq!(idle(&host, STARVATION), [0; 0]);
         let late = STARVATION + Time(1);
         assert_eq!(idle(&host, late), [1, 2], "flow 0 has nothing outstanding");
-        host.complete(&request(2), Time(1));
+        host.complete(&request(FlowId::new(2)), Time(1));
         assert_eq!(idle(&host, late), [1]);
         assert_eq!(idle(&host, late + Time(1)), [1, 2]);
-        host.complete(&request(1), late);
+        host.complete(&request(FlowId::new(1)), late);
         assert_eq!(idle(&host, late + late), [2]);
     }
 

@@ -20,7 +20,7 @@ use crate::event::Event;
 use crate::request::{HostWork, Request};
 use config::{InterfaceConfig, InterfaceKind};
 use firmware::Firmware;
-use flashlane_units::RequestOp;
+use flashlane_units::{RequestId, RequestOp};
 use nvme::Nvme;
 use sata::Sata;
 
@@ -93,7 +93,7 @@ impl Interface {
     pub(crate) fn expect(
         &self,
         events: &mut EventQueue<Event>,
-        id: u32,
+        id: RequestId,
         request: &Request,
         earliest: Time,
     ) {
@@ -119,7 +119,7 @@ impl Interface {
 
     /// A command reaches a SATA drive, which accepts it and asks for the data of a write. Firmware
     /// runs then.
-    pub(crate) fn accept(&mut self, cx: &mut Context<'_>, id: u32) {
+    pub(crate) fn accept(&mut self, cx: &mut Context<'_>, id: RequestId) {
         let request = &mut cx.requests[id];
         request.received = self.sata_mut().accept(cx.now, request.op, request.sectors);
         let begin = self.firmware.run(request.received, request.op);
@@ -133,7 +133,7 @@ impl Interface {
         &mut self,
         now: Time,
         events: &mut EventQueue<Event>,
-        id: u32,
+        id: RequestId,
         request: &mut Request,
     ) -> bool {
         if request.begun > now {
@@ -157,6 +157,7 @@ impl Interface {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_units::FlowId;
     use flashlane_units::Span;
 
     fn interface() -> Interface {
@@ -181,17 +182,17 @@ mod tests {
     fn a_read_is_looked_at_when_its_firmware_could_be_done_and_begins_when_it_is() {
         let (mut interface, mut events) = (interface(), EventQueue::new());
         let mut read = asked(RequestOp::Read, &mut events);
-        interface.nvme_mut().submit(0, 5);
-        interface.nvme_mut().on_doorbell(0);
-        assert_eq!(interface.nvme_mut().next_fetch(), Some(5));
-        interface.expect(&mut events, 5, &read, Time(10));
+        interface.nvme_mut().submit(FlowId::new(0), RequestId::new(5));
+        interface.nvme_mut().on_doorbell(FlowId::new(0));
+        assert_eq!(interface.nvme_mut().next_fetch(), Some(RequestId::new(5)));
+        interface.expect(&mut events, RequestId::new(5), &read, Time(10));
         // Something was in the way of the entry.
         interface.receive(&mut read, Time(30));
         assert_eq!((read.received, read.begun), (Time(30), Time(130)));
-        assert_eq!(events.pop(), Some((Time(110), Event::Begin { request: 5 })));
-        assert!(!interface.begin(Time(110), &mut events, 5, &mut read));
-        assert_eq!(events.pop(), Some((Time(130), Event::Begin { request: 5 })));
-        assert!(interface.begin(Time(130), &mut events, 5, &mut read));
+        assert_eq!(events.pop(), Some((Time(110), Event::Begin { request: RequestId::new(5) })));
+        assert!(!interface.begin(Time(110), &mut events, RequestId::new(5), &mut read));
+        assert_eq!(events.pop(), Some((Time(130), Event::Begin { request: RequestId::new(5) })));
+        assert!(interface.begin(Time(130), &mut events, RequestId::new(5), &mut read));
         assert_eq!(read.begun, Time(130));
         assert_eq!(events.pop(), None);
     }
@@ -200,14 +201,17 @@ mod tests {
     fn firmware_of_a_write_waits_for_its_data() {
         let (mut interface, mut events) = (interface(), EventQueue::new());
         let mut write = asked(RequestOp::Write, &mut events);
-        interface.expect(&mut events, 5, &write, Time(10));
-        assert_eq!(events.pop(), Some((Time(10), Event::WriteEntry { request: 5 })));
+        interface.expect(&mut events, RequestId::new(5), &write, Time(10));
+        assert_eq!(
+            events.pop(),
+            Some((Time(10), Event::WriteEntry { request: RequestId::new(5) }))
+        );
         interface.receive(&mut write, Time(10));
         assert_eq!((write.received, write.begun), (Time(10), Time::ZERO), "the data is missing");
         // The driver asks for the data.
         (write.received, write.place) = (Time::MAX, events.reserve());
-        interface.expect(&mut events, 5, &write, Time(20));
-        assert_eq!(events.pop(), Some((Time(60), Event::Begin { request: 5 })));
+        interface.expect(&mut events, RequestId::new(5), &write, Time(20));
+        assert_eq!(events.pop(), Some((Time(60), Event::Begin { request: RequestId::new(5) })));
         interface.receive(&mut write, Time(20));
         assert_eq!((write.received, write.begun), (Time(20), Time(60)));
     }

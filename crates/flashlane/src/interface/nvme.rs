@@ -5,6 +5,7 @@
 //! Source: MQSim (FAST'18) sections 4.1 and 6.1; NVMe base specification.
 
 use flashlane_engine::{Array, EventQueue, Ring, Time};
+use flashlane_units::{FlowId, RequestId};
 
 use super::arbitration::{self, Arbiter};
 use super::config::InterfaceConfig;
@@ -19,13 +20,13 @@ const SETTLED_TOGETHER: usize = 32;
 #[derive(Clone, Debug)]
 struct DeviceQueue {
     /// Submission entries in host memory, oldest first.
-    submission: Ring<u32>,
+    submission: Ring<RequestId>,
     /// Entries announced by doorbells and not fetched yet.
     announced: u32,
     /// Commands between the start of their fetch and the end of their service.
     in_device: u32,
     /// Served commands that wait for room in the completion queue.
-    held: Ring<u32>,
+    held: Ring<RequestId>,
     /// Completion entries sent whose place is not known to be free again; there may be fewer.
     unacknowledged: u32,
     /// When the doorbells arrive that free places of the completion queue.
@@ -105,14 +106,14 @@ impl Nvme {
 
     /// The host wrote a submission entry.
     #[inline(always)]
-    pub(crate) fn submit(&mut self, flow: u16, id: u32) {
-        self.queues[flow as usize].submission.push_back(id);
+    pub(crate) fn submit(&mut self, flow: FlowId, id: RequestId) {
+        self.queues[flow.index()].submission.push_back(id);
     }
 
     /// A doorbell announces one more entry.
     #[inline]
-    pub(crate) fn on_doorbell(&mut self, flow: u16) {
-        self.update(flow as usize, |queue| queue.announced += 1);
+    pub(crate) fn on_doorbell(&mut self, flow: FlowId) {
+        self.update(flow.index(), |queue| queue.announced += 1);
     }
 
     /// Some queue may be fetched from, if there is room before the firmware.
@@ -124,7 +125,7 @@ impl Nvme {
     /// The request whose entry is fetched next, in the order of arbitration, while there is room
     /// before the firmware.
     #[inline]
-    pub(crate) fn next_fetch(&mut self) -> Option<u32> {
+    pub(crate) fn next_fetch(&mut self) -> Option<RequestId> {
         if self.ready == 0 || self.before_firmware >= self.fetch_ahead {
             return None;
         }
@@ -140,17 +141,17 @@ impl Nvme {
 
     /// Firmware is done with a command of the flow.
     #[inline]
-    pub(super) fn begin(&mut self, flow: u16) {
+    pub(super) fn begin(&mut self, flow: FlowId) {
         self.before_firmware -= 1;
-        self.queues[flow as usize].arrived += 1;
+        self.queues[flow.index()].arrived += 1;
     }
 
     /// The device work of a command of the flow is done. True: its completion has a place in the
     /// completion queue. False: the caller has it held back ([`Nvme::hold`]).
     #[inline(always)]
-    pub(crate) fn serve(&mut self, now: Time, flow: u16) -> bool {
+    pub(crate) fn serve(&mut self, now: Time, flow: FlowId) -> bool {
         let places = self.completion_places;
-        self.update(flow as usize, |queue| {
+        self.update(flow.index(), |queue| {
             queue.in_device -= 1;
             if queue.unacknowledged >= places || queue.acknowledgements.len() >= SETTLED_TOGETHER {
                 queue.settle(now);
@@ -162,8 +163,8 @@ impl Nvme {
     }
 
     /// Holds a completion back until there is room in the completion queue.
-    pub(crate) fn hold(&mut self, events: &mut EventQueue<Event>, flow: u16, id: u32) {
-        let queue = &mut self.queues[flow as usize];
+    pub(crate) fn hold(&mut self, events: &mut EventQueue<Event>, flow: FlowId, id: RequestId) {
+        let queue = &mut self.queues[flow.index()];
         queue.held.push_back(id);
         if let Some(&at) = queue.acknowledgements.front() {
             events.schedule(at, Event::CompletionRoom { flow });
@@ -176,10 +177,10 @@ impl Nvme {
     pub(crate) fn acknowledge(
         &mut self,
         events: &mut EventQueue<Event>,
-        flow: u16,
+        flow: FlowId,
         at: Time,
     ) -> u64 {
-        let queue = &mut self.queues[flow as usize];
+        let queue = &mut self.queues[flow.index()];
         queue.acknowledgements.push_back(at);
         if !queue.held.is_empty() {
             events.schedule(at, Event::CompletionRoom { flow });
@@ -189,9 +190,9 @@ impl Nvme {
 
     /// Takes the oldest completion of the flow that was held back, if there is room for it now. Its
     /// place in the completion queue is taken.
-    pub(crate) fn next_held(&mut self, now: Time, flow: u16) -> Option<u32> {
+    pub(crate) fn next_held(&mut self, now: Time, flow: FlowId) -> Option<RequestId> {
         let places = self.completion_places;
-        let queue = &mut self.queues[flow as usize];
+        let queue = &mut self.queues[flow.index()];
         queue.settle(now);
         if queue.unacknowledged >= places {
             return None;
@@ -258,8 +259,8 @@ impl Nvme {
     }
 
     /// A flow has as many commands in the device as it may.
-    pub(crate) fn is_full(&self, flow: u16) -> bool {
-        self.queues[flow as usize].in_device == self.queue_fetch_size
+    pub(crate) fn is_full(&self, flow: FlowId) -> bool {
+        self.queues[flow.index()].in_device == self.queue_fetch_size
     }
 }
 
@@ -273,7 +274,7 @@ mod tests {
     }
 
     /// Submits and announces entries.
-    fn announce(nvme: &mut Nvme, flow: u16, ids: &[u32]) {
+    fn announce(nvme: &mut Nvme, flow: FlowId, ids: &[RequestId]) {
         for &id in ids {
             nvme.submit(flow, id);
             nvme.on_doorbell(flow);
@@ -281,7 +282,7 @@ mod tests {
     }
 
     fn fetch_all(nvme: &mut Nvme) -> Vec<u32> {
-        std::iter::from_fn(|| nvme.next_fetch()).collect()
+        std::iter::from_fn(|| nvme.next_fetch().map(RequestId::get)).collect()
     }
 
     #[test]
@@ -291,12 +292,16 @@ mod tests {
             ..InterfaceConfig::default()
         };
         let mut nvme = nvme(&config, 3);
-        nvme.submit(1, 90);
+        nvme.submit(FlowId::new(1), RequestId::new(90));
         assert!(!nvme.any_ready(), "no doorbell has arrived");
-        announce(&mut nvme, 0, &[1, 2, 3]);
-        announce(&mut nvme, 2, &[7, 8]);
+        announce(
+            &mut nvme,
+            FlowId::new(0),
+            &[RequestId::new(1), RequestId::new(2), RequestId::new(3)],
+        );
+        announce(&mut nvme, FlowId::new(2), &[RequestId::new(7), RequestId::new(8)]);
         assert_eq!(fetch_all(&mut nvme), [1, 7, 2, 8, 3]);
-        nvme.on_doorbell(1);
+        nvme.on_doorbell(FlowId::new(1));
         assert_eq!(fetch_all(&mut nvme), [90]);
         assert!(!nvme.any_ready());
     }
@@ -305,12 +310,16 @@ mod tests {
     fn a_queue_has_at_most_so_many_commands_in_the_device() {
         let config = InterfaceConfig { queue_fetch_size: 2, ..InterfaceConfig::default() };
         let mut nvme = nvme(&config, 1);
-        announce(&mut nvme, 0, &[1, 2, 3, 4]);
+        announce(
+            &mut nvme,
+            FlowId::new(0),
+            &[RequestId::new(1), RequestId::new(2), RequestId::new(3), RequestId::new(4)],
+        );
         assert_eq!(fetch_all(&mut nvme), [1, 2]);
-        assert!(nvme.is_full(0) && !nvme.any_ready());
-        nvme.begin(0);
+        assert!(nvme.is_full(FlowId::new(0)) && !nvme.any_ready());
+        nvme.begin(FlowId::new(0));
         assert_eq!(nvme.next_fetch(), None, "it is in the device until it is served");
-        assert!(nvme.serve(Time(1), 0));
+        assert!(nvme.serve(Time(1), FlowId::new(0)));
         assert_eq!(nvme.in_device(0), 1);
         assert_eq!(fetch_all(&mut nvme), [3]);
     }
@@ -319,10 +328,20 @@ mod tests {
     fn fetching_stops_with_so_many_commands_before_the_firmware() {
         let config = InterfaceConfig { fetch_ahead: 3, ..InterfaceConfig::default() };
         let mut nvme = nvme(&config, 2);
-        announce(&mut nvme, 0, &[1, 2, 3, 4, 5]);
+        announce(
+            &mut nvme,
+            FlowId::new(0),
+            &[
+                RequestId::new(1),
+                RequestId::new(2),
+                RequestId::new(3),
+                RequestId::new(4),
+                RequestId::new(5),
+            ],
+        );
         assert_eq!(fetch_all(&mut nvme), [1, 2, 3]);
         assert!(nvme.any_ready());
-        nvme.begin(0);
+        nvme.begin(FlowId::new(0));
         assert_eq!(fetch_all(&mut nvme), [4]);
     }
 
@@ -330,40 +349,44 @@ mod tests {
     fn completions_are_held_back_until_the_completion_queue_has_room() {
         let config = InterfaceConfig { queue_depth: 3, ..InterfaceConfig::default() };
         let (mut nvme, mut events) = (nvme(&config, 1), EventQueue::new());
-        announce(&mut nvme, 0, &[1, 2, 3, 4]);
+        announce(
+            &mut nvme,
+            FlowId::new(0),
+            &[RequestId::new(1), RequestId::new(2), RequestId::new(3), RequestId::new(4)],
+        );
         fetch_all(&mut nvme);
         // Two places: the third and the fourth wait.
-        assert!(nvme.serve(Time(10), 0));
-        assert!(nvme.serve(Time(10), 0));
+        assert!(nvme.serve(Time(10), FlowId::new(0)));
+        assert!(nvme.serve(Time(10), FlowId::new(0)));
         for id in [3, 4] {
-            assert!(!nvme.serve(Time(10), 0));
-            nvme.hold(&mut events, 0, id);
+            assert!(!nvme.serve(Time(10), FlowId::new(0)));
+            nvme.hold(&mut events, FlowId::new(0), RequestId::new(id));
         }
         assert!(events.is_empty(), "no doorbell is on its way");
-        assert_eq!(nvme.acknowledge(&mut events, 0, Time(50)), 0, "none has begun");
-        assert_eq!(events.pop(), Some((Time(50), Event::CompletionRoom { flow: 0 })));
-        assert_eq!(nvme.next_held(Time(49), 0), None, "the doorbell has not arrived");
-        assert_eq!(nvme.next_held(Time(50), 0), Some(3));
-        assert_eq!(nvme.next_held(Time(50), 0), None);
-        nvme.acknowledge(&mut events, 0, Time(60));
-        nvme.acknowledge(&mut events, 0, Time(70));
-        assert_eq!(nvme.next_held(Time(70), 0), Some(4));
-        assert_eq!(nvme.next_held(Time(70), 0), None, "there is room, and none waits");
+        assert_eq!(nvme.acknowledge(&mut events, FlowId::new(0), Time(50)), 0, "none has begun");
+        assert_eq!(events.pop(), Some((Time(50), Event::CompletionRoom { flow: FlowId::new(0) })));
+        assert_eq!(nvme.next_held(Time(49), FlowId::new(0)), None, "the doorbell has not arrived");
+        assert_eq!(nvme.next_held(Time(50), FlowId::new(0)), Some(RequestId::new(3)));
+        assert_eq!(nvme.next_held(Time(50), FlowId::new(0)), None);
+        nvme.acknowledge(&mut events, FlowId::new(0), Time(60));
+        nvme.acknowledge(&mut events, FlowId::new(0), Time(70));
+        assert_eq!(nvme.next_held(Time(70), FlowId::new(0)), Some(RequestId::new(4)));
+        assert_eq!(nvme.next_held(Time(70), FlowId::new(0)), None, "there is room, and none waits");
     }
 
     #[test]
     fn a_completion_that_is_held_is_looked_at_when_the_next_doorbell_arrives() {
         let config = InterfaceConfig { queue_depth: 2, ..InterfaceConfig::default() };
         let (mut nvme, mut events) = (nvme(&config, 1), EventQueue::new());
-        announce(&mut nvme, 0, &[1, 2]);
+        announce(&mut nvme, FlowId::new(0), &[RequestId::new(1), RequestId::new(2)]);
         fetch_all(&mut nvme);
-        nvme.begin(0);
-        assert!(nvme.serve(Time(10), 0));
-        assert_eq!(nvme.acknowledge(&mut events, 0, Time(30)), 1, "one has begun");
+        nvme.begin(FlowId::new(0));
+        assert!(nvme.serve(Time(10), FlowId::new(0)));
+        assert_eq!(nvme.acknowledge(&mut events, FlowId::new(0), Time(30)), 1, "one has begun");
         assert!(events.is_empty(), "none is held");
-        assert!(!nvme.serve(Time(20), 0));
-        nvme.hold(&mut events, 0, 2);
-        assert_eq!(events.pop(), Some((Time(30), Event::CompletionRoom { flow: 0 })));
-        assert_eq!(nvme.next_held(Time(30), 0), Some(2));
+        assert!(!nvme.serve(Time(20), FlowId::new(0)));
+        nvme.hold(&mut events, FlowId::new(0), RequestId::new(2));
+        assert_eq!(events.pop(), Some((Time(30), Event::CompletionRoom { flow: FlowId::new(0) })));
+        assert_eq!(nvme.next_held(Time(30), FlowId::new(0)), Some(RequestId::new(2)));
     }
 }

@@ -19,7 +19,7 @@ use crate::event::Event;
 use crate::layout::SECTOR_BYTES;
 use crate::link::Lane;
 use crate::request::HostWork;
-use flashlane_units::RequestOp;
+use flashlane_units::{RequestId, RequestOp};
 
 /// Frames (FIS) by type. Unit: bytes.
 const REGISTER: u64 = 20;
@@ -36,7 +36,7 @@ pub(crate) struct Sata {
     completions: Lane,
     adapter_time: u64,
     /// Commands that wait for a tag, oldest first.
-    waiting: VecDeque<u32>,
+    waiting: VecDeque<RequestId>,
     tags: u64,
     /// Commands that got a tag, that began in the device, and whose tag is free again. Counted from
     /// the start of the run.
@@ -82,18 +82,18 @@ impl Sata {
     }
 
     /// The host makes a command: the adapter takes it when it is through with those before.
-    pub(crate) fn submit(&mut self, now: Time, events: &mut EventQueue<Event>, id: u32) {
+    pub(crate) fn submit(&mut self, now: Time, events: &mut EventQueue<Event>, id: RequestId) {
         let ready = self.submissions.send(now, self.adapter_time);
         events.schedule(ready, Event::AdapterSubmitted { request: id });
     }
 
     /// The adapter is through with a command, which needs a tag now.
-    pub(crate) fn queue(&mut self, id: u32) {
+    pub(crate) fn queue(&mut self, id: RequestId) {
         self.waiting.push_back(id);
     }
 
     /// Gives the oldest command that waits a tag, if one is free.
-    pub(crate) fn next_tagged(&mut self) -> Option<u32> {
+    pub(crate) fn next_tagged(&mut self) -> Option<RequestId> {
         if self.tags_taken() >= self.tags {
             return None;
         }
@@ -123,7 +123,7 @@ impl Sata {
     }
 
     /// The device work of a command is done: data, then the completion, go to the adapter.
-    pub(crate) fn serve(&mut self, cx: &mut Context<'_>, id: u32) {
+    pub(crate) fn serve(&mut self, cx: &mut Context<'_>, id: RequestId) {
         let request = &cx.requests[id];
         if request.op == RequestOp::Read {
             let data = self.read_data(u64::from(request.sectors) * SECTOR_BYTES);
@@ -135,7 +135,7 @@ impl Sata {
     }
 
     /// A completion reaches the adapter, which takes it when it is through with those before.
-    pub(crate) fn complete(&mut self, now: Time, events: &mut EventQueue<Event>, id: u32) {
+    pub(crate) fn complete(&mut self, now: Time, events: &mut EventQueue<Event>, id: RequestId) {
         let done = self.completions.send(now, self.adapter_time);
         events.schedule(done, Event::AdapterCompleted { request: id });
     }
@@ -161,7 +161,7 @@ impl Sata {
     }
 
     /// The commands that wait for a tag.
-    pub(crate) fn queued(&self) -> BTreeSet<u32> {
+    pub(crate) fn queued(&self) -> BTreeSet<RequestId> {
         self.waiting.iter().copied().collect()
     }
 
@@ -250,15 +250,18 @@ mod tests {
     #[test]
     fn a_command_keeps_its_tag_until_the_host_has_seen_its_completion() {
         let mut sata = sata(&CompatConfig::default());
-        (4..8).for_each(|id| sata.queue(id));
-        assert_eq!((sata.next_tagged(), sata.next_tagged()), (Some(4), Some(5)));
+        (4..8).for_each(|id| sata.queue(RequestId::new(id)));
+        assert_eq!(
+            (sata.next_tagged(), sata.next_tagged()),
+            (Some(RequestId::new(4)), Some(RequestId::new(5)))
+        );
         assert_eq!(sata.next_tagged(), None);
         assert_eq!((sata.tags_taken(), sata.waiting()), (2, 2));
-        assert_eq!(sata.queued(), [6, 7].into());
+        assert_eq!(sata.queued(), [6, 7].map(RequestId::new).into());
         sata.begin();
         assert_eq!(sata.next_tagged(), None, "a command that begins keeps its tag");
         sata.free_tag();
-        assert_eq!((sata.next_tagged(), sata.next_tagged()), (Some(6), None));
+        assert_eq!((sata.next_tagged(), sata.next_tagged()), (Some(RequestId::new(6)), None));
         sata.audit(3);
     }
 
@@ -267,27 +270,33 @@ mod tests {
         let compat = CompatConfig { sata_tags_freed_on_fetch: true, ..CompatConfig::default() };
         let config = InterfaceConfig { queue_depth: 3, ..InterfaceConfig::default() };
         let mut sata = Sata::new(&config, &compat);
-        (4..8).for_each(|id| sata.queue(id));
-        assert_eq!([(); 3].map(|()| sata.next_tagged()), [Some(4), Some(5), None]);
+        (4..8).for_each(|id| sata.queue(RequestId::new(id)));
+        assert_eq!(
+            [(); 3].map(|()| sata.next_tagged()),
+            [Some(RequestId::new(4)), Some(RequestId::new(5)), None]
+        );
         sata.begin();
         sata.begin();
         assert_eq!(sata.next_tagged(), None, "the host sees no completion");
         sata.free_tag();
-        assert_eq!([(); 3].map(|()| sata.next_tagged()), [Some(6), Some(7), None]);
+        assert_eq!(
+            [(); 3].map(|()| sata.next_tagged()),
+            [Some(RequestId::new(6)), Some(RequestId::new(7)), None]
+        );
     }
 
     #[test]
     fn the_adapter_takes_one_command_at_a_time_and_one_completion() {
         let (mut sata, mut events) = (sata(&CompatConfig::default()), EventQueue::new());
         let time = Time(sata.adapter_time);
-        sata.submit(Time::ZERO, &mut events, 1);
-        sata.submit(Time::ZERO, &mut events, 2);
-        sata.complete(Time(1), &mut events, 3);
+        sata.submit(Time::ZERO, &mut events, RequestId::new(1));
+        sata.submit(Time::ZERO, &mut events, RequestId::new(2));
+        sata.complete(Time(1), &mut events, RequestId::new(3));
         let request = |id| Event::AdapterSubmitted { request: id };
-        assert_eq!(events.pop(), Some((time, request(1))));
-        let completed = Event::AdapterCompleted { request: 3 };
+        assert_eq!(events.pop(), Some((time, request(RequestId::new(1)))));
+        let completed = Event::AdapterCompleted { request: RequestId::new(3) };
         assert_eq!(events.pop(), Some((time + Time(1), completed)));
-        assert_eq!(events.pop(), Some((time + time, request(2))));
+        assert_eq!(events.pop(), Some((time + time, request(RequestId::new(2)))));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::event::Event;
 use crate::layout::SECTOR_BYTES;
 use crate::link::config::LinkConfig;
 use crate::request::HostWork;
-use flashlane_units::{ByteSize, RequestOp};
+use flashlane_units::{ByteSize, RequestId, RequestOp};
 
 /// Payload of a doorbell. Unit: bytes.
 const DOORBELL_BYTES: u64 = 2;
@@ -46,7 +46,7 @@ struct Ask {
     arrives: Time,
     /// Its place among the events of that time.
     place: Sequence,
-    request: u32,
+    request: RequestId,
     /// Of the answer. Unit: picoseconds.
     duration: u64,
 }
@@ -58,7 +58,7 @@ struct Ask {
 struct Postponed {
     completion: Time,
     arrives: Time,
-    request: u32,
+    request: RequestId,
     /// Of the answer. Unit: picoseconds.
     duration: u64,
 }
@@ -148,7 +148,12 @@ impl Link {
     /// at which the entry is in the device; `None` if the question goes behind a completion: see
     /// [`Link::next_postponed`].
     #[inline]
-    pub(crate) fn ask_entry(&mut self, now: Time, place: Sequence, request: u32) -> Option<Time> {
+    pub(crate) fn ask_entry(
+        &mut self,
+        now: Time,
+        place: Sequence,
+        request: RequestId,
+    ) -> Option<Time> {
         self.ask(now, place, request, self.submission)
     }
 
@@ -158,14 +163,20 @@ impl Link {
         &mut self,
         now: Time,
         place: Sequence,
-        request: u32,
+        request: RequestId,
         sectors: u32,
     ) -> Option<Time> {
         self.ask(now, place, request, self.sectors(sectors))
     }
 
     #[inline]
-    fn ask(&mut self, now: Time, place: Sequence, request: u32, duration: u64) -> Option<Time> {
+    fn ask(
+        &mut self,
+        now: Time,
+        place: Sequence,
+        request: RequestId,
+        duration: u64,
+    ) -> Option<Time> {
         let arrives = self.up.send(now, self.read_request);
         self.first_ask = self.first_ask.min(arrives);
         self.asks.push_back(Ask { arrives, place, request, duration });
@@ -194,7 +205,7 @@ impl Link {
     /// Takes the oldest question that went behind a completion which the host has seen: the
     /// request, and the earliest end of the answer.
     #[inline]
-    pub(crate) fn next_postponed(&mut self, now: Time) -> Option<(u32, Time)> {
+    pub(crate) fn next_postponed(&mut self, now: Time) -> Option<(RequestId, Time)> {
         let &Postponed { completion, arrives, request, duration } = self.postponed.front()?;
         (completion <= now).then(|| {
             self.postponed.pop_front();
@@ -227,7 +238,7 @@ impl Link {
         &mut self,
         now: Time,
         events: &EventQueue<Event>,
-    ) -> Option<(u32, Time)> {
+    ) -> Option<(RequestId, Time)> {
         if !self.may_answer(now) {
             return None;
         }
@@ -339,20 +350,23 @@ mod tests {
         let first = events.reserve();
         // The question takes 8 ns up, the entry 23 ns down; the data of a write follows on the same
         // direction.
-        let entry = link.ask_entry(Time::ZERO, first, 7);
+        let entry = link.ask_entry(Time::ZERO, first, RequestId::new(7));
         assert_eq!(entry, Some(Time(8_000 + 23_000)));
         let second = events.reserve();
-        let data = link.ask_data(Time::ZERO, second, 8, 8);
+        let data = link.ask_data(Time::ZERO, second, RequestId::new(8), 8);
         assert_eq!(data, Some(Time(31_000 + 1_248_000)));
 
         assert!(!link.may_answer(Time(7_999)));
         assert_eq!(link.next_answer(Time(7_999), &events), None);
         // The first question has arrived, the second arrives 8 ns later.
         pass(&mut events, Time(8_000));
-        assert_eq!(link.next_answer(Time(8_000), &events), Some((7, Time(31_000))));
+        assert_eq!(link.next_answer(Time(8_000), &events), Some((RequestId::new(7), Time(31_000))));
         assert_eq!(link.next_answer(Time(8_000), &events), None);
         pass(&mut events, Time(16_000));
-        assert_eq!(link.next_answer(Time(16_000), &events), Some((8, Time(1_279_000))));
+        assert_eq!(
+            link.next_answer(Time(16_000), &events),
+            Some((RequestId::new(8), Time(1_279_000)))
+        );
         assert!(!link.may_answer(Time::from_s(1)), "everything is answered");
     }
 
@@ -361,7 +375,7 @@ mod tests {
         let mut link = link(&CompatConfig::default());
         let mut events = EventQueue::new();
         let place = events.reserve();
-        let earliest = link.ask_entry(Time::ZERO, place, 1);
+        let earliest = link.ask_entry(Time::ZERO, place, RequestId::new(1));
         assert_eq!(link.send_doorbell(Time(7_900)), Time(15_400));
         pass(&mut events, Time(8_000));
         let (_, received) = link.next_answer(Time(8_000), &events).expect("the question arrived");
@@ -375,12 +389,12 @@ mod tests {
         let mut events = EventQueue::<Event>::new();
         let seen = link.send_completion(Time::ZERO);
         let place = events.reserve();
-        assert_eq!(link.ask_entry(Time(1), place, 3), None);
+        assert_eq!(link.ask_entry(Time(1), place, RequestId::new(3)), None);
         assert!(link.any_postponed());
         assert_eq!(link.next_postponed(Time(seen.0 - 1)), None);
         assert_eq!(link.send_doorbell(seen), seen + Time(7_500));
         let asked = seen + Time(8_000);
-        assert_eq!(link.next_postponed(seen), Some((3, asked + Time(23_000))));
+        assert_eq!(link.next_postponed(seen), Some((RequestId::new(3), asked + Time(23_000))));
         assert!(!link.any_postponed());
     }
 

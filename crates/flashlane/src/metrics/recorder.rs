@@ -132,7 +132,7 @@ impl Recorder {
         if self.watch.is_some() && !self.end_rounds_by_time(now) {
             return;
         }
-        let flow = &mut self.flows[request.flow as usize];
+        let flow = &mut self.flows[request.flow.index()];
         let response = now - request.enqueued;
         let side = match request.op {
             RequestOp::Read => 0,
@@ -240,7 +240,7 @@ impl Recorder {
     #[inline(always)]
     pub(crate) fn transaction_done(&mut self, tr: &Transaction) {
         let side = usize::from(tr.op != Op::Read);
-        let sums = &mut self.flows[tr.flow as usize].transactions[side];
+        let sums = &mut self.flows[tr.flow.index()].transactions[side];
         sums.count += 1;
         sums.wait += u128::from(tr.chain.total() - tr.chain.bus - tr.chain.array);
         sums.transfer += u128::from(tr.chain.bus);

@@ -2,6 +2,7 @@
 //! whom.
 
 use flashlane_engine::{Slab, Time};
+use flashlane_units::{RequestId, TransactionId};
 
 use super::Observer;
 use super::blame::account::{Account, Parts, RequestWaits, Who};
@@ -16,17 +17,17 @@ impl Observer {
     pub(crate) fn completion(
         &mut self,
         now: Time,
-        id: u32,
+        id: RequestId,
         front: &Front,
-        requests: &Slab<Request>,
-        transactions: &Slab<Transaction>,
+        requests: &Slab<RequestId, Request>,
+        transactions: &Slab<TransactionId, Transaction>,
     ) {
         let request = &requests[id];
         if let Some(account) = &mut self.account {
             let who = Who {
                 flow: request.flow,
                 counted: request.counted,
-                queue: if front.sata { 0 } else { usize::from(request.flow) },
+                queue: if front.sata { 0 } else { request.flow.index() },
                 pool: front.pool,
             };
             let parts = parts(now, request, front, account.request(id));
@@ -85,8 +86,8 @@ fn parts(now: Time, request: &Request, front: &Front, noted: &RequestWaits) -> P
 fn oldest_wait(
     now: Time,
     account: &Account,
-    requests: &Slab<Request>,
-    transactions: &Slab<Transaction>,
+    requests: &Slab<RequestId, Request>,
+    transactions: &Slab<TransactionId, Transaction>,
 ) -> u64 {
     let mut oldest = now.0;
     for (id, request) in requests.iter() {

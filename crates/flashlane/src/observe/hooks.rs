@@ -1,6 +1,7 @@
 //! What an observer is told. Called only where a run is watched; nothing here changes it.
 
-use flashlane_engine::{NONE, Slab, Time};
+use flashlane_engine::{Slab, Time};
+use flashlane_units::{FlowId, JobId, RequestId, TransactionId};
 
 use super::Observer;
 use super::blame::account::Obstacle;
@@ -33,7 +34,7 @@ pub(crate) struct Front {
 impl Observer {
     /// A submission entry is about to be fetched; `at_limit`: it takes the last place of its queue.
     #[cold]
-    pub(crate) fn fetch(&mut self, id: u32, at_limit: bool) {
+    pub(crate) fn fetch(&mut self, id: RequestId, at_limit: bool) {
         let Some(account) = &mut self.account else { return };
         account.request(id).at_limit = at_limit;
     }
@@ -45,7 +46,7 @@ impl Observer {
         now: Time,
         at: DieAt,
         command: &Running,
-        transactions: &Slab<Transaction>,
+        transactions: &Slab<TransactionId, Transaction>,
     ) {
         self.show_command(now, at, command, transactions, false);
         let now = now.0;
@@ -53,7 +54,7 @@ impl Observer {
         let Some(account) = &mut self.account else { return };
         let (mut pages, mut id) = (0, command.head);
         let obstacle = Obstacle::Die { die, idle: Cause::Policy, culprit: account.device() };
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &transactions[id];
             if tr.source != Source::Gc {
                 account.note_queue(id, tr, now, obstacle);
@@ -65,7 +66,7 @@ impl Observer {
         let mut last = None;
         let mut index = 0;
         id = command.head;
-        while id != NONE {
+        while id != TransactionId::NONE {
             // The pages of a command had die and channel one after the other, as far as blame goes.
             let tr = &transactions[id];
             let cause = Cause::of(tr.source, command.op);
@@ -81,13 +82,13 @@ impl Observer {
             id = tr.sibling;
         }
         let logs = &mut account.logs;
-        logs.channels[channel as usize].push(sent, 0, State::Idle);
+        logs.channels[channel as usize].push(sent, FlowId::new(0), State::Idle);
         let log = &mut logs.dies[die as usize];
         match last.filter(|_| command.op == Op::Read) {
             Some((flow, cause, delay)) => {
                 log.push_delayed(until, flow, State::Holds(cause), delay);
             }
-            None => log.push(until, 0, State::Idle),
+            None => log.push(until, FlowId::new(0), State::Idle),
         }
     }
 
@@ -97,7 +98,7 @@ impl Observer {
         now: Time,
         at: DieAt,
         command: &Running,
-        transactions: &Slab<Transaction>,
+        transactions: &Slab<TransactionId, Transaction>,
         resumed: bool,
     ) {
         let now = now.0;
@@ -105,7 +106,7 @@ impl Observer {
         let Some(timeline) = TimelineRecorder::wanted(&mut self.timeline, now) else { return };
         pages.clear();
         let mut id = command.head;
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &transactions[id];
             let Transaction { plane, flow, source, request, .. } = *tr;
             pages.push(Page { plane, flow, source, request });
@@ -121,7 +122,7 @@ impl Observer {
         &mut self,
         now: Time,
         at: DieAt,
-        (id, tr): (u32, &Transaction),
+        (id, tr): (TransactionId, &Transaction),
         duration: u64,
         more: bool,
     ) {
@@ -140,7 +141,7 @@ impl Observer {
         let end = now + duration;
         let log = &mut account.logs.channels[channel as usize];
         log.push(now, flow, State::Busy(Cause::Bus));
-        log.push(end, 0, State::Idle);
+        log.push(end, FlowId::new(0), State::Idle);
         let log = &mut account.logs.dies[die as usize];
         let delay = log.last_delay();
         log.push_delayed(now, flow, State::Busy(cause), delay);
@@ -154,7 +155,7 @@ impl Observer {
         now: Time,
         at: DieAt,
         command: &Running,
-        transactions: &Slab<Transaction>,
+        transactions: &Slab<TransactionId, Transaction>,
     ) {
         self.show_command(now, at, command, transactions, true);
         let now = now.0;
@@ -162,7 +163,7 @@ impl Observer {
         let Some(account) = &mut self.account else { return };
         let obstacle = Obstacle::Die { die, idle: Cause::Policy, culprit: account.device() };
         let mut id = command.head;
-        while id != NONE {
+        while id != TransactionId::NONE {
             let tr = &transactions[id];
             if tr.source != Source::Gc {
                 account.note_queue(id, tr, now, obstacle);
@@ -174,20 +175,20 @@ impl Observer {
         let delay = account.delay(command.head, flow);
         let log = &mut account.logs.dies[die as usize];
         log.push_delayed(now, flow, State::Busy(Cause::of(first.source, command.op)), delay);
-        log.push(command.until.0, 0, State::Idle);
+        log.push(command.until.0, FlowId::new(0), State::Idle);
     }
 
     /// A die has nothing to do, although it held data.
     #[cold]
     pub(crate) fn idle(&mut self, now: Time, die: u32) {
         let Some(account) = &mut self.account else { return };
-        account.logs.dies[die as usize].push(now.0, 0, State::Idle);
+        account.logs.dies[die as usize].push(now.0, FlowId::new(0), State::Idle);
     }
 
     /// A transaction that a request waits for is over; the device work of the request began at
     /// `begun`.
     #[cold]
-    pub(crate) fn part(&mut self, now: Time, id: u32, tr: &Transaction, begun: Time) {
+    pub(crate) fn part(&mut self, now: Time, id: TransactionId, tr: &Transaction, begun: Time) {
         let Some(account) = &mut self.account else { return };
         if tr.chain.total() == (now - begun).0 {
             account.part_ends(tr.request, id);
@@ -205,7 +206,7 @@ impl Observer {
 
     /// A page of the data cache is on flash, in the given pool.
     #[cold]
-    pub(crate) fn write_back(&mut self, id: u32, tr: &Transaction, pool: usize) {
+    pub(crate) fn write_back(&mut self, id: TransactionId, tr: &Transaction, pool: usize) {
         let Some(account) = &mut self.account else { return };
         account.write_back_ends(id, tr.flow, pool, tr.chain.total());
     }
@@ -216,9 +217,9 @@ impl Observer {
     pub(crate) fn translation(
         &mut self,
         now: Time,
-        (waiter, tr): (u32, &Transaction),
+        (waiter, tr): (TransactionId, &Transaction),
         since: u64,
-        read: u32,
+        read: TransactionId,
     ) {
         let Some(account) = &mut self.account else { return };
         let culprit = account.evictor(tr.lpa, tr.flow);
@@ -228,7 +229,7 @@ impl Observer {
 
     /// A read of a translation page is over.
     #[cold]
-    pub(crate) fn end(&mut self, id: u32) {
+    pub(crate) fn end(&mut self, id: TransactionId) {
         if let Some(account) = &mut self.account {
             account.forget(id);
         }
@@ -236,7 +237,7 @@ impl Observer {
 
     /// A translation page of a flow is on flash.
     #[cold]
-    pub(crate) fn translation_program(&mut self, id: u32, tr: &Transaction) {
+    pub(crate) fn translation_program(&mut self, id: TransactionId, tr: &Transaction) {
         if let Some(account) = &mut self.account {
             account.forget(id);
             account.credits.wrote(tr.plane, tr.flow);
@@ -245,7 +246,7 @@ impl Observer {
 
     /// An entry of the cached mapping table made room for one of a flow.
     #[cold]
-    pub(crate) fn eviction(&mut self, lpa: u32, flow: u16) {
+    pub(crate) fn eviction(&mut self, lpa: u32, flow: FlowId) {
         if let Some(account) = &mut self.account {
             account.evicted(lpa, flow);
         }
@@ -253,7 +254,7 @@ impl Observer {
 
     /// The collection of a block of a flow starts.
     #[cold]
-    pub(crate) fn job(&mut self, plane: u32, job: u32, owner: u16, valid: u32) {
+    pub(crate) fn job(&mut self, plane: u32, job: JobId, owner: FlowId, valid: u32) {
         if let Some(account) = &mut self.account {
             account.credits.job_starts(plane, job, owner, valid);
         }
@@ -265,7 +266,7 @@ impl Observer {
     pub(crate) fn die_wait(
         &mut self,
         now: Time,
-        (id, tr): (u32, &Transaction),
+        (id, tr): (TransactionId, &Transaction),
         die: u32,
         mark: u64,
         idle: Cause,
@@ -278,7 +279,12 @@ impl Observer {
 
     /// A write waited for another one to the same page.
     #[cold]
-    pub(crate) fn same_page(&mut self, now: Time, (id, tr): (u32, &Transaction), since: u64) {
+    pub(crate) fn same_page(
+        &mut self,
+        now: Time,
+        (id, tr): (TransactionId, &Transaction),
+        since: u64,
+    ) {
         let obstacle = Obstacle::Known { culprit: tr.flow, cause: Cause::SamePage };
         if let Some(account) = &mut self.account {
             account.note_since(id, tr, (since, now.0), obstacle);
@@ -287,7 +293,7 @@ impl Observer {
 
     /// The old data of a partial write is here: what the read waited for, the write waited for.
     #[cold]
-    pub(crate) fn merged(&mut self, write: u32, read: u32, queued: bool) {
+    pub(crate) fn merged(&mut self, write: TransactionId, read: TransactionId, queued: bool) {
         let Some(account) = &mut self.account else { return };
         if queued {
             account.forget(read);
@@ -302,7 +308,7 @@ impl Observer {
     pub(crate) fn dram(
         &mut self,
         now: Time,
-        flow: u16,
+        flow: FlowId,
         (free, end): (Time, Time),
         asked: Option<Time>,
         done: Option<Event>,
@@ -312,13 +318,13 @@ impl Observer {
         if let Some(timeline) = TimelineRecorder::wanted(&mut self.timeline, now) {
             let request = match done {
                 Some(Event::DramDone { request }) => request,
-                _ => NONE,
+                _ => RequestId::NONE,
             };
             timeline.dram((begins, end.0), flow, request);
         }
         let Some(account) = &mut self.account else { return };
         if free < now {
-            account.logs.dram.push(free, 0, State::Idle);
+            account.logs.dram.push(free, FlowId::new(0), State::Idle);
         }
         account.logs.dram.push(begins, flow, State::Busy(Cause::Dram));
         if let Some(Event::DramDone { request }) = done {
@@ -339,7 +345,7 @@ impl Observer {
 
     /// A served request got its place in the completion queue.
     #[cold]
-    pub(crate) fn held(&mut self, now: Time, id: u32) {
+    pub(crate) fn held(&mut self, now: Time, id: RequestId) {
         if let Some(account) = &mut self.account {
             account.request(id).held_until = now.0;
         }

@@ -76,7 +76,7 @@ impl RequestRecord {
     pub(crate) fn of(request: &Request, pages: u32, now: Time) -> Self {
         let Chain { cache, mapping, queue, bus, array } = request.chain;
         Self {
-            flow: request.flow,
+            flow: request.flow.get(),
             op: request.op,
             counted: request.counted,
             pages,

@@ -72,7 +72,7 @@ fn blocks_hold_the_pages_of_their_flow_in_its_order() {
     for (flow, space) in layout.flows.iter().enumerate() {
         let held = pages_held(&device, &workload.flows[flow], space);
         let holding = Holding::new(&footprints[flow], held, space.pages);
-        let order = allocator.order(flow as u16);
+        let order = allocator.order(FlowId::at(flow));
         let mut of_flow = 0;
         for (index, &plane) in (0..).zip(order) {
             let pages: Vec<u32> =
@@ -82,7 +82,7 @@ fn blocks_hold_the_pages_of_their_flow_in_its_order() {
             let first = state.blocks.first_block(plane);
             for block in first..first + device.flash.blocks_per_plane {
                 let found = state.blocks.block(block);
-                if found.state != BlockState::Full || usize::from(found.flow) != flow {
+                if found.state != BlockState::Full || found.flow.index() != flow {
                     continue;
                 }
                 let first = state.blocks.first_page(block);

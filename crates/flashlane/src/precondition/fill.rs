@@ -7,6 +7,7 @@
 //! planes, it is then copied into the table row by row.
 
 use flashlane_engine::{Table, prefetch};
+use flashlane_units::FlowId;
 
 use super::plan::spread;
 use super::scatter::{CHUNK, Scatter};
@@ -53,7 +54,7 @@ impl PagesOn {
 
 /// The pages of a flow on a plane.
 pub(super) struct Part {
-    pub(super) flow: u16,
+    pub(super) flow: FlowId,
     /// First logical page of the flow.
     pub(super) first: u32,
     pub(super) pages: PagesOn,

@@ -2,6 +2,7 @@
 //! with the latest writes.
 
 use flashlane_engine::{NONE, Rng};
+use flashlane_units::FlowId;
 
 use super::Holding;
 use super::recent::Recent;
@@ -22,7 +23,7 @@ pub(super) fn place(
 ) {
     let mut hybrid = state.hybrid.take().expect("mapping is hybrid");
     for (flow, (holding, space)) in holdings.iter().zip(&layout.flows).enumerate() {
-        let flow = flow as u16;
+        let flow = FlowId::at(flow);
         let order = allocator.order(flow);
         let period = order.len() as u64;
         let lpa = |page: u64| (space.first_lpa + page) as u32;
@@ -39,7 +40,7 @@ pub(super) fn place(
         }
         let sectors = u64::from(layout.geometry.sectors_per_page);
         let recent = Recent::new(holding.footprint, space.pages, sectors);
-        let mut rng = Rng::stream(seed, "precondition.log", u64::from(flow));
+        let mut rng = Rng::stream(seed, "precondition.log", u64::from(flow.get()));
         for _ in 0..hybrid.log_pages() * period {
             let page = recent.draw(&mut rng);
             let old = state.pages.ppa(lpa(page));

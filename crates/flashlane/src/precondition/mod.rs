@@ -19,6 +19,7 @@ mod warm;
 mod conformance;
 
 use flashlane_engine::{Rng, Table, Use};
+use flashlane_units::FlowId;
 
 use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
@@ -118,7 +119,7 @@ pub(crate) fn precondition(
     // Which flows share a plane, and the flow's position of the plane in its order.
     let mut owners: Vec<Vec<(usize, u64)>> = vec![Vec::new(); layout.geometry.planes() as usize];
     for flow in 0..layout.flows.len() {
-        for (index, &plane) in allocator.order(flow as u16).iter().enumerate() {
+        for (index, &plane) in allocator.order(FlowId::at(flow)).iter().enumerate() {
             owners[plane as usize].push((flow, index as u64));
         }
     }
@@ -179,7 +180,7 @@ impl Filler<'_> {
         let pages: Vec<PagesOn> = flows
             .iter()
             .map(|&(flow, index)| {
-                let period = self.allocator.order(flow as u16).len() as u64;
+                let period = self.allocator.order(FlowId::at(flow)).len() as u64;
                 self.holdings[flow].pages_on(index, period, layout.flows[flow].pages)
             })
             .collect();
@@ -215,7 +216,7 @@ impl Filler<'_> {
             self.order.set(pages.len(), !streaming, self.seed, u64::from(plane), flow as u64);
             let first = layout.flows[flow].first_lpa as u32;
             let at = parts.last().map_or(0, |part: &Part| part.at + part.pages.len());
-            let part = Part { flow: flow as u16, first, pages, at };
+            let part = Part { flow: FlowId::at(flow), first, pages, at };
             part.fill_blocks(plane, &valid, span, &self.order, state, &mut self.places);
             parts.push(part);
         }
@@ -227,7 +228,7 @@ impl Filler<'_> {
 fn in_order(layout: &Layout, allocator: &Allocator) -> Vec<u32> {
     let all = layout.geometry.planes();
     let mut seen = vec![false; all as usize];
-    let owned = (0..layout.flows.len()).flat_map(|flow| allocator.order(flow as u16));
+    let owned = (0..layout.flows.len()).flat_map(|flow| allocator.order(FlowId::at(flow)));
     let planes = owned.copied().chain(0..all);
     planes.filter(|&plane| !std::mem::replace(&mut seen[plane as usize], true)).collect()
 }
@@ -273,7 +274,7 @@ fn make_room(flows: &[(usize, u64)], plane: u32, blocks: u64, state: &mut FtlSta
     for stream in [Stream::Mapping, Stream::Host] {
         for &(flow, _) in flows {
             if u64::from(state.blocks.planes[plane as usize].free) < blocks {
-                state.blocks.close_empty_frontier(plane, flow as u16, stream);
+                state.blocks.close_empty_frontier(plane, FlowId::at(flow), stream);
             }
         }
     }
@@ -295,7 +296,7 @@ fn open_blocks(
         for stream in [Stream::Host, Stream::Gc] {
             let page = rng.below(u64::from(layout.geometry.pages_per_block)) as u32;
             if state.blocks.planes[plane as usize].free > level {
-                state.blocks.precondition_frontier(plane, flow as u16, stream, page);
+                state.blocks.precondition_frontier(plane, FlowId::at(flow), stream, page);
             }
         }
     }
@@ -313,8 +314,8 @@ fn place_translation_pages(
         if holding.written == 0 {
             continue;
         }
-        let pages = table.pages_of(flow as u16, layout);
-        place_pages_of_flow(flow as u16, pages, allocator, &mut table, state);
+        let pages = table.pages_of(FlowId::at(flow), layout);
+        place_pages_of_flow(FlowId::at(flow), pages, allocator, &mut table, state);
     }
     state.mapping = Some(table);
 }
@@ -327,7 +328,7 @@ pub(crate) fn place_empty_translation_pages(
 ) {
     let Some(mut table) = state.mapping.take() else { return };
     let allocator = Allocator::new(&device.ftl.allocation, layout);
-    for flow in 0..layout.flows.len() as u16 {
+    for flow in (0..layout.flows.len()).map(FlowId::at) {
         let pages = table.whole_pages_of(flow, layout);
         place_pages_of_flow(flow, pages, &allocator, &mut table, state);
     }
@@ -335,7 +336,7 @@ pub(crate) fn place_empty_translation_pages(
 }
 
 fn place_pages_of_flow(
-    flow: u16,
+    flow: FlowId,
     pages: std::ops::Range<u32>,
     allocator: &Allocator,
     table: &mut MappingTable,

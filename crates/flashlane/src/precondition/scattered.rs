@@ -1,6 +1,7 @@
 //! Where the released MQSim puts the data of a flow that holds more than it touches: anywhere.
 
 use flashlane_engine::{NONE, Rng};
+use flashlane_units::FlowId;
 
 use super::pages_held;
 use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
@@ -58,7 +59,7 @@ pub(super) fn footprints(
 pub(super) fn warm_entries(layout: &Layout, state: &mut FtlState) {
     let Some(table) = &mut state.mapping else { return };
     let share = table.capacity() / layout.flows.len() as u64;
-    for (flow, space) in (0..).zip(&layout.flows) {
+    for (flow, space) in (0..).map(FlowId::new).zip(&layout.flows) {
         let pages = (0..space.pages).map(|page| (space.first_lpa + page) as u32);
         let held = pages.filter(|&lpa| state.pages.ppa(lpa) != NONE);
         for lpa in held.take(share as usize) {

@@ -8,6 +8,7 @@
 //! distribution.
 
 use flashlane_engine::{NONE, Time};
+use flashlane_units::FlowId;
 
 use super::scattered;
 use crate::cache::Cache;
@@ -154,7 +155,7 @@ fn replay(
         }
         // The cache asks only whether two requests are of the same epoch.
         let epoch_time = Time((now % u128::from(Time::END.0)) as u64);
-        recall(&planned, index as u16, flow.space, pages, cache, table, epoch_time);
+        recall(&planned, FlowId::at(index), flow.space, pages, cache, table, epoch_time);
         replayed += 1;
         let held = cache.len() + table.as_ref().map_or(0, MappingTable::len);
         if held > size {
@@ -174,7 +175,7 @@ fn replay(
 /// One past request.
 fn recall(
     planned: &Planned,
-    flow: u16,
+    flow: FlowId,
     space: &FlowSpace,
     pages: &PageTables,
     cache: &mut Cache,
@@ -195,7 +196,7 @@ fn recall(
         let count = end.min((page + 1) * per_page) - page * per_page - first;
         let ones = if count == 64 { u64::MAX } else { (1 << count) - 1 };
         let mask = ones << first;
-        let mut touch = |flow: u16, lpa: u32, changed: bool| {
+        let mut touch = |flow: FlowId, lpa: u32, changed: bool| {
             if let Some(table) = table {
                 table.recall(flow, lpa, changed);
             }

@@ -2,7 +2,8 @@
 //! channel or translation of their own. Tests put work in by hand and see what a policy makes of
 //! it.
 
-use flashlane_engine::{NONE, Slab, Time};
+use flashlane_engine::{Slab, Time};
+use flashlane_units::{FlowId, RequestId, TransactionId};
 
 use super::policy::Policy;
 use super::view::View;
@@ -22,7 +23,7 @@ pub(crate) const FLOWS: u16 = 4;
 pub(crate) struct Work {
     pub(crate) source: Source,
     pub(crate) op: Op,
-    pub(crate) flow: u16,
+    pub(crate) flow: FlowId,
     /// Flat plane.
     pub(crate) plane: u32,
 }
@@ -31,13 +32,13 @@ pub(crate) struct Work {
 pub(crate) struct Bench {
     pub(crate) now: Time,
     pub(crate) geometry: Geometry,
-    pub(crate) transactions: Slab<Transaction>,
+    pub(crate) transactions: Slab<TransactionId, Transaction>,
     pub(crate) blocks: Blocks,
     pub(crate) pages: PageTables,
     pub(crate) flash: Flash,
     /// The command that was formed last.
-    pub(crate) batch: Vec<u32>,
-    pub(crate) cancelled: Vec<u32>,
+    pub(crate) batch: Vec<TransactionId>,
+    pub(crate) cancelled: Vec<TransactionId>,
     /// Collection goes before user work.
     pub(crate) urgent: bool,
     next_lpa: u32,
@@ -99,9 +100,9 @@ impl Bench {
     /// A transaction as the translation layer would make it: programs get the next page of their
     /// frontier, migrations move a page that is valid. Other reads are of the page `at` of their
     /// plane.
-    pub(crate) fn make(&mut self, work: Work, at: u32) -> u32 {
+    pub(crate) fn make(&mut self, work: Work, at: u32) -> TransactionId {
         let Work { source, op, flow, plane } = work;
-        let mut tr = Transaction::new(source, op, flow, flow as u8, self.now);
+        let mut tr = Transaction::new(source, op, flow, flow.get() as u8, self.now);
         tr.plane = plane;
         tr.set_mask(self.pages.full_mask());
         tr.lpa = self.next_lpa;
@@ -133,7 +134,12 @@ impl Bench {
     }
 
     /// The same, given to a policy.
-    pub(crate) fn enqueue(&mut self, policy: &mut dyn Policy, work: Work, at: u32) -> u32 {
+    pub(crate) fn enqueue(
+        &mut self,
+        policy: &mut dyn Policy,
+        work: Work,
+        at: u32,
+    ) -> TransactionId {
         let id = self.make(work, at);
         let die = self.flash.die_of(work.plane);
         self.view(|view| policy.enqueue(die, id, view));
@@ -141,7 +147,7 @@ impl Bench {
     }
 
     /// What a free die does next: the transactions of its command, none if it has nothing to do.
-    pub(crate) fn take(&mut self, policy: &mut dyn Policy, die: u32) -> Vec<u32> {
+    pub(crate) fn take(&mut self, policy: &mut dyn Policy, die: u32) -> Vec<TransactionId> {
         let formed = self.view(|view| policy.take(die, view));
         assert_eq!(formed, !self.batch.is_empty(), "a policy says whether it formed a command");
         self.issued();
@@ -160,13 +166,13 @@ impl Bench {
     }
 
     /// Work of a request of a flow.
-    pub(crate) fn user(op: Op, flow: u16, plane: u32) -> Work {
+    pub(crate) fn user(op: Op, flow: FlowId, plane: u32) -> Work {
         Work { source: Source::User, op, flow, plane }
     }
 
     /// The same request for several transactions.
-    pub(crate) fn connect(&mut self, ids: &[u32], request: u32) {
-        assert_ne!(request, NONE);
+    pub(crate) fn connect(&mut self, ids: &[TransactionId], request: RequestId) {
+        assert_ne!(request, RequestId::NONE);
         for &id in ids {
             self.transactions[id].request = request;
         }

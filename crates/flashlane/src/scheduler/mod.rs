@@ -16,7 +16,8 @@ mod tests;
 pub(crate) mod view;
 mod visit;
 
-use flashlane_engine::{Array, EventQueue, NONE, Slab, Time};
+use flashlane_engine::{Array, EventQueue, Slab, Time};
+use flashlane_units::{FlowId, TransactionId};
 
 use crate::compat::CompatConfig;
 use crate::event::Event;
@@ -33,14 +34,14 @@ use view::View;
 use visit::{Rest, Visit};
 
 /// In the place of a handle: there were several.
-const SEVERAL: u32 = NONE - 1;
+const SEVERAL: TransactionId = TransactionId::new(u32::MAX - 1);
 
 /// What the scheduling unit gets with a call: it asks the translation layer, and tells the flash
 /// where work waits.
 pub(crate) struct Surroundings<'a> {
     pub(crate) now: Time,
     pub(crate) events: &'a mut EventQueue<Event>,
-    pub(crate) transactions: &'a mut Slab<Transaction>,
+    pub(crate) transactions: &'a mut Slab<TransactionId, Transaction>,
     pub(crate) ftl: &'a Ftl,
     pub(crate) flash: &'a mut Flash,
 }
@@ -52,7 +53,7 @@ pub(crate) struct Command {
     /// What the die does is suspended for it.
     pub(crate) interrupts: bool,
     /// Its transactions, one per plane.
-    pub(crate) pages: Vec<u32>,
+    pub(crate) pages: Vec<TransactionId>,
 }
 
 /// The scheduling unit.
@@ -81,9 +82,9 @@ pub(crate) struct Scheduler {
     due: bool,
     /// The only transaction that became ready in the current event, which is in no queue yet;
     /// `NONE` before there is one, `SEVERAL` when there were more.
-    lone: u32,
+    lone: TransactionId,
     /// What it is before there is one: `SEVERAL` where all go through their queues.
-    no_lone: u32,
+    no_lone: TransactionId,
     chips: Array<QueueAccount>,
     flows: Array<QueueAccount>,
     chips_per_channel: u32,
@@ -91,7 +92,7 @@ pub(crate) struct Scheduler {
     /// The command being formed, or formed last.
     command: Command,
     /// Migrations that turned out pointless while a command was formed.
-    cancelled: Vec<u32>,
+    cancelled: Vec<TransactionId>,
     /// The look at a channel that goes on when they are settled.
     interrupted: Option<(Visit, Rest)>,
     one_die_per_dispatch: bool,
@@ -121,7 +122,7 @@ impl Scheduler {
         let past_queues = policy.serves_what_waits()
             && !compat.one_die_per_dispatch
             && !compat.writes_wait_for_erases;
-        let no_lone = if past_queues { NONE } else { SEVERAL };
+        let no_lone = if past_queues { TransactionId::NONE } else { SEVERAL };
         Self {
             observes: policy.observes(),
             holds_back: policy.holds_back(),
@@ -162,18 +163,18 @@ impl Scheduler {
 
     /// Keeps the accounts of a transaction that entered a queue.
     #[inline]
-    fn entered(&mut self, place: DiePlace, flow: u16) {
+    fn entered(&mut self, place: DiePlace, flow: FlowId) {
         self.waiting[place.die as usize] += 1;
         self.pending[place.channel as usize] |= 1 << place.chip_in_channel;
         self.chips[place.chip as usize].entered();
-        self.flows[flow as usize].entered();
+        self.flows[flow.index()].entered();
     }
 
     /// Keeps the accounts of a transaction that left its queue; true if nothing waits for the die
     /// any more.
     #[inline]
-    fn left(&mut self, place: DiePlace, flow: u16, waited: Time) -> bool {
-        self.flows[flow as usize].left(waited);
+    fn left(&mut self, place: DiePlace, flow: FlowId, waited: Time) -> bool {
+        self.flows[flow.index()].left(waited);
         self.chips[place.chip as usize].left(waited);
         let waiting = &mut self.waiting[place.die as usize];
         *waiting -= 1;
@@ -209,9 +210,9 @@ impl Scheduler {
     /// A transaction is ready for the flash, and enters no queue yet if it is the first in the
     /// current event. False if it is not: then [`Scheduler::enlist`] it.
     #[inline(always)]
-    pub(crate) fn keep_lone(&mut self, id: u32) -> bool {
+    pub(crate) fn keep_lone(&mut self, id: TransactionId) -> bool {
         self.due = true;
-        let first = self.lone == NONE;
+        let first = self.lone == TransactionId::NONE;
         if first {
             self.lone = id;
         }
@@ -220,7 +221,7 @@ impl Scheduler {
 
     /// A transaction is ready for the flash: it enters its queue, after the one that came before.
     #[inline(never)]
-    pub(crate) fn enlist(&mut self, at: &mut Surroundings<'_>, id: u32) {
+    pub(crate) fn enlist(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
         debug_assert_eq!(at.transactions[id].mark, at.now, "the time in the queue begins");
         self.queue_lone(at);
         self.enter_queue(at, id);
@@ -237,12 +238,12 @@ impl Scheduler {
 
     /// Puts a transaction into its queue.
     #[inline]
-    fn enter_queue(&mut self, at: &mut Surroundings<'_>, id: u32) {
+    fn enter_queue(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
         let place = at.flash.place_of(at.flash.die_of(at.transactions[id].plane));
         self.enter_queue_at(at, id, place);
     }
 
-    fn enter_queue_at(&mut self, at: &mut Surroundings<'_>, id: u32, place: DiePlace) {
+    fn enter_queue_at(&mut self, at: &mut Surroundings<'_>, id: TransactionId, place: DiePlace) {
         let tr = &at.transactions[id];
         let flow = tr.flow;
         let interrupts = self.writes_interrupt || tr.op == Op::Read;
@@ -262,7 +263,7 @@ impl Scheduler {
 
     /// The only transaction that became ready in the current event, if it is in no queue yet.
     #[inline]
-    pub(crate) fn take_lone(&mut self) -> Option<u32> {
+    pub(crate) fn take_lone(&mut self) -> Option<TransactionId> {
         let lone = std::mem::replace(&mut self.lone, self.no_lone);
         (lone < SEVERAL).then_some(lone)
     }
@@ -271,7 +272,11 @@ impl Scheduler {
     /// die have nothing to do, it goes at once, as it would have by way of its queue: then its
     /// place is given. Else it enters its queue.
     #[inline(always)]
-    pub(crate) fn pass_lone(&mut self, at: &mut Surroundings<'_>, id: u32) -> Option<DiePlace> {
+    pub(crate) fn pass_lone(
+        &mut self,
+        at: &mut Surroundings<'_>,
+        id: TransactionId,
+    ) -> Option<DiePlace> {
         let tr = &at.transactions[id];
         let flow = tr.flow;
         let simple = tr.source != Source::Gc
@@ -291,7 +296,7 @@ impl Scheduler {
             return None;
         }
         self.offered = 0;
-        self.flows[flow as usize].passed();
+        self.flows[flow.index()].passed();
         self.chips[place.chip as usize].passed();
         self.policy.passed(place.die, id, at.transactions, at.now);
         self.served(place.channel, place.chip_in_channel);
@@ -388,7 +393,11 @@ impl Scheduler {
     }
 
     /// The next move of a page that was found pointless, which leaves its queue at the die.
-    pub(crate) fn take_cancelled(&mut self, at: &mut Surroundings<'_>, die: u32) -> Option<u32> {
+    pub(crate) fn take_cancelled(
+        &mut self,
+        at: &mut Surroundings<'_>,
+        die: u32,
+    ) -> Option<TransactionId> {
         let id = self.cancelled.pop()?;
         let Transaction { source, flow, mark, .. } = at.transactions[id];
         assert_eq!(source, Source::Gc, "only migrations are cancelled");
@@ -397,7 +406,7 @@ impl Scheduler {
     }
 
     /// The old data of a queued write are here.
-    pub(crate) fn unblocked(&mut self, at: &mut Surroundings<'_>, id: u32) {
+    pub(crate) fn unblocked(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
         let die = at.flash.die_of(at.transactions[id].plane);
         self.policy.unblocked(die);
         self.offer_at(at, at.flash.place_of(die));
@@ -405,7 +414,7 @@ impl Scheduler {
 
     /// A transaction is over the bus or out of the array.
     #[inline]
-    pub(crate) fn completed(&mut self, at: &Surroundings<'_>, id: u32) {
+    pub(crate) fn completed(&mut self, at: &Surroundings<'_>, id: TransactionId) {
         if self.observes {
             let tr = &at.transactions[id];
             let die = at.flash.die_of(tr.plane);
@@ -415,7 +424,13 @@ impl Scheduler {
 
     /// Keeps the accounts of a transaction that left its queue.
     #[inline]
-    pub(crate) fn leaves(&mut self, flash: &mut Flash, place: DiePlace, flow: u16, waited: Time) {
+    pub(crate) fn leaves(
+        &mut self,
+        flash: &mut Flash,
+        place: DiePlace,
+        flow: FlowId,
+        waited: Time,
+    ) {
         if self.left(place, flow, waited) && flash.end_waiting(place) {
             self.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
         }
@@ -445,7 +460,12 @@ impl Scheduler {
 
     /// Checks that every queued transaction is in one queue, that counts and bits of what waits are
     /// those of the queues, and the state of the policy.
-    pub(crate) fn audit(&self, transactions: &Slab<Transaction>, ftl: &Ftl, flash: &Flash) {
+    pub(crate) fn audit(
+        &self,
+        transactions: &Slab<TransactionId, Transaction>,
+        ftl: &Ftl,
+        flash: &Flash,
+    ) {
         let queued = transactions.iter().filter(|(_, tr)| tr.place == Place::Queue).count() as u32;
         let mut of_chip = vec![0; self.chips.len()];
         for (die, &waiting) in (0..).zip(&self.waiting) {

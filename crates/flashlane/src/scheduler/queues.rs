@@ -3,6 +3,7 @@
 use std::hint::select_unpredictable;
 
 use flashlane_engine::{Array, Divisor, NONE, Ring, Time};
+use flashlane_units::{RequestId, TransactionId};
 
 use super::view::View;
 use crate::flash::config::{PAGES_PER_BLOCK, PLANES_PER_DIE};
@@ -145,7 +146,7 @@ const _: () = assert!(
 /// A waiting transaction. Partners are found without a look at the transaction itself.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
-    id: u32,
+    id: TransactionId,
     traits: Traits,
 }
 
@@ -190,7 +191,13 @@ impl Queues {
 
     /// Takes the transaction at a position out of its line, into the command being formed.
     #[inline(always)]
-    fn take(&mut self, die: u32, kind: Kind, position: usize, batch: &mut Vec<u32>) -> Traits {
+    fn take(
+        &mut self,
+        die: u32,
+        kind: Kind,
+        position: usize,
+        batch: &mut Vec<TransactionId>,
+    ) -> Traits {
         let waiting = &mut self.lines[place(die, kind)].waiting;
         let taken = match position {
             0 => waiting.pop_front(),
@@ -223,7 +230,7 @@ impl Queues {
 
     /// Appends a transaction.
     #[inline(always)]
-    pub(crate) fn push(&mut self, die: u32, kind: Kind, id: u32, tr: &Transaction) {
+    pub(crate) fn push(&mut self, die: u32, kind: Kind, id: TransactionId, tr: &Transaction) {
         let traits = Traits::of(tr, self.pages_per_block);
         let line = &mut self.lines[place(die, kind)];
         let only = line.waiting.is_empty() | (line.only_plane == traits.plane());
@@ -240,12 +247,12 @@ impl Queues {
 
     /// Oldest transaction of the kind, or `NONE`.
     #[inline]
-    pub(crate) fn front(&self, die: u32, kind: Kind) -> u32 {
-        self.lines[place(die, kind)].waiting.front().map_or(NONE, |oldest| oldest.id)
+    pub(crate) fn front(&self, die: u32, kind: Kind) -> TransactionId {
+        self.lines[place(die, kind)].waiting.front().map_or(TransactionId::NONE, |oldest| oldest.id)
     }
 
     /// The transactions of the kind, the oldest first.
-    pub(crate) fn iter(&self, die: u32, kind: Kind) -> impl Iterator<Item = u32> {
+    pub(crate) fn iter(&self, die: u32, kind: Kind) -> impl Iterator<Item = TransactionId> {
         self.lines[place(die, kind)].waiting.iter().map(|waiting| waiting.id)
     }
 
@@ -269,7 +276,7 @@ impl Queues {
     /// [`Queues::form_starving`].
     pub(crate) fn starves(&mut self, die: u32, kind: Kind, view: &View<'_>) -> bool {
         let id = self.front(die, kind);
-        if id == NONE || view.now < self.watch[die as usize] {
+        if id == TransactionId::NONE || view.now < self.watch[die as usize] {
             return false;
         }
         self.watch[die as usize] = view.now + STARVING;
@@ -316,7 +323,7 @@ impl Queues {
         }
         while (view.batch.len() as u32) < view.planes_per_die {
             let id = self.front(die, kind);
-            if id == NONE || view.is_stale(id) || !view.joins(id) {
+            if id == TransactionId::NONE || view.is_stale(id) || !view.joins(id) {
                 break;
             }
             self.take(die, kind, 0, view.batch);
@@ -360,7 +367,7 @@ impl Queues {
         &self,
         die: u32,
         kind: Kind,
-        leader: u32,
+        leader: TransactionId,
         window: u32,
         view: &mut View<'_>,
     ) -> (u32, u32) {
@@ -372,7 +379,9 @@ impl Queues {
                 break;
             }
             if id != leader && view.joins(id) {
-                connected += u32::from(request != NONE && view.transactions[id].request == request);
+                connected += u32::from(
+                    request != RequestId::NONE && view.transactions[id].request == request,
+                );
                 view.batch.push(id);
             }
         }
@@ -418,7 +427,7 @@ impl Queues {
         if line.waiting.is_empty() | (only == leader.plane()) {
             return;
         }
-        let takes_it = |id: &u32| Traits::plane_of(&view.transactions[*id]) == only;
+        let takes_it = |id: &TransactionId| Traits::plane_of(&view.transactions[*id]) == only;
         if only != NONE && view.batch[1..].iter().any(takes_it) {
             return;
         }

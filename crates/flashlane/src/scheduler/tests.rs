@@ -15,7 +15,7 @@ struct Stage {
     flash: Flash,
     ftl: Ftl,
     events: EventQueue<Event>,
-    transactions: Slab<Transaction>,
+    transactions: Slab<TransactionId, Transaction>,
     now: Time,
 }
 
@@ -70,8 +70,8 @@ impl Stage {
     }
 
     /// A read that is ready for a die, which is a plane as well.
-    fn read(&mut self, die: u32) -> u32 {
-        let mut tr = Transaction::new(Source::User, Op::Read, 0, 2, self.now);
+    fn read(&mut self, die: u32) -> TransactionId {
+        let mut tr = Transaction::new(Source::User, Op::Read, FlowId::new(0), 2, self.now);
         (tr.plane, tr.ppa, tr.place) = (die, die * 16 * 8, Place::Queue);
         tr.set_mask(1);
         let id = self.transactions.insert(tr);
@@ -83,7 +83,7 @@ impl Stage {
 
     /// What the dispatch at the end of an event sends: die and transactions of each command. They
     /// leave their queues; the flash is not told.
-    fn dispatch(&mut self) -> Vec<(u32, Vec<u32>)> {
+    fn dispatch(&mut self) -> Vec<(u32, Vec<TransactionId>)> {
         let mut sent = Vec::new();
         if let Some(lone) = self.scheduler.take_lone()
             && let Some(place) = self.call(|scheduler, at| scheduler.pass_lone(at, lone))

@@ -1,6 +1,7 @@
 //! What a scheduling policy sees of the rest of the device.
 
 use flashlane_engine::{Slab, Time};
+use flashlane_units::TransactionId;
 
 use crate::flash::Flash;
 use crate::ftl::view::FlashView;
@@ -9,7 +10,7 @@ use crate::transaction::{Op, Transaction};
 /// What a policy may see and touch when it decides.
 pub(crate) struct View<'a> {
     pub(crate) now: Time,
-    pub(crate) transactions: &'a mut Slab<Transaction>,
+    pub(crate) transactions: &'a mut Slab<TransactionId, Transaction>,
     /// Pages and blocks.
     pub(crate) ftl: FlashView<'a>,
     pub(crate) flash: &'a Flash,
@@ -23,9 +24,9 @@ pub(crate) struct View<'a> {
     pub(crate) preemptible: bool,
     pub(crate) planes_per_die: u32,
     /// The command being formed: one transaction per plane.
-    pub(crate) batch: &'a mut Vec<u32>,
+    pub(crate) batch: &'a mut Vec<TransactionId>,
     /// Migrations that a host write made pointless; taken from their queue.
-    pub(crate) cancelled: &'a mut Vec<u32>,
+    pub(crate) cancelled: &'a mut Vec<TransactionId>,
 }
 
 impl View<'_> {
@@ -97,7 +98,7 @@ impl View<'_> {
 
     /// A queued migration of a page that is no longer valid.
     #[inline]
-    pub(super) fn is_stale(&self, id: u32) -> bool {
+    pub(super) fn is_stale(&self, id: TransactionId) -> bool {
         self.ftl.is_stale(&self.transactions[id])
     }
 
@@ -115,7 +116,7 @@ impl View<'_> {
 
     /// `id` may join the command being formed.
     #[inline]
-    pub(crate) fn joins(&self, id: u32) -> bool {
+    pub(crate) fn joins(&self, id: TransactionId) -> bool {
         let tr = &self.transactions[id];
         // The plane decides most cases and costs least.
         self.batch.iter().all(|&taken| self.transactions[taken].plane != tr.plane) && {

@@ -8,6 +8,7 @@
 mod passes;
 
 use flashlane_engine::{Array, Time};
+use flashlane_units::FlowId;
 
 use crate::config::{OnEnd, WorkloadConfig};
 use crate::device::Device;
@@ -181,10 +182,11 @@ impl Run {
 
     /// First requests of every flow.
     fn start_flows(&mut self) {
-        let flows = self.tenants.flows.len() as u16;
+        let flows = self.tenants.flows.len();
         for turn in 0..flows {
             let flow = if self.tenants.last_flow_first { flows - 1 - turn } else { turn };
-            let Some(source) = &self.tenants.flows[flow as usize].source else { continue };
+            let flow = FlowId::at(flow);
+            let Some(source) = &self.tenants.flows[flow.index()].source else { continue };
             match source.closed_loop() {
                 Some(depth) => {
                     for _ in 0..depth {
@@ -201,11 +203,11 @@ impl Run {
 
     /// Asks a source for its next request; handles the end of a pass. `None`: the flow is silent.
     #[inline(always)]
-    fn next_request(&mut self, flow: u16) -> Option<Planned> {
+    fn next_request(&mut self, flow: FlowId) -> Option<Planned> {
         let now = self.drive.now;
         // A pass without a single request would start over for ever.
         for _ in 0..2 {
-            let tenant = &mut self.tenants.flows[flow as usize];
+            let tenant = &mut self.tenants.flows[flow.index()];
             if tenant.stopped {
                 return None;
             }
@@ -218,7 +220,7 @@ impl Run {
                     if first {
                         self.pass_ended(flow);
                     }
-                    let tenant = &mut self.tenants.flows[flow as usize];
+                    let tenant = &mut self.tenants.flows[flow.index()];
                     let window = &self.drive.recorder.window;
                     let repeat = tenant.repeat || window.is_until_steady();
                     if !repeat || window.generation_over(now) {
@@ -238,13 +240,13 @@ impl Run {
                 }
             }
         }
-        self.tenants.flows[flow as usize].stopped = true;
+        self.tenants.flows[flow.index()].stopped = true;
         None
     }
 
     /// Closed loop: submits a request now. False if the flow has ended.
     #[inline(always)]
-    fn generate(&mut self, flow: u16) -> bool {
+    fn generate(&mut self, flow: FlowId) -> bool {
         if self.generation_is_over() {
             return false;
         }
@@ -257,22 +259,22 @@ impl Run {
     }
 
     #[cold]
-    fn record_submission(&mut self, flow: u16, planned: &Planned) {
+    fn record_submission(&mut self, flow: FlowId, planned: &Planned) {
         if let Some(recorder) = &mut self.recorder {
             recorder.submit(self.drive.now, flow, planned, true);
         }
     }
 
     #[inline(always)]
-    fn submit(&mut self, flow: u16, planned: &Planned) {
-        let source = self.tenants.flows[flow as usize].source.as_ref();
+    fn submit(&mut self, flow: FlowId, planned: &Planned) {
+        let source = self.tenants.flows[flow.index()].source.as_ref();
         let upcoming = source.and_then(|source| source.upcoming());
         self.drive.submit(flow, planned, upcoming, 0);
     }
 
     /// The pause of a closed loop is over.
     #[inline(never)]
-    fn resume(&mut self, flow: u16) {
+    fn resume(&mut self, flow: FlowId) {
         let planned = if self.generation_is_over() { None } else { self.next_request(flow) };
         if let Some(recorder) = &mut self.recorder {
             recorder.resume(flow, planned.as_ref());
@@ -284,8 +286,8 @@ impl Run {
 
     /// Open loop: submits the next request for its arrival.
     #[inline(never)]
-    fn plan_arrival(&mut self, flow: u16) {
-        self.tenants.flows[flow as usize].planned = None;
+    fn plan_arrival(&mut self, flow: FlowId) {
+        self.tenants.flows[flow.index()].planned = None;
         if self.drive.now >= self.tenants.overdue {
             self.end_overdue_passes();
         }
@@ -293,7 +295,7 @@ impl Run {
             return;
         }
         let Some(planned) = self.next_request(flow) else { return };
-        self.tenants.flows[flow as usize].planned = Some(planned.arrival);
+        self.tenants.flows[flow.index()].planned = Some(planned.arrival);
         let at = planned.arrival.max(self.drive.now);
         if let Some(recorder) = &mut self.recorder {
             recorder.submit(at, flow, &planned, false);
@@ -303,8 +305,8 @@ impl Run {
 
     /// A request of the flow is over: a closed loop submits the next one.
     #[inline(always)]
-    fn next_in_loop(&mut self, flow: u16) {
-        let tenant = &self.tenants.flows[flow as usize];
+    fn next_in_loop(&mut self, flow: FlowId) {
+        let tenant = &self.tenants.flows[flow.index()];
         if tenant.closed_loop {
             self.generate(flow);
         } else if tenant.think_time > Time::ZERO {

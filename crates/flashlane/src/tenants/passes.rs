@@ -1,6 +1,7 @@
 //! When the load of a run is over: passes of the flows, and the end of simulated time.
 
 use flashlane_engine::Time;
+use flashlane_units::FlowId;
 
 use super::Run;
 use crate::error::Error;
@@ -19,10 +20,10 @@ impl Run {
     }
 
     /// A flow has ended its first pass; the window may close.
-    pub(super) fn pass_ended(&mut self, flow: u16) {
+    pub(super) fn pass_ended(&mut self, flow: FlowId) {
         let now = self.drive.now;
         let flows = &self.tenants.flows;
-        let tenant = &flows[flow as usize];
+        let tenant = &flows[flow.index()];
         let all = flows.iter().all(|f| f.passed);
         let load_goes_on = all && flows.iter().any(|f| f.repeat);
         let window = &mut self.drive.recorder.window;
@@ -41,8 +42,8 @@ impl Run {
     #[cold]
     pub(super) fn end_overdue_passes(&mut self) {
         self.tenants.overdue = Time::MAX;
-        for flow in 0..self.tenants.flows.len() as u16 {
-            let tenant = &mut self.tenants.flows[flow as usize];
+        for flow in (0..self.tenants.flows.len()).map(FlowId::at) {
+            let tenant = &mut self.tenants.flows[flow.index()];
             let source = tenant.source.as_ref().filter(|source| source.closed_loop().is_some());
             let overdue = source.and_then(|source| source.overdue_at());
             let Some(at) = overdue.filter(|_| !tenant.passed) else { continue };
@@ -86,8 +87,8 @@ impl Run {
     /// Flows that pause beyond the end of simulated time may have no request left: their pass is
     /// over.
     fn end_passes_in_pauses(&mut self) {
-        for flow in 0..self.tenants.flows.len() as u16 {
-            let tenant = &mut self.tenants.flows[flow as usize];
+        for flow in (0..self.tenants.flows.len()).map(FlowId::at) {
+            let tenant = &mut self.tenants.flows[flow.index()];
             if tenant.stopped || tenant.think_time == Time::ZERO {
                 continue;
             }

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use flashlane_engine::Time;
+use flashlane_units::FlowId;
 
 use crate::config::{DeviceConfig, InterfaceKind, OnEnd, WindowRule, WorkloadConfig};
 use crate::error::Error;
@@ -105,7 +106,7 @@ impl Flows {
         let next_at = vec![NEVER; flows.len()];
         let rule = workload.window;
         let mut all = Self { flows, next_at, rule, overdue: 0, now: 0, over: false };
-        for flow in 0..all.flows.len() as u16 {
+        for flow in (0..all.flows.len()).map(FlowId::at) {
             all.plan(flow, |_| {})?;
         }
         Ok(all)
@@ -117,7 +118,7 @@ impl Flows {
     ///
     /// # Errors
     /// A flow whose next request comes after the end of simulated time.
-    pub(super) fn next(&mut self) -> Result<Option<(u16, Planned)>, Error> {
+    pub(super) fn next(&mut self) -> Result<Option<(FlowId, Planned)>, Error> {
         let mut index = 0;
         for (other, at) in self.next_at.iter().enumerate() {
             if *at < self.next_at[index] {
@@ -136,7 +137,7 @@ impl Flows {
         self.now = self.now.saturating_add(SPACING).max(self.next_at[index]);
         let planned =
             self.flows[index].drawn.pop_front().expect("a flow with a time has a request");
-        Ok(Some((index as u16, planned)))
+        Ok(Some((FlowId::at(index), planned)))
     }
 
     /// No flow has a request before the end of simulated time: fails unless all of them are silent.
@@ -153,19 +154,19 @@ impl Flows {
 
     /// A request of a flow some places behind the next one, if there is one.
     #[inline]
-    pub(super) fn peek(&self, flow: u16, places: usize) -> Option<&Planned> {
-        self.flows[flow as usize].drawn.get(places)
+    pub(super) fn peek(&self, flow: FlowId, places: usize) -> Option<&Planned> {
+        self.flows[flow.index()].drawn.get(places)
     }
 
     /// The last request of a flow ends at `end`; `drawn` is told of requests drawn ahead.
     #[inline]
     pub(super) fn done(
         &mut self,
-        flow: u16,
+        flow: FlowId,
         end: u64,
         drawn: impl FnMut(&Planned),
     ) -> Result<(), Error> {
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.flows[flow.index()];
         let end = if state.closed { end.saturating_add(TURN_ROUND) } else { end };
         if state.under_way.len() < state.depth {
             state.under_way.push(Reverse(end));
@@ -178,15 +179,15 @@ impl Flows {
 
     /// Finds out when the next request of a flow comes.
     #[inline]
-    fn plan(&mut self, flow: u16, drawn: impl FnMut(&Planned)) -> Result<(), Error> {
-        let state = &mut self.flows[flow as usize];
+    fn plan(&mut self, flow: FlowId, drawn: impl FnMut(&Planned)) -> Result<(), Error> {
+        let state = &mut self.flows[flow.index()];
         if state.drawn.len() < AHEAD / 2 && !state.drained {
             state.draw(self.now, drawn)?;
         }
-        if self.flows[flow as usize].drawn.is_empty() {
-            self.pass_ended(flow as usize)?;
+        if self.flows[flow.index()].drawn.is_empty() {
+            self.pass_ended(flow.index())?;
         }
-        self.next_at[flow as usize] = self.flows[flow as usize].next_at();
+        self.next_at[flow.index()] = self.flows[flow.index()].next_at();
         Ok(())
     }
 

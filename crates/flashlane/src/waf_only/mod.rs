@@ -9,6 +9,7 @@ mod flows;
 mod refuse;
 mod report;
 
+use flashlane_units::FlowId;
 use std::time::Instant;
 
 use crate::cache::Cache;
@@ -105,7 +106,7 @@ impl WafRun<'_> {
             }
             self.count(flow, &planned);
             let end = self.carry_out(flow, &planned)?;
-            let (drive, first) = (&self.drive, self.layout.flows[flow as usize].first_lpa);
+            let (drive, first) = (&self.drive, self.layout.flows[flow.index()].first_lpa);
             let spp = self.sectors_per_page;
             let drawn = |p: &Planned| drive.prefetch((first + p.sector / spp) as u32);
             self.flows.done(flow, end, drawn)?;
@@ -123,17 +124,17 @@ impl WafRun<'_> {
     }
 
     /// First page of a request.
-    fn first_page(&self, flow: u16, planned: &Planned) -> u32 {
-        let first = self.layout.flows[flow as usize].first_lpa;
+    fn first_page(&self, flow: FlowId, planned: &Planned) -> u32 {
+        let first = self.layout.flows[flow.index()].first_lpa;
         (first + planned.sector / self.sectors_per_page) as u32
     }
 
-    fn count(&mut self, flow: u16, planned: &Planned) {
+    fn count(&mut self, flow: FlowId, planned: &Planned) {
         self.generated += 1;
         if self.generated <= self.warmup {
             return;
         }
-        let Counted { requests, bytes } = &mut self.counted[flow as usize];
+        let Counted { requests, bytes } = &mut self.counted[flow.index()];
         let length = u64::from(planned.sectors) * SECTOR_BYTES;
         match planned.op {
             RequestOp::Read => {
@@ -151,14 +152,14 @@ impl WafRun<'_> {
 
     /// Carries out a request, page by page; when all of it is done.
     #[inline]
-    fn carry_out(&mut self, flow: u16, planned: &Planned) -> Result<u64, Error> {
+    fn carry_out(&mut self, flow: FlowId, planned: &Planned) -> Result<u64, Error> {
         let at = self.flows.now;
         let &Planned { op, sector, sectors, .. } = planned;
         if op == RequestOp::Flush {
             return self.drive.flush(flow, at);
         }
         let (spp, end) = (self.sectors_per_page, sector + u64::from(sectors));
-        let first = self.layout.flows[flow as usize].first_lpa;
+        let first = self.layout.flows[flow.index()].first_lpa;
         let (mut from, mut page) = (sector, sector / spp);
         let mut done = at.saturating_add(ANSWER);
         while from < end {

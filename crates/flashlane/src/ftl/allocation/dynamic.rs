@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ftl::blocks::Blocks;
-use flashlane_units::PolicyDoc;
+use flashlane_units::{FlowId, PolicyDoc};
 
 /// Parameters of dynamic allocation (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ impl PolicyDoc for DynamicConfig {
 /// page's static position on, so that ties spread. Without room anywhere, the first where the flow
 /// may hold another page, so that collection there makes room. `old`: the plane of the page now, or
 /// `NONE`.
-pub(super) fn least_busy(order: &[u32], flow: u16, lpa: u32, old: u32, blocks: &Blocks) -> u32 {
+pub(super) fn least_busy(order: &[u32], flow: FlowId, lpa: u32, old: u32, blocks: &Blocks) -> u32 {
     let start = lpa as usize % order.len();
     let (before, after) = order.split_at(start);
     let admitted = after
@@ -58,16 +58,32 @@ mod tests {
         };
         let mut blocks = Blocks::new(geometry, 1, true, 2);
         let order = [0, 1, 2, 3];
-        assert_eq!(least_busy(&order, 0, 2, NONE, &blocks), 2, "ties go to the static plane");
+        assert_eq!(
+            least_busy(&order, FlowId::new(0), 2, NONE, &blocks),
+            2,
+            "ties go to the static plane"
+        );
         blocks.planes[2].programs = 3;
         blocks.planes[3].programs = 1;
-        assert_eq!(least_busy(&order, 0, 2, NONE, &blocks), 0);
-        while blocks.allocate(0, 0, Stream::Host, false).is_some() {}
-        assert_eq!(least_busy(&order, 0, 2, NONE, &blocks), 1, "a full plane is no choice");
+        assert_eq!(least_busy(&order, FlowId::new(0), 2, NONE, &blocks), 0);
+        while blocks.allocate(0, FlowId::new(0), Stream::Host, false).is_some() {}
+        assert_eq!(
+            least_busy(&order, FlowId::new(0), 2, NONE, &blocks),
+            1,
+            "a full plane is no choice"
+        );
         blocks.limit_data(vec![24, 1, 0, 5]);
-        assert_eq!(least_busy(&order, 0, 2, NONE, &blocks), 1);
-        blocks.allocate(1, 0, Stream::Host, false);
-        assert_eq!(least_busy(&order, 0, 2, NONE, &blocks), 3, "nor one that holds its share");
-        assert_eq!(least_busy(&order, 0, 2, 1, &blocks), 1, "but for a page that it holds");
+        assert_eq!(least_busy(&order, FlowId::new(0), 2, NONE, &blocks), 1);
+        blocks.allocate(1, FlowId::new(0), Stream::Host, false);
+        assert_eq!(
+            least_busy(&order, FlowId::new(0), 2, NONE, &blocks),
+            3,
+            "nor one that holds its share"
+        );
+        assert_eq!(
+            least_busy(&order, FlowId::new(0), 2, 1, &blocks),
+            1,
+            "but for a page that it holds"
+        );
     }
 }

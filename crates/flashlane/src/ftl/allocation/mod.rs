@@ -39,6 +39,7 @@ flashlane_units::policies! {
 }
 
 use flashlane_engine::{Array, Divisor, NONE};
+use flashlane_units::FlowId;
 
 use super::blocks::Blocks;
 use crate::layout::Layout;
@@ -89,17 +90,17 @@ impl Allocator {
 
     /// The static plane of a logical page.
     #[inline]
-    fn striped(&self, flow: u16, lpa: u32) -> u32 {
-        let planes = &self.flows[flow as usize];
+    fn striped(&self, flow: FlowId, lpa: u32) -> u32 {
+        let planes = &self.flows[flow.index()];
         planes.order[planes.period.remainder(lpa - planes.first_lpa) as usize]
     }
 
     /// The plane that a write goes to now; `old` is where its page lies, or `NONE`.
     #[inline]
-    pub(crate) fn plane(&self, flow: u16, lpa: u32, old: u32, blocks: &Blocks) -> u32 {
+    pub(crate) fn plane(&self, flow: FlowId, lpa: u32, old: u32, blocks: &Blocks) -> u32 {
         if self.dynamic {
             let old = if old == NONE { NONE } else { blocks.plane_of(blocks.block_of(old)) };
-            dynamic::least_busy(&self.flows[flow as usize].order, flow, lpa, old, blocks)
+            dynamic::least_busy(&self.flows[flow.index()].order, flow, lpa, old, blocks)
         } else {
             self.striped(flow, lpa)
         }
@@ -107,23 +108,23 @@ impl Allocator {
 
     /// The plane of a translation page; `index` counts those of the flow.
     #[inline]
-    pub(crate) fn translation_plane(&self, flow: u16, index: u32) -> u32 {
-        let planes = &self.flows[flow as usize];
+    pub(crate) fn translation_plane(&self, flow: FlowId, index: u32) -> u32 {
+        let planes = &self.flows[flow.index()];
         planes.order[planes.period.remainder(index) as usize]
     }
 
     /// Where a page that was never written would be: its static plane and a page there, by its row
     /// in the static order.
-    pub(crate) fn home(&self, flow: u16, lpa: u32) -> (u32, u32) {
+    pub(crate) fn home(&self, flow: FlowId, lpa: u32) -> (u32, u32) {
         let plane = self.striped(flow, lpa);
-        let planes = &self.flows[flow as usize];
+        let planes = &self.flows[flow.index()];
         let row = planes.period.divide(lpa - planes.first_lpa);
         let of_plane = self.pages_per_plane.get();
         (plane, plane * of_plane + self.pages_per_plane.remainder(row))
     }
 
     /// Planes of a flow in the order in which its logical pages visit them.
-    pub(crate) fn order(&self, flow: u16) -> &[u32] {
-        &self.flows[flow as usize].order
+    pub(crate) fn order(&self, flow: FlowId) -> &[u32] {
+        &self.flows[flow.index()].order
     }
 }

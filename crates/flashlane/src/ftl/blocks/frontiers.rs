@@ -2,6 +2,7 @@
 //! order.
 
 use flashlane_engine::NONE;
+use flashlane_units::FlowId;
 
 use super::{BlockState, Blocks, Stream};
 
@@ -11,8 +12,8 @@ pub(super) const STREAMS: usize = 5;
 impl Blocks {
     /// Place of a frontier in the table.
     #[inline]
-    fn frontier_at(&self, plane: u32, flow: u16, stream: Stream) -> usize {
-        (plane * self.flows + u32::from(flow)) as usize * STREAMS + stream as usize
+    fn frontier_at(&self, plane: u32, flow: FlowId, stream: Stream) -> usize {
+        (plane * self.flows + u32::from(flow.get())) as usize * STREAMS + stream as usize
     }
 
     /// Allocates the next page of a frontier. `None` where that needs a free block and only the
@@ -21,7 +22,7 @@ impl Blocks {
     pub(crate) fn allocate(
         &mut self,
         plane: u32,
-        flow: u16,
+        flow: FlowId,
         stream: Stream,
         privileged: bool,
     ) -> Option<u32> {
@@ -56,7 +57,7 @@ impl Blocks {
     pub(crate) fn allocate_at_once(
         &mut self,
         plane: u32,
-        flow: u16,
+        flow: FlowId,
         stream: Stream,
         privileged: bool,
     ) -> Option<u32> {
@@ -71,7 +72,7 @@ impl Blocks {
     pub(crate) fn allocate_run(
         &mut self,
         plane: u32,
-        flow: u16,
+        flow: FlowId,
         stream: Stream,
         privileged: bool,
         most: u32,
@@ -89,7 +90,7 @@ impl Blocks {
         open.issued += more as u16;
         open.programmed += more as u16;
         open.valid += more as u16;
-        self.valid[flow as usize] += u64::from(more);
+        self.valid[flow.index()] += u64::from(more);
         self.count_held(block, more as i32);
         Some((first, 1 + more))
     }
@@ -103,7 +104,7 @@ impl Blocks {
 
     /// Opens the frontiers of a flow on a plane before anything is written, and from now on
     /// replaces full ones at once. Order: the released MQSim.
-    pub(crate) fn open_frontiers(&mut self, plane: u32, flow: u16) {
+    pub(crate) fn open_frontiers(&mut self, plane: u32, flow: FlowId) {
         self.eager_frontiers = true;
         for stream in [Stream::Host, Stream::Mapping, Stream::Gc] {
             let at = self.frontier_at(plane, flow, stream);
@@ -113,7 +114,7 @@ impl Blocks {
 
     /// Puts the block of a frontier that holds nothing back into the pool. The next write takes
     /// another one.
-    pub(crate) fn close_empty_frontier(&mut self, plane: u32, flow: u16, stream: Stream) {
+    pub(crate) fn close_empty_frontier(&mut self, plane: u32, flow: FlowId, stream: Stream) {
         let at = self.frontier_at(plane, flow, stream);
         let block = self.frontiers[at];
         if block != NONE && self.blocks[block as usize].allocated == 0 {
@@ -123,7 +124,7 @@ impl Blocks {
     }
 
     /// Every page of a frontier that was allocated was sent to the die.
-    pub(crate) fn in_step(&self, plane: u32, flow: u16, stream: Stream) -> bool {
+    pub(crate) fn in_step(&self, plane: u32, flow: FlowId, stream: Stream) -> bool {
         let block = self.frontiers[self.frontier_at(plane, flow, stream)];
         block == NONE || {
             let open = &self.blocks[block as usize];
@@ -132,18 +133,18 @@ impl Blocks {
     }
 
     /// Page of its block that the next page of a frontier goes to.
-    pub(crate) fn next_page(&self, plane: u32, flow: u16, stream: Stream) -> u32 {
+    pub(crate) fn next_page(&self, plane: u32, flow: FlowId, stream: Stream) -> u32 {
         let block = self.frontiers[self.frontier_at(plane, flow, stream)];
         if block == NONE { 0 } else { u32::from(self.blocks[block as usize].allocated) }
     }
 
     /// True if the flow could write to the plane now.
-    pub(crate) fn has_room(&self, plane: u32, flow: u16) -> bool {
+    pub(crate) fn has_room(&self, plane: u32, flow: FlowId) -> bool {
         self.has_room_in(plane, flow, Stream::Host)
     }
 
     /// True if a page of the stream could go to the plane now, without the reserve.
-    pub(crate) fn has_room_in(&self, plane: u32, flow: u16, stream: Stream) -> bool {
+    pub(crate) fn has_room_in(&self, plane: u32, flow: FlowId, stream: Stream) -> bool {
         self.frontiers[self.frontier_at(plane, flow, stream)] != NONE
             || self.planes[plane as usize].free > self.host_reserve(plane)
     }
@@ -152,7 +153,7 @@ impl Blocks {
     /// a program under way: their empty pages count as written and invalid, and collection may take
     /// them. That for pages moved inside the plane stays: collection may need it, and would close
     /// and open it in turns.
-    pub(crate) fn close_frontiers(&mut self, plane: u32, flow: u16) {
+    pub(crate) fn close_frontiers(&mut self, plane: u32, flow: FlowId) {
         for stream in [Stream::Host, Stream::Relocated] {
             let at = self.frontier_at(plane, flow, stream);
             let block = self.frontiers[at];
@@ -175,7 +176,7 @@ impl Blocks {
     pub(crate) fn precondition_frontier(
         &mut self,
         plane: u32,
-        flow: u16,
+        flow: FlowId,
         stream: Stream,
         page: u32,
     ) {

@@ -1,6 +1,7 @@
 //! How many data pages a flow may place on each plane, where that is limited.
 
 use super::{Block, Blocks};
+use flashlane_units::FlowId;
 
 impl Blocks {
     /// From now on each flow may place only so many data pages on each plane (by plane and flow);
@@ -28,15 +29,15 @@ impl Blocks {
     }
 
     /// True if the flow may place a data page on the plane; `replaces`: one that now lies there.
-    pub(crate) fn within_limit(&self, plane: u32, flow: u16, replaces: bool) -> bool {
+    pub(crate) fn within_limit(&self, plane: u32, flow: FlowId, replaces: bool) -> bool {
         let at = self.held_at(plane, flow);
         self.held.is_empty() || self.held[at] - u32::from(replaces) < self.limits[at]
     }
 
     /// Place of a limit.
     #[inline]
-    fn held_at(&self, plane: u32, flow: u16) -> usize {
-        (plane * self.held_flows + u32::from(flow).min(self.held_flows - 1)) as usize
+    fn held_at(&self, plane: u32, flow: FlowId) -> usize {
+        (plane * self.held_flows + u32::from(flow.get()).min(self.held_flows - 1)) as usize
     }
 
     /// Valid data pages of a plane, where those of all flows are limited together.

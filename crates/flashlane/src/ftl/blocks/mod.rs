@@ -8,6 +8,7 @@ mod pool;
 use std::ops::Range;
 
 use flashlane_engine::{Divisor, List, NONE};
+use flashlane_units::{FlowId, TransactionId};
 
 use crate::layout::Geometry;
 use frontiers::STREAMS;
@@ -75,7 +76,7 @@ pub(crate) struct Block {
     /// Reads of the block that are under way or queued.
     pub(crate) reads: u16,
     /// Owner.
-    pub(crate) flow: u16,
+    pub(crate) flow: FlowId,
     /// Erases so far.
     pub(crate) erases: u32,
     /// Blocks of the plane that were filled before it; for full blocks.
@@ -107,7 +108,7 @@ pub(crate) struct Plane {
     /// Fewer free blocks than the hard threshold.
     pub(crate) urgent: bool,
     /// Writes that wait for a free block.
-    pub(crate) parked: List,
+    pub(crate) parked: List<TransactionId>,
     /// They are being tried again just now.
     pub(crate) unparking: bool,
     /// Programs queued or under way.
@@ -191,14 +192,14 @@ impl Blocks {
     pub(crate) fn count_valid(&mut self) {
         self.valid.fill(0);
         for block in self.blocks.iter().filter(|block| block.valid > 0) {
-            self.valid[block.flow as usize] += u64::from(block.valid);
+            self.valid[block.flow.index()] += u64::from(block.valid);
         }
     }
 
     /// Share of the flow among all valid pages; 0 on an empty drive.
-    pub(crate) fn valid_share(&self, flow: u16) -> f64 {
+    pub(crate) fn valid_share(&self, flow: FlowId) -> f64 {
         let all: u64 = self.valid.iter().sum();
-        self.valid[flow as usize] as f64 / all.max(1) as f64
+        self.valid[flow.index()] as f64 / all.max(1) as f64
     }
 
     /// A page of a block holds nothing valid any more.
@@ -213,7 +214,7 @@ impl Blocks {
         let state = &mut self.blocks[block as usize];
         assert!(u32::from(state.valid) >= count, "a page becomes invalid once");
         state.valid -= count as u16;
-        self.valid[state.flow as usize] -= u64::from(count);
+        self.valid[state.flow.index()] -= u64::from(count);
         if state.state == BlockState::Full {
             self.full.invalidated(block, count);
         }
@@ -310,7 +311,7 @@ impl Blocks {
         let page = u32::from(open.allocated);
         open.allocated += 1;
         open.valid += 1;
-        self.valid[open.flow as usize] += 1;
+        self.valid[open.flow.index()] += 1;
         if u32::from(open.allocated) == pages {
             open.state = BlockState::Full;
             self.full.filled(block, open.valid);
@@ -345,7 +346,7 @@ impl Blocks {
     }
 
     /// Takes a block for preconditioning and closes it at once with `allocated` pages programmed.
-    pub(crate) fn precondition_block(&mut self, plane: u32, flow: u16, stream: Stream) -> u32 {
+    pub(crate) fn precondition_block(&mut self, plane: u32, flow: FlowId, stream: Stream) -> u32 {
         let block = self.take_block(plane, flow, stream);
         let pages = self.pages_per_block.get() as u16;
         let closed = &mut self.blocks[block as usize];
@@ -413,17 +414,21 @@ mod tests {
     fn frontiers_fill_in_order_and_the_reserve_is_kept() {
         let mut blocks = Blocks::new(geometry(), 1, true, 2);
         let mut pages = Vec::new();
-        while let Some(ppa) = blocks.allocate(0, 0, Stream::Host, false) {
+        while let Some(ppa) = blocks.allocate(0, FlowId::new(0), Stream::Host, false) {
             pages.push(ppa);
         }
         assert_eq!(pages, (0..24).collect::<Vec<u32>>(), "six of eight blocks, two in reserve");
         assert_eq!(blocks.planes[0].free, 2);
         assert_eq!(
-            blocks.allocate(0, 0, Stream::Gc, true),
+            blocks.allocate(0, FlowId::new(0), Stream::Gc, true),
             Some(24),
             "collection may use the reserve"
         );
-        assert_eq!(blocks.allocate(1, 0, Stream::Host, false), Some(32), "planes are independent");
+        assert_eq!(
+            blocks.allocate(1, FlowId::new(0), Stream::Host, false),
+            Some(32),
+            "planes are independent"
+        );
     }
 
     #[test]
@@ -431,12 +436,12 @@ mod tests {
         for (leveling, expected) in [(true, 1), (false, 0)] {
             let mut blocks = Blocks::new(geometry(), 1, leveling, 0);
             for _ in 0..8 {
-                blocks.precondition_block(0, 0, Stream::Host);
+                blocks.precondition_block(0, FlowId::new(0), Stream::Host);
             }
             blocks.block_mut(0).erases = 5;
             erase(&mut blocks, 0);
             erase(&mut blocks, 1);
-            assert_eq!(blocks.precondition_block(0, 0, Stream::Host), expected);
+            assert_eq!(blocks.precondition_block(0, FlowId::new(0), Stream::Host), expected);
         }
     }
 
@@ -444,7 +449,7 @@ mod tests {
     #[should_panic(expected = "valid data")]
     fn erasing_valid_data_is_caught() {
         let mut blocks = Blocks::new(geometry(), 1, true, 0);
-        let ppa = blocks.allocate(0, 0, Stream::Host, false).unwrap();
+        let ppa = blocks.allocate(0, FlowId::new(0), Stream::Host, false).unwrap();
         blocks.put_block(blocks.block_of(ppa));
     }
 }

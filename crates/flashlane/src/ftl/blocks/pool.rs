@@ -1,5 +1,6 @@
 //! Free blocks of every plane.
 
+use flashlane_units::FlowId;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -22,7 +23,7 @@ pub(super) struct Pool {
 
 impl Blocks {
     /// Takes a free block out of the pool.
-    pub(crate) fn take_block(&mut self, plane: u32, flow: u16, stream: Stream) -> u32 {
+    pub(crate) fn take_block(&mut self, plane: u32, flow: FlowId, stream: Stream) -> u32 {
         let base = self.first_block(plane);
         let state = &mut self.planes[plane as usize];
         assert!(state.free > 0, "a block is taken from a pool that has one");

@@ -1,6 +1,7 @@
 //! When a plane is collected, and which block is emptied.
 
 use flashlane_engine::{NONE, Rng};
+use flashlane_units::FlowId;
 
 use super::{JobKind, PlaneView, VictimPolicy, build};
 use crate::compat::CompatConfig;
@@ -155,7 +156,7 @@ impl Ftl {
     /// collected.
     fn close_foreign_frontiers(&mut self, plane: u32) {
         let Some(sets) = &self.sets else { return };
-        for flow in (0..self.classes.len() as u16).filter(|&f| !sets.may_write(f, plane)) {
+        for flow in (0..self.classes.len()).map(FlowId::at).filter(|&f| !sets.may_write(f, plane)) {
             self.blocks.close_frontiers(plane, flow);
         }
     }

@@ -1,6 +1,7 @@
 //! A block in collection: its valid pages are read and programmed elsewhere, then it is erased.
 
 use flashlane_engine::{NONE, Slab};
+use flashlane_units::{JobId, TransactionId};
 
 use crate::context::Moment;
 use crate::ftl::blocks::{BlockState, Stream};
@@ -68,7 +69,7 @@ impl Ftl {
             let tr = &mut ctx.transactions[id];
             tr.ppa = ppa;
             tr.plane = plane;
-            tr.tag = job;
+            tr.tag = job.get();
             tr.set_mask(mask);
             self.schedule(ctx, id);
         }
@@ -86,17 +87,17 @@ impl Ftl {
     }
 
     /// A host write or trim came first: the page need not move.
-    pub(crate) fn migration_cancelled(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn migration_cancelled(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         if matches!(self.layer, Layer::Hybrid(_)) {
             self.merge_read_cancelled(ctx, id);
             return;
         }
-        let job = ctx.transactions[id].tag;
+        let job = ctx.transactions[id].job();
         ctx.transactions.remove(id);
         self.move_over(ctx, job);
     }
 
-    fn move_over(&mut self, ctx: &mut Moment<'_>, job: u32) {
+    fn move_over(&mut self, ctx: &mut Moment<'_>, job: JobId) {
         let state = &mut self.jobs[job];
         state.moves -= 1;
         if state.moves == 0 {
@@ -106,7 +107,7 @@ impl Ftl {
     }
 
     /// The page to move is in the controller: it gets its new place.
-    pub(crate) fn migration_read_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn migration_read_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         if matches!(self.layer, Layer::Hybrid(_)) {
             self.merge_read_done(ctx, id);
         } else if self.place_migration(ctx, id) {
@@ -116,7 +117,7 @@ impl Ftl {
 
     /// Turns the read of a page to move into its program, at a new place in the same plane or,
     /// where sets of chips say so, in another. False if a host write or trim came first.
-    pub(crate) fn place_migration(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
+    pub(crate) fn place_migration(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         let now = ctx.now;
         let tr = ctx.transactions[id];
         if self.pages.lpa(tr.ppa) != tr.lpa {
@@ -166,16 +167,16 @@ impl Ftl {
     }
 
     /// A moved page is on flash.
-    pub(crate) fn migration_program_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn migration_program_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         self.programmed(ctx, id);
         let tr = ctx.transactions[id];
-        self.flows[tr.flow as usize].other_programs += 1;
+        self.flows[tr.flow.index()].other_programs += 1;
         ctx.transactions.remove(id);
         if matches!(self.layer, Layer::Hybrid(_)) {
             self.merge_program_done(ctx, tr.plane);
             return;
         }
-        self.move_over(ctx, tr.tag);
+        self.move_over(ctx, tr.job());
     }
 
     /// Erases a collected block as soon as nothing moves out of it and nobody reads it.
@@ -202,16 +203,16 @@ impl Ftl {
         let tr = &mut ctx.transactions[erase];
         tr.ppa = first;
         tr.plane = plane;
-        tr.tag = id;
+        tr.tag = id.get();
         self.schedule(ctx, erase);
     }
 
     /// The block is free again: parked writes go on, and the next collection starts if need be.
-    pub(crate) fn erase_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn erase_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
-        let Job { block, kind, .. } = self.jobs[tr.tag];
-        self.jobs.remove(tr.tag);
+        let Job { block, kind, .. } = self.jobs[tr.job()];
+        self.jobs.remove(tr.job());
         self.blocks.put_block(block);
         if let Some(sets) = &mut self.sets {
             sets.erased(block);
@@ -232,14 +233,14 @@ impl Ftl {
 
 impl Ftl {
     /// Checks the jobs of collection and what they have under way.
-    pub(in crate::ftl) fn audit_jobs(&self, transactions: &Slab<Transaction>) {
+    pub(in crate::ftl) fn audit_jobs(&self, transactions: &Slab<TransactionId, Transaction>) {
         let mut jobs = vec![0; self.blocks.planes.len()];
         for (id, job) in self.jobs.iter() {
             let Job { block, moves, erasing, .. } = *job;
             jobs[self.blocks.plane_of(block) as usize] += 1;
             let state = self.blocks.block(block);
             assert_eq!(state.state, BlockState::Collected, "block {block} has a job");
-            let own = |tr: &Transaction| tr.source == Source::Gc && tr.tag == id;
+            let own = |tr: &Transaction| tr.source == Source::Gc && tr.job() == id;
             let own: Vec<Op> =
                 transactions.iter().filter(|(_, tr)| own(tr)).map(|(_, tr)| tr.op).collect();
             let erases = own.iter().filter(|&&op| op == Op::Erase).count();
@@ -258,7 +259,7 @@ impl Ftl {
     /// Blocks of a chip whose erase has not been sent yet.
     pub(in crate::ftl) fn unerased_of(
         &self,
-        transactions: &Slab<Transaction>,
+        transactions: &Slab<TransactionId, Transaction>,
         is_of_chip: impl Fn(u32) -> bool,
     ) -> usize {
         let erases = |at: Place| {

@@ -1,6 +1,7 @@
 //! The roles of blocks under hybrid mapping, checked with `--check`.
 
 use flashlane_engine::NONE;
+use flashlane_units::FlowId;
 
 use super::{Merge, Spot};
 use crate::ftl::{Ftl, Layer};
@@ -17,7 +18,7 @@ impl Ftl {
             );
         };
         for plane in 0..self.blocks.planes.len() as u32 {
-            for flow in 0..hybrid.striping.len() as u16 {
+            for flow in (0..hybrid.striping.len()).map(FlowId::at) {
                 let partition = hybrid.partition(plane, flow);
                 assert!(partition.log.len() <= hybrid.log_blocks, "log blocks are counted");
                 partition.log.iter().for_each(|&block| take(block));

@@ -1,6 +1,7 @@
 //! Merges: log blocks become data blocks, page by page.
 
 use flashlane_engine::NONE;
+use flashlane_units::{FlowId, TransactionId};
 
 use super::{Sequential, Spot};
 use crate::context::Moment;
@@ -21,7 +22,7 @@ enum Kind {
 /// A merge under way on a plane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Merge {
-    flow: u16,
+    flow: FlowId,
     kind: Kind,
     /// The logical block being gathered, or `NONE` before the first one.
     logical: u32,
@@ -35,18 +36,18 @@ pub(crate) struct Merge {
 
 impl Merge {
     /// Frees a random log block.
-    pub(super) fn full(flow: u16, victim: u32) -> Self {
+    pub(super) fn full(flow: FlowId, victim: u32) -> Self {
         let kind = Kind::Full { victim };
         Self { flow, kind, logical: NONE, target: NONE, next: 0, busy: false }
     }
 
     /// Completes a sequential log block that holds the pages below `next`.
-    pub(super) fn partial(flow: u16, block: u32, logical: u32, next: u32) -> Self {
+    pub(super) fn partial(flow: FlowId, block: u32, logical: u32, next: u32) -> Self {
         Self { flow, kind: Kind::Partial, logical, target: block, next, busy: false }
     }
 
     /// True while it gathers the logical block of the flow in a new data block.
-    pub(super) fn gathers(&self, flow: u16, logical: u32) -> bool {
+    pub(super) fn gathers(&self, flow: FlowId, logical: u32) -> bool {
         self.kind != Kind::Partial && self.flow == flow && self.logical == logical
     }
 
@@ -90,7 +91,7 @@ impl Ftl {
     }
 
     /// The logical block of the first valid page of a log block.
-    fn logical_block_in(&self, flow: u16, block: u32) -> Option<u32> {
+    fn logical_block_in(&self, flow: FlowId, block: u32) -> Option<u32> {
         let hybrid = self.hybrid();
         let first = self.blocks.first_page(block);
         (first..first + hybrid.pages_per_block)
@@ -148,7 +149,7 @@ impl Ftl {
     }
 
     /// The page to copy is in the controller, unless the host wrote it again meanwhile.
-    pub(crate) fn merge_read_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn merge_read_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         let now = ctx.now;
         let tr = ctx.transactions[id];
         let plane = tr.plane;
@@ -170,7 +171,7 @@ impl Ftl {
     }
 
     /// The page has another place now: look again.
-    pub(crate) fn merge_read_cancelled(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn merge_read_cancelled(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         self.release_block(ctx, id);
         let plane = ctx.transactions[id].plane;
         ctx.transactions.remove(id);

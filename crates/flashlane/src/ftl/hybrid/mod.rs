@@ -22,6 +22,7 @@ mod merge;
 use std::collections::VecDeque;
 
 use flashlane_engine::NONE;
+use flashlane_units::FlowId;
 
 use super::blocks::{Blocks, Stream};
 use super::{Ftl, Layer};
@@ -99,7 +100,7 @@ impl Hybrid {
     pub(crate) fn new<'a>(
         log_blocks: u32,
         layout: &Layout,
-        order: impl Fn(u16) -> &'a [u32],
+        order: impl Fn(FlowId) -> &'a [u32],
     ) -> Self {
         let geometry = layout.geometry;
         let planes = geometry.planes() as usize;
@@ -107,7 +108,7 @@ impl Hybrid {
         let mut partitions = vec![Partition::default(); planes * flows];
         let mut striping = Vec::new();
         for (flow, space) in layout.flows.iter().enumerate() {
-            let order = order(flow as u16);
+            let order = order(FlowId::at(flow));
             let mut position = vec![NONE; planes];
             for (index, &plane) in order.iter().enumerate() {
                 position[plane as usize] = index as u32;
@@ -137,30 +138,30 @@ impl Hybrid {
         [self.full_merges, self.partial_merges, self.switch_merges]
     }
 
-    fn partition(&self, plane: u32, flow: u16) -> &Partition {
-        &self.partitions[plane as usize * self.striping.len() + flow as usize]
+    fn partition(&self, plane: u32, flow: FlowId) -> &Partition {
+        &self.partitions[plane as usize * self.striping.len() + flow.index()]
     }
 
-    fn partition_mut(&mut self, plane: u32, flow: u16) -> &mut Partition {
-        &mut self.partitions[plane as usize * self.striping.len() + flow as usize]
+    fn partition_mut(&mut self, plane: u32, flow: FlowId) -> &mut Partition {
+        &mut self.partitions[plane as usize * self.striping.len() + flow.index()]
     }
 
     /// Where a logical page belongs on its plane.
-    fn spot(&self, flow: u16, lpa: u32) -> Spot {
-        let Striping { first_lpa, period, .. } = self.striping[flow as usize];
+    fn spot(&self, flow: FlowId, lpa: u32) -> Spot {
+        let Striping { first_lpa, period, .. } = self.striping[flow.index()];
         let local = (lpa - first_lpa) / period;
         Spot { logical: local / self.pages_per_block, offset: local % self.pages_per_block }
     }
 
     /// The logical page of a place on a plane.
-    fn lpa(&self, plane: u32, flow: u16, spot: Spot) -> u32 {
-        let Striping { first_lpa, period, position } = &self.striping[flow as usize];
+    fn lpa(&self, plane: u32, flow: FlowId, spot: Spot) -> u32 {
+        let Striping { first_lpa, period, position } = &self.striping[flow.index()];
         let local = spot.logical * self.pages_per_block + spot.offset;
         first_lpa + local * period + position[plane as usize]
     }
 
     /// Where the page of a write goes, or what must be merged first.
-    fn place(&mut self, plane: u32, flow: u16, lpa: u32, blocks: &mut Blocks) -> Place {
+    fn place(&mut self, plane: u32, flow: FlowId, lpa: u32, blocks: &mut Blocks) -> Place {
         let spot = self.spot(flow, lpa);
         let merge = self.merges[plane as usize];
         let (merging, log_blocks) = (merge.is_some(), self.log_blocks);
@@ -216,7 +217,7 @@ impl Hybrid {
     pub(crate) fn data_place(
         &mut self,
         plane: u32,
-        flow: u16,
+        flow: FlowId,
         lpa: u32,
         blocks: &mut Blocks,
     ) -> u32 {
@@ -235,7 +236,12 @@ impl Hybrid {
 
     /// Preconditioning: the next page of the random log blocks; `None` when only one is left to
     /// fill.
-    pub(crate) fn log_place(&mut self, plane: u32, flow: u16, blocks: &mut Blocks) -> Option<u32> {
+    pub(crate) fn log_place(
+        &mut self,
+        plane: u32,
+        flow: FlowId,
+        blocks: &mut Blocks,
+    ) -> Option<u32> {
         let (log_blocks, pages_per_block) = (self.log_blocks, self.pages_per_block);
         let partition = self.partition_mut(plane, flow);
         let open = match partition.log.back() {
@@ -280,7 +286,7 @@ impl Ftl {
     }
 
     /// Gives a host write its page in a log block. `None`: it waits for a merge or an erase.
-    pub(crate) fn place_in_log(&mut self, plane: u32, flow: u16, lpa: u32) -> Option<u32> {
+    pub(crate) fn place_in_log(&mut self, plane: u32, flow: FlowId, lpa: u32) -> Option<u32> {
         let Layer::Hybrid(hybrid) = &mut self.layer else { unreachable!("mapping is hybrid") };
         match hybrid.place(plane, flow, lpa, &mut self.blocks) {
             Place::At(ppa) => Some(ppa),
@@ -294,7 +300,7 @@ impl Ftl {
     }
 
     /// A write has its page: a full sequential log block becomes the data block.
-    pub(crate) fn placed_in_log(&mut self, ctx: &mut Moment<'_>, plane: u32, flow: u16) {
+    pub(crate) fn placed_in_log(&mut self, ctx: &mut Moment<'_>, plane: u32, flow: FlowId) {
         let hybrid = self.hybrid_mut();
         let pages_per_block = hybrid.pages_per_block;
         let partition = hybrid.partition_mut(plane, flow);

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use flashlane_engine::{DenseMap, NONE, prefetch};
+use flashlane_units::FlowId;
 
 /// The epoch of entries that did not change.
 const NEVER: u32 = 0;
@@ -19,7 +20,7 @@ struct Entry {
     older: u32,
     /// The epoch of the translation page in which it changed last, or [`NEVER`].
     changed: u32,
-    flow: u16,
+    flow: FlowId,
     /// Its translation page is being read: the place is taken, the entry not known.
     awaited: bool,
 }
@@ -29,7 +30,7 @@ struct Entry {
 pub(crate) struct Evicted {
     pub(crate) lpa: u32,
     pub(crate) page: u32,
-    pub(crate) flow: u16,
+    pub(crate) flow: FlowId,
     pub(crate) dirty: bool,
 }
 
@@ -123,7 +124,7 @@ impl Cmt {
     }
 
     /// Takes the place of an entry whose translation page is being read; there must be room.
-    pub(super) fn reserve(&mut self, lpa: u32, page: u32, flow: u16) {
+    pub(super) fn reserve(&mut self, lpa: u32, page: u32, flow: FlowId) {
         self.insert(lpa, page, flow, false);
         self.entries[self.newest as usize].awaited = true;
     }
@@ -147,7 +148,7 @@ impl Cmt {
     }
 
     /// Adds an entry; there must be room and it must be new.
-    pub(super) fn insert(&mut self, lpa: u32, page: u32, flow: u16, dirty: bool) {
+    pub(super) fn insert(&mut self, lpa: u32, page: u32, flow: FlowId, dirty: bool) {
         assert!(self.has_room(), "an entry is added where there is room");
         let entry =
             Entry { lpa, page, newer: NONE, older: NONE, changed: NEVER, flow, awaited: false };
@@ -217,7 +218,7 @@ impl Cmt {
     }
 
     /// Checks links and counts; in the part of one flow, that all entries are its.
-    pub(super) fn audit(&self, owner: Option<u16>) {
+    pub(super) fn audit(&self, owner: Option<FlowId>) {
         let (mut at, mut count) = (self.newest, 0);
         while at != NONE {
             let entry = &self.entries[at as usize];
@@ -240,7 +241,7 @@ mod tests {
     fn least_recently_used_goes_first() {
         let mut cmt = Cmt::new(3, 0..1);
         for lpa in 0..3 {
-            cmt.insert(lpa, 0, 0, false);
+            cmt.insert(lpa, 0, FlowId::new(0), false);
         }
         assert!(!cmt.has_room());
         assert!(cmt.touch(0));
@@ -253,8 +254,8 @@ mod tests {
     #[test]
     fn awaited_entries_keep_their_place() {
         let mut cmt = Cmt::new(2, 0..1);
-        cmt.reserve(7, 0, 0);
-        cmt.insert(8, 0, 0, false);
+        cmt.reserve(7, 0, FlowId::new(0));
+        cmt.insert(8, 0, FlowId::new(0), false);
         assert!(!cmt.touch(7) && cmt.contains(7), "its page is still being read");
         assert!(cmt.evict().is_some());
         assert!(!cmt.contains(8), "the older one is awaited");
@@ -267,7 +268,7 @@ mod tests {
     fn entries_change_until_their_page_is_written_back() {
         let mut cmt = Cmt::new(4, 10..12);
         for lpa in 0..4 {
-            cmt.insert(lpa, 10 + lpa / 3, 0, lpa != 1);
+            cmt.insert(lpa, 10 + lpa / 3, FlowId::new(0), lpa != 1);
         }
         let changed = |cmt: &Cmt| [0, 1, 2, 3].map(|lpa| cmt.changed(lpa));
         assert_eq!(changed(&cmt), [true, false, true, true].map(Some));
@@ -282,7 +283,7 @@ mod tests {
         cmt.audit(None);
         let left: Vec<_> = std::iter::from_fn(|| cmt.evict()).map(|e| (e.lpa, e.dirty)).collect();
         assert_eq!(left, [(0, false), (1, false), (2, true), (3, true)]);
-        cmt.reserve(7, 10, 0);
+        cmt.reserve(7, 10, FlowId::new(0));
         assert_eq!((cmt.changed(7), cmt.changed(8)), (None, None), "awaited, and not there");
     }
 
@@ -290,10 +291,10 @@ mod tests {
     fn a_write_back_cleans_its_whole_page() {
         let mut cmt = Cmt::new(4, 0..2);
         for lpa in 0..4 {
-            cmt.insert(lpa, lpa / 2, 1, true);
+            cmt.insert(lpa, lpa / 2, FlowId::new(1), true);
         }
         let first = cmt.evict().unwrap();
-        assert_eq!(first, Evicted { lpa: 0, page: 0, flow: 1, dirty: true });
+        assert_eq!(first, Evicted { lpa: 0, page: 0, flow: FlowId::new(1), dirty: true });
         cmt.clean_page(0);
         assert!(!cmt.evict().unwrap().dirty, "cleaned together with the first");
         assert!(cmt.evict().unwrap().dirty, "another page");

@@ -18,7 +18,7 @@ use crate::layout::Layout;
 use crate::transaction::{Op, Place, Source, Transaction};
 use cmt::Cmt;
 pub(crate) use cmt::Evicted;
-use flashlane_units::Sharing;
+use flashlane_units::{FlowId, Sharing, TransactionId};
 
 /// Sizes of entries, which follow from the geometry. Source: the released MQSim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +53,12 @@ struct Rules {
 /// What waits for a translation page, in the order in which it came.
 #[derive(Clone, Debug, Default)]
 struct Waiting {
-    reads: Vec<u32>,
-    writes: Vec<u32>,
+    reads: Vec<TransactionId>,
+    writes: Vec<TransactionId>,
 }
 
 impl Waiting {
-    fn push(&mut self, id: u32, op: Op) {
+    fn push(&mut self, id: TransactionId, op: Op) {
         let list = if op == Op::Read { &mut self.reads } else { &mut self.writes };
         list.push(id);
     }
@@ -133,45 +133,45 @@ impl MappingTable {
 
     /// Translation page of a logical page.
     #[inline]
-    pub(crate) fn page_of(&self, flow: u16, lpa: u32) -> u32 {
-        let (first_page, first_lpa) = self.flows[flow as usize];
+    pub(crate) fn page_of(&self, flow: FlowId, lpa: u32) -> u32 {
+        let (first_page, first_lpa) = self.flows[flow.index()];
         first_page + self.per_page.divide(lpa - first_lpa as u32)
     }
 
     /// Translation pages of a flow.
-    pub(crate) fn pages_of(&self, flow: u16, layout: &Layout) -> std::ops::Range<u32> {
-        let first = self.flows[flow as usize].0;
+    pub(crate) fn pages_of(&self, flow: FlowId, layout: &Layout) -> std::ops::Range<u32> {
+        let first = self.flows[flow.index()].0;
         let count =
-            layout.flows[flow as usize].pages.div_ceil(u64::from(self.per_page.get())) as u32;
+            layout.flows[flow.index()].pages.div_ceil(u64::from(self.per_page.get())) as u32;
         first..first + count
     }
 
     /// The same without a last one that is not whole.
-    pub(crate) fn whole_pages_of(&self, flow: u16, layout: &Layout) -> std::ops::Range<u32> {
-        let first = self.flows[flow as usize].0;
-        first..first + (layout.flows[flow as usize].pages / u64::from(self.per_page.get())) as u32
+    pub(crate) fn whole_pages_of(&self, flow: FlowId, layout: &Layout) -> std::ops::Range<u32> {
+        let first = self.flows[flow.index()].0;
+        first..first + (layout.flows[flow.index()].pages / u64::from(self.per_page.get())) as u32
     }
 
     /// Number of a translation page among those of its flow.
-    pub(crate) fn index_in_flow(&self, flow: u16, page: u32) -> u32 {
-        page - self.flows[flow as usize].0
+    pub(crate) fn index_in_flow(&self, flow: FlowId, page: u32) -> u32 {
+        page - self.flows[flow.index()].0
     }
 
     /// The part of the cache that a flow uses.
     #[inline]
-    fn cmt(&mut self, flow: u16) -> &mut Cmt {
+    fn cmt(&mut self, flow: FlowId) -> &mut Cmt {
         let at = self.cmt_at(flow);
         &mut self.cmts[at]
     }
 
     #[inline]
-    fn cmt_at(&self, flow: u16) -> usize {
-        if self.cmts.len() == 1 { 0 } else { flow as usize }
+    fn cmt_at(&self, flow: FlowId) -> usize {
+        if self.cmts.len() == 1 { 0 } else { flow.index() }
     }
 
     /// Asks for what the cache knows of a logical page, which is needed soon.
     #[inline]
-    pub(crate) fn prefetch(&self, flow: u16, lpa: u32) {
+    pub(crate) fn prefetch(&self, flow: FlowId, lpa: u32) {
         let page = self.page_of(flow, lpa);
         self.cmts[self.cmt_at(flow)].prefetch(lpa, page);
         prefetch(&self.directory, page as usize);
@@ -190,7 +190,7 @@ impl MappingTable {
 
     /// A look-up, or change, of an entry that takes no time. Gives what left the cache for it, if
     /// that was changed: its translation page goes to flash.
-    pub(crate) fn recall(&mut self, flow: u16, lpa: u32, changed: bool) -> Option<Evicted> {
+    pub(crate) fn recall(&mut self, flow: FlowId, lpa: u32, changed: bool) -> Option<Evicted> {
         let page = self.page_of(flow, lpa);
         let cmt = self.cmt(flow);
         if cmt.settle(lpa, changed) {
@@ -208,7 +208,7 @@ impl MappingTable {
     }
 
     /// True if the entry of a page is in the cache.
-    pub(crate) fn knows(&mut self, flow: u16, lpa: u32) -> bool {
+    pub(crate) fn knows(&mut self, flow: FlowId, lpa: u32) -> bool {
         self.cmt(flow).contains(lpa)
     }
 
@@ -238,7 +238,7 @@ impl MappingTable {
     }
 
     /// Starts the lists of a translation page being read.
-    fn start_waiting(&mut self, page: u32, id: u32, op: Op) {
+    fn start_waiting(&mut self, page: u32, id: TransactionId, op: Op) {
         let at = self.free_lists.pop().unwrap_or_else(|| {
             self.waiting.push(Waiting::default());
             self.waiting.len() as u32 - 1
@@ -262,7 +262,7 @@ impl Ftl {
 
     /// Looks up the mapping of a transaction's logical page; the transaction goes on now or when
     /// its translation page has arrived.
-    pub(crate) fn translate(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn translate(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         if matches!(self.layer, Layer::InPlace) {
             self.find_in_place(ctx, id);
             self.ready(id);
@@ -275,7 +275,7 @@ impl Ftl {
     }
 
     /// Translation is known: the transaction goes on.
-    fn translated(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    fn translated(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         match ctx.transactions[id].op {
             Op::Read => self.resolve_read(ctx, id),
             _ => self.resolve_write(ctx, id),
@@ -284,18 +284,23 @@ impl Ftl {
 
     /// True if the mapping is at hand; else the transaction goes on by itself.
     #[inline(always)]
-    pub(super) fn knows_mapping(&mut self, ctx: &mut Moment<'_>, id: u32, flow: u16) -> bool {
+    pub(super) fn knows_mapping(
+        &mut self,
+        ctx: &mut Moment<'_>,
+        id: TransactionId,
+        flow: FlowId,
+    ) -> bool {
         if self.mapping.is_some() {
             return self.look_up_entry(ctx, id);
         }
-        self.flows[flow as usize].cmt_hits += 1;
+        self.flows[flow.index()].cmt_hits += 1;
         true
     }
 
     /// The same where entries are cached.
-    fn look_up_entry(&mut self, ctx: &mut Moment<'_>, id: u32) -> bool {
+    fn look_up_entry(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         let Transaction { flow, lpa, op, .. } = ctx.transactions[id];
-        let pages = &mut self.flows[flow as usize];
+        let pages = &mut self.flows[flow.index()];
         let table = self.mapping.as_mut().expect(PRESENT);
         if table.cmt(flow).touch(lpa) {
             pages.cmt_hits += 1;
@@ -319,13 +324,13 @@ impl Ftl {
             self.reserve_entry(ctx, flow, lpa, page);
         }
         if reading.is_none() {
-            self.read_translation_page(ctx, flow, page, NONE);
+            self.read_translation_page(ctx, flow, page, TransactionId::NONE);
         }
         false
     }
 
     /// Takes a place in the cache for an entry whose translation page is being read.
-    fn reserve_entry(&mut self, ctx: &mut Moment<'_>, flow: u16, lpa: u32, page: u32) {
+    fn reserve_entry(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: u32, page: u32) {
         let table = self.table_mut();
         if !table.cmt(flow).contains(lpa) && self.make_room(ctx, flow) {
             let table = self.table_mut();
@@ -337,10 +342,10 @@ impl Ftl {
     fn read_translation_page(
         &mut self,
         ctx: &mut Moment<'_>,
-        flow: u16,
+        flow: FlowId,
         page: u32,
-        dependent: u32,
-    ) -> u32 {
+        dependent: TransactionId,
+    ) -> TransactionId {
         let id = self.new_transaction(ctx, Source::Mapping, Op::Read, flow, page);
         let table = self.table();
         let ppa = table.on_flash(page);
@@ -351,19 +356,19 @@ impl Ftl {
         tr.plane = plane;
         tr.set_mask(mask);
         tr.dependent = dependent;
-        tr.merging = dependent != NONE;
+        tr.merging = dependent != TransactionId::NONE;
         self.read_physical(ctx, id);
         id
     }
 
     /// A translation page is in the controller.
-    pub(crate) fn mapping_read_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn mapping_read_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         self.release_block(ctx, id);
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
         if tr.merging {
             self.tell(Seen::TranslationRead { transaction: id });
-            if tr.dependent != NONE {
+            if tr.dependent != TransactionId::NONE {
                 self.place_write(ctx, tr.dependent);
             }
             return;
@@ -386,7 +391,14 @@ impl Ftl {
     }
 
     /// Puts an entry into the cache; evicts the least recently used one if it is full.
-    fn cache_entry(&mut self, ctx: &mut Moment<'_>, flow: u16, lpa: u32, page: u32, dirty: bool) {
+    fn cache_entry(
+        &mut self,
+        ctx: &mut Moment<'_>,
+        flow: FlowId,
+        lpa: u32,
+        page: u32,
+        dirty: bool,
+    ) {
         let table = self.table_mut();
         if table.cmt(flow).settle(lpa, dirty) {
             return;
@@ -402,7 +414,7 @@ impl Ftl {
     }
 
     /// Evicts an entry of a full cache; false if every place is awaited.
-    fn make_room(&mut self, ctx: &mut Moment<'_>, flow: u16) -> bool {
+    fn make_room(&mut self, ctx: &mut Moment<'_>, flow: FlowId) -> bool {
         let table = self.table_mut();
         let cmt = table.cmt(flow);
         if cmt.has_room() {
@@ -417,7 +429,7 @@ impl Ftl {
     }
 
     /// The mapping of a page changed: its entry is marked, or enters the cache marked.
-    pub(crate) fn mapping_changed(&mut self, ctx: &mut Moment<'_>, flow: u16, lpa: u32) {
+    pub(crate) fn mapping_changed(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: u32) {
         let Some(table) = &self.mapping else { return };
         let page = table.page_of(flow, lpa);
         self.cache_entry(ctx, flow, lpa, page, true);
@@ -435,7 +447,7 @@ impl Ftl {
             }
         }
         let parts = table.cmts.len();
-        for (flow, cmt) in (0..).zip(&table.cmts) {
+        for (flow, cmt) in (0..).map(FlowId::new).zip(&table.cmts) {
             cmt.audit((parts > 1).then_some(flow));
         }
     }

@@ -1,6 +1,7 @@
 //! Changed entries on their way to flash: one write-back takes all of a translation page along.
 
 use flashlane_engine::NONE;
+use flashlane_units::{FlowId, TransactionId};
 
 use super::MappingTable;
 use crate::context::Moment;
@@ -13,12 +14,12 @@ impl MappingTable {
     /// pages of the changed ones are added to `changed`.
     fn clean_sectors(
         &mut self,
-        flow: u16,
+        flow: FlowId,
         page: u32,
         sectors_per_page: u32,
         changed: &mut Vec<u32>,
     ) -> u64 {
-        let (first_page, first_lpa) = self.flows[flow as usize];
+        let (first_page, first_lpa) = self.flows[flow.index()];
         let per_page = u64::from(self.per_page.get());
         let first = first_lpa + u64::from(page - first_page) * per_page;
         let cmt = self.cmt(flow);
@@ -37,7 +38,7 @@ impl MappingTable {
 
 impl Ftl {
     /// Writes a translation page back, with all of its changed entries.
-    pub(super) fn write_back_page(&mut self, ctx: &mut Moment<'_>, flow: u16, page: u32) {
+    pub(super) fn write_back_page(&mut self, ctx: &mut Moment<'_>, flow: FlowId, page: u32) {
         let table = self.table_mut();
         if table.rules.unprogrammed {
             self.forget_write_back(ctx, flow, page);
@@ -83,11 +84,11 @@ impl Ftl {
     }
 
     /// A translation page is on flash.
-    pub(crate) fn mapping_program_done(&mut self, ctx: &mut Moment<'_>, id: u32) {
+    pub(crate) fn mapping_program_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         self.programmed(ctx, id);
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
-        self.flows[tr.flow as usize].other_programs += 1;
+        self.flows[tr.flow.index()].other_programs += 1;
         let table = self.table_mut();
         let departing = table.departing.get(tr.lpa).expect("the page was being written back");
         if departing == 2 {
@@ -99,7 +100,7 @@ impl Ftl {
 
     /// The write-back of the released MQSim: the old page is read, the new one is never programmed.
     /// Here it counts as programmed in no time, so that no block is lost.
-    fn forget_write_back(&mut self, ctx: &mut Moment<'_>, flow: u16, page: u32) {
+    fn forget_write_back(&mut self, ctx: &mut Moment<'_>, flow: FlowId, page: u32) {
         let sector_count = self.pages.full_mask().count_ones();
         let table = self.table_mut();
         table.writebacks += 1;
@@ -114,7 +115,7 @@ impl Ftl {
         // Not the start of a write-back, and never its end.
         table.departing.insert(page, 0);
         if table.on_flash(page) != NONE {
-            let read = self.read_translation_page(ctx, flow, page, NONE);
+            let read = self.read_translation_page(ctx, flow, page, TransactionId::NONE);
             ctx.transactions[read].merging = true;
             ctx.transactions[read].set_mask(sectors);
         }

@@ -211,7 +211,7 @@ impl Untimed {
         }
         self.move_pages(&mut job, count);
         job.programs += count;
-        self.work[flow as usize].gc_programs += u64::from(count);
+        self.work[flow.index()].gc_programs += u64::from(count);
         self.jobs[die as usize][at] = job;
     }
 

@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use flashlane_engine::{NONE, Time};
+use flashlane_units::FlowId;
 
 use super::Ftl;
 use super::blocks::Stream;
@@ -29,7 +30,7 @@ use collection::Job;
 /// One page of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostPage {
-    pub(crate) flow: u16,
+    pub(crate) flow: FlowId,
     pub(crate) lpa: u32,
     /// Sectors of the page.
     pub(crate) mask: u64,
@@ -111,9 +112,9 @@ pub(crate) struct Untimed {
     /// By pool of the cache.
     under_way: Vec<WriteBacks>,
     /// Pages on their way out of the cache.
-    leaving: Vec<(u16, u32, u64)>,
+    leaving: Vec<(FlowId, u32, u64)>,
     /// Translation pages to write back, by flow and page.
-    write_backs: VecDeque<(u16, u32)>,
+    write_backs: VecDeque<(FlowId, u32)>,
     /// Writes go to the plane with the fewest programs.
     balances: bool,
 }
@@ -218,14 +219,14 @@ impl Untimed {
         }
         let known = self.look_up(flow, lpa, at);
         let done = if on_flash & mask != 0 {
-            self.work[flow as usize].host_reads += 1;
+            self.work[flow.index()].host_reads += 1;
             self.read_page(ppa, known)
         } else if self.ftl.unwritten_reads_flash {
-            self.work[flow as usize].host_reads += 1;
+            self.work[flow.index()].host_reads += 1;
             let (plane, _) = self.ftl.allocator.home(flow, lpa);
             self.read_plane(plane, known)
         } else {
-            self.work[flow as usize].zero_fill_reads += 1;
+            self.work[flow.index()].zero_fill_reads += 1;
             known + ANSWER
         };
         self.settle(at)?;
@@ -252,14 +253,14 @@ impl Untimed {
     }
 
     /// Everything that a flow wrote goes to flash.
-    pub(crate) fn flush(&mut self, flow: u16, at: u64) -> Result<u64, Error> {
+    pub(crate) fn flush(&mut self, flow: FlowId, at: u64) -> Result<u64, Error> {
         self.through_cache(at, |cache, leaving| {
             cache.recall_flush(flow, |flow, lpa, mask| leaving.push((flow, lpa, mask)));
         })
     }
 
-    fn count_cache(&mut self, flow: u16, lpa: u32) {
-        let work = &mut self.work[flow as usize];
+    fn count_cache(&mut self, flow: FlowId, lpa: u32) {
+        let work = &mut self.work[flow.index()];
         if self.cache.has(flow, lpa) {
             work.cache_hits += 1;
         } else {
@@ -271,7 +272,7 @@ impl Untimed {
     fn through_cache(
         &mut self,
         at: u64,
-        act: impl FnOnce(&mut Cache, &mut Vec<(u16, u32, u64)>),
+        act: impl FnOnce(&mut Cache, &mut Vec<(FlowId, u32, u64)>),
     ) -> Result<u64, Error> {
         let mut leaving = std::mem::take(&mut self.leaving);
         act(&mut self.cache, &mut leaving);
@@ -290,7 +291,7 @@ impl Untimed {
 
     /// A host page goes to flash, past the cache.
     #[inline]
-    fn program(&mut self, flow: u16, lpa: u32, mask: u64, at: u64) -> Result<u64, Error> {
+    fn program(&mut self, flow: FlowId, lpa: u32, mask: u64, at: u64) -> Result<u64, Error> {
         let mut at = self.look_up(flow, lpa, at);
         let old = self.ftl.pages.ppa(lpa);
         let mut held = mask;
@@ -299,7 +300,7 @@ impl Untimed {
             held |= before;
             if before & !mask != 0 {
                 // The part of the page that the write does not bring is read first.
-                self.work[flow as usize].host_reads += 1;
+                self.work[flow.index()].host_reads += 1;
                 at = self.read_page(old, at);
             }
         }
@@ -314,7 +315,7 @@ impl Untimed {
         if held != self.ftl.pages.full_mask() || self.ftl.pages.any_partial() {
             self.ftl.pages.set_mask(lpa, held);
         }
-        self.work[flow as usize].host_programs += 1;
+        self.work[flow.index()].host_programs += 1;
         self.mapping_changed(flow, lpa);
         self.follow(plane, at);
         let die = self.dies.of(plane);
@@ -333,7 +334,7 @@ impl Untimed {
         &mut self,
         at: u64,
         stream: Stream,
-        flow: u16,
+        flow: FlowId,
         plane: impl Fn(&Ftl) -> u32,
     ) -> Result<(u32, u32), Error> {
         loop {

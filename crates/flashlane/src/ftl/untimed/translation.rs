@@ -1,6 +1,7 @@
 //! The cached mapping table without time: what leaves it changed is written back at once.
 
 use flashlane_engine::NONE;
+use flashlane_units::FlowId;
 
 use super::Untimed;
 use crate::error::Error;
@@ -10,21 +11,21 @@ use crate::ftl::mapping::Evicted;
 impl Untimed {
     /// Looks up the mapping of a page; when it is known.
     #[inline]
-    pub(super) fn look_up(&mut self, flow: u16, lpa: u32, at: u64) -> u64 {
+    pub(super) fn look_up(&mut self, flow: FlowId, lpa: u32, at: u64) -> u64 {
         if self.ftl.mapping.is_none() {
-            self.work[flow as usize].cmt_hits += 1;
+            self.work[flow.index()].cmt_hits += 1;
             return at;
         }
         self.look_up_cached(flow, lpa, at)
     }
 
-    fn look_up_cached(&mut self, flow: u16, lpa: u32, at: u64) -> u64 {
+    fn look_up_cached(&mut self, flow: FlowId, lpa: u32, at: u64) -> u64 {
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
         let hit = table.knows(flow, lpa);
         let ppa = table.on_flash(table.page_of(flow, lpa));
         let leaves = table.recall(flow, lpa, false);
         self.leaves_table(leaves);
-        let work = &mut self.work[flow as usize];
+        let work = &mut self.work[flow.index()];
         if hit {
             work.cmt_hits += 1;
             return at;
@@ -39,7 +40,7 @@ impl Untimed {
 
     /// The mapping of a page changed.
     #[inline]
-    pub(super) fn mapping_changed(&mut self, flow: u16, lpa: u32) {
+    pub(super) fn mapping_changed(&mut self, flow: FlowId, lpa: u32) {
         let Some(table) = &mut self.ftl.mapping else { return };
         let leaves = table.recall(flow, lpa, true);
         self.leaves_table(leaves);
@@ -64,14 +65,14 @@ impl Untimed {
         Ok(())
     }
 
-    fn write_back(&mut self, flow: u16, page: u32, mut at: u64) -> Result<(), Error> {
+    fn write_back(&mut self, flow: FlowId, page: u32, mut at: u64) -> Result<(), Error> {
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
         table.writebacks += 1;
         let index = table.index_in_flow(flow, page);
         let old = table.on_flash(page);
-        self.work[flow as usize].mapping_programs += 1;
+        self.work[flow.index()].mapping_programs += 1;
         if old != NONE {
-            self.work[flow as usize].mapping_reads += 1;
+            self.work[flow.index()].mapping_reads += 1;
             at = self.read_page(old, at);
         }
         let (plane, ppa) = self

@@ -21,6 +21,7 @@ mod windows;
 pub use config::{FewestReads, UpiConfig};
 
 use flashlane_engine::Time;
+use flashlane_units::FlowId;
 
 use super::deal::{by_chip, deal};
 use crate::flash::config::FlashConfig;
@@ -48,7 +49,7 @@ impl UpiConfig {
             })
             .collect();
         let sets = deal(geometry, &units, flows, &vec![1; flows.len()]);
-        for (flow, set) in (0..).zip(&sets) {
+        for (flow, set) in (0..).map(FlowId::new).zip(&sets) {
             set.iter().for_each(|&chip| owners[chip as usize] = Owner::Flow(flow));
         }
         owners
@@ -57,11 +58,11 @@ impl UpiConfig {
     /// The chips that hold each flow's data at the start: its set, and those that only serve reads.
     pub(super) fn starting_sets(&self, geometry: Geometry, flows: &[FlowSpace]) -> Vec<Vec<u32>> {
         let owners = self.owners(geometry, flows);
-        let of = |flow: u16| {
+        let of = |flow: FlowId| {
             let others = |owner: &Owner| !matches!(owner, Owner::Flow(other) if *other != flow);
             (0..).zip(&owners).filter(|(_, owner)| others(owner)).map(|(chip, _)| chip).collect()
         };
-        (0..flows.len() as u16).map(of).collect()
+        (0..flows.len()).map(FlowId::at).map(of).collect()
     }
 }
 
@@ -159,32 +160,32 @@ impl Upi {
 }
 
 impl MovingSets for Upi {
-    fn host_read(&mut self, flow: u16, block: u32, blocks: &Blocks, now: Time) {
+    fn host_read(&mut self, flow: FlowId, block: u32, blocks: &Blocks, now: Time) {
         self.tick(blocks, now);
         let chip = self.chip_of(blocks.plane_of(block));
-        self.counts.reads[usize::from(flow) * self.sets.chips() + chip] += 1.0;
-        let away = !self.sets.holds(usize::from(flow), chip);
-        self.summary.away_reads[usize::from(flow)] += u64::from(away);
+        self.counts.reads[flow.index() * self.sets.chips() + chip] += 1.0;
+        let away = !self.sets.holds(flow.index(), chip);
+        self.summary.away_reads[flow.index()] += u64::from(away);
         let reads = &mut self.block_reads[block as usize];
         *reads = reads.saturating_add(READ_UNIT as u32);
     }
 
-    fn host_write(&mut self, flow: u16, blocks: &Blocks, now: Time) {
+    fn host_write(&mut self, flow: FlowId, blocks: &Blocks, now: Time) {
         self.tick(blocks, now);
-        self.writes[usize::from(flow)] += 1;
+        self.writes[flow.index()] += 1;
     }
 
-    fn copied(&mut self, flow: u16, away: bool) {
-        self.copies[usize::from(flow)] += 1;
-        self.summary.relocated_pages[usize::from(flow)] += u64::from(away);
+    fn copied(&mut self, flow: FlowId, away: bool) {
+        self.copies[flow.index()] += 1;
+        self.summary.relocated_pages[flow.index()] += u64::from(away);
     }
 
     fn erased(&mut self, block: u32) {
         self.block_reads[block as usize] = 0;
     }
 
-    fn plane_of_write(&mut self, flow: u16, old: u32, blocks: &Blocks) -> u32 {
-        let at = usize::from(flow);
+    fn plane_of_write(&mut self, flow: FlowId, old: u32, blocks: &Blocks) -> u32 {
+        let at = flow.index();
         for spared in [true, false] {
             if let Some(plane) = self.inside(flow, old, blocks, spared) {
                 return plane;
@@ -204,24 +205,24 @@ impl MovingSets for Upi {
         panic!("sets that validation accepts have room for every page");
     }
 
-    fn plane_of_copy(&mut self, flow: u16, plane: u32, blocks: &Blocks) -> u32 {
+    fn plane_of_copy(&mut self, flow: FlowId, plane: u32, blocks: &Blocks) -> u32 {
         if self.may_write(flow, plane) {
             return plane;
         }
-        let mut rotation = std::mem::take(&mut self.copy_rotations[usize::from(flow)]);
+        let mut rotation = std::mem::take(&mut self.copy_rotations[flow.index()]);
         let found = rotation.next(blocks, |to| {
             blocks.has_room_in(to, flow, Stream::Relocated)
                 && self.may_take(to, false, blocks, true)
         });
-        self.copy_rotations[usize::from(flow)] = rotation;
+        self.copy_rotations[flow.index()] = rotation;
         found.unwrap_or_else(|| {
             self.summary.stranded_copies += 1;
             plane
         })
     }
 
-    fn may_write(&self, flow: u16, plane: u32) -> bool {
-        self.sets.holds(usize::from(flow), self.chip_of(plane))
+    fn may_write(&self, flow: FlowId, plane: u32) -> bool {
+        self.sets.holds(flow.index(), self.chip_of(plane))
     }
 
     fn victim(&self, plane: u32, blocks: &Blocks) -> Option<u32> {
@@ -252,7 +253,7 @@ impl MovingSets for Upi {
         self.sets.audit();
         for plane in 0..self.geometry.planes() {
             assert!(
-                blocks.within_limit(plane, 0, blocks.held(plane) > 0),
+                blocks.within_limit(plane, FlowId::new(0), blocks.held(plane) > 0),
                 "plane {plane} is too full"
             );
         }
@@ -264,8 +265,8 @@ impl MovingSets for Upi {
         }
     }
 
-    fn chips_of(&self, flow: u16) -> u32 {
-        self.sets.size(usize::from(flow)) as u32
+    fn chips_of(&self, flow: FlowId) -> u32 {
+        self.sets.size(flow.index()) as u32
     }
 
     fn summary(&self, blocks: &Blocks) -> IsolationSummary {
@@ -273,7 +274,7 @@ impl MovingSets for Upi {
         for plane in 0..self.geometry.planes() {
             for block in blocks.of_plane(plane).iter().filter(|block| block.stream.is_data()) {
                 let away = block.valid > 0 && !self.may_write(block.flow, plane);
-                away_pages[usize::from(block.flow)] += u64::from(block.valid) * u64::from(away);
+                away_pages[block.flow.index()] += u64::from(block.valid) * u64::from(away);
             }
         }
         let chips = |flow| self.sets.of(flow).map(|chip| chip as u32).collect();

@@ -2,6 +2,7 @@
 
 use super::{MovingSets, Upi};
 use crate::ftl::blocks::{Block, Blocks};
+use flashlane_units::FlowId;
 
 impl Upi {
     /// The flow has room on a chip of its set other than this one.
@@ -25,7 +26,7 @@ impl Upi {
         blocks: &Blocks,
         spared: bool,
     ) -> bool {
-        blocks.within_limit(plane, 0, replaces)
+        blocks.within_limit(plane, FlowId::new(0), replaces)
             && (!spared || blocks.held(plane) - u32::from(replaces) < self.fill)
     }
 
@@ -33,7 +34,7 @@ impl Upi {
     pub(super) fn may_leave(&self, block: &Block, plane: u32, blocks: &Blocks) -> bool {
         block.stream.is_data()
             && !self.may_write(block.flow, plane)
-            && self.keeps_room(usize::from(block.flow), usize::MAX, blocks)
+            && self.keeps_room(block.flow.index(), usize::MAX, blocks)
     }
 
     /// Gives a flow whose set has no room the emptiest chip of the largest set that has one to
@@ -74,17 +75,17 @@ impl Upi {
     /// one.
     pub(super) fn inside(
         &mut self,
-        flow: u16,
+        flow: FlowId,
         old: u32,
         blocks: &Blocks,
         spared: bool,
     ) -> Option<u32> {
-        let mut rotation = std::mem::take(&mut self.rotations[usize::from(flow)]);
+        let mut rotation = std::mem::take(&mut self.rotations[flow.index()]);
         let may = |plane: u32| self.may_take(plane, plane == old, blocks, spared);
         let found = rotation
             .next(blocks, |plane| blocks.has_room(plane, flow) && may(plane))
             .or_else(|| rotation.next(blocks, may));
-        self.rotations[usize::from(flow)] = rotation;
+        self.rotations[flow.index()] = rotation;
         found
     }
 }

@@ -1,10 +1,12 @@
 //! Which chips each flow writes to.
 
+use flashlane_units::FlowId;
+
 /// Who writes to a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// One flow.
-    Flow(u16),
+    Flow(FlowId),
     /// Every flow.
     Everyone,
     /// Nobody: it only serves reads of what lies there.
@@ -24,7 +26,9 @@ pub(super) struct Sets {
 impl Sets {
     pub(super) fn new(owners: Vec<Owner>, flows: usize) -> Self {
         let own = (0..flows)
-            .map(|flow| owners.iter().filter(|&&owner| owner == Owner::Flow(flow as u16)).count())
+            .map(|flow| {
+                owners.iter().filter(|&&owner| owner == Owner::Flow(FlowId::at(flow))).count()
+            })
             .collect();
         let shared = owners.iter().filter(|&&owner| owner == Owner::Everyone).count();
         Self { owners, own, shared }
@@ -47,13 +51,13 @@ impl Sets {
 
     /// The flow alone writes to the chip.
     pub(super) fn is_owner(&self, flow: usize, chip: usize) -> bool {
-        self.owners[chip] == Owner::Flow(flow as u16)
+        self.owners[chip] == Owner::Flow(FlowId::at(flow))
     }
 
     /// The flow that alone writes to the chip.
     pub(super) fn owner(&self, chip: usize) -> Option<usize> {
         match self.owners[chip] {
-            Owner::Flow(flow) => Some(usize::from(flow)),
+            Owner::Flow(flow) => Some(flow.index()),
             Owner::Everyone | Owner::Nobody => None,
         }
     }
@@ -73,7 +77,7 @@ impl Sets {
         let from = self.owner(chip).expect("only chips of one flow change hands");
         self.own[from] -= 1;
         self.own[to] += 1;
-        self.owners[chip] = Owner::Flow(to as u16);
+        self.owners[chip] = Owner::Flow(FlowId::at(to));
     }
 
     /// The chips that a flow writes to, in rising order.

@@ -1,6 +1,7 @@
 //! Equations 1 to 3 and the allocation step on cases worked by hand.
 
 use flashlane_engine::Rng;
+use flashlane_units::FlowId;
 
 use super::*;
 use crate::isolation::upi::sets::Owner;
@@ -19,7 +20,7 @@ fn counts(reads: &[&[f64]], programs: &[f64]) -> Counts {
 }
 
 fn sets(owners: &[u16], flows: usize) -> Sets {
-    Sets::new(owners.iter().map(|&flow| Owner::Flow(flow)).collect(), flows)
+    Sets::new(owners.iter().map(|&flow| Owner::Flow(FlowId::new(flow))).collect(), flows)
 }
 
 fn rules(settle: bool) -> StepRules {
@@ -37,7 +38,7 @@ fn equation_3_spreads_programs_over_the_set() {
     let on = |flow| [0, 1, 2].map(|chip| counts.programs_on(flow, chip, &sets));
     assert_eq!(on(0), [300.0, 300.0, 0.0]);
     assert_eq!(on(1), [0.0, 0.0, 90.0]);
-    let shared = Sets::new(vec![Owner::Flow(0), Owner::Everyone, Owner::Nobody], 1);
+    let shared = Sets::new(vec![Owner::Flow(FlowId::new(0)), Owner::Everyone, Owner::Nobody], 1);
     assert_eq!([0, 1, 2].map(|chip| counts.programs_on(0, chip, &shared)), [300.0, 300.0, 0.0]);
 }
 

@@ -4,7 +4,8 @@
 //! in which its critical path waited; when it is over they are looked up in the logs. Waits for
 //! places (see [`Places`]) are shared out in blocks of requests.
 
-use flashlane_engine::{Table, Use, place_of};
+use flashlane_engine::{Handle, Table, Use, place_of};
+use flashlane_units::{FlowId, RequestId, TransactionId};
 
 use crate::config::{DeviceConfig, InterfaceKind, MappingKind, Sharing, WorkloadConfig};
 use crate::transaction::{Source, Transaction};
@@ -175,38 +176,38 @@ impl Account {
     }
 
     /// The culprit where there is none.
-    pub(crate) fn device(&self) -> u16 {
+    pub(crate) fn device(&self) -> FlowId {
         self.logs.device
     }
 
     /// What is noted of a request.
-    pub(crate) fn request(&mut self, id: u32) -> &mut RequestWaits {
+    pub(crate) fn request(&mut self, id: RequestId) -> &mut RequestWaits {
         slot(&mut self.requests, id)
     }
 
     /// Whose work a transaction is, as far as blame goes.
-    pub(crate) fn culprit_of(&self, tr: &Transaction) -> u16 {
-        if tr.source == Source::Gc { self.credits.culprit(tr.tag, tr.flow) } else { tr.flow }
+    pub(crate) fn culprit_of(&self, tr: &Transaction) -> FlowId {
+        if tr.source == Source::Gc { self.credits.culprit(tr.job(), tr.flow) } else { tr.flow }
     }
 
     /// A flow pushed the entry of a page out of the cached mapping table.
-    pub(crate) fn evicted(&mut self, lpa: u32, flow: u16) {
+    pub(crate) fn evicted(&mut self, lpa: u32, flow: FlowId) {
         if let Some(evictors) = &mut self.evictors {
             let (word, shift) = (lpa / 4, lpa % 4 * 8);
             let others = evictors.get(word) & !(0xff << shift);
-            evictors.set(word, others | (u32::from(flow) + 1) << shift);
+            evictors.set(word, others | (u32::from(flow.get()) + 1) << shift);
         }
     }
 
     /// Whom a flow has to thank for a miss: who pushed the entry out, or nobody but itself.
-    pub(crate) fn evictor(&self, lpa: u32, flow: u16) -> u16 {
+    pub(crate) fn evictor(&self, lpa: u32, flow: FlowId) -> FlowId {
         let Some(evictors) = &self.evictors else { return flow };
         let known = evictors.get(lpa / 4) >> (lpa % 4 * 8) & 0xff;
-        known.checked_sub(1).map_or(flow, |flow| flow as u16)
+        known.checked_sub(1).map_or(flow, |flow| FlowId::new(flow as u16))
     }
 
     /// A transaction is over that ends the device work of a request, as far as it goes.
-    pub(crate) fn part_ends(&mut self, request: u32, id: u32) {
+    pub(crate) fn part_ends(&mut self, request: RequestId, id: TransactionId) {
         let record = slot(&mut self.transactions, id);
         std::mem::swap(&mut slot(&mut self.requests, request).charges, &mut record.charges);
         self.forget(id);
@@ -214,7 +215,13 @@ impl Account {
 
     /// A write-back of a flow is on flash: it took `life`, of which its flow is to blame for what
     /// was no wait. Its room in the pool is free.
-    pub(crate) fn write_back_ends(&mut self, id: u32, flow: u16, pool: usize, life: u64) {
+    pub(crate) fn write_back_ends(
+        &mut self,
+        id: TransactionId,
+        flow: FlowId,
+        pool: usize,
+        life: u64,
+    ) {
         let held = &mut self.rooms[pool].held;
         let mut waited = 0;
         for &(cell, ps) in &slot(&mut self.transactions, id).charges {
@@ -226,7 +233,7 @@ impl Account {
     }
 
     /// A request of a flow is over.
-    pub(crate) fn close(&mut self, id: u32, who: Who, parts: &Parts) {
+    pub(crate) fn close(&mut self, id: RequestId, who: Who, parts: &Parts) {
         let Who { flow, counted, queue, pool } = who;
         let record = std::mem::take(slot(&mut self.requests, id));
         let charges = &mut self.charges;
@@ -251,11 +258,11 @@ impl Account {
         host.add(cell(flow, Cause::HostQueue), parts.whole - waiting);
         if counted {
             let cells = self.matrix.len() / self.flows;
-            let row = &mut self.matrix[usize::from(flow) * cells..];
+            let row = &mut self.matrix[flow.index() * cells..];
             for &(cell, ps) in charges.list() {
                 row[cell as usize] += ps;
             }
-            let victim = &mut self.victims[flow as usize];
+            let victim = &mut self.victims[flow.index()];
             victim.requests += 1;
             victim.end_to_end += u128::from(parts.whole);
             victim.waiting += u128::from(waiting);
@@ -304,11 +311,11 @@ impl Account {
         let Self { flows, matrix, rooms, arbitration, link, firmware, fetch, host, .. } = self;
         let cells = matrix.len() / *flows;
         let one_queue = fetch.len() == 1;
-        let queue = |flow: u16| if one_queue { 0 } else { usize::from(flow) };
-        let mut inside: Vec<(u16, u32, u128)> = Vec::new();
-        let mut outside: Vec<(u16, u32, u128)> = Vec::new();
-        let mut charge = |flow: u16, cell: u32, counted: u128| {
-            matrix[usize::from(flow) * cells + cell as usize] += counted;
+        let queue = |flow: FlowId| if one_queue { 0 } else { flow.index() };
+        let mut inside: Vec<(FlowId, u32, u128)> = Vec::new();
+        let mut outside: Vec<(FlowId, u32, u128)> = Vec::new();
+        let mut charge = |flow: FlowId, cell: u32, counted: u128| {
+            matrix[flow.index() * cells + cell as usize] += counted;
         };
         let shared = rooms.iter_mut().map(|places| (places, Cause::CacheRoom));
         let shared = shared.chain([(link, Cause::Link), (firmware, Cause::Firmware)]);
@@ -346,7 +353,7 @@ impl Account {
     }
 
     /// When the memory of the data cache was asked for a request that is not over.
-    pub(crate) fn asked(&self, request: u32) -> u64 {
+    pub(crate) fn asked(&self, request: RequestId) -> u64 {
         let dram = self.requests.get(place_of(request)).and_then(|record| record.dram);
         dram.map_or(u64::MAX, |(asked, _)| asked)
     }
@@ -355,7 +362,7 @@ impl Account {
 /// Whose request it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Who {
-    pub(crate) flow: u16,
+    pub(crate) flow: FlowId,
     pub(crate) counted: bool,
     /// Its queue to the device, and its pool of the data cache.
     pub(crate) queue: usize,
@@ -363,7 +370,7 @@ pub(crate) struct Who {
 }
 
 /// The entry of a handle, made where there is none.
-pub(super) fn slot<T: Default>(list: &mut Vec<T>, id: u32) -> &mut T {
+pub(super) fn slot<H: Handle, T: Default>(list: &mut Vec<T>, id: H) -> &mut T {
     let at = place_of(id);
     if at >= list.len() {
         list.resize_with((at + 1).next_power_of_two(), T::default);
@@ -378,12 +385,12 @@ mod tests {
     #[test]
     fn looking_for_what_may_be_forgotten_costs_each_request_as_much_however_many_wait() {
         let parts = Parts { whole: 10, ..Parts::default() };
-        let who = Who { flow: 0, counted: true, queue: 0, pool: 0 };
+        let who = Who { flow: FlowId::new(0), counted: true, queue: 0, pool: 0 };
         for outstanding in [10, 10_000] {
             let mut account = Account::new(1, 1, 1, 1, 1, Credits::new(1, 1, 1, true));
             let (requests, mut looked_at) = (50 * BLOCK, 0);
             for _ in 0..requests {
-                account.close(0, who, &parts);
+                account.close(RequestId::new(0), who, &parts);
                 if account.block_is_full() {
                     account.end_block();
                     if account.trims(outstanding) {

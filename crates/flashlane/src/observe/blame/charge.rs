@@ -4,6 +4,7 @@ use super::log::{Cursor, Delay, Log, Part, Point, State};
 use super::sums::{Charge, Delayed, Sum, Tally, share_delay};
 use super::weights::Weights;
 use crate::cause::{CAUSES, Cause};
+use flashlane_units::FlowId;
 
 /// A span in which a piece of work waited. Unit of times: picoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -17,11 +18,11 @@ pub(crate) struct Wait {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Obstacle {
     /// A die. Where it and its channel have nothing to do, the wait is charged to this cause.
-    Die { die: u32, idle: Cause, culprit: u16 },
+    Die { die: u32, idle: Cause, culprit: FlowId },
     /// A channel.
     Channel { channel: u32 },
     /// Known at once.
-    Known { culprit: u16, cause: Cause },
+    Known { culprit: FlowId, cause: Cause },
 }
 
 /// Stands in sums for the cell that a wait is charged to while die and channel have nothing to do:
@@ -37,7 +38,7 @@ pub(crate) struct Logs {
     pub(crate) dram: Log,
     dies_per_channel: u32,
     /// The culprit where there is none.
-    pub(super) device: u16,
+    pub(super) device: FlowId,
     /// The charges of a long wait.
     tally: Tally,
 }
@@ -50,13 +51,13 @@ impl Logs {
             channels: vec![Log::default(); channels as usize],
             dram: Log::default(),
             dies_per_channel,
-            device: flows as u16,
+            device: FlowId::at(flows),
             tally: Tally::new((flows + 1) * CAUSES),
         }
     }
 
     /// Charges a wait of a flow to those who had what it waited for. The wait is over.
-    pub(super) fn charge(&mut self, victim: u16, wait: &Wait, charges: &mut Weights) {
+    pub(super) fn charge(&mut self, victim: FlowId, wait: &Wait, charges: &mut Weights) {
         let Wait { from, to, obstacle } = *wait;
         match obstacle {
             Obstacle::Known { culprit, cause } => charges.add(cell(culprit, cause), to - from),
@@ -179,7 +180,7 @@ fn sum_up_die(die: &mut Log, channel: &mut Log, now: u64) {
 /// A wait of a flow for a die.
 #[derive(Clone, Copy, Debug)]
 struct DieWait {
-    victim: u16,
+    victim: FlowId,
     asked: u64,
     /// What is charged while die and channel have nothing to do.
     idle: u32,
@@ -228,7 +229,8 @@ impl DieWait {
     /// would not.
     fn charge_sum(&self, sum: &Sum, charge: &mut impl FnMut(Charge)) -> bool {
         let all_own = |work: &Delayed| {
-            work.own.cell / CAUSES as u32 != u32::from(self.victim) || self.asked <= work.own_until
+            work.own.cell / CAUSES as u32 != u32::from(self.victim.get())
+                || self.asked <= work.own_until
         };
         if !sum.delayed.iter().all(|work| all_own(work) || self.asked >= work.others_from) {
             return false;
@@ -257,8 +259,8 @@ fn charge_own(own: Charge, delay: &Delay, asked: u64, charge: &mut impl FnMut(Ch
 }
 
 /// A culprit and a cause as one number.
-pub(super) fn cell(culprit: u16, cause: Cause) -> u32 {
-    u32::from(culprit) * CAUSES as u32 + cause as u32
+pub(super) fn cell(culprit: FlowId, cause: Cause) -> u32 {
+    u32::from(culprit.get()) * CAUSES as u32 + cause as u32
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Sums against a walk over all pieces, on random histories.
 
 use flashlane_engine::Rng;
+use flashlane_units::FlowId;
 
 use super::*;
 
@@ -8,7 +9,7 @@ const FLOWS: u64 = 4;
 const CAUSES_USED: [Cause; 3] = [Cause::Read, Cause::Program, Cause::Gc];
 
 /// What a wait is charged if every piece is looked at.
-fn charge_by_walk(logs: &Logs, victim: u16, wait: &Wait, charges: &mut Weights) {
+fn charge_by_walk(logs: &Logs, victim: FlowId, wait: &Wait, charges: &mut Weights) {
     let Wait { from, to, obstacle } = *wait;
     let asked = from;
     let walk_channel = |channel: u32, from: u64, to: u64, idle: u32, charges: &mut Weights| {
@@ -58,8 +59,8 @@ impl History {
         Self { logs: Logs::new(1, 2, FLOWS as usize), rng, now: 1, delay_max }
     }
 
-    fn flow(&mut self) -> u16 {
-        self.rng.below(FLOWS) as u16
+    fn flow(&mut self) -> FlowId {
+        FlowId::new(self.rng.below(FLOWS) as u16)
     }
 
     fn cause(&mut self) -> Cause {
@@ -98,15 +99,15 @@ impl History {
                 let (state, delay) = (self.state(), self.delay());
                 let die = self.rng.below(2) as usize;
                 self.logs.dies[die].push_delayed(now, flow, state, delay);
-                self.logs.dies[die].push(end, 0, State::Idle);
+                self.logs.dies[die].push(end, FlowId::new(0), State::Idle);
             }
             2 | 3 => {
                 self.logs.channels[0].push(now, flow, State::Busy(Cause::Bus));
-                self.logs.channels[0].push(end, 0, State::Idle);
+                self.logs.channels[0].push(end, FlowId::new(0), State::Idle);
             }
             _ => {
                 self.logs.dram.push(now, flow, State::Busy(Cause::Dram));
-                self.logs.dram.push(end, 0, State::Idle);
+                self.logs.dram.push(end, FlowId::new(0), State::Idle);
             }
         }
     }
@@ -123,7 +124,7 @@ impl History {
             _ => Obstacle::Die {
                 die: self.rng.below(2) as u32,
                 idle: Cause::Policy,
-                culprit: self.rng.below(FLOWS + 1) as u16,
+                culprit: FlowId::new(self.rng.below(FLOWS + 1) as u16),
             },
         };
         Wait { from, to, obstacle }
@@ -179,17 +180,18 @@ fn a_long_wait_takes_few_steps() {
         let (service, mut waits) = (100, 0);
         for piece in 0..4 * depth {
             let now = (piece + depth) * service;
-            let flow = (piece % 2) as u16;
+            let flow = FlowId::new((piece % 2) as u16);
             // Half of what a piece of work waits for is work of the other flow.
             let delay = Delay {
                 ps: depth * service / 2 + piece % 7 * service,
-                by: [(cell(1 - flow, Cause::Read), 1), (0, 0), (0, 0)],
+                by: [(cell(FlowId::new(1 - flow.get()), Cause::Read), 1), (0, 0), (0, 0)],
             };
             let log = &mut logs.dies[0];
             log.push_delayed(now, flow, State::Busy(Cause::Read), delay);
-            log.push(now + service / 2, 0, State::Idle);
+            log.push(now + service / 2, FlowId::new(0), State::Idle);
             if piece > depth {
-                let obstacle = Obstacle::Die { die: 0, idle: Cause::Policy, culprit: 2 };
+                let obstacle =
+                    Obstacle::Die { die: 0, idle: Cause::Policy, culprit: FlowId::new(2) };
                 let wait = Wait { from: now - depth * service, to: now, obstacle };
                 logs.charge(flow, &wait, &mut charges);
                 assert_eq!(charges.total(), u128::from(depth * service));

@@ -1,6 +1,7 @@
 //! Whom a collection is charged to: those whose writes use up the blocks.
 
 use flashlane_engine::place_of;
+use flashlane_units::{FlowId, JobId};
 
 /// Accounts of pages written, by plane and flow, and whose collection each job is.
 #[derive(Clone, Debug)]
@@ -9,7 +10,7 @@ pub(crate) struct Credits {
     /// Pages written less pages that collections freed.
     written: Vec<i64>,
     /// By job.
-    jobs: Vec<u16>,
+    jobs: Vec<FlowId>,
     pages_per_block: i64,
     /// There are jobs with numbers.
     by_page: bool,
@@ -29,26 +30,26 @@ impl Credits {
     }
 
     /// A flow wrote a page on a plane, of its data or of its mapping.
-    pub(crate) fn wrote(&mut self, plane: u32, flow: u16) {
-        self.written[plane as usize * self.flows + usize::from(flow)] += 1;
+    pub(crate) fn wrote(&mut self, plane: u32, flow: FlowId) {
+        self.written[plane as usize * self.flows + flow.index()] += 1;
     }
 
     /// A collection of a block of `owner` with so many valid pages starts on a plane.
-    pub(crate) fn job_starts(&mut self, plane: u32, job: u32, owner: u16, valid: u32) {
+    pub(crate) fn job_starts(&mut self, plane: u32, job: JobId, owner: FlowId, valid: u32) {
         let accounts = &mut self.written[plane as usize * self.flows..][..self.flows];
         let ahead = (0..self.flows).rev().max_by_key(|&flow| accounts[flow]).unwrap_or(0);
         // Before anybody wrote, blocks are collected that were full at the start.
-        let culprit = if accounts[ahead] > 0 { ahead as u16 } else { owner };
-        accounts[usize::from(culprit)] -= self.pages_per_block - i64::from(valid);
+        let culprit = if accounts[ahead] > 0 { FlowId::at(ahead) } else { owner };
+        accounts[culprit.index()] -= self.pages_per_block - i64::from(valid);
         let at = place_of(job);
         if at >= self.jobs.len() {
-            self.jobs.resize(at + 1, 0);
+            self.jobs.resize(at + 1, FlowId::new(0));
         }
         self.jobs[at] = culprit;
     }
 
     /// Whom the work of a job is charged to, on a page of `owner`.
-    pub(crate) fn culprit(&self, job: u32, owner: u16) -> u16 {
+    pub(crate) fn culprit(&self, job: JobId, owner: FlowId) -> FlowId {
         if self.by_page { self.jobs.get(place_of(job)).copied().unwrap_or(owner) } else { owner }
     }
 }
@@ -60,19 +61,23 @@ mod tests {
     #[test]
     fn collections_go_to_the_writers_in_proportion() {
         let mut credits = Credits::new(3, 2, 10, true);
-        credits.job_starts(0, 0, 2, 4);
-        assert_eq!(credits.culprit(0, 1), 2, "nobody wrote: the owner");
+        credits.job_starts(0, JobId::new(0), FlowId::new(2), 4);
+        assert_eq!(
+            credits.culprit(JobId::new(0), FlowId::new(1)),
+            FlowId::new(2),
+            "nobody wrote: the owner"
+        );
         let mut jobs = [0; 3];
         for turn in 0..600 {
             // Twice as many pages of flow 1 as of flow 0; blocks are flow 2's.
-            credits.wrote(1, u16::from(turn % 3 > 0));
+            credits.wrote(1, FlowId::new(u16::from(turn % 3 > 0)));
             if turn % 5 == 4 {
-                credits.job_starts(1, 7, 2, 5);
-                jobs[usize::from(credits.culprit(7, 2))] += 1;
+                credits.job_starts(1, JobId::new(7), FlowId::new(2), 5);
+                jobs[credits.culprit(JobId::new(7), FlowId::new(2)).index()] += 1;
             }
         }
         assert_eq!(jobs, [40, 80, 0]);
         let hybrid = Credits::new(3, 2, 10, false);
-        assert_eq!(hybrid.culprit(0, 1), 1);
+        assert_eq!(hybrid.culprit(JobId::new(0), FlowId::new(1)), FlowId::new(1));
     }
 }

@@ -1,5 +1,6 @@
 //! Who had a die or a channel when, as far back as somebody still waits.
 
+use flashlane_units::FlowId;
 use std::collections::VecDeque;
 
 use super::sums::{LEAF, Sum, Sums};
@@ -28,7 +29,7 @@ pub(crate) struct Delay {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Point {
     at: u64,
-    pub(crate) flow: u16,
+    pub(crate) flow: FlowId,
     pub(crate) state: State,
     pub(crate) delay: Delay,
 }
@@ -66,12 +67,12 @@ pub(crate) struct Log {
 
 impl Log {
     /// From `at` on the resource does this; what was planned for later is void.
-    pub(crate) fn push(&mut self, at: u64, flow: u16, state: State) {
+    pub(crate) fn push(&mut self, at: u64, flow: FlowId, state: State) {
         self.push_delayed(at, flow, state, Delay::default());
     }
 
     /// The same for work that others delayed.
-    pub(crate) fn push_delayed(&mut self, at: u64, flow: u16, state: State, delay: Delay) {
+    pub(crate) fn push_delayed(&mut self, at: u64, flow: FlowId, state: State, delay: Delay) {
         assert!(at >= self.settled, "what is summed up does not change");
         while self.points.back().is_some_and(|point| point.at >= at) {
             self.points.pop_back();
@@ -99,7 +100,12 @@ impl Log {
     ) {
         let mut current = match next.checked_sub(1) {
             Some(at) => self.points[at],
-            None => Point { at: from, flow: 0, state: State::Idle, delay: Delay::default() },
+            None => Point {
+                at: from,
+                flow: FlowId::new(0),
+                state: State::Idle,
+                delay: Delay::default(),
+            },
         };
         let mut start = from;
         for point in self.points.range(next..) {
@@ -260,7 +266,9 @@ mod tests {
 
     fn pieces(log: &Log, from: u64, to: u64) -> Vec<(u64, u64, u16, State)> {
         let mut found = Vec::new();
-        log.walk(from, to, |start, end, point| found.push((start, end, point.flow, point.state)));
+        log.walk(from, to, |start, end, point| {
+            found.push((start, end, point.flow.get(), point.state))
+        });
         found
     }
 
@@ -268,16 +276,16 @@ mod tests {
     fn a_span_is_cut_into_what_the_resource_did() {
         let (read, program) = (State::Busy(Cause::Read), State::Busy(Cause::Program));
         let mut log = Log::default();
-        log.push(10, 1, read);
-        log.push(30, 0, State::Idle);
-        log.push(30, 2, program);
-        log.push(90, 0, State::Idle);
+        log.push(10, FlowId::new(1), read);
+        log.push(30, FlowId::new(0), State::Idle);
+        log.push(30, FlowId::new(2), program);
+        log.push(90, FlowId::new(0), State::Idle);
         assert_eq!(pieces(&log, 0, 5), [(0, 5, 0, State::Idle)]);
         assert_eq!(pieces(&log, 20, 40), [(20, 30, 1, read), (30, 40, 2, program)]);
         assert_eq!(pieces(&log, 95, 99), [(95, 99, 0, State::Idle)]);
         assert_eq!(pieces(&log, 50, 50), []);
         // Interrupted at 50: the end that was planned is void.
-        log.push(50, 1, read);
+        log.push(50, FlowId::new(1), read);
         assert_eq!(pieces(&log, 40, 99), [(40, 50, 2, program), (50, 99, 1, read)]);
         log.trim(49);
         assert_eq!(pieces(&log, 49, 60), [(49, 50, 2, program), (50, 60, 1, read)]);

@@ -7,6 +7,7 @@
 //! worked to themselves.
 
 use super::weights::Weights;
+use flashlane_units::FlowId;
 
 /// Waits of one flow for places. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,11 +32,11 @@ impl Places {
     }
 
     /// A request of the flow waited for a place.
-    pub(crate) fn wait(&mut self, flow: u16, ps: u64, counted: bool) {
+    pub(crate) fn wait(&mut self, flow: FlowId, ps: u64, counted: bool) {
         if ps == 0 {
             return;
         }
-        let waits = &mut self.waits[flow as usize];
+        let waits = &mut self.waits[flow.index()];
         waits.all += u128::from(ps);
         waits.counted += if counted { u128::from(ps) } else { 0 };
         self.waited = true;
@@ -50,11 +51,11 @@ impl Places {
     /// requests and of all. Without holders a flow waited for itself, in the cell that `own` names.
     pub(crate) fn share_out(
         &mut self,
-        own: impl Fn(u16) -> u32,
-        mut charge: impl FnMut(u16, u32, u128, u128),
+        own: impl Fn(FlowId) -> u32,
+        mut charge: impl FnMut(FlowId, u32, u128, u128),
     ) {
         if self.waited {
-            for (flow, waits) in (0_u16..).zip(&mut self.waits) {
+            for (flow, waits) in (0..).map(FlowId::new).zip(&mut self.waits) {
                 let Waits { counted, all } = std::mem::take(waits);
                 if all == 0 {
                     continue;

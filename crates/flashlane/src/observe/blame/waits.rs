@@ -5,10 +5,17 @@ use super::charge::{Obstacle, Wait};
 use super::log::Delay;
 use crate::cause::CAUSES;
 use crate::transaction::{Source, Transaction};
+use flashlane_units::{FlowId, TransactionId};
 
 impl Account {
     /// A transaction waited in a queue, for the bus, or suspended until now.
-    pub(crate) fn note_queue(&mut self, id: u32, tr: &Transaction, now: u64, obstacle: Obstacle) {
+    pub(crate) fn note_queue(
+        &mut self,
+        id: TransactionId,
+        tr: &Transaction,
+        now: u64,
+        obstacle: Obstacle,
+    ) {
         let record = slot(&mut self.transactions, id);
         // All its waits of this kind so far, less those that are noted.
         let more = tr.chain.queue - record.queue_noted;
@@ -21,7 +28,7 @@ impl Account {
     /// A transaction waited from `mark`, or since its last wait that was noted.
     pub(crate) fn note_since(
         &mut self,
-        id: u32,
+        id: TransactionId,
         tr: &Transaction,
         (mark, now): (u64, u64),
         obstacle: Obstacle,
@@ -33,7 +40,7 @@ impl Account {
     }
 
     /// Notes a wait: a span for translation pages, charges for all others.
-    fn note(&mut self, id: u32, tr: &Transaction, wait: Wait) {
+    fn note(&mut self, id: TransactionId, tr: &Transaction, wait: Wait) {
         let record = slot(&mut self.transactions, id);
         record.last = wait.to;
         if tr.source == Source::Mapping {
@@ -50,11 +57,11 @@ impl Account {
     /// How much others delayed a transaction so far. In a closed loop, where its requests would not
     /// have come as they did without that, only if it waited for others longer than for its own
     /// flow.
-    pub(crate) fn delay(&mut self, id: u32, flow: u16) -> Delay {
+    pub(crate) fn delay(&mut self, id: TransactionId, flow: FlowId) -> Delay {
         let device = self.device();
         let (mut delay, mut own) = (Delay::default(), 0);
         for &(cell, ps) in &slot(&mut self.transactions, id).charges {
-            let culprit = (cell / CAUSES as u32) as u16;
+            let culprit = FlowId::new((cell / CAUSES as u32) as u16);
             if culprit == flow || culprit == device {
                 own += ps;
                 continue;
@@ -68,7 +75,7 @@ impl Account {
                 None => {}
             }
         }
-        let counts = delay.ps > own || self.open_loops[flow as usize];
+        let counts = delay.ps > own || self.open_loops[flow.index()];
         if counts { delay } else { Delay::default() }
     }
 
@@ -76,10 +83,10 @@ impl Account {
     /// work.
     pub(crate) fn note_other(
         &mut self,
-        id: u32,
+        id: TransactionId,
         tr: &Transaction,
         (mark, now): (u64, u64),
-        other: u32,
+        other: TransactionId,
         work: Obstacle,
     ) {
         let theirs = std::mem::take(&mut slot(&mut self.transactions, other).waits);
@@ -101,7 +108,7 @@ impl Account {
     }
 
     /// The waits of `other`, which is over, are part of those of `id`.
-    pub(crate) fn append(&mut self, id: u32, other: u32) {
+    pub(crate) fn append(&mut self, id: TransactionId, other: TransactionId) {
         let mut theirs = std::mem::take(slot(&mut self.transactions, other));
         let ours = slot(&mut self.transactions, id);
         ours.charges.append(&mut theirs.charges);
@@ -112,7 +119,7 @@ impl Account {
     }
 
     /// A transaction is over, and nothing noted of it matters any more.
-    pub(crate) fn forget(&mut self, id: u32) {
+    pub(crate) fn forget(&mut self, id: TransactionId) {
         let record = slot(&mut self.transactions, id);
         record.waits.clear();
         record.charges.clear();

@@ -225,7 +225,7 @@ impl SeriesRecorder {
 
     /// A request is back at the host; its window is open.
     pub(crate) fn add(&mut self, request: &Request, now: Time) {
-        let flow = usize::from(request.flow);
+        let flow = request.flow.index();
         let by_arrival = self.by_arrival[flow];
         let sums = &mut self.windows.last_mut().expect("a window is open").flows[flow];
         let response = (now - request.enqueued).0;
@@ -361,10 +361,11 @@ pub(crate) fn fill_ones(series: &mut TimeSeries, shared: &[Vec<Option<f64>>]) {
 mod tests {
     use super::*;
     use crate::request::Chain;
+    use flashlane_units::FlowId;
 
     fn request(arrival_us: u64, fetched_us: u64) -> Request {
         Request {
-            flow: 0,
+            flow: FlowId::new(0),
             op: RequestOp::Read,
             counted: true,
             sector: 0,

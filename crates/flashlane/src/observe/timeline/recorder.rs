@@ -6,14 +6,14 @@ use super::{Slice, Timeline, TimelineOptions, Track};
 use crate::layout::Geometry;
 use crate::request::Request;
 use crate::transaction::{Op, Source};
-use flashlane_units::RequestOp;
+use flashlane_units::{FlowId, RequestId, RequestOp};
 
 /// What a slice lies on while slices are collected; in the order of the tracks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Line {
     /// Requests of a flow that overlap lie on lanes of their own.
     Host {
-        flow: u16,
+        flow: FlowId,
         lane: u32,
     },
     Dram,
@@ -33,10 +33,10 @@ struct Piece {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page {
     pub(crate) plane: u32,
-    pub(crate) flow: u16,
+    pub(crate) flow: FlowId,
     pub(crate) source: Source,
     /// The request that it works for, as a handle, or `NONE`.
-    pub(crate) request: u32,
+    pub(crate) request: RequestId,
 }
 
 /// Collects a timeline.
@@ -109,8 +109,8 @@ impl TimelineRecorder {
     }
 
     /// The number of a request.
-    fn number(&mut self, request: u32) -> u64 {
-        if request == flashlane_engine::NONE {
+    fn number(&mut self, request: RequestId) -> u64 {
+        if request == RequestId::NONE {
             return 0;
         }
         let at = place_of(request);
@@ -129,11 +129,11 @@ impl TimelineRecorder {
         line: Line,
         (start, end): (u64, u64),
         name: &'static str,
-        flow: u16,
+        flow: FlowId,
         request: u64,
     ) {
         if end >= self.options.from && start < end {
-            let slice = Slice { track: 0, start, end, name, flow, request };
+            let slice = Slice { track: 0, start, end, name, flow: flow.get(), request };
             self.pieces.push(Piece { line, slice });
         }
     }
@@ -177,13 +177,19 @@ impl TimelineRecorder {
     }
 
     /// A page of read data crosses the channel.
-    pub(crate) fn transfer(&mut self, channel: u32, span: (u64, u64), flow: u16, request: u32) {
+    pub(crate) fn transfer(
+        &mut self,
+        channel: u32,
+        span: (u64, u64),
+        flow: FlowId,
+        request: RequestId,
+    ) {
         let request = self.number(request);
         self.push(Line::Channel(channel), span, "read data", flow, request);
     }
 
     /// The memory of the data cache serves an access; `request`: a handle, or `NONE`.
-    pub(crate) fn dram(&mut self, span: (u64, u64), flow: u16, request: u32) {
+    pub(crate) fn dram(&mut self, span: (u64, u64), flow: FlowId, request: RequestId) {
         let request = self.number(request);
         // Accesses whose rows open side by side follow one another on the line.
         let start = span.0.max(self.dram_free);
@@ -192,10 +198,10 @@ impl TimelineRecorder {
     }
 
     /// A request is over.
-    pub(crate) fn request(&mut self, id: u32, request: &Request, now: u64) {
+    pub(crate) fn request(&mut self, id: RequestId, request: &Request, now: u64) {
         let number = self.number(id);
         self.numbers[place_of(id)] = 0;
-        let lanes = &mut self.lanes[request.flow as usize];
+        let lanes = &mut self.lanes[request.flow.index()];
         let start = request.arrival.0;
         let lane = lanes.iter().position(|&free| free <= start).unwrap_or_else(|| {
             lanes.push(0);
@@ -260,7 +266,7 @@ impl TimelineRecorder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Hosts,
-    Flow(u16),
+    Flow(FlowId),
     Channels,
     Chip(u32),
     Line(Line),
@@ -281,7 +287,7 @@ impl Tracks {
         match line {
             Line::Host { flow, lane } => {
                 let hosts = self.track(Key::Hosts, None, || "hosts".into());
-                let name = &names[flow as usize];
+                let name = &names[flow.index()];
                 let parent = self.track(Key::Flow(flow), Some(hosts), || name.clone());
                 self.track(Key::Line(line), Some(parent), || format!("{name} {}", lane + 1))
             }
@@ -331,12 +337,17 @@ mod tests {
             sectors_per_page: 8,
         };
         let mut recorder = TimelineRecorder::new(TimelineOptions::default(), geometry, 1);
-        let page = |plane, source| Page { plane, flow: 0, source, request: 5 };
+        let page = |plane, source| Page {
+            plane,
+            flow: FlowId::new(0),
+            source,
+            request: RequestId::new(5),
+        };
         let program = [page(0, Source::User), page(1, Source::Gc)];
         assert!(recorder.wants(0));
         recorder.command((0, 0), Op::Program, (0, 10, 500), &program, false);
         recorder.command((0, 0), Op::Read, (100, 110, 150), &[page(1, Source::User)], false);
-        recorder.transfer(0, (150, 160), 0, 5);
+        recorder.transfer(0, (150, 160), FlowId::new(0), RequestId::new(5));
         recorder.command((0, 0), Op::Program, (160, 160, 550), &program, true);
         let timeline = recorder.finish(600, vec!["one".into()]);
         let on = |name: &str| -> Vec<(u64, u64, &str)> {

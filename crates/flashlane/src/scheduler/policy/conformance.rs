@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use flashlane_engine::{NONE, Rng};
+use flashlane_units::{FlowId, RequestId};
 
 use super::*;
 use crate::ftl::view::FlashView;
@@ -29,7 +30,7 @@ fn policy(name: &str, bench: &Bench) -> Box<dyn Policy> {
 /// What a die of the bench runs.
 #[derive(Clone, Debug)]
 struct Running {
-    command: Vec<u32>,
+    command: Vec<TransactionId>,
     op: Op,
     until: Time,
 }
@@ -41,20 +42,20 @@ struct Trial {
     policy: Box<dyn Policy>,
     rng: Rng,
     /// Queued transactions and their dies.
-    queued: BTreeMap<u32, u32>,
+    queued: BTreeMap<TransactionId, u32>,
     /// By die, and what an interruption made wait.
     running: Vec<Option<Running>>,
     suspended: Vec<Option<Running>>,
     /// Blocked programs and when their data comes.
-    blocked: Vec<(Time, u32)>,
+    blocked: Vec<(Time, TransactionId)>,
     /// Everything that was issued, in order.
-    log: Vec<(Time, Vec<u32>)>,
+    log: Vec<(Time, Vec<TransactionId>)>,
     /// Reads of each die and flow that left, by the time and order at which they came.
-    last_read: BTreeMap<(u32, u16), u32>,
+    last_read: BTreeMap<(u32, FlowId), u32>,
     entered: u32,
     left: u32,
     /// Order of arrival by transaction.
-    arrival: BTreeMap<u32, u32>,
+    arrival: BTreeMap<TransactionId, u32>,
 }
 
 impl Trial {
@@ -79,7 +80,7 @@ impl Trial {
     }
 
     fn work(&mut self) -> Work {
-        let flow = self.rng.below(u64::from(FLOWS)) as u16;
+        let flow = FlowId::new(self.rng.below(u64::from(FLOWS)) as u16);
         let plane = self.rng.below(u64::from(self.bench.geometry.planes())) as u32;
         let (source, op) = match self.rng.below(20) {
             0..8 => (Source::User, Op::Read),
@@ -101,7 +102,11 @@ impl Trial {
             let at = self.rng.below(4) as u32;
             let id = self.bench.make(work, at);
             let tr = &mut self.bench.transactions[id];
-            tr.request = if self.rng.below(2) == 0 { self.rng.below(8) as u32 } else { NONE };
+            tr.request = if self.rng.below(2) == 0 {
+                RequestId::new(self.rng.below(8) as u32)
+            } else {
+                RequestId::NONE
+            };
             if work.op == Op::Program && self.rng.below(10) == 0 {
                 tr.blocked = true;
                 self.blocked.push((self.bench.now + Time(self.rng.below(500 * US)), id));
@@ -174,7 +179,7 @@ impl Trial {
         self.check_waiting();
     }
 
-    fn check_order(&mut self, die: u32, id: u32, tr: &Transaction) {
+    fn check_order(&mut self, die: u32, id: TransactionId, tr: &Transaction) {
         let ordered =
             self.bench.geometry.planes_per_die == 1 && !REORDER_A_FLOW.contains(&self.name);
         if tr.source == Source::User && tr.op == Op::Read && ordered {
@@ -185,7 +190,7 @@ impl Trial {
     }
 
     /// A queued transaction that nothing but the policy keeps waiting.
-    fn is_ready(&mut self, id: u32) -> bool {
+    fn is_ready(&mut self, id: TransactionId) -> bool {
         let tr = self.bench.transactions[id];
         let stale =
             tr.source == Source::Gc && tr.op == Op::Read && self.bench.pages.lpa(tr.ppa) != tr.lpa;
@@ -195,13 +200,13 @@ impl Trial {
     /// Offers a free die to the policy: work that is ready goes, unless it is a user's and held
     /// back.
     fn serve(&mut self, die: u32) {
-        let waits: Vec<u32> =
+        let waits: Vec<TransactionId> =
             self.queued.iter().filter(|&(_, &at)| at == die).map(|(&id, _)| id).collect();
         let may_hold = self.policy.wake().is_some();
         let holds = |tr: &Transaction| {
             may_hold && tr.op != Op::Erase && matches!(tr.source, Source::User | Source::Cache)
         };
-        let tied = |id: &u32| !holds(&self.bench.transactions[*id]);
+        let tied = |id: &TransactionId| !holds(&self.bench.transactions[*id]);
         let free = waits.iter().filter(|id| tied(id)).count();
         let rank = self.bench.view(|view| self.policy.rank(die, view));
         assert!(rank.is_some() || free == 0, "{}: no rank only if nothing waits", self.name);
@@ -307,7 +312,7 @@ impl Trial {
     }
 
     /// Random arrivals for a while, then nothing more: everything that came must leave.
-    fn run(mut self) -> Vec<(Time, Vec<u32>)> {
+    fn run(mut self) -> Vec<(Time, Vec<TransactionId>)> {
         for _ in 0..150 {
             self.arrive();
             self.step();
@@ -361,16 +366,24 @@ fn urgent_collection_makes_progress() {
                 let mut bench = Bench::new(1, 1);
                 let mut policy = policy(name, &bench);
                 bench.urgent = urgent;
-                let work = Work { source: Source::Gc, op, flow: 0, plane: 0 };
+                let work = Work { source: Source::Gc, op, flow: FlowId::new(0), plane: 0 };
                 for round in 0..8 {
-                    bench.enqueue(&mut *policy, Bench::user(Op::Read, round % FLOWS, 0), 0);
+                    bench.enqueue(
+                        &mut *policy,
+                        Bench::user(Op::Read, FlowId::new(round % FLOWS), 0),
+                        0,
+                    );
                 }
                 let wanted = bench.enqueue(&mut *policy, work, 0);
                 (0..2_000).find(|&round| {
                     let user = if round % 2 == 0 { Op::Read } else { Op::Program };
-                    bench.enqueue(&mut *policy, Bench::user(user, round as u16 % FLOWS, 0), 0);
+                    bench.enqueue(
+                        &mut *policy,
+                        Bench::user(user, FlowId::new(round as u16 % FLOWS), 0),
+                        0,
+                    );
                     // One more in each round than is served: the queue never runs dry.
-                    bench.enqueue(&mut *policy, Bench::user(Op::Read, 1, 0), 0);
+                    bench.enqueue(&mut *policy, Bench::user(Op::Read, FlowId::new(1), 0), 0);
                     serve_one(&mut bench, &mut *policy).contains(&wanted)
                 })
             };
@@ -388,7 +401,7 @@ fn urgent_collection_makes_progress() {
 }
 
 /// Has the one die serve a command of 100 us.
-fn serve_one(bench: &mut Bench, policy: &mut dyn Policy) -> Vec<u32> {
+fn serve_one(bench: &mut Bench, policy: &mut dyn Policy) -> Vec<TransactionId> {
     loop {
         let command = bench.take(policy, 0);
         if command.is_empty() {
@@ -415,11 +428,11 @@ fn classes_count_where_they_should() {
         let mut policy = policy(name, &bench);
         let mut served = [0_u32; FLOWS as usize];
         for flow in (0..FLOWS).cycle().take(400) {
-            bench.enqueue(&mut *policy, Bench::user(Op::Read, flow, 0), 0);
+            bench.enqueue(&mut *policy, Bench::user(Op::Read, FlowId::new(flow), 0), 0);
         }
         for _ in 0..150 {
             for id in serve_one(&mut bench, &mut *policy) {
-                served[bench.transactions[id].flow as usize] += 1;
+                served[bench.transactions[id].flow.index()] += 1;
             }
         }
         if WITH_CLASSES.contains(name) {

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::Time;
 
 use super::Policy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::Op;
-use flashlane_units::PolicyDoc;
+use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +38,7 @@ impl Fcfs {
 }
 
 impl Policy for Fcfs {
-    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
         self.queues.push(die, ALL, id, &view.transactions[id]);
     }
 
@@ -52,7 +52,7 @@ impl Policy for Fcfs {
     fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
         self.queues.cancel_stale(die, ALL, view);
         let oldest = self.queues.front(die, ALL);
-        oldest != NONE
+        oldest != TransactionId::NONE
             && view.transactions[oldest].op == Op::Read
             && self.queues.form_in_order(die, ALL, view)
     }
@@ -63,7 +63,7 @@ impl Policy for Fcfs {
 
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
         let id = self.queues.front(die, ALL);
-        (id != NONE).then(|| (0, view.transactions[id].mark))
+        (id != TransactionId::NONE).then(|| (0, view.transactions[id].mark))
     }
 
     fn waiting(&self, die: u32) -> u32 {

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::Time;
 
 use super::Policy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::{Op, Source};
-use flashlane_units::PolicyDoc;
+use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ impl HostFirst {
 }
 
 impl Policy for HostFirst {
-    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
         let kind = match view.transactions[id].source {
             Source::Gc => COLLECTION,
             _ => HOST,
@@ -64,7 +64,7 @@ impl Policy for HostFirst {
         let [kind, _] = Self::order(view);
         self.queues.cancel_stale(die, kind, view);
         let oldest = self.queues.front(die, kind);
-        oldest != NONE
+        oldest != TransactionId::NONE
             && view.transactions[oldest].op == Op::Read
             && self.queues.form(die, kind, None, view)
     }
@@ -76,7 +76,7 @@ impl Policy for HostFirst {
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
         (0..).zip(Self::order(view)).find_map(|(rank, kind)| {
             let id = self.queues.front(die, kind);
-            (id != NONE).then(|| (rank, view.transactions[id].mark))
+            (id != TransactionId::NONE).then(|| (rank, view.transactions[id].mark))
         })
     }
 

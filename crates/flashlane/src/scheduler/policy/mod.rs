@@ -19,6 +19,7 @@ pub use sprinkler::SprinklerConfig;
 pub use sprinkler_fairness::SprinklerFairnessConfig;
 
 use flashlane_engine::{Slab, Time};
+use flashlane_units::TransactionId;
 
 use super::view::View;
 use crate::layout::Geometry;
@@ -48,7 +49,7 @@ flashlane_units::policies! {
 /// it names the time at which it is to be woken.
 pub(crate) trait Policy: Send + dyn_clone::DynClone {
     /// A transaction is ready for the flash.
-    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>);
+    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>);
 
     /// The die is free: forms a command in `view.batch`, at most one transaction per plane, all of
     /// one operation. False if the die has nothing to do.
@@ -86,7 +87,7 @@ pub(crate) trait Policy: Send + dyn_clone::DynClone {
     }
 
     /// A transaction of the die is done, erases included.
-    fn completed(&mut self, die: u32, id: u32, tr: &Transaction, now: Time) {
+    fn completed(&mut self, die: u32, id: TransactionId, tr: &Transaction, now: Time) {
         let _ = (die, id, tr, now);
     }
 
@@ -112,7 +113,7 @@ pub(crate) trait Policy: Send + dyn_clone::DynClone {
 
     /// Checks the policy's own state, with `--check`. `is_ready`: what [`View::is_ready`] says of a
     /// transaction.
-    fn audit(&self, is_ready: &dyn Fn(u32) -> bool) {
+    fn audit(&self, is_ready: &dyn Fn(TransactionId) -> bool) {
         let _ = is_ready;
     }
 
@@ -165,7 +166,7 @@ impl AnyPolicy {
 
     /// Queues a transaction where that needs no view of the device; else false.
     #[inline]
-    pub(crate) fn push(&mut self, die: u32, id: u32, tr: &Transaction) -> bool {
+    pub(crate) fn push(&mut self, die: u32, id: TransactionId, tr: &Transaction) -> bool {
         match self {
             Self::OutOfOrder(policy) => policy.push(die, id, tr),
             Self::PriorityOutOfOrder(policy) => policy.push(die, id, tr),
@@ -185,7 +186,13 @@ impl AnyPolicy {
 
     /// A transaction was served that would have entered an empty queue to leave it at once.
     #[inline(always)]
-    pub(crate) fn passed(&mut self, die: u32, id: u32, slab: &Slab<Transaction>, now: Time) {
+    pub(crate) fn passed(
+        &mut self,
+        die: u32,
+        id: TransactionId,
+        slab: &Slab<TransactionId, Transaction>,
+        now: Time,
+    ) {
         match self {
             Self::OutOfOrder(policy) => policy.passed(die, now),
             Self::PriorityOutOfOrder(policy) => policy.passed(die, &slab[id], now),
@@ -207,7 +214,7 @@ macro_rules! call {
 
 impl Policy for AnyPolicy {
     #[inline]
-    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
         call!(self, enqueue(die, id, view));
     }
     #[inline]
@@ -234,7 +241,7 @@ impl Policy for AnyPolicy {
     fn observes(&self) -> bool {
         call!(self, observes())
     }
-    fn completed(&mut self, die: u32, id: u32, tr: &Transaction, now: Time) {
+    fn completed(&mut self, die: u32, id: TransactionId, tr: &Transaction, now: Time) {
         call!(self, completed(die, id, tr, now));
     }
     fn holds_back(&self) -> bool {
@@ -249,7 +256,7 @@ impl Policy for AnyPolicy {
     fn waiting(&self, die: u32) -> u32 {
         call!(self, waiting(die))
     }
-    fn audit(&self, is_ready: &dyn Fn(u32) -> bool) {
+    fn audit(&self, is_ready: &dyn Fn(TransactionId) -> bool) {
         call!(self, audit(is_ready));
     }
     fn overhead(&self, dram_transactions: u64) -> Option<SchedulerOverhead> {

@@ -10,7 +10,7 @@ use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::Transaction;
-use flashlane_units::PolicyDoc;
+use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -62,7 +62,7 @@ impl OutOfOrder {
 
     /// Queues a transaction.
     #[inline]
-    pub(super) fn push(&mut self, die: u32, id: u32, tr: &Transaction) {
+    pub(super) fn push(&mut self, die: u32, id: TransactionId, tr: &Transaction) {
         let kind = Kind::with_class(tr, ANY);
         self.queues.push(die, kind, id, tr);
     }
@@ -91,7 +91,7 @@ impl OutOfOrder {
 
 impl Policy for OutOfOrder {
     #[inline]
-    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
         self.push(die, id, &view.transactions[id]);
     }
 

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::Time;
 
 use super::Policy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::Transaction;
-use flashlane_units::PolicyDoc;
+use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Weights of the classes below `urgent`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -116,7 +116,7 @@ impl PriorityOutOfOrder {
 
     /// Queues a transaction.
     #[inline]
-    pub(super) fn push(&mut self, die: u32, id: u32, tr: &Transaction) {
+    pub(super) fn push(&mut self, die: u32, id: TransactionId, tr: &Transaction) {
         let kind = Kind::of(tr);
         self.queues.push(die, kind, id, tr);
     }
@@ -146,7 +146,7 @@ impl PriorityOutOfOrder {
 
 impl Policy for PriorityOutOfOrder {
     #[inline]
-    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
         self.push(die, id, &view.transactions[id]);
     }
 
@@ -210,7 +210,7 @@ impl Policy for PriorityOutOfOrder {
             let id = self.queues.front(die, kind);
             let behind_urgent = ![Kind::user_read(0), Kind::user_write(0)].contains(&kind);
             let rank = 2 * rank + u8::from(behind_urgent);
-            (id != NONE).then(|| (rank, view.transactions[id].mark))
+            (id != TransactionId::NONE).then(|| (rank, view.transactions[id].mark))
         })
     }
 

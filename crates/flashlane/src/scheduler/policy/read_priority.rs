@@ -3,15 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::Time;
 
 use super::Policy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::Op;
-use flashlane_units::PolicyDoc;
 use flashlane_units::Span;
+use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters of read priority.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,7 +52,7 @@ impl ReadPriority {
     /// Queues in the order in which they are served now.
     fn order(&self, die: u32, view: &View<'_>) -> [Kind; 3] {
         let since = |kind| match self.queues.front(die, kind) {
-            NONE => Time::MAX,
+            TransactionId::NONE => Time::MAX,
             id => view.transactions[id].mark,
         };
         let due = |kind| view.now.saturating_sub(since(kind)) > self.write_age_limit;
@@ -67,7 +67,7 @@ impl ReadPriority {
 }
 
 impl Policy for ReadPriority {
-    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
         let kind = match view.transactions[id].op {
             Op::Read => READS,
             Op::Program => WRITES,
@@ -91,7 +91,7 @@ impl Policy for ReadPriority {
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
         (0..).zip(self.order(die, view)).find_map(|(rank, kind)| {
             let id = self.queues.front(die, kind);
-            (id != NONE).then(|| (rank, view.transactions[id].mark))
+            (id != TransactionId::NONE).then(|| (rank, view.transactions[id].mark))
         })
     }
 

@@ -12,14 +12,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::Time;
 
 use super::Policy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::Source;
-use flashlane_units::PolicyDoc;
+use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters of Sprinkler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -102,7 +102,7 @@ impl Sprinkler {
 }
 
 impl Policy for Sprinkler {
-    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
         let kind = Kind::with_class(&view.transactions[id], ANY);
         self.queues.push(die, kind, id, &view.transactions[id]);
     }
@@ -130,7 +130,7 @@ impl Policy for Sprinkler {
     fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
         (0..).zip(Self::plan(view)).find_map(|(rank, &(kind, _))| {
             let id = self.queues.front(die, kind);
-            (id != NONE).then(|| (rank, view.transactions[id].mark))
+            (id != TransactionId::NONE).then(|| (rank, view.transactions[id].mark))
         })
     }
 
@@ -144,6 +144,8 @@ mod tests {
     use super::*;
     use crate::scheduler::bench::{Bench, Work};
     use crate::transaction::Op;
+    use flashlane_units::FlowId;
+    use flashlane_units::RequestId;
 
     /// The policy before one die with so many planes.
     fn sprinkler(planes: u32, config: SprinklerConfig) -> (Bench, Sprinkler) {
@@ -153,8 +155,13 @@ mod tests {
     }
 
     /// Reads of a user on the one die of a bench: plane and page of each.
-    fn reads(bench: &mut Bench, policy: &mut Sprinkler, places: &[(u32, u32)]) -> Vec<u32> {
-        let read = |&(plane, at)| bench.enqueue(policy, Bench::user(Op::Read, 0, plane), at);
+    fn reads(
+        bench: &mut Bench,
+        policy: &mut Sprinkler,
+        places: &[(u32, u32)],
+    ) -> Vec<TransactionId> {
+        let read =
+            |&(plane, at)| bench.enqueue(policy, Bench::user(Op::Read, FlowId::new(0), plane), at);
         places.iter().map(read).collect()
     }
 
@@ -174,9 +181,9 @@ mod tests {
     fn among_commands_as_deep_the_most_connected_one_goes_first() {
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let ids = reads(&mut bench, &mut policy, &[(0, 5), (1, 5), (0, 7), (1, 7)]);
-        bench.connect(&ids[..1], 3);
-        bench.connect(&ids[1..2], 4);
-        bench.connect(&ids[2..], 5);
+        bench.connect(&ids[..1], RequestId::new(3));
+        bench.connect(&ids[1..2], RequestId::new(4));
+        bench.connect(&ids[2..], RequestId::new(5));
         assert_eq!(bench.take(&mut policy, 0), ids[2..]);
         assert_eq!(bench.take(&mut policy, 0), ids[..2]);
     }
@@ -185,7 +192,7 @@ mod tests {
     fn depth_counts_more_than_connectivity() {
         let (mut bench, mut policy) = sprinkler(3, SprinklerConfig::default());
         let ids = reads(&mut bench, &mut policy, &[(0, 5), (1, 5), (0, 7), (1, 7), (2, 7)]);
-        bench.connect(&ids[..2], 3);
+        bench.connect(&ids[..2], RequestId::new(3));
         assert_eq!(bench.take(&mut policy, 0), ids[2..]);
     }
 
@@ -217,7 +224,7 @@ mod tests {
     fn a_program_behind_its_block_does_not_lead() {
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let write = |bench: &mut Bench, policy: &mut Sprinkler, plane| {
-            bench.enqueue(policy, Bench::user(Op::Program, 0, plane), 0)
+            bench.enqueue(policy, Bench::user(Op::Program, FlowId::new(0), plane), 0)
         };
         let first = write(&mut bench, &mut policy, 0);
         let second = write(&mut bench, &mut policy, 0);
@@ -229,9 +236,9 @@ mod tests {
     #[test]
     fn reads_go_before_writes_and_translation_pages_before_both() {
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
-        let write = bench.enqueue(&mut policy, Bench::user(Op::Program, 0, 0), 0);
-        let read = bench.enqueue(&mut policy, Bench::user(Op::Read, 0, 0), 0);
-        let work = Work { source: Source::Mapping, op: Op::Read, flow: 0, plane: 1 };
+        let write = bench.enqueue(&mut policy, Bench::user(Op::Program, FlowId::new(0), 0), 0);
+        let read = bench.enqueue(&mut policy, Bench::user(Op::Read, FlowId::new(0), 0), 0);
+        let work = Work { source: Source::Mapping, op: Op::Read, flow: FlowId::new(0), plane: 1 };
         let mapping = bench.enqueue(&mut policy, work, 3);
         for id in [mapping, read, write] {
             assert_eq!(bench.take(&mut policy, 0), [id]);
@@ -243,9 +250,9 @@ mod tests {
         for (urgent, user_first) in [(false, true), (true, false)] {
             let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
             bench.urgent = urgent;
-            let work = Work { source: Source::Gc, op: Op::Read, flow: 0, plane: 0 };
+            let work = Work { source: Source::Gc, op: Op::Read, flow: FlowId::new(0), plane: 0 };
             let migration = bench.enqueue(&mut policy, work, 3);
-            let user = bench.enqueue(&mut policy, Bench::user(Op::Read, 0, 0), 0);
+            let user = bench.enqueue(&mut policy, Bench::user(Op::Read, FlowId::new(0), 0), 0);
             let first = if user_first { user } else { migration };
             assert_eq!(bench.take(&mut policy, 0), [first]);
         }
@@ -254,12 +261,12 @@ mod tests {
     /// A read is there when the die runs a program: is that interrupted?
     fn interrupts(source: Source, urgent: bool) -> bool {
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
-        let work = Work { source, op: Op::Program, flow: 0, plane: 0 };
+        let work = Work { source, op: Op::Program, flow: FlowId::new(0), plane: 0 };
         let program = bench.enqueue(&mut policy, work, 0);
         assert_eq!(bench.take(&mut policy, 0), [program]);
         bench.flash.pretend(0, Some((program, Op::Program, Time::from_ms(1))));
         bench.urgent = urgent;
-        let read = bench.enqueue(&mut policy, Bench::user(Op::Read, 0, 1), 0);
+        let read = bench.enqueue(&mut policy, Bench::user(Op::Read, FlowId::new(0), 1), 0);
         let interrupted = bench.view(|view| policy.interrupt(0, view));
         assert_eq!(bench.batch, if interrupted { vec![read] } else { vec![] });
         interrupted

@@ -1,5 +1,7 @@
 //! Stage 3: proportional waits, and the share of collection that goes with a write (section 5.4).
 
+use flashlane_units::FlowId;
+
 /// Eq. 6 and 7: how long a transaction would have waited, were `other` done first, over its own
 /// cost.
 pub(super) fn proportional_wait(waited: u64, other: u64, cost: u64) -> f64 {
@@ -32,8 +34,8 @@ impl GcShares {
     }
 
     /// A page of the flow is on its way to flash.
-    pub(super) fn wrote(&mut self, flow: u16) {
-        self.writes[flow as usize] += 1;
+    pub(super) fn wrote(&mut self, flow: FlowId) {
+        self.writes[flow.index()] += 1;
     }
 
     /// A block was erased: the history of writes begins anew.
@@ -42,8 +44,8 @@ impl GcShares {
     }
 
     /// Migrations that go before a write of the flow, of `pending` ones. The write itself counts.
-    pub(super) fn migrations(&mut self, flow: u16, pending: u32, valid: f64) -> u32 {
-        let at = flow as usize;
+    pub(super) fn migrations(&mut self, flow: FlowId, pending: u32, valid: f64) -> u32 {
+        let at = flow.index();
         let writes = (self.writes[at] + 1) as f64 / (self.writes.iter().sum::<u64>() + 1) as f64;
         self.credit[at] += writes * valid * f64::from(pending);
         let count = (self.credit[at] as u32).min(pending);
@@ -52,8 +54,8 @@ impl GcShares {
     }
 
     /// Migrations went with a write beyond its flow's share: the next ones are fewer.
-    pub(super) fn moved_ahead(&mut self, flow: u16, count: u32) {
-        self.credit[flow as usize] -= f64::from(count);
+    pub(super) fn moved_ahead(&mut self, flow: FlowId, count: u32) {
+        self.credit[flow.index()] -= f64::from(count);
     }
 }
 
@@ -72,14 +74,14 @@ mod tests {
     #[test]
     fn migrations_follow_writes_and_valid_pages() {
         let mut shares = GcShares::new(2);
-        (0..7).for_each(|_| shares.wrote(0));
-        (0..4).for_each(|_| shares.wrote(1));
+        (0..7).for_each(|_| shares.wrote(FlowId::new(0)));
+        (0..4).for_each(|_| shares.wrote(FlowId::new(1)));
         // Eq. 10: 8/12 of the writes, 9/12 of the pages, 8 pending: 4.
-        assert_eq!(shares.migrations(0, 8, 0.75), 4);
+        assert_eq!(shares.migrations(FlowId::new(0), 8, 0.75), 4);
         // 5/12 * 3/12 * 8 = 0.83: the rest is kept and makes one the next time.
-        assert_eq!(shares.migrations(1, 8, 0.25), 0);
-        assert_eq!(shares.migrations(1, 8, 0.25), 1);
+        assert_eq!(shares.migrations(FlowId::new(1), 8, 0.25), 0);
+        assert_eq!(shares.migrations(FlowId::new(1), 8, 0.25), 1);
         shares.erased();
-        assert_eq!(shares.migrations(0, 4, 0.75), 3, "alone: 9/12 of 4");
+        assert_eq!(shares.migrations(FlowId::new(0), 4, 0.75), 3, "alone: 9/12 of 4");
     }
 }

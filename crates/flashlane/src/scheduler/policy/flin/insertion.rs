@@ -5,11 +5,11 @@ use super::reorder::Moment;
 use super::{Flin, Times, side};
 use crate::scheduler::view::View;
 use flashlane_engine::Time;
-use flashlane_units::Span;
+use flashlane_units::{FlowId, Span, TransactionId};
 
 impl Flin {
     /// Puts a new transaction of a host request into its queue.
-    pub(super) fn insert(&mut self, die: u32, id: u32, view: &View<'_>) {
+    pub(super) fn insert(&mut self, die: u32, id: TransactionId, view: &View<'_>) {
         let now = view.now.0;
         let tr = &view.transactions[id];
         let (op, flow, level) = (side(tr.op), tr.flow, self.level(tr.class));
@@ -63,7 +63,7 @@ impl Flin {
     }
 
     /// Lines 12 and 17, Eq. 4; an estimate that lies in the past means no wait.
-    fn wait_alone(&mut self, die: u32, op: usize, flow: u16, now: u64, cost: u64) -> u64 {
+    fn wait_alone(&mut self, die: u32, op: usize, flow: FlowId, now: u64, cost: u64) -> u64 {
         let lane = self.lane(die, op, flow);
         let wait = if lane.unfinished > 0 { lane.alone_until.saturating_sub(now) } else { 0 };
         lane.unfinished += 1;
@@ -83,10 +83,10 @@ impl Flin {
     /// Lines 18 and 19: departed transactions of the flows of high intensity in the queue were
     /// treated too differently, and this flow worst. Choice: flows without departures say nothing,
     /// and a single one is treated fairly.
-    fn is_treated_worst(&self, die: u32, op: usize, level: usize, flow: u16) -> bool {
-        let (mut least, mut most, mut worst) = (f64::INFINITY, 0.0, u16::MAX);
+    fn is_treated_worst(&self, die: u32, op: usize, level: usize, flow: FlowId) -> bool {
+        let (mut least, mut most, mut worst) = (f64::INFINITY, 0.0, FlowId::NONE);
         let mut seen = 0;
-        for candidate in 0..self.flows as u16 {
+        for candidate in (0..self.flows).map(FlowId::at) {
             let lane = self.lanes[self.lane_at(die, op, candidate)];
             let here = lane.queued > 0 && lane.level == level || candidate == flow;
             if !here || lane.departed == 0 || self.intensity.is_low(die, op, candidate) {

@@ -1,6 +1,7 @@
 //! Low and high intensity of flows, reads and writes apart (section 5.1).
 
 use flashlane_engine::Time;
+use flashlane_units::FlowId;
 
 use super::{FlinConfig, Scope};
 
@@ -8,7 +9,7 @@ use super::{FlinConfig, Scope};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rise {
     pub(super) op: usize,
-    pub(super) flow: u16,
+    pub(super) flow: FlowId,
 }
 
 /// Counts transactions by epoch and classifies flows at its end. All begin as low.
@@ -43,9 +44,9 @@ impl Intensity {
         }
     }
 
-    fn at(&self, unit: u32, op: usize, flow: u16) -> usize {
+    fn at(&self, unit: u32, op: usize, flow: FlowId) -> usize {
         let place = if self.per_unit { unit as usize } else { 0 };
-        (place * 2 + op) * self.flows + flow as usize
+        (place * 2 + op) * self.flows + flow.index()
     }
 
     /// Ends the epochs that are over at `now`; gives the flows that became of high intensity.
@@ -60,7 +61,7 @@ impl Intensity {
             let high = now.0 < self.end.saturating_add(self.epoch)
                 && self.bytes[at] as f64 >= self.thresholds[op];
             if high && !self.high[at] {
-                rises.push(Rise { op, flow: (at % self.flows) as u16 });
+                rises.push(Rise { op, flow: FlowId::at(at % self.flows) });
             }
             self.high[at] = high;
             self.bytes[at] = 0;
@@ -70,13 +71,13 @@ impl Intensity {
     }
 
     /// A transaction of a page arrives.
-    pub(super) fn count(&mut self, unit: u32, op: usize, flow: u16, page_bytes: u64) {
+    pub(super) fn count(&mut self, unit: u32, op: usize, flow: FlowId, page_bytes: u64) {
         let at = self.at(unit, op, flow);
         self.bytes[at] += page_bytes;
     }
 
     /// The flow is of low intensity at the unit.
-    pub(super) fn is_low(&self, unit: u32, op: usize, flow: u16) -> bool {
+    pub(super) fn is_low(&self, unit: u32, op: usize, flow: FlowId) -> bool {
         !self.high[self.at(unit, op, flow)]
     }
 }
@@ -90,26 +91,26 @@ mod tests {
         // 32 MB/s over 10 ms: 320 kB, 39.06 pages of 8 KiB.
         let mut intensity = Intensity::new(&FlinConfig::default(), 4, 2);
         for (flow, pages) in [(0, 39), (1, 40)] {
-            (0..pages).for_each(|n| intensity.count(n % 4, 0, flow, 8192));
+            (0..pages).for_each(|n| intensity.count(n % 4, 0, FlowId::new(flow), 8192));
         }
-        assert!(intensity.is_low(0, 0, 1), "low until the epoch ends");
+        assert!(intensity.is_low(0, 0, FlowId::new(1)), "low until the epoch ends");
         assert_eq!(intensity.roll(Time::from_us(9_999)), []);
-        assert_eq!(intensity.roll(Time::from_ms(10)), [Rise { op: 0, flow: 1 }]);
-        assert!(intensity.is_low(2, 0, 0) && !intensity.is_low(3, 0, 1));
-        assert!(intensity.is_low(0, 1, 1), "writes have a class of their own");
+        assert_eq!(intensity.roll(Time::from_ms(10)), [Rise { op: 0, flow: FlowId::new(1) }]);
+        assert!(intensity.is_low(2, 0, FlowId::new(0)) && !intensity.is_low(3, 0, FlowId::new(1)));
+        assert!(intensity.is_low(0, 1, FlowId::new(1)), "writes have a class of their own");
         // 256 kB/s over 10 ms: 2.56 kB, less than a page.
-        intensity.count(0, 1, 0, 8192);
+        intensity.count(0, 1, FlowId::new(0), 8192);
         intensity.roll(Time::from_ms(20));
-        assert!(!intensity.is_low(0, 1, 0), "any write makes a flow write-intensive");
-        assert!(intensity.is_low(0, 0, 1), "and a silent epoch makes it low again");
+        assert!(!intensity.is_low(0, 1, FlowId::new(0)), "any write makes a flow write-intensive");
+        assert!(intensity.is_low(0, 0, FlowId::new(1)), "and a silent epoch makes it low again");
     }
 
     #[test]
     fn a_pause_of_several_epochs_makes_low() {
         let mut intensity = Intensity::new(&FlinConfig::default(), 1, 1);
-        (0..100).for_each(|_| intensity.count(0, 0, 0, 8192));
+        (0..100).for_each(|_| intensity.count(0, 0, FlowId::new(0), 8192));
         assert_eq!(intensity.roll(Time::from_ms(35)), []);
-        assert!(intensity.is_low(0, 0, 0));
+        assert!(intensity.is_low(0, 0, FlowId::new(0)));
     }
 
     #[test]
@@ -117,9 +118,9 @@ mod tests {
         let config = FlinConfig { intensity_scope: Scope::Unit, ..FlinConfig::default() };
         let mut intensity = Intensity::new(&config, 4, 1);
         // A quarter of 39.06 pages.
-        (0..10).for_each(|_| intensity.count(1, 0, 0, 8192));
-        (0..9).for_each(|_| intensity.count(2, 0, 0, 8192));
+        (0..10).for_each(|_| intensity.count(1, 0, FlowId::new(0), 8192));
+        (0..9).for_each(|_| intensity.count(2, 0, FlowId::new(0), 8192));
         intensity.roll(Time::from_ms(10));
-        assert!(!intensity.is_low(1, 0, 0) && intensity.is_low(2, 0, 0));
+        assert!(!intensity.is_low(1, 0, FlowId::new(0)) && intensity.is_low(2, 0, FlowId::new(0)));
     }
 }

@@ -28,7 +28,7 @@ mod region;
 mod reorder;
 mod selection;
 
-use flashlane_engine::{NONE, Time, place_of};
+use flashlane_engine::{Time, place_of};
 
 use super::Policy;
 use crate::layout::Geometry;
@@ -40,7 +40,7 @@ use crate::transaction::{Op, Source, Transaction};
 use arbitration::{LEVELS, Ruler};
 use balance::{Batch, GcShares};
 pub use config::{FlinConfig, Scope, Stage};
-use flashlane_units::Span;
+use flashlane_units::{FlowId, Span, TransactionId};
 use intensity::Intensity;
 use overhead::Overhead;
 pub use overhead::dram_bytes;
@@ -181,13 +181,13 @@ impl Flin {
         }
     }
 
-    fn lane(&mut self, die: u32, op: usize, flow: u16) -> &mut Lane {
+    fn lane(&mut self, die: u32, op: usize, flow: FlowId) -> &mut Lane {
         let at = self.lane_at(die, op, flow);
         &mut self.lanes[at]
     }
 
-    fn lane_at(&self, die: u32, op: usize, flow: u16) -> usize {
-        (die as usize * 2 + op) * self.flows + flow as usize
+    fn lane_at(&self, die: u32, op: usize, flow: FlowId) -> usize {
+        (die as usize * 2 + op) * self.flows + flow.index()
     }
 
     /// Level of a class: 0 is the lowest. Without stage 2 all classes share a queue.
@@ -195,7 +195,7 @@ impl Flin {
         if self.arbitration { LEVELS - 1 - class as usize } else { 0 }
     }
 
-    fn note_arrival(&mut self, id: u32, times: Times) {
+    fn note_arrival(&mut self, id: TransactionId, times: Times) {
         let at = place_of(id);
         if self.times.len() <= at {
             self.times.resize(at + 1, Times::default());
@@ -228,14 +228,14 @@ impl Flin {
         kinds
             .iter()
             .map(|&kind| self.others.front(die, kind))
-            .filter(|&id| id != NONE)
+            .filter(|&id| id != TransactionId::NONE)
             .map(|id| view.transactions[id].mark)
             .min()
     }
 }
 
 impl Policy for Flin {
-    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
         let tr = &view.transactions[id];
         if tr.op == Op::Erase || matches!(tr.source, Source::Gc | Source::Mapping) {
             let (kind, cost) = (kind_of(tr, view), view.cost(tr));
@@ -310,7 +310,7 @@ impl Policy for Flin {
         self.units[die as usize].stirred[WRITE] = true;
     }
 
-    fn audit(&self, is_ready: &dyn Fn(u32) -> bool) {
+    fn audit(&self, is_ready: &dyn Fn(TransactionId) -> bool) {
         for (die, unit) in (0..).zip(&self.units) {
             for (op, queues) in unit.queues.iter().enumerate() {
                 queues.iter().for_each(Queue::audit);
@@ -326,9 +326,9 @@ impl Policy for Flin {
                 );
                 let mut queued = vec![0; self.flows];
                 for entry in queues.iter().flat_map(Queue::iter) {
-                    queued[entry.flow as usize] += 1;
+                    queued[entry.flow.index()] += 1;
                 }
-                for (flow, queued) in (0..).zip(queued) {
+                for (flow, queued) in (0..).map(FlowId::new).zip(queued) {
                     let lane = &self.lanes[self.lane_at(die, op, flow)];
                     assert_eq!(lane.queued, queued, "what waits of flow {flow} is counted");
                     assert!(lane.unfinished >= queued, "what is queued is not finished");
@@ -341,7 +341,7 @@ impl Policy for Flin {
         true
     }
 
-    fn completed(&mut self, die: u32, id: u32, tr: &Transaction, now: Time) {
+    fn completed(&mut self, die: u32, id: TransactionId, tr: &Transaction, now: Time) {
         if tr.op == Op::Erase {
             self.shares.erased();
             return;

@@ -2,16 +2,25 @@
 //! passes.
 
 use flashlane_engine::Rng;
+use flashlane_units::{FlowId, TransactionId};
 
 use super::*;
 
 /// A transaction of cost 100, queued at 1000, that would not have waited alone.
 fn entry(id: u32, flow: u16, low: bool) -> Entry {
-    Entry { id, flow, low, promoted: false, cost: 100, enqueued: 1000, wait_alone: 0 }
+    Entry {
+        id: TransactionId::new(id),
+        flow: FlowId::new(flow),
+        low,
+        promoted: false,
+        cost: 100,
+        enqueued: 1000,
+        wait_alone: 0,
+    }
 }
 
 fn ids(queue: &Queue) -> Vec<u32> {
-    queue.iter().map(|entry| entry.id).collect()
+    queue.iter().map(|entry| entry.id.get()).collect()
 }
 
 fn at(now: u64, first_wait: u64) -> Moment {
@@ -119,7 +128,7 @@ fn line_20_moves_ahead_of_all_others_of_high_intensity() {
     assert_eq!(ids(&queue), [1, 5, 2, 3, 6, 4], "behind its own flow's");
     queue.promote(entry(7, 7, false), at(1000, 0));
     assert_eq!(ids(&queue), [1, 5, 2, 3, 6, 7, 4], "promoted ones keep their order");
-    assert!(queue.iter().filter(|entry| entry.promoted).map(|entry| entry.id).eq([5, 6, 7]));
+    assert!(queue.iter().filter(|entry| entry.promoted).map(|entry| entry.id.get()).eq([5, 6, 7]));
     queue.audit();
 }
 
@@ -148,8 +157,8 @@ fn a_transaction_put_back_is_first_in_its_region() {
     queue.put_back(entry(3, 3, false));
     queue.put_back(entry(4, 4, true));
     assert_eq!(ids(&queue), [4, 1, 3, 2]);
-    assert_eq!(queue.remove(2).id, 3);
-    assert_eq!(queue.remove(0).id, 4);
+    assert_eq!(queue.remove(2).id.get(), 3);
+    assert_eq!(queue.remove(0).id.get(), 4);
     assert_eq!((ids(&queue), queue.front_since()), (vec![1, 2], Some(1000)));
 }
 
@@ -198,8 +207,8 @@ fn same_as_plain(seed: u64, length: usize, steps: usize) {
         // Some flows are common and some are rare.
         let flow = (rng.below(8) * rng.below(8) / 4) as u16;
         let new = Entry {
-            id: step as u32,
-            flow,
+            id: TransactionId::new(step as u32),
+            flow: FlowId::new(flow),
             low: false,
             promoted: rng.below(200) == 0,
             cost: 1 + rng.below(900),
@@ -255,13 +264,13 @@ fn own_flow_order_is_kept_in_a_region() {
             }
             if rng.below(3) == 0 {
                 let first = queue.remove(0);
-                left[usize::from(first.low) * 5 + first.flow as usize].push(first.id);
+                left[usize::from(first.low) * 5 + first.flow.index()].push(first.id.get());
             }
         }
         queue.audit();
         while queue.len() > 0 {
             let first = queue.remove(0);
-            left[usize::from(first.low) * 5 + first.flow as usize].push(first.id);
+            left[usize::from(first.low) * 5 + first.flow.index()].push(first.id.get());
         }
         assert_eq!(left.iter().map(Vec::len).sum::<usize>(), 200);
         assert!(left.iter().all(|ids| ids.is_sorted()), "{left:?}");

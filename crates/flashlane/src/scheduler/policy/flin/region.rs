@@ -1,6 +1,7 @@
 //! A region of a queue: its transactions from the head on, kept in blocks so that a long one costs
 //! little.
 
+use flashlane_units::{FlowId, TransactionId};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -12,15 +13,15 @@ const BLOCK: usize = 64;
 /// Mark of a block that holds promoted transactions; the other bits stand for flows.
 const PROMOTED: u64 = 1 << 63;
 
-fn mark(flow: u16) -> u64 {
-    1 << (flow % 63)
+fn mark(flow: FlowId) -> u64 {
+    1 << (flow.get() % 63)
 }
 
 /// A queued transaction. Unit of times: picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    pub(super) id: u32,
-    pub(super) flow: u16,
+    pub(super) id: TransactionId,
+    pub(super) flow: FlowId,
     /// Its flow was of low intensity when it came. Choice: a change of class moves nothing.
     pub(super) low: bool,
     /// It was moved to the front of its region for its flow's sake.
@@ -409,9 +410,11 @@ mod tests {
 
     fn random(id: u32, rng: &mut Rng) -> Entry {
         Entry {
-            id,
+            id: TransactionId::new(id),
             // One in ten flows is common; flows 63 apart share a mark.
-            flow: if rng.below(10) > 0 { rng.below(3) } else { 3 + rng.below(90) } as u16,
+            flow: FlowId::new(
+                if rng.below(10) > 0 { rng.below(3) } else { 3 + rng.below(90) } as u16
+            ),
             low: false,
             promoted: rng.below(400) == 0,
             cost: 1 + rng.below(900),

@@ -2,6 +2,7 @@
 //! section 4.3.
 
 use flashlane_engine::place_of;
+use flashlane_units::FlowId;
 
 use super::balance::{Batch, proportional_wait};
 use super::region::Entry;
@@ -210,7 +211,7 @@ impl Flin {
 
     /// Lines 13 to 16: the next step of the collection that goes with a write. A read is followed
     /// by its write; a block is erased when it is empty.
-    fn migrate(&mut self, die: u32, flow: u16, view: &mut View<'_>) -> bool {
+    fn migrate(&mut self, die: u32, flow: FlowId, view: &mut View<'_>) -> bool {
         if self.form(die, Kind::GC_WRITE, view) {
             return true;
         }

@@ -13,7 +13,7 @@ use crate::ftl::blocks::Stream;
 use crate::ftl::view::FlashView;
 use crate::layout::Layout;
 use crate::scheduler::view::is_ready;
-use flashlane_units::{Span, TransferRate};
+use flashlane_units::{FlowId, Span, TransferRate};
 
 const US: u64 = 1_000_000;
 const READ_COST: u64 = 110;
@@ -24,9 +24,9 @@ struct Unit0 {
     flin: Flin,
     flash: Flash,
     state: FtlState,
-    transactions: Slab<Transaction>,
-    batch: Vec<u32>,
-    cancelled: Vec<u32>,
+    transactions: Slab<TransactionId, Transaction>,
+    batch: Vec<TransactionId>,
+    cancelled: Vec<TransactionId>,
     now: u64,
     preemptible: bool,
 }
@@ -51,7 +51,7 @@ impl Unit0 {
         let layout = Layout::new(&device, &workload);
         let mut state = FtlState::new(device.ftl_settings(), &layout, 0);
         // Both flows have a block of 32 valid pages.
-        for flow in 0..2 {
+        for flow in (0..2).map(FlowId::new) {
             (0..32).for_each(|_| {
                 state.blocks.allocate(0, flow, Stream::Host, false).expect("an empty drive");
             });
@@ -92,7 +92,7 @@ impl Unit0 {
         decide(&mut self.flin, &mut view)
     }
 
-    fn arrive(&mut self, source: Source, op: Op, flow: u16, ppa: u32) -> u32 {
+    fn arrive(&mut self, source: Source, op: Op, flow: FlowId, ppa: u32) -> TransactionId {
         let mut tr = Transaction::new(source, op, flow, 3, Time(self.now * US));
         tr.set_mask(self.state.pages.full_mask());
         (tr.lpa, tr.ppa, tr.plane) = (ppa, ppa, 0);
@@ -101,44 +101,44 @@ impl Unit0 {
         id
     }
 
-    fn read(&mut self, flow: u16) -> u32 {
+    fn read(&mut self, flow: FlowId) -> TransactionId {
         self.arrive(Source::User, Op::Read, flow, 0)
     }
 
-    fn write(&mut self, flow: u16) -> u32 {
+    fn write(&mut self, flow: FlowId) -> TransactionId {
         self.arrive(Source::User, Op::Program, flow, 0)
     }
 
     /// A valid page of block `ppa / 32` is to be moved.
-    fn migration(&mut self, ppa: u32) -> u32 {
+    fn migration(&mut self, ppa: u32) -> TransactionId {
         self.state.pages.place(ppa, ppa);
-        self.arrive(Source::Gc, Op::Read, 0, ppa)
+        self.arrive(Source::Gc, Op::Read, FlowId::new(0), ppa)
     }
 
     /// The write half of a migration whose read is done.
-    fn migration_write(&mut self, ppa: u32) -> u32 {
-        self.arrive(Source::Gc, Op::Program, 0, ppa)
+    fn migration_write(&mut self, ppa: u32) -> TransactionId {
+        self.arrive(Source::Gc, Op::Program, FlowId::new(0), ppa)
     }
 
-    fn erase(&mut self) -> u32 {
-        self.arrive(Source::Gc, Op::Erase, 0, 0)
+    fn erase(&mut self) -> TransactionId {
+        self.arrive(Source::Gc, Op::Erase, FlowId::new(0), 0)
     }
 
     /// What the idle die is given.
-    fn take(&mut self) -> Vec<u32> {
+    fn take(&mut self) -> Vec<TransactionId> {
         self.with(|flin, view| flin.take(0, view));
         self.batch.clone()
     }
 
     /// The same for a die that runs `running` for `left` more.
-    fn interrupt(&mut self, running: u32, left: u64) -> Vec<u32> {
+    fn interrupt(&mut self, running: TransactionId, left: u64) -> Vec<TransactionId> {
         let op = self.transactions[running].op;
         self.flash.pretend(0, Some((running, op, Time((self.now + left) * US))));
         self.with(|flin, view| flin.interrupt(0, view));
         self.batch.clone()
     }
 
-    fn completed(&mut self, id: u32) {
+    fn completed(&mut self, id: TransactionId) {
         let tr = self.transactions[id];
         self.flin.completed(0, id, &tr, Time(self.now * US));
     }
@@ -159,11 +159,11 @@ impl Unit0 {
         self.state.blocks.planes[0].urgent = true;
     }
 
-    fn wait_alone(&self, id: u32) -> u64 {
+    fn wait_alone(&self, id: TransactionId) -> u64 {
         self.flin.times[place_of(id)].wait_alone / US
     }
 
-    fn queue(&self) -> Vec<u32> {
+    fn queue(&self) -> Vec<TransactionId> {
         let queues = &self.flin.units[0].queues[READ];
         queues.iter().rev().flat_map(Queue::iter).map(|entry| entry.id).collect()
     }
@@ -181,36 +181,36 @@ fn all_high() -> FlinConfig {
 #[test]
 fn equation_4_chains_the_requests_of_a_flow() {
     let mut unit = Unit0::new(FlinConfig::default());
-    let first = unit.read(0);
+    let first = unit.read(FlowId::new(0));
     assert_eq!(unit.wait_alone(first), 0, "no other transaction of the flow");
     unit.now = 30;
-    let second = unit.read(0);
+    let second = unit.read(FlowId::new(0));
     // T_last_enqueue 0 + T_last_alone 110 - T_now 30.
     assert_eq!(unit.wait_alone(second), 80);
     unit.now = 40;
-    let third = unit.read(0);
+    let third = unit.read(FlowId::new(0));
     // 30 + (110 + 80) - 40.
     assert_eq!(unit.wait_alone(third), 180);
-    let (other, write) = (unit.read(1), unit.write(0));
+    let (other, write) = (unit.read(FlowId::new(1)), unit.write(FlowId::new(0)));
     assert_eq!((unit.wait_alone(other), unit.wait_alone(write)), (0, 0), "queues of their own");
     // The third would have been done at 330: an estimate in the past means no wait.
     unit.now = 500;
-    let fourth = unit.read(0);
+    let fourth = unit.read(FlowId::new(0));
     assert_eq!(unit.wait_alone(fourth), 0);
 }
 
 #[test]
 fn equation_4_is_zero_when_the_flow_has_nothing_left() {
     let mut unit = Unit0::new(FlinConfig::default());
-    let first = unit.read(0);
+    let first = unit.read(FlowId::new(0));
     assert_eq!(unit.take(), [first]);
     unit.now = 20;
-    let second = unit.read(0);
+    let second = unit.read(FlowId::new(0));
     assert_eq!(unit.wait_alone(second), 90, "the first one still runs");
     unit.take();
     unit.completed(first);
     unit.completed(second);
-    let third = unit.read(0);
+    let third = unit.read(FlowId::new(0));
     assert_eq!(unit.wait_alone(third), 0);
 }
 
@@ -219,59 +219,59 @@ fn lines_18_to_20_put_the_flow_first_that_was_treated_worst() {
     // Departures: flow 0 with slowdowns 3 and 1, flow 1 with 10; F = 2 / 10 < 0.6.
     let treated = |threshold: f64| {
         let mut unit = Unit0::new(FlinConfig { fairness_threshold: threshold, ..all_high() });
-        unit.read(0);
-        unit.read(1);
+        unit.read(FlowId::new(0));
+        unit.read(FlowId::new(1));
         unit.now = 10_000;
-        unit.read(0);
+        unit.read(FlowId::new(0));
         for (flow, slowdowns) in [(0, [3.0, 1.0].as_slice()), (1, &[10.0])] {
-            let lane = unit.flin.lane(0, READ, flow);
+            let lane = unit.flin.lane(0, READ, FlowId::new(flow));
             lane.slowdowns = slowdowns.iter().sum();
             lane.departed = slowdowns.len() as u64;
         }
-        unit.read(0);
+        unit.read(FlowId::new(0));
         unit
     };
     let promotions = |unit: &Unit0| unit.flin.overhead(0).expect("FLIN counts").promotions;
     let mut unit = treated(0.6);
-    assert!(!unit.flin.intensity.is_low(0, READ, 1));
+    assert!(!unit.flin.intensity.is_low(0, READ, FlowId::new(1)));
     let before = unit.queue();
-    let new = unit.read(1);
+    let new = unit.read(FlowId::new(1));
     assert_eq!(promotions(&unit), 1);
     // The first two came while their flows were of low intensity.
     assert_eq!(unit.queue(), [before[0], before[1], new, before[2], before[3]], "Last_low + 1");
     // Line 21 instead: the other flow, or fairness that is not below the threshold.
     let mut unit = treated(0.6);
-    unit.read(0);
+    unit.read(FlowId::new(0));
     assert_eq!(promotions(&unit), 0);
     let mut unit = treated(0.2);
-    unit.read(1);
+    unit.read(FlowId::new(1));
     assert_eq!(promotions(&unit), 0, "0.2 is not below 0.2");
     // And a flow whose transactions are not in the queue says nothing.
     let mut unit = treated(0.6);
-    unit.flin.lane(0, READ, 0).queued = 0;
-    unit.read(1);
+    unit.flin.lane(0, READ, FlowId::new(0)).queued = 0;
+    unit.read(FlowId::new(1));
     assert_eq!(promotions(&unit), 0);
 }
 
 #[test]
 fn slowdowns_of_departed_transactions_are_averaged() {
     let mut unit = Unit0::new(all_high());
-    let first = unit.read(0);
+    let first = unit.read(FlowId::new(0));
     unit.take();
     unit.now = 330;
     unit.completed(first);
-    let lane = *unit.flin.lane(0, READ, 0);
+    let lane = *unit.flin.lane(0, READ, FlowId::new(0));
     assert_eq!((lane.slowdowns, lane.departed, lane.unfinished), (3.0, 1, 0), "330 over 110");
     // What departed before a flow is of high intensity does not count.
     unit.now = 10_000;
-    unit.read(0);
-    assert_eq!(unit.flin.lane(0, READ, 0).departed, 0);
+    unit.read(FlowId::new(0));
+    assert_eq!(unit.flin.lane(0, READ, FlowId::new(0)).departed, 0);
 }
 
 #[test]
 fn lines_6_to_9_the_read_goes_when_its_proportional_wait_is_larger() {
     let mut unit = Unit0::balancing();
-    let (write, read) = (unit.write(0), unit.read(0));
+    let (write, read) = (unit.write(FlowId::new(0)), unit.read(FlowId::new(0)));
     // PW_read = (0 + 1010) / 110 = 9.2; PW_write = (0 + 110) / 1010 = 0.1.
     assert_eq!(unit.take(), [read]);
     assert_eq!(unit.take(), [write], "the only one");
@@ -284,11 +284,11 @@ fn lines_10_and_17_the_write_goes_alone_while_there_are_free_pages() {
         let mut unit = Unit0::balancing();
         // 1024 pages are not fewer than GC_FLIN.
         unit.free_blocks(32);
-        let write = unit.write(0);
+        let write = unit.write(FlowId::new(0));
         unit.migration(0);
         unit.migration(1);
         unit.now = waited;
-        let read = unit.read(0);
+        let read = unit.read(FlowId::new(0));
         assert_eq!(unit.take(), [if write_wins { write } else { read }], "{waited}");
     }
 }
@@ -301,10 +301,10 @@ fn equations_7_to_9_count_collection_in_the_other_slot_of_the_read_and_for_the_w
     for (waited, write_wins) in [(18_327, false), (18_328, true)] {
         let mut unit = Unit0::balancing();
         unit.free_blocks(31);
-        let write = unit.write(0);
+        let write = unit.write(FlowId::new(0));
         let moves = [0, 1, 32].map(|ppa| unit.migration(ppa));
         unit.now = waited;
-        let read = unit.read(0);
+        let read = unit.read(FlowId::new(0));
         assert_eq!(unit.take(), [if write_wins { moves[0] } else { read }], "{waited}");
         assert_eq!(unit.flin.units[0].slots[WRITE].map(|entry| entry.id), Some(write));
     }
@@ -313,10 +313,10 @@ fn equations_7_to_9_count_collection_in_the_other_slot_of_the_read_and_for_the_w
     for (waited, write_wins) in [(68_399, false), (68_400, true)] {
         let mut unit = Unit0::balancing();
         unit.free_blocks(31);
-        unit.write(0);
+        unit.write(FlowId::new(0));
         let moves = [0, 1, 32, 33].map(|ppa| unit.migration(ppa));
         unit.now = waited;
-        let read = unit.read(0);
+        let read = unit.read(FlowId::new(0));
         assert_eq!(unit.take(), [if write_wins { moves[0] } else { read }], "{waited}");
     }
 }
@@ -326,7 +326,7 @@ fn lines_11_to_17_migrations_go_before_the_write_in_pairs() {
     // Half of six migrations go with the write of flow 0. The third one empties the first block.
     let mut unit = Unit0::balancing();
     unit.free_blocks(31);
-    let write = unit.write(0);
+    let write = unit.write(FlowId::new(0));
     let moves = [0, 1, 2, 32, 33, 34].map(|ppa| unit.migration(ppa));
     for (ppa, id) in (64..).zip(&moves[..3]) {
         assert_eq!(unit.take(), [*id], "line 14");
@@ -338,7 +338,7 @@ fn lines_11_to_17_migrations_go_before_the_write_in_pairs() {
     assert_eq!(unit.take(), [write], "line 17");
     assert_eq!(unit.flin.overhead(0).expect("FLIN counts").migrations_with_writes, 3);
     // 1.5 of the three that are left would be the share: one.
-    let write = unit.write(0);
+    let write = unit.write(FlowId::new(0));
     assert_eq!(unit.take(), [moves[3]]);
     let second = unit.migration_write(67);
     assert_eq!(unit.take(), [second]);
@@ -350,7 +350,7 @@ fn an_erase_that_is_due_goes_with_a_write_only_below_the_threshold() {
     for (blocks, with_write) in [(32, false), (31, true)] {
         let mut unit = Unit0::balancing();
         unit.free_blocks(blocks);
-        let (write, erase) = (unit.write(0), unit.erase());
+        let (write, erase) = (unit.write(FlowId::new(0)), unit.erase());
         assert_eq!(unit.take(), [if with_write { erase } else { write }]);
         assert_eq!(unit.take(), [if with_write { write } else { erase }]);
     }
@@ -362,14 +362,14 @@ fn equation_10_shares_migrations_by_writes_and_valid_pages() {
     // valid ones: 3/4 * 1/2 * 8 = 3 migrations.
     let mut unit = Unit0::balancing();
     for flow in [0, 1, 1] {
-        unit.write(flow);
+        unit.write(FlowId::new(flow));
         unit.take();
     }
     unit.free_blocks(31);
     (0..8).for_each(|ppa| {
         unit.migration(ppa);
     });
-    unit.write(1);
+    unit.write(FlowId::new(1));
     unit.take();
     assert_eq!(
         unit.flin.units[0].batch,
@@ -382,7 +382,7 @@ fn equation_10_shares_migrations_by_writes_and_valid_pages() {
 fn out_of_room_all_pending_collection_goes_before_the_write() {
     let mut unit = Unit0::balancing();
     unit.out_of_room();
-    let write = unit.write(0);
+    let write = unit.write(FlowId::new(0));
     let moves = [0, 32].map(|ppa| unit.migration(ppa));
     assert_eq!(unit.take(), [moves[0]]);
     let second = unit.migration_write(64);
@@ -403,14 +403,14 @@ fn out_of_room_collection_competes_with_reads_in_place_of_a_write() {
         unit.out_of_room();
         let migration = unit.migration(0);
         unit.now = waited;
-        let read = unit.read(0);
+        let read = unit.read(FlowId::new(0));
         assert_eq!(unit.take(), [if collects { migration } else { read }], "{waited}");
     }
     // With room the read goes.
     let mut unit = Unit0::balancing();
     unit.migration(0);
     unit.now = 1_000_000;
-    let read = unit.read(0);
+    let read = unit.read(FlowId::new(0));
     assert_eq!(unit.take(), [read]);
 }
 
@@ -420,11 +420,11 @@ fn a_read_suspends_a_write_that_waited_proportionally_less() {
     // 4.55, above w / 1010 up to w = 4590.
     for (waited, suspends) in [(4_590, true), (4_591, false)] {
         let mut unit = Unit0::balancing();
-        let write = unit.write(0);
+        let write = unit.write(FlowId::new(0));
         unit.now = waited;
         assert_eq!(unit.take(), [write]);
         unit.now += 510;
-        let read = unit.read(1);
+        let read = unit.read(FlowId::new(1));
         let expected = if suspends { vec![read] } else { vec![] };
         assert_eq!(unit.interrupt(write, 500), expected, "{waited}");
         let asked = unit.flin.overhead(0).expect("FLIN counts").suspensions;
@@ -432,9 +432,9 @@ fn a_read_suspends_a_write_that_waited_proportionally_less() {
     }
     // Switched off, it never does.
     let mut unit = Unit0::new(FlinConfig { suspend: false, ..FlinConfig::default() });
-    let write = unit.write(0);
+    let write = unit.write(FlowId::new(0));
     unit.take();
-    unit.read(1);
+    unit.read(FlowId::new(1));
     assert!(unit.interrupt(write, 500).is_empty());
 }
 
@@ -448,7 +448,7 @@ fn with_empty_slots_pairs_of_migrations_run_and_give_way_to_any_read() {
     unit.now = 100_000;
     assert_eq!(unit.take(), [second], "the pair");
     // It waited 100 ms: by its proportional wait of 99 it would not give way to a read of 0.09.
-    let read = unit.read(0);
+    let read = unit.read(FlowId::new(0));
     assert_eq!(unit.interrupt(second, 10), [read]);
 }
 
@@ -456,14 +456,14 @@ fn with_empty_slots_pairs_of_migrations_run_and_give_way_to_any_read() {
 fn a_migration_that_goes_with_a_write_gives_way_by_proportional_wait() {
     let mut unit = Unit0::balancing();
     unit.free_blocks(31);
-    unit.write(0);
+    unit.write(FlowId::new(0));
     unit.migration(0);
     unit.migration(1);
     unit.take();
     let second = unit.migration_write(64);
     unit.now = 100_000;
     assert_eq!(unit.take(), [second]);
-    unit.read(0);
+    unit.read(FlowId::new(0));
     assert!(unit.interrupt(second, 10).is_empty());
 }
 
@@ -478,14 +478,14 @@ fn an_age_limit_bounds_the_wait_in_queue_and_slot() {
     };
     // In the slot: without stage 3 reads would go first for ever.
     let mut unit = limited(&[]);
-    let write = unit.write(0);
-    let first = unit.read(0);
+    let write = unit.write(FlowId::new(0));
+    let first = unit.read(FlowId::new(0));
     assert_eq!(unit.take(), [first]);
     unit.now = 5_000;
-    let second = unit.read(0);
+    let second = unit.read(FlowId::new(0));
     assert_eq!(unit.take(), [second], "5 ms are not beyond the limit");
     unit.now = 5_700;
-    unit.read(0);
+    unit.read(FlowId::new(0));
     assert_eq!(unit.take(), [write]);
 }
 
@@ -494,13 +494,13 @@ fn an_age_limit_takes_what_is_too_old_out_of_the_queue() {
     // Flow 0 is of high intensity, flow 1 of low: its two go first, and one waits in the slot.
     for (age_limit, expected) in [(None, 2), (Some(Span(5_000 * US)), 0)] {
         let mut unit = Unit0::new(FlinConfig { age_limit, ..all_high() });
-        let first = unit.read(0);
+        let first = unit.read(FlowId::new(0));
         assert_eq!(unit.take(), [first]);
         unit.completed(first);
         unit.now = 10_000;
-        let late = unit.read(0);
+        let late = unit.read(FlowId::new(0));
         unit.now = 10_100;
-        let reads = [late, unit.read(1), unit.read(1)];
+        let reads = [late, unit.read(FlowId::new(1)), unit.read(FlowId::new(1))];
         assert_eq!(unit.take(), [reads[1]]);
         unit.with(|flin, view| flin.refill(0, view));
         assert_eq!(unit.flin.units[0].slots[READ].map(|entry| entry.id), Some(reads[2]));
@@ -514,7 +514,7 @@ fn an_age_limit_takes_what_is_too_old_out_of_the_queue() {
 #[test]
 fn queues_are_looked_at_only_after_something_came_or_became_ready() {
     let mut unit = Unit0::balancing();
-    let write = unit.write(0);
+    let write = unit.write(FlowId::new(0));
     unit.transactions[write].blocked = true;
     assert!(unit.take().is_empty(), "its old data are not here");
     assert_eq!(unit.flin.units[0].stirred, [false; 2]);
@@ -524,7 +524,7 @@ fn queues_are_looked_at_only_after_something_came_or_became_ready() {
     unit.flin.unblocked(0);
     unit.audit();
     assert_eq!(unit.take(), [write]);
-    let read = unit.read(0);
+    let read = unit.read(FlowId::new(0));
     assert_eq!(unit.flin.units[0].stirred, [true; 2], "a program was sent as well");
     assert_eq!(unit.take(), [read]);
     assert_eq!(unit.flin.units[0].filled, [0; 2]);
@@ -533,7 +533,7 @@ fn queues_are_looked_at_only_after_something_came_or_became_ready() {
 #[test]
 fn what_is_left_to_serve_includes_transfer_and_what_was_suspended() {
     let mut unit = Unit0::balancing();
-    let (read, write) = (unit.read(0), unit.write(0));
+    let (read, write) = (unit.read(FlowId::new(0)), unit.write(FlowId::new(0)));
     unit.flash.pretend(0, Some((read, Op::Read, Time(40 * US))));
     let left = |unit: &mut Unit0| unit.with(|_, view| view.service_left(0)) / US;
     assert_eq!(left(&mut unit), 40 + 10, "array and transfer");
@@ -549,17 +549,17 @@ fn one_page_from_another_die_goes_with_each_write_and_the_others_wait_for_empty_
     let mut unit = Unit0::balancing();
     unit.free_blocks(32);
     let moved = [(); 3].map(|()| {
-        let ppa = unit.state.blocks.allocate(0, 0, Stream::Relocated, false);
+        let ppa = unit.state.blocks.allocate(0, FlowId::new(0), Stream::Relocated, false);
         unit.migration_write(ppa.expect("an empty drive"))
     });
-    let write = unit.write(0);
+    let write = unit.write(FlowId::new(0));
     assert_eq!(unit.take(), [moved[0]]);
     assert_eq!(unit.take(), [write]);
-    let read = unit.read(0);
+    let read = unit.read(FlowId::new(0));
     assert_eq!(unit.take(), [read]);
     assert_eq!(unit.take(), [moved[1]], "empty slots");
     unit.now = 100_001;
-    let read = unit.read(0);
+    let read = unit.read(FlowId::new(0));
     assert_eq!(unit.take(), [moved[2]], "it waited more than 100 ms");
     assert_eq!(unit.take(), [read]);
 }

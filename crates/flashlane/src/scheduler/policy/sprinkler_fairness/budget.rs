@@ -1,6 +1,7 @@
 //! Budgets of device time: which flow may have work admitted, and when the next round begins.
 
 use flashlane_engine::Time;
+use flashlane_units::FlowId;
 
 use super::SprinklerFairnessConfig;
 
@@ -77,8 +78,8 @@ impl Budgets {
     }
 
     /// A flow has work: its first one opens its account.
-    pub(super) fn meet(&mut self, flow: u16, class: u8) {
-        let account = &mut self.accounts[flow as usize];
+    pub(super) fn meet(&mut self, flow: FlowId, class: u8) {
+        let account = &mut self.accounts[flow.index()];
         if account.weight == 0 {
             account.weight = self.weights[class as usize];
             account.balance = account.budget(self.base);
@@ -86,12 +87,12 @@ impl Budgets {
     }
 
     /// The flow may have work admitted.
-    pub(super) fn is_eligible(&self, flow: u16) -> bool {
-        self.accounts[flow as usize].is_eligible()
+    pub(super) fn is_eligible(&self, flow: FlowId) -> bool {
+        self.accounts[flow.index()].is_eligible()
     }
 
     /// A transaction of the flow is admitted.
-    pub(super) fn charge(&mut self, flow: u16, cost: u64) {
+    pub(super) fn charge(&mut self, flow: FlowId, cost: u64) {
         self.change(flow, |account| {
             account.balance -= cost as i64;
             account.unfinished += 1;
@@ -99,7 +100,7 @@ impl Budgets {
     }
 
     /// An admitted transaction of the flow is done.
-    pub(super) fn finished(&mut self, flow: u16, now: Time) {
+    pub(super) fn finished(&mut self, flow: FlowId, now: Time) {
         self.change(flow, |account| {
             account.unfinished -= 1;
             if account.unfinished == 0 {
@@ -108,16 +109,16 @@ impl Budgets {
         });
     }
 
-    fn change(&mut self, flow: u16, change: impl FnOnce(&mut Account)) {
-        let account = &mut self.accounts[flow as usize];
+    fn change(&mut self, flow: FlowId, change: impl FnOnce(&mut Account)) {
+        let account = &mut self.accounts[flow.index()];
         let was_busy = account.is_busy();
         change(account);
         self.busy = self.busy + usize::from(account.is_busy()) - usize::from(was_busy);
     }
 
     /// Collection worked so long for the flow.
-    pub(super) fn collected(&mut self, flow: u16, time: u64) {
-        self.accounts[flow as usize].collection += time;
+    pub(super) fn collected(&mut self, flow: FlowId, time: u64) {
+        self.accounts[flow.index()].collection += time;
     }
 
     /// When the round ends if nothing more happens: at once if every flow that has work, or had
@@ -183,8 +184,8 @@ mod tests {
         let mut config = SprinklerFairnessConfig::default();
         change(&mut config);
         let mut budgets = Budgets::new(&config, 4, 2);
-        budgets.meet(0, 2);
-        budgets.meet(1, 3);
+        budgets.meet(FlowId::new(0), 2);
+        budgets.meet(FlowId::new(1), 3);
         budgets
     }
 
@@ -207,11 +208,11 @@ mod tests {
     #[test]
     fn debt_is_carried_over_and_savings_are_not() {
         let mut budgets = budgets(|_| {});
-        budgets.charge(0, 19 * MS);
-        assert!(budgets.is_eligible(0), "1 ms is left");
-        budgets.charge(0, 5 * MS);
-        assert!(!budgets.is_eligible(0));
-        budgets.charge(1, 5 * MS);
+        budgets.charge(FlowId::new(0), 19 * MS);
+        assert!(budgets.is_eligible(FlowId::new(0)), "1 ms is left");
+        budgets.charge(FlowId::new(0), 5 * MS);
+        assert!(!budgets.is_eligible(FlowId::new(0)));
+        budgets.charge(FlowId::new(1), 5 * MS);
         assert_eq!([balance(&budgets, 0), balance(&budgets, 1)].map(|b| b / MS as i64), [-4, 15]);
         budgets.start_round(Time::from_ms(30));
         assert_eq!([balance(&budgets, 0), balance(&budgets, 1)].map(|b| b / MS as i64), [16, 20]);
@@ -221,22 +222,22 @@ mod tests {
     #[test]
     fn a_debt_of_several_rounds_takes_several_rounds() {
         let mut budgets = budgets(|_| {});
-        budgets.charge(0, 65 * MS);
+        budgets.charge(FlowId::new(0), 65 * MS);
         for (round, left) in [(1, -25), (2, -5), (3, 15)] {
             budgets.start_round(Time::from_ms(round));
             assert_eq!(balance(&budgets, 0) / MS as i64, left);
-            assert_eq!(budgets.is_eligible(0), left > 0);
+            assert_eq!(budgets.is_eligible(FlowId::new(0)), left > 0);
         }
     }
 
     #[test]
     fn a_round_ends_when_all_flows_with_work_have_used_their_budgets() {
         let mut budgets = budgets(|_| {});
-        budgets.charge(0, 21 * MS);
+        budgets.charge(FlowId::new(0), 21 * MS);
         assert_eq!(budgets.end(), Time::ZERO, "the other flow has not come yet");
-        budgets.charge(1, MS);
+        budgets.charge(FlowId::new(1), MS);
         assert_eq!(budgets.end(), Time::from_ms(100), "it has work and budget: the limit alone");
-        budgets.charge(1, 20 * MS);
+        budgets.charge(FlowId::new(1), 20 * MS);
         assert_eq!(budgets.end(), Time::ZERO, "both have used theirs");
         budgets.audit();
     }
@@ -244,17 +245,17 @@ mod tests {
     #[test]
     fn a_round_ends_when_those_with_budget_have_been_idle() {
         let mut budgets = budgets(|_| {});
-        budgets.charge(0, 21 * MS);
-        budgets.charge(1, MS);
-        budgets.charge(1, MS);
-        budgets.finished(1, Time(2 * MS));
+        budgets.charge(FlowId::new(0), 21 * MS);
+        budgets.charge(FlowId::new(1), MS);
+        budgets.charge(FlowId::new(1), MS);
+        budgets.finished(FlowId::new(1), Time(2 * MS));
         assert_eq!(budgets.end(), Time::from_ms(100));
-        budgets.finished(1, Time(3 * MS));
+        budgets.finished(FlowId::new(1), Time(3 * MS));
         assert_eq!(budgets.end(), Time(3 * MS + 100 * US));
         // New work within the time: it is idle no longer.
-        budgets.charge(1, MS);
+        budgets.charge(FlowId::new(1), MS);
         assert_eq!(budgets.end(), Time::from_ms(100));
-        budgets.finished(1, Time(100 * MS - 20 * US));
+        budgets.finished(FlowId::new(1), Time(100 * MS - 20 * US));
         assert_eq!(budgets.end(), Time::from_ms(100), "not beyond the limit");
         budgets.audit();
     }
@@ -264,8 +265,8 @@ mod tests {
         let mut with = budgets(|_| {});
         let mut without = budgets(|config| config.gc_compensation = false);
         for budgets in [&mut with, &mut without] {
-            budgets.collected(0, 3 * MS);
-            budgets.collected(1, MS);
+            budgets.collected(FlowId::new(0), 3 * MS);
+            budgets.collected(FlowId::new(1), MS);
             budgets.start_round(Time::from_ms(9));
             assert_eq!(balance(budgets, 0), 20 * MS as i64, "the window is too short");
             budgets.start_round(Time::from_ms(10));
@@ -283,7 +284,7 @@ mod tests {
     fn compensation_is_bounded() {
         let mut budgets =
             budgets(|config| (config.least_factor, config.most_factor) = (0.75, 1.25));
-        budgets.collected(0, MS);
+        budgets.collected(FlowId::new(0), MS);
         budgets.start_round(Time::from_ms(10));
         // 1 - 1 + 1/2 and 1 - 0 + 1/2, clamped.
         assert_eq!([balance(&budgets, 0), balance(&budgets, 1)].map(|b| b / MS as i64), [15, 25]);

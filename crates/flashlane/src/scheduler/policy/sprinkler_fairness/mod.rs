@@ -35,8 +35,8 @@ use crate::layout::Geometry;
 use crate::scheduler::view::View;
 use crate::transaction::{Op, Source, Transaction};
 use budget::Budgets;
-use flashlane_units::PolicyDoc;
-use flashlane_units::Span;
+use flashlane_units::{FlowId, Span};
+use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters of Sprinkler with budgets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -100,7 +100,7 @@ pub(super) struct SprinklerFairness {
     sprinkler: Sprinkler,
     budgets: Budgets,
     /// Transactions held back, by flow, oldest first. Only flows without budget have any.
-    held: Vec<List>,
+    held: Vec<List<TransactionId>>,
     /// How many there are, by die and in all.
     held_at: Vec<u32>,
     held_in_all: u32,
@@ -125,14 +125,14 @@ impl SprinklerFairness {
         }
     }
 
-    fn admit(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+    fn admit(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
         let tr = &view.transactions[id];
         self.budgets.charge(tr.flow, view.cost(tr));
         self.sprinkler.enqueue(die, id, view);
     }
 
-    fn hold(&mut self, die: u32, id: u32, view: &mut View<'_>) {
-        let flow = view.transactions[id].flow as usize;
+    fn hold(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
+        let flow = view.transactions[id].flow.index();
         self.held[flow].push_back(id, view.transactions);
         self.held_at[die as usize] += 1;
         self.held_in_all += 1;
@@ -144,7 +144,7 @@ impl SprinklerFairness {
         while self.held_in_all > 0 && skipped < self.held.len() {
             let flow = self.turn;
             self.turn = (flow + 1) % self.held.len();
-            if self.held[flow].is_empty() || !self.budgets.is_eligible(flow as u16) {
+            if self.held[flow].is_empty() || !self.budgets.is_eligible(FlowId::at(flow)) {
                 skipped += 1;
                 continue;
             }
@@ -159,7 +159,7 @@ impl SprinklerFairness {
 }
 
 impl Policy for SprinklerFairness {
-    fn enqueue(&mut self, die: u32, id: u32, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
         let tr = &view.transactions[id];
         if !is_charged(tr) {
             self.sprinkler.enqueue(die, id, view);
@@ -216,7 +216,7 @@ impl Policy for SprinklerFairness {
         true
     }
 
-    fn completed(&mut self, _: u32, _: u32, tr: &Transaction, now: Time) {
+    fn completed(&mut self, _: u32, _: TransactionId, tr: &Transaction, now: Time) {
         if is_charged(tr) {
             self.budgets.finished(tr.flow, now);
         }
@@ -241,12 +241,12 @@ impl Policy for SprinklerFairness {
         self.sprinkler.waiting(die) + self.held_at[die as usize]
     }
 
-    fn audit(&self, _: &dyn Fn(u32) -> bool) {
+    fn audit(&self, _: &dyn Fn(TransactionId) -> bool) {
         self.budgets.audit();
         let by_die: u32 = self.held_at.iter().sum();
         let by_flow: u32 = self.held.iter().map(List::len).sum();
         assert_eq!([by_die, by_flow], [self.held_in_all; 2], "what is held back is counted");
-        for (flow, held) in (0..).zip(&self.held) {
+        for (flow, held) in (0..).map(FlowId::new).zip(&self.held) {
             let free = self.budgets.is_eligible(flow);
             assert!(!free || held.is_empty(), "flow {flow} has budget and work held back");
         }
