@@ -6,7 +6,7 @@ use flashlane_engine::{Slab, Time};
 use flashlane_units::{FlowId, RequestId, TransactionId};
 
 use super::policy::Policy;
-use super::view::View;
+use super::view::{Rules, View};
 use crate::config::load::{self, Overrides};
 use crate::flash::Flash;
 use crate::ftl::blocks::{Blocks, Stream};
@@ -89,9 +89,11 @@ impl Bench {
             flash: &self.flash,
             urgent: self.urgent,
             hold_writes: false,
-            ordered: true,
-            preemptible: !self.urgent,
-            planes_per_die: self.geometry.planes_per_die,
+            rules: &Rules {
+                ordered: true,
+                preemptible: !self.urgent,
+                planes_per_die: self.geometry.planes_per_die,
+            },
             batch: &mut self.batch,
             cancelled: &mut self.cancelled,
         })

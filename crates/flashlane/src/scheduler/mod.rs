@@ -30,7 +30,7 @@ use accounts::QueueAccount;
 use overhead::SchedulerOverhead;
 pub use policy::Scheduling;
 use policy::{AnyPolicy, Policy};
-use view::View;
+use view::{Rules, View};
 use visit::{Rest, Visit};
 
 /// In the place of a handle: there were several.
@@ -44,6 +44,20 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) transactions: &'a mut Slab<TransactionId, Transaction>,
     pub(crate) ftl: &'a Ftl,
     pub(crate) flash: &'a mut Flash,
+}
+
+impl Surroundings<'_> {
+    /// The same for a call that is seldom made, so that this one need not lie in memory.
+    #[inline(always)]
+    fn again(&mut self) -> Surroundings<'_> {
+        Surroundings {
+            now: self.now,
+            events: self.events,
+            transactions: self.transactions,
+            ftl: self.ftl,
+            flash: self.flash,
+        }
+    }
 }
 
 /// A command for a die.
@@ -88,7 +102,7 @@ pub(crate) struct Scheduler {
     chips: Array<QueueAccount>,
     flows: Array<QueueAccount>,
     chips_per_channel: u32,
-    planes_per_die: u32,
+    rules: Rules,
     /// The command being formed, or formed last.
     command: Command,
     /// Migrations that turned out pointless while a command was formed.
@@ -96,8 +110,6 @@ pub(crate) struct Scheduler {
     /// The look at a channel that goes on when they are settled.
     interrupted: Option<(Visit, Rest)>,
     one_die_per_dispatch: bool,
-    ordered: bool,
-    preemptible: bool,
     /// Whatever waits may interrupt a program or an erase, as far as is known here; else only reads
     /// may.
     writes_interrupt: bool,
@@ -139,13 +151,15 @@ impl Scheduler {
             chips: Array::of(QueueAccount::default(), geometry.chips() as usize),
             flows: Array::of(QueueAccount::default(), flows),
             chips_per_channel: geometry.chips_per_channel,
-            planes_per_die: geometry.planes_per_die,
+            rules: Rules {
+                ordered: !compat.unordered_programs && flash.technology != Technology::InPlace,
+                preemptible,
+                planes_per_die: geometry.planes_per_die,
+            },
             command: Command::default(),
             cancelled: Vec::new(),
             interrupted: None,
             one_die_per_dispatch: compat.one_die_per_dispatch,
-            ordered: !compat.unordered_programs && flash.technology != Technology::InPlace,
-            preemptible,
             writes_interrupt: !policy.serves_what_waits() || flash.suspend.erase_for_write,
             writes_wait: compat.writes_wait_for_erases,
             hold_writes: false,
@@ -198,9 +212,7 @@ impl Scheduler {
             flash: at.flash,
             urgent,
             hold_writes: urgent && self.hold_writes,
-            ordered: self.ordered,
-            preemptible: self.preemptible,
-            planes_per_die: self.planes_per_die,
+            rules: &self.rules,
             batch: &mut self.command.pages,
             cancelled: &mut self.cancelled,
         };
@@ -282,7 +294,7 @@ impl Scheduler {
         let simple = tr.source != Source::Gc
             && match tr.op {
                 Op::Read => true,
-                Op::Program => view::is_ready(tr, self.ordered, at.ftl.view()),
+                Op::Program => view::is_ready(tr, self.rules.ordered, at.ftl.view()),
                 Op::Erase => false,
             };
         let place = at.flash.place_of(at.flash.die_of(tr.plane));
@@ -483,6 +495,6 @@ impl Scheduler {
         let flows: u32 = self.flows.iter().map(|flow| flow.length).sum();
         assert_eq!(flows, waiting, "the queues of the flows are counted");
         assert_eq!(queued, waiting, "every queued transaction is in one queue");
-        self.policy.audit(&|id| view::is_ready(&transactions[id], self.ordered, ftl.view()));
+        self.policy.audit(&|id| view::is_ready(&transactions[id], self.rules.ordered, ftl.view()));
     }
 }

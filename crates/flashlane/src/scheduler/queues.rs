@@ -305,10 +305,10 @@ impl Queues {
             return false;
         }
         let Some(leader) = self.lead(die, first, view) else { return false };
-        if view.planes_per_die > 1 {
+        if view.rules.planes_per_die > 1 {
             self.join(die, first, leader, view);
             if let Some(second) = second
-                && (view.batch.len() as u32) < view.planes_per_die
+                && (view.batch.len() as u32) < view.rules.planes_per_die
             {
                 self.join(die, second, leader, view);
             }
@@ -321,7 +321,7 @@ impl Queues {
         if self.lead(die, kind, view).is_none() {
             return false;
         }
-        while (view.batch.len() as u32) < view.planes_per_die {
+        while (view.batch.len() as u32) < view.rules.planes_per_die {
             let id = self.front(die, kind);
             if id == TransactionId::NONE || view.is_stale(id) || !view.joins(id) {
                 break;
@@ -348,7 +348,7 @@ impl Queues {
                 if (depth, connected) > best {
                     (best, leader) = ((depth, connected), Some(position));
                 }
-                if connected == view.planes_per_die {
+                if connected == view.rules.planes_per_die {
                     break;
                 }
             }
@@ -375,7 +375,7 @@ impl Queues {
         let request = view.transactions[leader].request;
         let mut connected = 1;
         for id in self.iter(die, kind).take(window as usize) {
-            if view.batch.len() as u32 == view.planes_per_die {
+            if view.batch.len() as u32 == view.rules.planes_per_die {
                 break;
             }
             if id != leader && view.joins(id) {
@@ -450,7 +450,7 @@ impl Queues {
                 && (!traits.may_stay() || view.is_ready(tr) && !view.is_stale(id))
             {
                 self.take(die, kind, from, view.batch);
-                if view.batch.len() as u32 == view.planes_per_die {
+                if view.batch.len() as u32 == view.rules.planes_per_die {
                     return;
                 }
                 end -= 1;

@@ -7,6 +7,16 @@ use crate::flash::Flash;
 use crate::ftl::view::FlashView;
 use crate::transaction::{Op, Transaction};
 
+/// What holds for a whole run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Programs of a block leave in the order of its pages.
+    pub(crate) ordered: bool,
+    /// User work may go before collection as long as there are blocks.
+    pub(crate) preemptible: bool,
+    pub(crate) planes_per_die: u32,
+}
+
 /// What a policy may see and touch when it decides.
 pub(crate) struct View<'a> {
     pub(crate) now: Time,
@@ -18,11 +28,7 @@ pub(crate) struct View<'a> {
     pub(crate) urgent: bool,
     /// Host writes lead no command, and are no starving ones: collection is before its erase.
     pub(crate) hold_writes: bool,
-    /// Programs of a block leave in the order of its pages.
-    pub(crate) ordered: bool,
-    /// User work may go before collection as long as there are blocks.
-    pub(crate) preemptible: bool,
-    pub(crate) planes_per_die: u32,
+    pub(crate) rules: &'a Rules,
     /// The command being formed: one transaction per plane.
     pub(crate) batch: &'a mut Vec<TransactionId>,
     /// Migrations that a host write made pointless; taken from their queue.
@@ -78,12 +84,12 @@ impl View<'_> {
     }
 
     fn planes(&self, die: u32) -> std::ops::Range<u32> {
-        die * self.planes_per_die..(die + 1) * self.planes_per_die
+        die * self.rules.planes_per_die..(die + 1) * self.rules.planes_per_die
     }
 
     /// Collection is all that gives the die room for host writes, or may not wait.
     pub(crate) fn must_collect(&self, die: u32) -> bool {
-        !self.preemptible || self.planes(die).any(|plane| self.ftl.is_out_of_room(plane))
+        !self.rules.preemptible || self.planes(die).any(|plane| self.ftl.is_out_of_room(plane))
     }
 
     /// Blocks of the die in collection, up to their erase.
@@ -111,7 +117,7 @@ impl View<'_> {
     /// next one of its block, or order does not matter.
     #[inline]
     pub(crate) fn is_ready(&self, tr: &Transaction) -> bool {
-        is_ready(tr, self.ordered, self.ftl)
+        is_ready(tr, self.rules.ordered, self.ftl)
     }
 
     /// `id` may join the command being formed.

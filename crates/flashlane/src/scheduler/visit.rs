@@ -78,7 +78,7 @@ impl Scheduler {
             visit.left &= u64::MAX << step << 1;
             visit.way = (step + visit.turn) % u64::BITS;
             let chip = visit.channel * self.chips_per_channel + visit.way;
-            visit.urgent = !self.preemptible || at.ftl.is_urgent(chip);
+            visit.urgent = !self.rules.preemptible || at.ftl.is_urgent(chip);
             let look = match visit.reads {
                 true => self.ask_for_read(at, visit, chip),
                 false => self.ask_chip(at, visit, chip),
@@ -197,7 +197,7 @@ impl Scheduler {
         let reads = &mut self.reads_first[die as usize];
         if *reads == self.reads_first_max {
             *reads = 0;
-            return self.serve_die(at, die, true, false);
+            return self.serve_die(&mut at.again(), die, true, false);
         }
         self.command.pages.clear();
         let formed = self.with_policy(at, false, |policy, view| policy.take_read(die, view));

@@ -93,7 +93,7 @@ impl Sprinkler {
     }
 
     fn form(&mut self, die: u32, kind: Kind, ranked: bool, view: &mut View<'_>) -> bool {
-        if ranked && view.planes_per_die > 1 {
+        if ranked && view.rules.planes_per_die > 1 {
             self.queues.form_deepest(die, kind, self.window, view)
         } else {
             self.queues.form(die, kind, None, view)

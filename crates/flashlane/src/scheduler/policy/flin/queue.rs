@@ -106,7 +106,7 @@ impl Queue {
     /// Adds partners for other planes to the command being formed, in the order of the queue.
     pub(super) fn join(&mut self, view: &mut View<'_>) {
         let mut from = 0;
-        while (view.batch.len() as u32) < view.planes_per_die {
+        while (view.batch.len() as u32) < view.rules.planes_per_die {
             let found = self
                 .iter()
                 .take(PARTNER_SCAN)

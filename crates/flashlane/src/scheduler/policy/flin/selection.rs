@@ -43,7 +43,7 @@ impl Flin {
         let level = self.level(view.transactions[leader.id].class);
         view.batch.push(leader.id);
         let unit = &mut self.units[die as usize];
-        if view.planes_per_die > 1 && unit.filled[op] >> level & 1 != 0 {
+        if view.rules.planes_per_die > 1 && unit.filled[op] >> level & 1 != 0 {
             unit.queues[op][level].join(view);
             unit.note_length(op, level);
         }

@@ -12,7 +12,7 @@ use crate::ftl::FtlState;
 use crate::ftl::blocks::Stream;
 use crate::ftl::view::FlashView;
 use crate::layout::Layout;
-use crate::scheduler::view::is_ready;
+use crate::scheduler::view::{Rules, is_ready};
 use flashlane_units::{FlowId, Span, TransferRate};
 
 const US: u64 = 1_000_000;
@@ -83,9 +83,7 @@ impl Unit0 {
             flash: &self.flash,
             urgent: false,
             hold_writes: false,
-            ordered: false,
-            preemptible: self.preemptible,
-            planes_per_die: 2,
+            rules: &Rules { ordered: false, preemptible: self.preemptible, planes_per_die: 2 },
             batch: &mut self.batch,
             cancelled: &mut self.cancelled,
         };
