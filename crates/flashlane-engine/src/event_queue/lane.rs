@@ -85,10 +85,14 @@ impl<E: Copy + Default> Lane<E> {
     /// Checks the order of the events. Returns the key of the first one, or what stands for it.
     pub(super) fn audit(&self) -> Key {
         let key = |at: usize| self.places.at(self.head.wrapping_add(at)).key;
-        for at in 0..self.len() {
-            assert!(key(at) < key(at + 1), "the events of a lane are in order");
+        for at in 1..self.len() {
+            assert!(key(at - 1) < key(at), "the events of a lane are in order");
         }
-        if self.len() == 0 { self.end } else { key(0) }
+        if self.len() == 0 {
+            return self.end;
+        }
+        assert!(key(self.len()) == self.end, "the end of a lane is marked");
+        key(0)
     }
 
     /// Goes on with so many places.
