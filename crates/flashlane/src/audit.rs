@@ -1,5 +1,7 @@
 //! The full check of the model's state (`--check`). Every violation is a fault of the simulator.
 
+use std::collections::BTreeSet;
+
 use flashlane_units::RequestId;
 
 use crate::device::Device;
@@ -46,8 +48,12 @@ impl Device {
     pub(crate) fn audit_stuck(&self) {
         self.interface.nvme().audit_end();
         self.flash.audit_stuck();
-        let awaits_flash = |id: RequestId| self.transactions.iter().any(|(_, tr)| tr.request == id);
-        self.cache.audit_stuck(&self.requests, awaits_flash);
+        self.cache.audit_stuck();
+        let of_flash = self.transactions.iter().map(|(_, tr)| tr.request);
+        let awaited: BTreeSet<RequestId> = of_flash.chain(self.cache.waiting()).collect();
+        for (id, request) in self.requests.iter().filter(|(_, request)| request.pending > 0) {
+            assert!(awaited.contains(&id), "a request waits for something: {request:?}");
+        }
     }
 
     /// Checks what must hold when nothing is left to do.

@@ -1,8 +1,8 @@
 //! A host request inside the simulator, from arrival to completion.
 
-use flashlane_engine::{Sequence, Time};
+use flashlane_engine::{Sequence, Slab, Time};
 
-use flashlane_units::{FlowId, RequestOp};
+use flashlane_units::{FlowId, RequestId, RequestOp};
 
 /// Time spent per stage by the chain of work that ended last. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,6 +112,9 @@ const _: () = assert!(
     size_of::<Request>() == 128 && std::mem::offset_of!(Request, arrival) == 64,
     "two cache lines"
 );
+
+/// The requests under way.
+pub(crate) type Requests = Slab<RequestId, Request>;
 
 #[cfg(test)]
 mod tests {

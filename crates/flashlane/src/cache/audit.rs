@@ -1,15 +1,15 @@
 //! Compares the state of the cache with itself.
 
-use flashlane_engine::Slab;
-use flashlane_units::{RequestId, TransactionId};
+use flashlane_units::RequestId;
 
 use super::Cache;
-use crate::request::Request;
-use crate::transaction::{Op, Source, Transaction};
+use super::flush::Flushes;
+use super::pool::Pool;
+use crate::transaction::{Op, Source, Transactions};
 
 impl Cache {
     /// Checks the counters of the cache.
-    pub(crate) fn audit(&self, transactions: &Slab<TransactionId, Transaction>) {
+    pub(crate) fn audit(&self, transactions: &Transactions) {
         let mut under_way = vec![0; self.pools.len()];
         let mut of_flow = vec![0; self.flushes.len()];
         let mut write_backs = Vec::new();
@@ -40,18 +40,14 @@ impl Cache {
         assert!(self.dram.is_drained(), "no access waits for its turn");
     }
 
-    /// Checks what must hold when nothing is left that could happen. `awaits_flash`: whether a
-    /// transaction belongs to the request.
-    pub(crate) fn audit_stuck(
-        &self,
-        requests: &Slab<RequestId, Request>,
-        awaits_flash: impl Fn(RequestId) -> bool,
-    ) {
+    /// Checks what must hold when nothing is left that could happen.
+    pub(crate) fn audit_stuck(&self) {
         assert!(self.dram.is_drained(), "no access waits for its turn");
-        for (id, request) in requests.iter().filter(|(_, request)| request.pending > 0) {
-            let waits = self.pools.iter().any(|pool| pool.awaited_by(id))
-                || self.flushes.iter().any(|flushes| flushes.awaited_by(id));
-            assert!(waits || awaits_flash(id), "a request waits for something: {request:?}");
-        }
+    }
+
+    /// Requests that wait for room or for the end of write-backs.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = RequestId> + '_ {
+        let for_room = self.pools.iter().flat_map(Pool::waiting).copied();
+        for_room.chain(self.flushes.iter().flat_map(Flushes::waiting))
     }
 }

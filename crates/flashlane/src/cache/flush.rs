@@ -25,9 +25,9 @@ impl Flushes {
         self.epochs.iter().map(|epoch| u64::from(epoch.under_way)).sum()
     }
 
-    /// A request waits for write-backs.
-    pub(super) fn awaited_by(&self, request: RequestId) -> bool {
-        self.epochs.iter().any(|epoch| epoch.request == Some(request))
+    /// Requests that wait for write-backs.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = RequestId> + '_ {
+        self.epochs.iter().filter_map(|epoch| epoch.request)
     }
 
     fn current(&mut self) -> &mut Epoch {

@@ -286,7 +286,7 @@ impl Cache {
 
     /// A write waits until there is room for all of its pages.
     pub(crate) fn wait(&mut self, flow: FlowId, request: RequestId) {
-        self.pool(flow).waiting().push_back(request);
+        self.pool(flow).waiting_mut().push_back(request);
     }
 
     /// The write that has waited longest for room in the pool of a flow.
@@ -297,7 +297,7 @@ impl Cache {
 
     /// All pages of the write that waited longest are accepted.
     pub(crate) fn wait_over(&mut self, flow: FlowId) {
-        self.pool(flow).waiting().pop_front();
+        self.pool(flow).waiting_mut().pop_front();
     }
 
     /// Changed pages of a flow, least recently used first.

@@ -35,13 +35,14 @@ impl Pool {
 
     /// Writes that wait for room, oldest first.
     #[inline]
-    pub(super) fn waiting(&mut self) -> &mut VecDeque<RequestId> {
-        &mut self.waiting
+    pub(super) fn waiting(&self) -> &VecDeque<RequestId> {
+        &self.waiting
     }
 
-    /// A write of a request waits for room.
-    pub(super) fn awaited_by(&self, request: RequestId) -> bool {
-        self.waiting.contains(&request)
+    /// The same, to add to and to take from.
+    #[inline]
+    pub(super) fn waiting_mut(&mut self) -> &mut VecDeque<RequestId> {
+        &mut self.waiting
     }
 
     /// Another page may be accepted.

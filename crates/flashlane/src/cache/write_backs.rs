@@ -1,9 +1,8 @@
 //! Write-backs under way, found by their page.
 
-use flashlane_engine::Slab;
 use flashlane_units::TransactionId;
 
-use crate::transaction::Transaction;
+use crate::transaction::{Transaction, Transactions};
 
 /// Chains that a cache has at least and at most.
 const CHAINS: std::ops::RangeInclusive<u64> = 16..=1 << 16;
@@ -34,11 +33,7 @@ impl WriteBacks {
     }
 
     /// A write-back starts.
-    pub(super) fn add(
-        &mut self,
-        id: TransactionId,
-        transactions: &mut Slab<TransactionId, Transaction>,
-    ) {
+    pub(super) fn add(&mut self, id: TransactionId, transactions: &mut Transactions) {
         let tr = &mut transactions[id];
         let next = std::mem::replace(self.chain(tr.lpa), id);
         (tr.previous_write_back, tr.next_write_back) = (TransactionId::NONE, next);
@@ -48,11 +43,7 @@ impl WriteBacks {
     }
 
     /// A write-back is over.
-    pub(super) fn remove(
-        &mut self,
-        tr: &Transaction,
-        transactions: &mut Slab<TransactionId, Transaction>,
-    ) {
+    pub(super) fn remove(&mut self, tr: &Transaction, transactions: &mut Transactions) {
         let (previous, next) = (tr.previous_write_back, tr.next_write_back);
         if previous == TransactionId::NONE {
             *self.chain(tr.lpa) = next;
@@ -65,11 +56,7 @@ impl WriteBacks {
     }
 
     /// Checks that the chains have these write-backs, each once.
-    pub(super) fn audit(
-        &self,
-        under_way: &[TransactionId],
-        transactions: &Slab<TransactionId, Transaction>,
-    ) {
+    pub(super) fn audit(&self, under_way: &[TransactionId], transactions: &Transactions) {
         let mut found = 0;
         for (chain, &newest) in self.newest.iter().enumerate() {
             let (mut previous, mut id) = (TransactionId::NONE, newest);
@@ -91,6 +78,8 @@ mod tests {
     use flashlane_engine::{Rng, Time};
     use flashlane_units::FlowId;
 
+    use flashlane_engine::Slab;
+
     use super::*;
     use crate::transaction::{Op, Source};
 
@@ -98,7 +87,7 @@ mod tests {
     fn of_page(
         chains: &mut WriteBacks,
         lpa: u32,
-        transactions: &Slab<TransactionId, Transaction>,
+        transactions: &Transactions,
     ) -> Vec<TransactionId> {
         let mut found = Vec::new();
         let mut id = chains.first(lpa);

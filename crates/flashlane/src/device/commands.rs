@@ -7,7 +7,7 @@ use flashlane_units::TransactionId;
 
 use super::{Device, context, moment};
 use crate::flash::{ArrayEnd, DiePlace, Next};
-use crate::transaction::{Op, Place, Source};
+use crate::transaction::{Place, Source};
 
 impl Device {
     /// Sends the command that the scheduler formed, of several pages or one that interrupts
@@ -15,18 +15,11 @@ impl Device {
     /// that is suspended first.
     #[inline(never)]
     pub(super) fn issue(&mut self, at: DiePlace, interrupts: bool) {
-        for &id in &self.scheduler.command().pages {
-            let tr = &self.transactions[id];
-            assert_eq!(tr.place, Place::Queue, "a transaction leaves its queue once");
-            match tr.op {
-                Op::Read => {}
-                Op::Program => self.ftl.program_sent(tr.ppa),
-                Op::Erase => self.ftl.erase_sent(at.chip),
-            }
-        }
         for index in 0..self.scheduler.command().pages.len() {
             let tr = &self.transactions[self.scheduler.command().pages[index]];
+            assert_eq!(tr.place, Place::Queue, "a transaction leaves its queue once");
             let (flow, waited) = (tr.flow, self.now - tr.mark);
+            self.ftl.sent(tr.op, tr.ppa, at.chip);
             self.scheduler.leaves(&mut self.flash, at, flow, waited);
         }
         let batch = &self.scheduler.command().pages;
@@ -47,11 +40,7 @@ impl Device {
         tr.sibling = TransactionId::NONE;
         let (op, flow, ppa) = (tr.op, tr.flow, tr.ppa);
         let sectors = (tr.sectors(), tr.moved_sectors());
-        match op {
-            Op::Read => {}
-            Op::Program => self.ftl.program_sent(ppa),
-            Op::Erase => self.ftl.erase_sent(at.chip),
-        }
+        self.ftl.sent(op, ppa, at.chip);
         let page = self.ftl.page_in_block(ppa);
         if !lone {
             self.scheduler.leaves(&mut self.flash, at, flow, Time(waited));

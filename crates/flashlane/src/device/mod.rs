@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flashlane_engine::{Divisor, EventQueue, Slab, Time};
-use flashlane_units::{FlowId, RequestId, TransactionId};
+use flashlane_units::FlowId;
 
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, WorkloadConfig};
@@ -39,9 +39,9 @@ use crate::layout::{Geometry, Layout};
 use crate::link::Link;
 use crate::metrics::recorder::Recorder;
 use crate::observe::{Completions, Observer};
-use crate::request::Request;
+use crate::request::Requests;
 use crate::scheduler::Scheduler;
-use crate::transaction::Transaction;
+use crate::transaction::Transactions;
 use queue_pairs::Ringing;
 
 /// Events between two full audits with `--check`, at least.
@@ -60,8 +60,8 @@ pub(crate) struct Device {
     pub(crate) queue: EventQueue<Event>,
     pub(crate) geometry: Geometry,
     pub(crate) layout: Layout,
-    pub(crate) requests: Slab<RequestId, Request>,
-    pub(crate) transactions: Slab<TransactionId, Transaction>,
+    pub(crate) requests: Requests,
+    pub(crate) transactions: Transactions,
     // The stages, in the order in which a request meets them.
     pub(crate) host: Host,
     pub(crate) link: Link,

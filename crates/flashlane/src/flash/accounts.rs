@@ -2,12 +2,12 @@
 
 use std::hint::select_unpredictable;
 
-use flashlane_engine::{Slab, Time};
+use flashlane_engine::Time;
 use flashlane_units::TransactionId;
 
 use super::channel::Channel;
 use super::{Die, DieState, Flash};
-use crate::transaction::{Source, Transaction};
+use crate::transaction::{Source, Transactions};
 
 /// Accounts of a chip.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,12 +34,7 @@ impl Flash {
     /// The array of a die ends or interrupts the work of a command at `now`: its time belongs to
     /// the pages of the command in equal parts. Ends of a chip are counted in order of time.
     /// Returns the source of the first page.
-    pub(super) fn die_stops(
-        &mut self,
-        die: u32,
-        now: Time,
-        transactions: &Slab<TransactionId, Transaction>,
-    ) -> Source {
+    pub(super) fn die_stops(&mut self, die: u32, now: Time, transactions: &Transactions) -> Source {
         let it = &self.dies[die as usize];
         let (since, head, chip) = (it.since, it.head, it.chip);
         // Some die of the chip has been working since then, or since the last one stopped.
@@ -70,11 +65,7 @@ impl Flash {
     /// Time that each channel was taken up to `at`. A use counts when it begins: what is left of it
     /// comes off.
     /// Unit: picoseconds.
-    pub(crate) fn taken(
-        &self,
-        at: Time,
-        transactions: &Slab<TransactionId, Transaction>,
-    ) -> Vec<u64> {
+    pub(crate) fn taken(&self, at: Time, transactions: &Transactions) -> Vec<u64> {
         let until = |channel: &Channel| match channel.moving {
             TransactionId::NONE => channel.until,
             id => transactions[id].mark + Time(self.timing.data(transactions[id].sectors())),
@@ -109,7 +100,7 @@ impl Flash {
     pub(crate) fn each_unfinished(
         &self,
         at: Time,
-        transactions: &Slab<TransactionId, Transaction>,
+        transactions: &Transactions,
         mut add: impl FnMut(usize, usize, usize, u128),
     ) {
         for die in self.dies.iter().filter(|die| die.state == DieState::Array && die.since < at) {
@@ -133,7 +124,7 @@ impl Flash {
         chip: u32,
         head: TransactionId,
         whole: u64,
-        transactions: &Slab<TransactionId, Transaction>,
+        transactions: &Transactions,
     ) {
         let next = |&id: &TransactionId| {
             Some(transactions[id].sibling).filter(|&id| id != TransactionId::NONE)

@@ -1,14 +1,13 @@
 //! The full check of the flash (`--check`).
 
-use flashlane_engine::{Ring, Slab, Time};
-use flashlane_units::TransactionId;
+use flashlane_engine::{Ring, Time};
 
 use super::{DieState, Flash};
-use crate::transaction::Transaction;
+use crate::transaction::Transactions;
 
 impl Flash {
     /// Checks everything that must hold between two events.
-    pub(crate) fn audit(&self, now: Time, transactions: &Slab<TransactionId, Transaction>) {
+    pub(crate) fn audit(&self, now: Time, transactions: &Transactions) {
         self.audit_wanted();
         for die in &self.dies {
             assert_eq!(

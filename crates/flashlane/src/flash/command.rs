@@ -1,13 +1,13 @@
 //! Commands: from the channel to the array of a die, and their ends there.
 
-use flashlane_engine::{Slab, Time};
+use flashlane_engine::Time;
 use flashlane_units::TransactionId;
 
 use super::{DieState, Flash, channel};
 use crate::context::Context;
 use crate::event::Event;
 use crate::flash::DiePlace;
-use crate::transaction::{Op, Source, Transaction};
+use crate::transaction::{Op, Source, Transactions};
 
 /// A command for a die.
 #[derive(Clone, Copy, Debug)]
@@ -215,12 +215,7 @@ impl Flash {
     }
 
     /// Queues the pages of an array read that ended at `end` for the channel.
-    pub(super) fn read_done(
-        &mut self,
-        transactions: &mut Slab<TransactionId, Transaction>,
-        die: u32,
-        end: Time,
-    ) {
+    pub(super) fn read_done(&mut self, transactions: &mut Transactions, die: u32, end: Time) {
         let source = self.die_stops(die, end, transactions);
         let state = &mut self.dies[die as usize];
         let class = match source {

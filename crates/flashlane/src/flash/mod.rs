@@ -18,13 +18,13 @@ mod sets;
 mod suspension;
 pub(crate) mod timing;
 
-use flashlane_engine::{Array, Divisor, Slab, Time};
+use flashlane_engine::{Array, Divisor, Time};
 use flashlane_units::TransactionId;
 
 use crate::compat::CompatConfig;
 use crate::flash::config::FlashConfig;
 use crate::layout::Geometry;
-use crate::transaction::{Op, Transaction};
+use crate::transaction::{Op, Transactions};
 use accounts::ChipAccount;
 use channel::Channel;
 pub(crate) use channel::Next;
@@ -201,12 +201,7 @@ impl Flash {
     }
 
     /// What is left until a die has served all that it has begun. Unit: picoseconds.
-    pub(crate) fn service_left(
-        &self,
-        die: u32,
-        now: Time,
-        transactions: &Slab<TransactionId, Transaction>,
-    ) -> u64 {
+    pub(crate) fn service_left(&self, die: u32, now: Time, transactions: &Transactions) -> u64 {
         let die = &self.dies[die as usize];
         let suspended = die.suspended.map_or(0, |suspended| suspended.left);
         let of_data = |pages: u32| u64::from(pages) * self.timing.data(u32::from(die.sectors));
@@ -257,7 +252,7 @@ impl Flash {
     }
 
     /// Operations that the dies run or have suspended, for audits.
-    pub(crate) fn on_dies(&self, transactions: &Slab<TransactionId, Transaction>) -> usize {
+    pub(crate) fn on_dies(&self, transactions: &Transactions) -> usize {
         let chain = |mut id: TransactionId| {
             let mut count = 0;
             while id != TransactionId::NONE {
@@ -293,24 +288,23 @@ impl Flash {
 
 #[cfg(test)]
 mod tests {
-    use flashlane_engine::EventQueue;
+    use flashlane_engine::{EventQueue, Slab};
     use flashlane_units::FlowId;
-    use flashlane_units::RequestId;
 
     use super::*;
     use crate::context::Context;
     use crate::event::Event;
     use crate::flash::config::{FlashConfig, Technology};
-    use crate::request::Request;
-    use crate::transaction::{Place, Source};
+    use crate::request::Requests;
+    use crate::transaction::{Place, Source, Transaction};
 
     /// A flash memory of one channel with two dies, and what it is called with.
     struct Bench {
         flash: Flash,
         now: Time,
         events: EventQueue<Event>,
-        requests: Slab<RequestId, Request>,
-        transactions: Slab<TransactionId, Transaction>,
+        requests: Requests,
+        transactions: Transactions,
     }
 
     impl Bench {

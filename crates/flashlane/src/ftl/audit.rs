@@ -1,16 +1,16 @@
 //! The state of the translation layer, checked with `--check`.
 
-use flashlane_engine::{NONE, Slab};
-use flashlane_units::{FlowId, TransactionId};
+use flashlane_engine::NONE;
+use flashlane_units::FlowId;
 
 use super::blocks::BlockState;
 use super::{Ftl, Layer};
 use crate::layout::Layout;
-use crate::transaction::{Op, Place, Source, Transaction};
+use crate::transaction::{Op, Place, Source, Transactions};
 
 impl Ftl {
     /// Checks everything that must hold between two events.
-    pub(crate) fn audit(&self, layout: &Layout, transactions: &Slab<TransactionId, Transaction>) {
+    pub(crate) fn audit(&self, layout: &Layout, transactions: &Transactions) {
         self.audit_tables(layout);
         self.audit_work(transactions);
         self.audit_chips(transactions);
@@ -77,7 +77,7 @@ impl Ftl {
                 if held != NONE && is_data {
                     assert_eq!(self.pages.ppa(held), ppa, "P2L and L2P agree on page {ppa}");
                 } else if held != NONE {
-                    let table = self.mapping.as_ref().expect("translation pages exist");
+                    let table = self.table();
                     assert_eq!(table.on_flash(held), ppa, "P2L and directory agree on {ppa}");
                 }
             }
@@ -85,7 +85,7 @@ impl Ftl {
     }
 
     /// Counts of blocks and planes are those of the transactions under way.
-    fn audit_work(&self, transactions: &Slab<TransactionId, Transaction>) {
+    fn audit_work(&self, transactions: &Transactions) {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }
@@ -119,17 +119,18 @@ impl Ftl {
     }
 
     /// Counts of chips are those of their planes.
-    fn audit_chips(&self, transactions: &Slab<TransactionId, Transaction>) {
+    fn audit_chips(&self, transactions: &Transactions) {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }
-        let planes = || (0..).zip(&self.blocks.planes);
-        for (chip, &urgent) in self.urgent_planes.iter().enumerate() {
-            let known =
-                planes().filter(|(plane, state)| state.urgent && self.chip_of(*plane) == chip);
-            assert_eq!(known.count(), urgent as usize, "urgent planes of chip {chip}");
-            let unerased = self.unerased_of(transactions, |plane| self.chip_of(plane) == chip);
-            assert_eq!(self.unerased[chip] as usize, unerased, "awaited erases of chip {chip}");
+        let mut urgent = vec![0; self.urgent_planes.len()];
+        for (plane, state) in (0..).zip(&self.blocks.planes) {
+            urgent[self.chip_of(plane)] += u32::from(state.urgent);
+        }
+        let unerased = self.unerased_of_chips(transactions);
+        for (chip, (urgent, unerased)) in urgent.into_iter().zip(unerased).enumerate() {
+            assert_eq!(self.urgent_planes[chip], urgent, "urgent planes of chip {chip}");
+            assert_eq!(self.unerased[chip], unerased, "awaited erases of chip {chip}");
         }
     }
 }

@@ -288,10 +288,14 @@ impl Ftl {
         }
     }
 
-    /// The erase of a block of the chip is sent to its die.
-    #[inline]
-    pub(crate) fn erase_sent(&mut self, chip: u32) {
-        self.unerased[chip as usize] -= 1;
+    /// An operation on a page, or on its block, is sent to its die, on the given chip.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, op: Op, ppa: u32, chip: u32) {
+        match op {
+            Op::Read => {}
+            Op::Program => self.program_sent(ppa),
+            Op::Erase => self.unerased[chip as usize] -= 1,
+        }
     }
 
     /// Collection goes before user work on the chip: some plane of it is short of free blocks.

@@ -18,7 +18,7 @@ impl Ftl {
                 self.find_in_place(&mut ctx.again(), id);
                 true
             }
-            _ => self.knows_mapping(&mut ctx.again(), id, flow) && self.find_page(ctx, id),
+            _ => self.begin_lookup(&mut ctx.again(), id, flow) && self.find_page(ctx, id),
         }
     }
 

@@ -7,6 +7,7 @@ use super::config::FtlConfig;
 use super::*;
 use crate::compat::CompatConfig;
 use crate::layout::{FlowSpace, Geometry};
+use crate::transaction::Transactions;
 
 /// Pages of a block.
 const PAGES: u32 = 8;
@@ -18,7 +19,7 @@ const FLOW: FlowId = FlowId::new(0);
 struct Stage {
     ftl: Ftl,
     layout: Layout,
-    transactions: Slab<TransactionId, Transaction>,
+    transactions: Transactions,
     now: Time,
 }
 
@@ -93,16 +94,16 @@ impl Stage {
         let Transaction { op, source, ppa, .. } = self.transactions[id];
         match (op, source) {
             (Op::Program, Source::Gc) => {
-                self.ftl.program_sent(ppa);
+                self.ftl.sent(op, ppa, 0);
                 self.call(|ftl, ctx| ftl.migration_program_done(ctx, id));
             }
             (Op::Program, _) => {
-                self.ftl.program_sent(ppa);
+                self.ftl.sent(op, ppa, 0);
                 self.call(|ftl, ctx| ftl.host_page_programmed(ctx, id));
                 self.transactions.remove(id);
             }
             (Op::Erase, _) => {
-                self.ftl.erase_sent(0);
+                self.ftl.sent(op, ppa, 0);
                 self.call(|ftl, ctx| ftl.erase_done(ctx, id));
             }
             (Op::Read, _) => panic!("a read changes nothing"),

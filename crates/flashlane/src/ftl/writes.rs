@@ -34,8 +34,7 @@ impl Ftl {
     #[inline(always)]
     fn plane_of_write(&mut self, flow: FlowId, lpa: u32, source: Source) -> (u32, Stream) {
         if source == Source::Mapping {
-            let table = self.mapping.as_ref().expect("translation pages exist");
-            let index = table.index_in_flow(flow, lpa);
+            let index = self.table().index_in_flow(flow, lpa);
             return (self.allocator.translation_plane(flow, index), Stream::Mapping);
         }
         let (old, blocks) = (self.pages.ppa(lpa), &self.blocks);

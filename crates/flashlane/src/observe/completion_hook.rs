@@ -1,15 +1,15 @@
 //! What an observer is told of a request that is over: which part of the time it waited, and for
 //! whom.
 
-use flashlane_engine::{Slab, Time};
-use flashlane_units::{RequestId, TransactionId};
+use flashlane_engine::Time;
+use flashlane_units::RequestId;
 
 use super::Observer;
 use super::blame::account::{Account, Parts, RequestWaits, Who};
 use super::hooks::Front;
 use super::timeline::recorder::TimelineRecorder;
-use crate::request::Request;
-use crate::transaction::{Source, Transaction};
+use crate::request::{Request, Requests};
+use crate::transaction::{Source, Transactions};
 
 impl Observer {
     /// A request is back at the host. `requests` and `transactions` are those under way.
@@ -19,8 +19,8 @@ impl Observer {
         now: Time,
         id: RequestId,
         front: &Front,
-        requests: &Slab<RequestId, Request>,
-        transactions: &Slab<TransactionId, Transaction>,
+        requests: &Requests,
+        transactions: &Transactions,
     ) {
         let request = &requests[id];
         if let Some(account) = &mut self.account {
@@ -86,8 +86,8 @@ fn parts(now: Time, request: &Request, front: &Front, noted: &RequestWaits) -> P
 fn oldest_wait(
     now: Time,
     account: &Account,
-    requests: &Slab<RequestId, Request>,
-    transactions: &Slab<TransactionId, Transaction>,
+    requests: &Requests,
+    transactions: &Transactions,
 ) -> u64 {
     let mut oldest = now.0;
     for (id, request) in requests.iter() {

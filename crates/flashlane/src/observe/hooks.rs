@@ -1,6 +1,6 @@
 //! What an observer is told. Called only where a run is watched; nothing here changes it.
 
-use flashlane_engine::{Slab, Time};
+use flashlane_engine::Time;
 use flashlane_units::{FlowId, JobId, RequestId, TransactionId};
 
 use super::Observer;
@@ -11,7 +11,7 @@ use crate::cause::Cause;
 use crate::event::Event;
 use crate::flash::Running;
 use crate::request::HostWork;
-use crate::transaction::{Op, Source, Transaction};
+use crate::transaction::{Op, Source, Transaction, Transactions};
 
 /// A die and its channel.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ impl Observer {
         now: Time,
         at: DieAt,
         command: &Running,
-        transactions: &Slab<TransactionId, Transaction>,
+        transactions: &Transactions,
     ) {
         self.show_command(now, at, command, transactions, false);
         let now = now.0;
@@ -98,7 +98,7 @@ impl Observer {
         now: Time,
         at: DieAt,
         command: &Running,
-        transactions: &Slab<TransactionId, Transaction>,
+        transactions: &Transactions,
         resumed: bool,
     ) {
         let now = now.0;
@@ -155,7 +155,7 @@ impl Observer {
         now: Time,
         at: DieAt,
         command: &Running,
-        transactions: &Slab<TransactionId, Transaction>,
+        transactions: &Transactions,
     ) {
         self.show_command(now, at, command, transactions, true);
         let now = now.0;

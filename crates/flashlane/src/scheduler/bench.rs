@@ -13,7 +13,7 @@ use crate::ftl::blocks::{Blocks, Stream};
 use crate::ftl::pages::PageTables;
 use crate::ftl::view::FlashView;
 use crate::layout::Geometry;
-use crate::transaction::{Op, Source, Transaction};
+use crate::transaction::{Op, Source, Transaction, Transactions};
 
 /// Flows on the bench; flow `n` has class `n`: 0 urgent .. 3 low.
 pub(crate) const FLOWS: u16 = 4;
@@ -32,7 +32,7 @@ pub(crate) struct Work {
 pub(crate) struct Bench {
     pub(crate) now: Time,
     pub(crate) geometry: Geometry,
-    pub(crate) transactions: Slab<TransactionId, Transaction>,
+    pub(crate) transactions: Transactions,
     pub(crate) blocks: Blocks,
     pub(crate) pages: PageTables,
     pub(crate) flash: Flash,

@@ -6,8 +6,10 @@
 //! transaction enters once and leaves once. Source: MQSim (FAST'18) section 4.2.3.
 
 mod accounts;
+mod audit;
 #[cfg(test)]
 pub(crate) mod bench;
+mod entering;
 pub(crate) mod overhead;
 pub mod policy;
 pub(crate) mod queues;
@@ -16,7 +18,7 @@ mod tests;
 pub(crate) mod view;
 mod visit;
 
-use flashlane_engine::{Array, EventQueue, Slab, Time};
+use flashlane_engine::{Array, EventQueue, Time};
 use flashlane_units::{FlowId, TransactionId};
 
 use crate::compat::CompatConfig;
@@ -25,7 +27,7 @@ use crate::flash::config::{FlashConfig, Technology};
 use crate::flash::{DiePlace, Flash};
 use crate::ftl::Ftl;
 use crate::layout::Geometry;
-use crate::transaction::{Op, Place, Source, Transaction};
+use crate::transaction::{Source, Transaction, Transactions};
 use accounts::QueueAccount;
 use overhead::SchedulerOverhead;
 pub use policy::Scheduling;
@@ -41,7 +43,7 @@ const SEVERAL: TransactionId = TransactionId::new(u32::MAX - 1);
 pub(crate) struct Surroundings<'a> {
     pub(crate) now: Time,
     pub(crate) events: &'a mut EventQueue<Event>,
-    pub(crate) transactions: &'a mut Slab<TransactionId, Transaction>,
+    pub(crate) transactions: &'a mut Transactions,
     pub(crate) ftl: &'a Ftl,
     pub(crate) flash: &'a mut Flash,
 }
@@ -219,100 +221,10 @@ impl Scheduler {
         decide(&mut self.policy, &mut view)
     }
 
-    /// A transaction is ready for the flash, and enters no queue yet if it is the first in the
-    /// current event. False if it is not: then [`Scheduler::enlist`] it.
-    #[inline(always)]
-    pub(crate) fn keep_lone(&mut self, id: TransactionId) -> bool {
-        self.due = true;
-        let first = self.lone == TransactionId::NONE;
-        if first {
-            self.lone = id;
-        }
-        first
-    }
-
-    /// A transaction is ready for the flash: it enters its queue, after the one that came before.
-    #[inline(never)]
-    pub(crate) fn enlist(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
-        debug_assert_eq!(at.transactions[id].mark, at.now, "the time in the queue begins");
-        self.queue_lone(at);
-        self.enter_queue(at, id);
-    }
-
-    /// The transaction that is in no queue yet, if there is one, enters its queue.
-    #[inline]
-    pub(crate) fn queue_lone(&mut self, at: &mut Surroundings<'_>) {
-        if self.lone < SEVERAL {
-            let id = std::mem::replace(&mut self.lone, SEVERAL);
-            self.enter_queue(at, id);
-        }
-    }
-
-    /// Puts a transaction into its queue.
-    #[inline]
-    fn enter_queue(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
-        let place = at.flash.place_of(at.flash.die_of(at.transactions[id].plane));
-        self.enter_queue_at(at, id, place);
-    }
-
-    fn enter_queue_at(&mut self, at: &mut Surroundings<'_>, id: TransactionId, place: DiePlace) {
-        let tr = &at.transactions[id];
-        let flow = tr.flow;
-        let interrupts = self.writes_interrupt || tr.op == Op::Read;
-        if !self.policy.push(place.die, id, tr) {
-            self.with_policy(at, false, |policy, view| policy.enqueue(place.die, id, view));
-        }
-        self.entered(place, flow);
-        at.flash.begin_waiting(place, interrupts);
-        self.offer_at(at, place);
-    }
-
     /// Work may have become ready since [`Scheduler::settle`].
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.due
-    }
-
-    /// The only transaction that became ready in the current event, if it is in no queue yet.
-    #[inline]
-    pub(crate) fn take_lone(&mut self) -> Option<TransactionId> {
-        let lone = std::mem::replace(&mut self.lone, self.no_lone);
-        (lone < SEVERAL).then_some(lone)
-    }
-
-    /// A single transaction became ready. If it is the only one for its channel, and channel and
-    /// die have nothing to do, it goes at once, as it would have by way of its queue: then its
-    /// place is given. Else it enters its queue.
-    #[inline(always)]
-    pub(crate) fn pass_lone(
-        &mut self,
-        at: &mut Surroundings<'_>,
-        id: TransactionId,
-    ) -> Option<DiePlace> {
-        let tr = &at.transactions[id];
-        let flow = tr.flow;
-        let simple = tr.source != Source::Gc
-            && match tr.op {
-                Op::Read => true,
-                Op::Program => view::is_ready(tr, self.rules.ordered, at.ftl.view()),
-                Op::Erase => false,
-            };
-        let place = at.flash.place_of(at.flash.die_of(tr.plane));
-        if !simple
-            || self.offered & !(1 << place.channel) != 0
-            || self.waits_on(place.channel)
-            || at.flash.idle_dies(place.chip) >> place.die_in_chip & 1 == 0
-            || at.flash.channel_busy(place.channel, at.events)
-        {
-            self.enter_queue_at(at, id, place);
-            return None;
-        }
-        self.offered = 0;
-        self.flows[flow.index()].passed();
-        self.chips[place.chip as usize].passed();
-        self.policy.passed(place.die, id, at.transactions, at.now);
-        self.served(place.channel, place.chip_in_channel);
-        Some(place)
     }
 
     /// A chip of a channel got a command: the next one is looked at first from now on.
@@ -468,33 +380,5 @@ impl Scheduler {
     /// What the policy cost the drive so far, with room for so many transactions in its memory.
     pub(crate) fn overhead(&self, room: u64) -> Option<SchedulerOverhead> {
         self.policy.overhead(room)
-    }
-
-    /// Checks that every queued transaction is in one queue, that counts and bits of what waits are
-    /// those of the queues, and the state of the policy.
-    pub(crate) fn audit(
-        &self,
-        transactions: &Slab<TransactionId, Transaction>,
-        ftl: &Ftl,
-        flash: &Flash,
-    ) {
-        let queued = transactions.iter().filter(|(_, tr)| tr.place == Place::Queue).count() as u32;
-        let mut of_chip = vec![0; self.chips.len()];
-        for (die, &waiting) in (0..).zip(&self.waiting) {
-            assert_eq!(waiting, self.policy.waiting(die), "what waits for die {die} is counted");
-            assert_eq!(waiting > 0, flash.is_awaited(die), "die {die} is known to be awaited");
-            of_chip[flash.chip_of(die) as usize] += waiting;
-        }
-        let chips = self.chips_per_channel as usize;
-        for (chip, &waiting) in of_chip.iter().enumerate() {
-            assert_eq!(self.chips[chip].length, waiting, "the queue of chip {chip} is counted");
-            let pending = self.pending[chip / chips] >> (chip % chips) & 1 != 0;
-            assert_eq!(pending, waiting > 0, "chip {chip} is known to be pending");
-        }
-        let waiting = of_chip.iter().sum::<u32>();
-        let flows: u32 = self.flows.iter().map(|flow| flow.length).sum();
-        assert_eq!(flows, waiting, "the queues of the flows are counted");
-        assert_eq!(queued, waiting, "every queued transaction is in one queue");
-        self.policy.audit(&|id| view::is_ready(&transactions[id], self.rules.ordered, ftl.view()));
     }
 }

@@ -8,6 +8,7 @@ use crate::config::load::{self, Overrides};
 use crate::ftl::FtlState;
 use crate::ftl::config::{FtlConfig, FtlSettings};
 use crate::layout::{FlowSpace, Layout};
+use crate::transaction::{Op, Place};
 
 /// Two channels of two chips with two dies, and what the driver has of the stage.
 struct Stage {
@@ -15,7 +16,7 @@ struct Stage {
     flash: Flash,
     ftl: Ftl,
     events: EventQueue<Event>,
-    transactions: Slab<TransactionId, Transaction>,
+    transactions: Transactions,
     now: Time,
 }
 

@@ -1,11 +1,11 @@
 //! What a scheduling policy sees of the rest of the device.
 
-use flashlane_engine::{Slab, Time};
+use flashlane_engine::Time;
 use flashlane_units::TransactionId;
 
 use crate::flash::Flash;
 use crate::ftl::view::FlashView;
-use crate::transaction::{Op, Transaction};
+use crate::transaction::{Op, Transaction, Transactions};
 
 /// What holds for a whole run.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Rules {
 /// What a policy may see and touch when it decides.
 pub(crate) struct View<'a> {
     pub(crate) now: Time,
-    pub(crate) transactions: &'a mut Slab<TransactionId, Transaction>,
+    pub(crate) transactions: &'a mut Transactions,
     /// Pages and blocks.
     pub(crate) ftl: FlashView<'a>,
     pub(crate) flash: &'a Flash,

@@ -55,8 +55,6 @@ const LONG_FUNCTIONS: &[&str] = &[
 
 /// Long files.
 const LONG_FILES: &[&str] = &[
-    "crates/flashlane/src/ftl/mapping/mod.rs",
-    "crates/flashlane/src/scheduler/mod.rs",
     "crates/flashlane/src/scheduler/policy/flin/region.rs",
     "crates/flashlane/src/scheduler/policy/flin/tests.rs",
     "crates/flashlane/src/scheduler/queues.rs",

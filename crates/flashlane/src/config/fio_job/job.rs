@@ -7,7 +7,7 @@ use super::requests::{PATTERNS, Pattern, address, mix, sizes, smallest};
 use super::sections::{Section, WITHOUT_EFFECT};
 use super::values::{bytes, one_of_directions, time_ps};
 use super::{FLOWS_MAX, Notes};
-use crate::config::{Arrivals, CacheMode, FlowConfig, Priority, SyntheticConfig, TraceConfig};
+use crate::config::{Arrivals, FlowConfig, Priority, SyntheticConfig, TraceConfig};
 use crate::reading::{Places, allowed};
 use flashlane_units::{Bandwidth, ByteSize, Ratio, Span};
 
@@ -110,21 +110,7 @@ enum Source {
 }
 
 fn flow(name: String, priority: Priority) -> FlowConfig {
-    FlowConfig {
-        name,
-        priority,
-        cache: CacheMode::default(),
-        channels: None,
-        chips: None,
-        dies: None,
-        planes: None,
-        occupancy: None,
-        on_end: None,
-        synthetic: None,
-        trace: None,
-        clone: None,
-        mqsim: None,
-    }
+    FlowConfig { priority, ..FlowConfig::named(name) }
 }
 
 /// `prioclass` 1 (real time) is urgent; 2 (best effort, the default) is high for `prio` 0 to 3,

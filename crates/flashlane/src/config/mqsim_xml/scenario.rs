@@ -114,7 +114,6 @@ fn common(section: &mut Section<'_, '_>) -> FlowConfig {
     );
     let percent: u32 = section.number(Tag::new("Initial_Occupancy_Percentage", "100"), 0..=100);
     FlowConfig {
-        name: String::new(),
         priority,
         cache,
         channels: ids(section, "Channel_IDs", 64),
@@ -123,10 +122,7 @@ fn common(section: &mut Section<'_, '_>) -> FlowConfig {
         planes: ids(section, "Plane_IDs", 8),
         occupancy: Some(Ratio(f64::from(percent) / 100.0)),
         on_end: Some(OnEnd::Stop),
-        synthetic: None,
-        trace: None,
-        clone: None,
-        mqsim: None,
+        ..FlowConfig::named("")
     }
 }
 

@@ -131,21 +131,8 @@ impl WorkloadConfig {
     /// One flow that owns the whole device and asks for nothing: for capacities of a device alone.
     #[must_use]
     pub fn whole_device() -> Self {
-        let flow = FlowConfig {
-            name: "all".to_owned(),
-            priority: crate::config::Priority::Medium,
-            cache: crate::config::CacheMode::Off,
-            channels: None,
-            chips: None,
-            dies: None,
-            planes: None,
-            occupancy: None,
-            on_end: None,
-            synthetic: None,
-            trace: None,
-            clone: None,
-            mqsim: None,
-        };
+        let cache = crate::config::CacheMode::Off;
+        let flow = FlowConfig { cache, ..FlowConfig::named("all") };
         Self { name: "all".to_owned(), flows: vec![flow], window: WindowRule::Steady }
     }
 }

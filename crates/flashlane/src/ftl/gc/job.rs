@@ -1,12 +1,14 @@
 //! A block in collection: its valid pages are read and programmed elsewhere, then it is erased.
 
-use flashlane_engine::{NONE, Slab};
+use std::collections::BTreeMap;
+
+use flashlane_engine::NONE;
 use flashlane_units::{JobId, TransactionId};
 
 use crate::context::Moment;
 use crate::ftl::blocks::{BlockState, Stream};
 use crate::ftl::{Ftl, Layer, Seen};
-use crate::transaction::{Op, Place, Source, Transaction};
+use crate::transaction::{Op, Place, Source, Transaction, Transactions};
 
 /// A block being emptied.
 #[derive(Clone, Copy, Debug, Default)]
@@ -233,21 +235,24 @@ impl Ftl {
 
 impl Ftl {
     /// Checks the jobs of collection and what they have under way.
-    pub(in crate::ftl) fn audit_jobs(&self, transactions: &Slab<TransactionId, Transaction>) {
+    pub(in crate::ftl) fn audit_jobs(&self, transactions: &Transactions) {
+        // By job: moves, erases.
+        let mut under_way: BTreeMap<JobId, [u32; 2]> = BTreeMap::new();
+        for (_, tr) in transactions.iter().filter(|(_, tr)| tr.source == Source::Gc) {
+            let counts = under_way.entry(tr.job()).or_default();
+            counts[usize::from(tr.op == Op::Erase)] += 1;
+        }
+        let by_merges = matches!(self.layer, Layer::Hybrid(_));
         let mut jobs = vec![0; self.blocks.planes.len()];
         for (id, job) in self.jobs.iter() {
             let Job { block, moves, erasing, .. } = *job;
             jobs[self.blocks.plane_of(block) as usize] += 1;
             let state = self.blocks.block(block);
             assert_eq!(state.state, BlockState::Collected, "block {block} has a job");
-            let own = |tr: &Transaction| tr.source == Source::Gc && tr.job() == id;
-            let own: Vec<Op> =
-                transactions.iter().filter(|(_, tr)| own(tr)).map(|(_, tr)| tr.op).collect();
-            let erases = own.iter().filter(|&&op| op == Op::Erase).count();
-            if !matches!(self.layer, Layer::Hybrid(_)) {
-                let moving = own.len() - erases;
-                assert_eq!(moving, moves as usize, "moves of block {block} are counted");
-                assert_eq!(erases, usize::from(erasing), "block {block} is erased once");
+            if !by_merges {
+                let [moving, erases] = under_way.get(&id).copied().unwrap_or_default();
+                assert_eq!(moving, moves, "moves of block {block} are counted");
+                assert_eq!(erases, u32::from(erasing), "block {block} is erased once");
                 let awaited = moves > 0 || erasing || state.reads > 0 || !state.quiet();
                 assert!(awaited, "an empty block {block} is erased");
             }
@@ -256,20 +261,20 @@ impl Ftl {
         assert!(counted.eq(jobs), "jobs of a plane are counted");
     }
 
-    /// Blocks of a chip whose erase has not been sent yet.
-    pub(in crate::ftl) fn unerased_of(
-        &self,
-        transactions: &Slab<TransactionId, Transaction>,
-        is_of_chip: impl Fn(u32) -> bool,
-    ) -> usize {
+    /// Blocks of each chip whose erase is awaited and has not been sent.
+    pub(in crate::ftl) fn unerased_of_chips(&self, transactions: &Transactions) -> Vec<u32> {
+        let mut unerased = vec![0; self.unerased.len()];
         let erases = |at: Place| {
-            let of_chip = |tr: &Transaction| tr.op == Op::Erase && is_of_chip(tr.plane);
-            transactions.iter().filter(|(_, tr)| of_chip(tr) && tr.place == at).count()
+            transactions.iter().filter(move |(_, tr)| tr.op == Op::Erase && tr.place == at)
         };
         if matches!(self.layer, Layer::Hybrid(_)) {
-            return erases(Place::Queue);
+            erases(Place::Queue).for_each(|(_, tr)| unerased[self.chip_of(tr.plane)] += 1);
+            return unerased;
         }
-        let plane = |job: &Job| self.blocks.plane_of(job.block);
-        self.jobs.iter().filter(|(_, job)| is_of_chip(plane(job))).count() - erases(Place::Die)
+        for (_, job) in self.jobs.iter() {
+            unerased[self.chip_of(self.blocks.plane_of(job.block))] += 1;
+        }
+        erases(Place::Die).for_each(|(_, tr)| unerased[self.chip_of(tr.plane)] -= 1);
+        unerased
     }
 }

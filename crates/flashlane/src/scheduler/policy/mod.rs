@@ -18,13 +18,13 @@ pub use read_priority::ReadPriorityConfig;
 pub use sprinkler::SprinklerConfig;
 pub use sprinkler_fairness::SprinklerFairnessConfig;
 
-use flashlane_engine::{Slab, Time};
+use flashlane_engine::Time;
 use flashlane_units::TransactionId;
 
 use super::view::View;
 use crate::layout::Geometry;
 use crate::scheduler::overhead::SchedulerOverhead;
-use crate::transaction::Transaction;
+use crate::transaction::{Transaction, Transactions};
 use out_of_order::OutOfOrder;
 use priority_out_of_order::PriorityOutOfOrder;
 
@@ -186,13 +186,7 @@ impl AnyPolicy {
 
     /// A transaction was served that would have entered an empty queue to leave it at once.
     #[inline(always)]
-    pub(crate) fn passed(
-        &mut self,
-        die: u32,
-        id: TransactionId,
-        slab: &Slab<TransactionId, Transaction>,
-        now: Time,
-    ) {
+    pub(crate) fn passed(&mut self, die: u32, id: TransactionId, slab: &Transactions, now: Time) {
         match self {
             Self::OutOfOrder(policy) => policy.passed(die, now),
             Self::PriorityOutOfOrder(policy) => policy.passed(die, &slab[id], now),

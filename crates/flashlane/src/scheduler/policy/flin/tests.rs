@@ -13,6 +13,7 @@ use crate::ftl::blocks::Stream;
 use crate::ftl::view::FlashView;
 use crate::layout::Layout;
 use crate::scheduler::view::{Rules, is_ready};
+use crate::transaction::Transactions;
 use flashlane_units::{FlowId, Span, TransferRate};
 
 const US: u64 = 1_000_000;
@@ -24,7 +25,7 @@ struct Unit0 {
     flin: Flin,
     flash: Flash,
     state: FtlState,
-    transactions: Slab<TransactionId, Transaction>,
+    transactions: Transactions,
     batch: Vec<TransactionId>,
     cancelled: Vec<TransactionId>,
     now: u64,

@@ -1,0 +1,197 @@
+//! Look-ups: an entry is at hand, or its translation page is read first.
+
+use flashlane_engine::NONE;
+use flashlane_units::{FlowId, TransactionId};
+
+use super::MappingTable;
+use crate::context::Moment;
+use crate::ftl::{Ftl, Layer, Seen};
+use crate::transaction::{Op, Place, Source, Transaction};
+
+/// Whoever asks for the table has one.
+const PRESENT: &str = "translation pages exist";
+
+impl Ftl {
+    pub(in crate::ftl) fn table(&self) -> &MappingTable {
+        self.mapping.as_ref().expect(PRESENT)
+    }
+
+    pub(super) fn table_mut(&mut self) -> &mut MappingTable {
+        self.mapping.as_mut().expect(PRESENT)
+    }
+
+    /// Looks up the mapping of a transaction's logical page; the transaction goes on now or when
+    /// its translation page has arrived.
+    pub(crate) fn translate(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+        if matches!(self.layer, Layer::InPlace) {
+            self.find_in_place(ctx, id);
+            self.ready(id);
+            return;
+        }
+        let flow = ctx.transactions[id].flow;
+        if self.begin_lookup(ctx, id, flow) {
+            self.translated(ctx, id);
+        }
+    }
+
+    /// Translation is known: the transaction goes on.
+    fn translated(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+        match ctx.transactions[id].op {
+            Op::Read => self.resolve_read(ctx, id),
+            _ => self.resolve_write(ctx, id),
+        }
+    }
+
+    /// True if the mapping is at hand; else the transaction goes on by itself.
+    #[inline(always)]
+    pub(in crate::ftl) fn begin_lookup(
+        &mut self,
+        ctx: &mut Moment<'_>,
+        id: TransactionId,
+        flow: FlowId,
+    ) -> bool {
+        if self.mapping.is_some() {
+            return self.look_up_entry(ctx, id);
+        }
+        self.flows[flow.index()].cmt_hits += 1;
+        true
+    }
+
+    /// The same where entries are cached.
+    fn look_up_entry(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
+        let Transaction { flow, lpa, op, .. } = ctx.transactions[id];
+        let pages = &mut self.flows[flow.index()];
+        let table = self.mapping.as_mut().expect(PRESENT);
+        if table.cmt(flow).touch(lpa) {
+            pages.cmt_hits += 1;
+            return true;
+        }
+        pages.cmt_misses += 1;
+        let page = table.page_of(flow, lpa);
+        let known = table.on_flash(page) == NONE || table.departing.get(page).is_some();
+        if known {
+            self.cache_entry(ctx, flow, lpa, page, false);
+            return true;
+        }
+        let reserves = table.rules.reserves;
+        let reading = table.reading.get(page);
+        match reading {
+            Some(at) => table.waiting[at as usize].push(id, op),
+            None => table.start_waiting(page, id, op),
+        }
+        ctx.transactions[id].place = Place::Translation;
+        if reserves {
+            self.reserve_entry(ctx, flow, lpa, page);
+        }
+        if reading.is_none() {
+            self.read_translation_page(ctx, flow, page, TransactionId::NONE);
+        }
+        false
+    }
+
+    /// Takes a place in the cache for an entry whose translation page is being read.
+    fn reserve_entry(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: u32, page: u32) {
+        let table = self.table_mut();
+        if !table.cmt(flow).contains(lpa) && self.make_room(ctx, flow) {
+            let table = self.table_mut();
+            table.cmt(flow).reserve(lpa, page, flow);
+        }
+    }
+
+    /// Reads a translation page, for misses or (with a dependent write) to merge it.
+    pub(super) fn read_translation_page(
+        &mut self,
+        ctx: &mut Moment<'_>,
+        flow: FlowId,
+        page: u32,
+        dependent: TransactionId,
+    ) -> TransactionId {
+        let id = self.new_transaction(ctx, Source::Mapping, Op::Read, flow, page);
+        let table = self.table();
+        let ppa = table.on_flash(page);
+        let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
+        let mask = if table.rules.short_reads { 1 } else { self.pages.full_mask() };
+        let tr = &mut ctx.transactions[id];
+        tr.ppa = ppa;
+        tr.plane = plane;
+        tr.set_mask(mask);
+        tr.dependent = dependent;
+        tr.merging = dependent != TransactionId::NONE;
+        self.read_physical(ctx, id);
+        id
+    }
+
+    /// A translation page is in the controller.
+    pub(crate) fn mapping_read_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+        self.release_block(ctx, id);
+        let tr = ctx.transactions[id];
+        ctx.transactions.remove(id);
+        if tr.merging {
+            self.tell(Seen::TranslationRead { transaction: id });
+            if tr.dependent != TransactionId::NONE {
+                self.place_write(ctx, tr.dependent);
+            }
+            return;
+        }
+        let table = self.table_mut();
+        let (at, waiting) = table.take_waiting(tr.lpa);
+        for &waiter in waiting.reads.iter().chain(&waiting.writes) {
+            let since = ctx.transactions[waiter].mark.0;
+            self.tell(Seen::WaitedForTranslation { transaction: waiter, since, read: id });
+        }
+        self.tell(Seen::TranslationRead { transaction: id });
+        // Reads first: somebody waits for them.
+        for &waiter in waiting.reads.iter().chain(&waiting.writes) {
+            let (flow, lpa) = (ctx.transactions[waiter].flow, ctx.transactions[waiter].lpa);
+            self.cache_entry(ctx, flow, lpa, tr.lpa, false);
+            self.translated(ctx, waiter);
+        }
+        let table = self.table_mut();
+        table.give_back(at, waiting);
+    }
+
+    /// Puts an entry into the cache; evicts the least recently used one if it is full.
+    fn cache_entry(
+        &mut self,
+        ctx: &mut Moment<'_>,
+        flow: FlowId,
+        lpa: u32,
+        page: u32,
+        dirty: bool,
+    ) {
+        let table = self.table_mut();
+        if table.cmt(flow).settle(lpa, dirty) {
+            return;
+        }
+        let room = self.make_room(ctx, flow);
+        let table = self.table_mut();
+        if room {
+            table.cmt(flow).insert(lpa, page, flow, dirty);
+        } else if dirty {
+            // Every place is awaited: the change goes to flash at once.
+            self.write_back_page(ctx, flow, page);
+        }
+    }
+
+    /// Evicts an entry of a full cache; false if every place is awaited.
+    fn make_room(&mut self, ctx: &mut Moment<'_>, flow: FlowId) -> bool {
+        let table = self.table_mut();
+        let cmt = table.cmt(flow);
+        if cmt.has_room() {
+            return true;
+        }
+        let Some(victim) = cmt.evict() else { return false };
+        self.tell(Seen::Evicted { lpa: victim.lpa, flow });
+        if victim.dirty {
+            self.write_back_page(ctx, victim.flow, victim.page);
+        }
+        true
+    }
+
+    /// The mapping of a page changed: its entry is marked, or enters the cache marked.
+    pub(crate) fn mapping_changed(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: u32) {
+        let Some(table) = &self.mapping else { return };
+        let page = table.page_of(flow, lpa);
+        self.cache_entry(ctx, flow, lpa, page, true);
+    }
+}

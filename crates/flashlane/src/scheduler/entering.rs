@@ -1,0 +1,100 @@
+//! Transactions enter their queues; one that is alone goes past them.
+
+use flashlane_units::TransactionId;
+
+use super::policy::Policy;
+use super::{SEVERAL, Scheduler, Surroundings, view};
+use crate::flash::DiePlace;
+use crate::transaction::{Op, Source};
+
+impl Scheduler {
+    /// A transaction is ready for the flash, and enters no queue yet if it is the first in the
+    /// current event. False if it is not: then [`Scheduler::enlist`] it.
+    #[inline(always)]
+    pub(crate) fn keep_lone(&mut self, id: TransactionId) -> bool {
+        self.due = true;
+        let first = self.lone == TransactionId::NONE;
+        if first {
+            self.lone = id;
+        }
+        first
+    }
+
+    /// A transaction is ready for the flash: it enters its queue, after the one that came before.
+    #[inline(never)]
+    pub(crate) fn enlist(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
+        debug_assert_eq!(at.transactions[id].mark, at.now, "the time in the queue begins");
+        self.queue_lone(at);
+        self.enter_queue(at, id);
+    }
+
+    /// The transaction that is in no queue yet, if there is one, enters its queue.
+    #[inline]
+    pub(crate) fn queue_lone(&mut self, at: &mut Surroundings<'_>) {
+        if self.lone < SEVERAL {
+            let id = std::mem::replace(&mut self.lone, SEVERAL);
+            self.enter_queue(at, id);
+        }
+    }
+
+    /// Puts a transaction into its queue.
+    #[inline]
+    fn enter_queue(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
+        let place = at.flash.place_of(at.flash.die_of(at.transactions[id].plane));
+        self.enter_queue_at(at, id, place);
+    }
+
+    fn enter_queue_at(&mut self, at: &mut Surroundings<'_>, id: TransactionId, place: DiePlace) {
+        let tr = &at.transactions[id];
+        let flow = tr.flow;
+        let interrupts = self.writes_interrupt || tr.op == Op::Read;
+        if !self.policy.push(place.die, id, tr) {
+            self.with_policy(at, false, |policy, view| policy.enqueue(place.die, id, view));
+        }
+        self.entered(place, flow);
+        at.flash.begin_waiting(place, interrupts);
+        self.offer_at(at, place);
+    }
+
+    /// The only transaction that became ready in the current event, if it is in no queue yet.
+    #[inline]
+    pub(crate) fn take_lone(&mut self) -> Option<TransactionId> {
+        let lone = std::mem::replace(&mut self.lone, self.no_lone);
+        (lone < SEVERAL).then_some(lone)
+    }
+
+    /// A single transaction became ready. If it is the only one for its channel, and channel and
+    /// die have nothing to do, it goes at once, as it would have by way of its queue: then its
+    /// place is given. Else it enters its queue.
+    #[inline(always)]
+    pub(crate) fn pass_lone(
+        &mut self,
+        at: &mut Surroundings<'_>,
+        id: TransactionId,
+    ) -> Option<DiePlace> {
+        let tr = &at.transactions[id];
+        let flow = tr.flow;
+        let simple = tr.source != Source::Gc
+            && match tr.op {
+                Op::Read => true,
+                Op::Program => view::is_ready(tr, self.rules.ordered, at.ftl.view()),
+                Op::Erase => false,
+            };
+        let place = at.flash.place_of(at.flash.die_of(tr.plane));
+        if !simple
+            || self.offered & !(1 << place.channel) != 0
+            || self.waits_on(place.channel)
+            || at.flash.idle_dies(place.chip) >> place.die_in_chip & 1 == 0
+            || at.flash.channel_busy(place.channel, at.events)
+        {
+            self.enter_queue_at(at, id, place);
+            return None;
+        }
+        self.offered = 0;
+        self.flows[flow.index()].passed();
+        self.chips[place.chip as usize].passed();
+        self.policy.passed(place.die, id, at.transactions, at.now);
+        self.served(place.channel, place.chip_in_channel);
+        Some(place)
+    }
+}
