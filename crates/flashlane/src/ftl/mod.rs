@@ -15,6 +15,7 @@ mod audit;
 pub(crate) mod blocks;
 pub(crate) mod budget;
 pub(crate) mod config;
+mod contents;
 pub(crate) mod counts;
 
 pub mod gc;

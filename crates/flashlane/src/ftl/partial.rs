@@ -3,7 +3,7 @@
 //! Such a write waits for the old data before it gets a place, and later writes to the same page
 //! wait behind it. In the released MQSim it gets its place at once, and waits in its queue.
 
-use flashlane_engine::{DenseMap, Lists, NONE};
+use flashlane_engine::{DenseMap, Lists};
 use flashlane_units::TransactionId;
 
 use super::{Ftl, Outcome, Seen};
@@ -65,12 +65,6 @@ impl Ftl {
         tr.dependent = id;
         tr.set_mask(missing);
         self.resolve_read(ctx, read);
-    }
-
-    /// Sectors of a logical page that hold data, without those in `mask`.
-    #[inline]
-    fn missing(&self, lpa: u32, mask: u64) -> u64 {
-        if self.pages.ppa(lpa) == NONE { 0 } else { self.pages.mask(lpa) & !mask }
     }
 
     /// The read of the sectors of a page that a write does not bring, for which the write waits in

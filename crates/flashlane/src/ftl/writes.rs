@@ -4,6 +4,7 @@ use flashlane_engine::NONE;
 use flashlane_units::{FlowId, TransactionId};
 
 use super::blocks::Stream;
+use super::contents::Trimmed;
 use super::{Ftl, Layer, Seen};
 use crate::context::Moment;
 use crate::transaction::{Place, Source};
@@ -124,16 +125,12 @@ impl Ftl {
             self.invalidate(ctx, ppa);
             return;
         }
-        self.pages.place(lpa, ppa);
-        self.pages.set_mask(lpa, held);
+        self.hold(lpa, ppa, held);
     }
 
     /// A physical page holds nothing valid any more.
     pub(super) fn invalidate(&mut self, ctx: &mut Moment<'_>, ppa: u32) {
-        self.pages.set_lpa(ppa, NONE);
-        let block = self.blocks.block_of(ppa);
-        self.blocks.invalidate(block);
-        let plane = self.blocks.plane_of(block);
+        let plane = self.release(ppa);
         if self.blocks.planes[plane as usize].gc_wanted && !self.is_free() {
             self.collect(ctx, plane);
         }
@@ -178,17 +175,13 @@ impl Ftl {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }
-        let ppa = self.pages.ppa(lpa);
-        if ppa == NONE {
-            return;
-        }
-        let left = self.pages.mask(lpa) & !mask;
-        if left == 0 {
-            self.pages.forget(lpa);
-            self.invalidate(ctx, ppa);
-            self.pack_again(ctx, ppa);
-        } else {
-            self.pages.set_mask(lpa, left);
+        match self.forget_sectors(lpa, mask) {
+            Trimmed::Nothing => return,
+            Trimmed::Sectors => {}
+            Trimmed::Page(ppa) => {
+                self.invalidate(ctx, ppa);
+                self.pack_again(ctx, ppa);
+            }
         }
         self.mapping_changed(ctx, flow, lpa);
     }

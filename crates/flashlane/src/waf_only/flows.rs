@@ -114,10 +114,10 @@ impl Flows {
 
     /// The request that comes next, and its flow. `None` when the load that was asked for is over:
     /// every flow has ended its first pass, or one that does not start over.
-    #[inline]
     ///
     /// # Errors
     /// A flow whose next request comes after the end of simulated time.
+    #[inline]
     pub(super) fn next(&mut self) -> Result<Option<(FlowId, Planned)>, Error> {
         let mut index = 0;
         for (other, at) in self.next_at.iter().enumerate() {

@@ -51,9 +51,8 @@ impl Ftl {
         block: u32,
         kind: JobKind,
     ) {
-        self.blocks.planes[plane as usize].jobs += 1;
         self.erase_is_awaited(plane);
-        let state = self.blocks.collect(block);
+        let state = self.begin_job(plane, block);
         let (flow, valid) = (state.flow, u32::from(state.valid));
         let job = self.jobs.insert(Job { block, moves: valid, erasing: false, kind });
         self.tell(Seen::Collection { plane, job, owner: flow, valid });
@@ -215,11 +214,10 @@ impl Ftl {
         ctx.transactions.remove(id);
         let Job { block, kind, .. } = self.jobs[tr.job()];
         self.jobs.remove(tr.job());
-        self.blocks.put_block(block);
+        self.end_job(tr.plane, block);
         if let Some(sets) = &mut self.sets {
             sets.erased(block);
         }
-        self.blocks.planes[tr.plane as usize].jobs -= 1;
         self.pool_changed(tr.plane);
         self.unpark(ctx, tr.plane);
         if self.blocks.planes[tr.plane as usize].free < FEW_BLOCKS {

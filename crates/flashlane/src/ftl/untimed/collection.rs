@@ -57,8 +57,7 @@ impl Untimed {
     }
 
     fn start_job(&mut self, plane: u32, block: u32, kind: JobKind) {
-        self.ftl.blocks.planes[plane as usize].jobs += 1;
-        self.ftl.blocks.collect(block);
+        self.ftl.begin_job(plane, block);
         let next = self.ftl.blocks.first_page(block);
         self.jobs[self.dies.of(plane) as usize].push_back(Job::new(plane, block, next, kind));
     }
@@ -308,9 +307,8 @@ impl Untimed {
     /// An empty block goes back to the pool, and the next one is looked for.
     fn erase(&mut self, job: &Job) {
         let &Job { plane, block, kind, .. } = job;
-        self.ftl.blocks.put_block(block);
+        self.ftl.end_job(plane, block);
         self.erases += 1;
-        self.ftl.blocks.planes[plane as usize].jobs -= 1;
         self.ftl.blocks.planes[plane as usize].urgent = self.is_urgent(plane);
         if kind == JobKind::Collection
             && let Some(coldest) = self.ftl.coldest_block(plane)

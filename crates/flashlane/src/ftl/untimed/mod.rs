@@ -18,6 +18,7 @@ use flashlane_units::FlowId;
 use super::Ftl;
 use super::blocks::Stream;
 use super::config::GcConfig;
+use super::contents::Trimmed;
 use crate::cache::Cache;
 use crate::cache::config::CacheConfig;
 use crate::error::Error;
@@ -237,15 +238,11 @@ impl Untimed {
     pub(crate) fn trim(&mut self, page: &HostPage) -> Result<u64, Error> {
         let HostPage { flow, lpa, mask, at } = *page;
         self.cache.recall_trim(flow, lpa, mask);
-        let ppa = self.ftl.pages.ppa(lpa);
-        if ppa != NONE {
-            let left = self.ftl.pages.mask(lpa) & !mask;
-            if left == 0 {
-                self.ftl.pages.forget(lpa);
-                self.invalidate(ppa);
-            } else {
-                self.ftl.pages.set_mask(lpa, left);
-            }
+        let trimmed = self.ftl.forget_sectors(lpa, mask);
+        if let Trimmed::Page(ppa) = trimmed {
+            self.ftl.release(ppa);
+        }
+        if trimmed != Trimmed::Nothing {
             self.mapping_changed(flow, lpa);
             self.settle(at)?;
         }
@@ -296,9 +293,9 @@ impl Untimed {
         let old = self.ftl.pages.ppa(lpa);
         let mut held = mask;
         if mask != self.ftl.pages.full_mask() && old != NONE {
-            let before = self.ftl.pages.mask(lpa);
-            held |= before;
-            if before & !mask != 0 {
+            let missing = self.ftl.missing(lpa, mask);
+            held |= missing;
+            if missing != 0 {
                 // The part of the page that the write does not bring is read first.
                 self.work[flow.index()].host_reads += 1;
                 at = self.read_page(old, at);
@@ -309,12 +306,9 @@ impl Untimed {
         })?;
         if old != NONE {
             // Collection may have moved the page.
-            self.invalidate(self.ftl.pages.ppa(lpa));
+            self.ftl.release(self.ftl.pages.ppa(lpa));
         }
-        self.ftl.pages.place(lpa, ppa);
-        if held != self.ftl.pages.full_mask() || self.ftl.pages.any_partial() {
-            self.ftl.pages.set_mask(lpa, held);
-        }
+        self.ftl.hold(lpa, ppa, held);
         self.work[flow.index()].host_programs += 1;
         self.mapping_changed(flow, lpa);
         self.follow(plane, at);
@@ -359,13 +353,6 @@ impl Untimed {
         let die = self.dies.of(plane);
         self.catch_up(die, at);
         self.dies.read(die, at)
-    }
-
-    /// A physical page holds nothing valid any more.
-    #[inline]
-    fn invalidate(&mut self, ppa: u32) {
-        self.ftl.pages.set_lpa(ppa, NONE);
-        self.ftl.blocks.invalidate(self.ftl.blocks.block_of(ppa));
     }
 
     /// Keeps the balance of planes, where it decides.

@@ -80,7 +80,7 @@ impl Untimed {
         // Collection may have moved the old page.
         let old = self.ftl.mapping.as_ref().expect("translation pages exist").on_flash(page);
         if old != NONE {
-            self.invalidate(old);
+            self.ftl.release(old);
         }
         self.ftl.pages.set_lpa(ppa, page);
         self.move_translation_page(page, ppa);

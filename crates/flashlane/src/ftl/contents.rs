@@ -1,0 +1,75 @@
+//! What pages hold, and which blocks are being emptied: the changes that page tables and blocks
+//! make together. The drive with time and the one without time decide when these changes happen;
+//! what they do is the same for both.
+
+use flashlane_engine::NONE;
+
+use super::Ftl;
+use super::blocks::Block;
+
+/// What a trim took away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trimmed {
+    /// The page has no place on flash.
+    Nothing,
+    /// The page keeps some of its sectors.
+    Sectors,
+    /// The page is gone. It was at this physical page.
+    Page(u32),
+}
+
+impl Ftl {
+    /// Sectors of a logical page that hold data, without those in `mask`. A write that brings only
+    /// `mask` needs them read first.
+    #[inline]
+    pub(super) fn missing(&self, lpa: u32, mask: u64) -> u64 {
+        if self.pages.ppa(lpa) == NONE { 0 } else { self.pages.mask(lpa) & !mask }
+    }
+
+    /// A physical page holds nothing valid any more. Returns its plane.
+    #[inline]
+    pub(super) fn release(&mut self, ppa: u32) -> u32 {
+        self.pages.set_lpa(ppa, NONE);
+        let block = self.blocks.block_of(ppa);
+        self.blocks.invalidate(block);
+        self.blocks.plane_of(block)
+    }
+
+    /// Points a logical page at its new place, where it holds these sectors. Its old place is
+    /// released already.
+    #[inline]
+    pub(super) fn hold(&mut self, lpa: u32, ppa: u32, sectors: u64) {
+        assert!(sectors != 0, "a page that has a place holds data");
+        self.pages.place(lpa, ppa);
+        if sectors != self.pages.full_mask() || self.pages.any_partial() {
+            self.pages.set_mask(lpa, sectors);
+        }
+    }
+
+    /// The host gives up sectors of a page. A page without sectors loses its place.
+    pub(super) fn forget_sectors(&mut self, lpa: u32, mask: u64) -> Trimmed {
+        let ppa = self.pages.ppa(lpa);
+        if ppa == NONE {
+            return Trimmed::Nothing;
+        }
+        let left = self.pages.mask(lpa) & !mask;
+        if left != 0 {
+            self.pages.set_mask(lpa, left);
+            return Trimmed::Sectors;
+        }
+        self.pages.forget(lpa);
+        Trimmed::Page(ppa)
+    }
+
+    /// A block is emptied from now on. Returns its state.
+    pub(super) fn begin_job(&mut self, plane: u32, block: u32) -> Block {
+        self.blocks.planes[plane as usize].jobs += 1;
+        *self.blocks.collect(block)
+    }
+
+    /// An emptied block is erased, and goes back to the pool of its plane.
+    pub(super) fn end_job(&mut self, plane: u32, block: u32) {
+        self.blocks.put_block(block);
+        self.blocks.planes[plane as usize].jobs -= 1;
+    }
+}
