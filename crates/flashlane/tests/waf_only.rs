@@ -314,3 +314,22 @@ fn what_needs_time_is_refused_by_name() {
     refused(&[("compat.collection_per_block", "true")], "compat.collection_per_block");
     refused(&[("compat.unprogrammed_mapping", "true")], "compat.unprogrammed_mapping");
 }
+
+/// Open loops that the drive cannot keep up with: one stops after its time, the other starts over.
+/// Both are overdue at once, while a third flow is not. The load is over with the one that stops.
+#[test]
+fn a_load_ends_with_the_overdue_pass_of_a_flow_that_stops() {
+    let flow = |name: &str, rest: &str, load: &str| {
+        format!("[[flow]]\nname = \"{name}\"\ncache = \"off\"\n{rest}\n[flow.synthetic]\n{load}\n")
+    };
+    let load = "iops = 1e6\nduration = \"2ms\"";
+    let stops = flow("stops", "on_end = \"stop\"", load);
+    let starts_over = flow("starts over", "on_end = \"repeat\"", load);
+    let goes_on = flow("goes on", "on_end = \"repeat\"", "queue_depth = 1\nrequests = 10000000");
+    for workload in [[&stops, &starts_over, &goes_on], [&starts_over, &stops, &goes_on]] {
+        let workload: String = workload.into_iter().cloned().collect();
+        let summary = untimed(&scenario(&workload, &[])).run();
+        let requests = summary.requests_completed;
+        assert!((1..100_000).contains(&requests), "{requests} requests of {workload}");
+    }
+}

@@ -119,14 +119,10 @@ impl Flows {
     /// A flow whose next request comes after the end of simulated time.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<(FlowId, Planned)>, Error> {
-        let mut index = 0;
-        for (other, at) in self.next_at.iter().enumerate() {
-            if *at < self.next_at[index] {
-                index = other;
-            }
-        }
+        let mut index = self.earliest();
         if !self.flows[index].closed && self.next_at[index] >= self.overdue {
             self.end_overdue_passes(self.next_at[index]);
+            index = self.earliest();
         }
         if self.over {
             return Ok(None);
@@ -138,6 +134,18 @@ impl Flows {
         let planned =
             self.flows[index].drawn.pop_front().expect("a flow with a time has a request");
         Ok(Some((FlowId::at(index), planned)))
+    }
+
+    /// The flow whose next request comes first; of several the one with the lowest number.
+    #[inline]
+    fn earliest(&self) -> usize {
+        let mut index = 0;
+        for (other, at) in self.next_at.iter().enumerate() {
+            if *at < self.next_at[index] {
+                index = other;
+            }
+        }
+        index
     }
 
     /// No flow has a request before the end of simulated time: fails unless all of them are silent.
@@ -197,7 +205,7 @@ impl Flows {
         flow.passed = true;
         let stops = !flow.repeat;
         let all = self.flows.iter().all(|flow| flow.passed);
-        self.over = all || self.rule == WindowRule::Steady && stops;
+        self.over |= all || self.rule == WindowRule::Steady && stops;
     }
 
     /// A flow has ended a pass: it starts over or falls silent.
