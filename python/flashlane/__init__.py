@@ -12,8 +12,9 @@ Units are in the names: ``_us`` microseconds, ``_ps`` picoseconds, ``_s`` second
 """
 
 from flashlane import errors
-from flashlane._flashlane import Device, Table, __version__
-from flashlane.errors import ConfigError, Error, OutputError, StuckError, TraceError
+from flashlane._flashlane import Completion, Device, Snapshot, Table, __version__
+from flashlane.drive import MS, US, Drive, S
+from flashlane.errors import ConfigError, Error, OutputError, RefusedError, StuckError, TraceError
 from flashlane.papers import papers, reproduce
 from flashlane.result import FlowResult, Result, compare
 from flashlane.run import simulate
@@ -22,14 +23,21 @@ from flashlane.traces import Clone, clone_names, clone_trace, read_trace
 from flashlane.workload import Flow, Workload
 
 __all__ = [
+    "MS",
+    "US",
     "Clone",
+    "Completion",
     "ConfigError",
     "Device",
+    "Drive",
     "Error",
     "Flow",
     "FlowResult",
     "OutputError",
+    "RefusedError",
     "Result",
+    "S",
+    "Snapshot",
     "StuckError",
     "Sweep",
     "Table",

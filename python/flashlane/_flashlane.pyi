@@ -120,6 +120,118 @@ class Table:
     @staticmethod
     def _from_ipc(data: bytes) -> Table: ...
 
+@final
+class Completion:
+    """A command of a :class:`Drive` that is over.
+
+    Times are in picoseconds from the start. The nine stages, ``submission_ps`` to ``transfer_out_ps``, sum
+    to ``latency_ps``.
+    """
+
+    @property
+    def cookie(self) -> int:
+        """What the submitter knows the command by."""
+    @property
+    def tenant(self) -> str:
+        """Name of the tenant."""
+    @property
+    def op(self) -> str:
+        """What was asked for: ``"read"``, ``"write"``, ``"trim"`` or ``"flush"``."""
+    @property
+    def offset_bytes(self) -> int:
+        """First byte in the tenant's space."""
+    @property
+    def bytes(self) -> int:
+        """Length in bytes."""
+    @property
+    def pages(self) -> int:
+        """Flash pages that the command touches, in part or whole."""
+    @property
+    def latency_ps(self) -> int:
+        """From ``submit_ps`` to ``complete_ps``."""
+    @property
+    def arrival_ps(self) -> int:
+        """When the command was submitted."""
+    @property
+    def submit_ps(self) -> int:
+        """When the command was written to the submission queue."""
+    @property
+    def complete_ps(self) -> int:
+        """When the host saw the completion."""
+    @property
+    def submission_ps(self) -> int:
+        """Time in the submission queue."""
+    @property
+    def transfer_in_ps(self) -> int:
+        """Time of the command and its data on the way in."""
+    @property
+    def firmware_ps(self) -> int:
+        """Time of the controller's processor."""
+    @property
+    def cache_ps(self) -> int:
+        """Time of the data cache."""
+    @property
+    def mapping_ps(self) -> int:
+        """Time until the physical pages are known."""
+    @property
+    def flash_queue_ps(self) -> int:
+        """Time in the queues of the dies."""
+    @property
+    def flash_bus_ps(self) -> int:
+        """Time on the channels."""
+    @property
+    def flash_array_ps(self) -> int:
+        """Time of the flash arrays."""
+    @property
+    def transfer_out_ps(self) -> int:
+        """Time of data and completion on the way out."""
+
+@final
+class Snapshot:
+    """The state of a :class:`Drive` at an instant."""
+
+    @property
+    def now_ps(self) -> int:
+        """The time of the snapshot, in picoseconds."""
+
+@final
+class _Drive:
+    def __init__(
+        self, device: Device, tenants: dict[str, Any], *, seed: int, check: bool, blame: bool
+    ) -> None: ...
+    @property
+    def tenants(self) -> list[str]: ...
+    @property
+    def now(self) -> int: ...
+    @property
+    def next_event(self) -> int | None: ...
+    @property
+    def outstanding(self) -> int: ...
+    @property
+    def reports(self) -> int: ...
+    def sectors(self, tenant: str | int) -> int: ...
+    def submit(
+        self,
+        tenant: str | int,
+        op: str,
+        lba: int,
+        sectors: int,
+        *,
+        at: int | None,
+        cookie: int,
+        namespace: int,
+        placement: int | None,
+        by_clock: bool,
+    ) -> None: ...
+    def submit_batch(self, table: object, by_clock: bool) -> int: ...
+    def replay(self, table: object) -> Table: ...
+    def advance(self, until: int | None) -> Table: ...
+    def step(self) -> tuple[str, list[Completion]] | None: ...
+    def snapshot(self) -> Snapshot: ...
+    def restore(self, snapshot: Snapshot) -> None: ...
+    def summary(self) -> str: ...
+    def blame(self) -> str | None: ...
+
 class Outcome(TypedDict):
     """What a run leaves: JSON texts and tables."""
 
@@ -127,6 +239,7 @@ class Outcome(TypedDict):
     report: str
     histograms: Table
     requests: Table | None
+    submissions: Table | None
     timeseries: Table | None
     blame: str | None
 
@@ -154,6 +267,7 @@ def simulate(
     warmup: str | int | None,
     windows: str | None,
     requests: bool,
+    submissions: bool,
     timeseries: bool | str | None,
     blame: bool,
     waf_only: bool,

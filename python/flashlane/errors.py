@@ -33,5 +33,22 @@ class OutputError(Error, OSError):
     """An output cannot be written."""
 
 
+class RefusedError(Error, ValueError):
+    """A drive does not take a command, and is as it was before.
+
+    Attributes:
+        row: the row of the table; ``None`` for a command that was submitted by itself.
+    """
+
+    def __init__(self, message: str, row: int | None = None) -> None:
+        """Keep the message and the row."""
+        super().__init__(message)
+        self.row = row
+
+    def __reduce__(self) -> tuple[type[RefusedError], tuple[str, int | None]]:
+        """Pickle with the row."""
+        return (type(self), (str(self), self.row))
+
+
 class StuckError(Error, RuntimeError):
     """The simulated device could not finish the work; the message says which requests and why."""

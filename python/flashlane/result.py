@@ -79,6 +79,7 @@ class Result:
             ``response_us`` (rising) and ``share_at_or_below`` (0 to 1), one row a step.
         requests: one row a request in the order of completion, or None; times in picoseconds from the start
             of the run; the nine stages sum to ``complete_ps - submit_ps``.
+        submissions: what the flows submitted, in the order of submission, for ``Drive.replay``; or None.
         timeseries: one row a window and flow, and one a window with an empty ``flow`` for the drive; or None.
         blame: blame.json as nested dictionaries: who kept whom waiting; or None.
     """
@@ -111,6 +112,11 @@ class Result:
     def requests(self) -> Table | None:
         """One row a request."""
         return self._outcome["requests"]
+
+    @property
+    def submissions(self) -> Table | None:
+        """What the flows submitted, for :meth:`Drive.replay`."""
+        return self._outcome["submissions"]
 
     @property
     def timeseries(self) -> Table | None:

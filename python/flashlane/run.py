@@ -20,6 +20,7 @@ def simulate(
     alone: bool = False,
     warmup: str | int | None = None,
     requests: bool = False,
+    submissions: bool = False,
     timeseries: bool | str = False,
     blame: bool = False,
     windows: str | None = None,
@@ -41,6 +42,7 @@ def simulate(
         alone: also run every flow by itself, and give slowdowns and fairness.
         warmup: load that does not count: a time (``"10ms"``) or a number of requests.
         requests: keep a record of every request (``Result.requests``): 120 bytes each.
+        submissions: keep what the flows submit (``Result.submissions``), for :meth:`Drive.replay`.
         timeseries: keep the run in windows (``Result.timeseries``); a text such as ``"1ms"`` is their length.
         blame: charge all waiting to causes and culprits (``Result.blame``).
         windows: with ``alone``, slowdown in windows of this length as well.
@@ -69,6 +71,7 @@ def simulate(
             warmup=warmup,
             windows=windows,
             requests=requests,
+            submissions=submissions,
             timeseries=timeseries,
             blame=blame,
             waf_only=waf_only,

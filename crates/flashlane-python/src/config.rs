@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::error::OrRaise;
 use crate::values;
 
-fn toml_of<T: Serialize>(value: &T) -> PyResult<String> {
+pub(crate) fn toml_of<T: Serialize>(value: &T) -> PyResult<String> {
     toml::to_string(value).map_err(|error| Error::Output(format!("TOML: {error}"))).or_raise()
 }
 

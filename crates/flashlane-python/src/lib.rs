@@ -3,6 +3,7 @@
 
 mod config;
 mod content;
+mod drive;
 mod error;
 mod files;
 mod papers;
@@ -21,6 +22,9 @@ fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<config::Workload>()?;
     module.add_class::<content::ContentKeys>()?;
     module.add_class::<table::Table>()?;
+    module.add_class::<drive::Drive>()?;
+    module.add_class::<drive::Snapshot>()?;
+    module.add_class::<drive::Completion>()?;
     module.add_function(wrap_pyfunction!(values::plain, module)?)?;
     module.add_function(wrap_pyfunction!(config::capacity, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;

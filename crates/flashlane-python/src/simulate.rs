@@ -9,6 +9,7 @@ use arrow_array::RecordBatch;
 use flashlane::config::CompatConfig;
 use flashlane::config::units::Span;
 use flashlane::config::validate;
+use flashlane::drive::Submissions;
 use flashlane::metrics::Summary;
 use flashlane::observe::{Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions};
 use flashlane::{Error, RunOptions, Warmup, simulate_in_detail, visible};
@@ -176,8 +177,8 @@ pub(crate) fn options(
 
 /// What a run leaves: texts and tables, for `flashlane.Result`.
 #[pyfunction]
-#[pyo3(signature = (device, workload, *, seed, alone, check, warmup, windows, requests, timeseries,
-    blame, waf_only, threads, label, named, progress))]
+#[pyo3(signature = (device, workload, *, seed, alone, check, warmup, windows, requests, submissions,
+    timeseries, blame, waf_only, threads, label, named, progress))]
 #[expect(clippy::too_many_arguments, reason = "keywords of flashlane.simulate")]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
@@ -189,6 +190,7 @@ pub(crate) fn simulate<'py>(
     warmup: Option<&Bound<'py, PyAny>>,
     windows: Option<&str>,
     requests: bool,
+    submissions: bool,
     timeseries: Option<&Bound<'py, PyAny>>,
     blame: bool,
     waf_only: bool,
@@ -201,13 +203,14 @@ pub(crate) fn simulate<'py>(
         workload.loaded.config.flows.iter().map(|flow| flow.name.clone()).collect();
     let collector = Arc::new(Mutex::new(Collector::new(flows.clone())));
     let sink: Arc<Mutex<dyn RequestSink>> = collector.clone();
+    let submitted = Submissions::default();
     let series = timeseries.map(series).transpose()?.flatten();
     let observe = Observe {
         requests: requests.then_some(sink),
         series,
         blame,
         timeline: None,
-        submissions: None,
+        submissions: submissions.then(|| Arc::clone(&submitted)),
     };
     let options = options(device, seed, alone, check, warmup, windows, waf_only)?;
     let options = RunOptions { threads, observe, ..options };
@@ -234,6 +237,12 @@ pub(crate) fn simulate<'py>(
         Table::of_batches(table::request_schema(), batches)
     });
     result.set_item("requests", rows.map(|rows| Py::new(py, rows)).transpose()?)?;
+    let recording = submissions.then(|| {
+        let submitted =
+            std::mem::take(&mut *submitted.lock().unwrap_or_else(PoisonError::into_inner));
+        table::submissions(&submitted, &flows)
+    });
+    result.set_item("submissions", recording.map(|rows| Py::new(py, rows)).transpose()?)?;
     let series = details.time_series.as_ref().map(table::time_series);
     result.set_item("timeseries", series.map(|table| Py::new(py, table)).transpose()?)?;
     let blame = details.blame.as_ref().map(json).transpose()?;

@@ -11,6 +11,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, SchemaRef};
 use flashlane::Details;
+use flashlane::drive::{Operation, Submitted};
 use flashlane::observe::{RequestBatch, TimeSeries};
 use flashlane::workload::RequestOp;
 use pyo3::exceptions::PyValueError;
@@ -120,7 +121,7 @@ fn names(values: impl Iterator<Item = Option<impl AsRef<str>>>) -> ArrayRef {
 }
 
 /// The name of an operation.
-fn op_name(op: RequestOp) -> &'static str {
+pub(crate) fn op_name(op: RequestOp) -> &'static str {
     match op {
         RequestOp::Read => "read",
         RequestOp::Write => "write",
@@ -135,9 +136,23 @@ fn u64s(values: Vec<u64>) -> ArrayRef {
 
 /// A batch of request records. The columns of times keep their memory.
 pub(crate) fn requests(batch: RequestBatch, flows: &[String]) -> RecordBatch {
+    RecordBatch::try_from_iter(columns(batch, flows)).expect("columns of equal length")
+}
+
+/// Completions of a drive that is stepped from outside.
+pub(crate) fn completions(cookies: Vec<u64>, batch: RequestBatch, tenants: &[String]) -> Table {
+    let mut columns = columns(batch, tenants);
+    // Every command counts.
+    columns.retain(|(name, _)| *name != "counted");
+    columns[0].0 = "tenant";
+    columns.insert(0, ("cookie", u64s(cookies)));
+    Table::of(columns)
+}
+
+fn columns(batch: RequestBatch, flows: &[String]) -> Vec<(&'static str, ArrayRef)> {
     let flow = names(batch.flow.iter().map(|&flow| Some(&flows[usize::from(flow)])));
     let op = names(batch.op.iter().map(|&op| Some(op_name(op))));
-    let columns: Vec<(&str, ArrayRef)> = vec![
+    vec![
         ("flow", flow),
         ("op", op),
         ("offset_bytes", u64s(batch.offset_bytes)),
@@ -156,13 +171,37 @@ pub(crate) fn requests(batch: RequestBatch, flows: &[String]) -> RecordBatch {
         ("flash_bus_ps", u64s(batch.flash_bus_ps)),
         ("flash_array_ps", u64s(batch.flash_array_ps)),
         ("transfer_out_ps", u64s(batch.transfer_out_ps)),
-    ];
-    RecordBatch::try_from_iter(columns).expect("columns of equal length")
+    ]
 }
 
 /// The schema of [`requests`].
 pub(crate) fn request_schema() -> SchemaRef {
     requests(RequestBatch::default(), &[]).schema()
+}
+
+/// What the flows of a run submitted, in the order of submission: a table that a drive replays.
+pub(crate) fn submissions(submitted: &[Submitted], flows: &[String]) -> Table {
+    let commands = || submitted.iter().map(|it| it.command);
+    let ops = commands().map(|command| match command.operation {
+        Operation::Read => "read",
+        Operation::Write => "write",
+        Operation::Trim => "trim",
+        Operation::Flush => "flush",
+        Operation::ZoneAppend | Operation::ZoneReset | Operation::ZoneFinish => {
+            unreachable!("flows do not use zones")
+        }
+    });
+    let tenants = submitted.iter().map(|it| Some(&flows[usize::from(it.tenant)]));
+    let by_clock: Vec<bool> = submitted.iter().map(|it| !it.at_once).collect();
+    Table::of(vec![
+        ("after_reports", u64s(submitted.iter().map(|it| it.after).collect())),
+        ("at_ps", u64s(submitted.iter().map(|it| it.at.0).collect())),
+        ("tenant", names(tenants)),
+        ("op", names(ops.map(Some))),
+        ("lba", u64s(commands().map(|command| command.sector).collect())),
+        ("sectors", Arc::new(UInt32Array::from_iter_values(commands().map(|it| it.sectors)))),
+        ("by_clock", Arc::new(BooleanArray::from(by_clock))),
+    ])
 }
 
 /// One row a window and flow; the rows without a flow are the device's.
