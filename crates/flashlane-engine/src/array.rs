@@ -1,16 +1,28 @@
 //! A table of a fixed number of values: the dies of a drive, the flows of a run.
 
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
-/// Values by number, as many as there were in the beginning.
+use crate::handle::Number;
+
+/// Values by number, as many as there were in the beginning. `I` is the type of the number:
+/// [`number!`](crate::number) makes such types, and no other number opens the table.
 ///
 /// Every look-up is checked, in release builds too: an index beyond the end panics.
+///
+/// ```compile_fail,E0308
+/// flashlane_engine::number! { pub struct ShelfId(u32); }
+/// flashlane_engine::number! { pub struct RoomId(u32); }
+/// let books: flashlane_engine::Array<ShelfId, u32> = flashlane_engine::Array::of(0, 3);
+/// let _ = books[RoomId::new(0)];
+/// ```
 #[derive(Clone, Debug)]
-pub struct Array<T> {
+pub struct Array<I, T> {
     values: Box<[T]>,
+    numbers: PhantomData<fn(I)>,
 }
 
-impl<T: Clone> Array<T> {
+impl<I: Number, T: Clone> Array<I, T> {
     /// A table of `count` equal values.
     #[must_use]
     pub fn of(value: T, count: usize) -> Self {
@@ -18,30 +30,44 @@ impl<T: Clone> Array<T> {
     }
 }
 
-impl<T> From<Vec<T>> for Array<T> {
+impl<I: Number, T> Array<I, T> {
+    /// The numbers of the values, in order.
+    pub fn numbers(&self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + use<I, T> {
+        (0..self.values.len()).map(I::at)
+    }
+
+    /// The values with their numbers, in order.
+    pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator {
+        self.values.iter().enumerate().map(|(index, value)| (I::at(index), value))
+    }
+}
+
+impl<I: Number, T> From<Vec<T>> for Array<I, T> {
     fn from(values: Vec<T>) -> Self {
-        Self { values: values.into_boxed_slice() }
+        Self { values: values.into_boxed_slice(), numbers: PhantomData }
     }
 }
 
-impl<T> FromIterator<T> for Array<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        Self { values: values.into_iter().collect() }
+impl<I: Number, T> FromIterator<T> for Array<I, T> {
+    fn from_iter<V: IntoIterator<Item = T>>(values: V) -> Self {
+        Self { values: values.into_iter().collect(), numbers: PhantomData }
     }
 }
 
-impl<T> Index<usize> for Array<T> {
+impl<I: Number, T> Index<I> for Array<I, T> {
     type Output = T;
     #[inline(always)]
-    fn index(&self, index: usize) -> &T {
+    fn index(&self, number: I) -> &T {
+        let index = number.index();
         // `[index]` would be two instructions dearer: its panic needs the length in a register.
         self.values.get(index).unwrap_or_else(|| beyond(index))
     }
 }
 
-impl<T> IndexMut<usize> for Array<T> {
+impl<I: Number, T> IndexMut<I> for Array<I, T> {
     #[inline(always)]
-    fn index_mut(&mut self, index: usize) -> &mut T {
+    fn index_mut(&mut self, number: I) -> &mut T {
+        let index = number.index();
         self.values.get_mut(index).unwrap_or_else(|| beyond(index))
     }
 }
@@ -53,7 +79,7 @@ fn beyond(index: usize) -> ! {
     panic!("index {index} lies beyond the end of a table");
 }
 
-impl<T> Deref for Array<T> {
+impl<I, T> Deref for Array<I, T> {
     type Target = [T];
     #[inline]
     fn deref(&self) -> &[T] {
@@ -61,14 +87,14 @@ impl<T> Deref for Array<T> {
     }
 }
 
-impl<T> DerefMut for Array<T> {
+impl<I, T> DerefMut for Array<I, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         &mut self.values
     }
 }
 
-impl<'a, T> IntoIterator for &'a Array<T> {
+impl<'a, I, T> IntoIterator for &'a Array<I, T> {
     type Item = &'a T;
     type IntoIter = std::slice::Iter<'a, T>;
     fn into_iter(self) -> Self::IntoIter {
@@ -76,7 +102,7 @@ impl<'a, T> IntoIterator for &'a Array<T> {
     }
 }
 
-impl<'a, T> IntoIterator for &'a mut Array<T> {
+impl<'a, I, T> IntoIterator for &'a mut Array<I, T> {
     type Item = &'a mut T;
     type IntoIter = std::slice::IterMut<'a, T>;
     fn into_iter(self) -> Self::IntoIter {
@@ -91,15 +117,18 @@ mod tests {
     #[test]
     fn it_has_its_values_and_no_more() {
         for len in 1..=9 {
-            let mut array: Array<usize> = (0..len).collect();
+            let mut array: Array<usize, usize> = (0..len).collect();
             array[len - 1] += 100;
             assert_eq!(array.len(), len);
             assert_eq!(array.iter().sum::<usize>(), (0..len).sum::<usize>() + 100);
             assert_eq!(array.get(len), None);
             assert_eq!((&array).into_iter().count() + (&mut array).into_iter().count(), 2 * len);
         }
-        assert_eq!(Array::of(3, 5).to_vec(), [3; 5]);
-        assert!(Array::of(3, 0).is_empty());
+        let five: Array<usize, i32> = Array::of(3, 5);
+        assert_eq!(five.to_vec(), [3; 5]);
+        assert!(Array::<usize, i32>::of(3, 0).is_empty());
+        assert_eq!(five.numbers().rev().collect::<Vec<_>>(), [4, 3, 2, 1, 0]);
+        assert_eq!(five.numbered().last(), Some((4, &3)));
     }
 
     // These run in release builds too, where an index beyond the end once found another value.
@@ -107,12 +136,12 @@ mod tests {
     #[test]
     #[should_panic(expected = "index 3 lies beyond the end")]
     fn reading_beyond_the_end_panics() {
-        let _ = Array::of(0, 3)[std::hint::black_box(3)];
+        let _ = Array::<usize, i32>::of(0, 3)[std::hint::black_box(3)];
     }
 
     #[test]
     #[should_panic(expected = "index 5 lies beyond the end")]
     fn writing_beyond_the_end_panics() {
-        Array::of(0, 3)[std::hint::black_box(5)] = 1;
+        Array::<usize, i32>::of(0, 3)[std::hint::black_box(5)] = 1;
     }
 }

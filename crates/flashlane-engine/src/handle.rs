@@ -17,6 +17,29 @@ pub trait Handle: Copy + Ord + Hash + Debug + Display {
     fn get(self) -> u32;
 }
 
+/// The number of one of many like things, which are in an [`Array`](crate::Array).
+/// [`number!`](crate::number) makes such types.
+pub trait Number: Copy {
+    /// The number as an index of a table.
+    fn index(self) -> usize;
+
+    /// The one at this index of a table. Panics where the number is too narrow for it.
+    fn at(index: usize) -> Self;
+}
+
+/// Positions that have no type of their own.
+impl Number for usize {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self
+    }
+
+    #[inline(always)]
+    fn at(index: usize) -> Self {
+        index
+    }
+}
+
 /// Makes a type for numbers of one kind. It has the size of the number, and nothing converts it
 /// into another such type.
 ///
@@ -42,13 +65,46 @@ macro_rules! number {
                 self.0 as usize
             }
 
-            /// The one at this index of a table. The index fits the number: tables are made with
-            /// as many entries as the configuration says.
+            /// The one at this index of a table. Panics where the number is too narrow for it.
             #[inline(always)]
             #[must_use]
             $vis const fn at(index: usize) -> Self {
-                debug_assert!(index <= <$number>::MAX as usize, "an index fits its number");
+                assert!(index <= <$number>::MAX as usize, "an index fits its number");
                 Self(index as $number)
+            }
+
+            /// The one so many places behind.
+            #[inline(always)]
+            #[must_use]
+            $vis const fn plus(self, count: $number) -> Self {
+                Self(self.0 + count)
+            }
+
+            /// How many places it is behind another one.
+            #[inline(always)]
+            #[must_use]
+            $vis const fn since(self, other: Self) -> $number {
+                self.0 - other.0
+            }
+
+            /// The first so many.
+            #[inline]
+            $vis fn first(
+                count: $number,
+            ) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
+                (0..count).map(Self)
+            }
+        }
+
+        impl $crate::handle::Number for $name {
+            #[inline(always)]
+            fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            #[inline(always)]
+            fn at(index: usize) -> Self {
+                Self::at(index)
             }
         }
     };
@@ -161,5 +217,13 @@ mod tests {
         assert_eq!((Narrow::NONE.get(), Narrow::NONE.index()), (u16::MAX, 65_535));
         assert_eq!((Id::NONE.get(), <Id as Handle>::NONE), (u32::MAX, Id::new(u32::MAX)));
         assert!(Narrow::default() < Narrow::at(1));
+        assert!(Narrow::first(3).eq([0, 1, 2].map(Narrow::new)));
+        assert_eq!(Narrow::new(7).plus(2).since(Narrow::new(4)), 5);
+    }
+
+    #[test]
+    #[should_panic(expected = "an index fits its number")]
+    fn a_number_that_is_too_narrow_panics() {
+        let _ = Narrow::at(std::hint::black_box(65_536));
     }
 }

@@ -27,7 +27,7 @@ pub use array::Array;
 pub use dense_map::DenseMap;
 pub use divisor::Divisor;
 pub use event_queue::{EventQueue, Laned, Sequence};
-pub use handle::Handle;
+pub use handle::{Handle, Number};
 pub use list::{Linked, List};
 pub use lists::Lists;
 pub use memory::prefetch;

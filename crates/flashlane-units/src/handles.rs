@@ -30,3 +30,41 @@ number! {
     /// `0..flows`; accounts of delays have one more for the drive itself.
     pub struct FlowId(u16);
 }
+
+number! {
+    /// A channel of the drive. Range: `0..channels`.
+    pub struct ChannelId(u16);
+}
+
+number! {
+    /// A chip of the drive, numbered channel by channel. Range: `0..chips`.
+    pub struct ChipId(u32);
+}
+
+number! {
+    /// A die of the drive, numbered chip by chip. Range: `0..dies`.
+    pub struct DieId(u32);
+}
+
+number! {
+    /// A plane of the drive, numbered die by die. Range: `0..planes`.
+    pub struct PlaneId(u32);
+}
+
+number! {
+    /// A block of the drive, numbered plane by plane. Range: `0..blocks`.
+    pub struct BlockId(u32);
+}
+
+number! {
+    /// A logical page address (LPA): a page of the space that hosts see, flow by flow. With mapping
+    /// tables on flash, the translation pages come behind those of the hosts. Range:
+    /// `0..logical pages`.
+    pub struct Lpa(u32);
+}
+
+number! {
+    /// A physical page address (PPA): a page of the flash, numbered block by block. Range:
+    /// `0..pages`.
+    pub struct Ppa(u32);
+}

@@ -7,7 +7,10 @@ mod request;
 mod sharing;
 pub mod units;
 
-pub use handles::{FlowId, JobId, RequestId, SubmissionId, TransactionId};
+pub use handles::{
+    BlockId, ChannelId, ChipId, DieId, FlowId, JobId, Lpa, PlaneId, Ppa, RequestId, SubmissionId,
+    TransactionId,
+};
 pub use policy::{PolicyDoc, PolicyInfo};
 pub use request::RequestOp;
 pub use sharing::Sharing;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flashlane_units::RequestId;
+use flashlane_units::{FlowId, RequestId};
 
 use crate::device::Device;
 use crate::host::HostFlow;
@@ -37,7 +37,7 @@ impl Device {
         }
         let nvme = self.interface.nvme();
         for (index, flow) in self.host.flows().enumerate() {
-            let known = flow.behind_queue() + nvme.under_way(index);
+            let known = flow.behind_queue() + nvme.under_way(FlowId::at(index));
             assert_eq!(known, flow.outstanding(), "every request of flow {index} is somewhere");
         }
         nvme.audit(self.host.flows().map(HostFlow::entries));

@@ -2,7 +2,7 @@
 
 use flashlane_engine::Laned;
 use flashlane_engine::event_queue::UNORDERED;
-use flashlane_units::{FlowId, RequestId, SubmissionId, TransactionId};
+use flashlane_units::{ChannelId, DieId, FlowId, RequestId, SubmissionId, TransactionId};
 
 /// An event. Handles and indices only; the state is in the stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,13 +26,13 @@ pub(crate) enum Event {
     /// Evicted data is out of DRAM: the chain of write-backs from this transaction may start.
     EvictionRead { transaction: TransactionId },
     /// Command, address and program data are over the bus, and somebody waits for that.
-    ChannelFree { channel: u16 },
+    ChannelFree { channel: ChannelId },
     /// The array is done with the first read of a channel, which has nothing else to do.
-    Sensed { channel: u16 },
+    Sensed { channel: ChannelId },
     /// A program or an erase ends, unless the die was suspended since (`epoch` differs).
-    ArrayDone { die: u32, epoch: u16 },
+    ArrayDone { die: DieId, epoch: u16 },
     /// The read data that the channel was moving is in the controller.
-    DataSent { channel: u16 },
+    DataSent { channel: ChannelId },
     /// A completion entry reaches the host, or the host bus adapter of a SATA drive.
     Completion { request: RequestId },
     /// The host bus adapter of a SATA drive is through with a completion.

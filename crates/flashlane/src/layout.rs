@@ -1,5 +1,7 @@
 //! Who owns which part of the device: geometry, planes and logical space of each flow.
 
+use flashlane_units::{ChannelId, ChipId, DieId, Lpa, PlaneId};
+
 pub use flashlane_units::SECTOR_BYTES;
 
 /// Sizes of the flash array, resolved to plain integers.
@@ -58,11 +60,67 @@ impl Geometry {
         u64::from(self.sectors_per_page) * SECTOR_BYTES
     }
 
+    /// A chip of a channel, among all chips.
+    #[must_use]
+    pub fn chip(&self, channel: u32, chip: u32) -> ChipId {
+        ChipId::new(channel * self.chips_per_channel + chip)
+    }
+
+    /// The planes of a die.
+    pub fn planes_of_die(&self, die: DieId) -> impl Iterator<Item = PlaneId> + Clone + use<> {
+        let first = die.get() * self.planes_per_die;
+        (first..first + self.planes_per_die).map(PlaneId::new)
+    }
+
+    /// The planes of a chip.
+    pub fn planes_of_chip(&self, chip: ChipId) -> impl Iterator<Item = PlaneId> + Clone + use<> {
+        let planes = self.dies_per_chip * self.planes_per_die;
+        (chip.get() * planes..(chip.get() + 1) * planes).map(PlaneId::new)
+    }
+
+    /// The dies of a chip.
+    pub fn dies_of_chip(&self, chip: ChipId) -> impl Iterator<Item = DieId> + Clone + use<> {
+        let dies = self.dies_per_chip;
+        (chip.get() * dies..(chip.get() + 1) * dies).map(DieId::new)
+    }
+
+    /// The die of a plane.
+    #[must_use]
+    pub fn die_of(&self, plane: PlaneId) -> DieId {
+        DieId::new(plane.get() / self.planes_per_die)
+    }
+
+    /// The chip of a die.
+    #[must_use]
+    pub fn chip_of_die(&self, die: DieId) -> ChipId {
+        ChipId::new(die.get() / self.dies_per_chip)
+    }
+
+    /// The chip of a plane.
+    #[must_use]
+    pub fn chip_of(&self, plane: PlaneId) -> ChipId {
+        self.chip_of_die(self.die_of(plane))
+    }
+
+    /// The channel of a chip.
+    #[must_use]
+    pub fn channel_of(&self, chip: ChipId) -> ChannelId {
+        ChannelId::at((chip.get() / self.chips_per_channel) as usize)
+    }
+
+    /// The number of a chip on its channel.
+    #[must_use]
+    pub fn way_of(&self, chip: ChipId) -> u32 {
+        chip.get() % self.chips_per_channel
+    }
+
     /// Flat plane number, channel-major: channel, chip, die, plane.
     #[must_use]
-    pub fn plane(&self, channel: u32, chip: u32, die: u32, plane: u32) -> u32 {
-        ((channel * self.chips_per_channel + chip) * self.dies_per_chip + die) * self.planes_per_die
-            + plane
+    pub fn plane(&self, channel: u32, chip: u32, die: u32, plane: u32) -> PlaneId {
+        let number = ((channel * self.chips_per_channel + chip) * self.dies_per_chip + die)
+            * self.planes_per_die
+            + plane;
+        PlaneId::new(number)
     }
 }
 
@@ -73,7 +131,7 @@ pub struct FlowSpace {
     pub lists: [Vec<u32>; 4],
     /// Flat numbers of the chips, among those of the lists, that hold the flow's data at the start,
     /// sorted; `None` for all of them. Decided by the isolation policy.
-    pub chips: Option<Vec<u32>>,
+    pub chips: Option<Vec<ChipId>>,
     /// First sector in the device-wide sector space, flows laid out one after the other.
     pub start_sector: u64,
     /// Size of the flow's logical space. Unit: sectors.
@@ -93,17 +151,23 @@ impl FlowSpace {
         chips * dies * planes
     }
 
+    /// A page of the flow among all logical pages.
+    #[inline]
+    #[must_use]
+    pub fn lpa(&self, page: u64) -> Lpa {
+        Lpa::new((self.first_lpa + page) as u32)
+    }
+
     /// True if the flow's data lies on the chip at the start, where its lists name it.
-    pub(crate) fn holds_chip(&self, chip: u32) -> bool {
+    pub(crate) fn holds_chip(&self, chip: ChipId) -> bool {
         self.chips.as_ref().is_none_or(|set| set.binary_search(&chip).is_ok())
     }
 
     /// The flow's planes in channel-major order.
-    pub fn planes(&self, geometry: Geometry) -> impl Iterator<Item = u32> + '_ {
+    pub fn planes(&self, geometry: Geometry) -> impl Iterator<Item = PlaneId> + '_ {
         let [channels, chips, dies, planes] = &self.lists;
         channels.iter().flat_map(move |&c| {
-            let chips =
-                chips.iter().filter(move |&&w| self.holds_chip(c * geometry.chips_per_channel + w));
+            let chips = chips.iter().filter(move |&&w| self.holds_chip(geometry.chip(c, w)));
             chips.flat_map(move |&w| {
                 dies.iter()
                     .flat_map(move |&d| planes.iter().map(move |&p| geometry.plane(c, w, d, p)))

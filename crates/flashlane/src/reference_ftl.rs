@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::Time;
+use flashlane_units::{FlowId, Lpa, Ppa, RequestOp};
 
 use super::*;
 use crate::config::load::{self, Overrides};
 use crate::device::Device;
-use flashlane_units::{FlowId, RequestOp};
 
 fn inputs(sets: &[&str], flow: &str) -> (DeviceConfig, WorkloadConfig) {
     let overrides =
@@ -23,8 +23,8 @@ fn inputs(sets: &[&str], flow: &str) -> (DeviceConfig, WorkloadConfig) {
 fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
     let pages = &prepared.state.pages;
     let mut held: BTreeMap<u32, u64> = (0..pages.logical_pages())
-        .filter(|&lpa| pages.ppa(lpa) != NONE)
-        .map(|lpa| (lpa, pages.mask(lpa)))
+        .filter(|&lpa| pages.ppa(Lpa::new(lpa)) != Ppa::NONE)
+        .map(|lpa| (lpa, pages.mask(Lpa::new(lpa))))
         .collect();
     let space = &prepared.layout.flows[0];
     let (flow, seed) = (&prepared.workload.flows[0], prepared.options.seed);
@@ -58,7 +58,7 @@ fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
 fn found(ssd: &mut Device) -> BTreeMap<u32, u64> {
     let mut held = BTreeMap::new();
     for lpa in 0..ssd.layout.logical_pages as u32 {
-        let mask = ssd.ftl.held(lpa) | ssd.cache.held(FlowId::new(0), lpa);
+        let mask = ssd.ftl.held(Lpa::new(lpa)) | ssd.cache.held(FlowId::new(0), Lpa::new(lpa));
         if mask != 0 {
             held.insert(lpa, mask);
         }

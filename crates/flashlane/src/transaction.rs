@@ -1,7 +1,7 @@
 //! A page-sized piece of work for the flash.
 
-use flashlane_engine::{Linked, NONE, Slab, Time};
-use flashlane_units::{FlowId, JobId, RequestId, TransactionId};
+use flashlane_engine::{Linked, Slab, Time};
+use flashlane_units::{FlowId, JobId, Lpa, PlaneId, Ppa, RequestId, TransactionId};
 
 use crate::request::Chain;
 
@@ -92,11 +92,11 @@ pub(crate) struct Transaction {
     /// The next transaction of the same command or of the same eviction; `NONE` at the end.
     pub(crate) sibling: TransactionId,
     /// Physical page; for programs not placed yet `NONE`.
-    pub(crate) ppa: u32,
+    pub(crate) ppa: Ppa,
     /// Flat plane.
-    pub(crate) plane: u32,
+    pub(crate) plane: PlaneId,
     /// Logical page, device-wide; the translation page for mapping transactions.
-    pub(crate) lpa: u32,
+    pub(crate) lpa: Lpa,
     pub(crate) flow: FlowId,
     /// Class of the flow: 0 urgent .. 3 low.
     pub(crate) class: u8,
@@ -130,9 +130,9 @@ impl Transaction {
             sibling: TransactionId::NONE,
             request: RequestId::NONE,
             dependent: TransactionId::NONE,
-            lpa: NONE,
-            ppa: NONE,
-            plane: NONE,
+            lpa: Lpa::NONE,
+            ppa: Ppa::NONE,
+            plane: PlaneId::NONE,
             tag: 0,
             flush_epoch: 0,
             previous_write_back: TransactionId::NONE,

@@ -91,7 +91,8 @@ fn partitions_by_capacity_follow_resource_lists() {
         let (device, workload) = scenario.load();
         let layout = flashlane::layout::Layout::new(&device, &workload);
         scenario.run();
-        layout.flows.into_iter().map(|flow| flow.chips.expect("a set")).collect::<Vec<_>>()
+        let chips = layout.flows.into_iter().map(|flow| flow.chips.expect("a set"));
+        chips.map(|set| set.iter().map(|chip| chip.get()).collect()).collect::<Vec<Vec<_>>>()
     };
     // Capacities are 1/9, 4/9 and 4/9 of the drive.
     assert_eq!(sets("equal"), [vec![4, 5], vec![0, 2], vec![1, 3]]);

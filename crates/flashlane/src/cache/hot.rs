@@ -2,7 +2,7 @@
 //! written back at once.
 
 use flashlane_engine::{DenseMap, Time};
-use flashlane_units::FlowId;
+use flashlane_units::{FlowId, Lpa};
 
 use crate::cache::config::{CacheConfig, CacheMechanism};
 use crate::compat::CompatConfig;
@@ -53,7 +53,7 @@ impl HotPages {
     }
 
     /// The host writes a page: true if its write-back starts at once.
-    pub(super) fn goes_at_once(&mut self, flow: FlowId, lpa: u32, now: Time) -> bool {
+    pub(super) fn goes_at_once(&mut self, flow: FlowId, lpa: Lpa, now: Time) -> bool {
         match self.rule {
             Rule::OnEviction => return false,
             Rule::Always => return true,
@@ -66,13 +66,13 @@ impl HotPages {
             }
             Rule::FirstSinceMilestone => {}
         }
-        self.written[flow.index()].insert(lpa, 0).is_none()
+        self.written[flow.index()].insert(lpa.get(), 0).is_none()
     }
 
     /// Asks for what is known of a page that the host writes soon.
     #[inline]
-    pub(super) fn prefetch(&self, flow: FlowId, lpa: u32) {
-        self.written[flow.index()].prefetch(lpa);
+    pub(super) fn prefetch(&self, flow: FlowId, lpa: Lpa) {
+        self.written[flow.index()].prefetch(lpa.get());
     }
 
     /// Pages of a flow were accepted, or tried to be.
@@ -107,33 +107,36 @@ mod tests {
     #[test]
     fn the_first_write_of_an_epoch_goes_at_once() {
         let mut hot = pages(CacheMechanism::Advanced, true, false);
-        assert!(hot.goes_at_once(FlowId::new(0), 5, Time(10)));
-        assert!(!hot.goes_at_once(FlowId::new(0), 5, Time(99)));
-        assert!(hot.goes_at_once(FlowId::new(0), 5, Time(100)), "a new epoch");
+        assert!(hot.goes_at_once(FlowId::new(0), Lpa::new(5), Time(10)));
+        assert!(!hot.goes_at_once(FlowId::new(0), Lpa::new(5), Time(99)));
+        assert!(hot.goes_at_once(FlowId::new(0), Lpa::new(5), Time(100)), "a new epoch");
         assert!(!pages(CacheMechanism::Advanced, false, false).goes_at_once(
             FlowId::new(0),
-            5,
+            Lpa::new(5),
             Time(1)
         ));
         let mut simple = pages(CacheMechanism::Simple, false, false);
         assert!(
-            simple.goes_at_once(FlowId::new(0), 5, Time(1))
-                && simple.goes_at_once(FlowId::new(0), 5, Time(2))
+            simple.goes_at_once(FlowId::new(0), Lpa::new(5), Time(1))
+                && simple.goes_at_once(FlowId::new(0), Lpa::new(5), Time(2))
         );
     }
 
     #[test]
     fn a_milestone_ends_the_epoch_of_one_flow() {
         let mut hot = pages(CacheMechanism::Advanced, true, true);
-        assert!(hot.goes_at_once(FlowId::new(1), 9, Time(5)));
-        assert!(hot.goes_at_once(FlowId::new(0), 5, Time(10)));
+        assert!(hot.goes_at_once(FlowId::new(1), Lpa::new(9), Time(5)));
+        assert!(hot.goes_at_once(FlowId::new(0), Lpa::new(5), Time(10)));
         hot.call_over(FlowId::new(0), Time(10));
         assert!(
-            hot.goes_at_once(FlowId::new(0), 5, Time(11)),
+            hot.goes_at_once(FlowId::new(0), Lpa::new(5), Time(11)),
             "the first call wipes its own pages"
         );
         hot.call_over(FlowId::new(0), Time(11));
-        assert!(!hot.goes_at_once(FlowId::new(0), 5, Time(12)));
-        assert!(!hot.goes_at_once(FlowId::new(1), 9, Time(12)), "those of the other flow stay");
+        assert!(!hot.goes_at_once(FlowId::new(0), Lpa::new(5), Time(12)));
+        assert!(
+            !hot.goes_at_once(FlowId::new(1), Lpa::new(9), Time(12)),
+            "those of the other flow stay"
+        );
     }
 }

@@ -20,7 +20,7 @@ mod tests;
 mod warm;
 mod write_backs;
 
-use flashlane_engine::{Array, EventQueue, NONE, Time};
+use flashlane_engine::{Array, EventQueue, Time};
 
 use crate::compat::CompatConfig;
 use crate::event::Event;
@@ -29,7 +29,7 @@ use crate::transaction::{Place, Transaction, Transactions};
 use config::{CacheConfig, CacheMechanism, CacheMode};
 use dram::{Dram, Piece};
 pub(crate) use dram::{DramAccess, DramUse};
-use flashlane_units::{FlowId, RequestId, Sharing, TransactionId};
+use flashlane_units::{FlowId, Lpa, Ppa, RequestId, Sharing, TransactionId};
 use flush::Flushes;
 use hot::HotPages;
 use pool::Pool;
@@ -43,7 +43,7 @@ pub(crate) struct Cache {
     pools: Vec<Pool>,
     dram: Dram,
     hot: HotPages,
-    modes: Array<CacheMode>,
+    modes: Array<FlowId, CacheMode>,
     /// Pages leave as soon as they are on flash.
     drops_written: bool,
     /// An early write-back carries the sectors of its write only.
@@ -53,7 +53,7 @@ pub(crate) struct Cache {
     write_backs: WriteBacks,
     evictions: u64,
     /// By flow.
-    asked: Array<Asked>,
+    asked: Array<FlowId, Asked>,
     /// Cached pages of the memory access that is being put together.
     pieces: Vec<Piece>,
     /// Changed pages that were evicted and are still in the memory.
@@ -75,7 +75,7 @@ pub(crate) enum Room {
     /// It is cached, or a slot is free.
     Free,
     /// A slot becomes free when this changed page, of this flow, is evicted: see [`Cache::evict`].
-    Behind { flow: FlowId, lpa: u32 },
+    Behind { flow: FlowId, lpa: Lpa },
     /// Every page is on its way to flash.
     No,
 }
@@ -145,8 +145,8 @@ impl Cache {
 
     /// Asks for what is known of a page, which a request of the flow needs soon.
     #[inline]
-    pub(crate) fn prefetch(&self, flow: FlowId, lpa: u32) {
-        if self.modes[flow.index()] != CacheMode::Off {
+    pub(crate) fn prefetch(&self, flow: FlowId, lpa: Lpa) {
+        if self.modes[flow] != CacheMode::Off {
             self.pools[self.pool_at(flow)].cached().prefetch(lpa);
             self.hot.prefetch(flow, lpa);
         }
@@ -154,20 +154,20 @@ impl Cache {
 
     /// Sectors that the cache holds of a page.
     #[cfg(test)]
-    pub(crate) fn held(&mut self, flow: FlowId, lpa: u32) -> u64 {
+    pub(crate) fn held(&mut self, flow: FlowId, lpa: Lpa) -> u64 {
         self.slots(flow).lookup(lpa).1
     }
 
     /// What the flow reads stays in the cache.
     #[inline]
     pub(crate) fn fills_on_read(&self, flow: FlowId) -> bool {
-        matches!(self.modes[flow.index()], CacheMode::Read | CacheMode::WriteRead)
+        matches!(self.modes[flow], CacheMode::Read | CacheMode::WriteRead)
     }
 
     /// A read of some sectors of a page. Returns the sectors that flash has to give; the others
     /// join the memory access that is put together.
     #[inline]
-    pub(crate) fn read(&mut self, flow: FlowId, lpa: u32, mask: u64) -> u64 {
+    pub(crate) fn read(&mut self, flow: FlowId, lpa: Lpa, mask: u64) -> u64 {
         let (slot, held) = self.slots(flow).lookup(lpa);
         let hit = held & mask;
         if hit != 0 {
@@ -179,8 +179,8 @@ impl Cache {
     /// A write that goes past the cache: what the cache holds of the page for later reads is
     /// brought up to date.
     #[inline]
-    pub(crate) fn pass(&mut self, flow: FlowId, lpa: u32, mask: u64) {
-        if self.modes[flow.index()] == CacheMode::Read {
+    pub(crate) fn pass(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
+        if self.modes[flow] == CacheMode::Read {
             self.slots(flow).refresh(lpa, mask);
         }
     }
@@ -193,7 +193,7 @@ impl Cache {
 
     /// Looks for a place for a page. An unchanged page leaves at once if need be.
     #[inline]
-    pub(crate) fn make_room(&mut self, flow: FlowId, lpa: u32) -> Room {
+    pub(crate) fn make_room(&mut self, flow: FlowId, lpa: Lpa) -> Room {
         let slots = self.slots(flow);
         if slots.contains(lpa) || slots.has_room() { Room::Free } else { self.choose_victim(flow) }
     }
@@ -226,7 +226,7 @@ impl Cache {
     /// The host writes some sectors of a page, which has room. They join the memory access that is
     /// put together.
     #[inline]
-    pub(crate) fn write(&mut self, flow: FlowId, lpa: u32, mask: u64, now: Time) -> Written {
+    pub(crate) fn write(&mut self, flow: FlowId, lpa: Lpa, mask: u64, now: Time) -> Written {
         let (slot, before) = self.slots(flow).write(lpa, flow, mask);
         self.pieces.push(Piece::of(slot, mask));
         let write_back = self.hot.goes_at_once(flow, lpa, now).then(|| {
@@ -244,7 +244,7 @@ impl Cache {
     }
 
     /// Data from flash for a page, which has room. It joins the memory access that is put together.
-    pub(crate) fn fill(&mut self, flow: FlowId, lpa: u32, mask: u64) {
+    pub(crate) fn fill(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
         let slot = self.slots(flow).fill(lpa, flow, mask);
         self.pieces.push(Piece::of(slot, mask));
     }
@@ -301,7 +301,7 @@ impl Cache {
     }
 
     /// Changed pages of a flow, least recently used first.
-    pub(crate) fn changed_pages(&mut self, flow: FlowId) -> Vec<u32> {
+    pub(crate) fn changed_pages(&mut self, flow: FlowId) -> Vec<Lpa> {
         self.slots(flow).dirty_pages(flow)
     }
 
@@ -317,7 +317,7 @@ impl Cache {
     pub(crate) fn trim(
         &mut self,
         flow: FlowId,
-        lpa: u32,
+        lpa: Lpa,
         mask: u64,
         transactions: &mut Transactions,
     ) {
@@ -325,7 +325,7 @@ impl Cache {
         let mut id = self.write_backs.first(lpa);
         while id != TransactionId::NONE {
             let tr = &mut transactions[id];
-            if tr.lpa == lpa && tr.ppa == NONE {
+            if tr.lpa == lpa && tr.ppa == Ppa::NONE {
                 tr.set_mask(tr.mask() & !mask);
             }
             id = tr.next_write_back;
@@ -384,7 +384,7 @@ impl Cache {
     /// The cache was asked for a page of a flow, and had it or not.
     #[inline]
     pub(crate) fn count_asked(&mut self, flow: FlowId, hit: bool) {
-        let asked = &mut self.asked[flow.index()];
+        let asked = &mut self.asked[flow];
         *(if hit { &mut asked.hits } else { &mut asked.misses }) += 1;
     }
 

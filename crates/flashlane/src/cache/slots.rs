@@ -1,7 +1,7 @@
 //! Cache slots: one page each, in order of use.
 
 use flashlane_engine::{DenseMap, NONE, prefetch};
-use flashlane_units::FlowId;
+use flashlane_units::{FlowId, Lpa};
 
 /// How far from the least recently used end a slot is looked for that may leave.
 const VICTIM_SCAN: u32 = 64;
@@ -20,7 +20,7 @@ pub(super) enum SlotState {
 /// A cached page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
-    lpa: u32,
+    lpa: Lpa,
     newer: u32,
     older: u32,
     /// Counts writes, so that a write-back knows whether the page changed since.
@@ -32,7 +32,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    pub(super) fn lpa(&self) -> u32 {
+    pub(super) fn lpa(&self) -> Lpa {
         self.lpa
     }
 
@@ -100,14 +100,14 @@ impl Slots {
         (self.index.len() as u32) < self.capacity
     }
 
-    pub(super) fn contains(&self, lpa: u32) -> bool {
-        self.index.get(lpa).is_some()
+    pub(super) fn contains(&self, lpa: Lpa) -> bool {
+        self.index.get(lpa.get()).is_some()
     }
 
     /// Asks for the place of a page, which is needed soon.
     #[inline]
-    pub(super) fn prefetch(&self, lpa: u32) {
-        self.index.prefetch(lpa);
+    pub(super) fn prefetch(&self, lpa: Lpa) {
+        self.index.prefetch(lpa.get());
     }
 
     fn unlink(&mut self, at: u32) {
@@ -141,8 +141,8 @@ impl Slots {
     }
 
     /// Sectors of a page that are cached; marks the page as just used.
-    pub(super) fn lookup(&mut self, lpa: u32) -> (u32, u64) {
-        let Some(at) = self.index.get(lpa) else { return (NONE, 0) };
+    pub(super) fn lookup(&mut self, lpa: Lpa) -> (u32, u64) {
+        let Some(at) = self.index.get(lpa.get()) else { return (NONE, 0) };
         self.use_now(at);
         (at, self.slots[at as usize].mask)
     }
@@ -152,7 +152,7 @@ impl Slots {
         self.index.len() as u64
     }
 
-    fn insert(&mut self, lpa: u32, flow: FlowId, mask: u64, state: SlotState) -> u32 {
+    fn insert(&mut self, lpa: Lpa, flow: FlowId, mask: u64, state: SlotState) -> u32 {
         assert!(self.has_room(), "a page is added where there is room");
         let slot = Slot { lpa, newer: NONE, older: NONE, version: self.version, mask, flow, state };
         let at = match self.free.pop() {
@@ -165,16 +165,16 @@ impl Slots {
                 self.slots.len() as u32 - 1
             }
         };
-        self.index.insert(lpa, at);
+        self.index.insert(lpa.get(), at);
         self.link_newest(at);
         at
     }
 
     /// Host data for a page: merged, changed, just used. The slot, and the state of the page if it
     /// was cached.
-    pub(super) fn write(&mut self, lpa: u32, flow: FlowId, mask: u64) -> (u32, Option<SlotState>) {
+    pub(super) fn write(&mut self, lpa: Lpa, flow: FlowId, mask: u64) -> (u32, Option<SlotState>) {
         self.version = self.version.wrapping_add(1);
-        let Some(at) = self.index.get(lpa) else {
+        let Some(at) = self.index.get(lpa.get()) else {
             self.count_dirty(flow);
             return (self.insert(lpa, flow, mask, SlotState::Dirty), None);
         };
@@ -191,8 +191,8 @@ impl Slots {
 
     /// Data from flash for a page, which must be cached or have room. Changed sectors stay. Returns
     /// the slot.
-    pub(super) fn fill(&mut self, lpa: u32, flow: FlowId, mask: u64) -> u32 {
-        match self.index.get(lpa) {
+    pub(super) fn fill(&mut self, lpa: Lpa, flow: FlowId, mask: u64) -> u32 {
+        match self.index.get(lpa.get()) {
             Some(at) => {
                 self.use_now(at);
                 self.slots[at as usize].mask |= mask;
@@ -203,15 +203,15 @@ impl Slots {
     }
 
     /// A write that goes past the cache: what is cached of the page is brought up to date.
-    pub(super) fn refresh(&mut self, lpa: u32, mask: u64) {
-        if let Some(at) = self.index.get(lpa) {
+    pub(super) fn refresh(&mut self, lpa: Lpa, mask: u64) {
+        if let Some(at) = self.index.get(lpa.get()) {
             self.slots[at as usize].mask |= mask;
         }
     }
 
     /// Trimmed sectors leave; an empty page leaves altogether.
-    pub(super) fn trim(&mut self, lpa: u32, mask: u64) {
-        let Some(at) = self.index.get(lpa) else { return };
+    pub(super) fn trim(&mut self, lpa: Lpa, mask: u64) {
+        let Some(at) = self.index.get(lpa.get()) else { return };
         let slot = &mut self.slots[at as usize];
         slot.mask &= !mask;
         if slot.mask == 0 {
@@ -233,8 +233,8 @@ impl Slots {
     }
 
     /// Takes a page out; returns its slot.
-    pub(super) fn remove(&mut self, lpa: u32) -> u32 {
-        let at = self.index.remove(lpa).expect("the page is cached");
+    pub(super) fn remove(&mut self, lpa: Lpa) -> u32 {
+        let at = self.index.remove(lpa.get()).expect("the page is cached");
         self.unlink(at);
         self.free.push(at);
         let Slot { flow, state, .. } = self.slots[at as usize];
@@ -245,15 +245,15 @@ impl Slots {
         }
         // The next one to go is at hand where this one was the oldest.
         if let Some(next) = self.slots.get(self.oldest as usize) {
-            self.index.prefetch(next.lpa);
+            self.index.prefetch(next.lpa.get());
             prefetch(&self.slots, next.newer as usize);
         }
         at
     }
 
     /// A write-back of the page starts; returns what is written.
-    pub(super) fn start_write_back(&mut self, lpa: u32) -> Slot {
-        let at = self.index.get(lpa).expect("the page is cached");
+    pub(super) fn start_write_back(&mut self, lpa: Lpa) -> Slot {
+        let at = self.index.get(lpa.get()).expect("the page is cached");
         let slot = &mut self.slots[at as usize];
         if slot.state == SlotState::Dirty {
             let changed = &mut self.dirty[slot.flow.index()];
@@ -266,8 +266,8 @@ impl Slots {
 
     /// A write-back is on flash; the page is unchanged if it is still of that version, and leaves
     /// with `drop`.
-    pub(super) fn end_write_back(&mut self, lpa: u32, version: u32, drop: bool) {
-        let Some(at) = self.index.get(lpa) else { return };
+    pub(super) fn end_write_back(&mut self, lpa: Lpa, version: u32, drop: bool) {
+        let Some(at) = self.index.get(lpa.get()) else { return };
         let slot = &mut self.slots[at as usize];
         if slot.version == version && slot.state == SlotState::WriteBack {
             slot.state = SlotState::Clean;
@@ -279,7 +279,7 @@ impl Slots {
 
     /// Changed pages of a flow, least recently used first. Looks at the pages that were used since
     /// the oldest of them was.
-    pub(super) fn dirty_pages(&self, flow: FlowId) -> Vec<u32> {
+    pub(super) fn dirty_pages(&self, flow: FlowId) -> Vec<Lpa> {
         let count = self.dirty.get(flow.index()).map_or(0, |&count| count as usize);
         let mut pages = Vec::with_capacity(count);
         let mut at = self.newest;
@@ -299,7 +299,7 @@ impl Slots {
         let (mut at, mut count) = (self.newest, 0);
         let mut dirty = vec![0; self.dirty.len()];
         while let Some(slot) = self.slots.get(at as usize) {
-            assert_eq!(self.index.get(slot.lpa), Some(at), "index and list agree");
+            assert_eq!(self.index.get(slot.lpa.get()), Some(at), "index and list agree");
             if slot.state == SlotState::Dirty {
                 dirty[slot.flow.index()] += 1;
             }
@@ -322,31 +322,31 @@ mod tests {
     use super::*;
 
     impl Slots {
-        fn peek(&self, lpa: u32) -> SlotState {
-            self.slots[self.index.get(lpa).expect("the page is cached") as usize].state
+        fn peek(&self, lpa: Lpa) -> SlotState {
+            self.slots[self.index.get(lpa.get()).expect("the page is cached") as usize].state
         }
     }
 
     #[test]
     fn a_page_leaves_when_it_is_on_flash_if_told_so() {
         let mut slots = Slots::new(2);
-        slots.write(1, FlowId::new(0), 0b1);
-        let version = slots.start_write_back(1).version;
-        slots.end_write_back(1, version, true);
-        assert!(!slots.contains(1));
+        slots.write(Lpa::new(1), FlowId::new(0), 0b1);
+        let version = slots.start_write_back(Lpa::new(1)).version;
+        slots.end_write_back(Lpa::new(1), version, true);
+        assert!(!slots.contains(Lpa::new(1)));
     }
 
     #[test]
     fn writes_merge_and_the_oldest_leaves() {
         let mut slots = Slots::new(2);
-        assert_eq!(slots.write(1, FlowId::new(0), 0b01).1, None);
-        assert_eq!(slots.write(1, FlowId::new(0), 0b10).1, Some(SlotState::Dirty));
-        slots.fill(2, FlowId::new(0), 0b1);
-        assert_eq!(slots.lookup(1).1, 0b11);
+        assert_eq!(slots.write(Lpa::new(1), FlowId::new(0), 0b01).1, None);
+        assert_eq!(slots.write(Lpa::new(1), FlowId::new(0), 0b10).1, Some(SlotState::Dirty));
+        slots.fill(Lpa::new(2), FlowId::new(0), 0b1);
+        assert_eq!(slots.lookup(Lpa::new(1)).1, 0b11);
         assert!(!slots.has_room());
-        assert_eq!(slots.victim().map(|slot| slot.lpa), Some(2));
-        assert_eq!(slots.start_write_back(1).mask, 0b11);
-        slots.remove(2);
+        assert_eq!(slots.victim().map(|slot| slot.lpa), Some(Lpa::new(2)));
+        assert_eq!(slots.start_write_back(Lpa::new(1)).mask, 0b11);
+        slots.remove(Lpa::new(2));
         assert!(slots.victim().is_none(), "a page on its way to flash stays");
         slots.audit(Some(FlowId::new(0)));
     }
@@ -354,16 +354,16 @@ mod tests {
     #[test]
     fn a_write_back_does_not_clean_newer_data() {
         let mut slots = Slots::new(2);
-        slots.write(1, FlowId::new(0), 0b01);
-        let first = slots.start_write_back(1).version;
-        slots.write(1, FlowId::new(0), 0b10);
-        slots.end_write_back(1, first, false);
-        assert_eq!(slots.peek(1), SlotState::Dirty);
-        assert_eq!(slots.dirty_pages(FlowId::new(0)), [1]);
-        let second = slots.start_write_back(1).version;
-        slots.end_write_back(1, second, false);
-        assert_eq!(slots.peek(1), SlotState::Clean);
-        slots.trim(1, 0b11);
-        assert!(!slots.contains(1));
+        slots.write(Lpa::new(1), FlowId::new(0), 0b01);
+        let first = slots.start_write_back(Lpa::new(1)).version;
+        slots.write(Lpa::new(1), FlowId::new(0), 0b10);
+        slots.end_write_back(Lpa::new(1), first, false);
+        assert_eq!(slots.peek(Lpa::new(1)), SlotState::Dirty);
+        assert_eq!(slots.dirty_pages(FlowId::new(0)), [Lpa::new(1)]);
+        let second = slots.start_write_back(Lpa::new(1)).version;
+        slots.end_write_back(Lpa::new(1), second, false);
+        assert_eq!(slots.peek(Lpa::new(1)), SlotState::Clean);
+        slots.trim(Lpa::new(1), 0b11);
+        assert!(!slots.contains(Lpa::new(1)));
     }
 }

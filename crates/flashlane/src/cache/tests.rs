@@ -1,6 +1,6 @@
 //! The stage by itself: a test does what the driver does with what the cache returns.
 
-use flashlane_units::{ByteSize, FlowId, RequestId, TransactionId};
+use flashlane_units::{ByteSize, FlowId, Lpa, RequestId, TransactionId};
 
 use super::*;
 use crate::transaction::{Op, Source};
@@ -51,7 +51,7 @@ impl Stage {
         Self::new(CacheConfig::default(), &CompatConfig::default(), slots, 1)
     }
 
-    fn write_back(&mut self, flow: FlowId, lpa: u32, mask: u64) -> TransactionId {
+    fn write_back(&mut self, flow: FlowId, lpa: Lpa, mask: u64) -> TransactionId {
         let mut tr = Transaction::new(Source::Cache, Op::Program, flow, 2, self.now);
         tr.lpa = lpa;
         let id = self.transactions.insert(tr);
@@ -62,7 +62,7 @@ impl Stage {
 
     /// The host writes sectors of a page. Returns the pages that are written back for it: the one
     /// that leaves, the one that goes at once.
-    fn write(&mut self, lpa: u32, mask: u64) -> (Option<TransactionId>, Option<TransactionId>) {
+    fn write(&mut self, lpa: Lpa, mask: u64) -> (Option<TransactionId>, Option<TransactionId>) {
         let leaves = match self.cache.make_room(FlowId::new(0), lpa) {
             Room::Free => None,
             Room::Behind { flow, lpa } => {
@@ -90,7 +90,7 @@ impl Stage {
 
     /// The page of a transaction, and the sectors of it.
     fn page(&self, id: TransactionId) -> (u32, u64) {
-        (self.transactions[id].lpa, self.transactions[id].mask())
+        (self.transactions[id].lpa.get(), self.transactions[id].mask())
     }
 
     /// Starts the memory access that was put together; returns the event at its end.
@@ -108,20 +108,20 @@ impl Stage {
 #[test]
 fn writes_to_a_page_merge() {
     let mut stage = Stage::late(2);
-    assert_eq!(stage.write(5, 0b0011), (None, None));
-    assert_eq!(stage.write(5, 0b0110), (None, None));
-    assert_eq!(stage.cache.held(FlowId::new(0), 5), 0b0111);
+    assert_eq!(stage.write(Lpa::new(5), 0b0011), (None, None));
+    assert_eq!(stage.write(Lpa::new(5), 0b0110), (None, None));
+    assert_eq!(stage.cache.held(FlowId::new(0), Lpa::new(5)), 0b0111);
     assert_eq!(stage.cache.len(), 1);
     assert_eq!(
-        stage.cache.read(FlowId::new(0), 5, 0b1100),
+        stage.cache.read(FlowId::new(0), Lpa::new(5), 0b1100),
         0b1000,
         "the sectors that flash has to give"
     );
-    let write = stage.write_back(FlowId::new(0), 5, u64::MAX);
+    let write = stage.write_back(FlowId::new(0), Lpa::new(5), u64::MAX);
     assert_eq!(stage.page(write), (5, 0b0111), "one write-back of all of them");
     stage.on_flash(write);
-    assert_eq!(stage.cache.held(FlowId::new(0), 5), 0b0111, "the page stays, unchanged");
-    assert_eq!(stage.cache.changed_pages(FlowId::new(0)), [0; 0]);
+    assert_eq!(stage.cache.held(FlowId::new(0), Lpa::new(5)), 0b0111, "the page stays, unchanged");
+    assert_eq!(stage.cache.changed_pages(FlowId::new(0)), []);
     stage.cache.audit_end();
 }
 
@@ -129,16 +129,19 @@ fn writes_to_a_page_merge() {
 fn the_least_recently_used_page_leaves_first() {
     let mut stage = Stage::late(3);
     for lpa in [1, 2, 3] {
-        assert_eq!(stage.write(lpa, PAGE), (None, None));
+        assert_eq!(stage.write(Lpa::new(lpa), PAGE), (None, None));
     }
-    assert_eq!(stage.cache.read(FlowId::new(0), 1, PAGE), 0, "used now");
-    let (first, _) = stage.write(4, PAGE);
-    let (second, _) = stage.write(5, PAGE);
+    assert_eq!(stage.cache.read(FlowId::new(0), Lpa::new(1), PAGE), 0, "used now");
+    let (first, _) = stage.write(Lpa::new(4), PAGE);
+    let (second, _) = stage.write(Lpa::new(5), PAGE);
     let (first, second) = (first.expect("page 2"), second.expect("page 3"));
     assert_eq!((stage.page(first).0, stage.page(second).0), (2, 3));
     assert_eq!(stage.cache.evictions(), 2);
-    assert!(stage.cache.has(FlowId::new(0), 1));
-    assert!(!stage.cache.has(FlowId::new(0), 2) && !stage.cache.has(FlowId::new(0), 3));
+    assert!(stage.cache.has(FlowId::new(0), Lpa::new(1)));
+    assert!(
+        !stage.cache.has(FlowId::new(0), Lpa::new(2))
+            && !stage.cache.has(FlowId::new(0), Lpa::new(3))
+    );
     // They leave the memory together, the last one leading.
     assert!(stage.cache.read_evicted(stage.now, &mut stage.events, FlowId::new(0)).is_some());
     let out = stage.events.pop().map(|(_, event)| event);
@@ -151,30 +154,30 @@ fn the_least_recently_used_page_leaves_first() {
 #[test]
 fn an_unchanged_page_leaves_without_a_write_back() {
     let mut stage = Stage::late(1);
-    assert_eq!(stage.cache.make_room(FlowId::new(0), 1), Room::Free);
-    stage.cache.fill(FlowId::new(0), 1, PAGE);
-    assert_eq!(stage.cache.make_room(FlowId::new(0), 1), Room::Free, "it is cached");
+    assert_eq!(stage.cache.make_room(FlowId::new(0), Lpa::new(1)), Room::Free);
+    stage.cache.fill(FlowId::new(0), Lpa::new(1), PAGE);
+    assert_eq!(stage.cache.make_room(FlowId::new(0), Lpa::new(1)), Room::Free, "it is cached");
     assert_eq!(stage.cache.evictions(), 0);
-    assert_eq!(stage.cache.make_room(FlowId::new(0), 2), Room::Free);
+    assert_eq!(stage.cache.make_room(FlowId::new(0), Lpa::new(2)), Room::Free);
     assert_eq!(stage.cache.evictions(), 1);
-    assert!(!stage.cache.has(FlowId::new(0), 1));
+    assert!(!stage.cache.has(FlowId::new(0), Lpa::new(1)));
 }
 
 #[test]
 fn there_is_no_room_while_every_page_is_on_its_way() {
     let mut stage = Stage::eager(1);
-    let (_, write) = stage.write(1, PAGE);
-    assert_eq!(stage.cache.make_room(FlowId::new(0), 2), Room::No);
+    let (_, write) = stage.write(Lpa::new(1), PAGE);
+    assert_eq!(stage.cache.make_room(FlowId::new(0), Lpa::new(2)), Room::No);
     stage.on_flash(write.expect("the first write goes at once"));
-    assert_eq!(stage.cache.make_room(FlowId::new(0), 2), Room::Free);
+    assert_eq!(stage.cache.make_room(FlowId::new(0), Lpa::new(2)), Room::Free);
 }
 
 #[test]
 fn the_bound_counts_the_sectors_under_way() {
     let mut stage = Stage::eager(8);
-    let (_, first) = stage.write(1, 0b1111);
+    let (_, first) = stage.write(Lpa::new(1), 0b1111);
     assert!(stage.cache.is_open(FlowId::new(0)), "4 of 8 sectors");
-    let (_, second) = stage.write(2, PAGE);
+    let (_, second) = stage.write(Lpa::new(2), PAGE);
     assert!(
         !stage.cache.is_open(FlowId::new(0)),
         "the page that reaches the bound is accepted, the next one is not"
@@ -196,22 +199,22 @@ fn the_bound_counts_the_sectors_under_way() {
 #[test]
 fn a_page_that_is_written_again_stays_changed() {
     let mut stage = Stage::eager(8);
-    let (_, first) = stage.write(1, 0b01);
-    assert_eq!(stage.write(1, 0b10), (None, None), "hot: it stays");
+    let (_, first) = stage.write(Lpa::new(1), 0b01);
+    assert_eq!(stage.write(Lpa::new(1), 0b10), (None, None), "hot: it stays");
     stage.on_flash(first.expect("the first write of the epoch"));
-    assert_eq!(stage.cache.changed_pages(FlowId::new(0)), [1]);
+    assert_eq!(stage.cache.changed_pages(FlowId::new(0)), [Lpa::new(1)]);
 }
 
 #[test]
 fn a_write_back_carries_its_write_alone_where_the_switch_says_so() {
     let compat = CompatConfig { cache_writes_alone: true, ..CompatConfig::default() };
     let mut stage = Stage::new(CacheConfig::default(), &compat, 8, 1);
-    stage.cache.fill(FlowId::new(0), 1, 0b1100);
-    let (_, write) = stage.write(1, 0b0001);
+    stage.cache.fill(FlowId::new(0), Lpa::new(1), 0b1100);
+    let (_, write) = stage.write(Lpa::new(1), 0b0001);
     assert_eq!(stage.page(write.expect("the first write")), (1, 0b0001));
     let mut stage = Stage::eager(8);
-    stage.cache.fill(FlowId::new(0), 1, 0b1100);
-    let (_, write) = stage.write(1, 0b0001);
+    stage.cache.fill(FlowId::new(0), Lpa::new(1), 0b1100);
+    let (_, write) = stage.write(Lpa::new(1), 0b0001);
     assert_eq!(stage.page(write.expect("the first write")), (1, 0b1101));
 }
 
@@ -219,10 +222,14 @@ fn a_write_back_carries_its_write_alone_where_the_switch_says_so() {
 fn a_flush_waits_for_what_was_written_before() {
     let mut stage = Stage::late(8);
     assert!(!stage.cache.flush(FlowId::new(0), RequestId::new(90)), "nothing to wait for");
-    stage.write(1, PAGE);
-    stage.write(2, PAGE);
-    stage.cache.read(FlowId::new(0), 1, PAGE);
-    assert_eq!(stage.cache.changed_pages(FlowId::new(0)), [2, 1], "least recently used first");
+    stage.write(Lpa::new(1), PAGE);
+    stage.write(Lpa::new(2), PAGE);
+    stage.cache.read(FlowId::new(0), Lpa::new(1), PAGE);
+    assert_eq!(
+        stage.cache.changed_pages(FlowId::new(0)),
+        [2, 1].map(Lpa::new),
+        "least recently used first"
+    );
     let before: Vec<TransactionId> = stage
         .cache
         .changed_pages(FlowId::new(0))
@@ -230,8 +237,8 @@ fn a_flush_waits_for_what_was_written_before() {
         .map(|lpa| stage.write_back(FlowId::new(0), lpa, PAGE))
         .collect();
     assert!(stage.cache.flush(FlowId::new(0), RequestId::new(91)));
-    stage.write(3, PAGE);
-    let after = stage.write_back(FlowId::new(0), 3, PAGE);
+    stage.write(Lpa::new(3), PAGE);
+    let after = stage.write_back(FlowId::new(0), Lpa::new(3), PAGE);
     assert!(stage.cache.flush(FlowId::new(0), RequestId::new(92)));
     assert_eq!(stage.on_flash(before[1]), [0; 0]);
     assert_eq!(stage.on_flash(after), [0; 0], "its own flush comes after the other one");
@@ -242,20 +249,20 @@ fn a_flush_waits_for_what_was_written_before() {
 #[test]
 fn a_trim_takes_sectors_from_the_cache_and_from_write_backs_without_a_place() {
     let mut stage = Stage::late(8);
-    stage.write(1, 0b1111);
-    let placed = stage.write_back(FlowId::new(0), 1, u64::MAX);
-    stage.transactions[placed].ppa = 3;
-    stage.write(1, 0b1111);
-    let waits = stage.write_back(FlowId::new(0), 1, u64::MAX);
-    stage.write(1 + 16, PAGE);
-    let other = stage.write_back(FlowId::new(0), 1 + 16, u64::MAX);
-    stage.cache.trim(FlowId::new(0), 1, 0b0011, &mut stage.transactions);
-    assert_eq!(stage.cache.held(FlowId::new(0), 1), 0b1100);
+    stage.write(Lpa::new(1), 0b1111);
+    let placed = stage.write_back(FlowId::new(0), Lpa::new(1), u64::MAX);
+    stage.transactions[placed].ppa = Ppa::new(3);
+    stage.write(Lpa::new(1), 0b1111);
+    let waits = stage.write_back(FlowId::new(0), Lpa::new(1), u64::MAX);
+    stage.write(Lpa::new(1 + 16), PAGE);
+    let other = stage.write_back(FlowId::new(0), Lpa::new(1 + 16), u64::MAX);
+    stage.cache.trim(FlowId::new(0), Lpa::new(1), 0b0011, &mut stage.transactions);
+    assert_eq!(stage.cache.held(FlowId::new(0), Lpa::new(1)), 0b1100);
     assert_eq!(stage.page(placed).1, 0b1111, "flash has it, and the mapping forgets it");
     assert_eq!(stage.page(waits).1, 0b1100);
     assert_eq!(stage.page(other).1, PAGE, "another page of the same chain");
-    stage.cache.trim(FlowId::new(0), 1, 0b1100, &mut stage.transactions);
-    assert!(!stage.cache.has(FlowId::new(0), 1), "an empty page leaves");
+    stage.cache.trim(FlowId::new(0), Lpa::new(1), 0b1100, &mut stage.transactions);
+    assert!(!stage.cache.has(FlowId::new(0), Lpa::new(1)), "an empty page leaves");
     assert_eq!(stage.page(waits).1, 0);
     // What was trimmed counts for the bound until the write-back is over.
     for id in [placed, waits, other] {
@@ -270,14 +277,14 @@ fn a_trim_takes_sectors_from_the_cache_and_from_write_backs_without_a_place() {
 fn pages_of_an_access_share_one_event() {
     let mut stage = Stage::late(8);
     assert!(!stage.cache.has_access());
-    stage.write(1, PAGE);
-    stage.write(2, PAGE);
+    stage.write(Lpa::new(1), PAGE);
+    stage.write(Lpa::new(2), PAGE);
     assert!(stage.cache.has_access());
     let both = stage.access().expect("an event at the end");
     assert_eq!(both.1, Event::DramDone { request: RequestId::new(7) });
     assert!(!stage.cache.has_access() && stage.events.pop().is_none());
     let mut alone = Stage::late(8);
-    alone.write(1, PAGE);
+    alone.write(Lpa::new(1), PAGE);
     assert!(alone.access().expect("an event at the end").0 < both.0, "half of the data");
 }
 
@@ -286,10 +293,10 @@ fn partitions_keep_their_pages_and_their_bounds() {
     let config = CacheConfig { sharing: Sharing::EqualPartitioning, ..CacheConfig::default() };
     let mut stage = Stage::new(config, &CompatConfig::default(), 2, 2);
     assert_eq!((stage.cache.pools(), stage.cache.capacity()), (2, 2));
-    stage.write(1, PAGE);
-    assert_eq!(stage.cache.make_room(FlowId::new(0), 2), Room::No);
+    stage.write(Lpa::new(1), PAGE);
+    assert_eq!(stage.cache.make_room(FlowId::new(0), Lpa::new(2)), Room::No);
     assert_eq!(
-        stage.cache.make_room(FlowId::new(1), 100),
+        stage.cache.make_room(FlowId::new(1), Lpa::new(100)),
         Room::Free,
         "the other flow has a slot of its own"
     );
@@ -297,7 +304,7 @@ fn partitions_keep_their_pages_and_their_bounds() {
     // The memory serves the flows in turn: the first access begins, the second one waits.
     let used = stage.cache.access(stage.now, &mut stage.events, FlowId::new(0), None);
     assert!(matches!(used, DramUse::Queued(Some(DramAccess { flow: FIRST, .. }))));
-    stage.cache.write(FlowId::new(1), 100, PAGE, stage.now);
+    stage.cache.write(FlowId::new(1), Lpa::new(100), PAGE, stage.now);
     let used = stage.cache.access(stage.now, &mut stage.events, FlowId::new(1), None);
     assert!(matches!(used, DramUse::Queued(None)));
     let (at, turn) = stage.events.pop().expect("the next turn");
@@ -313,9 +320,13 @@ fn flows_without_a_cache_go_past_it() {
     stage = Stage::late(2);
     stage.cache.modes = [CacheMode::Read].into_iter().collect();
     assert!(!stage.cache.takes_writes(FlowId::new(0)) && stage.cache.fills_on_read(FlowId::new(0)));
-    stage.cache.fill(FlowId::new(0), 1, 0b01);
-    stage.cache.pass(FlowId::new(0), 1, 0b10);
-    assert_eq!(stage.cache.held(FlowId::new(0), 1), 0b11, "what is cached is brought up to date");
-    stage.cache.pass(FlowId::new(0), 2, 0b10);
-    assert!(!stage.cache.has(FlowId::new(0), 2), "but nothing is added");
+    stage.cache.fill(FlowId::new(0), Lpa::new(1), 0b01);
+    stage.cache.pass(FlowId::new(0), Lpa::new(1), 0b10);
+    assert_eq!(
+        stage.cache.held(FlowId::new(0), Lpa::new(1)),
+        0b11,
+        "what is cached is brought up to date"
+    );
+    stage.cache.pass(FlowId::new(0), Lpa::new(2), 0b10);
+    assert!(!stage.cache.has(FlowId::new(0), Lpa::new(2)), "but nothing is added");
 }

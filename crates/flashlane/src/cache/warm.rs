@@ -1,9 +1,10 @@
 //! Requests that take no time: those of the past, which left their state in the cache, and those of
 //! a run without time. A page that goes to flash is there at once.
 
+use flashlane_units::{FlowId, Lpa};
+
 use super::{Cache, SlotState};
 use crate::cache::config::CacheMode;
-use flashlane_units::FlowId;
 
 impl Cache {
     /// Pages cached.
@@ -21,12 +22,12 @@ impl Cache {
     pub(crate) fn recall_read(
         &mut self,
         flow: FlowId,
-        lpa: u32,
+        lpa: Lpa,
         mask: u64,
         on_flash: u64,
-        written: impl FnMut(FlowId, u32, u64),
+        written: impl FnMut(FlowId, Lpa, u64),
     ) -> bool {
-        if self.modes[flow.index()] == CacheMode::Off {
+        if self.modes[flow] == CacheMode::Off {
             return true;
         }
         if mask & !self.slots(flow).lookup(lpa).1 == 0 {
@@ -44,12 +45,12 @@ impl Cache {
     pub(crate) fn recall_write(
         &mut self,
         flow: FlowId,
-        lpa: u32,
+        lpa: Lpa,
         mask: u64,
         now: flashlane_engine::Time,
-        mut written: impl FnMut(FlowId, u32, u64),
+        mut written: impl FnMut(FlowId, Lpa, u64),
     ) {
-        match self.modes[flow.index()] {
+        match self.modes[flow] {
             CacheMode::Off => written(flow, lpa, mask),
             CacheMode::Read => {
                 self.slots(flow).refresh(lpa, mask);
@@ -73,8 +74,8 @@ impl Cache {
     fn recall_room(
         &mut self,
         flow: FlowId,
-        lpa: u32,
-        mut written: impl FnMut(FlowId, u32, u64),
+        lpa: Lpa,
+        mut written: impl FnMut(FlowId, Lpa, u64),
     ) -> bool {
         let slots = self.slots(flow);
         if slots.contains(lpa) || slots.has_room() {
@@ -90,7 +91,7 @@ impl Cache {
     }
 
     /// A cached page goes to flash; returns the sectors that it holds.
-    fn recall_write_back(&mut self, flow: FlowId, lpa: u32) -> u64 {
+    fn recall_write_back(&mut self, flow: FlowId, lpa: Lpa) -> u64 {
         let drop = self.drops_written;
         let slots = self.slots(flow);
         let slot = slots.start_write_back(lpa);
@@ -99,7 +100,7 @@ impl Cache {
     }
 
     /// Every changed page of a flow goes to flash.
-    pub(crate) fn recall_flush(&mut self, flow: FlowId, mut written: impl FnMut(FlowId, u32, u64)) {
+    pub(crate) fn recall_flush(&mut self, flow: FlowId, mut written: impl FnMut(FlowId, Lpa, u64)) {
         for lpa in self.slots(flow).dirty_pages(flow) {
             let sectors = self.recall_write_back(flow, lpa);
             written(flow, lpa, sectors);
@@ -107,7 +108,7 @@ impl Cache {
     }
 
     /// Trimmed sectors leave the cache.
-    pub(crate) fn recall_trim(&mut self, flow: FlowId, lpa: u32, mask: u64) {
+    pub(crate) fn recall_trim(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
         self.slots(flow).trim(lpa, mask);
     }
 
@@ -119,12 +120,12 @@ impl Cache {
 
     /// What the flow writes goes through the cache.
     pub(crate) fn takes_writes(&self, flow: FlowId) -> bool {
-        matches!(self.modes[flow.index()], CacheMode::Write | CacheMode::WriteRead)
+        matches!(self.modes[flow], CacheMode::Write | CacheMode::WriteRead)
     }
 
     /// The cache does nothing for the flow.
     pub(crate) fn is_off(&self, flow: FlowId) -> bool {
-        self.modes[flow.index()] == CacheMode::Off
+        self.modes[flow] == CacheMode::Off
     }
 
     /// Pools of the cache.
@@ -138,7 +139,7 @@ impl Cache {
     }
 
     /// True if the page is cached.
-    pub(crate) fn has(&mut self, flow: FlowId, lpa: u32) -> bool {
+    pub(crate) fn has(&mut self, flow: FlowId, lpa: Lpa) -> bool {
         self.slots(flow).contains(lpa)
     }
 

@@ -1,6 +1,6 @@
 //! Write-backs under way, found by their page.
 
-use flashlane_units::TransactionId;
+use flashlane_units::{Lpa, TransactionId};
 
 use crate::transaction::{Transaction, Transactions};
 
@@ -22,13 +22,13 @@ impl WriteBacks {
         Self { newest: vec![TransactionId::NONE; chains as usize].into() }
     }
 
-    fn chain(&mut self, lpa: u32) -> &mut TransactionId {
+    fn chain(&mut self, lpa: Lpa) -> &mut TransactionId {
         let last = self.newest.len() - 1;
-        &mut self.newest[lpa as usize & last]
+        &mut self.newest[lpa.index() & last]
     }
 
     /// The newest write-back of the chain of a page. The chain has other pages, too.
-    pub(super) fn first(&mut self, lpa: u32) -> TransactionId {
+    pub(super) fn first(&mut self, lpa: Lpa) -> TransactionId {
         *self.chain(lpa)
     }
 
@@ -62,7 +62,7 @@ impl WriteBacks {
             let (mut previous, mut id) = (TransactionId::NONE, newest);
             while id != TransactionId::NONE {
                 let tr = &transactions[id];
-                assert_eq!(tr.lpa as usize & (self.newest.len() - 1), chain, "in its chain");
+                assert_eq!(tr.lpa.index() & (self.newest.len() - 1), chain, "in its chain");
                 assert_eq!(tr.previous_write_back, previous, "a chain can be followed both ways");
                 found += 1;
                 assert!(found <= under_way.len(), "a chain has an end");
@@ -86,7 +86,7 @@ mod tests {
     /// Write-backs of a page, newest first, as a trim finds them.
     fn of_page(
         chains: &mut WriteBacks,
-        lpa: u32,
+        lpa: Lpa,
         transactions: &Transactions,
     ) -> Vec<TransactionId> {
         let mut found = Vec::new();
@@ -110,7 +110,7 @@ mod tests {
                 let mut tr =
                     Transaction::new(Source::Cache, Op::Program, FlowId::new(0), 0, Time::ZERO);
                 // Twice as many pages as chains: some share one.
-                tr.lpa = rng.below(32) as u32;
+                tr.lpa = Lpa::new(rng.below(32) as u32);
                 let id = transactions.insert(tr);
                 chains.add(id, &mut transactions);
                 under_way.push(id);
@@ -124,8 +124,8 @@ mod tests {
             let lpa = rng.below(32) as u32;
             let newest_first = under_way.iter().rev().copied();
             let expected: Vec<TransactionId> =
-                newest_first.filter(|&id| transactions[id].lpa == lpa).collect();
-            assert_eq!(of_page(&mut chains, lpa, &transactions), expected);
+                newest_first.filter(|&id| transactions[id].lpa == Lpa::new(lpa)).collect();
+            assert_eq!(of_page(&mut chains, Lpa::new(lpa), &transactions), expected);
         }
     }
 }

@@ -42,7 +42,7 @@ impl Layout {
         let mut owners = vec![0_u32; geometry.planes() as usize];
         for flow in &flows {
             for plane in flow.planes(geometry) {
-                owners[plane as usize] += 1;
+                owners[plane.index()] += 1;
             }
         }
         let plane_sectors = geometry.pages_per_plane() as f64
@@ -53,7 +53,7 @@ impl Layout {
             // The tiny term keeps exact products from falling below their integer.
             flow.sectors = flow
                 .planes(geometry)
-                .map(|p| (plane_sectors / f64::from(owners[p as usize]) + 1e-6) as u64)
+                .map(|p| (plane_sectors / f64::from(owners[p.index()]) + 1e-6) as u64)
                 .sum();
             flow.pages = flow.sectors.div_ceil(u64::from(geometry.sectors_per_page));
             flow.start_sector = start_sector;

@@ -1,7 +1,7 @@
 //! Host data and the data cache: reads ask it first, writes end in it, and what it writes back goes
 //! to flash.
 
-use flashlane_units::{FlowId, RequestId, TransactionId};
+use flashlane_units::{FlowId, Lpa, RequestId, TransactionId};
 
 use super::Device;
 use crate::cache::{DramAccess, DramUse, Room};
@@ -138,7 +138,7 @@ impl Device {
     /// Makes room for a page. A changed page that has to leave is written back once it is out of
     /// the memory. False if every page is on its way to flash.
     #[inline]
-    fn make_cache_room(&mut self, flow: FlowId, lpa: u32) -> bool {
+    fn make_cache_room(&mut self, flow: FlowId, lpa: Lpa) -> bool {
         match self.cache.make_room(flow, lpa) {
             Room::Free => true,
             Room::No => false,
@@ -151,7 +151,7 @@ impl Device {
     }
 
     /// Makes the write-back of the sectors in `mask` that the cache holds of a page of `owner`.
-    fn write_back(&mut self, owner: FlowId, lpa: u32, mask: u64) -> TransactionId {
+    fn write_back(&mut self, owner: FlowId, lpa: Lpa, mask: u64) -> TransactionId {
         // It is placed when its data is out of the memory.
         self.ftl.prefetch(owner, lpa);
         let write = (Source::Cache, Op::Program);
@@ -197,13 +197,13 @@ impl Device {
 
     /// Read data passes on its way up: it stays in the cache for flows that fill it on reads.
     #[inline]
-    pub(crate) fn fill_cache(&mut self, flow: FlowId, lpa: u32, mask: u64) {
+    pub(crate) fn fill_cache(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
         if self.cache.fills_on_read(flow) {
             self.fill_page(flow, lpa, mask);
         }
     }
 
-    fn fill_page(&mut self, flow: FlowId, lpa: u32, mask: u64) {
+    fn fill_page(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
         if !self.make_cache_room(flow, lpa) {
             return;
         }
@@ -215,7 +215,7 @@ impl Device {
     }
 
     /// Trimmed sectors leave the cache and the write-backs that are not placed yet.
-    pub(crate) fn trim_cached(&mut self, flow: FlowId, lpa: u32, mask: u64) {
+    pub(crate) fn trim_cached(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
         self.cache.trim(flow, lpa, mask, &mut self.transactions);
     }
 

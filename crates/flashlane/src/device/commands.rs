@@ -3,7 +3,7 @@
 //! The flash says what happened; here it is handed on, to translation and to the scheduler.
 
 use flashlane_engine::Time;
-use flashlane_units::TransactionId;
+use flashlane_units::{ChannelId, DieId, TransactionId};
 
 use super::{Device, context, moment};
 use crate::flash::{ArrayEnd, DiePlace, Next};
@@ -53,24 +53,23 @@ impl Device {
 
     /// True if the bus of the channel is in use.
     #[inline]
-    pub(crate) fn channel_busy(&mut self, channel: u32) -> bool {
+    pub(crate) fn channel_busy(&mut self, channel: ChannelId) -> bool {
         self.flash.channel_busy(channel, &self.queue)
     }
 
     /// Somebody waits for the end of the command on the bus.
     #[inline]
-    pub(crate) fn await_channel(&mut self, channel: u32) {
+    pub(crate) fn await_channel(&mut self, channel: ChannelId) {
         self.flash.await_channel(channel, &mut self.queue);
     }
 
     /// Command cycles are over: the channel is free.
-    pub(crate) fn on_channel_free(&mut self, channel: u16) {
-        self.channel_free(u32::from(channel));
+    pub(crate) fn on_channel_free(&mut self, channel: ChannelId) {
+        self.channel_free(channel);
     }
 
     /// A read in the array is over.
-    pub(crate) fn on_sensed(&mut self, channel: u16) {
-        let channel = u32::from(channel);
+    pub(crate) fn on_sensed(&mut self, channel: ChannelId) {
         self.flash.look_at_sensing(&mut context!(self), channel);
         if self.channel_busy(channel) {
             self.await_channel(channel);
@@ -80,7 +79,7 @@ impl Device {
     }
 
     /// Starts the next transfer of read data on a free channel; false if none waits.
-    fn move_data(&mut self, channel: u32) -> bool {
+    fn move_data(&mut self, channel: ChannelId) -> bool {
         let transfer = self.flash.move_data(&mut context!(self), channel);
         if self.observer.is_some()
             && let Some(transfer) = transfer
@@ -91,8 +90,7 @@ impl Device {
     }
 
     /// Read data is in the controller.
-    pub(crate) fn on_data_sent(&mut self, channel: u16) {
-        let channel = u32::from(channel);
+    pub(crate) fn on_data_sent(&mut self, channel: ChannelId) {
         let (id, source, die) = self.flash.data_arrives(&mut context!(self), channel);
         self.read_over(id, source);
         if self.flash.data_left(&mut context!(self), die) && self.observer.is_some() {
@@ -103,7 +101,7 @@ impl Device {
 
     /// The channel is free.
     #[inline(always)]
-    fn channel_free(&mut self, channel: u32) {
+    fn channel_free(&mut self, channel: ChannelId) {
         self.queue_lone();
         match self.flash.channel_free(&mut context!(self), channel) {
             Next::Copyback(die) => self.send_copyback(die),
@@ -125,7 +123,7 @@ impl Device {
     }
 
     /// The array is done: read data waits for the channel, programs and erases are complete.
-    pub(crate) fn on_array_done(&mut self, die: u32, epoch: u16) {
+    pub(crate) fn on_array_done(&mut self, die: DieId, epoch: u16) {
         let ended = match self.flash.array_ends(die, epoch) {
             ArrayEnd::Stale => return,
             ArrayEnd::Read(head) => return self.read_ends(die, head),
@@ -152,7 +150,7 @@ impl Device {
     }
 
     /// A read whose end is an event is over, with copyback.
-    fn read_ends(&mut self, die: u32, head: TransactionId) {
+    fn read_ends(&mut self, die: DieId, head: TransactionId) {
         if self.copy_back(die, head) {
             return;
         }
@@ -167,7 +165,7 @@ impl Device {
 
     /// The array read of a die is done: programs what it read at its new place, if all of it is to
     /// be moved inside its plane. False if the data has to cross the channel.
-    fn copy_back(&mut self, die: u32, head: TransactionId) -> bool {
+    fn copy_back(&mut self, die: DieId, head: TransactionId) -> bool {
         if self.flash.is_suspended(die) || !self.all_can_stay(head) {
             return false;
         }
@@ -207,7 +205,7 @@ impl Device {
     }
 
     /// Forms the next program of pages in the registers of a die; false if there are none.
-    fn program_registers(&mut self, die: u32) -> bool {
+    fn program_registers(&mut self, die: DieId) -> bool {
         let first = self.flash.take_registers(die);
         if first == TransactionId::NONE {
             return false;
@@ -229,7 +227,7 @@ impl Device {
     }
 
     /// Sends the program command for pages in registers.
-    fn send_copyback(&mut self, die: u32) {
+    fn send_copyback(&mut self, die: DieId) {
         let head = self.flash.command_of(die).head;
         let mut id = head;
         while id != TransactionId::NONE {

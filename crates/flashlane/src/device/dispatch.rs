@@ -1,11 +1,12 @@
 //! Work goes to the flash: what is ready enters the scheduler, and the commands that it forms are
 //! sent.
 
+use flashlane_engine::Time;
+use flashlane_units::{ChannelId, DieId, TransactionId};
+
 use super::{Device, moment};
 use crate::flash::DiePlace;
 use crate::scheduler::Surroundings;
-use flashlane_engine::Time;
-use flashlane_units::TransactionId;
 
 /// What the scheduler gets with a call.
 macro_rules! surroundings {
@@ -89,18 +90,18 @@ impl Device {
 
     /// Sends at most one command over a free channel.
     #[inline]
-    pub(super) fn dispatch_free(&mut self, channel: u32) {
+    pub(super) fn dispatch_free(&mut self, channel: ChannelId) {
         self.visit(channel, false);
     }
 
     /// Sends a read command over a free channel, if there is one; now and then another one.
-    pub(super) fn dispatch_read(&mut self, channel: u32) -> bool {
+    pub(super) fn dispatch_read(&mut self, channel: ChannelId) -> bool {
         self.visit(channel, true)
     }
 
     /// True if a command was sent.
     #[inline(always)]
-    fn visit(&mut self, channel: u32, reads: bool) -> bool {
+    fn visit(&mut self, channel: ChannelId, reads: bool) -> bool {
         let mut formed = self.scheduler.look(&mut surroundings!(self), channel, reads);
         if !formed {
             while let Some(die) = self.scheduler.interrupted_at() {
@@ -136,7 +137,7 @@ impl Device {
 
     /// Moves that turned out pointless leave their queues.
     #[inline(never)]
-    fn settle_cancelled(&mut self, die: u32) {
+    fn settle_cancelled(&mut self, die: DieId) {
         while let Some(id) = self.scheduler.take_cancelled(&mut surroundings!(self), die) {
             self.ftl.migration_cancelled(&mut moment!(self), id);
             self.hand_on();

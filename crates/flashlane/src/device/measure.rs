@@ -54,7 +54,7 @@ impl Device {
         for (_, tr) in self.transactions.iter().filter(|(_, tr)| tr.place == Place::Queue) {
             let waited = u128::from(at.saturating_sub(tr.mark).0);
             flows[tr.flow.index()].waited += waited;
-            chips[self.flash.chip_of(self.flash.die_of(tr.plane)) as usize].waited += waited;
+            chips[self.flash.chip_of(self.flash.die_of(tr.plane)).index()].waited += waited;
         }
         self.flash.each_unfinished(at, &self.transactions, |chip, flow, account, time| {
             chips[chip].by_source[account] += time;

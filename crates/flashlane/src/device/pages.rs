@@ -1,17 +1,17 @@
 //! The pages of a request.
 
 use super::Device;
-use flashlane_units::{FlowId, RequestId};
+use flashlane_units::{FlowId, Lpa, RequestId};
 
 /// One page of a request: logical page and the sectors of it.
 pub(crate) struct PagePart {
-    pub(crate) lpa: u32,
+    pub(crate) lpa: Lpa,
     pub(crate) mask: u64,
 }
 
 /// The pages of a request, one after the other.
 pub(crate) struct PageParts {
-    lpa: u32,
+    lpa: Lpa,
     /// First sector in the next page.
     start: u32,
     /// Sectors from there on.
@@ -28,7 +28,7 @@ impl PageParts {
         let count = self.left.min(page_sectors - self.start);
         let mask = (u64::MAX >> (u64::BITS - count)) << self.start;
         let part = PagePart { lpa: self.lpa, mask };
-        self.lpa += 1;
+        self.lpa = self.lpa.plus(1);
         self.start = 0;
         self.left -= count;
         Some(part)
@@ -41,8 +41,7 @@ impl Device {
     pub(crate) fn page_parts(&self, flow: FlowId, sector: u64, sectors: u32) -> PageParts {
         let page = self.page_sectors.divide_long(sector);
         let start = (sector - page * u64::from(self.page_sectors.get())) as u32;
-        let first = self.layout.flows[flow.index()].first_lpa;
-        PageParts { lpa: (first + page) as u32, start, left: sectors }
+        PageParts { lpa: self.layout.flows[flow.index()].lpa(page), start, left: sectors }
     }
 
     /// Number of pages that a request touches.
@@ -68,7 +67,6 @@ impl Device {
         let end = (request.sector + u64::from(request.sectors)).min(next_page) - first_of_page;
         let count = end - start;
         let ones = if count == 64 { u64::MAX } else { (1 << count) - 1 };
-        let first = self.layout.flows[request.flow.index()].first_lpa;
-        PagePart { lpa: (first + page) as u32, mask: ones << start }
+        PagePart { lpa: self.layout.flows[request.flow.index()].lpa(page), mask: ones << start }
     }
 }

@@ -2,13 +2,13 @@
 //! the host sees its completion.
 
 use flashlane_engine::{Sequence, Time};
+use flashlane_units::{FlowId, RequestId, RequestOp, SubmissionId};
 
 use super::Device;
 use crate::event::Event;
 use crate::host::Submission;
 use crate::request::{Chain, Request};
 use crate::workload::Planned;
-use flashlane_units::{FlowId, RequestId, RequestOp, SubmissionId};
 
 impl Device {
     /// Has a request arrive at `at`, which must not be in the past.
@@ -79,8 +79,7 @@ impl Device {
     /// request is known.
     #[inline]
     fn prefetch_upcoming(&self, flow: FlowId, sector: u64) {
-        let first_lpa = self.layout.flows[flow.index()].first_lpa;
-        let lpa = (first_lpa + self.page_sectors.divide_long(sector)) as u32;
+        let lpa = self.layout.flows[flow.index()].lpa(self.page_sectors.divide_long(sector));
         self.cache.prefetch(flow, lpa);
         self.ftl.prefetch(flow, lpa);
     }

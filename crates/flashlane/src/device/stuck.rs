@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use flashlane_engine::NONE;
+use flashlane_units::{FlowId, PlaneId};
 
 use super::Device;
 use crate::error::Error;
@@ -48,7 +48,8 @@ impl Device {
             let place = waits.map_or_else(
                 || "in the host interface or the cache".to_owned(),
                 |(_, tr)| {
-                    let plane = if tr.plane == NONE { "-".into() } else { tr.plane.to_string() };
+                    let plane =
+                        if tr.plane == PlaneId::NONE { "-".into() } else { tr.plane.to_string() };
                     format!(
                         "{:?} {:?} of page {} at {:?}, plane {plane}",
                         tr.source, tr.op, tr.lpa, tr.place
@@ -69,7 +70,7 @@ impl Device {
                 "  flow {index}: {} generated, {} completed, {} in the device",
                 flow.submitted(),
                 flow.completed(),
-                self.interface.nvme().in_device(index)
+                self.interface.nvme().in_device(FlowId::at(index))
             ));
         }
         Error::Stuck(lines.join("\n"))

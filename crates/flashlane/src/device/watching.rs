@@ -1,7 +1,7 @@
 //! Those who watch a run are told what happens. Nothing here changes it.
 
 use flashlane_engine::Time;
-use flashlane_units::{FlowId, RequestId, TransactionId};
+use flashlane_units::{ChannelId, DieId, FlowId, RequestId, TransactionId};
 
 use super::Device;
 use crate::config::WorkloadConfig;
@@ -85,13 +85,13 @@ impl Device {
     }
 
     /// The die and its channel.
-    fn die_at(&self, die: u32) -> DieAt {
+    fn die_at(&self, die: DieId) -> DieAt {
         DieAt { channel: self.flash.place_of(die).channel, die }
     }
 
     /// A die got a command: its transactions waited until now.
     #[cold]
-    pub(crate) fn observe_command(&mut self, die: u32) {
+    pub(crate) fn observe_command(&mut self, die: DieId) {
         let (at, command) = (self.die_at(die), self.flash.command_of(die));
         let Some(observer) = &mut self.observer else { return };
         observer.command(self.now, at, &command, &self.transactions);
@@ -99,7 +99,12 @@ impl Device {
 
     /// A page of read data begins to cross the channel.
     #[cold]
-    pub(crate) fn observe_transfer(&mut self, channel: u32, id: TransactionId, duration: u64) {
+    pub(crate) fn observe_transfer(
+        &mut self,
+        channel: ChannelId,
+        id: TransactionId,
+        duration: u64,
+    ) {
         let tr = &self.transactions[id];
         let die = self.flash.die_of(tr.plane);
         let more = self.flash.pages_left(die) > 1;
@@ -109,7 +114,7 @@ impl Device {
 
     /// A suspended operation goes on.
     #[cold]
-    pub(crate) fn observe_resumption(&mut self, die: u32) {
+    pub(crate) fn observe_resumption(&mut self, die: DieId) {
         let (at, command) = (self.die_at(die), self.flash.command_of(die));
         let Some(observer) = &mut self.observer else { return };
         observer.resumption(self.now, at, &command, &self.transactions);
@@ -117,7 +122,7 @@ impl Device {
 
     /// A die has nothing to do, although it held data.
     #[cold]
-    pub(crate) fn observe_idle(&mut self, die: u32) {
+    pub(crate) fn observe_idle(&mut self, die: DieId) {
         let Some(observer) = &mut self.observer else { return };
         observer.idle(self.now, die);
     }

@@ -3,7 +3,7 @@
 use std::hint::select_unpredictable;
 
 use flashlane_engine::Time;
-use flashlane_units::TransactionId;
+use flashlane_units::{ChipId, DieId, TransactionId};
 
 use super::channel::Channel;
 use super::{Die, DieState, Flash};
@@ -34,20 +34,25 @@ impl Flash {
     /// The array of a die ends or interrupts the work of a command at `now`: its time belongs to
     /// the pages of the command in equal parts. Ends of a chip are counted in order of time.
     /// Returns the source of the first page.
-    pub(super) fn die_stops(&mut self, die: u32, now: Time, transactions: &Transactions) -> Source {
-        let it = &self.dies[die as usize];
+    pub(super) fn die_stops(
+        &mut self,
+        die: DieId,
+        now: Time,
+        transactions: &Transactions,
+    ) -> Source {
+        let it = &self.dies[die];
         let (since, head, chip) = (it.since, it.head, it.chip);
         // Some die of the chip has been working since then, or since the last one stopped.
         let mut works_since = since.0;
         let dies = self.dies_per_chip.get();
         if dies > 1 {
-            let first = (die - u32::from(it.die_in_chip)) as usize;
+            let first = die.index() - usize::from(it.die_in_chip);
             for other in self.dies.iter().skip(first).take(dies as usize) {
                 let works = other.state == DieState::Array;
                 works_since = works_since.min(select_unpredictable(works, other.since.0, u64::MAX));
             }
         }
-        let account = &mut self.chips[chip as usize];
+        let account = &mut self.chips[chip];
         account.busy += now.0 - works_since.max(account.stopped.0);
         account.stopped = now;
         let whole = (now - since).0;
@@ -55,7 +60,7 @@ impl Flash {
         if tr.sibling == TransactionId::NONE {
             let by = account_of(tr.source);
             account.by_source[by] += u128::from(whole);
-            self.by_flow[tr.flow.index()][by] += u128::from(whole);
+            self.by_flow[tr.flow][by] += u128::from(whole);
         } else {
             self.charge_pages(chip, head, whole, transactions);
         }
@@ -104,7 +109,7 @@ impl Flash {
         mut add: impl FnMut(usize, usize, usize, u128),
     ) {
         for die in self.dies.iter().filter(|die| die.state == DieState::Array && die.since < at) {
-            let (chip, until) = (die.chip as usize, die.until.min(at));
+            let (chip, until) = (die.chip.index(), die.until.min(at));
             let next = |&id: &TransactionId| {
                 Some(transactions[id].sibling).filter(|&id| id != TransactionId::NONE)
             };
@@ -121,7 +126,7 @@ impl Flash {
     #[inline(never)]
     fn charge_pages(
         &mut self,
-        chip: u32,
+        chip: ChipId,
         head: TransactionId,
         whole: u64,
         transactions: &Transactions,
@@ -137,8 +142,8 @@ impl Flash {
         for id in command() {
             let tr = &transactions[id];
             let by = account_of(tr.source);
-            self.chips[chip as usize].by_source[by] += u128::from(taken);
-            self.by_flow[tr.flow.index()][by] += u128::from(taken);
+            self.chips[chip].by_source[by] += u128::from(taken);
+            self.by_flow[tr.flow][by] += u128::from(taken);
             taken = part;
         }
     }

@@ -1,6 +1,7 @@
 //! The full check of the flash (`--check`).
 
 use flashlane_engine::{Ring, Time};
+use flashlane_units::DieId;
 
 use super::{DieState, Flash};
 use crate::transaction::Transactions;
@@ -17,7 +18,7 @@ impl Flash {
             );
             let idle = die.state == DieState::Idle;
             assert!(!idle || die.suspended.is_none(), "an idle die resumes what it suspended");
-            let known = self.sets[die.chip as usize].idle >> die.die_in_chip & 1 != 0;
+            let known = self.sets[die.chip].idle >> die.die_in_chip & 1 != 0;
             assert_eq!(idle, known, "idle dies are known");
         }
         for channel in &self.channels {
@@ -39,9 +40,9 @@ impl Flash {
     }
 
     /// Something waits for a die.
-    pub(crate) fn is_awaited(&self, die: u32) -> bool {
+    pub(crate) fn is_awaited(&self, die: DieId) -> bool {
         let place = self.place_of(die);
-        self.sets[place.chip as usize].waiting >> place.die_in_chip & 1 != 0
+        self.sets[place.chip].waiting >> place.die_in_chip & 1 != 0
     }
 }
 

@@ -6,7 +6,7 @@
 //! nobody would do anything then: see [`Channel`].
 
 use flashlane_engine::{EventQueue, Ring, Sequence, Time};
-use flashlane_units::TransactionId;
+use flashlane_units::{ChannelId, DieId, TransactionId};
 
 use super::{DieState, Flash};
 use crate::context::Context;
@@ -26,7 +26,7 @@ const STRICT: u64 = 1 << 62;
 struct Sensing {
     at: Time,
     place: Sequence,
-    die: u32,
+    die: DieId,
     /// It is an event.
     scheduled: bool,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Channel {
     /// By so many pages a class of read data goes before the next one. Unit: pages.
     head_start: u64,
     /// Dies with pages to program out of their registers.
-    pub(super) copybacks: Ring<u32>,
+    pub(super) copybacks: Ring<DieId>,
     /// Pages of read data moved since the scheduler last had the choice of all commands.
     moved: u32,
     /// Total time taken. Unit: picoseconds.
@@ -154,7 +154,7 @@ impl Channel {
 
     /// A read of a die ends in the array at `at`, and keeps `place` among the events.
     #[inline(always)]
-    pub(super) fn sense(&mut self, at: Time, place: Sequence, die: u32) {
+    pub(super) fn sense(&mut self, at: Time, place: Sequence, die: DieId) {
         let ends = Sensing { at, place, die, scheduled: false };
         self.sensing.insert_behind(ends, |other| other.at <= at);
         self.first_sensed = self.first_sensed.min(at);
@@ -162,7 +162,7 @@ impl Channel {
 
     /// Nothing else will have the channel look at the first read to end: it has to be an event.
     #[inline(always)]
-    pub(super) fn await_sensing(&mut self, channel: u16, queue: &mut EventQueue<Event>) {
+    pub(super) fn await_sensing(&mut self, channel: ChannelId, queue: &mut EventQueue<Event>) {
         if let Some(first) = self.sensing.front_mut()
             && !first.scheduled
         {
@@ -185,7 +185,7 @@ pub(crate) struct Transfer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// A die programs pages out of its registers.
-    Copyback(u32),
+    Copyback(DieId),
     /// Any command; then read data, if it waits.
     AnyCommand { data_waits: bool },
     /// A read command for an idle die, or else read data.
@@ -198,8 +198,8 @@ impl Flash {
     /// True if the bus of the channel is in use. Takes notice of the end of a command that was no
     /// event.
     #[inline]
-    pub(crate) fn channel_busy(&mut self, channel: u32, events: &EventQueue<Event>) -> bool {
-        let state = &mut self.channels[channel as usize];
+    pub(crate) fn channel_busy(&mut self, channel: ChannelId, events: &EventQueue<Event>) -> bool {
+        let state = &mut self.channels[channel];
         if let Some(place) = state.unawaited
             && events.has_passed(state.until, place)
         {
@@ -212,25 +212,24 @@ impl Flash {
 
     /// Somebody waits for the end of the command on the bus: it has to be an event.
     #[inline]
-    pub(crate) fn await_channel(&mut self, channel: u32, events: &mut EventQueue<Event>) {
-        let state = &mut self.channels[channel as usize];
+    pub(crate) fn await_channel(&mut self, channel: ChannelId, events: &mut EventQueue<Event>) {
+        let state = &mut self.channels[channel];
         if let Some(place) = state.unawaited.take() {
-            let channel = channel as u16;
             events.schedule_at(state.until, place, Event::ChannelFree { channel });
         }
     }
 
     /// Nothing else will have the channel look at the first read to end: it has to be an event.
     #[inline(always)]
-    pub(crate) fn await_sensing(&mut self, channel: u32, events: &mut EventQueue<Event>) {
-        self.channels[channel as usize].await_sensing(channel as u16, events);
+    pub(crate) fn await_sensing(&mut self, channel: ChannelId, events: &mut EventQueue<Event>) {
+        self.channels[channel].await_sensing(channel, events);
     }
 
     /// Queues the data of all reads of a channel whose array work is over.
     #[inline(always)]
-    pub(crate) fn look_at_sensing(&mut self, cx: &mut Context<'_>, channel: u32) {
+    pub(crate) fn look_at_sensing(&mut self, cx: &mut Context<'_>, channel: ChannelId) {
         loop {
-            let state = &mut self.channels[channel as usize];
+            let state = &mut self.channels[channel];
             if state.first_sensed > cx.events.now() {
                 return;
             }
@@ -246,8 +245,12 @@ impl Flash {
 
     /// Starts the next transfer of read data on a free channel; `None` if none waits.
     #[inline(always)]
-    pub(crate) fn move_data(&mut self, cx: &mut Context<'_>, channel: u32) -> Option<Transfer> {
-        let state = &mut self.channels[channel as usize];
+    pub(crate) fn move_data(
+        &mut self,
+        cx: &mut Context<'_>,
+        channel: ChannelId,
+    ) -> Option<Transfer> {
+        let state = &mut self.channels[channel];
         let id = state.pop_data();
         if id == TransactionId::NONE {
             return None;
@@ -263,7 +266,7 @@ impl Flash {
         state.moved += 1;
         state.moving = id;
         state.taken += duration;
-        cx.events.schedule(cx.now + Time(duration), Event::DataSent { channel: channel as u16 });
+        cx.events.schedule(cx.now + Time(duration), Event::DataSent { channel });
         Some(Transfer { id, duration })
     }
 
@@ -272,9 +275,9 @@ impl Flash {
     pub(crate) fn data_arrives(
         &mut self,
         cx: &mut Context<'_>,
-        channel: u32,
-    ) -> (TransactionId, Source, u32) {
-        let state = &mut self.channels[channel as usize];
+        channel: ChannelId,
+    ) -> (TransactionId, Source, DieId) {
+        let state = &mut self.channels[channel];
         let id = std::mem::replace(&mut state.moving, TransactionId::NONE);
         let tr = &mut cx.transactions[id];
         let moved = tr.lap(cx.now);
@@ -287,8 +290,8 @@ impl Flash {
 
     /// A page of read data has left its die. True if the die goes on with what it suspended.
     #[inline(always)]
-    pub(crate) fn data_left(&mut self, cx: &mut Context<'_>, die: u32) -> bool {
-        let state = &mut self.dies[die as usize];
+    pub(crate) fn data_left(&mut self, cx: &mut Context<'_>, die: DieId) -> bool {
+        let state = &mut self.dies[die];
         state.data_left -= 1;
         if state.data_left > 0 {
             return false;
@@ -307,10 +310,10 @@ impl Flash {
     /// the other commands; but after a page of data per die these have their turn, or reads without
     /// end would shut them out.
     #[inline(always)]
-    pub(crate) fn channel_free(&mut self, cx: &mut Context<'_>, channel: u32) -> Next {
+    pub(crate) fn channel_free(&mut self, cx: &mut Context<'_>, channel: ChannelId) -> Next {
         self.look_at_sensing(cx, channel);
         let dies = self.chips_per_channel.get() * self.dies_per_chip.get();
-        let state = &mut self.channels[channel as usize];
+        let state = &mut self.channels[channel];
         state.busy = false;
         if let Some(die) = state.copybacks.pop_front() {
             return Next::Copyback(die);
@@ -330,17 +333,17 @@ impl Flash {
     #[inline(always)]
     pub(crate) fn had_choice(
         &mut self,
-        channel: u32,
+        channel: ChannelId,
         data_waits: bool,
         events: &mut EventQueue<Event>,
     ) -> bool {
-        let state = &mut self.channels[channel as usize];
+        let state = &mut self.channels[channel];
         if state.busy {
             return false;
         }
         state.moved = 0;
         if !data_waits {
-            state.await_sensing(channel as u16, events);
+            state.await_sensing(channel, events);
         }
         data_waits
     }

@@ -1,7 +1,7 @@
 //! Commands: from the channel to the array of a die, and their ends there.
 
 use flashlane_engine::Time;
-use flashlane_units::TransactionId;
+use flashlane_units::{DieId, TransactionId};
 
 use super::{DieState, Flash, channel};
 use crate::context::Context;
@@ -51,7 +51,7 @@ impl Flash {
     pub(crate) fn issue(
         &mut self,
         cx: &mut Context<'_>,
-        die: u32,
+        die: DieId,
         pages: &[TransactionId],
         page: u32,
         interrupt: bool,
@@ -86,7 +86,7 @@ impl Flash {
     pub(crate) fn issue_page(
         &mut self,
         cx: &mut Context<'_>,
-        die: u32,
+        die: DieId,
         (id, op): (TransactionId, Op),
         (sectors, moved): (u32, u32),
         page: u32,
@@ -107,7 +107,7 @@ impl Flash {
     pub(super) fn send_command(
         &mut self,
         cx: &mut Context<'_>,
-        die: u32,
+        die: DieId,
         command: Command,
         (bus, settle): (u64, u64),
         lone: bool,
@@ -115,7 +115,7 @@ impl Flash {
         let Command { op, head, sectors, page, pages, after } = command;
         let sent = cx.now + Time(bus);
         let place = cx.events.reserve();
-        let state = &mut self.dies[die as usize];
+        let state = &mut self.dies[die];
         assert_eq!(state.state, after, "a die runs one operation at a time");
         let at = state.place(die);
         state.state = DieState::Array;
@@ -129,15 +129,15 @@ impl Flash {
         let (until, epoch) = (state.until, state.epoch);
         let DiePlace { chip, channel, die_in_chip, .. } = at;
         let changing = self.may_be_interrupted(op);
-        let sets = &mut self.sets[chip as usize];
+        let sets = &mut self.sets[chip];
         let others = sets.idle | 1 << die_in_chip;
         sets.note(at, false, changing);
         let wants = sets.wants();
         self.note_wanted(at, wants);
         let beside = after == DieState::Idle && others != u32::MAX;
         self.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
-        let awaited = !lone && self.wanted[channel as usize] != 0;
-        let state = &mut self.channels[channel as usize];
+        let awaited = !lone && self.wanted[channel] != 0;
+        let state = &mut self.channels[channel];
         assert!(!state.busy, "a channel moves one thing at a time");
         state.busy = true;
         state.taken += bus;
@@ -148,7 +148,6 @@ impl Flash {
         } else {
             cx.events.schedule_at(until, over, Event::ArrayDone { die, epoch });
         }
-        let channel = channel as u16;
         if state.has_work() || awaited {
             cx.events.schedule_at(sent, place, Event::ChannelFree { channel });
         } else {
@@ -158,8 +157,8 @@ impl Flash {
     }
 
     /// The time of the operation in an array is over.
-    pub(crate) fn array_ends(&mut self, die: u32, epoch: u16) -> ArrayEnd {
-        let state = &self.dies[die as usize];
+    pub(crate) fn array_ends(&mut self, die: DieId, epoch: u16) -> ArrayEnd {
+        let state = &self.dies[die];
         if state.epoch != epoch {
             return ArrayEnd::Stale;
         }
@@ -174,16 +173,16 @@ impl Flash {
 
     /// A program or an erase has ended: the die is idle, unless what it sets free is offered at
     /// once.
-    pub(crate) fn change_ends(&mut self, cx: &mut Context<'_>, die: u32) {
-        let state = &self.dies[die as usize];
+    pub(crate) fn change_ends(&mut self, cx: &mut Context<'_>, die: DieId) {
+        let state = &self.dies[die];
         assert_eq!(state.until, cx.now, "an operation ends when its time is over");
-        let channel = u32::from(state.channel);
+        let channel = state.channel;
         self.look_at_sensing(cx, channel);
         self.die_stops(die, cx.now, cx.transactions);
         if !self.scan_at_once {
             self.set_state(die, DieState::Idle);
         }
-        self.dies[die as usize].head = TransactionId::NONE;
+        self.dies[die].head = TransactionId::NONE;
     }
 
     /// Takes the next page off a program or an erase that has ended: the page, its source, and the
@@ -205,25 +204,25 @@ impl Flash {
     }
 
     /// All pages of a program or an erase are dealt with.
-    pub(crate) fn stands_idle(&mut self, die: u32) {
+    pub(crate) fn stands_idle(&mut self, die: DieId) {
         self.set_state(die, DieState::Idle);
     }
 
     /// A read whose end is an event is over: its pages wait for the channel.
-    pub(crate) fn read_arrives(&mut self, cx: &mut Context<'_>, die: u32) {
+    pub(crate) fn read_arrives(&mut self, cx: &mut Context<'_>, die: DieId) {
         self.read_done(cx.transactions, die, cx.now);
     }
 
     /// Queues the pages of an array read that ended at `end` for the channel.
-    pub(super) fn read_done(&mut self, transactions: &mut Transactions, die: u32, end: Time) {
+    pub(super) fn read_done(&mut self, transactions: &mut Transactions, die: DieId, end: Time) {
         let source = self.die_stops(die, end, transactions);
-        let state = &mut self.dies[die as usize];
+        let state = &mut self.dies[die];
         let class = match source {
             Source::Mapping => channel::MAPPING,
             Source::User | Source::Cache => channel::USER,
             Source::Gc => channel::COLLECTION,
         };
-        let channel = &mut self.channels[state.channel as usize];
+        let channel = &mut self.channels[state.channel];
         let mut pages = 0;
         let mut id = state.head;
         while id != TransactionId::NONE {

@@ -7,7 +7,7 @@
 //! Source: MQSim (FAST'18) section 4.2.3; ONFI copyback read and program.
 
 use flashlane_engine::EventQueue;
-use flashlane_units::TransactionId;
+use flashlane_units::{DieId, TransactionId};
 
 use super::command::Command;
 use super::{Die, DieState, Flash};
@@ -22,16 +22,16 @@ impl Flash {
     }
 
     /// A die has suspended something.
-    pub(crate) fn is_suspended(&self, die: u32) -> bool {
-        self.dies[die as usize].suspended.is_some()
+    pub(crate) fn is_suspended(&self, die: DieId) -> bool {
+        self.dies[die].suspended.is_some()
     }
 
     /// The array read of a die is done, and its pages stay in the registers: the first of them,
     /// linked by `sibling`.
-    pub(crate) fn keep_in_registers(&mut self, cx: &mut Context<'_>, die: u32) -> TransactionId {
+    pub(crate) fn keep_in_registers(&mut self, cx: &mut Context<'_>, die: DieId) -> TransactionId {
         self.die_stops(die, cx.now, cx.transactions);
-        let since = self.dies[die as usize].since;
-        let head = std::mem::replace(&mut self.dies[die as usize].head, TransactionId::NONE);
+        let since = self.dies[die].since;
+        let head = std::mem::replace(&mut self.dies[die].head, TransactionId::NONE);
         self.set_state(die, DieState::Idle);
         let mut id = head;
         while id != TransactionId::NONE {
@@ -45,31 +45,31 @@ impl Flash {
 
     /// Pages in the registers of a die will be programmed: the first of them, linked by `sibling`;
     /// or `NONE`.
-    pub(crate) fn program_later(&mut self, die: u32, first: TransactionId) {
-        self.dies[die as usize].registers = first;
+    pub(crate) fn program_later(&mut self, die: DieId, first: TransactionId) {
+        self.dies[die].registers = first;
     }
 
     /// Takes the pages that are in the registers of a die.
-    pub(crate) fn take_registers(&mut self, die: u32) -> TransactionId {
-        std::mem::replace(&mut self.dies[die as usize].registers, TransactionId::NONE)
+    pub(crate) fn take_registers(&mut self, die: DieId) -> TransactionId {
+        std::mem::replace(&mut self.dies[die].registers, TransactionId::NONE)
     }
 
     /// The next program out of the registers of a die has the pages from `together` on; those from
     /// `later` on wait. True if the channel is free for it.
     pub(crate) fn prepare_copyback(
         &mut self,
-        die: u32,
+        die: DieId,
         (together, later): (TransactionId, TransactionId),
         events: &mut EventQueue<Event>,
     ) -> bool {
-        let state = &mut self.dies[die as usize];
+        let state = &mut self.dies[die];
         (state.head, state.registers) = (together, later);
         state.op = Op::Program;
         self.set_state(die, DieState::Copyback);
         let channel = self.place_of(die).channel;
         let busy = self.channel_busy(channel, events);
         if busy {
-            self.channels[channel as usize].copybacks.push_back(die);
+            self.channels[channel].copybacks.push_back(die);
             self.await_channel(channel, events);
         }
         !busy
@@ -77,8 +77,8 @@ impl Flash {
 
     /// Sends the program command for pages in registers, without data. `page`: place of the first
     /// one in its block.
-    pub(crate) fn send_copyback(&mut self, cx: &mut Context<'_>, die: u32, page: u32) {
-        let Die { head, op, sectors, .. } = self.dies[die as usize];
+    pub(crate) fn send_copyback(&mut self, cx: &mut Context<'_>, die: DieId, page: u32) {
+        let Die { head, op, sectors, .. } = self.dies[die];
         let mut planes = 0;
         let mut id = head;
         while id != TransactionId::NONE {

@@ -1,7 +1,7 @@
 //! A die: where it is, what it runs, what it suspended.
 
 use flashlane_engine::Time;
-use flashlane_units::TransactionId;
+use flashlane_units::{ChannelId, ChipId, DieId, TransactionId};
 
 use crate::transaction::Op;
 
@@ -22,11 +22,11 @@ pub(crate) enum DieState {
 /// Where a die is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DiePlace {
-    pub(crate) die: u32,
+    pub(crate) die: DieId,
     pub(crate) die_in_chip: u32,
-    pub(crate) chip: u32,
+    pub(crate) chip: ChipId,
     pub(crate) chip_in_channel: u32,
-    pub(crate) channel: u32,
+    pub(crate) channel: ChannelId,
 }
 
 /// An operation that was interrupted.
@@ -54,7 +54,7 @@ pub(crate) struct Die {
     pub(super) head: TransactionId,
     /// Pages of read data still to move.
     pub(super) data_left: u32,
-    pub(super) chip: u32,
+    pub(super) chip: ChipId,
     /// First page in a register that is programmed after the running command, or `NONE`.
     pub(super) registers: TransactionId,
     /// Sectors of the largest page of read data.
@@ -63,7 +63,7 @@ pub(crate) struct Die {
     pub(super) epoch: u16,
     pub(super) die_in_chip: u8,
     pub(super) chip_in_channel: u8,
-    pub(super) channel: u8,
+    pub(super) channel: ChannelId,
     pub(crate) state: DieState,
     pub(super) op: Op,
     /// There is something in `suspended`.
@@ -76,13 +76,13 @@ const _: () = assert!(std::mem::offset_of!(Die, suspended) <= 64, "one cache lin
 impl Die {
     /// Where the die of that number is.
     #[inline(always)]
-    pub(super) fn place(&self, die: u32) -> DiePlace {
+    pub(super) fn place(&self, die: DieId) -> DiePlace {
         DiePlace {
             die,
             die_in_chip: u32::from(self.die_in_chip),
             chip: self.chip,
             chip_in_channel: u32::from(self.chip_in_channel),
-            channel: u32::from(self.channel),
+            channel: self.channel,
         }
     }
 

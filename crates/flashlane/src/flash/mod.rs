@@ -19,7 +19,7 @@ mod suspension;
 pub(crate) mod timing;
 
 use flashlane_engine::{Array, Divisor, Time};
-use flashlane_units::TransactionId;
+use flashlane_units::{ChannelId, ChipId, DieId, FlowId, PlaneId, TransactionId};
 
 use crate::compat::CompatConfig;
 use crate::flash::config::FlashConfig;
@@ -67,19 +67,19 @@ pub(crate) struct FlashCounters {
 #[derive(Clone, Debug)]
 pub(crate) struct Flash {
     timing: FlashTiming,
-    channels: Array<Channel>,
-    dies: Array<Die>,
+    channels: Array<ChannelId, Channel>,
+    dies: Array<DieId, Die>,
     /// What the dies of each chip do.
-    sets: Array<DieSets>,
+    sets: Array<ChipId, DieSets>,
     /// Chips of each channel at which something waits for a die that is idle, or that it may
     /// interrupt, a bit each.
-    wanted: Array<u64>,
+    wanted: Array<ChannelId, u64>,
     /// Operations that may be interrupted: the bit of the number of each.
     interruptible: u8,
-    chips: Array<ChipAccount>,
+    chips: Array<ChipId, ChipAccount>,
     counters: FlashCounters,
     /// Array time by flow and source, as in [`ChipAccount`]. Unit: picoseconds.
-    by_flow: Array<[u128; 3]>,
+    by_flow: Array<FlowId, [u128; 3]>,
     dies_per_chip: Divisor,
     chips_per_channel: Divisor,
     planes_per_die: Divisor,
@@ -103,10 +103,12 @@ impl Flash {
     ) -> Self {
         let small = |number: u32| u8::try_from(number).expect("a valid geometry");
         let die = |die: u32| Die {
-            chip: die / geometry.dies_per_chip,
+            chip: ChipId::new(die / geometry.dies_per_chip),
             die_in_chip: small(die % geometry.dies_per_chip),
             chip_in_channel: small(die / geometry.dies_per_chip % geometry.chips_per_channel),
-            channel: small(die / geometry.dies_per_chip / geometry.chips_per_channel),
+            channel: ChannelId::at(
+                (die / geometry.dies_per_chip / geometry.chips_per_channel) as usize,
+            ),
             state: DieState::Idle,
             head: TransactionId::NONE,
             op: Op::Read,
@@ -173,36 +175,36 @@ impl Flash {
 
     /// A die has nothing to do.
     #[inline]
-    pub(crate) fn is_idle(&self, die: u32) -> bool {
-        self.dies[die as usize].state == DieState::Idle
+    pub(crate) fn is_idle(&self, die: DieId) -> bool {
+        self.dies[die].state == DieState::Idle
     }
 
     /// The command that a die got last or goes on with.
-    pub(crate) fn command_of(&self, die: u32) -> Running {
-        let Die { head, op, since, until, .. } = self.dies[die as usize];
+    pub(crate) fn command_of(&self, die: DieId) -> Running {
+        let Die { head, op, since, until, .. } = self.dies[die];
         Running { head, op, since, until }
     }
 
     /// Pages of read data that a die still holds.
-    pub(crate) fn pages_left(&self, die: u32) -> u32 {
-        self.dies[die as usize].data_left
+    pub(crate) fn pages_left(&self, die: DieId) -> u32 {
+        self.dies[die].data_left
     }
 
     /// The first transaction of the command that a die runs in its array.
-    pub(crate) fn running(&self, die: u32, now: Time) -> Option<TransactionId> {
-        let die = &self.dies[die as usize];
+    pub(crate) fn running(&self, die: DieId, now: Time) -> Option<TransactionId> {
+        let die = &self.dies[die];
         die.works_at(now).then_some(die.head)
     }
 
     /// What is left of the array operation that a die runs. Unit: picoseconds.
-    pub(crate) fn busy(&self, die: u32, now: Time) -> u64 {
-        let die = &self.dies[die as usize];
+    pub(crate) fn busy(&self, die: DieId, now: Time) -> u64 {
+        let die = &self.dies[die];
         if die.works_at(now) { die.until.saturating_sub(now).0 } else { 0 }
     }
 
     /// What is left until a die has served all that it has begun. Unit: picoseconds.
-    pub(crate) fn service_left(&self, die: u32, now: Time, transactions: &Transactions) -> u64 {
-        let die = &self.dies[die as usize];
+    pub(crate) fn service_left(&self, die: DieId, now: Time, transactions: &Transactions) -> u64 {
+        let die = &self.dies[die];
         let suspended = die.suspended.map_or(0, |suspended| suspended.left);
         let of_data = |pages: u32| u64::from(pages) * self.timing.data(u32::from(die.sectors));
         let known = |id: TransactionId| (id != TransactionId::NONE).then_some(id);
@@ -228,27 +230,38 @@ impl Flash {
 
     /// Die of a plane.
     #[inline]
-    pub(crate) fn die_of(&self, plane: u32) -> u32 {
-        self.planes_per_die.divide(plane)
+    pub(crate) fn die_of(&self, plane: PlaneId) -> DieId {
+        DieId::new(self.planes_per_die.divide(plane.get()))
     }
 
     /// Chip and channel of a die.
     #[inline(always)]
-    pub(crate) fn place_of(&self, die: u32) -> DiePlace {
-        self.dies[die as usize].place(die)
+    pub(crate) fn place_of(&self, die: DieId) -> DiePlace {
+        self.dies[die].place(die)
     }
 
     /// Chip of a die.
     #[inline]
-    pub(crate) fn chip_of(&self, die: u32) -> u32 {
+    pub(crate) fn chip_of(&self, die: DieId) -> ChipId {
         self.place_of(die).chip
     }
 
-    /// Dies of a chip.
+    /// The chip of a channel with this number in it.
     #[inline]
-    pub(crate) fn dies_of(&self, chip: u32) -> std::ops::Range<u32> {
-        let dies = self.dies_per_chip.get();
-        chip * dies..(chip + 1) * dies
+    pub(crate) fn chip_at(&self, channel: ChannelId, way: u32) -> ChipId {
+        ChipId::new(u32::from(channel.get()) * self.chips_per_channel.get() + way)
+    }
+
+    /// The first die of a chip.
+    #[inline(always)]
+    pub(crate) fn first_die(&self, chip: ChipId) -> DieId {
+        DieId::new(chip.get() * self.dies_per_chip.get())
+    }
+
+    /// Dies of each chip.
+    #[inline(always)]
+    pub(crate) fn dies_per_chip(&self) -> u32 {
+        self.dies_per_chip.get()
     }
 
     /// Operations that the dies run or have suspended, for audits.
@@ -276,9 +289,9 @@ impl Flash {
 
     /// Has a die run a command from now on, or nothing; for tests of policies.
     #[cfg(test)]
-    pub(crate) fn pretend(&mut self, die: u32, running: Option<(TransactionId, Op, Time)>) {
+    pub(crate) fn pretend(&mut self, die: DieId, running: Option<(TransactionId, Op, Time)>) {
         self.set_state(die, if running.is_some() { DieState::Array } else { DieState::Idle });
-        let die = &mut self.dies[die as usize];
+        let die = &mut self.dies[die];
         die.head = TransactionId::NONE;
         if let Some((head, op, until)) = running {
             (die.head, die.op, die.until) = (head, op, until);
@@ -289,7 +302,7 @@ impl Flash {
 #[cfg(test)]
 mod tests {
     use flashlane_engine::{EventQueue, Slab};
-    use flashlane_units::FlowId;
+    use flashlane_units::{FlowId, Ppa};
 
     use super::*;
     use crate::context::Context;
@@ -330,15 +343,15 @@ mod tests {
             call(flash, &mut Context { now: *now, events, requests, transactions })
         }
 
-        fn page(&mut self, op: Op, plane: u32) -> TransactionId {
+        fn page(&mut self, op: Op, plane: PlaneId) -> TransactionId {
             let mut tr = Transaction::new(Source::User, op, FlowId::new(0), 0, self.now);
-            (tr.plane, tr.ppa) = (plane, plane * 256);
+            (tr.plane, tr.ppa) = (plane, Ppa::new(plane.get() * 256));
             tr.set_mask(0xff);
             self.transactions.insert(tr)
         }
 
-        fn issue(&mut self, op: Op, die: u32, interrupt: bool) -> TransactionId {
-            let id = self.page(op, die);
+        fn issue(&mut self, op: Op, die: DieId, interrupt: bool) -> TransactionId {
+            let id = self.page(op, PlaneId::new(die.get()));
             self.call(|flash, cx| flash.issue(cx, die, &[id], 0, interrupt));
             id
         }
@@ -353,23 +366,28 @@ mod tests {
     #[test]
     fn a_read_takes_bus_array_and_bus() {
         let mut bench = Bench::new();
-        let id = bench.issue(Op::Read, 0, false);
+        let id = bench.issue(Op::Read, DieId::new(0), false);
         assert_eq!(bench.transactions[id].place, Place::Die);
-        assert!(!bench.flash.is_idle(0) && bench.flash.is_idle(1));
+        assert!(!bench.flash.is_idle(DieId::new(0)) && bench.flash.is_idle(DieId::new(1)));
         let command = bench.flash.timing().command(Op::Read, 1);
-        assert_eq!(bench.next(), Event::Sensed { channel: 0 });
+        assert_eq!(bench.next(), Event::Sensed { channel: ChannelId::new(0) });
         let array = bench.flash.timing().array(Op::Read, 0, 8);
         assert!(array >= 50_000_000, "tR at least");
         assert_eq!(bench.now, Time(command + array));
-        bench.call(|flash, cx| flash.look_at_sensing(cx, 0));
-        assert!(!bench.flash.channel_busy(0, &bench.events), "the command is over");
-        let moved = bench.call(|flash, cx| flash.move_data(cx, 0)).expect("read data waits");
+        bench.call(|flash, cx| flash.look_at_sensing(cx, ChannelId::new(0)));
+        assert!(!bench.flash.channel_busy(ChannelId::new(0), &bench.events), "the command is over");
+        let moved = bench
+            .call(|flash, cx| flash.move_data(cx, ChannelId::new(0)))
+            .expect("read data waits");
         assert_eq!((moved.id, moved.duration), (id, bench.flash.timing().data(8)));
-        assert_eq!(bench.next(), Event::DataSent { channel: 0 });
-        let arrived = bench.call(|flash, cx| flash.data_arrives(cx, 0));
-        assert_eq!(arrived, (id, Source::User, 0));
-        assert!(!bench.call(|flash, cx| flash.data_left(cx, 0)), "nothing was suspended");
-        assert!(bench.flash.is_idle(0));
+        assert_eq!(bench.next(), Event::DataSent { channel: ChannelId::new(0) });
+        let arrived = bench.call(|flash, cx| flash.data_arrives(cx, ChannelId::new(0)));
+        assert_eq!(arrived, (id, Source::User, DieId::new(0)));
+        assert!(
+            !bench.call(|flash, cx| flash.data_left(cx, DieId::new(0))),
+            "nothing was suspended"
+        );
+        assert!(bench.flash.is_idle(DieId::new(0)));
         let chain = bench.transactions[id].chain;
         assert_eq!(chain.total(), bench.now.0, "its stages span the time");
         assert_eq!((chain.bus, chain.array), (command + moved.duration, array));
@@ -379,25 +397,25 @@ mod tests {
     #[test]
     fn a_read_interrupts_a_program_that_goes_on_after_it() {
         let mut bench = Bench::new();
-        let program = bench.issue(Op::Program, 0, false);
+        let program = bench.issue(Op::Program, DieId::new(0), false);
         // Only where something waits for the channel, the end of the command is an event.
         bench.now = Time::from_us(100);
-        assert!(bench.flash.may_suspend(0, false, bench.now));
-        let busy = bench.flash.busy(0, bench.now);
+        assert!(bench.flash.may_suspend(DieId::new(0), false, bench.now));
+        let busy = bench.flash.busy(DieId::new(0), bench.now);
         bench.events.schedule(bench.now, Event::Alarm);
         assert_eq!(bench.next(), Event::Alarm);
-        assert!(!bench.flash.channel_busy(0, &bench.events));
-        bench.issue(Op::Read, 0, true);
-        assert!(bench.flash.is_suspended(0));
+        assert!(!bench.flash.channel_busy(ChannelId::new(0), &bench.events));
+        bench.issue(Op::Read, DieId::new(0), true);
+        assert!(bench.flash.is_suspended(DieId::new(0)));
         let (at, _) = bench.events.pop().expect("the read ends");
         bench.now = at;
-        bench.call(|flash, cx| flash.look_at_sensing(cx, 0));
-        assert!(!bench.flash.channel_busy(0, &bench.events));
-        bench.call(|flash, cx| flash.move_data(cx, 0)).expect("read data waits");
+        bench.call(|flash, cx| flash.look_at_sensing(cx, ChannelId::new(0)));
+        assert!(!bench.flash.channel_busy(ChannelId::new(0), &bench.events));
+        bench.call(|flash, cx| flash.move_data(cx, ChannelId::new(0))).expect("read data waits");
         let (at, _) = bench.events.pop().expect("the data arrives");
         bench.now = at;
-        bench.call(|flash, cx| flash.data_arrives(cx, 0));
-        assert!(bench.call(|flash, cx| flash.data_left(cx, 0)), "the program goes on");
+        bench.call(|flash, cx| flash.data_arrives(cx, ChannelId::new(0)));
+        assert!(bench.call(|flash, cx| flash.data_left(cx, DieId::new(0))), "the program goes on");
         let went_on = bench.now;
         // The end that it had before the interruption is stale.
         let Event::ArrayDone { die, epoch } = bench.next() else { panic!("an end") };
@@ -413,15 +431,15 @@ mod tests {
     #[should_panic(expected = "a die runs one operation at a time")]
     fn a_busy_die_takes_no_command() {
         let mut bench = Bench::new();
-        bench.issue(Op::Program, 0, false);
-        bench.issue(Op::Program, 0, false);
+        bench.issue(Op::Program, DieId::new(0), false);
+        bench.issue(Op::Program, DieId::new(0), false);
     }
 
     #[test]
     #[should_panic(expected = "a channel moves one thing at a time")]
     fn a_busy_channel_takes_no_command() {
         let mut bench = Bench::new();
-        bench.issue(Op::Program, 0, false);
-        bench.issue(Op::Program, 1, false);
+        bench.issue(Op::Program, DieId::new(0), false);
+        bench.issue(Op::Program, DieId::new(1), false);
     }
 }

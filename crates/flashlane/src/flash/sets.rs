@@ -3,6 +3,8 @@
 //!
 //! Invariant: a chip is wanted while something waits for one of its dies that could take a command.
 
+use flashlane_units::{ChannelId, ChipId, DieId};
+
 use super::{DiePlace, DieState, Flash};
 use crate::transaction::Op;
 
@@ -45,48 +47,48 @@ impl Flash {
 
     /// True if no die of the chip does anything.
     #[inline]
-    pub(crate) fn chip_idle(&self, chip: u32) -> bool {
+    pub(crate) fn chip_idle(&self, chip: ChipId) -> bool {
         self.idle_dies(chip) == u32::MAX
     }
 
     /// The dies of a chip that do nothing, a bit each.
     #[inline]
-    pub(crate) fn idle_dies(&self, chip: u32) -> u32 {
-        self.sets[chip as usize].idle
+    pub(crate) fn idle_dies(&self, chip: ChipId) -> u32 {
+        self.sets[chip].idle
     }
 
     /// The dies of a chip whose array runs what may be interrupted, and for which something waits
     /// that may do so, a bit each.
     #[inline]
-    pub(crate) fn interruptible_dies(&self, chip: u32) -> u32 {
-        let DieSets { changing, interrupting, .. } = self.sets[chip as usize];
+    pub(crate) fn interruptible_dies(&self, chip: ChipId) -> u32 {
+        let DieSets { changing, interrupting, .. } = self.sets[chip];
         changing & interrupting
     }
 
     /// The dies of a chip that do nothing although something waits for them, a bit each.
     #[inline]
-    pub(crate) fn free_dies(&self, chip: u32) -> u32 {
-        let DieSets { idle, waiting, .. } = self.sets[chip as usize];
+    pub(crate) fn free_dies(&self, chip: ChipId) -> u32 {
+        let DieSets { idle, waiting, .. } = self.sets[chip];
         idle & waiting
     }
 
     /// Chips of a channel at which something waits for a die that is idle, or that it may
     /// interrupt, a bit each.
     #[inline]
-    pub(crate) fn wanted_chips(&self, channel: u32) -> u64 {
-        self.wanted[channel as usize]
+    pub(crate) fn wanted_chips(&self, channel: ChannelId) -> u64 {
+        self.wanted[channel]
     }
 
     /// True for such a chip.
     #[inline]
     pub(crate) fn is_wanted(&self, place: DiePlace) -> bool {
-        self.wanted[place.channel as usize] >> place.chip_in_channel & 1 != 0
+        self.wanted[place.channel] >> place.chip_in_channel & 1 != 0
     }
 
     /// A die does something else now.
     #[inline(always)]
-    pub(super) fn set_state(&mut self, die: u32, state: DieState) {
-        let it = &mut self.dies[die as usize];
+    pub(super) fn set_state(&mut self, die: DieId, state: DieState) {
+        let it = &mut self.dies[die];
         it.state = state;
         let (op, place) = (it.op, it.place(die));
         let changing = state == DieState::Array && self.may_be_interrupted(op);
@@ -96,7 +98,7 @@ impl Flash {
     /// A die does something else now.
     #[inline(always)]
     pub(super) fn note(&mut self, place: DiePlace, idle: bool, changing: bool) {
-        let sets = &mut self.sets[place.chip as usize];
+        let sets = &mut self.sets[place.chip];
         sets.note(place, idle, changing);
         let wants = sets.wants();
         self.note_wanted(place, wants);
@@ -106,7 +108,7 @@ impl Flash {
     /// if these may be interrupted at all.
     #[inline(always)]
     pub(crate) fn begin_waiting(&mut self, place: DiePlace, interrupts: bool) {
-        let sets = &mut self.sets[place.chip as usize];
+        let sets = &mut self.sets[place.chip];
         sets.waiting |= 1 << place.die_in_chip;
         sets.interrupting |= u32::from(interrupts) << place.die_in_chip;
         let wants = sets.wants();
@@ -116,7 +118,7 @@ impl Flash {
     /// Nothing waits for a die any more. True if nothing waits for its chip.
     #[inline(always)]
     pub(crate) fn end_waiting(&mut self, place: DiePlace) -> bool {
-        let sets = &mut self.sets[place.chip as usize];
+        let sets = &mut self.sets[place.chip];
         sets.waiting &= !(1 << place.die_in_chip);
         sets.interrupting &= !(1 << place.die_in_chip);
         let (chip_waits, wants) = (sets.waiting != 0, sets.wants());
@@ -126,7 +128,7 @@ impl Flash {
 
     /// Nothing that waits for a die may interrupt what it does.
     pub(crate) fn end_interrupting(&mut self, place: DiePlace) {
-        let sets = &mut self.sets[place.chip as usize];
+        let sets = &mut self.sets[place.chip];
         sets.interrupting &= !(1 << place.die_in_chip);
         let wants = sets.wants();
         self.note_wanted(place, wants);
@@ -135,17 +137,17 @@ impl Flash {
     /// A die that can take a command is wanted at a chip, or none is any more.
     #[inline(always)]
     pub(super) fn note_wanted(&mut self, place: DiePlace, wants: bool) {
-        let wanted = &mut self.wanted[place.channel as usize];
+        let wanted = &mut self.wanted[place.channel];
         *wanted =
             *wanted & !(1 << place.chip_in_channel) | u64::from(wants) << place.chip_in_channel;
     }
 
     /// The sets of wanted chips are what they should be, for audits.
     pub(crate) fn audit_wanted(&self) {
-        for (channel, &wanted) in (0..).zip(&self.wanted) {
+        for (channel, &wanted) in self.wanted.numbered() {
             let chips = self.chips_per_channel.get();
-            let sets = |chip: u32| &self.sets[(channel * chips + chip) as usize];
-            let wants = |chip: u32| u64::from(sets(chip).wants()) << chip;
+            let sets = |way: u32| &self.sets[self.chip_at(channel, way)];
+            let wants = |way: u32| u64::from(sets(way).wants()) << way;
             assert_eq!(wanted, (0..chips).map(wants).sum::<u64>(), "wanted chips of a channel");
         }
     }

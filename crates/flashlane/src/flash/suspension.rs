@@ -2,7 +2,7 @@
 //! Source: MQSim (FAST'18) section 4.1.
 
 use flashlane_engine::Time;
-use flashlane_units::TransactionId;
+use flashlane_units::{DieId, TransactionId};
 
 use super::config::SuspendConfig;
 use super::die::Suspended;
@@ -24,8 +24,8 @@ pub(super) fn interruptible(config: &SuspendConfig) -> u8 {
 
 impl Flash {
     /// True if a read may interrupt what the die does now; `writes`: if a write may.
-    pub(crate) fn may_suspend(&self, die: u32, writes: bool, now: Time) -> bool {
-        let die = &self.dies[die as usize];
+    pub(crate) fn may_suspend(&self, die: DieId, writes: bool, now: Time) -> bool {
+        let die = &self.dies[die];
         if die.state != DieState::Array || die.suspended.is_some() || die.until <= now {
             return false;
         }
@@ -48,12 +48,12 @@ impl Flash {
 
 impl Flash {
     /// Interrupts the running operation of a die; returns how long the die needs to settle.
-    pub(super) fn suspend(&mut self, cx: &mut Context<'_>, die: u32) -> u64 {
+    pub(super) fn suspend(&mut self, cx: &mut Context<'_>, die: DieId) -> u64 {
         let now = cx.now;
         let channel = self.place_of(die).channel;
         self.look_at_sensing(cx, channel);
         self.die_stops(die, now, cx.transactions);
-        let state = &mut self.dies[die as usize];
+        let state = &mut self.dies[die];
         assert_eq!(state.state, DieState::Array, "only array operations are suspended");
         assert!(state.suspended.is_none(), "one level of suspension");
         let left = (state.until - now).0;
@@ -82,17 +82,17 @@ impl Flash {
 
     /// Continues the suspended operation of a die that became idle; false if there is none.
     #[inline]
-    pub(crate) fn resume(&mut self, cx: &mut Context<'_>, die: u32) -> bool {
-        let resumes = self.dies[die as usize].holds_suspended;
+    pub(crate) fn resume(&mut self, cx: &mut Context<'_>, die: DieId) -> bool {
+        let resumes = self.dies[die].holds_suspended;
         if resumes {
             self.resume_suspended(cx, die);
         }
         resumes
     }
 
-    pub(super) fn resume_suspended(&mut self, cx: &mut Context<'_>, die: u32) {
+    pub(super) fn resume_suspended(&mut self, cx: &mut Context<'_>, die: DieId) {
         let now = cx.now;
-        let state = &mut self.dies[die as usize];
+        let state = &mut self.dies[die];
         let suspended = state.suspended.take().expect("something is suspended");
         state.holds_suspended = false;
         state.head = suspended.head;

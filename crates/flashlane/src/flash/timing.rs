@@ -3,12 +3,12 @@
 //! Sources: ONFI; NV-DDR2 timing parameters as MQSim (FAST'18) uses them.
 
 use flashlane_engine::Array;
+use flashlane_units::{ByteSize, Span};
 
 use crate::compat::CompatConfig;
 use crate::flash::config::{ChannelClass, FlashConfig, Technology};
 use crate::layout::SECTOR_BYTES;
 use crate::transaction::Op;
-use flashlane_units::{ByteSize, Span};
 
 const fn ns(n: u64) -> u64 {
     n * 1_000
@@ -72,19 +72,19 @@ impl Cycles {
 #[derive(Clone, Debug)]
 pub(crate) struct FlashTiming {
     /// Transfer time by number of sectors, `0..=sectors_per_page`.
-    data: Array<u64>,
+    data: Array<usize, u64>,
     /// tR plus ready delay by page in the block.
-    read: Array<u64>,
+    read: Array<usize, u64>,
     /// The same for reads of up to `small_sectors`; empty without such.
     small_read: Vec<u64>,
     small_sectors: u32,
     /// tPROG by page in the block.
-    program: Array<u64>,
+    program: Array<usize, u64>,
     erase: u64,
     /// Memory written in place: array time of a read and of a write by number of sectors.
     in_place: Option<[Vec<u64>; 2]>,
     /// Bus time of commands and addresses by operation and number of planes, `0..=planes_per_die`.
-    commands: [Array<u64>; 3],
+    commands: [Array<usize, u64>; 3],
     /// Command of a suspension.
     pub(crate) suspend_command: u64,
     /// From the suspend command until the die takes another one.

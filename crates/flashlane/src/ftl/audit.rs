@@ -1,7 +1,7 @@
 //! The state of the translation layer, checked with `--check`.
 
-use flashlane_engine::NONE;
-use flashlane_units::FlowId;
+use flashlane_engine::Array;
+use flashlane_units::{ChipId, FlowId, Lpa, Ppa};
 
 use super::blocks::BlockState;
 use super::{Ftl, Layer};
@@ -35,9 +35,9 @@ impl Ftl {
             return;
         }
         let pages = &self.pages;
-        for lpa in 0..pages.logical_pages() {
+        for lpa in Lpa::first(pages.logical_pages()) {
             let ppa = pages.ppa(lpa);
-            if ppa != NONE {
+            if ppa != Ppa::NONE {
                 assert_eq!(pages.lpa(ppa), lpa, "L2P and P2L agree on logical page {lpa}");
             }
         }
@@ -45,22 +45,20 @@ impl Ftl {
         let blocks = &self.blocks;
         for (index, space) in (0..).map(FlowId::new).zip(&layout.flows) {
             let mut own = vec![self.sets.is_some(); layout.geometry.planes() as usize];
-            space.planes(layout.geometry).for_each(|plane| own[plane as usize] = true);
-            for lpa in space.first_lpa..space.first_lpa + space.pages {
-                let ppa = pages.ppa(lpa as u32);
-                if ppa != NONE {
+            space.planes(layout.geometry).for_each(|plane| own[plane.index()] = true);
+            for lpa in (0..space.pages).map(|page| space.lpa(page)) {
+                let ppa = pages.ppa(lpa);
+                if ppa != Ppa::NONE {
                     let block = blocks.block_of(ppa);
                     assert_eq!(blocks.block(block).flow, index, "block {block} has one tenant");
                     let plane = blocks.plane_of(block);
-                    assert!(own[plane as usize], "flow {index} keeps off plane {plane}");
+                    assert!(own[plane.index()], "flow {index} keeps off plane {plane}");
                 }
             }
         }
-        for plane in 0..layout.geometry.planes() {
+        for plane in blocks.planes.numbers() {
             blocks.audit(plane, |block| {
-                let first = blocks.first_page(block);
-                let range = first..first + blocks.pages_per_block();
-                range.filter(|&ppa| pages.lpa(ppa) != NONE).count() as u16
+                blocks.pages_of(block).filter(|&ppa| pages.lpa(ppa) != Lpa::NONE).count() as u16
             });
         }
     }
@@ -69,16 +67,15 @@ impl Ftl {
     /// translation pages.
     fn audit_held_pages(&self) {
         let blocks = &self.blocks;
-        for block in (0..blocks.count() as u32).filter(|&block| blocks.block(block).valid > 0) {
-            let first = blocks.first_page(block);
+        for block in blocks.numbers().filter(|&block| blocks.block(block).valid > 0) {
             let is_data = blocks.block(block).stream.is_data();
-            for ppa in first..first + blocks.pages_per_block() {
+            for ppa in blocks.pages_of(block) {
                 let held = self.pages.lpa(ppa);
-                if held != NONE && is_data {
+                if held != Lpa::NONE && is_data {
                     assert_eq!(self.pages.ppa(held), ppa, "P2L and L2P agree on page {ppa}");
-                } else if held != NONE {
+                } else if held != Lpa::NONE {
                     let table = self.table();
-                    assert_eq!(table.on_flash(held), ppa, "P2L and directory agree on {ppa}");
+                    assert_eq!(table.on_flash(held.get()), ppa, "P2L and directory agree on {ppa}");
                 }
             }
         }
@@ -94,14 +91,14 @@ impl Ftl {
         let mut merges = 0;
         for (_, tr) in transactions.iter() {
             if tr.op == Op::Program && matches!(tr.place, Place::Queue | Place::Die) {
-                programs[self.blocks.block_of(tr.ppa) as usize] += 1;
+                programs[self.blocks.block_of(tr.ppa).index()] += 1;
             }
             if tr.holds_block {
-                reads[self.blocks.block_of(tr.ppa) as usize] += 1;
+                reads[self.blocks.block_of(tr.ppa).index()] += 1;
             }
             merges += usize::from(tr.place == Place::Merge && tr.source != Source::Mapping);
         }
-        for (id, (&programs, reads)) in (0..).zip(programs.iter().zip(reads)) {
+        for (id, (&programs, reads)) in self.blocks.numbers().zip(programs.iter().zip(reads)) {
             let block = self.blocks.block(id);
             let unfinished = block.allocated - block.programmed;
             assert_eq!(unfinished, programs, "programs of block {id} are under way");
@@ -123,12 +120,12 @@ impl Ftl {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }
-        let mut urgent = vec![0; self.urgent_planes.len()];
-        for (plane, state) in (0..).zip(&self.blocks.planes) {
+        let mut urgent: Array<ChipId, u32> = Array::of(0, self.urgent_planes.len());
+        for (plane, state) in self.blocks.planes.numbered() {
             urgent[self.chip_of(plane)] += u32::from(state.urgent);
         }
         let unerased = self.unerased_of_chips(transactions);
-        for (chip, (urgent, unerased)) in urgent.into_iter().zip(unerased).enumerate() {
+        for ((chip, &urgent), unerased) in urgent.numbered().zip(unerased) {
             assert_eq!(self.urgent_planes[chip], urgent, "urgent planes of chip {chip}");
             assert_eq!(self.unerased[chip], unerased, "awaited erases of chip {chip}");
         }

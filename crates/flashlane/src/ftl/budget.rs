@@ -110,7 +110,7 @@ pub(crate) fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<Pl
         let planes = u64::from(flow.plane_count()).max(1);
         let pages = flow.pages.div_ceil(planes) + translation_pages(settings, layout, flow);
         for plane in flow.planes(geometry) {
-            let budget = &mut budgets[plane as usize];
+            let budget = &mut budgets[plane.index()];
             budget.logical_pages += pages;
             if anywhere {
                 continue;
@@ -144,7 +144,7 @@ pub(crate) fn plane_limits(settings: FtlSettings<'_>, layout: &Layout) -> Vec<u3
     for flow in &layout.flows {
         let translation = translation_pages(settings, layout, flow);
         for plane in flow.planes(layout.geometry) {
-            let limit = &mut limits[plane as usize];
+            let limit = &mut limits[plane.index()];
             *limit = limit.saturating_sub(translation);
         }
     }
@@ -161,10 +161,10 @@ pub(crate) fn data_limits(settings: FtlSettings<'_>, layout: &Layout) -> Vec<u32
     for (index, flow) in layout.flows.iter().enumerate() {
         let even = flow.pages.div_ceil(u64::from(flow.plane_count()).max(1));
         for plane in flow.planes(layout.geometry) {
-            let budget = &budgets[plane as usize];
+            let budget = &budgets[plane.index()];
             let spare = budget.room_pages().saturating_sub(budget.logical_pages + 1);
             let limit = even + spare / u64::from(budget.flows);
-            limits[plane as usize * flows + index] = limit as u32;
+            limits[plane.index() * flows + index] = limit as u32;
         }
     }
     limits

@@ -2,7 +2,7 @@
 //! make together. The drive with time and the one without time decide when these changes happen;
 //! what they do is the same for both.
 
-use flashlane_engine::NONE;
+use flashlane_units::{BlockId, Lpa, PlaneId, Ppa};
 
 use super::Ftl;
 use super::blocks::Block;
@@ -15,21 +15,21 @@ pub(super) enum Trimmed {
     /// The page keeps some of its sectors.
     Sectors,
     /// The page is gone. It was at this physical page.
-    Page(u32),
+    Page(Ppa),
 }
 
 impl Ftl {
     /// Sectors of a logical page that hold data, without those in `mask`. A write that brings only
     /// `mask` needs them read first.
     #[inline]
-    pub(super) fn missing(&self, lpa: u32, mask: u64) -> u64 {
-        if self.pages.ppa(lpa) == NONE { 0 } else { self.pages.mask(lpa) & !mask }
+    pub(super) fn missing(&self, lpa: Lpa, mask: u64) -> u64 {
+        if self.pages.ppa(lpa) == Ppa::NONE { 0 } else { self.pages.mask(lpa) & !mask }
     }
 
     /// A physical page holds nothing valid any more. Returns its plane.
     #[inline]
-    pub(super) fn release(&mut self, ppa: u32) -> u32 {
-        self.pages.set_lpa(ppa, NONE);
+    pub(super) fn release(&mut self, ppa: Ppa) -> PlaneId {
+        self.pages.set_lpa(ppa, Lpa::NONE);
         let block = self.blocks.block_of(ppa);
         self.blocks.invalidate(block);
         self.blocks.plane_of(block)
@@ -38,7 +38,7 @@ impl Ftl {
     /// Points a logical page at its new place, where it holds these sectors. Its old place is
     /// released already.
     #[inline]
-    pub(super) fn hold(&mut self, lpa: u32, ppa: u32, sectors: u64) {
+    pub(super) fn hold(&mut self, lpa: Lpa, ppa: Ppa, sectors: u64) {
         assert!(sectors != 0, "a page that has a place holds data");
         self.pages.place(lpa, ppa);
         if sectors != self.pages.full_mask() || self.pages.any_partial() {
@@ -47,9 +47,9 @@ impl Ftl {
     }
 
     /// The host gives up sectors of a page. A page without sectors loses its place.
-    pub(super) fn forget_sectors(&mut self, lpa: u32, mask: u64) -> Trimmed {
+    pub(super) fn forget_sectors(&mut self, lpa: Lpa, mask: u64) -> Trimmed {
         let ppa = self.pages.ppa(lpa);
-        if ppa == NONE {
+        if ppa == Ppa::NONE {
             return Trimmed::Nothing;
         }
         let left = self.pages.mask(lpa) & !mask;
@@ -62,14 +62,14 @@ impl Ftl {
     }
 
     /// A block is emptied from now on. Returns its state.
-    pub(super) fn begin_job(&mut self, plane: u32, block: u32) -> Block {
-        self.blocks.planes[plane as usize].jobs += 1;
+    pub(super) fn begin_job(&mut self, plane: PlaneId, block: BlockId) -> Block {
+        self.blocks.planes[plane].jobs += 1;
         *self.blocks.collect(block)
     }
 
     /// An emptied block is erased, and goes back to the pool of its plane.
-    pub(super) fn end_job(&mut self, plane: u32, block: u32) {
+    pub(super) fn end_job(&mut self, plane: PlaneId, block: BlockId) {
         self.blocks.put_block(block);
-        self.blocks.planes[plane as usize].jobs -= 1;
+        self.blocks.planes[plane].jobs -= 1;
     }
 }

@@ -60,7 +60,7 @@ impl Ftl {
 
     /// Erases of each block.
     pub(crate) fn erases_of_blocks(&self) -> Vec<u32> {
-        (0..self.blocks.count() as u32).map(|block| self.blocks.block(block).erases).collect()
+        self.blocks.numbers().map(|block| self.blocks.block(block).erases).collect()
     }
 
     /// Free blocks of each plane.

@@ -1,6 +1,7 @@
 //! Which sectors of pages hold data that were written only in part.
 
 use flashlane_engine::{Frozen, Table, Use};
+use flashlane_units::Lpa;
 
 /// Bytes of a small page of memory.
 const SMALL_PAGE: usize = 4096;
@@ -76,12 +77,12 @@ impl Masks {
 
     /// The number of the lower table that a mask is in, and its lowest bit there.
     #[inline]
-    fn place(&self, lpa: u32) -> (u32, u32) {
+    fn place(&self, lpa: Lpa) -> (u32, u32) {
         if self.width >= u32::BITS {
-            return (lpa, 0);
+            return (lpa.get(), 0);
         }
         let masks = u32::BITS / self.width;
-        (lpa / masks, lpa % masks * self.width)
+        (lpa.get() / masks, lpa.get() % masks * self.width)
     }
 
     /// The bits of a number that a mask takes, from the lowest on.
@@ -92,7 +93,7 @@ impl Masks {
 
     /// Asks for the mask of a page, which is needed soon.
     #[inline]
-    pub(super) fn prefetch(&self, lpa: u32) {
+    pub(super) fn prefetch(&self, lpa: Lpa) {
         if self.count > 0
             && let Some(tables) = &self.tables
         {
@@ -102,29 +103,29 @@ impl Masks {
 
     /// The sectors of a partial page.
     #[inline]
-    pub(super) fn get(&self, lpa: u32) -> u64 {
+    pub(super) fn get(&self, lpa: Lpa) -> u64 {
         let tables = self.tables.as_ref().expect("a partial page has a mask");
         let (at, shift) = self.place(lpa);
         let low = tables.low.get(at) >> shift & self.ones();
-        let high = tables.high.as_ref().map_or(0, |high| high.get(lpa));
+        let high = tables.high.as_ref().map_or(0, |high| high.get(lpa.get()));
         u64::from(high) << 32 | u64::from(low)
     }
 
     /// Sets the sectors of a partial page.
     #[inline]
-    pub(super) fn set(&mut self, lpa: u32, mask: u64) {
+    pub(super) fn set(&mut self, lpa: Lpa, mask: u64) {
         let ((at, shift), ones) = (self.place(lpa), self.ones());
         let tables = self.tables.as_mut().expect("a partial page has a mask");
         let others = tables.low.get(at) & !(ones << shift);
         tables.low.set(at, others | (mask as u32 & ones) << shift);
         if let Some(high) = &mut tables.high {
-            high.set(lpa, (mask >> 32) as u32);
+            high.set(lpa.get(), (mask >> 32) as u32);
         }
     }
 
     /// A page becomes partial.
     #[inline]
-    pub(super) fn insert(&mut self, lpa: u32, mask: u64) {
+    pub(super) fn insert(&mut self, lpa: Lpa, mask: u64) {
         if self.tables.is_none() {
             self.make();
         }
@@ -176,26 +177,33 @@ mod tests {
         for (sectors, purpose) in widths.iter().flat_map(|&w| purposes.map(|purpose| (w, purpose)))
         {
             let full = u64::MAX >> (64 - sectors);
-            let mask = |lpa: u32| u64::from(lpa + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) & full;
+            let mask =
+                |lpa: Lpa| u64::from(lpa.get() + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) & full;
             let mut masks = Masks::new(1000, sectors, purpose);
             assert_eq!((masks.any(), masks.bytes()), (false, 0));
-            (0..1000).for_each(|lpa| masks.insert(lpa, mask(lpa)));
-            masks.set(17, 0);
-            masks.set(18, full);
+            (0..1000).for_each(|lpa| masks.insert(Lpa::new(lpa), mask(Lpa::new(lpa))));
+            masks.set(Lpa::new(17), 0);
+            masks.set(Lpa::new(18), full);
             masks.remove();
             let expected = |lpa| match lpa {
                 17 => 0,
                 18 => full,
-                _ => mask(lpa),
+                _ => mask(Lpa::new(lpa)),
             };
-            assert!((0..1000).all(|lpa| masks.get(lpa) == expected(lpa)), "{sectors} sectors");
+            assert!(
+                (0..1000).all(|lpa| masks.get(Lpa::new(lpa)) == expected(lpa)),
+                "{sectors} sectors"
+            );
             let bits = u64::from(sectors.next_power_of_two());
             assert!(masks.bytes() >= 1000 * bits / 8 && masks.bytes() < 1000 * bits / 8 + 8);
             let frozen = masks.freeze();
             let mut copy = frozen.copy();
-            copy.set(3, 1);
-            assert_eq!((copy.get(3), copy.get(4), copy.count), (1, mask(4), 999));
-            assert_eq!(frozen.copy().get(3), mask(3));
+            copy.set(Lpa::new(3), 1);
+            assert_eq!(
+                (copy.get(Lpa::new(3)), copy.get(Lpa::new(4)), copy.count),
+                (1, mask(Lpa::new(4)), 999)
+            );
+            assert_eq!(frozen.copy().get(Lpa::new(3)), mask(Lpa::new(3)));
         }
     }
 }

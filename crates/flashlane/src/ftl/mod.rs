@@ -37,7 +37,7 @@ mod wear;
 mod writes;
 
 use flashlane_engine::{Array, Divisor, Lists, Rng, Slab, Time};
-use flashlane_units::{FlowId, JobId, TransactionId};
+use flashlane_units::{ChipId, FlowId, JobId, Lpa, PlaneId, Ppa, TransactionId};
 
 use crate::context::Moment;
 use crate::layout::Layout;
@@ -91,9 +91,9 @@ pub(crate) struct Ftl {
     jobs: Slab<JobId, Job>,
     planes_per_chip: Divisor,
     /// Planes of each chip that are short of free blocks.
-    urgent_planes: Array<u32>,
+    urgent_planes: Array<ChipId, u32>,
     /// Blocks in collection of each chip whose erase did not start.
-    unerased: Array<u32>,
+    unerased: Array<ChipId, u32>,
     partial: PartialWrites,
     /// Reads of pages that are not programmed yet, by physical page, oldest first.
     unprogrammed: Lists<TransactionId>,
@@ -107,8 +107,8 @@ pub(crate) struct Ftl {
     gc_moves: u64,
     wear_leveling_moves: u64,
     /// Pages of each flow so far.
-    flows: Array<FlowPages>,
-    classes: Array<u8>,
+    flows: Array<FlowId, FlowPages>,
+    classes: Array<FlowId, u8>,
     /// What happened and was not handed on yet.
     outcomes: Vec<Outcome>,
     /// Somebody watches the run.
@@ -202,7 +202,7 @@ impl Ftl {
 
     /// Begins: planes below the threshold start to collect.
     pub(crate) fn start(&mut self, ctx: &mut Moment<'_>) {
-        for plane in 0..self.blocks.planes.len() as u32 {
+        for plane in self.blocks.planes.numbers() {
             self.collect(ctx, plane);
         }
     }
@@ -247,9 +247,9 @@ impl Ftl {
         now: Time,
         (source, op): (Source, Op),
         flow: FlowId,
-        lpa: u32,
+        lpa: Lpa,
     ) -> Transaction {
-        let mut tr = Transaction::new(source, op, flow, self.classes[flow.index()], now);
+        let mut tr = Transaction::new(source, op, flow, self.classes[flow], now);
         tr.lpa = lpa;
         tr
     }
@@ -262,7 +262,7 @@ impl Ftl {
         source: Source,
         op: Op,
         flow: FlowId,
-        lpa: u32,
+        lpa: Lpa,
     ) -> TransactionId {
         let tr = self.transaction(ctx.now, (source, op), flow, lpa);
         ctx.transactions.insert(tr)
@@ -276,13 +276,13 @@ impl Ftl {
 
     /// Chip of a plane.
     #[inline]
-    fn chip_of(&self, plane: u32) -> usize {
-        self.planes_per_chip.divide(plane) as usize
+    fn chip_of(&self, plane: PlaneId) -> ChipId {
+        ChipId::new(self.planes_per_chip.divide(plane.get()))
     }
 
     /// The program of a page is sent to its die.
     #[inline]
-    pub(crate) fn program_sent(&mut self, ppa: u32) {
+    pub(crate) fn program_sent(&mut self, ppa: Ppa) {
         if !matches!(self.layer, Layer::InPlace) {
             let block = self.blocks.block_of(ppa);
             self.blocks.block_mut(block).issued += 1;
@@ -291,24 +291,24 @@ impl Ftl {
 
     /// An operation on a page, or on its block, is sent to its die, on the given chip.
     #[inline(always)]
-    pub(crate) fn sent(&mut self, op: Op, ppa: u32, chip: u32) {
+    pub(crate) fn sent(&mut self, op: Op, ppa: Ppa, chip: ChipId) {
         match op {
             Op::Read => {}
             Op::Program => self.program_sent(ppa),
-            Op::Erase => self.unerased[chip as usize] -= 1,
+            Op::Erase => self.unerased[chip] -= 1,
         }
     }
 
     /// Collection goes before user work on the chip: some plane of it is short of free blocks.
     #[inline]
-    pub(crate) fn is_urgent(&self, chip: u32) -> bool {
-        self.urgent_planes[chip as usize] > 0
+    pub(crate) fn is_urgent(&self, chip: ChipId) -> bool {
+        self.urgent_planes[chip] > 0
     }
 
     /// Blocks of the chip are in collection, and their erases are not sent.
     #[inline]
-    pub(crate) fn awaits_erase(&self, chip: u32) -> bool {
-        self.unerased[chip as usize] > 0
+    pub(crate) fn awaits_erase(&self, chip: ChipId) -> bool {
+        self.unerased[chip] > 0
     }
 
     /// Requests look up something that memory has to be asked for.
@@ -319,7 +319,7 @@ impl Ftl {
 
     /// Asks for what is kept of a logical page that is needed soon.
     #[inline]
-    pub(crate) fn prefetch(&self, flow: FlowId, lpa: u32) {
+    pub(crate) fn prefetch(&self, flow: FlowId, lpa: Lpa) {
         self.pages.prefetch(lpa);
         if let Some(mapping) = &self.mapping {
             mapping.prefetch(flow, lpa);
@@ -328,7 +328,7 @@ impl Ftl {
 
     /// A page of the host, or of its data cache, is on flash.
     pub(crate) fn host_page_programmed(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
-        self.flows[ctx.transactions[id].flow.index()].host_programs += 1;
+        self.flows[ctx.transactions[id].flow].host_programs += 1;
         self.programmed(ctx, id);
     }
 
@@ -344,7 +344,7 @@ impl Ftl {
         block.programmed += 1;
         assert!(block.programmed <= block.issued, "a page is programmed once");
         let programmed = u32::from(block.programmed);
-        let state = &mut self.blocks.planes[plane as usize];
+        let state = &mut self.blocks.planes[plane];
         state.programs -= 1;
         let wanted = state.gc_wanted;
         // Reads wait only where the pages of a block are programmed in order.
@@ -366,8 +366,8 @@ impl Ftl {
     }
 
     /// The number of free blocks of a plane may have crossed the hard threshold.
-    fn pool_changed(&mut self, plane: u32) {
-        let state = &self.blocks.planes[plane as usize];
+    fn pool_changed(&mut self, plane: PlaneId) {
+        let state = &self.blocks.planes[plane];
         let urgent = match &self.layer {
             Layer::Pages(collector) | Layer::Free(collector) => {
                 state.free < collector.hard_threshold
@@ -377,7 +377,7 @@ impl Ftl {
             Layer::InPlace => false,
         };
         if urgent != state.urgent {
-            self.blocks.planes[plane as usize].urgent = urgent;
+            self.blocks.planes[plane].urgent = urgent;
             let chip = self.chip_of(plane);
             let planes = &mut self.urgent_planes[chip];
             *planes = if urgent { *planes + 1 } else { *planes - 1 };

@@ -2,7 +2,7 @@
 //! and what such a policy reports.
 
 use flashlane_engine::Time;
-use flashlane_units::FlowId;
+use flashlane_units::{BlockId, FlowId, PlaneId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use super::blocks::Blocks;
 /// decide.
 pub(crate) trait MovingSets: Send + dyn_clone::DynClone {
     /// The host reads a page of the flow that lies in this block.
-    fn host_read(&mut self, flow: FlowId, block: u32, blocks: &Blocks, now: Time);
+    fn host_read(&mut self, flow: FlowId, block: BlockId, blocks: &Blocks, now: Time);
 
     /// The host writes a page of the flow to flash.
     fn host_write(&mut self, flow: FlowId, blocks: &Blocks, now: Time);
@@ -24,24 +24,24 @@ pub(crate) trait MovingSets: Send + dyn_clone::DynClone {
     fn copied(&mut self, flow: FlowId, away: bool);
 
     /// A block was erased.
-    fn erased(&mut self, block: u32);
+    fn erased(&mut self, block: BlockId);
 
     /// The plane that a write of the flow goes to; `old`: the plane of its page now, or `NONE`. It
     /// may have no free block at the moment, and then makes one.
-    fn plane_of_write(&mut self, flow: FlowId, old: u32, blocks: &Blocks) -> u32;
+    fn plane_of_write(&mut self, flow: FlowId, old: PlaneId, blocks: &Blocks) -> PlaneId;
 
     /// The plane that a page of the flow moves to which collection finds on `plane`: the same if it
     /// may stay, or must for want of room, and else one with room at once.
-    fn plane_of_copy(&mut self, flow: FlowId, plane: u32, blocks: &Blocks) -> u32;
+    fn plane_of_copy(&mut self, flow: FlowId, plane: PlaneId, blocks: &Blocks) -> PlaneId;
 
     /// Chips that the flow may write to.
     fn chips_of(&self, flow: FlowId) -> u32;
 
     /// The flow may write to the plane.
-    fn may_write(&self, flow: FlowId, plane: u32) -> bool;
+    fn may_write(&self, flow: FlowId, plane: PlaneId) -> bool;
 
     /// The block of the plane, counted in it, to empty next; `None` where none is worth it.
-    fn victim(&self, plane: u32, blocks: &Blocks) -> Option<u32>;
+    fn victim(&self, plane: PlaneId, blocks: &Blocks) -> Option<u32>;
 
     /// Checks the policy's own state, with `--check`.
     fn audit(&self, blocks: &Blocks);

@@ -1,6 +1,6 @@
 //! What the translation layer says has happened. The driver of the drive hands it on.
 
-use flashlane_units::{FlowId, JobId, TransactionId};
+use flashlane_units::{FlowId, JobId, Lpa, PlaneId, TransactionId};
 
 /// An outcome. Outcomes are handed on in the order in which they happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(crate) enum Seen {
     /// The old data of a partial write is here. `queued`: the write waits for its die meanwhile.
     Merged { write: TransactionId, read: TransactionId, queued: bool },
     /// An entry of the cached mapping table made room for one of a flow.
-    Evicted { lpa: u32, flow: FlowId },
+    Evicted { lpa: Lpa, flow: FlowId },
     /// The collection of a block of a flow, with so many valid pages, starts.
-    Collection { plane: u32, job: JobId, owner: FlowId, valid: u32 },
+    Collection { plane: PlaneId, job: JobId, owner: FlowId, valid: u32 },
 }

@@ -4,7 +4,8 @@
 //! zeroed memory means "nothing" and untouched parts of a device cost no memory. Pages written only
 //! in part are rare and have their sector masks in a side table: [`Masks`].
 
-use flashlane_engine::{Frozen, NONE, Table, Use};
+use flashlane_engine::{Frozen, Table, Use};
+use flashlane_units::{Lpa, Ppa};
 
 use super::masks::{FrozenMasks, Masks};
 
@@ -105,18 +106,18 @@ impl PageTables {
 
     /// Physical page of a logical one, or `NONE`.
     #[inline]
-    pub(crate) fn ppa(&self, lpa: u32) -> u32 {
+    pub(crate) fn ppa(&self, lpa: Lpa) -> Ppa {
         if !self.is_touched(lpa) {
-            return NONE;
+            return Ppa::NONE;
         }
         // 0 - 1 wraps to NONE.
-        self.l2p.get(lpa).wrapping_sub(1)
+        Ppa::new(self.l2p.get(lpa.get()).wrapping_sub(1))
     }
 
     /// Logical (or translation) page that a physical page holds, or `NONE`.
     #[inline]
-    pub(crate) fn lpa(&self, ppa: u32) -> u32 {
-        self.p2l.get(ppa).wrapping_sub(1)
+    pub(crate) fn lpa(&self, ppa: Ppa) -> Lpa {
+        Lpa::new(self.p2l.get(ppa.get()).wrapping_sub(1))
     }
 
     /// Some page has, or had, a place.
@@ -127,47 +128,47 @@ impl PageTables {
 
     /// Some page of the region of a logical one has, or had, a place.
     #[inline]
-    fn is_touched(&self, lpa: u32) -> bool {
-        let region = lpa / REGION;
+    fn is_touched(&self, lpa: Lpa) -> bool {
+        let region = lpa.get() / REGION;
         let word = self.touched.get((region / REGIONS) as usize);
         word.is_some_and(|word| word >> (region % REGIONS) & 1 != 0)
     }
 
     #[inline]
-    fn touch(&mut self, lpa: u32) {
-        let region = lpa / REGION;
+    fn touch(&mut self, lpa: Lpa) {
+        let region = lpa.get() / REGION;
         self.touched[(region / REGIONS) as usize] |= 1 << (region % REGIONS);
         self.any_touched = true;
     }
 
     /// Points a logical page at a physical one, or at nothing.
     #[inline]
-    pub(crate) fn set_ppa(&mut self, lpa: u32, ppa: u32) {
+    pub(crate) fn set_ppa(&mut self, lpa: Lpa, ppa: Ppa) {
         self.touch(lpa);
-        self.l2p.set(lpa, ppa.wrapping_add(1));
+        self.l2p.set(lpa.get(), ppa.get().wrapping_add(1));
     }
 
     /// Records what a physical page holds, or that it holds nothing valid.
     #[inline]
-    pub(crate) fn set_lpa(&mut self, ppa: u32, lpa: u32) {
-        self.p2l.set(ppa, lpa.wrapping_add(1));
+    pub(crate) fn set_lpa(&mut self, ppa: Ppa, lpa: Lpa) {
+        self.p2l.set(ppa.get(), lpa.get().wrapping_add(1));
     }
 
     /// Asks for what is kept of a logical page, which is needed soon.
     #[inline]
-    pub(crate) fn prefetch(&self, lpa: u32) {
+    pub(crate) fn prefetch(&self, lpa: Lpa) {
         if !self.is_touched(lpa) {
             return;
         }
-        self.l2p.prefetch(lpa);
-        self.partial.prefetch(lpa / WORD);
+        self.l2p.prefetch(lpa.get());
+        self.partial.prefetch(lpa.get() / WORD);
         self.masks.prefetch(lpa);
     }
 
     /// Asks for what is kept of a physical page, which is needed soon.
     #[inline]
-    pub(crate) fn prefetch_physical(&self, ppa: u32) {
-        self.p2l.prefetch(ppa);
+    pub(crate) fn prefetch_physical(&self, ppa: Ppa) {
+        self.p2l.prefetch(ppa.get());
     }
 
     /// Some page was written in part.
@@ -178,44 +179,44 @@ impl PageTables {
 
     /// Both directions at once, for a page written whole; used by preconditioning.
     #[inline]
-    pub(crate) fn place(&mut self, lpa: u32, ppa: u32) {
+    pub(crate) fn place(&mut self, lpa: Lpa, ppa: Ppa) {
         self.set_ppa(lpa, ppa);
         self.set_lpa(ppa, lpa);
     }
 
     /// The same for a page that had another place before.
     #[inline]
-    pub(crate) fn move_to(&mut self, lpa: u32, ppa: u32) {
+    pub(crate) fn move_to(&mut self, lpa: Lpa, ppa: Ppa) {
         debug_assert!(self.is_touched(lpa), "page {lpa} had a place");
-        self.l2p.set(lpa, ppa.wrapping_add(1));
+        self.l2p.set(lpa.get(), ppa.get().wrapping_add(1));
         self.set_lpa(ppa, lpa);
     }
 
     /// Entries of physical pages in a row, as [`PageTables::set_lpa`] keeps them: plus one, 0 for
     /// nothing.
-    pub(crate) fn held_entries_mut(&mut self, ppa: u32, count: u32) -> &mut [[u8; 4]] {
-        self.p2l.row_mut(ppa, count)
+    pub(crate) fn held_entries_mut(&mut self, ppa: Ppa, count: u32) -> &mut [[u8; 4]] {
+        self.p2l.row_mut(ppa.get(), count)
     }
 
     /// The same of logical pages and [`PageTables::set_ppa`].
-    pub(crate) fn place_entries_mut(&mut self, lpa: u32, count: u32) -> &mut [[u8; 4]] {
-        (lpa / REGION..(lpa + count).div_ceil(REGION))
-            .for_each(|region| self.touch(region * REGION));
-        self.l2p.row_mut(lpa, count)
+    pub(crate) fn place_entries_mut(&mut self, lpa: Lpa, count: u32) -> &mut [[u8; 4]] {
+        (lpa.get() / REGION..(lpa.get() + count).div_ceil(REGION))
+            .for_each(|region| self.touch(Lpa::new(region * REGION)));
+        self.l2p.row_mut(lpa.get(), count)
     }
 
     /// Sectors of a mapped logical page that hold data.
     #[inline]
-    pub(crate) fn mask(&self, lpa: u32) -> u64 {
-        if self.partial.get(lpa / WORD) >> (lpa % WORD) & 1 == 0 {
+    pub(crate) fn mask(&self, lpa: Lpa) -> u64 {
+        if self.partial.get(lpa.get() / WORD) >> (lpa.get() % WORD) & 1 == 0 {
             return self.full_mask;
         }
         self.masks.get(lpa)
     }
 
     /// Sets the sectors of a logical page that hold data.
-    pub(crate) fn set_mask(&mut self, lpa: u32, mask: u64) {
-        let (at, bit) = (lpa / WORD, 1 << (lpa % WORD));
+    pub(crate) fn set_mask(&mut self, lpa: Lpa, mask: u64) {
+        let (at, bit) = (lpa.get() / WORD, 1 << (lpa.get() % WORD));
         let word = self.partial.get(at);
         let was_partial = word & bit != 0;
         if mask == self.full_mask {
@@ -248,9 +249,9 @@ impl PageTables {
     }
 
     /// Forgets a logical page.
-    pub(crate) fn forget(&mut self, lpa: u32) {
+    pub(crate) fn forget(&mut self, lpa: Lpa) {
         self.set_mask(lpa, self.full_mask);
-        self.set_ppa(lpa, NONE);
+        self.set_ppa(lpa, Ppa::NONE);
     }
 }
 
@@ -261,20 +262,23 @@ mod tests {
     #[test]
     fn masks_come_and_go() {
         let mut pages = PageTables::new((100, Use::Sparse), (200, Use::Sparse), 16);
-        assert_eq!(pages.ppa(3), NONE);
-        pages.place(3, 7);
-        assert_eq!((pages.ppa(3), pages.lpa(7)), (7, 3));
-        assert_eq!(pages.mask(3), 0xFFFF);
-        pages.set_mask(3, 0b11);
-        pages.set_mask(64, 0b1);
-        assert_eq!((pages.mask(3), pages.mask(64), pages.mask(4)), (0b11, 0b1, 0xFFFF));
-        pages.set_mask(3, 0xFFFF);
-        assert_eq!(pages.mask(3), 0xFFFF);
-        pages.set_mask(5, 0b101);
+        assert_eq!(pages.ppa(Lpa::new(3)), Ppa::NONE);
+        pages.place(Lpa::new(3), Ppa::new(7));
+        assert_eq!((pages.ppa(Lpa::new(3)), pages.lpa(Ppa::new(7))), (Ppa::new(7), Lpa::new(3)));
+        assert_eq!(pages.mask(Lpa::new(3)), 0xFFFF);
+        pages.set_mask(Lpa::new(3), 0b11);
+        pages.set_mask(Lpa::new(64), 0b1);
+        assert_eq!(
+            (pages.mask(Lpa::new(3)), pages.mask(Lpa::new(64)), pages.mask(Lpa::new(4))),
+            (0b11, 0b1, 0xFFFF)
+        );
+        pages.set_mask(Lpa::new(3), 0xFFFF);
+        assert_eq!(pages.mask(Lpa::new(3)), 0xFFFF);
+        pages.set_mask(Lpa::new(5), 0b101);
         assert!(pages.any_partial());
-        pages.forget(5);
-        assert_eq!(pages.ppa(5), NONE);
-        pages.set_mask(64, 0xFFFF);
+        pages.forget(Lpa::new(5));
+        assert_eq!(pages.ppa(Lpa::new(5)), Ppa::NONE);
+        pages.set_mask(Lpa::new(64), 0xFFFF);
         assert!(!pages.any_partial());
     }
 

@@ -4,7 +4,7 @@
 //! wait behind it. In the released MQSim it gets its place at once, and waits in its queue.
 
 use flashlane_engine::{DenseMap, Lists};
-use flashlane_units::TransactionId;
+use flashlane_units::{Lpa, TransactionId};
 
 use super::{Ftl, Outcome, Seen};
 use crate::context::Moment;
@@ -47,9 +47,9 @@ impl Ftl {
         let waited = tr.lap(now);
         tr.chain.mapping += waited;
         let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);
-        if self.partial.merging.get(lpa).is_some() {
+        if self.partial.merging.get(lpa.get()).is_some() {
             tr.place = Place::MergeQueue;
-            self.partial.behind.push_back(lpa, id, ctx.transactions);
+            self.partial.behind.push_back(lpa.get(), id, ctx.transactions);
             return;
         }
         let missing = self.missing(lpa, mask);
@@ -58,7 +58,7 @@ impl Ftl {
             return;
         }
         tr.place = Place::Merge;
-        self.partial.merging.insert(lpa, id.get());
+        self.partial.merging.insert(lpa.get(), id.get());
         let read = self.new_transaction(ctx, source, Op::Read, flow, lpa);
         let tr = &mut ctx.transactions[read];
         tr.merging = true;
@@ -108,15 +108,15 @@ impl Ftl {
         write.merged_sectors = read.sectors() as u8;
         write.chain.add(&read.chain);
         write.mark = ctx.now;
-        self.partial.merging.remove(read.lpa);
+        self.partial.merging.remove(read.lpa.get());
         self.place_write(ctx, read.dependent);
         self.writes_behind(ctx, read.lpa);
     }
 
     /// Writes that waited behind a partial write look again, oldest first.
-    fn writes_behind(&mut self, ctx: &mut Moment<'_>, lpa: u32) {
-        while self.partial.merging.get(lpa).is_none() {
-            let id = self.partial.behind.pop_front(lpa, ctx.transactions);
+    fn writes_behind(&mut self, ctx: &mut Moment<'_>, lpa: Lpa) {
+        while self.partial.merging.get(lpa.get()).is_none() {
+            let id = self.partial.behind.pop_front(lpa.get(), ctx.transactions);
             if id == TransactionId::NONE {
                 return;
             }

@@ -1,7 +1,7 @@
 //! Reads find their page, and wait for its program.
 
-use flashlane_engine::{Linked, NONE};
-use flashlane_units::{FlowId, TransactionId};
+use flashlane_engine::Linked;
+use flashlane_units::{BlockId, FlowId, Lpa, PlaneId, Ppa, TransactionId};
 
 use super::blocks::{BlockState, Stream};
 use super::{Ftl, Layer, Outcome, Seen};
@@ -36,8 +36,8 @@ impl Ftl {
         let lpa = tr.lpa;
         let ppa = self.pages.ppa(lpa);
         let (flow, mask) = (tr.flow, tr.mask());
-        let mut written = if ppa == NONE { 0 } else { self.pages.mask(lpa) & mask };
-        if written != mask && ppa != NONE && self.unwritten_reads_allocate {
+        let mut written = if ppa == Ppa::NONE { 0 } else { self.pages.mask(lpa) & mask };
+        if written != mask && ppa != Ppa::NONE && self.unwritten_reads_allocate {
             // The sectors that nobody wrote count as there from now on.
             let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
             if self.allocate_for_read(&mut ctx.again(), flow, lpa, plane, mask) {
@@ -109,11 +109,11 @@ impl Ftl {
         &mut self,
         ctx: &mut Moment<'_>,
         flow: FlowId,
-        lpa: u32,
-        plane: u32,
+        lpa: Lpa,
+        plane: PlaneId,
         mask: u64,
     ) -> bool {
-        if self.pages.ppa(lpa) != NONE {
+        if self.pages.ppa(lpa) != Ppa::NONE {
             let held = self.pages.mask(lpa);
             self.pages.set_mask(lpa, held | mask);
             return true;
@@ -129,8 +129,8 @@ impl Ftl {
     }
 
     /// The reads that waited for the program of a page go on, oldest first.
-    pub(super) fn wake_readers(&mut self, ctx: &mut Moment<'_>, ppa: u32) {
-        let mut id = self.unprogrammed.take(ppa);
+    pub(super) fn wake_readers(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
+        let mut id = self.unprogrammed.take(ppa.get());
         while id != TransactionId::NONE {
             let tr = &ctx.transactions[id];
             let (next, since) = (tr.next(), tr.mark.0);
@@ -164,7 +164,7 @@ impl Ftl {
         if ordered && page >= u32::from(block.programmed) {
             tr.place = Place::Unprogrammed;
             let ppa = tr.ppa;
-            self.unprogrammed.push_back(ppa, id, ctx.transactions);
+            self.unprogrammed.push_back(ppa.get(), id, ctx.transactions);
             return false;
         }
         let waited = tr.lap(now);
@@ -185,7 +185,7 @@ impl Ftl {
 
     /// A read lets go of the block of a page.
     #[inline(always)]
-    pub(crate) fn leave_block(&mut self, ctx: &mut Moment<'_>, ppa: u32) {
+    pub(crate) fn leave_block(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
         let block_id = self.blocks.block_of(ppa);
         let block = self.blocks.block_mut(block_id);
         block.reads -= 1;
@@ -195,13 +195,13 @@ impl Ftl {
     }
 
     /// Nobody reads a block any more that is collected, or might be.
-    fn last_read_left(&mut self, ctx: &mut Moment<'_>, block_id: u32) {
+    fn last_read_left(&mut self, ctx: &mut Moment<'_>, block_id: BlockId) {
         if self.blocks.block(block_id).state == BlockState::Collected {
             self.erase_if_empty(ctx, block_id);
             return;
         }
         let plane = self.blocks.plane_of(block_id);
-        if self.blocks.planes[plane as usize].gc_wanted {
+        if self.blocks.planes[plane].gc_wanted {
             self.collect_again(ctx, plane);
         }
     }

@@ -1,7 +1,7 @@
 //! The stage by itself: a test does what the driver does with what the layer says.
 
 use flashlane_engine::{Slab, Time};
-use flashlane_units::BlockShare;
+use flashlane_units::{BlockShare, Lpa};
 
 use super::config::FtlConfig;
 use super::*;
@@ -81,7 +81,7 @@ impl Stage {
         self.outcomes().into_iter().map(ready).collect()
     }
 
-    fn ask(&mut self, op: Op, lpa: u32, mask: u64) -> TransactionId {
+    fn ask(&mut self, op: Op, lpa: Lpa, mask: u64) -> TransactionId {
         let mut tr = self.ftl.transaction(self.now, (Source::User, op), FLOW, lpa);
         tr.set_mask(mask);
         let id = self.transactions.insert(tr);
@@ -94,16 +94,16 @@ impl Stage {
         let Transaction { op, source, ppa, .. } = self.transactions[id];
         match (op, source) {
             (Op::Program, Source::Gc) => {
-                self.ftl.sent(op, ppa, 0);
+                self.ftl.sent(op, ppa, ChipId::new(0));
                 self.call(|ftl, ctx| ftl.migration_program_done(ctx, id));
             }
             (Op::Program, _) => {
-                self.ftl.sent(op, ppa, 0);
+                self.ftl.sent(op, ppa, ChipId::new(0));
                 self.call(|ftl, ctx| ftl.host_page_programmed(ctx, id));
                 self.transactions.remove(id);
             }
             (Op::Erase, _) => {
-                self.ftl.sent(op, ppa, 0);
+                self.ftl.sent(op, ppa, ChipId::new(0));
                 self.call(|ftl, ctx| ftl.erase_done(ctx, id));
             }
             (Op::Read, _) => panic!("a read changes nothing"),
@@ -128,7 +128,7 @@ impl Stage {
     }
 
     /// Writes a page, and does all that follows from it. Returns the erases among that.
-    fn write(&mut self, lpa: u32, mask: u64) -> u32 {
+    fn write(&mut self, lpa: Lpa, mask: u64) -> u32 {
         let mut erases = 0;
         self.ask(Op::Program, lpa, mask);
         loop {
@@ -152,16 +152,16 @@ impl Stage {
 #[test]
 fn a_read_of_what_nobody_wrote_is_over_at_once() {
     let mut stage = Stage::by_page();
-    let read = stage.ask(Op::Read, 3, PAGE);
+    let read = stage.ask(Op::Read, Lpa::new(3), PAGE);
     assert_eq!(stage.outcomes(), [Outcome::Unwritten { transaction: read }]);
 }
 
 #[test]
 fn a_read_waits_for_the_program_of_its_page() {
     let mut stage = Stage::by_page();
-    let write = stage.ask(Op::Program, 3, PAGE);
+    let write = stage.ask(Op::Program, Lpa::new(3), PAGE);
     assert_eq!(stage.ready(), [write]);
-    let read = stage.ask(Op::Read, 3, PAGE);
+    let read = stage.ask(Op::Read, Lpa::new(3), PAGE);
     assert!(stage.ready().is_empty());
     stage.change(write);
     assert_eq!(stage.ready(), [read]);
@@ -171,34 +171,34 @@ fn a_read_waits_for_the_program_of_its_page() {
 #[test]
 fn a_part_of_a_page_is_completed_with_the_old_data() {
     let mut stage = Stage::by_page();
-    stage.write(3, PAGE);
-    let write = stage.ask(Op::Program, 3, 0b11);
+    stage.write(Lpa::new(3), PAGE);
+    let write = stage.ask(Op::Program, Lpa::new(3), 0b11);
     let read = stage.ready()[0];
     assert_eq!(stage.transactions[read].mask(), PAGE & !0b11);
-    let behind = stage.ask(Op::Program, 3, PAGE);
+    let behind = stage.ask(Op::Program, Lpa::new(3), PAGE);
     assert!(stage.ready().is_empty(), "writes to a page keep their order");
     stage.read(read);
     assert_eq!(stage.ready(), [write, behind]);
     assert_eq!(stage.transactions[write].merged_sectors, 6);
-    assert_eq!(stage.ftl.held(3), PAGE);
+    assert_eq!(stage.ftl.held(Lpa::new(3)), PAGE);
 }
 
 #[test]
 fn a_trimmed_page_is_one_that_nobody_wrote() {
     let mut stage = Stage::by_page();
-    stage.write(3, PAGE);
-    stage.call(|ftl, ctx| ftl.trim(ctx, FLOW, 3, 0b1));
-    assert_eq!(stage.ftl.held(3), PAGE & !0b1);
-    stage.call(|ftl, ctx| ftl.trim(ctx, FLOW, 3, PAGE));
-    assert_eq!((stage.ftl.held(3), stage.ready()), (0, vec![]));
-    let read = stage.ask(Op::Read, 3, PAGE);
+    stage.write(Lpa::new(3), PAGE);
+    stage.call(|ftl, ctx| ftl.trim(ctx, FLOW, Lpa::new(3), 0b1));
+    assert_eq!(stage.ftl.held(Lpa::new(3)), PAGE & !0b1);
+    stage.call(|ftl, ctx| ftl.trim(ctx, FLOW, Lpa::new(3), PAGE));
+    assert_eq!((stage.ftl.held(Lpa::new(3)), stage.ready()), (0, vec![]));
+    let read = stage.ask(Op::Read, Lpa::new(3), PAGE);
     assert_eq!(stage.outcomes(), [Outcome::Unwritten { transaction: read }]);
 }
 
 #[test]
 fn blocks_are_collected_and_erased_when_few_are_free() {
     let mut stage = Stage::by_page();
-    let erases: u32 = (0..600).map(|write| stage.write(write * 7 % 90, PAGE)).sum();
+    let erases: u32 = (0..600).map(|write| stage.write(Lpa::new(write * 7 % 90), PAGE)).sum();
     let counts = stage.ftl.counts();
     assert!(erases > 10, "{erases} erases");
     assert_eq!(counts.gc_invocations, u64::from(erases));
@@ -214,7 +214,7 @@ fn a_write_waits_where_no_block_is_free_until_one_is_erased() {
     let mut stage = Stage::by_page();
     let (mut parked, mut erase) = (TransactionId::NONE, TransactionId::NONE);
     for write in 0.. {
-        let id = stage.ask(Op::Program, write * 2 % 40, PAGE);
+        let id = stage.ask(Op::Program, Lpa::new(write * 2 % 40), PAGE);
         if stage.transactions[id].place == Place::FreeBlock {
             parked = id;
         }
@@ -230,7 +230,7 @@ fn a_write_waits_where_no_block_is_free_until_one_is_erased() {
         }
         assert!(write < 1_000, "erases that never end leave no block free");
     }
-    assert!(stage.ftl.is_urgent(0), "collection goes before host work");
+    assert!(stage.ftl.is_urgent(ChipId::new(0)), "collection goes before host work");
     while stage.transactions[parked].place == Place::FreeBlock {
         assert_ne!(erase, TransactionId::NONE, "a block is to be erased");
         stage.change(std::mem::replace(&mut erase, TransactionId::NONE));
@@ -250,7 +250,7 @@ fn a_write_waits_where_no_block_is_free_until_one_is_erased() {
 fn memory_that_is_written_in_place_has_one_place_for_a_page() {
     let mut stage = Stage::new(|_| {}, true);
     let places = [Op::Program, Op::Read, Op::Program].map(|op| {
-        let id = stage.ask(op, 5, 0b1);
+        let id = stage.ask(op, Lpa::new(5), 0b1);
         assert_eq!(stage.ready(), [id]);
         (stage.transactions[id].plane, stage.transactions[id].ppa)
     });
@@ -267,8 +267,8 @@ fn a_miss_reads_the_translation_page_once() {
         false,
     );
     // The cache has room for one entry: the second write has the first one's page written back.
-    stage.ask(Op::Program, 3, PAGE);
-    stage.ask(Op::Program, 4, PAGE);
+    stage.ask(Op::Program, Lpa::new(3), PAGE);
+    stage.ask(Op::Program, Lpa::new(4), PAGE);
     let ready = stage.ready();
     let sources: Vec<Source> = ready.iter().map(|&id| stage.transactions[id].source).collect();
     assert_eq!(sources, [Source::User, Source::Mapping, Source::User]);
@@ -283,7 +283,7 @@ fn a_miss_reads_the_translation_page_once() {
         }
     }
     assert!(stage.ready().is_empty());
-    let reads = [stage.ask(Op::Read, 3, PAGE), stage.ask(Op::Read, 3, 0b1)];
+    let reads = [stage.ask(Op::Read, Lpa::new(3), PAGE), stage.ask(Op::Read, Lpa::new(3), 0b1)];
     let mapping = stage.ready();
     assert_eq!(mapping.len(), 1, "both wait for one translation page");
     assert_eq!(stage.transactions[mapping[0]].source, Source::Mapping);

@@ -1,11 +1,12 @@
 //! What the scheduler may know of pages and blocks when it orders transactions.
 
+use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
+
 use super::Ftl;
 use super::blocks::{Blocks, Stream};
 use super::pages::PageTables;
 use crate::layout::SECTOR_BYTES;
 use crate::transaction::{Op, Source, Transaction};
-use flashlane_units::FlowId;
 
 /// Pages and blocks as they are now. Nothing can be changed by it.
 #[derive(Clone, Copy)]
@@ -32,19 +33,19 @@ impl<'a> FlashView<'a> {
 
     /// Place of a page in its block.
     #[inline]
-    pub(crate) fn page_in_block(&self, ppa: u32) -> u32 {
+    pub(crate) fn page_in_block(&self, ppa: Ppa) -> u32 {
         self.blocks.page_of(ppa)
     }
 
     /// Block of a page.
     #[inline]
-    pub(crate) fn block_of(&self, ppa: u32) -> u32 {
+    pub(crate) fn block_of(&self, ppa: Ppa) -> BlockId {
         self.blocks.block_of(ppa)
     }
 
     /// The page is the next of its block to be programmed.
     #[inline]
-    pub(crate) fn is_next(&self, ppa: u32) -> bool {
+    pub(crate) fn is_next(&self, ppa: Ppa) -> bool {
         let block = self.blocks.block(self.blocks.block_of(ppa));
         u32::from(block.issued) == self.blocks.page_of(ppa)
     }
@@ -61,18 +62,18 @@ impl<'a> FlashView<'a> {
     }
 
     /// Collection is all that gives the plane room for host writes.
-    pub(crate) fn is_out_of_room(&self, plane: u32) -> bool {
+    pub(crate) fn is_out_of_room(&self, plane: PlaneId) -> bool {
         self.blocks.is_out_of_room(plane)
     }
 
     /// Blocks of the plane in collection, up to their erase.
-    pub(crate) fn jobs(&self, plane: u32) -> u32 {
-        self.blocks.planes[plane as usize].jobs
+    pub(crate) fn jobs(&self, plane: PlaneId) -> u32 {
+        self.blocks.planes[plane].jobs
     }
 
     /// Free pages of a plane, without those of open blocks.
-    pub(crate) fn free_pages(&self, plane: u32) -> u64 {
-        let free = self.blocks.planes[plane as usize].free;
+    pub(crate) fn free_pages(&self, plane: PlaneId) -> u64 {
+        let free = self.blocks.planes[plane].free;
         u64::from(free) * u64::from(self.blocks.pages_per_block())
     }
 
@@ -85,8 +86,12 @@ impl<'a> FlashView<'a> {
 impl Ftl {
     /// Sectors of a logical page that hold data on flash.
     #[cfg(test)]
-    pub(crate) fn held(&self, lpa: u32) -> u64 {
-        if self.pages.ppa(lpa) == flashlane_engine::NONE { 0 } else { self.pages.mask(lpa) }
+    pub(crate) fn held(&self, lpa: flashlane_units::Lpa) -> u64 {
+        if self.pages.ppa(lpa) == Ppa::new(flashlane_engine::NONE) {
+            0
+        } else {
+            self.pages.mask(lpa)
+        }
     }
 
     /// What the scheduler may know.
@@ -97,7 +102,7 @@ impl Ftl {
 
     /// Place of a page in its block.
     #[inline]
-    pub(crate) fn page_in_block(&self, ppa: u32) -> u32 {
+    pub(crate) fn page_in_block(&self, ppa: Ppa) -> u32 {
         self.blocks.page_of(ppa)
     }
 }

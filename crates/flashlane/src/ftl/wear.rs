@@ -5,6 +5,8 @@
 //! would keep its few erases for ever. Source: MQSim (FAST'18) section 4.2.4, its released design
 //! with erase counts in place of the block numbers that the release compares.
 
+use flashlane_units::{BlockId, PlaneId};
+
 use super::Ftl;
 use crate::context::Moment;
 use crate::ftl::blocks::BlockState;
@@ -13,10 +15,10 @@ use crate::ftl::gc::JobKind;
 impl Ftl {
     /// The least erased block of a plane if the erases of its blocks have spread too far; among
     /// several the one that was filled first, whose data has been quiet longest.
-    pub(super) fn coldest_block(&mut self, plane: u32) -> Option<u32> {
+    pub(super) fn coldest_block(&mut self, plane: PlaneId) -> Option<BlockId> {
         let collector = self.collector()?;
         let (threshold, max_jobs) = (collector.wear_threshold, collector.max_jobs);
-        let state = &self.blocks.planes[plane as usize];
+        let state = &self.blocks.planes[plane];
         if threshold == 0
             || state.erases_max - state.erases_min < threshold
             || state.jobs >= max_jobs
@@ -33,17 +35,17 @@ impl Ftl {
             .filter(|(_, block)| most - block.erases >= threshold)
             .min_by_key(|(_, b)| (b.erases, std::cmp::Reverse(filled.wrapping_sub(b.filled))));
         let coldest = coldest.map(|(index, _)| index);
-        self.blocks.planes[plane as usize].erases_min = fewest;
+        self.blocks.planes[plane].erases_min = fewest;
         let index = coldest?;
         self.wear_leveling_moves += 1;
-        Some(self.blocks.first_block(plane) + index)
+        Some(self.blocks.first_block(plane).plus(index))
     }
 }
 
 impl Ftl {
     /// Moves the data of the least erased block of a plane if the erases of its blocks have spread
     /// too far.
-    pub(crate) fn level_wear(&mut self, ctx: &mut Moment<'_>, plane: u32) {
+    pub(crate) fn level_wear(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
         if let Some(block) = self.coldest_block(plane) {
             self.start_job(ctx, plane, block, JobKind::Wear);
         }

@@ -1,7 +1,6 @@
 //! Writes get their page, or wait for a free block.
 
-use flashlane_engine::NONE;
-use flashlane_units::{FlowId, TransactionId};
+use flashlane_units::{FlowId, Lpa, PlaneId, Ppa, TransactionId};
 
 use super::blocks::Stream;
 use super::contents::Trimmed;
@@ -12,9 +11,9 @@ use crate::transaction::{Place, Source};
 impl Ftl {
     /// A page of a block has become invalid, outside of any collection. Where collection is free
     /// and the plane of the page waits for a block to collect, this block may be one by now.
-    fn pack_again(&mut self, ctx: &mut Moment<'_>, ppa: u32) {
+    fn pack_again(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
         let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
-        if self.is_free() && self.blocks.planes[plane as usize].gc_wanted {
+        if self.is_free() && self.blocks.planes[plane].gc_wanted {
             self.collect_again(ctx, plane);
         }
     }
@@ -24,7 +23,7 @@ impl Ftl {
         if let Err(plane) = self.try_place(ctx, id) {
             ctx.transactions[id].place = Place::FreeBlock;
             ctx.transactions[id].plane = plane;
-            self.blocks.planes[plane as usize].parked.push_back(id, ctx.transactions);
+            self.blocks.planes[plane].parked.push_back(id, ctx.transactions);
             self.pool_changed(plane);
             self.owe_collection(plane);
             self.collect_again(ctx, plane);
@@ -33,15 +32,19 @@ impl Ftl {
 
     /// The plane that a write goes to, and as what.
     #[inline(always)]
-    fn plane_of_write(&mut self, flow: FlowId, lpa: u32, source: Source) -> (u32, Stream) {
+    fn plane_of_write(&mut self, flow: FlowId, lpa: Lpa, source: Source) -> (PlaneId, Stream) {
         if source == Source::Mapping {
-            let index = self.table().index_in_flow(flow, lpa);
+            let index = self.table().index_in_flow(flow, lpa.get());
             return (self.allocator.translation_plane(flow, index), Stream::Mapping);
         }
         let (old, blocks) = (self.pages.ppa(lpa), &self.blocks);
         let plane = match &mut self.sets {
             Some(sets) => {
-                let old = if old == NONE { NONE } else { blocks.plane_of(blocks.block_of(old)) };
+                let old = if old == Ppa::NONE {
+                    PlaneId::NONE
+                } else {
+                    blocks.plane_of(blocks.block_of(old))
+                };
                 sets.plane_of_write(flow, old, blocks)
             }
             None => self.allocator.plane(flow, lpa, old, blocks),
@@ -51,7 +54,7 @@ impl Ftl {
 
     /// Allocates a page for a host, cache or translation write; `Err` with the plane that has no
     /// room.
-    fn try_place(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> Result<(), u32> {
+    fn try_place(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> Result<(), PlaneId> {
         let now = ctx.now;
         let (flow, lpa, mask, source) = {
             let tr = &ctx.transactions[id];
@@ -62,7 +65,7 @@ impl Ftl {
         let hybrid = matches!(self.layer, Layer::Hybrid(_));
         let ppa = match hybrid {
             // Nobody overtakes a write that waits for a merge: streams stay in order.
-            true if first && !self.blocks.planes[plane as usize].parked.is_empty() => None,
+            true if first && !self.blocks.planes[plane].parked.is_empty() => None,
             true => self.place_in_log(plane, flow, lpa),
             false => self.blocks.allocate(plane, flow, stream, false),
         };
@@ -76,11 +79,11 @@ impl Ftl {
         if waited > 0 {
             self.tell(Seen::WaitedForBlock { transaction: id, since: now.0 - waited });
         }
-        let old = if source == Source::Mapping { NONE } else { self.pages.ppa(lpa) };
+        let old = if source == Source::Mapping { Ppa::NONE } else { self.pages.ppa(lpa) };
         let mut merge = TransactionId::NONE;
         if source == Source::Mapping {
-            self.bind_translation_page(ctx, lpa, ppa);
-            self.write_back_placed(lpa);
+            self.bind_translation_page(ctx, lpa.get(), ppa);
+            self.write_back_placed(lpa.get());
         } else {
             if self.partial.in_queue() {
                 merge = self.old_part(ctx, id);
@@ -93,7 +96,7 @@ impl Ftl {
         if hybrid {
             self.placed_in_log(ctx, plane, flow);
         }
-        self.blocks.planes[plane as usize].programs += 1;
+        self.blocks.planes[plane].programs += 1;
         self.ready(id);
         if merge != TransactionId::NONE {
             self.read_physical(ctx, merge);
@@ -104,7 +107,7 @@ impl Ftl {
             self.mapping_changed(ctx, flow, lpa);
         }
         if self.is_free() {
-            if old != NONE {
+            if old != Ppa::NONE {
                 self.pack_again(ctx, old);
             }
             self.unpark(ctx, plane);
@@ -113,10 +116,10 @@ impl Ftl {
     }
 
     /// Points a logical page at its new place and adds to the sectors that it holds.
-    pub(super) fn bind_page(&mut self, ctx: &mut Moment<'_>, lpa: u32, ppa: u32, mask: u64) {
+    pub(super) fn bind_page(&mut self, ctx: &mut Moment<'_>, lpa: Lpa, ppa: Ppa, mask: u64) {
         let old = self.pages.ppa(lpa);
         let mut held = mask;
-        if old != NONE {
+        if old != Ppa::NONE {
             held |= self.pages.mask(lpa);
             self.invalidate(ctx, old);
         }
@@ -129,34 +132,34 @@ impl Ftl {
     }
 
     /// A physical page holds nothing valid any more.
-    pub(super) fn invalidate(&mut self, ctx: &mut Moment<'_>, ppa: u32) {
+    pub(super) fn invalidate(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
         let plane = self.release(ppa);
-        if self.blocks.planes[plane as usize].gc_wanted && !self.is_free() {
+        if self.blocks.planes[plane].gc_wanted && !self.is_free() {
             self.collect(ctx, plane);
         }
     }
 
     /// Writes that wait for a free block of the plane try again, oldest first.
-    pub(super) fn unpark(&mut self, ctx: &mut Moment<'_>, plane: u32) {
-        let at = plane as usize;
+    pub(super) fn unpark(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
+        let _at = plane.index();
         // Free collection gains blocks while a write is placed, which has the others tried already.
-        if std::mem::replace(&mut self.blocks.planes[at].unparking, true) {
+        if std::mem::replace(&mut self.blocks.planes[plane].unparking, true) {
             return;
         }
         self.unpark_all(ctx, plane);
-        self.blocks.planes[at].unparking = false;
+        self.blocks.planes[plane].unparking = false;
     }
 
-    fn unpark_all(&mut self, ctx: &mut Moment<'_>, plane: u32) {
+    fn unpark_all(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
         loop {
-            let parked = &mut self.blocks.planes[plane as usize].parked;
+            let parked = &mut self.blocks.planes[plane].parked;
             let id = parked.pop_front(ctx.transactions);
             if id == TransactionId::NONE {
                 return;
             }
             if let Err(other) = self.try_place(ctx, id) {
                 ctx.transactions[id].plane = other;
-                let parked = &mut self.blocks.planes[other as usize].parked;
+                let parked = &mut self.blocks.planes[other].parked;
                 if other == plane {
                     parked.push_front(id, ctx.transactions);
                     return;
@@ -171,7 +174,7 @@ impl Ftl {
 
     /// The host gives up sectors of a page: a whole page is forgotten, a part of one loses its
     /// sectors.
-    pub(crate) fn trim(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: u32, mask: u64) {
+    pub(crate) fn trim(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: Lpa, mask: u64) {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }

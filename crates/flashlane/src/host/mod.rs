@@ -122,7 +122,7 @@ pub(crate) struct Submission {
 /// The host.
 #[derive(Clone)]
 pub(crate) struct Host {
-    flows: Array<HostFlow>,
+    flows: Array<FlowId, HostFlow>,
     /// Entries that a submission queue may hold.
     places: u64,
     /// Requests that have not arrived yet.
@@ -186,7 +186,7 @@ impl Host {
     /// A request of the flow enters the host, which has no queue for it: SATA.
     #[inline(always)]
     pub(crate) fn enter(&mut self, flow: FlowId) {
-        self.flows[flow.index()].submitted += 1;
+        self.flows[flow].submitted += 1;
     }
 
     /// A request of the flow enters the host. True: it has an entry in the submission queue. False:
@@ -194,7 +194,7 @@ impl Host {
     #[inline(always)]
     pub(crate) fn enter_queue(&mut self, flow: FlowId, id: RequestId) -> bool {
         let places = self.places;
-        let host = &mut self.flows[flow.index()];
+        let host = &mut self.flows[flow];
         host.submitted += 1;
         let fits = host.backlog.is_empty() && host.tail - host.head < places;
         if fits {
@@ -210,7 +210,7 @@ impl Host {
     #[inline(always)]
     pub(crate) fn next_entry(&mut self, flow: FlowId, fetched: u64) -> Option<RequestId> {
         let places = self.places;
-        let host = &mut self.flows[flow.index()];
+        let host = &mut self.flows[flow];
         host.head = fetched;
         if host.backlog.is_empty() || host.tail - host.head >= places {
             return None;
@@ -223,7 +223,7 @@ impl Host {
     /// A request is complete.
     #[inline(always)]
     pub(crate) fn complete(&mut self, request: &Request, now: Time) {
-        let host = &mut self.flows[request.flow.index()];
+        let host = &mut self.flows[request.flow];
         host.done.add(request);
         host.last_completion = now;
     }

@@ -48,7 +48,7 @@ impl DeviceQueue {
 /// The queue pairs of all flows.
 #[derive(Clone)]
 pub(crate) struct Nvme {
-    queues: Array<DeviceQueue>,
+    queues: Array<FlowId, DeviceQueue>,
     arbiter: Box<dyn Arbiter>,
     /// Queues that may be fetched from, a bit each.
     ready: u64,
@@ -96,24 +96,24 @@ impl Nvme {
 
     /// Changes the queue of a flow, which may be fetched from then, or no longer.
     #[inline(always)]
-    fn update<R>(&mut self, flow: usize, change: impl FnOnce(&mut DeviceQueue) -> R) -> R {
+    fn update<R>(&mut self, flow: FlowId, change: impl FnOnce(&mut DeviceQueue) -> R) -> R {
         let queue = &mut self.queues[flow];
         let changed = change(queue);
         let ready = queue.announced > 0 && queue.in_device < self.queue_fetch_size;
-        self.ready = self.ready & !(1 << flow) | u64::from(ready) << flow;
+        self.ready = self.ready & !(1 << flow.get()) | u64::from(ready) << flow.get();
         changed
     }
 
     /// The host wrote a submission entry.
     #[inline(always)]
     pub(crate) fn submit(&mut self, flow: FlowId, id: RequestId) {
-        self.queues[flow.index()].submission.push_back(id);
+        self.queues[flow].submission.push_back(id);
     }
 
     /// A doorbell announces one more entry.
     #[inline]
     pub(crate) fn on_doorbell(&mut self, flow: FlowId) {
-        self.update(flow.index(), |queue| queue.announced += 1);
+        self.update(flow, |queue| queue.announced += 1);
     }
 
     /// Some queue may be fetched from, if there is room before the firmware.
@@ -129,7 +129,7 @@ impl Nvme {
         if self.ready == 0 || self.before_firmware >= self.fetch_ahead {
             return None;
         }
-        let flow = self.arbiter.next(self.ready).expect("a queue is ready");
+        let flow = FlowId::at(self.arbiter.next(self.ready).expect("a queue is ready"));
         self.before_firmware += 1;
         let id = self.update(flow, |queue| {
             queue.announced -= 1;
@@ -143,7 +143,7 @@ impl Nvme {
     #[inline]
     pub(super) fn begin(&mut self, flow: FlowId) {
         self.before_firmware -= 1;
-        self.queues[flow.index()].arrived += 1;
+        self.queues[flow].arrived += 1;
     }
 
     /// The device work of a command of the flow is done. True: its completion has a place in the
@@ -151,7 +151,7 @@ impl Nvme {
     #[inline(always)]
     pub(crate) fn serve(&mut self, now: Time, flow: FlowId) -> bool {
         let places = self.completion_places;
-        self.update(flow.index(), |queue| {
+        self.update(flow, |queue| {
             queue.in_device -= 1;
             if queue.unacknowledged >= places || queue.acknowledgements.len() >= SETTLED_TOGETHER {
                 queue.settle(now);
@@ -164,7 +164,7 @@ impl Nvme {
 
     /// Holds a completion back until there is room in the completion queue.
     pub(crate) fn hold(&mut self, events: &mut EventQueue<Event>, flow: FlowId, id: RequestId) {
-        let queue = &mut self.queues[flow.index()];
+        let queue = &mut self.queues[flow];
         queue.held.push_back(id);
         if let Some(&at) = queue.acknowledgements.front() {
             events.schedule(at, Event::CompletionRoom { flow });
@@ -180,7 +180,7 @@ impl Nvme {
         flow: FlowId,
         at: Time,
     ) -> u64 {
-        let queue = &mut self.queues[flow.index()];
+        let queue = &mut self.queues[flow];
         queue.acknowledgements.push_back(at);
         if !queue.held.is_empty() {
             events.schedule(at, Event::CompletionRoom { flow });
@@ -192,7 +192,7 @@ impl Nvme {
     /// place in the completion queue is taken.
     pub(crate) fn next_held(&mut self, now: Time, flow: FlowId) -> Option<RequestId> {
         let places = self.completion_places;
-        let queue = &mut self.queues[flow.index()];
+        let queue = &mut self.queues[flow];
         queue.settle(now);
         if queue.unacknowledged >= places {
             return None;
@@ -203,12 +203,12 @@ impl Nvme {
     }
 
     /// Commands of a flow inside the device, for messages.
-    pub(crate) fn in_device(&self, flow: usize) -> u32 {
+    pub(crate) fn in_device(&self, flow: FlowId) -> u32 {
         self.queues[flow].in_device
     }
 
     /// Requests of a flow between their submission entry and the host's sight of their completion.
-    pub(crate) fn under_way(&self, flow: usize) -> u64 {
+    pub(crate) fn under_way(&self, flow: FlowId) -> u64 {
         let queue = &self.queues[flow];
         let unseen = u64::from(queue.unacknowledged) - queue.acknowledgements.len() as u64;
         let held = queue.held.len() as u64;
@@ -260,7 +260,7 @@ impl Nvme {
 
     /// A flow has as many commands in the device as it may.
     pub(crate) fn is_full(&self, flow: FlowId) -> bool {
-        self.queues[flow.index()].in_device == self.queue_fetch_size
+        self.queues[flow].in_device == self.queue_fetch_size
     }
 }
 
@@ -320,7 +320,7 @@ mod tests {
         nvme.begin(FlowId::new(0));
         assert_eq!(nvme.next_fetch(), None, "it is in the device until it is served");
         assert!(nvme.serve(Time(1), FlowId::new(0)));
-        assert_eq!(nvme.in_device(0), 1);
+        assert_eq!(nvme.in_device(FlowId::new(0)), 1);
         assert_eq!(fetch_all(&mut nvme), [3]);
     }
 

@@ -1,5 +1,7 @@
 //! Deals chips, or channels of chips, out to flows.
 
+use flashlane_units::ChipId;
+
 use crate::layout::{FlowSpace, Geometry};
 
 /// Flat numbers of the chips that the resource lists of a flow name.
@@ -19,12 +21,13 @@ fn admitted(geometry: Geometry, flow: &FlowSpace) -> Vec<bool> {
 /// Returns the chips of each flow, sorted; a set is empty where no unit was left.
 pub(super) fn deal(
     geometry: Geometry,
-    units: &[Vec<u32>],
+    units: &[Vec<ChipId>],
     flows: &[FlowSpace],
     weights: &[u64],
-) -> Vec<Vec<u32>> {
+) -> Vec<Vec<ChipId>> {
     let admitted: Vec<Vec<bool>> = flows.iter().map(|flow| admitted(geometry, flow)).collect();
-    let admits = |flow: usize, unit: &[u32]| unit.iter().any(|&chip| admitted[flow][chip as usize]);
+    let admits =
+        |flow: usize, unit: &[ChipId]| unit.iter().any(|&chip| admitted[flow][chip.index()]);
     let choice = |flow: usize| units.iter().filter(|unit| admits(flow, unit)).count();
     let mut taken = vec![false; units.len()];
     let mut sets = vec![Vec::new(); flows.len()];
@@ -34,7 +37,7 @@ pub(super) fn deal(
         if let Some(unit) = found {
             taken[unit] = true;
             counts[flow] += 1;
-            sets[flow].extend(units[unit].iter().filter(|&&chip| admitted[flow][chip as usize]));
+            sets[flow].extend(units[unit].iter().filter(|&&chip| admitted[flow][chip.index()]));
         }
         found.is_some()
     };
@@ -59,15 +62,15 @@ pub(super) fn deal(
 }
 
 /// Every chip by itself.
-pub(super) fn by_chip(geometry: Geometry) -> Vec<Vec<u32>> {
-    (0..geometry.chips()).map(|chip| vec![chip]).collect()
+pub(super) fn by_chip(geometry: Geometry) -> Vec<Vec<ChipId>> {
+    ChipId::first(geometry.chips()).map(|chip| vec![chip]).collect()
 }
 
 /// The chips of each channel.
-pub(super) fn by_channel(geometry: Geometry) -> Vec<Vec<u32>> {
+pub(super) fn by_channel(geometry: Geometry) -> Vec<Vec<ChipId>> {
     let chips = geometry.chips_per_channel;
     (0..geometry.channels)
-        .map(|channel| (channel * chips..(channel + 1) * chips).collect())
+        .map(|channel| (0..chips).map(|way| geometry.chip(channel, way)).collect())
         .collect()
 }
 
@@ -85,6 +88,11 @@ mod tests {
         sectors_per_page: 8,
     };
 
+    /// Sets of chips as numbers.
+    fn plain(sets: &[Vec<ChipId>]) -> Vec<Vec<u32>> {
+        sets.iter().map(|set| set.iter().map(|chip| chip.get()).collect()).collect()
+    }
+
     fn flow(channels: &[u32]) -> FlowSpace {
         FlowSpace {
             lists: [channels.to_vec(), (0..4).collect(), vec![0], vec![0, 1]],
@@ -100,9 +108,9 @@ mod tests {
     fn equal_weights_get_equal_sets_over_all_channels() {
         let flows = [flow(&[0, 1, 2]), flow(&[0, 1, 2]), flow(&[0, 1, 2])];
         let sets = deal(GEOMETRY, &by_chip(GEOMETRY), &flows, &[1, 1, 1]);
-        assert_eq!(sets, [vec![0, 3, 6, 9], vec![1, 4, 7, 10], vec![2, 5, 8, 11]]);
+        assert_eq!(plain(&sets), [vec![0, 3, 6, 9], vec![1, 4, 7, 10], vec![2, 5, 8, 11]]);
         let sets = deal(GEOMETRY, &by_channel(GEOMETRY), &flows, &[1, 1, 1]);
-        assert_eq!(sets, [vec![0, 1, 2, 3], vec![4, 5, 6, 7], vec![8, 9, 10, 11]]);
+        assert_eq!(plain(&sets), [vec![0, 1, 2, 3], vec![4, 5, 6, 7], vec![8, 9, 10, 11]]);
     }
 
     #[test]
@@ -116,8 +124,8 @@ mod tests {
     fn lists_are_kept_and_the_pickiest_goes_first() {
         let flows = [flow(&[0, 1]), flow(&[0])];
         let sets = deal(GEOMETRY, &by_channel(GEOMETRY), &flows, &[1, 1]);
-        assert_eq!(sets, [vec![4, 5, 6, 7], vec![0, 1, 2, 3]], "channel 2 is nobody's");
+        assert_eq!(plain(&sets), [vec![4, 5, 6, 7], vec![0, 1, 2, 3]], "channel 2 is nobody's");
         let sets = deal(GEOMETRY, &by_channel(GEOMETRY), &[flow(&[0]), flow(&[0])], &[1, 1]);
-        assert_eq!(sets[1], [0_u32; 0], "two flows cannot share a channel");
+        assert_eq!(sets[1], [], "two flows cannot share a channel");
     }
 }

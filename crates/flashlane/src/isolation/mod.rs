@@ -14,6 +14,8 @@ pub use partitioned::{PartitionBy, PartitionShares, PartitionedConfig};
 pub use unified::UnifiedConfig;
 pub use upi::{FewestReads, UpiConfig};
 
+use flashlane_units::ChipId;
+
 use crate::flash::config::FlashConfig;
 use crate::ftl::moving::MovingSets;
 use crate::layout::{FlowSpace, Geometry, Layout};
@@ -34,7 +36,7 @@ impl Isolation {
         &self,
         geometry: Geometry,
         flows: &[FlowSpace],
-    ) -> Option<Vec<Vec<u32>>> {
+    ) -> Option<Vec<Vec<ChipId>>> {
         match self {
             Self::Unified(_) => None,
             Self::Partitioned(config) => Some(config.sets(geometry, flows)),

@@ -1,11 +1,11 @@
 //! Fixed disjoint sets of chips: complete isolation in the flash.
 
+use flashlane_units::{ChipId, PolicyDoc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::deal::{by_channel, by_chip, deal};
 use crate::layout::{FlowSpace, Geometry};
-use flashlane_units::PolicyDoc;
 
 /// Parameters of fixed partitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -48,7 +48,7 @@ impl PolicyDoc for PartitionedConfig {
 
 impl PartitionedConfig {
     /// The chips of each flow.
-    pub(super) fn sets(&self, geometry: Geometry, flows: &[FlowSpace]) -> Vec<Vec<u32>> {
+    pub(super) fn sets(&self, geometry: Geometry, flows: &[FlowSpace]) -> Vec<Vec<ChipId>> {
         let units = match self.by {
             PartitionBy::Channel => by_channel(geometry),
             PartitionBy::Chip => by_chip(geometry),

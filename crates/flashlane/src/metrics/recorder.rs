@@ -1,6 +1,7 @@
 //! Collects what the summary says of each flow.
 
 use flashlane_engine::{Array, Time};
+use flashlane_units::{FlowId, RequestOp};
 
 use super::latency::LatencyRecorder;
 use super::load::Load;
@@ -13,7 +14,6 @@ use super::windows::Windows;
 use crate::layout::SECTOR_BYTES;
 use crate::request::{Chain, Request};
 use crate::transaction::{Op, Transaction};
-use flashlane_units::RequestOp;
 
 /// Sums of the times of each stage. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,7 +76,7 @@ pub(crate) struct FlowRecord {
 /// Collects the results of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
-    pub(crate) flows: Array<FlowRecord>,
+    pub(crate) flows: Array<FlowId, FlowRecord>,
     pub(crate) window: Window,
     /// By flow: its requests come by the clock.
     pub(super) open_loops: Vec<bool>,
@@ -118,7 +118,7 @@ impl Recorder {
     }
 
     /// Also keeps the end-to-end times of a flow by windows.
-    pub(crate) fn keep_windows(&mut self, flow: usize, windows: Windows) {
+    pub(crate) fn keep_windows(&mut self, flow: FlowId, windows: Windows) {
         self.flows[flow].windows = Some(windows);
     }
 
@@ -132,7 +132,7 @@ impl Recorder {
         if self.watch.is_some() && !self.end_rounds_by_time(now) {
             return;
         }
-        let flow = &mut self.flows[request.flow.index()];
+        let flow = &mut self.flows[request.flow];
         let response = now - request.enqueued;
         let side = match request.op {
             RequestOp::Read => 0,
@@ -240,7 +240,7 @@ impl Recorder {
     #[inline(always)]
     pub(crate) fn transaction_done(&mut self, tr: &Transaction) {
         let side = usize::from(tr.op != Op::Read);
-        let sums = &mut self.flows[tr.flow.index()].transactions[side];
+        let sums = &mut self.flows[tr.flow].transactions[side];
         sums.count += 1;
         sums.wait += u128::from(tr.chain.total() - tr.chain.bus - tr.chain.array);
         sums.transfer += u128::from(tr.chain.bus);

@@ -1,5 +1,7 @@
 //! From the state of a finished run to its summary.
 
+use flashlane_units::FlowId;
+
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::layout::Geometry;
 use crate::metrics::Fairness;
@@ -105,7 +107,7 @@ fn flow_summary(
     window: &Span<'_>,
 ) -> FlowSummary {
     let config = &workload.flows[flow];
-    let record = &run.recorder.flows[flow];
+    let record = &run.recorder.flows[FlowId::at(flow)];
     let readings = &run.recorder.readings;
     let (opened, closed) = run.recorder.window.span();
     let window_s = (closed - opened).as_s();

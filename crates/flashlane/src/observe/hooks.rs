@@ -1,7 +1,7 @@
 //! What an observer is told. Called only where a run is watched; nothing here changes it.
 
 use flashlane_engine::Time;
-use flashlane_units::{FlowId, JobId, RequestId, TransactionId};
+use flashlane_units::{ChannelId, DieId, FlowId, JobId, Lpa, PlaneId, RequestId, TransactionId};
 
 use super::Observer;
 use super::blame::account::Obstacle;
@@ -16,8 +16,8 @@ use crate::transaction::{Op, Source, Transaction, Transactions};
 /// A die and its channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DieAt {
-    pub(crate) channel: u32,
-    pub(crate) die: u32,
+    pub(crate) channel: ChannelId,
+    pub(crate) die: DieId,
 }
 
 /// The way of a request that is over through the front of the drive.
@@ -74,16 +74,16 @@ impl Observer {
             let delay = account.delay(id, flow);
             let part = |end: u64| now + (end - now) / pages * index;
             let logs = &mut account.logs;
-            logs.channels[channel as usize].push(part(sent), flow, State::Busy(Cause::Bus));
-            let log = &mut logs.dies[die as usize];
+            logs.channels[channel.index()].push(part(sent), flow, State::Busy(Cause::Bus));
+            let log = &mut logs.dies[die.index()];
             log.push_delayed(part(until), flow, State::Busy(cause), delay);
             last = Some((flow, cause, delay));
             index += 1;
             id = tr.sibling;
         }
         let logs = &mut account.logs;
-        logs.channels[channel as usize].push(sent, FlowId::new(0), State::Idle);
-        let log = &mut logs.dies[die as usize];
+        logs.channels[channel.index()].push(sent, FlowId::new(0), State::Idle);
+        let log = &mut logs.dies[die.index()];
         match last.filter(|_| command.op == Op::Read) {
             Some((flow, cause, delay)) => {
                 log.push_delayed(until, flow, State::Holds(cause), delay);
@@ -139,10 +139,10 @@ impl Observer {
         let flow = account.culprit_of(tr);
         let cause = Cause::of(source, Op::Read);
         let end = now + duration;
-        let log = &mut account.logs.channels[channel as usize];
+        let log = &mut account.logs.channels[channel.index()];
         log.push(now, flow, State::Busy(Cause::Bus));
         log.push(end, FlowId::new(0), State::Idle);
-        let log = &mut account.logs.dies[die as usize];
+        let log = &mut account.logs.dies[die.index()];
         let delay = log.last_delay();
         log.push_delayed(now, flow, State::Busy(cause), delay);
         log.push_delayed(end, flow, if more { State::Holds(cause) } else { State::Idle }, delay);
@@ -173,16 +173,16 @@ impl Observer {
         let first = &transactions[command.head];
         let flow = account.culprit_of(first);
         let delay = account.delay(command.head, flow);
-        let log = &mut account.logs.dies[die as usize];
+        let log = &mut account.logs.dies[die.index()];
         log.push_delayed(now, flow, State::Busy(Cause::of(first.source, command.op)), delay);
         log.push(command.until.0, FlowId::new(0), State::Idle);
     }
 
     /// A die has nothing to do, although it held data.
     #[cold]
-    pub(crate) fn idle(&mut self, now: Time, die: u32) {
+    pub(crate) fn idle(&mut self, now: Time, die: DieId) {
         let Some(account) = &mut self.account else { return };
-        account.logs.dies[die as usize].push(now.0, FlowId::new(0), State::Idle);
+        account.logs.dies[die.index()].push(now.0, FlowId::new(0), State::Idle);
     }
 
     /// A transaction that a request waits for is over; the device work of the request began at
@@ -246,7 +246,7 @@ impl Observer {
 
     /// An entry of the cached mapping table made room for one of a flow.
     #[cold]
-    pub(crate) fn eviction(&mut self, lpa: u32, flow: FlowId) {
+    pub(crate) fn eviction(&mut self, lpa: Lpa, flow: FlowId) {
         if let Some(account) = &mut self.account {
             account.evicted(lpa, flow);
         }
@@ -254,7 +254,7 @@ impl Observer {
 
     /// The collection of a block of a flow starts.
     #[cold]
-    pub(crate) fn job(&mut self, plane: u32, job: JobId, owner: FlowId, valid: u32) {
+    pub(crate) fn job(&mut self, plane: PlaneId, job: JobId, owner: FlowId, valid: u32) {
         if let Some(account) = &mut self.account {
             account.credits.job_starts(plane, job, owner, valid);
         }
@@ -267,7 +267,7 @@ impl Observer {
         &mut self,
         now: Time,
         (id, tr): (TransactionId, &Transaction),
-        die: u32,
+        die: DieId,
         mark: u64,
         idle: Cause,
     ) {

@@ -1,6 +1,6 @@
 //! Every block holds the pages of its flow in the flow's order, and both tables say so.
 
-use flashlane_engine::NONE;
+use flashlane_units::Ppa;
 
 use super::scatter::tests::at;
 use super::*;
@@ -80,7 +80,7 @@ fn blocks_hold_the_pages_of_their_flow_in_its_order() {
             let count = pages.len() as u32;
             let mut k = 0;
             let first = state.blocks.first_block(plane);
-            for block in first..first + device.flash.blocks_per_plane {
+            for block in (0..device.flash.blocks_per_plane).map(|block| first.plus(block)) {
                 let found = state.blocks.block(block);
                 if found.state != BlockState::Full || found.flow.index() != flow {
                     continue;
@@ -88,15 +88,18 @@ fn blocks_hold_the_pages_of_their_flow_in_its_order() {
                 let first = state.blocks.first_page(block);
                 let mut valid = plan::spread(u32::from(found.valid), 24).peekable();
                 for offset in 0..24 {
-                    let lpa = state.pages.lpa(first + offset);
+                    let lpa = state.pages.lpa(first.plus(offset));
                     if valid.next_if_eq(&offset).is_none() {
-                        assert_eq!(lpa, NONE, "page {offset} of block {block}");
+                        assert_eq!(lpa, Lpa::NONE, "page {offset} of block {block}");
                         continue;
                     }
-                    let place =
-                        if flow == 1 { k } else { at(k, count, seed, plane.into(), flow as u64) };
-                    assert_eq!(lpa, space.first_lpa as u32 + pages[place as usize]);
-                    assert_eq!(state.pages.ppa(lpa), first + offset, "both directions agree");
+                    let place = if flow == 1 {
+                        k
+                    } else {
+                        at(k, count, seed, plane.get().into(), flow as u64)
+                    };
+                    assert_eq!(lpa, space.lpa(pages[place as usize].into()));
+                    assert_eq!(state.pages.ppa(lpa), first.plus(offset), "both directions agree");
                     k += 1;
                 }
             }
@@ -106,6 +109,7 @@ fn blocks_hold_the_pages_of_their_flow_in_its_order() {
         assert_eq!(of_flow, held, "flow {flow} holds what its occupancy says");
         placed += held;
     }
-    let mapped = (0..layout.logical_pages as u32).filter(|&lpa| state.pages.ppa(lpa) != NONE);
+    let mapped =
+        (0..layout.logical_pages as u32).filter(|&lpa| state.pages.ppa(Lpa::new(lpa)) != Ppa::NONE);
     assert_eq!(mapped.count() as u64, placed, "nothing else is mapped");
 }

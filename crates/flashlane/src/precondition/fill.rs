@@ -7,7 +7,7 @@
 //! planes, it is then copied into the table row by row.
 
 use flashlane_engine::{Table, prefetch};
-use flashlane_units::FlowId;
+use flashlane_units::{FlowId, Lpa, PlaneId, Ppa};
 
 use super::plan::spread;
 use super::scatter::{CHUNK, Scatter};
@@ -56,7 +56,7 @@ impl PagesOn {
 pub(super) struct Part {
     pub(super) flow: FlowId,
     /// First logical page of the flow.
-    pub(super) first: u32,
+    pub(super) first: Lpa,
     pub(super) pages: PagesOn,
     /// First of the places where it is put down where its pages went.
     pub(super) at: u32,
@@ -68,7 +68,7 @@ impl Part {
     /// direction goes to `places`, plus one.
     pub(super) fn fill_blocks(
         &self,
-        plane: u32,
+        plane: PlaneId,
         valid: &[u32],
         span: u32,
         order: &Scatter,
@@ -77,7 +77,7 @@ impl Part {
     ) {
         let blocks = &mut state.blocks;
         let pages_per_block = blocks.pages_per_block();
-        let filled_before = blocks.planes[plane as usize].filled;
+        let filled_before = blocks.planes[plane].filled;
         let total = self.pages.len();
         let places = places.row_mut(self.at, total);
         let mut chunk = [0; CHUNK];
@@ -107,11 +107,11 @@ impl Part {
                 let drawn = &chunk[at..at + now.len()];
                 match &self.pages {
                     PagesOn::Stride { index, period, .. } => {
-                        let one = self.first + index + 1;
+                        let one = self.first.get() + index + 1;
                         place(now, drawn, first, |k| one + k * period, places, row);
                     }
                     PagesOn::List(list) => {
-                        let one = self.first + 1;
+                        let one = self.first.get() + 1;
                         place(now, drawn, first, |k| one + list[k as usize], places, row);
                     }
                 }
@@ -128,13 +128,13 @@ impl Part {
 fn place(
     offsets: &[u32],
     drawn: &[u32],
-    first: u32,
+    first: Ppa,
     lpa_plus_one: impl Fn(u32) -> u32,
     places: &mut [[u8; 4]],
     row: &mut [[u8; 4]],
 ) {
     for (&offset, &k) in offsets.iter().zip(drawn) {
-        places[k as usize] = (first + offset + 1).to_ne_bytes();
+        places[k as usize] = (first.get() + offset + 1).to_ne_bytes();
         row[offset as usize] = lpa_plus_one(k).to_ne_bytes();
     }
 }
@@ -154,7 +154,7 @@ pub(super) fn copy_places(parts: &mut [Part], places: &Table, pages: &mut PageTa
     });
     for parts in parts.chunk_by(are_neighbours) {
         if let PagesOn::Stride { index, period, .. } = parts[0].pages {
-            copy_neighbours(parts, parts[0].first + index, period, places, pages);
+            copy_neighbours(parts, parts[0].first.plus(index), period, places, pages);
         }
     }
     for at in (0..).step_by(TURN) {
@@ -165,7 +165,7 @@ pub(super) fn copy_places(parts: &mut [Part], places: &Table, pages: &mut PageTa
             {
                 over = false;
                 for (page, k) in list[at..].iter().zip(at as u32..).take(TURN) {
-                    pages.set_ppa(part.first + page, places.get(part.at + k) - 1);
+                    pages.set_ppa(part.first.plus(*page), place_of(places.get(part.at + k)));
                 }
             }
         }
@@ -175,11 +175,16 @@ pub(super) fn copy_places(parts: &mut [Part], places: &Table, pages: &mut PageTa
     }
 }
 
+/// A place as [`Filler::places`] keeps it: plus one.
+fn place_of(entry: u32) -> Ppa {
+    Ppa::new(entry - 1)
+}
+
 /// Copies where the pages of neighbouring planes went. `first`: first logical page of the first
 /// plane.
 fn copy_neighbours(
     parts: &[Part],
-    first: u32,
+    first: Lpa,
     period: u32,
     places: &Table,
     pages: &mut PageTables,
@@ -188,14 +193,14 @@ fn copy_neighbours(
     let all = parts.last().map_or(0, |part| part.pages.len());
     let rows: Vec<&[[u8; 4]]> = parts.iter().map(|part| places.row(part.at, all)).collect();
     for k in 0..all {
-        let entries = pages.place_entries_mut(first + k * period, rows.len() as u32);
+        let entries = pages.place_entries_mut(first.plus(k * period), rows.len() as u32);
         for (entry, row) in entries.iter_mut().zip(&rows) {
             *entry = row[k as usize];
         }
     }
-    for (lpa, part) in (first + all * period..).zip(parts) {
+    for (lpa, part) in (first.get() + all * period..).zip(parts) {
         if part.pages.len() > all {
-            pages.set_ppa(lpa, places.get(part.at + all) - 1);
+            pages.set_ppa(Lpa::new(lpa), place_of(places.get(part.at + all)));
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The released MQSim's sector bitmaps: a page that preconditioning fills holds only the first
 //! sector of an access.
 
-use flashlane_engine::{NONE, Rng};
+use flashlane_engine::Rng;
+use flashlane_units::Ppa;
 
 use crate::config::{FlowConfig, MqsimFlowConfig, WorkloadConfig};
 use crate::ftl::FtlState;
@@ -26,10 +27,10 @@ pub(super) fn keep(workload: &WorkloadConfig, layout: &Layout, state: &mut FtlSt
     for (index, (flow, space)) in workload.flows.iter().zip(&layout.flows).enumerate() {
         let unit = alignment(flow).min(sectors);
         let mut rng = Rng::stream(seed, "precondition.sectors", index as u64);
-        for lpa in space.first_lpa..space.first_lpa + space.pages {
-            if state.pages.ppa(lpa as u32) != NONE {
+        for lpa in (0..space.pages).map(|page| space.lpa(page)) {
+            if state.pages.ppa(lpa) != Ppa::NONE {
                 let sector = rng.below(sectors.div_ceil(unit)) * unit;
-                state.pages.set_mask(lpa as u32, 1 << sector);
+                state.pages.set_mask(lpa, 1 << sector);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Steady state of hybrid mapping: data blocks that hold what was written, and random log blocks
 //! with the latest writes.
 
-use flashlane_engine::{NONE, Rng};
-use flashlane_units::FlowId;
+use flashlane_engine::Rng;
+use flashlane_units::{FlowId, Lpa, Ppa};
 
 use super::Holding;
 use super::recent::Recent;
@@ -26,7 +26,7 @@ pub(super) fn place(
         let flow = FlowId::at(flow);
         let order = allocator.order(flow);
         let period = order.len() as u64;
-        let lpa = |page: u64| (space.first_lpa + page) as u32;
+        let lpa = |page: u64| space.lpa(page);
         for (index, &plane) in (0..).zip(order) {
             for page in holding.pages_on(index, period, space.pages).iter() {
                 let lpa = lpa(u64::from(page));
@@ -45,11 +45,11 @@ pub(super) fn place(
             let page = recent.draw(&mut rng);
             let old = state.pages.ppa(lpa(page));
             let plane = order[(page % period) as usize];
-            if old == NONE {
+            if old == Ppa::NONE {
                 continue;
             }
             if let Some(ppa) = hybrid.log_place(plane, flow, &mut state.blocks) {
-                state.pages.set_lpa(old, NONE);
+                state.pages.set_lpa(old, Lpa::NONE);
                 state.blocks.invalidate(state.blocks.block_of(old));
                 state.pages.place(lpa(page), ppa);
             }

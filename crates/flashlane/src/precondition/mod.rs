@@ -19,7 +19,7 @@ mod warm;
 mod conformance;
 
 use flashlane_engine::{Rng, Table, Use};
-use flashlane_units::FlowId;
+use flashlane_units::{FlowId, Lpa, PlaneId};
 
 use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
@@ -120,7 +120,7 @@ pub(crate) fn precondition(
     let mut owners: Vec<Vec<(usize, u64)>> = vec![Vec::new(); layout.geometry.planes() as usize];
     for flow in 0..layout.flows.len() {
         for (index, &plane) in allocator.order(FlowId::at(flow)).iter().enumerate() {
-            owners[plane as usize].push((flow, index as u64));
+            owners[plane.index()].push((flow, index as u64));
         }
     }
     let together = planes_together(layout);
@@ -138,7 +138,7 @@ pub(crate) fn precondition(
     for planes in in_order(layout, &allocator).chunks(together) {
         let mut parts = Vec::new();
         for &plane in planes {
-            let flows = &owners[plane as usize];
+            let flows = &owners[plane.index()];
             filler.fill(plane, flows, &mut parts, state);
             if device.ftl.precondition.open_blocks
                 && !device.ftl_settings().opens_frontiers_at_start()
@@ -171,7 +171,7 @@ impl Filler<'_> {
     /// its order. `parts`: what was filled together with it so far.
     fn fill(
         &mut self,
-        plane: u32,
+        plane: PlaneId,
         flows: &[(usize, u64)],
         parts: &mut Vec<Part>,
         state: &mut FtlState,
@@ -204,7 +204,7 @@ impl Filler<'_> {
             let share = (u128::from(room) * u128::from(count) / u128::from(left)) as u64;
             let needed = count.div_ceil(per_block);
             least -= needed;
-            let free = u64::from(state.blocks.planes[plane as usize].free);
+            let free = u64::from(state.blocks.planes[plane].free);
             let blocks = share.min(free.saturating_sub(reserve + least)).max(needed);
             room = room.saturating_sub(blocks);
             left -= count;
@@ -213,8 +213,8 @@ impl Filler<'_> {
             if device.compat.fullest_blocks_oldest {
                 valid.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
             }
-            self.order.set(pages.len(), !streaming, self.seed, u64::from(plane), flow as u64);
-            let first = layout.flows[flow].first_lpa as u32;
+            self.order.set(pages.len(), !streaming, self.seed, u64::from(plane.get()), flow as u64);
+            let first = layout.flows[flow].lpa(0);
             let at = parts.last().map_or(0, |part: &Part| part.at + part.pages.len());
             let part = Part { flow: FlowId::at(flow), first, pages, at };
             part.fill_blocks(plane, &valid, span, &self.order, state, &mut self.places);
@@ -225,12 +225,12 @@ impl Filler<'_> {
 }
 
 /// All planes, those next to each other on which neighbouring pages of the first flow lie.
-fn in_order(layout: &Layout, allocator: &Allocator) -> Vec<u32> {
+fn in_order(layout: &Layout, allocator: &Allocator) -> Vec<PlaneId> {
     let all = layout.geometry.planes();
     let mut seen = vec![false; all as usize];
     let owned = (0..layout.flows.len()).flat_map(|flow| allocator.order(FlowId::at(flow)));
-    let planes = owned.copied().chain(0..all);
-    planes.filter(|&plane| !std::mem::replace(&mut seen[plane as usize], true)).collect()
+    let planes = owned.copied().chain(PlaneId::first(all));
+    planes.filter(|&plane| !std::mem::replace(&mut seen[plane.index()], true)).collect()
 }
 
 /// Logical pages of a flow that hold data.
@@ -251,14 +251,14 @@ fn usable_blocks(
     device: &DeviceConfig,
     layout: &Layout,
     flows: u32,
-    plane: u32,
+    plane: PlaneId,
     pages: u64,
     state: &FtlState,
 ) -> u64 {
     let geometry = layout.geometry;
     let reserve = reserve_blocks(&device.ftl.gc) + 1;
     let pool = pool_level(device, layout);
-    let free = state.blocks.planes[plane as usize].free;
+    let free = state.blocks.planes[plane].free;
     let frontiers = if device.ftl_settings().opens_frontiers_at_start() { 0 } else { 2 * flows };
     // A nearly full plane keeps a smaller pool: one block more than its pages need, at least.
     let needed = pages.div_ceil(u64::from(geometry.pages_per_block)) + u64::from(flows);
@@ -270,10 +270,10 @@ fn usable_blocks(
 /// Gives the blocks of empty frontiers back to the pool of a plane, where frontiers are open from
 /// the start, until so many blocks are free. The last block of every flow may hold few pages; with
 /// all frontiers open, such blocks may leave none for collection, which then could never begin.
-fn make_room(flows: &[(usize, u64)], plane: u32, blocks: u64, state: &mut FtlState) {
+fn make_room(flows: &[(usize, u64)], plane: PlaneId, blocks: u64, state: &mut FtlState) {
     for stream in [Stream::Mapping, Stream::Host] {
         for &(flow, _) in flows {
-            if u64::from(state.blocks.planes[plane as usize].free) < blocks {
+            if u64::from(state.blocks.planes[plane].free) < blocks {
                 state.blocks.close_empty_frontier(plane, FlowId::at(flow), stream);
             }
         }
@@ -286,16 +286,16 @@ fn open_blocks(
     device: &DeviceConfig,
     layout: &Layout,
     flows: &[(usize, u64)],
-    plane: u32,
+    plane: PlaneId,
     state: &mut FtlState,
     seed: u64,
 ) {
     let level = pool_level(device, layout);
-    let mut rng = Rng::stream(seed, "precondition.open_blocks", u64::from(plane));
+    let mut rng = Rng::stream(seed, "precondition.open_blocks", u64::from(plane.get()));
     for &(flow, _) in flows {
         for stream in [Stream::Host, Stream::Gc] {
             let page = rng.below(u64::from(layout.geometry.pages_per_block)) as u32;
-            if state.blocks.planes[plane as usize].free > level {
+            if state.blocks.planes[plane].free > level {
                 state.blocks.precondition_frontier(plane, FlowId::at(flow), stream, page);
             }
         }
@@ -349,7 +349,7 @@ fn place_pages_of_flow(
             .allocate(plane, flow, Stream::Mapping, true)
             .expect("translation pages fit into an empty plane");
         state.blocks.written_at_once(ppa);
-        state.pages.set_lpa(ppa, page);
+        state.pages.set_lpa(ppa, Lpa::new(page));
         table.set_on_flash(page, ppa);
     }
 }

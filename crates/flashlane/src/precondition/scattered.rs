@@ -1,7 +1,7 @@
 //! Where the released MQSim puts the data of a flow that holds more than it touches: anywhere.
 
-use flashlane_engine::{NONE, Rng};
-use flashlane_units::FlowId;
+use flashlane_engine::Rng;
+use flashlane_units::{FlowId, Ppa};
 
 use super::pages_held;
 use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
@@ -60,8 +60,8 @@ pub(super) fn warm_entries(layout: &Layout, state: &mut FtlState) {
     let Some(table) = &mut state.mapping else { return };
     let share = table.capacity() / layout.flows.len() as u64;
     for (flow, space) in (0..).map(FlowId::new).zip(&layout.flows) {
-        let pages = (0..space.pages).map(|page| (space.first_lpa + page) as u32);
-        let held = pages.filter(|&lpa| state.pages.ppa(lpa) != NONE);
+        let pages = (0..space.pages).map(|page| space.lpa(page));
+        let held = pages.filter(|&lpa| state.pages.ppa(lpa) != Ppa::NONE);
         for lpa in held.take(share as usize) {
             table.recall(flow, lpa, false);
         }

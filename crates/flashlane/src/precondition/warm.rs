@@ -7,8 +7,8 @@
 //! they would be. Source: MQSim (FAST'18) section 5, which asks for arrival rate and address
 //! distribution.
 
-use flashlane_engine::{NONE, Time};
-use flashlane_units::FlowId;
+use flashlane_engine::Time;
+use flashlane_units::{FlowId, Lpa, Ppa};
 
 use super::scattered;
 use crate::cache::Cache;
@@ -151,7 +151,7 @@ fn replay(
         let planned = flow.next.take().expect("just seen");
         flow.advance(now, device)?;
         if let Some(next) = &flow.next {
-            pages.prefetch((flow.space.first_lpa + next.sector / per_page) as u32);
+            pages.prefetch(flow.space.lpa(next.sector / per_page));
         }
         // The cache asks only whether two requests are of the same epoch.
         let epoch_time = Time((now % u128::from(Time::END.0)) as u64);
@@ -188,15 +188,15 @@ fn recall(
     let per_page = u64::from(pages.sectors_per_page());
     let end = planned.sector + u64::from(planned.sectors);
     for page in planned.sector / per_page..end.div_ceil(per_page) {
-        let lpa = (space.first_lpa + page) as u32;
-        if pages.ppa(lpa) == NONE {
+        let lpa = space.lpa(page);
+        if pages.ppa(lpa) == Ppa::NONE {
             continue;
         }
         let first = planned.sector.max(page * per_page) - page * per_page;
         let count = end.min((page + 1) * per_page) - page * per_page - first;
         let ones = if count == 64 { u64::MAX } else { (1 << count) - 1 };
         let mask = ones << first;
-        let mut touch = |flow: FlowId, lpa: u32, changed: bool| {
+        let mut touch = |flow: FlowId, lpa: Lpa, changed: bool| {
             if let Some(table) = table {
                 table.recall(flow, lpa, changed);
             }

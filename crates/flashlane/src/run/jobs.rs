@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use flashlane_units::FlowId;
+
 use super::{Details, Outcome, Prepared, Simulation, runs_alone};
 use crate::drive::recording::Recorder as Recording;
 use crate::error::Error;
@@ -191,7 +193,7 @@ impl<'a> Runs<'a> {
         let Run { drive: mut ssd, tenants, .. } = run;
         let done = together.done.fetch_add(1, Ordering::Relaxed) + 1;
         (self.progress)(job, done as f64 / together.runs() as f64);
-        let windows = ssd.recorder.flows[flow].windows.take();
+        let windows = ssd.recorder.flows[FlowId::at(flow)].windows.take();
         let observed = ssd.completions.take().and_then(|completions| completions.into_alone());
         Ok(Alone {
             summary: report::flow_alone(

@@ -19,6 +19,7 @@ use crate::precondition;
 use crate::tenants::{Run, Tenants};
 use crate::workload::footprint::Footprint;
 use crate::workload::{self, RequestSource};
+use flashlane_units::FlowId;
 use jobs::Runs;
 
 /// Every flow also runs by itself: a single one already did.
@@ -121,7 +122,7 @@ impl<'a> Prepared<'a> {
         }
         if let Some(length) = self.options.windows.filter(|_| self.options.alone) {
             for (flow, by_arrival) in tenants.open_loops().into_iter().enumerate() {
-                recorder.keep_windows(flow, Windows::new(length, by_arrival));
+                recorder.keep_windows(FlowId::at(flow), Windows::new(length, by_arrival));
             }
         }
         let ssd = Device::new(

@@ -1,5 +1,8 @@
 //! The queues, checked with `--check`.
 
+use flashlane_engine::Array;
+use flashlane_units::{ChannelId, ChipId};
+
 use super::policy::Policy;
 use super::{Scheduler, view};
 use crate::flash::Flash;
@@ -11,16 +14,18 @@ impl Scheduler {
     /// those of the queues, and the state of the policy.
     pub(crate) fn audit(&self, transactions: &Transactions, ftl: &Ftl, flash: &Flash) {
         let queued = transactions.iter().filter(|(_, tr)| tr.place == Place::Queue).count() as u32;
-        let mut of_chip = vec![0; self.chips.len()];
-        for (die, &waiting) in (0..).zip(&self.waiting) {
+        let mut of_chip: Array<ChipId, u32> = Array::of(0, self.chips.len());
+        for (die, &waiting) in self.waiting.numbered() {
             assert_eq!(waiting, self.policy.waiting(die), "what waits for die {die} is counted");
             assert_eq!(waiting > 0, flash.is_awaited(die), "die {die} is known to be awaited");
-            of_chip[flash.chip_of(die) as usize] += waiting;
+            of_chip[flash.chip_of(die)] += waiting;
         }
         let chips = self.chips_per_channel as usize;
-        for (chip, &waiting) in of_chip.iter().enumerate() {
+        for (chip, &waiting) in of_chip.numbered() {
             assert_eq!(self.chips[chip].length, waiting, "the queue of chip {chip} is counted");
-            let pending = self.pending[chip / chips] >> (chip % chips) & 1 != 0;
+            let pending =
+                self.pending[ChannelId::at(chip.index() / chips)] >> (chip.index() % chips) & 1
+                    != 0;
             assert_eq!(pending, waiting > 0, "chip {chip} is known to be pending");
         }
         let waiting = of_chip.iter().sum::<u32>();

@@ -3,7 +3,7 @@
 //! it.
 
 use flashlane_engine::{Slab, Time};
-use flashlane_units::{FlowId, RequestId, TransactionId};
+use flashlane_units::{DieId, FlowId, Lpa, PlaneId, RequestId, TransactionId};
 
 use super::policy::Policy;
 use super::view::{Rules, View};
@@ -25,7 +25,7 @@ pub(crate) struct Work {
     pub(crate) op: Op,
     pub(crate) flow: FlowId,
     /// Flat plane.
-    pub(crate) plane: u32,
+    pub(crate) plane: PlaneId,
 }
 
 /// The bench.
@@ -41,7 +41,7 @@ pub(crate) struct Bench {
     pub(crate) cancelled: Vec<TransactionId>,
     /// Collection goes before user work.
     pub(crate) urgent: bool,
-    next_lpa: u32,
+    next_lpa: Lpa,
     /// Migrations so far: each has a block of its own to move a page from.
     migrations: u32,
 }
@@ -73,7 +73,7 @@ impl Bench {
             batch: Vec::new(),
             cancelled: Vec::new(),
             urgent: false,
-            next_lpa: 0,
+            next_lpa: Lpa::new(0),
             migrations: 0,
         }
     }
@@ -108,7 +108,7 @@ impl Bench {
         tr.plane = plane;
         tr.set_mask(self.pages.full_mask());
         tr.lpa = self.next_lpa;
-        self.next_lpa += 1;
+        self.next_lpa = self.next_lpa.plus(1);
         tr.ppa = match op {
             Op::Program => {
                 let stream = match source {
@@ -121,12 +121,13 @@ impl Bench {
             }
             // Programs fill planes from their first block on.
             Op::Read | Op::Erase => {
-                let mut block = self.blocks.first_block(plane) + self.geometry.blocks_per_plane - 1;
+                let mut block = self.geometry.blocks_per_plane - 1;
                 if source == Source::Gc && op == Op::Read {
                     self.migrations += 1;
                     block -= self.migrations;
                 }
-                self.blocks.first_page(block) + at % self.geometry.pages_per_block
+                let block = self.blocks.first_block(plane).plus(block);
+                self.blocks.first_page(block).plus(at % self.geometry.pages_per_block)
             }
         };
         if source == Source::Gc && op == Op::Read {
@@ -149,7 +150,7 @@ impl Bench {
     }
 
     /// What a free die does next: the transactions of its command, none if it has nothing to do.
-    pub(crate) fn take(&mut self, policy: &mut dyn Policy, die: u32) -> Vec<TransactionId> {
+    pub(crate) fn take(&mut self, policy: &mut dyn Policy, die: DieId) -> Vec<TransactionId> {
         let formed = self.view(|view| policy.take(die, view));
         assert_eq!(formed, !self.batch.is_empty(), "a policy says whether it formed a command");
         self.issued();
@@ -168,7 +169,7 @@ impl Bench {
     }
 
     /// Work of a request of a flow.
-    pub(crate) fn user(op: Op, flow: FlowId, plane: u32) -> Work {
+    pub(crate) fn user(op: Op, flow: FlowId, plane: PlaneId) -> Work {
         Work { source: Source::User, op, flow, plane }
     }
 

@@ -82,7 +82,7 @@ impl Scheduler {
             };
         let place = at.flash.place_of(at.flash.die_of(tr.plane));
         if !simple
-            || self.offered & !(1 << place.channel) != 0
+            || self.offered & !(1 << place.channel.get()) != 0
             || self.waits_on(place.channel)
             || at.flash.idle_dies(place.chip) >> place.die_in_chip & 1 == 0
             || at.flash.channel_busy(place.channel, at.events)
@@ -91,8 +91,8 @@ impl Scheduler {
             return None;
         }
         self.offered = 0;
-        self.flows[flow.index()].passed();
-        self.chips[place.chip as usize].passed();
+        self.flows[flow].passed();
+        self.chips[place.chip].passed();
         self.policy.passed(place.die, id, at.transactions, at.now);
         self.served(place.channel, place.chip_in_channel);
         Some(place)

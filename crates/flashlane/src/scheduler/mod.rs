@@ -19,7 +19,7 @@ pub(crate) mod view;
 mod visit;
 
 use flashlane_engine::{Array, EventQueue, Time};
-use flashlane_units::{FlowId, TransactionId};
+use flashlane_units::{ChannelId, ChipId, DieId, FlowId, TransactionId};
 
 use crate::compat::CompatConfig;
 use crate::event::Event;
@@ -65,7 +65,7 @@ impl Surroundings<'_> {
 /// A command for a die.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Command {
-    pub(crate) die: u32,
+    pub(crate) die: DieId,
     /// What the die does is suspended for it.
     pub(crate) interrupts: bool,
     /// Its transactions, one per plane.
@@ -83,13 +83,13 @@ pub(crate) struct Scheduler {
     /// When it is woken next.
     alarm: Option<Time>,
     /// Bit per chip of a channel: something waits there.
-    pending: Array<u64>,
+    pending: Array<ChannelId, u64>,
     /// Transactions that wait, by die.
-    waiting: Array<u32>,
+    waiting: Array<DieId, u32>,
     /// The chip of each channel that is looked at first.
-    turn: Array<u32>,
+    turn: Array<ChannelId, u32>,
     /// Read commands that each die got before waiting read data, since it last chose among all.
-    reads_first: Array<u32>,
+    reads_first: Array<DieId, u32>,
     /// After so many it chooses among all: dies of a channel.
     reads_first_max: u32,
     /// Channels to look at when the current event is over; a bit each.
@@ -101,8 +101,8 @@ pub(crate) struct Scheduler {
     lone: TransactionId,
     /// What it is before there is one: `SEVERAL` where all go through their queues.
     no_lone: TransactionId,
-    chips: Array<QueueAccount>,
-    flows: Array<QueueAccount>,
+    chips: Array<ChipId, QueueAccount>,
+    flows: Array<FlowId, QueueAccount>,
     chips_per_channel: u32,
     rules: Rules,
     /// The command being formed, or formed last.
@@ -173,26 +173,26 @@ impl Scheduler {
 impl Scheduler {
     /// Transactions wait for dies of a channel.
     #[inline]
-    fn waits_on(&self, channel: u32) -> bool {
-        self.pending[channel as usize] != 0
+    fn waits_on(&self, channel: ChannelId) -> bool {
+        self.pending[channel] != 0
     }
 
     /// Keeps the accounts of a transaction that entered a queue.
     #[inline]
     fn entered(&mut self, place: DiePlace, flow: FlowId) {
-        self.waiting[place.die as usize] += 1;
-        self.pending[place.channel as usize] |= 1 << place.chip_in_channel;
-        self.chips[place.chip as usize].entered();
-        self.flows[flow.index()].entered();
+        self.waiting[place.die] += 1;
+        self.pending[place.channel] |= 1 << place.chip_in_channel;
+        self.chips[place.chip].entered();
+        self.flows[flow].entered();
     }
 
     /// Keeps the accounts of a transaction that left its queue; true if nothing waits for the die
     /// any more.
     #[inline]
     fn left(&mut self, place: DiePlace, flow: FlowId, waited: Time) -> bool {
-        self.flows[flow.index()].left(waited);
-        self.chips[place.chip as usize].left(waited);
-        let waiting = &mut self.waiting[place.die as usize];
+        self.flows[flow].left(waited);
+        self.chips[place.chip].left(waited);
+        let waiting = &mut self.waiting[place.die];
         *waiting -= 1;
         *waiting == 0
     }
@@ -229,9 +229,9 @@ impl Scheduler {
 
     /// A chip of a channel got a command: the next one is looked at first from now on.
     #[inline]
-    fn served(&mut self, channel: u32, chip_in_channel: u32) {
+    fn served(&mut self, channel: ChannelId, chip_in_channel: u32) {
         let next = chip_in_channel + 1;
-        self.turn[channel as usize] = if next == self.chips_per_channel { 0 } else { next };
+        self.turn[channel] = if next == self.chips_per_channel { 0 } else { next };
     }
 
     /// A chip or its queue changed: its channel is looked at when the current event is over, or
@@ -240,7 +240,7 @@ impl Scheduler {
     pub(crate) fn offer_at(&mut self, at: &mut Surroundings<'_>, place: DiePlace) {
         let channel = place.channel;
         if !at.flash.channel_busy(channel, at.events) {
-            self.offered |= 1 << channel;
+            self.offered |= 1 << channel.get();
             self.due = true;
         } else if at.flash.is_wanted(place) {
             at.flash.await_channel(channel, at.events);
@@ -249,11 +249,11 @@ impl Scheduler {
 
     /// The next channel that was offered work.
     #[inline]
-    pub(crate) fn take_offered(&mut self) -> Option<u32> {
+    pub(crate) fn take_offered(&mut self) -> Option<ChannelId> {
         if self.offered == 0 {
             return None;
         }
-        let channel = self.offered.trailing_zeros();
+        let channel = ChannelId::at(self.offered.trailing_zeros() as usize);
         self.offered &= self.offered - 1;
         Some(channel)
     }
@@ -320,7 +320,7 @@ impl Scheduler {
     pub(crate) fn take_cancelled(
         &mut self,
         at: &mut Surroundings<'_>,
-        die: u32,
+        die: DieId,
     ) -> Option<TransactionId> {
         let id = self.cancelled.pop()?;
         let Transaction { source, flow, mark, .. } = at.transactions[id];
@@ -356,7 +356,7 @@ impl Scheduler {
         waited: Time,
     ) {
         if self.left(place, flow, waited) && flash.end_waiting(place) {
-            self.pending[place.channel as usize] &= !(1 << place.chip_in_channel);
+            self.pending[place.channel] &= !(1 << place.chip_in_channel);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::hint::select_unpredictable;
 
 use flashlane_engine::{Array, Divisor, NONE, Ring, Time};
-use flashlane_units::{RequestId, TransactionId};
+use flashlane_units::{DieId, RequestId, TransactionId};
 
 use super::view::View;
 use crate::flash::config::{PAGES_PER_BLOCK, PLANES_PER_DIE};
@@ -84,8 +84,8 @@ const PLACES: usize = KINDS.next_power_of_two();
 
 /// The place of the list of a die and kind.
 #[inline]
-fn place(die: u32, kind: Kind) -> usize {
-    die as usize * PLACES + kind.index()
+fn place(die: DieId, kind: Kind) -> usize {
+    die.index() * PLACES + kind.index()
 }
 
 /// What decides whether a transaction can go, and whether two of a die can go in one command: a bit
@@ -102,7 +102,7 @@ impl Traits {
     #[inline]
     fn of(tr: &Transaction, pages_per_block: Divisor) -> Self {
         // Blocks are erased together whatever their numbers.
-        let page = if tr.op == Op::Erase { 0 } else { pages_per_block.remainder(tr.ppa) };
+        let page = if tr.op == Op::Erase { 0 } else { pages_per_block.remainder(tr.ppa.get()) };
         let plane = Self::plane_of(tr);
         // Programs wait for those before them in their block, reads of collection may be overtaken
         // by a write.
@@ -120,7 +120,7 @@ impl Traits {
     /// The plane of a transaction as far as the planes of a die differ.
     #[inline]
     fn plane_of(tr: &Transaction) -> u32 {
-        tr.plane % (1 << Self::PLANE_BITS)
+        tr.plane.get() % (1 << Self::PLANE_BITS)
     }
 
     /// The same of these.
@@ -168,11 +168,11 @@ fn take_behind(waiting: &mut Ring<Waiting>, position: usize) -> Option<Waiting> 
 /// Lines of waiting transactions, by die and kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
-    lines: Array<Line>,
+    lines: Array<usize, Line>,
     /// Kinds of which something waits at each die, a bit each.
-    present: Array<u16>,
+    present: Array<DieId, u16>,
     /// When each die looks for starving transactions next.
-    watch: Array<Time>,
+    watch: Array<DieId, Time>,
     pages_per_block: Divisor,
 }
 
@@ -193,7 +193,7 @@ impl Queues {
     #[inline(always)]
     fn take(
         &mut self,
-        die: u32,
+        die: DieId,
         kind: Kind,
         position: usize,
         batch: &mut Vec<TransactionId>,
@@ -205,68 +205,68 @@ impl Queues {
         };
         let Waiting { id, traits } = taken.expect("somebody saw it there");
         batch.push(id);
-        self.present[die as usize] &= !(u16::from(waiting.is_empty()) << kind.index());
+        self.present[die] &= !(u16::from(waiting.is_empty()) << kind.index());
         traits
     }
 
     /// True if nothing waits at the die.
     #[inline]
-    pub(crate) fn is_idle(&self, die: u32) -> bool {
-        self.present[die as usize] == 0
+    pub(crate) fn is_idle(&self, die: DieId) -> bool {
+        self.present[die] == 0
     }
 
     /// A read of a host or of mapping waits at the die.
     #[inline]
-    pub(crate) fn holds_reads(&self, die: u32) -> bool {
+    pub(crate) fn holds_reads(&self, die: DieId) -> bool {
         const READS: u16 = (1 << Kind::GC_READ.0) - 1;
-        self.present[die as usize] & READS != 0
+        self.present[die] & READS != 0
     }
 
     /// Transactions of the kind that wait.
     #[inline]
-    pub(crate) fn len(&self, die: u32, kind: Kind) -> u32 {
+    pub(crate) fn len(&self, die: DieId, kind: Kind) -> u32 {
         self.lines[place(die, kind)].waiting.len() as u32
     }
 
     /// Appends a transaction.
     #[inline(always)]
-    pub(crate) fn push(&mut self, die: u32, kind: Kind, id: TransactionId, tr: &Transaction) {
+    pub(crate) fn push(&mut self, die: DieId, kind: Kind, id: TransactionId, tr: &Transaction) {
         let traits = Traits::of(tr, self.pages_per_block);
         let line = &mut self.lines[place(die, kind)];
         let only = line.waiting.is_empty() | (line.only_plane == traits.plane());
         line.only_plane = select_unpredictable(only, traits.plane(), NONE);
         line.waiting.push_back(Waiting { id, traits });
-        self.present[die as usize] |= 1 << kind.index();
+        self.present[die] |= 1 << kind.index();
     }
 
     /// True if nothing of the kind waits.
     #[inline]
-    pub(crate) fn is_empty(&self, die: u32, kind: Kind) -> bool {
-        self.present[die as usize] >> kind.index() & 1 == 0
+    pub(crate) fn is_empty(&self, die: DieId, kind: Kind) -> bool {
+        self.present[die] >> kind.index() & 1 == 0
     }
 
     /// Oldest transaction of the kind, or `NONE`.
     #[inline]
-    pub(crate) fn front(&self, die: u32, kind: Kind) -> TransactionId {
+    pub(crate) fn front(&self, die: DieId, kind: Kind) -> TransactionId {
         self.lines[place(die, kind)].waiting.front().map_or(TransactionId::NONE, |oldest| oldest.id)
     }
 
     /// The transactions of the kind, the oldest first.
-    pub(crate) fn iter(&self, die: u32, kind: Kind) -> impl Iterator<Item = TransactionId> {
+    pub(crate) fn iter(&self, die: DieId, kind: Kind) -> impl Iterator<Item = TransactionId> {
         self.lines[place(die, kind)].waiting.iter().map(|waiting| waiting.id)
     }
 
     /// Forms a command from the oldest transaction of the die if it is starving. Looked for once in
     /// a while only.
     #[inline]
-    pub(crate) fn form_starving(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        view.now >= self.watch[die as usize] && self.form_oldest(die, view)
+    pub(crate) fn form_starving(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        view.now >= self.watch[die] && self.form_oldest(die, view)
     }
 
     /// The die looks for starving transactions if it is time to, and has none.
     #[inline]
-    pub(crate) fn look_for_starving(&mut self, die: u32, now: Time) {
-        let watch = &mut self.watch[die as usize];
+    pub(crate) fn look_for_starving(&mut self, die: DieId, now: Time) {
+        let watch = &mut self.watch[die];
         if now >= *watch {
             *watch = now + STARVING;
         }
@@ -274,18 +274,18 @@ impl Queues {
 
     /// The oldest transaction of a kind is starving. Looked for once in a while only, instead of
     /// [`Queues::form_starving`].
-    pub(crate) fn starves(&mut self, die: u32, kind: Kind, view: &View<'_>) -> bool {
+    pub(crate) fn starves(&mut self, die: DieId, kind: Kind, view: &View<'_>) -> bool {
         let id = self.front(die, kind);
-        if id == TransactionId::NONE || view.now < self.watch[die as usize] {
+        if id == TransactionId::NONE || view.now < self.watch[die] {
             return false;
         }
-        self.watch[die as usize] = view.now + STARVING;
+        self.watch[die] = view.now + STARVING;
         view.now.saturating_sub(view.transactions[id].mark) > STARVING
     }
 
     #[cold]
-    fn form_oldest(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        self.watch[die as usize] = view.now + STARVING;
+    fn form_oldest(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        self.watch[die] = view.now + STARVING;
         let waiting = (0..KINDS as u8).map(Kind).filter(|&kind| !self.is_empty(die, kind));
         let since = |kind: &Kind| view.transactions[self.front(die, *kind)].mark;
         let Some(oldest) = waiting.min_by_key(since) else { return false };
@@ -296,7 +296,7 @@ impl Queues {
     /// other planes from `first` and then from `second`. False if nothing of `first` can go.
     pub(crate) fn form(
         &mut self,
-        die: u32,
+        die: DieId,
         first: Kind,
         second: Option<Kind>,
         view: &mut View<'_>,
@@ -317,7 +317,7 @@ impl Queues {
     }
 
     /// Forms a command from the oldest transactions only: nobody is overtaken.
-    pub(crate) fn form_in_order(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> bool {
+    pub(crate) fn form_in_order(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) -> bool {
         if self.lead(die, kind, view).is_none() {
             return false;
         }
@@ -336,7 +336,7 @@ impl Queues {
     /// of a kind.
     pub(crate) fn form_deepest(
         &mut self,
-        die: u32,
+        die: DieId,
         kind: Kind,
         window: u32,
         view: &mut View<'_>,
@@ -365,7 +365,7 @@ impl Queues {
     /// belong to the leader's request.
     fn overlap(
         &self,
-        die: u32,
+        die: DieId,
         kind: Kind,
         leader: TransactionId,
         window: u32,
@@ -391,14 +391,14 @@ impl Queues {
     }
 
     /// Takes pointless migrations from the head of a line.
-    pub(crate) fn cancel_stale(&mut self, die: u32, kind: Kind, view: &mut View<'_>) {
+    pub(crate) fn cancel_stale(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) {
         while !self.is_empty(die, kind) && view.is_stale(self.front(die, kind)) {
             self.take(die, kind, 0, view.cancelled);
         }
     }
 
     /// Takes the oldest transaction of a kind that can go.
-    fn lead(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> Option<Traits> {
+    fn lead(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) -> Option<Traits> {
         let at = place(die, kind);
         let mut position = 0;
         while let Some(&Waiting { id, traits }) = self.lines[at].waiting.get(position) {
@@ -419,7 +419,7 @@ impl Queues {
     }
 
     /// Adds partners of a kind to the command being formed.
-    fn join(&mut self, die: u32, kind: Kind, leader: Traits, view: &mut View<'_>) {
+    fn join(&mut self, die: DieId, kind: Kind, leader: Traits, view: &mut View<'_>) {
         let at = place(die, kind);
         let line = &self.lines[at];
         // Collection of one plane alone fills a line with pages that cannot go together.
@@ -461,7 +461,7 @@ impl Queues {
     }
 
     /// Every waiting transaction of a die, for audits.
-    pub(crate) fn waiting(&self, die: u32) -> u32 {
+    pub(crate) fn waiting(&self, die: DieId) -> u32 {
         for kind in (0..KINDS as u8).map(Kind) {
             let empty = self.len(die, kind) == 0;
             assert_eq!(self.is_empty(die, kind), empty, "queues that hold something are known");

@@ -2,6 +2,7 @@
 //! says, but for the flash's work.
 
 use flashlane_engine::{EventQueue, Slab, Time};
+use flashlane_units::{DieId, PlaneId, Ppa};
 
 use super::*;
 use crate::config::load::{self, Overrides};
@@ -71,9 +72,10 @@ impl Stage {
     }
 
     /// A read that is ready for a die, which is a plane as well.
-    fn read(&mut self, die: u32) -> TransactionId {
+    fn read(&mut self, die: DieId) -> TransactionId {
         let mut tr = Transaction::new(Source::User, Op::Read, FlowId::new(0), 2, self.now);
-        (tr.plane, tr.ppa, tr.place) = (die, die * 16 * 8, Place::Queue);
+        (tr.plane, tr.ppa, tr.place) =
+            (PlaneId::new(die.get()), Ppa::new(die.get() * 16 * 8), Place::Queue);
         tr.set_mask(1);
         let id = self.transactions.insert(tr);
         if !self.scheduler.keep_lone(id) {
@@ -84,7 +86,7 @@ impl Stage {
 
     /// What the dispatch at the end of an event sends: die and transactions of each command. They
     /// leave their queues; the flash is not told.
-    fn dispatch(&mut self) -> Vec<(u32, Vec<TransactionId>)> {
+    fn dispatch(&mut self) -> Vec<(DieId, Vec<TransactionId>)> {
         let mut sent = Vec::new();
         if let Some(lone) = self.scheduler.take_lone()
             && let Some(place) = self.call(|scheduler, at| scheduler.pass_lone(at, lone))
@@ -121,8 +123,8 @@ const POLICIES: [&str; 3] = ["out-of-order", "priority-out-of-order", "fcfs"];
 #[test]
 fn a_lone_transaction_goes_past_the_queues() {
     let mut stage = Stage::new("out-of-order");
-    let read = stage.read(3);
-    assert_eq!(stage.dispatch(), [(3, vec![read])]);
+    let read = stage.read(DieId::new(3));
+    assert_eq!(stage.dispatch(), [(DieId::new(3), vec![read])]);
     let longest = stage.scheduler.queues_of_chips().map(|queue| queue.max).max();
     assert_eq!(longest, Some(1), "it counts as one that waited for no time");
 }
@@ -132,15 +134,19 @@ fn a_channel_takes_one_command_at_a_time_and_its_chips_take_turns() {
     for policy in POLICIES {
         let mut stage = Stage::new(policy);
         // Dies 0 and 1 are chip 0 of channel 0, 2 and 3 are chip 1; 4 is on channel 1.
-        let reads = [0, 0, 2, 4].map(|die| stage.read(die));
+        let reads = [0, 0, 2, 4].map(|die| stage.read(DieId::new(die)));
         stage.audit();
-        assert_eq!(stage.dispatch(), [(0, vec![reads[0]]), (4, vec![reads[3]])], "{policy}");
+        assert_eq!(
+            stage.dispatch(),
+            [(DieId::new(0), vec![reads[0]]), (DieId::new(4), vec![reads[3]])],
+            "{policy}"
+        );
         stage.audit();
-        let place = stage.flash.place_of(0);
+        let place = stage.flash.place_of(DieId::new(0));
         stage.call(|scheduler, at| scheduler.offer_at(at, place));
-        assert_eq!(stage.dispatch(), [(2, vec![reads[2]])], "{policy}: the next chip");
+        assert_eq!(stage.dispatch(), [(DieId::new(2), vec![reads[2]])], "{policy}: the next chip");
         stage.call(|scheduler, at| scheduler.offer_at(at, place));
-        assert_eq!(stage.dispatch(), [(0, vec![reads[1]])], "{policy}");
+        assert_eq!(stage.dispatch(), [(DieId::new(0), vec![reads[1]])], "{policy}");
         stage.audit();
         assert!(!stage.scheduler.is_due(), "{policy}: nothing is left");
     }
@@ -150,11 +156,11 @@ fn a_channel_takes_one_command_at_a_time_and_its_chips_take_turns() {
 fn queues_count_what_waits_and_for_how_long() {
     let mut stage = Stage::new("fcfs");
     (0..3).for_each(|_| {
-        stage.read(0);
+        stage.read(DieId::new(0));
     });
     stage.dispatch();
     stage.now = Time::from_ms(1);
-    let place = stage.flash.place_of(0);
+    let place = stage.flash.place_of(DieId::new(0));
     stage.call(|scheduler, at| scheduler.offer_at(at, place));
     stage.dispatch();
     let queue = stage.scheduler.queues_of_flows().next().expect("a flow");

@@ -1,7 +1,7 @@
 //! What a scheduling policy sees of the rest of the device.
 
 use flashlane_engine::Time;
-use flashlane_units::TransactionId;
+use flashlane_units::{DieId, PlaneId, TransactionId};
 
 use crate::flash::Flash;
 use crate::ftl::view::FlashView;
@@ -72,33 +72,34 @@ impl View<'_> {
     }
 
     /// What is left of the operation that a die runs. Unit: picoseconds.
-    pub(crate) fn busy(&self, die: u32) -> u64 {
+    pub(crate) fn busy(&self, die: DieId) -> u64 {
         self.flash.busy(die, self.now)
     }
 
     /// What is left until a die has served all that it has begun: operation, transfer of read data,
     /// what it suspended. Unit: picoseconds. Waiting for the channel is not foreseen; pages on it
     /// count whole.
-    pub(crate) fn service_left(&self, die: u32) -> u64 {
+    pub(crate) fn service_left(&self, die: DieId) -> u64 {
         self.flash.service_left(die, self.now, self.transactions)
     }
 
-    fn planes(&self, die: u32) -> std::ops::Range<u32> {
-        die * self.rules.planes_per_die..(die + 1) * self.rules.planes_per_die
+    fn planes(&self, die: DieId) -> impl Iterator<Item = PlaneId> + use<> {
+        let planes = self.rules.planes_per_die;
+        (die.get() * planes..(die.get() + 1) * planes).map(PlaneId::new)
     }
 
     /// Collection is all that gives the die room for host writes, or may not wait.
-    pub(crate) fn must_collect(&self, die: u32) -> bool {
+    pub(crate) fn must_collect(&self, die: DieId) -> bool {
         !self.rules.preemptible || self.planes(die).any(|plane| self.ftl.is_out_of_room(plane))
     }
 
     /// Blocks of the die in collection, up to their erase.
-    pub(crate) fn jobs(&self, die: u32) -> u32 {
+    pub(crate) fn jobs(&self, die: DieId) -> u32 {
         self.planes(die).map(|plane| self.ftl.jobs(plane)).sum()
     }
 
     /// Free pages of a plane, without those of open blocks.
-    pub(crate) fn free_pages(&self, plane: u32) -> u64 {
+    pub(crate) fn free_pages(&self, plane: PlaneId) -> u64 {
         self.ftl.free_pages(plane)
     }
 

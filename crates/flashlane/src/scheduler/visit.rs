@@ -1,6 +1,7 @@
 //! A visit to a free channel: its chips are asked in turn until one takes a command.
 
-use flashlane_engine::{NONE, Time};
+use flashlane_engine::Time;
+use flashlane_units::{ChannelId, ChipId, DieId};
 
 use super::policy::Policy;
 use super::{Scheduler, Surroundings};
@@ -9,7 +10,7 @@ use crate::transaction::STARVING;
 /// A look at the dies of a channel, which may go on after it was interrupted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visit {
-    channel: u32,
+    channel: ChannelId,
     /// Only reads are looked for; now and then there is another command.
     reads: bool,
     /// The chip of the channel that was looked at first.
@@ -21,30 +22,35 @@ pub(super) struct Visit {
     /// Collection goes first there.
     urgent: bool,
     /// The die that was asked last, where the look was interrupted.
-    die: u32,
+    die: DieId,
 }
 
 /// Dies of a chip that were not asked, from its first one on, a bit each.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rest {
     /// Idle ones. The best is asked first, and those that may be interrupted come after them.
-    Idle { first: u32, set: u32 },
+    Idle { first: DieId, set: u32 },
     /// Idle or interruptible ones, which are asked in their order.
-    InOrder { first: u32, set: u32 },
+    InOrder { first: DieId, set: u32 },
 }
 
 impl Scheduler {
     /// Looks at a free channel until a die takes a command, or is found to have nothing but
     /// pointless work. `reads`: only reads are looked for; now and then there is another command.
     #[inline(always)]
-    pub(crate) fn look(&mut self, at: &mut Surroundings<'_>, channel: u32, reads: bool) -> bool {
-        let turn = self.turn[channel as usize];
+    pub(crate) fn look(
+        &mut self,
+        at: &mut Surroundings<'_>,
+        channel: ChannelId,
+        reads: bool,
+    ) -> bool {
+        let turn = self.turn[channel];
         // Chips from the turn on, then those before it; while they are visited, none comes to them
         // that nothing waited for before.
-        let left = self.pending[channel as usize].rotate_right(turn);
+        let left = self.pending[channel].rotate_right(turn);
         self.look_at_chips(
             at,
-            Visit { channel, reads, turn, left, way: 0, urgent: false, die: NONE },
+            Visit { channel, reads, turn, left, way: 0, urgent: false, die: DieId::NONE },
         )
     }
 
@@ -63,7 +69,7 @@ impl Scheduler {
     /// The die whose pointless moves are to be settled before a look that found nothing so far goes
     /// on; `None` if it is over.
     #[inline(always)]
-    pub(crate) fn interrupted_at(&self) -> Option<u32> {
+    pub(crate) fn interrupted_at(&self) -> Option<DieId> {
         self.interrupted.map(|(visit, _)| visit.die)
     }
 
@@ -77,7 +83,7 @@ impl Scheduler {
             let step = set.trailing_zeros();
             visit.left &= u64::MAX << step << 1;
             visit.way = (step + visit.turn) % u64::BITS;
-            let chip = visit.channel * self.chips_per_channel + visit.way;
+            let chip = at.flash.chip_at(visit.channel, visit.way);
             visit.urgent = !self.rules.preemptible || at.ftl.is_urgent(chip);
             let look = match visit.reads {
                 true => self.ask_for_read(at, visit, chip),
@@ -92,31 +98,31 @@ impl Scheduler {
     /// Asks the idle dies of a chip for reads. Chips that are short of free blocks choose among all
     /// commands.
     #[inline(always)]
-    fn ask_for_read(&mut self, at: &mut Surroundings<'_>, visit: Visit, chip: u32) -> bool {
+    fn ask_for_read(&mut self, at: &mut Surroundings<'_>, visit: Visit, chip: ChipId) -> bool {
         let set = at.flash.free_dies(chip);
         if set == 0 || visit.urgent || self.is_closed(at, chip) {
             return false;
         }
-        self.ask_in_order(at, visit, at.flash.dies_of(chip).start, set)
+        self.ask_in_order(at, visit, at.flash.first_die(chip), set)
     }
 
     /// Asks the dies of a chip.
     #[inline(always)]
-    fn ask_chip(&mut self, at: &mut Surroundings<'_>, visit: Visit, chip: u32) -> bool {
+    fn ask_chip(&mut self, at: &mut Surroundings<'_>, visit: Visit, chip: ChipId) -> bool {
         self.hold_writes = self.writes_wait && at.ftl.awaits_erase(chip);
-        let dies = at.flash.dies_of(chip);
-        if dies.len() == 1 {
-            return self.ask(at, visit, dies.start, Rest::InOrder { first: dies.start, set: 0 });
+        let first = at.flash.first_die(chip);
+        if at.flash.dies_per_chip() == 1 {
+            return self.ask(at, visit, first, Rest::InOrder { first, set: 0 });
         }
         if self.is_closed(at, chip) {
             return false;
         }
-        self.ask_idle(at, visit, dies.start, at.flash.free_dies(chip))
+        self.ask_idle(at, visit, first, at.flash.free_dies(chip))
     }
 
     /// Some die of the chip works, and that keeps all of them from getting a command.
     #[inline(always)]
-    fn is_closed(&self, at: &Surroundings<'_>, chip: u32) -> bool {
+    fn is_closed(&self, at: &Surroundings<'_>, chip: ChipId) -> bool {
         self.one_die_per_dispatch && !at.flash.chip_idle(chip)
     }
 
@@ -126,19 +132,19 @@ impl Scheduler {
         &mut self,
         at: &mut Surroundings<'_>,
         visit: Visit,
-        first: u32,
+        first: DieId,
         mut set: u32,
     ) -> bool {
         while set != 0
             && let Some(die) = self.best_die(at, first, set, visit.urgent)
         {
-            set &= !(1 << (die - first));
+            set &= !(1 << die.since(first));
             let look = self.ask(at, visit, die, Rest::Idle { first, set });
             if look || self.interrupted.is_some() {
                 return look;
             }
         }
-        let chip = visit.channel * self.chips_per_channel + visit.way;
+        let chip = at.flash.chip_at(visit.channel, visit.way);
         self.ask_in_order(at, visit, first, at.flash.interruptible_dies(chip))
     }
 
@@ -148,11 +154,11 @@ impl Scheduler {
         &mut self,
         at: &mut Surroundings<'_>,
         visit: Visit,
-        first: u32,
+        first: DieId,
         mut set: u32,
     ) -> bool {
         while set != 0 {
-            let die = first + set.trailing_zeros();
+            let die = first.plus(set.trailing_zeros());
             set &= set - 1;
             let look = self.ask(at, visit, die, Rest::InOrder { first, set });
             if look || self.interrupted.is_some() {
@@ -164,7 +170,7 @@ impl Scheduler {
 
     /// Asks a die for a command; `rest` are asked after it.
     #[inline(always)]
-    fn ask(&mut self, at: &mut Surroundings<'_>, visit: Visit, die: u32, rest: Rest) -> bool {
+    fn ask(&mut self, at: &mut Surroundings<'_>, visit: Visit, die: DieId, rest: Rest) -> bool {
         let idle = visit.reads || at.flash.is_idle(die);
         let formed = match visit.reads {
             true => self.serve_read(at, die),
@@ -193,15 +199,15 @@ impl Scheduler {
     /// then; dies that read in step would have it always be the same one, and writes would wait at
     /// the others for ever.
     #[inline(always)]
-    fn serve_read(&mut self, at: &mut Surroundings<'_>, die: u32) -> bool {
-        let reads = &mut self.reads_first[die as usize];
+    fn serve_read(&mut self, at: &mut Surroundings<'_>, die: DieId) -> bool {
+        let reads = &mut self.reads_first[die];
         if *reads == self.reads_first_max {
             *reads = 0;
             return self.serve_die(&mut at.again(), die, true, false);
         }
         self.command.pages.clear();
         let formed = self.with_policy(at, false, |policy, view| policy.take_read(die, view));
-        self.reads_first[die as usize] += u32::from(formed);
+        self.reads_first[die] += u32::from(formed);
         formed
     }
 
@@ -212,24 +218,24 @@ impl Scheduler {
     fn best_die(
         &mut self,
         at: &mut Surroundings<'_>,
-        first: u32,
+        first: DieId,
         free: u32,
         urgent: bool,
-    ) -> Option<u32> {
+    ) -> Option<DieId> {
         if free.is_power_of_two() && self.policy.serves_what_waits() {
-            return Some(first + free.trailing_zeros());
+            return Some(first.plus(free.trailing_zeros()));
         }
         self.with_policy(at, urgent, |policy, view| {
             let mut best = None;
             let mut left = free;
             while left != 0 {
-                let die = first + left.trailing_zeros();
+                let die = first.plus(left.trailing_zeros());
                 left &= left - 1;
                 if let Some((kind, since)) = policy.rank(die, view) {
                     let starves = view.now.saturating_sub(since) > STARVING;
                     let kind = if starves { 0 } else { kind };
                     let rank = (kind, since, die);
-                    best = Some(best.map_or(rank, |other: (u8, Time, u32)| other.min(rank)));
+                    best = Some(best.map_or(rank, |other: (u8, Time, DieId)| other.min(rank)));
                 }
             }
             best.map(|(.., die)| die)
@@ -237,7 +243,13 @@ impl Scheduler {
     }
 
     /// Forms a command for a die that is idle or may be interrupted.
-    fn serve_die(&mut self, at: &mut Surroundings<'_>, die: u32, idle: bool, urgent: bool) -> bool {
+    fn serve_die(
+        &mut self,
+        at: &mut Surroundings<'_>,
+        die: DieId,
+        idle: bool,
+        urgent: bool,
+    ) -> bool {
         if !idle && !self.writes_interrupt && !self.policy.holds_reads(die) {
             // The read that was to interrupt the die has left, or belongs to collection.
             at.flash.end_interrupting(at.flash.place_of(die));

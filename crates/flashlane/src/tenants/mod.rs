@@ -59,7 +59,7 @@ impl Tenant {
 
 /// All tenants of a drive.
 pub(crate) struct Tenants {
-    flows: Array<Tenant>,
+    flows: Array<FlowId, Tenant>,
     /// From then on, the pass of a closed loop may have lasted twice as long as it should.
     overdue: Time,
     /// The released MQSim starts its flows in this order.
@@ -93,7 +93,11 @@ impl Tenants {
 
     /// What the source of a flow did to its input.
     pub(crate) fn report(&self, flow: usize) -> SourceReport {
-        self.flows[flow].source.as_ref().map(|source| source.report()).unwrap_or_default()
+        self.flows[FlowId::at(flow)]
+            .source
+            .as_ref()
+            .map(|source| source.report())
+            .unwrap_or_default()
     }
 }
 
@@ -188,7 +192,7 @@ impl Run {
         for turn in 0..flows {
             let flow = if self.tenants.last_flow_first { flows - 1 - turn } else { turn };
             let flow = FlowId::at(flow);
-            let Some(source) = &self.tenants.flows[flow.index()].source else { continue };
+            let Some(source) = &self.tenants.flows[flow].source else { continue };
             match source.closed_loop() {
                 Some(depth) => {
                     for _ in 0..depth {
@@ -209,7 +213,7 @@ impl Run {
         let now = self.drive.now;
         // A pass without a single request would start over for ever.
         for _ in 0..2 {
-            let tenant = &mut self.tenants.flows[flow.index()];
+            let tenant = &mut self.tenants.flows[flow];
             if tenant.stopped {
                 return None;
             }
@@ -222,7 +226,7 @@ impl Run {
                     if first {
                         self.pass_ended(flow);
                     }
-                    let tenant = &mut self.tenants.flows[flow.index()];
+                    let tenant = &mut self.tenants.flows[flow];
                     let window = &self.drive.recorder.window;
                     let repeat = tenant.repeat || window.is_until_steady();
                     if !repeat || window.generation_over(now) {
@@ -242,7 +246,7 @@ impl Run {
                 }
             }
         }
-        self.tenants.flows[flow.index()].stopped = true;
+        self.tenants.flows[flow].stopped = true;
         None
     }
 
@@ -269,7 +273,7 @@ impl Run {
 
     #[inline(always)]
     fn submit(&mut self, flow: FlowId, planned: &Planned) {
-        let source = self.tenants.flows[flow.index()].source.as_ref();
+        let source = self.tenants.flows[flow].source.as_ref();
         let upcoming = source.and_then(|source| source.upcoming());
         self.drive.submit(flow, planned, upcoming, 0);
     }
@@ -289,7 +293,7 @@ impl Run {
     /// Open loop: submits the next request for its arrival.
     #[inline(never)]
     fn plan_arrival(&mut self, flow: FlowId) {
-        self.tenants.flows[flow.index()].planned = None;
+        self.tenants.flows[flow].planned = None;
         if self.drive.now >= self.tenants.overdue {
             self.end_overdue_passes();
         }
@@ -297,7 +301,7 @@ impl Run {
             return;
         }
         let Some(planned) = self.next_request(flow) else { return };
-        self.tenants.flows[flow.index()].planned = Some(planned.arrival);
+        self.tenants.flows[flow].planned = Some(planned.arrival);
         let at = planned.arrival.max(self.drive.now);
         if let Some(recorder) = &mut self.recorder {
             recorder.submit(at, flow, &planned, false);
@@ -308,7 +312,7 @@ impl Run {
     /// A request of the flow is over: a closed loop submits the next one.
     #[inline(always)]
     fn next_in_loop(&mut self, flow: FlowId) {
-        let tenant = &self.tenants.flows[flow.index()];
+        let tenant = &self.tenants.flows[flow];
         if tenant.closed_loop {
             self.generate(flow);
         } else if tenant.think_time > Time::ZERO {

@@ -23,7 +23,7 @@ impl Run {
     pub(super) fn pass_ended(&mut self, flow: FlowId) {
         let now = self.drive.now;
         let flows = &self.tenants.flows;
-        let tenant = &flows[flow.index()];
+        let tenant = &flows[flow];
         let all = flows.iter().all(|f| f.passed);
         let load_goes_on = all && flows.iter().any(|f| f.repeat);
         let window = &mut self.drive.recorder.window;
@@ -43,7 +43,7 @@ impl Run {
     pub(super) fn end_overdue_passes(&mut self) {
         self.tenants.overdue = Time::MAX;
         for flow in (0..self.tenants.flows.len()).map(FlowId::at) {
-            let tenant = &mut self.tenants.flows[flow.index()];
+            let tenant = &mut self.tenants.flows[flow];
             let source = tenant.source.as_ref().filter(|source| source.closed_loop().is_some());
             let overdue = source.and_then(|source| source.overdue_at());
             let Some(at) = overdue.filter(|_| !tenant.passed) else { continue };
@@ -88,7 +88,7 @@ impl Run {
     /// over.
     fn end_passes_in_pauses(&mut self) {
         for flow in (0..self.tenants.flows.len()).map(FlowId::at) {
-            let tenant = &mut self.tenants.flows[flow.index()];
+            let tenant = &mut self.tenants.flows[flow];
             if tenant.stopped || tenant.think_time == Time::ZERO {
                 continue;
             }

@@ -9,8 +9,10 @@ mod flows;
 mod refuse;
 mod report;
 
-use flashlane_units::FlowId;
 use std::time::Instant;
+
+use flashlane_units::{FlowId, Lpa};
+use flows::Flows;
 
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, WorkloadConfig};
@@ -23,7 +25,6 @@ use crate::metrics::empty;
 use crate::metrics::summary::{ByteCounts, RequestCounts};
 use crate::options::{Progress, RunOptions, Warmup};
 use crate::workload::{Planned, RequestOp};
-use flows::Flows;
 pub(crate) use refuse::refuse;
 use report::Taken;
 
@@ -106,9 +107,9 @@ impl WafRun<'_> {
             }
             self.count(flow, &planned);
             let end = self.carry_out(flow, &planned)?;
-            let (drive, first) = (&self.drive, self.layout.flows[flow.index()].first_lpa);
+            let (drive, space) = (&self.drive, &self.layout.flows[flow.index()]);
             let spp = self.sectors_per_page;
-            let drawn = |p: &Planned| drive.prefetch((first + p.sector / spp) as u32);
+            let drawn = |p: &Planned| drive.prefetch(space.lpa(p.sector / spp));
             self.flows.done(flow, end, drawn)?;
             if self.generated.is_multiple_of(PROGRESS_INTERVAL) {
                 progress(self.flows.progress());
@@ -124,9 +125,8 @@ impl WafRun<'_> {
     }
 
     /// First page of a request.
-    fn first_page(&self, flow: FlowId, planned: &Planned) -> u32 {
-        let first = self.layout.flows[flow.index()].first_lpa;
-        (first + planned.sector / self.sectors_per_page) as u32
+    fn first_page(&self, flow: FlowId, planned: &Planned) -> Lpa {
+        self.layout.flows[flow.index()].lpa(planned.sector / self.sectors_per_page)
     }
 
     fn count(&mut self, flow: FlowId, planned: &Planned) {
@@ -159,14 +159,14 @@ impl WafRun<'_> {
             return self.drive.flush(flow, at);
         }
         let (spp, end) = (self.sectors_per_page, sector + u64::from(sectors));
-        let first = self.layout.flows[flow.index()].first_lpa;
+        let space = &self.layout.flows[flow.index()];
         let (mut from, mut page) = (sector, sector / spp);
         let mut done = at.saturating_add(ANSWER);
         while from < end {
             let to = end.min((page + 1) * spp);
             let ones = if to - from == 64 { u64::MAX } else { (1 << (to - from)) - 1 };
             let mask = ones << (from - page * spp);
-            let part = HostPage { flow, lpa: (first + page) as u32, mask, at };
+            let part = HostPage { flow, lpa: space.lpa(page), mask, at };
             done = done.max(match op {
                 RequestOp::Write => self.drive.write(&part)?,
                 RequestOp::Read => self.drive.read(&part)?,

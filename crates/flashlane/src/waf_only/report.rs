@@ -1,6 +1,8 @@
 //! The summary of a run without time. What is a time, a rate of simulated time or a share of it
 //! is 0.
 
+use flashlane_units::ChipId;
+
 use super::WafRun;
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::ftl::untimed::FlowWork;
@@ -54,7 +56,9 @@ pub(super) fn summarise(
         channels: (0..geometry.channels)
             .map(|channel| ChannelSummary { channel, ..ChannelSummary::default() })
             .collect(),
-        chips: (0..geometry.chips()).map(|chip| chip_summary(run, chip, &counted)).collect(),
+        chips: ChipId::first(geometry.chips())
+            .map(|chip| chip_summary(run, chip, &counted))
+            .collect(),
         memory: MemorySummary {
             physical_pages: geometry.pages(),
             page_table_bytes,
@@ -188,13 +192,13 @@ fn flow_summary(
     }
 }
 
-fn chip_summary(run: &WafRun<'_>, chip: u32, counted: &Taken) -> ChipSummary {
+fn chip_summary(run: &WafRun<'_>, chip: ChipId, counted: &Taken) -> ChipSummary {
     let geometry = run.layout.geometry;
     let blocks = counted.block_erases.len() / geometry.chips() as usize;
-    let erases = counted.block_erases.iter().skip(chip as usize * blocks).take(blocks);
+    let erases = counted.block_erases.iter().skip(chip.index() * blocks).take(blocks);
     ChipSummary {
-        channel: chip / geometry.chips_per_channel,
-        chip: chip % geometry.chips_per_channel,
+        channel: u32::from(geometry.channel_of(chip).get()),
+        chip: geometry.way_of(chip),
         erases: erases.map(|&erases| u64::from(erases)).sum(),
         ..ChipSummary::default()
     }

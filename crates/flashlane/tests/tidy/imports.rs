@@ -177,7 +177,7 @@ fn paths_in(text: &str) -> Vec<String> {
     let mut rest = text;
     while let Some(at) = next_word(rest, &["use", "crate", "self", "super"]) {
         let (word, after) = rest[at..].split_at(word_length(&rest[at..]));
-        if word == "use" {
+        if word == "use" && !rest[at..].starts_with("use<") {
             let (tree, after) = after.split_once(';').unwrap_or((after, ""));
             expand("", tree, &mut paths);
             rest = after;

@@ -79,7 +79,7 @@ fn check_hybrid(rules: &mut Rules, device: &DeviceConfig, layout: &Layout) {
         let pages = flow.pages.div_ceil(u64::from(flow.plane_count()).max(1));
         let blocks = pages.div_ceil(u64::from(geometry.pages_per_block)) + log_blocks;
         for plane in flow.planes(geometry) {
-            needed[plane as usize] += blocks;
+            needed[plane.index()] += blocks;
         }
     }
     let Some((plane, &most)) = needed.iter().enumerate().rev().max_by_key(|(_, blocks)| **blocks)

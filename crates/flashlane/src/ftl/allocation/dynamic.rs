@@ -1,10 +1,10 @@
 //! Dynamic allocation: the least busy plane.
 
+use flashlane_units::{FlowId, Lpa, PlaneId, PolicyDoc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ftl::blocks::Blocks;
-use flashlane_units::{FlowId, PolicyDoc};
 
 /// Parameters of dynamic allocation (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,8 +21,14 @@ impl PolicyDoc for DynamicConfig {
 /// page's static position on, so that ties spread. Without room anywhere, the first where the flow
 /// may hold another page, so that collection there makes room. `old`: the plane of the page now, or
 /// `NONE`.
-pub(super) fn least_busy(order: &[u32], flow: FlowId, lpa: u32, old: u32, blocks: &Blocks) -> u32 {
-    let start = lpa as usize % order.len();
+pub(super) fn least_busy(
+    order: &[PlaneId],
+    flow: FlowId,
+    lpa: Lpa,
+    old: PlaneId,
+    blocks: &Blocks,
+) -> PlaneId {
+    let start = lpa.index() % order.len();
     let (before, after) = order.split_at(start);
     let admitted = after
         .iter()
@@ -32,15 +38,13 @@ pub(super) fn least_busy(order: &[u32], flow: FlowId, lpa: u32, old: u32, blocks
     admitted
         .clone()
         .filter(|&plane| blocks.has_room(plane, flow))
-        .min_by_key(|&plane| blocks.planes[plane as usize].programs)
+        .min_by_key(|&plane| blocks.planes[plane].programs)
         .or_else(|| admitted.into_iter().next())
         .expect("the planes of a flow have room for all of its pages")
 }
 
 #[cfg(test)]
 mod tests {
-    use flashlane_engine::NONE;
-
     use super::*;
     use crate::ftl::blocks::Stream;
     use crate::layout::Geometry;
@@ -57,32 +61,38 @@ mod tests {
             sectors_per_page: 8,
         };
         let mut blocks = Blocks::new(geometry, 1, true, 2);
-        let order = [0, 1, 2, 3];
+        let order = [0, 1, 2, 3].map(PlaneId::new);
         assert_eq!(
-            least_busy(&order, FlowId::new(0), 2, NONE, &blocks),
-            2,
+            least_busy(&order, FlowId::new(0), Lpa::new(2), PlaneId::NONE, &blocks),
+            PlaneId::new(2),
             "ties go to the static plane"
         );
-        blocks.planes[2].programs = 3;
-        blocks.planes[3].programs = 1;
-        assert_eq!(least_busy(&order, FlowId::new(0), 2, NONE, &blocks), 0);
-        while blocks.allocate(0, FlowId::new(0), Stream::Host, false).is_some() {}
+        blocks.planes[PlaneId::new(2)].programs = 3;
+        blocks.planes[PlaneId::new(3)].programs = 1;
         assert_eq!(
-            least_busy(&order, FlowId::new(0), 2, NONE, &blocks),
-            1,
+            least_busy(&order, FlowId::new(0), Lpa::new(2), PlaneId::NONE, &blocks),
+            PlaneId::new(0)
+        );
+        while blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::Host, false).is_some() {}
+        assert_eq!(
+            least_busy(&order, FlowId::new(0), Lpa::new(2), PlaneId::NONE, &blocks),
+            PlaneId::new(1),
             "a full plane is no choice"
         );
         blocks.limit_data(vec![24, 1, 0, 5]);
-        assert_eq!(least_busy(&order, FlowId::new(0), 2, NONE, &blocks), 1);
-        blocks.allocate(1, FlowId::new(0), Stream::Host, false);
         assert_eq!(
-            least_busy(&order, FlowId::new(0), 2, NONE, &blocks),
-            3,
+            least_busy(&order, FlowId::new(0), Lpa::new(2), PlaneId::NONE, &blocks),
+            PlaneId::new(1)
+        );
+        blocks.allocate(PlaneId::new(1), FlowId::new(0), Stream::Host, false);
+        assert_eq!(
+            least_busy(&order, FlowId::new(0), Lpa::new(2), PlaneId::NONE, &blocks),
+            PlaneId::new(3),
             "nor one that holds its share"
         );
         assert_eq!(
-            least_busy(&order, FlowId::new(0), 2, 1, &blocks),
-            1,
+            least_busy(&order, FlowId::new(0), Lpa::new(2), PlaneId::new(1), &blocks),
+            PlaneId::new(1),
             "but for a page that it holds"
         );
     }

@@ -38,8 +38,8 @@ flashlane_units::policies! {
     }
 }
 
-use flashlane_engine::{Array, Divisor, NONE};
-use flashlane_units::FlowId;
+use flashlane_engine::{Array, Divisor};
+use flashlane_units::{FlowId, Lpa, PlaneId, Ppa};
 
 use super::blocks::Blocks;
 use crate::layout::Layout;
@@ -47,9 +47,9 @@ use crate::layout::Layout;
 /// Planes of one flow.
 #[derive(Clone, Debug)]
 struct FlowPlanes {
-    first_lpa: u32,
+    first_lpa: Lpa,
     /// Plane by logical page modulo the length: the static order.
-    order: Array<u32>,
+    order: Array<usize, PlaneId>,
     /// Length of the order.
     period: Divisor,
 }
@@ -57,7 +57,7 @@ struct FlowPlanes {
 /// Finds the plane of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Allocator {
-    flows: Array<FlowPlanes>,
+    flows: Array<FlowId, FlowPlanes>,
     dynamic: bool,
     pages_per_plane: Divisor,
 }
@@ -75,7 +75,7 @@ impl Allocator {
                 .map(|flow| {
                     let order = striped::order(name, layout.geometry, flow);
                     let period = Divisor::new(order.len() as u32);
-                    FlowPlanes { first_lpa: flow.first_lpa as u32, order: order.into(), period }
+                    FlowPlanes { first_lpa: flow.lpa(0), order: order.into(), period }
                 })
                 .collect(),
             dynamic,
@@ -90,17 +90,21 @@ impl Allocator {
 
     /// The static plane of a logical page.
     #[inline]
-    fn striped(&self, flow: FlowId, lpa: u32) -> u32 {
-        let planes = &self.flows[flow.index()];
-        planes.order[planes.period.remainder(lpa - planes.first_lpa) as usize]
+    fn striped(&self, flow: FlowId, lpa: Lpa) -> PlaneId {
+        let planes = &self.flows[flow];
+        planes.order[planes.period.remainder(lpa.since(planes.first_lpa)) as usize]
     }
 
     /// The plane that a write goes to now; `old` is where its page lies, or `NONE`.
     #[inline]
-    pub(crate) fn plane(&self, flow: FlowId, lpa: u32, old: u32, blocks: &Blocks) -> u32 {
+    pub(crate) fn plane(&self, flow: FlowId, lpa: Lpa, old: Ppa, blocks: &Blocks) -> PlaneId {
         if self.dynamic {
-            let old = if old == NONE { NONE } else { blocks.plane_of(blocks.block_of(old)) };
-            dynamic::least_busy(&self.flows[flow.index()].order, flow, lpa, old, blocks)
+            let old = if old == Ppa::NONE {
+                PlaneId::NONE
+            } else {
+                blocks.plane_of(blocks.block_of(old))
+            };
+            dynamic::least_busy(&self.flows[flow].order, flow, lpa, old, blocks)
         } else {
             self.striped(flow, lpa)
         }
@@ -108,23 +112,23 @@ impl Allocator {
 
     /// The plane of a translation page; `index` counts those of the flow.
     #[inline]
-    pub(crate) fn translation_plane(&self, flow: FlowId, index: u32) -> u32 {
-        let planes = &self.flows[flow.index()];
+    pub(crate) fn translation_plane(&self, flow: FlowId, index: u32) -> PlaneId {
+        let planes = &self.flows[flow];
         planes.order[planes.period.remainder(index) as usize]
     }
 
     /// Where a page that was never written would be: its static plane and a page there, by its row
     /// in the static order.
-    pub(crate) fn home(&self, flow: FlowId, lpa: u32) -> (u32, u32) {
+    pub(crate) fn home(&self, flow: FlowId, lpa: Lpa) -> (PlaneId, Ppa) {
         let plane = self.striped(flow, lpa);
-        let planes = &self.flows[flow.index()];
-        let row = planes.period.divide(lpa - planes.first_lpa);
+        let planes = &self.flows[flow];
+        let row = planes.period.divide(lpa.since(planes.first_lpa));
         let of_plane = self.pages_per_plane.get();
-        (plane, plane * of_plane + self.pages_per_plane.remainder(row))
+        (plane, Ppa::new(plane.get() * of_plane + self.pages_per_plane.remainder(row)))
     }
 
     /// Planes of a flow in the order in which its logical pages visit them.
-    pub(crate) fn order(&self, flow: FlowId) -> &[u32] {
-        &self.flows[flow.index()].order
+    pub(crate) fn order(&self, flow: FlowId) -> &[PlaneId] {
+        &self.flows[flow].order
     }
 }

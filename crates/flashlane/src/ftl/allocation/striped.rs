@@ -1,10 +1,10 @@
 //! Static striping: the logical address decides the plane.
 
+use flashlane_units::{PlaneId, PolicyDoc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::layout::{FlowSpace, Geometry};
-use flashlane_units::PolicyDoc;
 
 /// Parameters of static striping (none; the order is the name).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,7 +18,7 @@ impl PolicyDoc for StripedConfig {
 
 /// The planes in the order in which consecutive logical pages visit them. `name`: the four letters
 /// of the order, fastest first. Chips that the flow does not hold are left out.
-pub(super) fn order(name: &str, geometry: Geometry, flow: &FlowSpace) -> Vec<u32> {
+pub(super) fn order(name: &str, geometry: Geometry, flow: &FlowSpace) -> Vec<PlaneId> {
     let lists = &flow.lists;
     let digit = |letter| match letter {
         b'c' => 0,
@@ -35,7 +35,7 @@ pub(super) fn order(name: &str, geometry: Geometry, flow: &FlowSpace) -> Vec<u32
                 at[digit(letter)] = list[index % list.len()];
                 index /= list.len();
             }
-            (at[0] * geometry.chips_per_channel + at[1], geometry.plane(at[0], at[1], at[2], at[3]))
+            (geometry.chip(at[0], at[1]), geometry.plane(at[0], at[1], at[2], at[3]))
         })
         .filter(|&(chip, _)| flow.holds_chip(chip))
         .map(|(_, plane)| plane)
@@ -44,6 +44,8 @@ pub(super) fn order(name: &str, geometry: Geometry, flow: &FlowSpace) -> Vec<u32
 
 #[cfg(test)]
 mod tests {
+    use flashlane_units::ChipId;
+
     use super::*;
 
     const GEOMETRY: Geometry = Geometry {
@@ -88,16 +90,16 @@ mod tests {
         for name in super::super::Allocation::NAMES.iter().filter(|n| n.len() == 4) {
             let mut planes = order(name, GEOMETRY, &all());
             planes.sort_unstable();
-            assert_eq!(planes, (0..24).collect::<Vec<u32>>(), "{name}");
+            assert_eq!(planes, PlaneId::first(24).collect::<Vec<_>>(), "{name}");
         }
         let some = flow([vec![1], vec![0, 2], vec![1], vec![0]]);
         assert_eq!(
             order("wcdp", GEOMETRY, &some),
             [GEOMETRY.plane(1, 0, 1, 0), GEOMETRY.plane(1, 2, 1, 0)]
         );
-        let held = FlowSpace { chips: Some(vec![2, 5]), ..all() };
+        let held = FlowSpace { chips: Some(vec![ChipId::new(2), ChipId::new(5)]), ..all() };
         let chips: Vec<u32> =
-            order("pcdw", GEOMETRY, &held).iter().map(|plane| plane / 4).collect();
+            order("pcdw", GEOMETRY, &held).iter().map(|plane| plane.get() / 4).collect();
         assert_eq!(chips, [2, 2, 5, 5, 2, 2, 5, 5], "chips of others are left out");
     }
 }

@@ -1,8 +1,7 @@
 //! Write frontiers: the open block of each plane, flow and stream, whose pages are allocated in
 //! order.
 
-use flashlane_engine::NONE;
-use flashlane_units::FlowId;
+use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
 
 use super::{BlockState, Blocks, Stream};
 
@@ -12,8 +11,8 @@ pub(super) const STREAMS: usize = 5;
 impl Blocks {
     /// Place of a frontier in the table.
     #[inline]
-    fn frontier_at(&self, plane: u32, flow: FlowId, stream: Stream) -> usize {
-        (plane * self.flows + u32::from(flow.get())) as usize * STREAMS + stream as usize
+    fn frontier_at(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> usize {
+        (plane.get() * self.flows + u32::from(flow.get())) as usize * STREAMS + stream as usize
     }
 
     /// Allocates the next page of a frontier. `None` where that needs a free block and only the
@@ -21,30 +20,30 @@ impl Blocks {
     /// `privileged` allocations are for collection and may take the reserve.
     pub(crate) fn allocate(
         &mut self,
-        plane: u32,
+        plane: PlaneId,
         flow: FlowId,
         stream: Stream,
         privileged: bool,
-    ) -> Option<u32> {
+    ) -> Option<Ppa> {
         let at = self.frontier_at(plane, flow, stream);
         let mut block = self.frontiers[at];
-        if block == NONE {
+        if block == BlockId::NONE {
             let reserve = if privileged { 0 } else { self.host_reserve(plane) };
-            if self.planes[plane as usize].free <= reserve {
+            if self.planes[plane].free <= reserve {
                 return None;
             }
             block = self.take_block(plane, flow, stream);
             self.frontiers[at] = block;
         }
         let ppa = self.take_page(block);
-        let open = &mut self.blocks[block as usize];
+        let open = &mut self.blocks[block];
         if open.state == BlockState::Full {
-            self.frontiers[at] = NONE;
-            let filled = &mut self.planes[plane as usize].filled;
+            self.frontiers[at] = BlockId::NONE;
+            let filled = &mut self.planes[plane].filled;
             open.filled = *filled;
             *filled = filled.wrapping_add(1);
             let reserve = if privileged { 0 } else { self.host_reserve(plane) };
-            if self.eager_frontiers && self.planes[plane as usize].free > reserve {
+            if self.eager_frontiers && self.planes[plane].free > reserve {
                 self.frontiers[at] = self.take_block(plane, flow, stream);
             }
         }
@@ -56,11 +55,11 @@ impl Blocks {
     #[inline]
     pub(crate) fn allocate_at_once(
         &mut self,
-        plane: u32,
+        plane: PlaneId,
         flow: FlowId,
         stream: Stream,
         privileged: bool,
-    ) -> Option<u32> {
+    ) -> Option<Ppa> {
         let ppa = self.allocate(plane, flow, stream, privileged)?;
         self.written_at_once(ppa);
         Some(ppa)
@@ -71,12 +70,12 @@ impl Blocks {
     #[inline]
     pub(crate) fn allocate_run(
         &mut self,
-        plane: u32,
+        plane: PlaneId,
         flow: FlowId,
         stream: Stream,
         privileged: bool,
         most: u32,
-    ) -> Option<(u32, u32)> {
+    ) -> Option<(Ppa, u32)> {
         let first = self.allocate_at_once(plane, flow, stream, privileged)?;
         let block = self.block_of(first);
         if self.frontiers[self.frontier_at(plane, flow, stream)] != block {
@@ -84,7 +83,7 @@ impl Blocks {
         }
         // The page that fills the block is allocated by itself.
         let pages = self.pages_per_block() as u16;
-        let open = &mut self.blocks[block as usize];
+        let open = &mut self.blocks[block];
         let more = (most - 1).min(u32::from(pages - 1 - open.allocated));
         open.allocated += more as u16;
         open.issued += more as u16;
@@ -96,15 +95,15 @@ impl Blocks {
     }
 
     /// A page that was just allocated counts as programmed: nothing is sent to the die for it.
-    pub(crate) fn written_at_once(&mut self, ppa: u32) {
-        let block = &mut self.blocks[self.pages_per_block.divide(ppa) as usize];
+    pub(crate) fn written_at_once(&mut self, ppa: Ppa) {
+        let block = &mut self.blocks[BlockId::new(self.pages_per_block.divide(ppa.get()))];
         block.issued += 1;
         block.programmed += 1;
     }
 
     /// Opens the frontiers of a flow on a plane before anything is written, and from now on
     /// replaces full ones at once. Order: the released MQSim.
-    pub(crate) fn open_frontiers(&mut self, plane: u32, flow: FlowId) {
+    pub(crate) fn open_frontiers(&mut self, plane: PlaneId, flow: FlowId) {
         self.eager_frontiers = true;
         for stream in [Stream::Host, Stream::Mapping, Stream::Gc] {
             let at = self.frontier_at(plane, flow, stream);
@@ -114,56 +113,56 @@ impl Blocks {
 
     /// Puts the block of a frontier that holds nothing back into the pool. The next write takes
     /// another one.
-    pub(crate) fn close_empty_frontier(&mut self, plane: u32, flow: FlowId, stream: Stream) {
+    pub(crate) fn close_empty_frontier(&mut self, plane: PlaneId, flow: FlowId, stream: Stream) {
         let at = self.frontier_at(plane, flow, stream);
         let block = self.frontiers[at];
-        if block != NONE && self.blocks[block as usize].allocated == 0 {
-            self.frontiers[at] = NONE;
+        if block != BlockId::NONE && self.blocks[block].allocated == 0 {
+            self.frontiers[at] = BlockId::NONE;
             self.put_empty_block(block);
         }
     }
 
     /// Every page of a frontier that was allocated was sent to the die.
-    pub(crate) fn in_step(&self, plane: u32, flow: FlowId, stream: Stream) -> bool {
+    pub(crate) fn in_step(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> bool {
         let block = self.frontiers[self.frontier_at(plane, flow, stream)];
-        block == NONE || {
-            let open = &self.blocks[block as usize];
+        block == BlockId::NONE || {
+            let open = &self.blocks[block];
             open.issued == open.allocated
         }
     }
 
     /// Page of its block that the next page of a frontier goes to.
-    pub(crate) fn next_page(&self, plane: u32, flow: FlowId, stream: Stream) -> u32 {
+    pub(crate) fn next_page(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> u32 {
         let block = self.frontiers[self.frontier_at(plane, flow, stream)];
-        if block == NONE { 0 } else { u32::from(self.blocks[block as usize].allocated) }
+        if block == BlockId::NONE { 0 } else { u32::from(self.blocks[block].allocated) }
     }
 
     /// True if the flow could write to the plane now.
-    pub(crate) fn has_room(&self, plane: u32, flow: FlowId) -> bool {
+    pub(crate) fn has_room(&self, plane: PlaneId, flow: FlowId) -> bool {
         self.has_room_in(plane, flow, Stream::Host)
     }
 
     /// True if a page of the stream could go to the plane now, without the reserve.
-    pub(crate) fn has_room_in(&self, plane: u32, flow: FlowId, stream: Stream) -> bool {
-        self.frontiers[self.frontier_at(plane, flow, stream)] != NONE
-            || self.planes[plane as usize].free > self.host_reserve(plane)
+    pub(crate) fn has_room_in(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> bool {
+        self.frontiers[self.frontier_at(plane, flow, stream)] != BlockId::NONE
+            || self.planes[plane].free > self.host_reserve(plane)
     }
 
     /// Closes the frontiers of a flow for data that comes to a plane from elsewhere, those without
     /// a program under way: their empty pages count as written and invalid, and collection may take
     /// them. That for pages moved inside the plane stays: collection may need it, and would close
     /// and open it in turns.
-    pub(crate) fn close_frontiers(&mut self, plane: u32, flow: FlowId) {
+    pub(crate) fn close_frontiers(&mut self, plane: PlaneId, flow: FlowId) {
         for stream in [Stream::Host, Stream::Relocated] {
             let at = self.frontier_at(plane, flow, stream);
             let block = self.frontiers[at];
-            if block == NONE || !self.blocks[block as usize].quiet() {
+            if block == BlockId::NONE || !self.blocks[block].quiet() {
                 continue;
             }
-            self.frontiers[at] = NONE;
+            self.frontiers[at] = BlockId::NONE;
             let pages = self.pages_per_block.get() as u16;
-            let filled = &mut self.planes[plane as usize].filled;
-            let closed = &mut self.blocks[block as usize];
+            let filled = &mut self.planes[plane].filled;
+            let closed = &mut self.blocks[block];
             closed.state = BlockState::Full;
             (closed.allocated, closed.issued, closed.programmed) = (pages, pages, pages);
             closed.filled = *filled;
@@ -175,7 +174,7 @@ impl Blocks {
     /// Opens a frontier for preconditioning whose pages before `page` were written and are invalid.
     pub(crate) fn precondition_frontier(
         &mut self,
-        plane: u32,
+        plane: PlaneId,
         flow: FlowId,
         stream: Stream,
         page: u32,

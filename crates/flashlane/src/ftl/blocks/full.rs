@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use flashlane_units::BlockId;
+
 /// In the place of blocks that are not full.
 const OTHERS: u16 = u16::MAX;
 
@@ -23,23 +25,23 @@ impl FullBlocks {
 
     /// A block is full, with so many valid pages.
     #[inline]
-    pub(super) fn filled(&mut self, block: u32, valid: u16) {
-        if let Some(known) = self.valid.get_mut(block as usize) {
+    pub(super) fn filled(&mut self, block: BlockId, valid: u16) {
+        if let Some(known) = self.valid.get_mut(block.index()) {
             *known = valid;
         }
     }
 
     /// A full block lost so many valid pages.
     #[inline]
-    pub(super) fn invalidated(&mut self, block: u32, count: u32) {
-        if let Some(known) = self.valid.get_mut(block as usize) {
+    pub(super) fn invalidated(&mut self, block: BlockId, count: u32) {
+        if let Some(known) = self.valid.get_mut(block.index()) {
             *known -= count as u16;
         }
     }
 
     /// A block is to be emptied or erased.
     #[inline]
-    pub(super) fn collected(&mut self, block: u32) {
+    pub(super) fn collected(&mut self, block: BlockId) {
         self.filled(block, OTHERS);
     }
 
@@ -49,8 +51,8 @@ impl FullBlocks {
     }
 
     /// What is kept of a block is right.
-    pub(super) fn audit(&self, block: u32, valid: Option<u16>) {
-        let known = self.valid.get(block as usize);
+    pub(super) fn audit(&self, block: BlockId, valid: Option<u16>) {
+        let known = self.valid.get(block.index());
         let right = known.is_none_or(|&known| known == valid.unwrap_or(OTHERS));
         assert!(right, "valid pages of full block {block}");
     }
@@ -90,15 +92,15 @@ mod tests {
     fn only_full_blocks_count() {
         let mut full = FullBlocks::of([Some(7), None, Some(4), Some(5)].into_iter());
         assert_eq!(first_fewest(full.some(0..4)), Some((2, 4)));
-        full.collected(2);
-        full.invalidated(0, 3);
-        full.filled(1, 6);
+        full.collected(BlockId::new(2));
+        full.invalidated(BlockId::new(0), 3);
+        full.filled(BlockId::new(1), 6);
         assert_eq!(
             (first_fewest(full.some(0..4)), full.some(1..3)),
             (Some((0, 4)), &[6, OTHERS][..])
         );
         let mut nobody = FullBlocks::default();
-        nobody.filled(3, 1);
+        nobody.filled(BlockId::new(3), 1);
         assert!(nobody.some(0..4).is_empty());
     }
 }

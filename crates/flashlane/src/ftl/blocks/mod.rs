@@ -1,5 +1,6 @@
 //! Blocks, free pools and write frontiers of every plane.
 
+mod audit;
 mod frontiers;
 mod full;
 mod limits;
@@ -7,8 +8,8 @@ mod pool;
 
 use std::ops::Range;
 
-use flashlane_engine::{Divisor, List, NONE};
-use flashlane_units::{FlowId, TransactionId};
+use flashlane_engine::{Array, Divisor, List};
+use flashlane_units::{BlockId, FlowId, PlaneId, Ppa, TransactionId};
 
 use crate::layout::Geometry;
 use frontiers::STREAMS;
@@ -124,10 +125,10 @@ pub(crate) struct Plane {
 /// All blocks of the device.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocks {
-    blocks: Vec<Block>,
-    pub(crate) planes: Vec<Plane>,
+    blocks: Array<BlockId, Block>,
+    pub(crate) planes: Array<PlaneId, Plane>,
     /// Open block by plane, flow and stream; `NONE` before the first write.
-    frontiers: Vec<u32>,
+    frontiers: Vec<BlockId>,
     flows: u32,
     blocks_per_plane: Divisor,
     pages_per_block: Divisor,
@@ -169,9 +170,9 @@ impl Blocks {
             erases_min: 0,
         };
         Self {
-            blocks: vec![Block::default(); planes * geometry.blocks_per_plane as usize],
-            planes: vec![plane; planes],
-            frontiers: vec![NONE; planes * flows as usize * STREAMS],
+            blocks: Array::of(Block::default(), planes * geometry.blocks_per_plane as usize),
+            planes: Array::of(plane, planes),
+            frontiers: vec![BlockId::NONE; planes * flows as usize * STREAMS],
             flows,
             // An empty geometry, of a state that was moved out, divides nothing.
             blocks_per_plane: Divisor::new(geometry.blocks_per_plane.max(1)),
@@ -204,14 +205,14 @@ impl Blocks {
 
     /// A page of a block holds nothing valid any more.
     #[inline]
-    pub(crate) fn invalidate(&mut self, block: u32) {
+    pub(crate) fn invalidate(&mut self, block: BlockId) {
         self.invalidate_pages(block, 1);
     }
 
     /// So many pages of a block hold nothing valid any more.
     #[inline]
-    pub(crate) fn invalidate_pages(&mut self, block: u32, count: u32) {
-        let state = &mut self.blocks[block as usize];
+    pub(crate) fn invalidate_pages(&mut self, block: BlockId, count: u32) {
+        let state = &mut self.blocks[block];
         assert!(u32::from(state.valid) >= count, "a page becomes invalid once");
         state.valid -= count as u16;
         self.valid[state.flow.index()] -= u64::from(count);
@@ -229,37 +230,37 @@ impl Blocks {
 
     /// Block of a physical page.
     #[inline]
-    pub(crate) fn block_of(&self, ppa: u32) -> u32 {
-        self.pages_per_block.divide(ppa)
+    pub(crate) fn block_of(&self, ppa: Ppa) -> BlockId {
+        BlockId::new(self.pages_per_block.divide(ppa.get()))
     }
 
     /// Page inside its block.
     #[inline]
-    pub(crate) fn page_of(&self, ppa: u32) -> u32 {
-        self.pages_per_block.remainder(ppa)
+    pub(crate) fn page_of(&self, ppa: Ppa) -> u32 {
+        self.pages_per_block.remainder(ppa.get())
     }
 
     /// Plane of a block.
     #[inline]
-    pub(crate) fn plane_of(&self, block: u32) -> u32 {
-        self.blocks_per_plane.divide(block)
+    pub(crate) fn plane_of(&self, block: BlockId) -> PlaneId {
+        PlaneId::new(self.blocks_per_plane.divide(block.get()))
     }
 
     /// First block of a plane.
     #[inline]
-    pub(crate) fn first_block(&self, plane: u32) -> u32 {
-        plane * self.blocks_per_plane.get()
+    pub(crate) fn first_block(&self, plane: PlaneId) -> BlockId {
+        BlockId::new(plane.get() * self.blocks_per_plane.get())
     }
 
     /// First physical page of a block.
     #[inline]
-    pub(crate) fn first_page(&self, block: u32) -> u32 {
-        block * self.pages_per_block.get()
+    pub(crate) fn first_page(&self, block: BlockId) -> Ppa {
+        Ppa::new(block.get() * self.pages_per_block.get())
     }
 
     #[inline]
-    pub(crate) fn block(&self, block: u32) -> &Block {
-        &self.blocks[block as usize]
+    pub(crate) fn block(&self, block: BlockId) -> &Block {
+        &self.blocks[block]
     }
 
     /// From now on the valid pages of full blocks are kept side by side.
@@ -270,44 +271,61 @@ impl Blocks {
 
     /// The valid pages of full blocks of a plane, as [`FullBlocks`] keeps them; nothing where they
     /// are not kept.
-    pub(super) fn full_of_plane(&self, plane: u32) -> &[u16] {
+    pub(super) fn full_of_plane(&self, plane: PlaneId) -> &[u16] {
         self.full.some(self.range_of_plane(plane))
     }
 
     /// A block is to be emptied or erased from now on.
-    pub(super) fn collect(&mut self, block: u32) -> &Block {
+    pub(super) fn collect(&mut self, block: BlockId) -> &Block {
         self.full.collected(block);
-        let state = &mut self.blocks[block as usize];
+        let state = &mut self.blocks[block];
         state.state = BlockState::Collected;
         state
     }
 
     /// Asks for a block that is needed soon.
     #[inline]
-    pub(crate) fn prefetch(&self, block: u32) {
-        flashlane_engine::prefetch(&self.blocks, block as usize);
+    pub(crate) fn prefetch(&self, block: BlockId) {
+        flashlane_engine::prefetch(&self.blocks, block.index());
     }
 
     #[inline]
-    pub(crate) fn block_mut(&mut self, block: u32) -> &mut Block {
-        &mut self.blocks[block as usize]
+    pub(crate) fn block_mut(&mut self, block: BlockId) -> &mut Block {
+        &mut self.blocks[block]
     }
 
-    fn range_of_plane(&self, plane: u32) -> Range<usize> {
-        let first = self.first_block(plane) as usize;
+    /// The numbers of all blocks.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = BlockId> + use<> {
+        self.blocks.numbers()
+    }
+
+    /// The numbers of the blocks of a plane.
+    fn numbers_of(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + use<> {
+        self.range_of_plane(plane).map(BlockId::at)
+    }
+
+    /// The pages of a block, in order.
+    #[inline]
+    pub(crate) fn pages_of(&self, block: BlockId) -> impl Iterator<Item = Ppa> + use<> {
+        let first = self.first_page(block).get();
+        (first..first + self.pages_per_block.get()).map(Ppa::new)
+    }
+
+    fn range_of_plane(&self, plane: PlaneId) -> Range<usize> {
+        let first = self.first_block(plane).index();
         first..first + self.blocks_per_plane.get() as usize
     }
 
     /// The blocks of a plane.
-    pub(crate) fn of_plane(&self, plane: u32) -> &[Block] {
-        &self.blocks[self.range_of_plane(plane)]
+    pub(crate) fn of_plane(&self, plane: PlaneId) -> &[Block] {
+        &(*self.blocks)[self.range_of_plane(plane)]
     }
 
     /// Allocates the next page of an open block; with the last one it is full.
     #[inline(always)]
-    fn take_page(&mut self, block: u32) -> u32 {
+    fn take_page(&mut self, block: BlockId) -> Ppa {
         let pages = self.pages_per_block.get();
-        let open = &mut self.blocks[block as usize];
+        let open = &mut self.blocks[block];
         let page = u32::from(open.allocated);
         open.allocated += 1;
         open.valid += 1;
@@ -316,19 +334,19 @@ impl Blocks {
             open.state = BlockState::Full;
             self.full.filled(block, open.valid);
         }
-        block * pages + page
+        Ppa::new(block.get() * pages + page)
     }
 
     /// Allocates the next page of an open block that is no frontier.
-    pub(crate) fn append(&mut self, block: u32) -> u32 {
+    pub(crate) fn append(&mut self, block: BlockId) -> Ppa {
         let open = self.block(block);
         assert_eq!(open.state, BlockState::Open, "pages are appended to open blocks");
         self.take_page(block)
     }
 
     /// Leaves out the pages of an open block before `page`; no program of it is under way.
-    pub(crate) fn skip_to(&mut self, block: u32, page: u32) {
-        let open = &mut self.blocks[block as usize];
+    pub(crate) fn skip_to(&mut self, block: BlockId, page: u32) {
+        let open = &mut self.blocks[block];
         assert!(open.quiet(), "pages are left out between programs");
         let page = page as u16;
         (open.allocated, open.issued, open.programmed) = (page, page, page);
@@ -340,52 +358,29 @@ impl Blocks {
     }
 
     /// Host writes wait for a free block of the plane, or can open none.
-    pub(crate) fn is_out_of_room(&self, plane: u32) -> bool {
-        let state = &self.planes[plane as usize];
+    pub(crate) fn is_out_of_room(&self, plane: PlaneId) -> bool {
+        let state = &self.planes[plane];
         !state.parked.is_empty() || state.urgent && state.free <= self.host_reserve(plane)
     }
 
     /// Takes a block for preconditioning and closes it at once with `allocated` pages programmed.
-    pub(crate) fn precondition_block(&mut self, plane: u32, flow: FlowId, stream: Stream) -> u32 {
+    pub(crate) fn precondition_block(
+        &mut self,
+        plane: PlaneId,
+        flow: FlowId,
+        stream: Stream,
+    ) -> BlockId {
         let block = self.take_block(plane, flow, stream);
         let pages = self.pages_per_block.get() as u16;
-        let closed = &mut self.blocks[block as usize];
+        let closed = &mut self.blocks[block];
         closed.state = BlockState::Full;
         (closed.allocated, closed.issued, closed.programmed) = (pages, pages, pages);
         block
     }
 
     /// Preconditioning filled `count` blocks of a plane more.
-    pub(crate) fn blocks_filled(&mut self, plane: u32, count: u32) {
-        self.planes[plane as usize].filled += count;
-    }
-
-    /// Checks the counters of a plane against each other: free, open, full and collected blocks add
-    /// up, no block has more valid than allocated pages.
-    pub(crate) fn audit(&self, plane: u32, valid_of: impl Fn(u32) -> u16) {
-        let free =
-            self.of_plane(plane).iter().filter(|b| b.state == BlockState::Free).count() as u32;
-        let state = &self.planes[plane as usize];
-        assert_eq!(free, state.free, "free blocks of plane {plane}");
-        let erases = || self.of_plane(plane).iter().map(|block| block.erases);
-        assert_eq!(erases().max(), Some(state.erases_max), "most erases of plane {plane}");
-        assert!(erases().min() >= Some(state.erases_min), "fewest erases of plane {plane}");
-        for block in self.first_block(plane)..self.first_block(plane) + self.blocks_per_plane.get()
-        {
-            let b = &self.blocks[block as usize];
-            assert_eq!(b.valid, valid_of(block), "valid pages of block {block}");
-            self.full.audit(block, (b.state == BlockState::Full).then_some(b.valid));
-            assert!(b.valid <= b.allocated, "block {block} has at most its allocated pages valid");
-            assert!(b.programmed <= b.issued, "block {block} programs what was issued");
-            assert!(b.issued <= b.allocated, "block {block} issues what was allocated");
-            match b.state {
-                BlockState::Free => assert_eq!(b.allocated, 0, "free block {block} is erased"),
-                BlockState::Open => assert!(u32::from(b.allocated) < self.pages_per_block()),
-                BlockState::Full => assert_eq!(u32::from(b.allocated), self.pages_per_block()),
-                // Hybrid mapping gives up blocks that are not full.
-                BlockState::Collected => assert!(u32::from(b.allocated) <= self.pages_per_block()),
-            }
-        }
+    pub(crate) fn blocks_filled(&mut self, plane: PlaneId, count: u32) {
+        self.planes[plane].filled += count;
     }
 }
 
@@ -405,7 +400,7 @@ mod tests {
         }
     }
 
-    fn erase(blocks: &mut Blocks, block: u32) {
+    fn erase(blocks: &mut Blocks, block: BlockId) {
         blocks.block_mut(block).valid = 0;
         blocks.put_block(block);
     }
@@ -414,19 +409,24 @@ mod tests {
     fn frontiers_fill_in_order_and_the_reserve_is_kept() {
         let mut blocks = Blocks::new(geometry(), 1, true, 2);
         let mut pages = Vec::new();
-        while let Some(ppa) = blocks.allocate(0, FlowId::new(0), Stream::Host, false) {
+        while let Some(ppa) = blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::Host, false)
+        {
             pages.push(ppa);
         }
-        assert_eq!(pages, (0..24).collect::<Vec<u32>>(), "six of eight blocks, two in reserve");
-        assert_eq!(blocks.planes[0].free, 2);
         assert_eq!(
-            blocks.allocate(0, FlowId::new(0), Stream::Gc, true),
-            Some(24),
+            pages,
+            Ppa::first(24).collect::<Vec<_>>(),
+            "six of eight blocks, two in reserve"
+        );
+        assert_eq!(blocks.planes[PlaneId::new(0)].free, 2);
+        assert_eq!(
+            blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::Gc, true),
+            Some(Ppa::new(24)),
             "collection may use the reserve"
         );
         assert_eq!(
-            blocks.allocate(1, FlowId::new(0), Stream::Host, false),
-            Some(32),
+            blocks.allocate(PlaneId::new(1), FlowId::new(0), Stream::Host, false),
+            Some(Ppa::new(32)),
             "planes are independent"
         );
     }
@@ -436,12 +436,15 @@ mod tests {
         for (leveling, expected) in [(true, 1), (false, 0)] {
             let mut blocks = Blocks::new(geometry(), 1, leveling, 0);
             for _ in 0..8 {
-                blocks.precondition_block(0, FlowId::new(0), Stream::Host);
+                blocks.precondition_block(PlaneId::new(0), FlowId::new(0), Stream::Host);
             }
-            blocks.block_mut(0).erases = 5;
-            erase(&mut blocks, 0);
-            erase(&mut blocks, 1);
-            assert_eq!(blocks.precondition_block(0, FlowId::new(0), Stream::Host), expected);
+            blocks.block_mut(BlockId::new(0)).erases = 5;
+            erase(&mut blocks, BlockId::new(0));
+            erase(&mut blocks, BlockId::new(1));
+            assert_eq!(
+                blocks.precondition_block(PlaneId::new(0), FlowId::new(0), Stream::Host),
+                BlockId::new(expected)
+            );
         }
     }
 
@@ -449,7 +452,7 @@ mod tests {
     #[should_panic(expected = "valid data")]
     fn erasing_valid_data_is_caught() {
         let mut blocks = Blocks::new(geometry(), 1, true, 0);
-        let ppa = blocks.allocate(0, FlowId::new(0), Stream::Host, false).unwrap();
+        let ppa = blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::Host, false).unwrap();
         blocks.put_block(blocks.block_of(ppa));
     }
 }

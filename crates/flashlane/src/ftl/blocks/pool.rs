@@ -1,8 +1,9 @@
 //! Free blocks of every plane.
 
-use flashlane_units::FlowId;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+
+use flashlane_units::{BlockId, FlowId, PlaneId};
 
 use super::{Block, BlockState, Blocks, Stream};
 
@@ -15,17 +16,17 @@ pub(super) struct Pool {
     /// First block never used; plane-relative.
     virgin: u32,
     /// Come back from erase, by erase count: dynamic wear levelling.
-    by_wear: BinaryHeap<Reverse<(u32, u32, u32)>>,
+    by_wear: BinaryHeap<Reverse<(u32, u32, BlockId)>>,
     /// Come back from erase, oldest first: without wear levelling.
-    by_age: VecDeque<u32>,
+    by_age: VecDeque<BlockId>,
     sequence: u32,
 }
 
 impl Blocks {
     /// Takes a free block out of the pool.
-    pub(crate) fn take_block(&mut self, plane: u32, flow: FlowId, stream: Stream) -> u32 {
+    pub(crate) fn take_block(&mut self, plane: PlaneId, flow: FlowId, stream: Stream) -> BlockId {
         let base = self.first_block(plane);
-        let state = &mut self.planes[plane as usize];
+        let state = &mut self.planes[plane];
         assert!(state.free > 0, "a block is taken from a pool that has one");
         state.free -= 1;
         if state.free < self.owe_below {
@@ -34,13 +35,13 @@ impl Blocks {
         let pool = &mut state.pool;
         let block = if pool.virgin < self.blocks_per_plane.get() {
             pool.virgin += 1;
-            base + pool.virgin - 1
+            base.plus(pool.virgin - 1)
         } else if self.wear_leveling {
             pool.by_wear.pop().expect("free blocks are counted").0.2
         } else {
             pool.by_age.pop_front().expect("free blocks are counted")
         };
-        let taken = &mut self.blocks[block as usize];
+        let taken = &mut self.blocks[block];
         assert_eq!(taken.state, BlockState::Free, "a pool holds free blocks");
         *taken = Block {
             state: BlockState::Open,
@@ -53,25 +54,26 @@ impl Blocks {
     }
 
     /// Puts an erased block back into the pool.
-    pub(crate) fn put_block(&mut self, block: u32) {
-        let erased = &mut self.blocks[block as usize];
+    pub(crate) fn put_block(&mut self, block: BlockId) {
+        let plane = self.plane_of(block);
+        let erased = &mut self.blocks[block];
         erased.erases += 1;
         let erases = erased.erases;
-        let state = &mut self.planes[self.blocks_per_plane.divide(block) as usize];
+        let state = &mut self.planes[plane];
         state.erases_max = state.erases_max.max(erases);
         self.put_empty_block(block);
     }
 
     /// Puts a block back into the pool that became empty without an erase.
-    pub(crate) fn put_empty_block(&mut self, block: u32) {
+    pub(crate) fn put_empty_block(&mut self, block: BlockId) {
         let plane = self.plane_of(block);
-        let erased = &mut self.blocks[block as usize];
+        let erased = &mut self.blocks[block];
         assert_ne!(erased.state, BlockState::Free, "a block is freed once");
         assert_eq!(erased.valid, 0, "no block is erased with valid data");
         assert_eq!(erased.reads, 0, "no block is erased under a read");
         let erases = erased.erases;
         *erased = Block { erases, ..Block::default() };
-        let state = &mut self.planes[plane as usize];
+        let state = &mut self.planes[plane];
         state.free += 1;
         let pool = &mut state.pool;
         if self.wear_leveling {
@@ -89,7 +91,7 @@ impl Blocks {
 
     /// Free blocks of a plane that only collection may take: one for every job at least.
     #[inline]
-    pub(super) fn host_reserve(&self, plane: u32) -> u32 {
-        self.reserve.max(self.planes[plane as usize].jobs)
+    pub(super) fn host_reserve(&self, plane: PlaneId) -> u32 {
+        self.reserve.max(self.planes[plane].jobs)
     }
 }

@@ -1,7 +1,7 @@
 //! When a plane is collected, and which block is emptied.
 
-use flashlane_engine::{NONE, Rng};
-use flashlane_units::FlowId;
+use flashlane_engine::Rng;
+use flashlane_units::{BlockId, FlowId, Lpa, PlaneId};
 
 use super::{JobKind, PlaneView, VictimPolicy, build};
 use crate::compat::CompatConfig;
@@ -81,8 +81,8 @@ impl Ftl {
     }
 
     /// Another block of the plane is to be emptied now.
-    pub(in crate::ftl) fn collection_is_due(&self, plane: u32) -> bool {
-        let state = &self.blocks.planes[plane as usize];
+    pub(in crate::ftl) fn collection_is_due(&self, plane: PlaneId) -> bool {
+        let state = &self.blocks.planes[plane];
         self.collector().is_some_and(|collector| collector.is_due(state))
     }
 
@@ -98,9 +98,9 @@ impl Ftl {
     }
 
     /// The block of the plane to empty next; `None` where no block can be collected now.
-    pub(in crate::ftl) fn select_victim(&mut self, plane: u32) -> Option<u32> {
+    pub(in crate::ftl) fn select_victim(&mut self, plane: PlaneId) -> Option<BlockId> {
         let blocks = &self.blocks;
-        let filled = blocks.planes[plane as usize].filled;
+        let filled = blocks.planes[plane].filled;
         let (all, full) = (blocks.of_plane(plane), blocks.full_of_plane(plane));
         let view = PlaneView::new(all, full, blocks.pages_per_block(), filled);
         let victim = match (&mut self.layer, &self.sets) {
@@ -111,14 +111,14 @@ impl Ftl {
             (Layer::Hybrid(_) | Layer::InPlace, _) => None,
         }?;
         assert!(view.valid(victim).is_some(), "a policy picks only what may be collected");
-        let owed = &mut self.blocks.planes[plane as usize].owed;
+        let owed = &mut self.blocks.planes[plane].owed;
         *owed = owed.saturating_sub(1);
-        Some(self.blocks.first_block(plane) + victim)
+        Some(self.blocks.first_block(plane).plus(victim))
     }
 
     /// Starts collecting a plane if it is short of free blocks. Remembers the wish where no block
     /// can be collected now.
-    pub(in crate::ftl) fn collect(&mut self, ctx: &mut Moment<'_>, plane: u32) {
+    pub(in crate::ftl) fn collect(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
         match self.layer {
             Layer::Pages(_) => self.collect_blocks(ctx, plane, |ftl, ctx, block| {
                 ftl.gc_invocations += 1;
@@ -136,16 +136,16 @@ impl Ftl {
     fn collect_blocks(
         &mut self,
         ctx: &mut Moment<'_>,
-        plane: u32,
-        empty: impl Fn(&mut Self, &mut Moment<'_>, u32),
+        plane: PlaneId,
+        empty: impl Fn(&mut Self, &mut Moment<'_>, BlockId),
     ) {
-        self.blocks.planes[plane as usize].gc_wanted = false;
+        self.blocks.planes[plane].gc_wanted = false;
         if self.collection_is_due(plane) {
             self.close_foreign_frontiers(plane);
         }
         while self.collection_is_due(plane) {
             let Some(block) = self.select_victim(plane) else {
-                self.blocks.planes[plane as usize].gc_wanted = true;
+                self.blocks.planes[plane].gc_wanted = true;
                 return;
             };
             empty(self, ctx, block);
@@ -154,7 +154,7 @@ impl Ftl {
 
     /// Closes what flows left open on a plane that they write to no more, so that it can be
     /// collected.
-    fn close_foreign_frontiers(&mut self, plane: u32) {
+    fn close_foreign_frontiers(&mut self, plane: PlaneId) {
         let Some(sets) = &self.sets else { return };
         for flow in (0..self.classes.len()).map(FlowId::at).filter(|&f| !sets.may_write(f, plane)) {
             self.blocks.close_frontiers(plane, flow);
@@ -163,14 +163,14 @@ impl Ftl {
 
     /// Has a block collected that nobody took one for, with `compat.collection_per_block`: writes
     /// wait for it, or an erase left too few free blocks.
-    pub(in crate::ftl) fn owe_collection(&mut self, plane: u32) {
-        let state = &mut self.blocks.planes[plane as usize];
+    pub(in crate::ftl) fn owe_collection(&mut self, plane: PlaneId) {
+        let state = &mut self.blocks.planes[plane];
         state.owed = state.owed.max(1);
     }
 
     /// Collects a plane where that was not possible before. Without an erase that would do it
     /// later, writes that wait for a block go on at once.
-    pub(in crate::ftl) fn collect_again(&mut self, ctx: &mut Moment<'_>, plane: u32) {
+    pub(in crate::ftl) fn collect_again(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
         self.collect(ctx, plane);
         if self.is_free() {
             self.unpark(ctx, plane);
@@ -178,13 +178,12 @@ impl Ftl {
     }
 
     /// Empties a block and frees it in no time: nothing is read, programmed or erased.
-    fn pack(&mut self, ctx: &mut Moment<'_>, plane: u32, block: u32) {
+    fn pack(&mut self, ctx: &mut Moment<'_>, plane: PlaneId, block: BlockId) {
         let flow = self.blocks.block(block).flow;
         let stream = self.blocks.block(block).stream.moved();
-        let first = self.blocks.first_page(block);
-        for from in first..first + self.blocks.pages_per_block() {
+        for from in self.blocks.pages_of(block) {
             let lpa = self.pages.lpa(from);
-            if lpa == NONE {
+            if lpa == Lpa::NONE {
                 continue;
             }
             let to = self
@@ -192,9 +191,9 @@ impl Ftl {
                 .allocate(plane, flow, stream, true)
                 .expect("the reserve suffices for every block");
             if stream == Stream::GcMapping {
-                self.bind_translation_page(ctx, lpa, to);
+                self.bind_translation_page(ctx, lpa.get(), to);
             } else {
-                self.pages.set_lpa(from, NONE);
+                self.pages.set_lpa(from, Lpa::NONE);
                 self.blocks.invalidate(block);
                 self.pages.move_to(lpa, to);
             }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashlane_engine::NONE;
-use flashlane_units::{JobId, TransactionId};
+use flashlane_units::{BlockId, JobId, Lpa, PlaneId, TransactionId};
 
 use crate::context::Moment;
 use crate::ftl::blocks::{BlockState, Stream};
@@ -13,7 +12,7 @@ use crate::transaction::{Op, Place, Source, Transaction, Transactions};
 /// A block being emptied.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::ftl) struct Job {
-    block: u32,
+    block: BlockId,
     /// Migrations that are not done.
     moves: u32,
     /// The erase is on its way.
@@ -37,7 +36,7 @@ pub(in crate::ftl) enum JobKind {
 
 impl Job {
     /// The erase of a block that is empty already.
-    pub(in crate::ftl) fn of(block: u32) -> Self {
+    pub(in crate::ftl) fn of(block: BlockId) -> Self {
         Self { block, moves: 0, erasing: false, kind: JobKind::Collection }
     }
 }
@@ -47,8 +46,8 @@ impl Ftl {
     pub(in crate::ftl) fn start_job(
         &mut self,
         ctx: &mut Moment<'_>,
-        plane: u32,
-        block: u32,
+        plane: PlaneId,
+        block: BlockId,
         kind: JobKind,
     ) {
         self.erase_is_awaited(plane);
@@ -57,11 +56,10 @@ impl Ftl {
         let job = self.jobs.insert(Job { block, moves: valid, erasing: false, kind });
         self.tell(Seen::Collection { plane, job, owner: flow, valid });
         self.gc_moves += u64::from(valid);
-        let first = self.blocks.first_page(block);
         let mut found = 0;
-        for ppa in first..first + self.blocks.pages_per_block() {
+        for ppa in self.blocks.pages_of(block) {
             let lpa = self.pages.lpa(ppa);
-            if lpa == NONE {
+            if lpa == Lpa::NONE {
                 continue;
             }
             found += 1;
@@ -82,7 +80,7 @@ impl Ftl {
 
     /// Host writes of the chip wait from now on until the erase of a block starts, with
     /// `compat.writes_wait_for_erases`. Nothing that leads to the erase may depend on a host write.
-    fn erase_is_awaited(&mut self, plane: u32) {
+    fn erase_is_awaited(&mut self, plane: PlaneId) {
         let chip = self.chip_of(plane);
         self.unerased[chip] += 1;
     }
@@ -142,13 +140,13 @@ impl Ftl {
             .allocate(plane, tr.flow, stream, !away)
             .expect("the reserve suffices for every job, and other planes have room");
         if stream == Stream::GcMapping {
-            self.bind_translation_page(ctx, tr.lpa, ppa);
+            self.bind_translation_page(ctx, tr.lpa.get(), ppa);
         } else {
             self.invalidate(ctx, tr.ppa);
             self.pages.move_to(tr.lpa, ppa);
             self.mapping_changed(ctx, tr.flow, tr.lpa);
         }
-        self.blocks.planes[plane as usize].programs += 1;
+        self.blocks.planes[plane].programs += 1;
         let write = &mut ctx.transactions[id];
         write.op = Op::Program;
         write.plane = plane;
@@ -171,7 +169,7 @@ impl Ftl {
     pub(crate) fn migration_program_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         self.programmed(ctx, id);
         let tr = ctx.transactions[id];
-        self.flows[tr.flow.index()].other_programs += 1;
+        self.flows[tr.flow].other_programs += 1;
         ctx.transactions.remove(id);
         if matches!(self.layer, Layer::Hybrid(_)) {
             self.merge_program_done(ctx, tr.plane);
@@ -181,7 +179,7 @@ impl Ftl {
     }
 
     /// Erases a collected block as soon as nothing moves out of it and nobody reads it.
-    pub(in crate::ftl) fn erase_if_empty(&mut self, ctx: &mut Moment<'_>, block: u32) {
+    pub(in crate::ftl) fn erase_if_empty(&mut self, ctx: &mut Moment<'_>, block: BlockId) {
         let state = self.blocks.block(block);
         if state.reads > 0 || state.valid > 0 || !state.quiet() {
             return;
@@ -200,7 +198,7 @@ impl Ftl {
             // Before, host writes to the block itself could be what its erase waits for.
             self.erase_is_awaited(plane);
         }
-        let erase = self.new_transaction(ctx, Source::Gc, Op::Erase, flow, NONE);
+        let erase = self.new_transaction(ctx, Source::Gc, Op::Erase, flow, Lpa::NONE);
         let tr = &mut ctx.transactions[erase];
         tr.ppa = first;
         tr.plane = plane;
@@ -220,7 +218,7 @@ impl Ftl {
         }
         self.pool_changed(tr.plane);
         self.unpark(ctx, tr.plane);
-        if self.blocks.planes[tr.plane as usize].free < FEW_BLOCKS {
+        if self.blocks.planes[tr.plane].free < FEW_BLOCKS {
             self.owe_collection(tr.plane);
         }
         // In turns, so that levelling keeps nobody from a free block.
@@ -244,7 +242,7 @@ impl Ftl {
         let mut jobs = vec![0; self.blocks.planes.len()];
         for (id, job) in self.jobs.iter() {
             let Job { block, moves, erasing, .. } = *job;
-            jobs[self.blocks.plane_of(block) as usize] += 1;
+            jobs[self.blocks.plane_of(block).index()] += 1;
             let state = self.blocks.block(block);
             assert_eq!(state.state, BlockState::Collected, "block {block} has a job");
             if !by_merges {
@@ -266,13 +264,13 @@ impl Ftl {
             transactions.iter().filter(move |(_, tr)| tr.op == Op::Erase && tr.place == at)
         };
         if matches!(self.layer, Layer::Hybrid(_)) {
-            erases(Place::Queue).for_each(|(_, tr)| unerased[self.chip_of(tr.plane)] += 1);
+            erases(Place::Queue).for_each(|(_, tr)| unerased[self.chip_of(tr.plane).index()] += 1);
             return unerased;
         }
         for (_, job) in self.jobs.iter() {
-            unerased[self.chip_of(self.blocks.plane_of(job.block))] += 1;
+            unerased[self.chip_of(self.blocks.plane_of(job.block)).index()] += 1;
         }
-        erases(Place::Die).for_each(|(_, tr)| unerased[self.chip_of(tr.plane)] -= 1);
+        erases(Place::Die).for_each(|(_, tr)| unerased[self.chip_of(tr.plane).index()] -= 1);
         unerased
     }
 }

@@ -1,7 +1,6 @@
 //! The roles of blocks under hybrid mapping, checked with `--check`.
 
-use flashlane_engine::NONE;
-use flashlane_units::FlowId;
+use flashlane_units::{BlockId, FlowId, Lpa};
 
 use super::{Merge, Spot};
 use crate::ftl::{Ftl, Layer};
@@ -11,32 +10,29 @@ impl Ftl {
     pub(in crate::ftl) fn audit_hybrid(&self) {
         let Layer::Hybrid(hybrid) = &self.layer else { return };
         let mut roles = vec![false; self.blocks.count()];
-        let mut take = |block: u32| {
-            assert!(
-                !std::mem::replace(&mut roles[block as usize], true),
-                "block {block}: one role"
-            );
+        let mut take = |block: BlockId| {
+            assert!(!std::mem::replace(&mut roles[block.index()], true), "block {block}: one role");
         };
-        for plane in 0..self.blocks.planes.len() as u32 {
+        for plane in self.blocks.planes.numbers() {
             for flow in (0..hybrid.striping.len()).map(FlowId::at) {
                 let partition = hybrid.partition(plane, flow);
                 assert!(partition.log.len() <= hybrid.log_blocks, "log blocks are counted");
                 partition.log.iter().for_each(|&block| take(block));
                 let sequential = partition.sequential.map(|s| (s.logical, s.block));
-                let data = (0..).zip(partition.data.iter().copied()).filter(|(_, b)| *b != NONE);
+                let data =
+                    (0..).zip(partition.data.iter().copied()).filter(|(_, b)| *b != BlockId::NONE);
                 for (logical, block) in data.chain(sequential) {
                     take(block);
                     for offset in 0..hybrid.pages_per_block {
-                        let lpa = self.pages.lpa(self.blocks.first_page(block) + offset);
-                        if lpa != NONE {
+                        let lpa = self.pages.lpa(self.blocks.first_page(block).plus(offset));
+                        if lpa != Lpa::NONE {
                             let spot = Spot { logical, offset };
                             assert_eq!(hybrid.spot(flow, lpa), spot, "a page at its place");
                         }
                     }
                 }
             }
-            if let Some(target) = hybrid.merges[plane as usize].as_ref().and_then(Merge::own_target)
-            {
+            if let Some(target) = hybrid.merges[plane].as_ref().and_then(Merge::own_target) {
                 take(target);
             }
         }

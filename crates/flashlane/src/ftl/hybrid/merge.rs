@@ -1,7 +1,7 @@
 //! Merges: log blocks become data blocks, page by page.
 
 use flashlane_engine::NONE;
-use flashlane_units::{FlowId, TransactionId};
+use flashlane_units::{BlockId, FlowId, Lpa, PlaneId, Ppa, TransactionId};
 
 use super::{Sequential, Spot};
 use crate::context::Moment;
@@ -14,7 +14,7 @@ use crate::transaction::{Op, Source};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// The oldest random log block: each of its logical blocks moves to a new data block.
-    Full { victim: u32 },
+    Full { victim: BlockId },
     /// The sequential log block, which gets the rest of its pages and becomes the data block.
     Partial,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Merge {
     /// The logical block being gathered, or `NONE` before the first one.
     logical: u32,
     /// The block that it is gathered in, or `NONE` while none is needed or free.
-    target: u32,
+    target: BlockId,
     /// The next page to look at.
     next: u32,
     /// A page is on its way, or the target's last program is.
@@ -36,13 +36,13 @@ pub(crate) struct Merge {
 
 impl Merge {
     /// Frees a random log block.
-    pub(super) fn full(flow: FlowId, victim: u32) -> Self {
+    pub(super) fn full(flow: FlowId, victim: BlockId) -> Self {
         let kind = Kind::Full { victim };
-        Self { flow, kind, logical: NONE, target: NONE, next: 0, busy: false }
+        Self { flow, kind, logical: NONE, target: BlockId::NONE, next: 0, busy: false }
     }
 
     /// Completes a sequential log block that holds the pages below `next`.
-    pub(super) fn partial(flow: FlowId, block: u32, logical: u32, next: u32) -> Self {
+    pub(super) fn partial(flow: FlowId, block: BlockId, logical: u32, next: u32) -> Self {
         Self { flow, kind: Kind::Partial, logical, target: block, next, busy: false }
     }
 
@@ -52,14 +52,14 @@ impl Merge {
     }
 
     /// The block that has no role but to be merged into.
-    pub(super) fn own_target(&self) -> Option<u32> {
-        (self.kind != Kind::Partial && self.target != NONE).then_some(self.target)
+    pub(super) fn own_target(&self) -> Option<BlockId> {
+        (self.kind != Kind::Partial && self.target != BlockId::NONE).then_some(self.target)
     }
 }
 
 impl Ftl {
     /// Goes on with the merge of a plane as far as possible without waiting.
-    pub(crate) fn continue_merge(&mut self, ctx: &mut Moment<'_>, plane: u32) {
+    pub(crate) fn continue_merge(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
         while let Some(merge) = self.merge_of(plane) {
             if merge.busy {
                 return;
@@ -81,28 +81,28 @@ impl Ftl {
         }
     }
 
-    fn merge_of(&self, plane: u32) -> Option<Merge> {
-        self.hybrid().merges[plane as usize]
+    fn merge_of(&self, plane: PlaneId) -> Option<Merge> {
+        self.hybrid().merges[plane]
     }
 
-    fn merge_mut(&mut self, plane: u32) -> &mut Merge {
+    fn merge_mut(&mut self, plane: PlaneId) -> &mut Merge {
         let hybrid = self.hybrid_mut();
-        hybrid.merges[plane as usize].as_mut().expect("a merge is under way")
+        hybrid.merges[plane].as_mut().expect("a merge is under way")
     }
 
     /// The logical block of the first valid page of a log block.
-    fn logical_block_in(&self, flow: FlowId, block: u32) -> Option<u32> {
+    fn logical_block_in(&self, flow: FlowId, block: BlockId) -> Option<u32> {
         let hybrid = self.hybrid();
-        let first = self.blocks.first_page(block);
-        (first..first + hybrid.pages_per_block)
+        self.blocks
+            .pages_of(block)
             .map(|ppa| self.pages.lpa(ppa))
-            .find(|&lpa| lpa != NONE)
+            .find(|&lpa| lpa != Lpa::NONE)
             .map(|lpa| hybrid.spot(flow, lpa).logical)
     }
 
     /// Starts to copy the next valid page of the logical block, or ends it after the last. False
     /// where the merge has to wait.
-    fn copy_next(&mut self, ctx: &mut Moment<'_>, plane: u32, merge: Merge) -> bool {
+    fn copy_next(&mut self, ctx: &mut Moment<'_>, plane: PlaneId, merge: Merge) -> bool {
         let hybrid = self.hybrid();
         let pages =
             hybrid.partition(plane, merge.flow).pages_of(merge.logical, hybrid.pages_per_block);
@@ -112,7 +112,7 @@ impl Ftl {
                 break None;
             }
             let lpa = hybrid.lpa(plane, merge.flow, Spot { logical: merge.logical, offset });
-            if self.pages.ppa(lpa) != NONE {
+            if self.pages.ppa(lpa) != Ppa::NONE {
                 break Some(lpa);
             }
             offset += 1;
@@ -122,8 +122,8 @@ impl Ftl {
             self.end_logical_block(ctx, plane);
             return true;
         };
-        if merge.target == NONE {
-            if self.blocks.planes[plane as usize].free == 0 {
+        if merge.target == BlockId::NONE {
+            if self.blocks.planes[plane].free == 0 {
                 return false;
             }
             let target = self.blocks.take_block(plane, merge.flow, Stream::Gc);
@@ -164,7 +164,7 @@ impl Ftl {
         self.invalidate(ctx, tr.ppa);
         self.pages.place(tr.lpa, ppa);
         self.gc_moves += 1;
-        self.blocks.planes[plane as usize].programs += 1;
+        self.blocks.planes[plane].programs += 1;
         let write = &mut ctx.transactions[id];
         (write.op, write.ppa, write.mark) = (Op::Program, ppa, now);
         self.schedule(ctx, id);
@@ -180,13 +180,13 @@ impl Ftl {
     }
 
     /// A copy is on flash.
-    pub(crate) fn merge_program_done(&mut self, ctx: &mut Moment<'_>, plane: u32) {
+    pub(crate) fn merge_program_done(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
         self.merge_mut(plane).busy = false;
         self.continue_merge(ctx, plane);
     }
 
     /// Every page of the logical block is in the target, which becomes its data block.
-    fn end_logical_block(&mut self, ctx: &mut Moment<'_>, plane: u32) {
+    fn end_logical_block(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
         let merge = *self.merge_mut(plane);
         let hybrid = self.hybrid_mut();
         let partition = hybrid.partition_mut(plane, merge.flow);
@@ -201,7 +201,7 @@ impl Ftl {
                     self.give_up(ctx, sequential.block);
                 }
                 let merge = self.merge_mut(plane);
-                (merge.logical, merge.target) = (NONE, NONE);
+                (merge.logical, merge.target) = (NONE, BlockId::NONE);
             }
             Kind::Partial => {
                 let Some(Sequential { block, .. }) = partition.sequential.take() else {
@@ -209,10 +209,10 @@ impl Ftl {
                 };
                 assert_eq!(block, merge.target, "the log block is the new data block");
                 hybrid.partial_merges += 1;
-                hybrid.merges[plane as usize] = None;
+                hybrid.merges[plane] = None;
             }
         }
-        if old != NONE {
+        if old != BlockId::NONE {
             self.give_up(ctx, old);
         }
         if merge.kind == Kind::Partial {
@@ -221,10 +221,10 @@ impl Ftl {
     }
 
     /// Nothing valid is left in the log block.
-    fn end_full_merge(&mut self, ctx: &mut Moment<'_>, plane: u32, victim: u32) {
+    fn end_full_merge(&mut self, ctx: &mut Moment<'_>, plane: PlaneId, victim: BlockId) {
         let flow = self.merge_mut(plane).flow;
         let hybrid = self.hybrid_mut();
-        hybrid.merges[plane as usize] = None;
+        hybrid.merges[plane] = None;
         let oldest = hybrid.partition_mut(plane, flow).log.pop_front();
         assert_eq!(oldest, Some(victim), "the oldest log block was merged");
         self.give_up(ctx, victim);
@@ -232,12 +232,12 @@ impl Ftl {
     }
 
     /// A block lost its role: it is erased as soon as nobody reads it and no program is under way.
-    pub(super) fn give_up(&mut self, ctx: &mut Moment<'_>, block: u32) {
+    pub(super) fn give_up(&mut self, ctx: &mut Moment<'_>, block: BlockId) {
         let plane = self.blocks.plane_of(block);
         let state = self.blocks.collect(block);
         assert_eq!(state.valid, 0, "a block without a role holds nothing valid");
         self.gc_invocations += 1;
-        self.blocks.planes[plane as usize].jobs += 1;
+        self.blocks.planes[plane].jobs += 1;
         self.jobs.insert(Job::of(block));
         self.erase_if_empty(ctx, block);
     }

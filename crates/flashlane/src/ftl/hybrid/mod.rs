@@ -21,8 +21,8 @@ mod merge;
 
 use std::collections::VecDeque;
 
-use flashlane_engine::NONE;
-use flashlane_units::FlowId;
+use flashlane_engine::{Array, NONE};
+use flashlane_units::{BlockId, FlowId, Lpa, PlaneId, Ppa};
 
 use super::blocks::{Blocks, Stream};
 use super::{Ftl, Layer};
@@ -45,7 +45,7 @@ struct Spot {
 /// A sequential log block.
 #[derive(Clone, Copy, Debug)]
 struct Sequential {
-    block: u32,
+    block: BlockId,
     logical: u32,
     /// The page that it takes next.
     next: u32,
@@ -57,10 +57,10 @@ struct Partition {
     /// Pages of the flow that belong on the plane.
     pages: u32,
     /// Data block by logical block; `NONE` where there is none.
-    data: Vec<u32>,
+    data: Vec<BlockId>,
     sequential: Option<Sequential>,
     /// Random log blocks, oldest first; the last one may be open.
-    log: VecDeque<u32>,
+    log: VecDeque<BlockId>,
 }
 
 impl Partition {
@@ -73,11 +73,11 @@ impl Partition {
 /// The order in which a flow's pages visit its planes.
 #[derive(Clone, Debug)]
 struct Striping {
-    first_lpa: u32,
+    first_lpa: Lpa,
     /// Number of planes.
     period: u32,
     /// By plane: its position in the order.
-    position: Vec<u32>,
+    position: Array<PlaneId, u32>,
 }
 
 /// The mapping of all planes.
@@ -87,7 +87,7 @@ pub(crate) struct Hybrid {
     /// By plane and flow.
     partitions: Vec<Partition>,
     /// The merge under way, by plane.
-    merges: Vec<Option<Merge>>,
+    merges: Array<PlaneId, Option<Merge>>,
     log_blocks: usize,
     pages_per_block: u32,
     full_merges: u64,
@@ -100,7 +100,7 @@ impl Hybrid {
     pub(crate) fn new<'a>(
         log_blocks: u32,
         layout: &Layout,
-        order: impl Fn(FlowId) -> &'a [u32],
+        order: impl Fn(FlowId) -> &'a [PlaneId],
     ) -> Self {
         let geometry = layout.geometry;
         let planes = geometry.planes() as usize;
@@ -109,22 +109,22 @@ impl Hybrid {
         let mut striping = Vec::new();
         for (flow, space) in layout.flows.iter().enumerate() {
             let order = order(FlowId::at(flow));
-            let mut position = vec![NONE; planes];
+            let mut position = Array::of(NONE, planes);
             for (index, &plane) in order.iter().enumerate() {
-                position[plane as usize] = index as u32;
-                let partition = &mut partitions[plane as usize * flows + flow];
+                position[plane] = index as u32;
+                let partition = &mut partitions[plane.index() * flows + flow];
                 let pages = space.pages.saturating_sub(index as u64).div_ceil(order.len() as u64);
                 partition.pages = pages as u32;
                 let blocks = partition.pages.div_ceil(geometry.pages_per_block);
-                partition.data = vec![NONE; blocks as usize];
+                partition.data = vec![BlockId::NONE; blocks as usize];
             }
-            let first_lpa = space.first_lpa as u32;
+            let first_lpa = space.lpa(0);
             striping.push(Striping { first_lpa, period: order.len() as u32, position });
         }
         Self {
             striping,
             partitions,
-            merges: vec![None; planes],
+            merges: Array::of(None, planes),
             log_blocks: log_blocks as usize,
             pages_per_block: geometry.pages_per_block,
             full_merges: 0,
@@ -138,32 +138,32 @@ impl Hybrid {
         [self.full_merges, self.partial_merges, self.switch_merges]
     }
 
-    fn partition(&self, plane: u32, flow: FlowId) -> &Partition {
-        &self.partitions[plane as usize * self.striping.len() + flow.index()]
+    fn partition(&self, plane: PlaneId, flow: FlowId) -> &Partition {
+        &self.partitions[plane.index() * self.striping.len() + flow.index()]
     }
 
-    fn partition_mut(&mut self, plane: u32, flow: FlowId) -> &mut Partition {
-        &mut self.partitions[plane as usize * self.striping.len() + flow.index()]
+    fn partition_mut(&mut self, plane: PlaneId, flow: FlowId) -> &mut Partition {
+        &mut self.partitions[plane.index() * self.striping.len() + flow.index()]
     }
 
     /// Where a logical page belongs on its plane.
-    fn spot(&self, flow: FlowId, lpa: u32) -> Spot {
+    fn spot(&self, flow: FlowId, lpa: Lpa) -> Spot {
         let Striping { first_lpa, period, .. } = self.striping[flow.index()];
-        let local = (lpa - first_lpa) / period;
+        let local = lpa.since(first_lpa) / period;
         Spot { logical: local / self.pages_per_block, offset: local % self.pages_per_block }
     }
 
     /// The logical page of a place on a plane.
-    fn lpa(&self, plane: u32, flow: FlowId, spot: Spot) -> u32 {
+    fn lpa(&self, plane: PlaneId, flow: FlowId, spot: Spot) -> Lpa {
         let Striping { first_lpa, period, position } = &self.striping[flow.index()];
         let local = spot.logical * self.pages_per_block + spot.offset;
-        first_lpa + local * period + position[plane as usize]
+        first_lpa.plus(local * period + position[plane])
     }
 
     /// Where the page of a write goes, or what must be merged first.
-    fn place(&mut self, plane: u32, flow: FlowId, lpa: u32, blocks: &mut Blocks) -> Place {
+    fn place(&mut self, plane: PlaneId, flow: FlowId, lpa: Lpa, blocks: &mut Blocks) -> Place {
         let spot = self.spot(flow, lpa);
-        let merge = self.merges[plane as usize];
+        let merge = self.merges[plane];
         let (merging, log_blocks) = (merge.is_some(), self.log_blocks);
         // What is being gathered gets no sequential log block of its own.
         let gathered = merge.is_some_and(|merge| merge.gathers(flow, spot.logical));
@@ -171,7 +171,7 @@ impl Hybrid {
         let partition = self.partition_mut(plane, flow);
         // While a merge works on the plane, the last free block may be its.
         let spare = u32::from(merging);
-        let has_free = blocks.planes[plane as usize].free > spare;
+        let has_free = blocks.planes[plane].free > spare;
         if let Some(sequential) = &mut partition.sequential
             && sequential.logical == spot.logical
             && sequential.next == spot.offset
@@ -216,17 +216,17 @@ impl Hybrid {
     /// and the page's place in it.
     pub(crate) fn data_place(
         &mut self,
-        plane: u32,
+        plane: PlaneId,
         flow: FlowId,
-        lpa: u32,
+        lpa: Lpa,
         blocks: &mut Blocks,
-    ) -> u32 {
+    ) -> Ppa {
         let spot = self.spot(flow, lpa);
         let data = &mut self.partition_mut(plane, flow).data[spot.logical as usize];
-        if *data == NONE {
+        if *data == BlockId::NONE {
             *data = blocks.precondition_block(plane, flow, Stream::Host);
         }
-        blocks.first_page(*data) + spot.offset
+        blocks.first_page(*data).plus(spot.offset)
     }
 
     /// Pages of the random log blocks of a flow on a plane, without the last block.
@@ -238,10 +238,10 @@ impl Hybrid {
     /// fill.
     pub(crate) fn log_place(
         &mut self,
-        plane: u32,
+        plane: PlaneId,
         flow: FlowId,
         blocks: &mut Blocks,
-    ) -> Option<u32> {
+    ) -> Option<Ppa> {
         let (log_blocks, pages_per_block) = (self.log_blocks, self.pages_per_block);
         let partition = self.partition_mut(plane, flow);
         let open = match partition.log.back() {
@@ -263,7 +263,7 @@ impl Hybrid {
 /// What a write finds.
 enum Place {
     /// A page.
-    At(u32),
+    At(Ppa),
     /// Nothing until this merge is over.
     After(Merge),
     /// Nothing until a block is erased.
@@ -286,13 +286,13 @@ impl Ftl {
     }
 
     /// Gives a host write its page in a log block. `None`: it waits for a merge or an erase.
-    pub(crate) fn place_in_log(&mut self, plane: u32, flow: FlowId, lpa: u32) -> Option<u32> {
+    pub(crate) fn place_in_log(&mut self, plane: PlaneId, flow: FlowId, lpa: Lpa) -> Option<Ppa> {
         let Layer::Hybrid(hybrid) = &mut self.layer else { unreachable!("mapping is hybrid") };
         match hybrid.place(plane, flow, lpa, &mut self.blocks) {
             Place::At(ppa) => Some(ppa),
             Place::After(merge) => {
                 // One merge at a time on a plane; the write asks again when it is over.
-                hybrid.merges[plane as usize].get_or_insert(merge);
+                hybrid.merges[plane].get_or_insert(merge);
                 None
             }
             Place::Wait => None,
@@ -300,7 +300,7 @@ impl Ftl {
     }
 
     /// A write has its page: a full sequential log block becomes the data block.
-    pub(crate) fn placed_in_log(&mut self, ctx: &mut Moment<'_>, plane: u32, flow: FlowId) {
+    pub(crate) fn placed_in_log(&mut self, ctx: &mut Moment<'_>, plane: PlaneId, flow: FlowId) {
         let hybrid = self.hybrid_mut();
         let pages_per_block = hybrid.pages_per_block;
         let partition = hybrid.partition_mut(plane, flow);
@@ -311,7 +311,7 @@ impl Ftl {
         partition.sequential = None;
         let old = std::mem::replace(&mut partition.data[logical as usize], block);
         hybrid.switch_merges += 1;
-        if old != NONE {
+        if old != BlockId::NONE {
             self.give_up(ctx, old);
         }
     }

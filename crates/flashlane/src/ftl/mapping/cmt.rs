@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use flashlane_engine::{DenseMap, NONE, prefetch};
-use flashlane_units::FlowId;
+use flashlane_units::{FlowId, Lpa};
 
 /// The epoch of entries that did not change.
 const NEVER: u32 = 0;
@@ -14,7 +14,7 @@ const NEVER: u32 = 0;
 /// An entry. Links are places in the table.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    lpa: u32,
+    lpa: Lpa,
     page: u32,
     newer: u32,
     older: u32,
@@ -28,7 +28,7 @@ struct Entry {
 /// What was evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Evicted {
-    pub(crate) lpa: u32,
+    pub(crate) lpa: Lpa,
     pub(crate) page: u32,
     pub(crate) flow: FlowId,
     pub(crate) dirty: bool,
@@ -102,8 +102,8 @@ impl Cmt {
     }
 
     /// Marks a known entry as just used; false if it is not in the table or not known yet.
-    pub(super) fn touch(&mut self, lpa: u32) -> bool {
-        let Some(at) = self.index.get(lpa) else { return false };
+    pub(super) fn touch(&mut self, lpa: Lpa) -> bool {
+        let Some(at) = self.index.get(lpa.get()) else { return false };
         if self.entries[at as usize].awaited {
             return false;
         }
@@ -113,25 +113,25 @@ impl Cmt {
 
     /// Asks for the place of an entry and for the epoch of its page, which are needed soon.
     #[inline]
-    pub(super) fn prefetch(&self, lpa: u32, page: u32) {
-        self.index.prefetch(lpa);
+    pub(super) fn prefetch(&self, lpa: Lpa, page: u32) {
+        self.index.prefetch(lpa.get());
         prefetch(&self.epochs, (page - self.first_page) as usize);
     }
 
     /// True if the entry has its place, known or not.
-    pub(super) fn contains(&self, lpa: u32) -> bool {
-        self.index.get(lpa).is_some()
+    pub(super) fn contains(&self, lpa: Lpa) -> bool {
+        self.index.get(lpa.get()).is_some()
     }
 
     /// Takes the place of an entry whose translation page is being read; there must be room.
-    pub(super) fn reserve(&mut self, lpa: u32, page: u32, flow: FlowId) {
+    pub(super) fn reserve(&mut self, lpa: Lpa, page: u32, flow: FlowId) {
         self.insert(lpa, page, flow, false);
         self.entries[self.newest as usize].awaited = true;
     }
 
     /// An entry is known and just used, and perhaps changed; false if it is not in the table.
-    pub(super) fn settle(&mut self, lpa: u32, dirty: bool) -> bool {
-        let Some(at) = self.index.get(lpa) else { return false };
+    pub(super) fn settle(&mut self, lpa: Lpa, dirty: bool) -> bool {
+        let Some(at) = self.index.get(lpa.get()) else { return false };
         self.entries[at as usize].awaited = false;
         self.use_now(at);
         if dirty {
@@ -148,7 +148,7 @@ impl Cmt {
     }
 
     /// Adds an entry; there must be room and it must be new.
-    pub(super) fn insert(&mut self, lpa: u32, page: u32, flow: FlowId, dirty: bool) {
+    pub(super) fn insert(&mut self, lpa: Lpa, page: u32, flow: FlowId, dirty: bool) {
         assert!(self.has_room(), "an entry is added where there is room");
         let entry =
             Entry { lpa, page, newer: NONE, older: NONE, changed: NEVER, flow, awaited: false };
@@ -162,7 +162,7 @@ impl Cmt {
                 self.entries.len() as u32 - 1
             }
         };
-        let before = self.index.insert(lpa, at);
+        let before = self.index.insert(lpa.get(), at);
         assert!(before.is_none(), "an entry is in the table once");
         self.link_newest(at);
         if dirty {
@@ -195,19 +195,19 @@ impl Cmt {
         let entry = self.entries[at as usize];
         let dirty = self.is_dirty(&entry);
         self.unlink(at);
-        self.index.remove(entry.lpa);
+        self.index.remove(entry.lpa.get());
         self.free.push(at);
         // The next one to go is at hand, since it has just become the oldest.
         if let Some(next) = self.entries.get(self.oldest as usize) {
-            self.index.prefetch(next.lpa);
+            self.index.prefetch(next.lpa.get());
             prefetch(&self.entries, next.newer as usize);
         }
         Some(Evicted { lpa: entry.lpa, page: entry.page, flow: entry.flow, dirty })
     }
 
     /// Whether the entry of a page has changed; `None` if it is not known.
-    pub(super) fn changed(&self, lpa: u32) -> Option<bool> {
-        let entry = &self.entries[self.index.get(lpa)? as usize];
+    pub(super) fn changed(&self, lpa: Lpa) -> Option<bool> {
+        let entry = &self.entries[self.index.get(lpa.get())? as usize];
         (!entry.awaited).then(|| self.is_dirty(entry))
     }
 
@@ -222,7 +222,7 @@ impl Cmt {
         let (mut at, mut count) = (self.newest, 0);
         while at != NONE {
             let entry = &self.entries[at as usize];
-            assert_eq!(self.index.get(entry.lpa), Some(at), "index and list agree");
+            assert_eq!(self.index.get(entry.lpa.get()), Some(at), "index and list agree");
             assert!(owner.is_none_or(|flow| flow == entry.flow), "a part holds its flow's entries");
             assert!(entry.changed <= self.epoch(entry.page), "nothing changed in an epoch to come");
             count += 1;
@@ -241,26 +241,29 @@ mod tests {
     fn least_recently_used_goes_first() {
         let mut cmt = Cmt::new(3, 0..1);
         for lpa in 0..3 {
-            cmt.insert(lpa, 0, FlowId::new(0), false);
+            cmt.insert(Lpa::new(lpa), 0, FlowId::new(0), false);
         }
         assert!(!cmt.has_room());
-        assert!(cmt.touch(0));
+        assert!(cmt.touch(Lpa::new(0)));
         assert!(cmt.evict().is_some());
-        assert!(!cmt.touch(1), "1 was the oldest");
-        assert!(cmt.touch(2));
+        assert!(!cmt.touch(Lpa::new(1)), "1 was the oldest");
+        assert!(cmt.touch(Lpa::new(2)));
         cmt.audit(None);
     }
 
     #[test]
     fn awaited_entries_keep_their_place() {
         let mut cmt = Cmt::new(2, 0..1);
-        cmt.reserve(7, 0, FlowId::new(0));
-        cmt.insert(8, 0, FlowId::new(0), false);
-        assert!(!cmt.touch(7) && cmt.contains(7), "its page is still being read");
+        cmt.reserve(Lpa::new(7), 0, FlowId::new(0));
+        cmt.insert(Lpa::new(8), 0, FlowId::new(0), false);
+        assert!(
+            !cmt.touch(Lpa::new(7)) && cmt.contains(Lpa::new(7)),
+            "its page is still being read"
+        );
         assert!(cmt.evict().is_some());
-        assert!(!cmt.contains(8), "the older one is awaited");
+        assert!(!cmt.contains(Lpa::new(8)), "the older one is awaited");
         assert!(cmt.evict().is_none());
-        assert!(cmt.settle(7, false) && cmt.touch(7));
+        assert!(cmt.settle(Lpa::new(7), false) && cmt.touch(Lpa::new(7)));
         assert!(cmt.evict().is_some());
     }
 
@@ -268,9 +271,9 @@ mod tests {
     fn entries_change_until_their_page_is_written_back() {
         let mut cmt = Cmt::new(4, 10..12);
         for lpa in 0..4 {
-            cmt.insert(lpa, 10 + lpa / 3, FlowId::new(0), lpa != 1);
+            cmt.insert(Lpa::new(lpa), 10 + lpa / 3, FlowId::new(0), lpa != 1);
         }
-        let changed = |cmt: &Cmt| [0, 1, 2, 3].map(|lpa| cmt.changed(lpa));
+        let changed = |cmt: &Cmt| [0, 1, 2, 3].map(|lpa| cmt.changed(Lpa::new(lpa)));
         assert_eq!(changed(&cmt), [true, false, true, true].map(Some));
         cmt.clean_page(10);
         assert_eq!(
@@ -278,23 +281,34 @@ mod tests {
             [false, false, false, true].map(Some),
             "another page has its own"
         );
-        assert!(cmt.settle(2, true) && cmt.settle(3, true), "one anew, one still");
+        assert!(
+            cmt.settle(Lpa::new(2), true) && cmt.settle(Lpa::new(3), true),
+            "one anew, one still"
+        );
         assert_eq!(changed(&cmt), [false, false, true, true].map(Some));
         cmt.audit(None);
         let left: Vec<_> = std::iter::from_fn(|| cmt.evict()).map(|e| (e.lpa, e.dirty)).collect();
-        assert_eq!(left, [(0, false), (1, false), (2, true), (3, true)]);
-        cmt.reserve(7, 10, FlowId::new(0));
-        assert_eq!((cmt.changed(7), cmt.changed(8)), (None, None), "awaited, and not there");
+        assert_eq!(
+            left,
+            [(0, false), (1, false), (2, true), (3, true)]
+                .map(|(lpa, changed)| (Lpa::new(lpa), changed))
+        );
+        cmt.reserve(Lpa::new(7), 10, FlowId::new(0));
+        assert_eq!(
+            (cmt.changed(Lpa::new(7)), cmt.changed(Lpa::new(8))),
+            (None, None),
+            "awaited, and not there"
+        );
     }
 
     #[test]
     fn a_write_back_cleans_its_whole_page() {
         let mut cmt = Cmt::new(4, 0..2);
         for lpa in 0..4 {
-            cmt.insert(lpa, lpa / 2, FlowId::new(1), true);
+            cmt.insert(Lpa::new(lpa), lpa / 2, FlowId::new(1), true);
         }
         let first = cmt.evict().unwrap();
-        assert_eq!(first, Evicted { lpa: 0, page: 0, flow: FlowId::new(1), dirty: true });
+        assert_eq!(first, Evicted { lpa: Lpa::new(0), page: 0, flow: FlowId::new(1), dirty: true });
         cmt.clean_page(0);
         assert!(!cmt.evict().unwrap().dirty, "cleaned together with the first");
         assert!(cmt.evict().unwrap().dirty, "another page");

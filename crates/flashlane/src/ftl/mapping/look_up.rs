@@ -1,7 +1,6 @@
 //! Look-ups: an entry is at hand, or its translation page is read first.
 
-use flashlane_engine::NONE;
-use flashlane_units::{FlowId, TransactionId};
+use flashlane_units::{FlowId, Lpa, Ppa, TransactionId};
 
 use super::MappingTable;
 use crate::context::Moment;
@@ -53,14 +52,14 @@ impl Ftl {
         if self.mapping.is_some() {
             return self.look_up_entry(ctx, id);
         }
-        self.flows[flow.index()].cmt_hits += 1;
+        self.flows[flow].cmt_hits += 1;
         true
     }
 
     /// The same where entries are cached.
     fn look_up_entry(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         let Transaction { flow, lpa, op, .. } = ctx.transactions[id];
-        let pages = &mut self.flows[flow.index()];
+        let pages = &mut self.flows[flow];
         let table = self.mapping.as_mut().expect(PRESENT);
         if table.cmt(flow).touch(lpa) {
             pages.cmt_hits += 1;
@@ -68,7 +67,7 @@ impl Ftl {
         }
         pages.cmt_misses += 1;
         let page = table.page_of(flow, lpa);
-        let known = table.on_flash(page) == NONE || table.departing.get(page).is_some();
+        let known = table.on_flash(page) == Ppa::NONE || table.departing.get(page).is_some();
         if known {
             self.cache_entry(ctx, flow, lpa, page, false);
             return true;
@@ -90,7 +89,7 @@ impl Ftl {
     }
 
     /// Takes a place in the cache for an entry whose translation page is being read.
-    fn reserve_entry(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: u32, page: u32) {
+    fn reserve_entry(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: Lpa, page: u32) {
         let table = self.table_mut();
         if !table.cmt(flow).contains(lpa) && self.make_room(ctx, flow) {
             let table = self.table_mut();
@@ -106,7 +105,7 @@ impl Ftl {
         page: u32,
         dependent: TransactionId,
     ) -> TransactionId {
-        let id = self.new_transaction(ctx, Source::Mapping, Op::Read, flow, page);
+        let id = self.new_transaction(ctx, Source::Mapping, Op::Read, flow, Lpa::new(page));
         let table = self.table();
         let ppa = table.on_flash(page);
         let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
@@ -134,7 +133,7 @@ impl Ftl {
             return;
         }
         let table = self.table_mut();
-        let (at, waiting) = table.take_waiting(tr.lpa);
+        let (at, waiting) = table.take_waiting(tr.lpa.get());
         for &waiter in waiting.reads.iter().chain(&waiting.writes) {
             let since = ctx.transactions[waiter].mark.0;
             self.tell(Seen::WaitedForTranslation { transaction: waiter, since, read: id });
@@ -143,7 +142,7 @@ impl Ftl {
         // Reads first: somebody waits for them.
         for &waiter in waiting.reads.iter().chain(&waiting.writes) {
             let (flow, lpa) = (ctx.transactions[waiter].flow, ctx.transactions[waiter].lpa);
-            self.cache_entry(ctx, flow, lpa, tr.lpa, false);
+            self.cache_entry(ctx, flow, lpa, tr.lpa.get(), false);
             self.translated(ctx, waiter);
         }
         let table = self.table_mut();
@@ -155,7 +154,7 @@ impl Ftl {
         &mut self,
         ctx: &mut Moment<'_>,
         flow: FlowId,
-        lpa: u32,
+        lpa: Lpa,
         page: u32,
         dirty: bool,
     ) {
@@ -189,7 +188,7 @@ impl Ftl {
     }
 
     /// The mapping of a page changed: its entry is marked, or enters the cache marked.
-    pub(crate) fn mapping_changed(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: u32) {
+    pub(crate) fn mapping_changed(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: Lpa) {
         let Some(table) = &self.mapping else { return };
         let page = table.page_of(flow, lpa);
         self.cache_entry(ctx, flow, lpa, page, true);

@@ -10,7 +10,7 @@ mod cmt;
 mod look_up;
 mod write_back;
 
-use flashlane_engine::{DenseMap, Divisor, NONE, prefetch};
+use flashlane_engine::{DenseMap, Divisor, prefetch};
 
 use super::Ftl;
 use super::config::FtlSettings;
@@ -18,7 +18,7 @@ use crate::layout::Layout;
 use crate::transaction::Op;
 use cmt::Cmt;
 pub(crate) use cmt::Evicted;
-use flashlane_units::{FlowId, Sharing, TransactionId};
+use flashlane_units::{FlowId, Lpa, Ppa, Sharing, TransactionId};
 
 /// Sizes of entries, which follow from the geometry. Source: the released MQSim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub(crate) struct MappingTable {
     waiting: Vec<Waiting>,
     free_lists: Vec<u32>,
     /// Working memory for the entries of a page, kept between uses.
-    changed: Vec<u32>,
+    changed: Vec<Lpa>,
     /// Translation pages being written back: twice the number of write-backs, plus one while the
     /// last of them has no place on flash yet.
     departing: DenseMap,
@@ -133,9 +133,9 @@ impl MappingTable {
 
     /// Translation page of a logical page.
     #[inline]
-    pub(crate) fn page_of(&self, flow: FlowId, lpa: u32) -> u32 {
+    pub(crate) fn page_of(&self, flow: FlowId, lpa: Lpa) -> u32 {
         let (first_page, first_lpa) = self.flows[flow.index()];
-        first_page + self.per_page.divide(lpa - first_lpa as u32)
+        first_page + self.per_page.divide(lpa.get() - first_lpa as u32)
     }
 
     /// Translation pages of a flow.
@@ -171,7 +171,7 @@ impl MappingTable {
 
     /// Asks for what the cache knows of a logical page, which is needed soon.
     #[inline]
-    pub(crate) fn prefetch(&self, flow: FlowId, lpa: u32) {
+    pub(crate) fn prefetch(&self, flow: FlowId, lpa: Lpa) {
         let page = self.page_of(flow, lpa);
         self.cmts[self.cmt_at(flow)].prefetch(lpa, page);
         prefetch(&self.directory, page as usize);
@@ -179,18 +179,18 @@ impl MappingTable {
 
     /// Physical page of a translation page, or `NONE`.
     #[inline]
-    pub(crate) fn on_flash(&self, page: u32) -> u32 {
-        self.directory[page as usize].wrapping_sub(1)
+    pub(crate) fn on_flash(&self, page: u32) -> Ppa {
+        Ppa::new(self.directory[page as usize].wrapping_sub(1))
     }
 
     /// Records where a translation page is.
-    pub(crate) fn set_on_flash(&mut self, page: u32, ppa: u32) {
-        self.directory[page as usize] = ppa + 1;
+    pub(crate) fn set_on_flash(&mut self, page: u32, ppa: Ppa) {
+        self.directory[page as usize] = ppa.get() + 1;
     }
 
     /// A look-up, or change, of an entry that takes no time. Gives what left the cache for it, if
     /// that was changed: its translation page goes to flash.
-    pub(crate) fn recall(&mut self, flow: FlowId, lpa: u32, changed: bool) -> Option<Evicted> {
+    pub(crate) fn recall(&mut self, flow: FlowId, lpa: Lpa, changed: bool) -> Option<Evicted> {
         let page = self.page_of(flow, lpa);
         let cmt = self.cmt(flow);
         if cmt.settle(lpa, changed) {
@@ -208,7 +208,7 @@ impl MappingTable {
     }
 
     /// True if the entry of a page is in the cache.
-    pub(crate) fn knows(&mut self, flow: FlowId, lpa: u32) -> bool {
+    pub(crate) fn knows(&mut self, flow: FlowId, lpa: Lpa) -> bool {
         self.cmt(flow).contains(lpa)
     }
 
@@ -254,8 +254,8 @@ impl Ftl {
         let Some(table) = &self.mapping else { return };
         for page in 0..table.directory.len() as u32 {
             let ppa = table.on_flash(page);
-            if ppa != NONE {
-                assert_eq!(self.pages.lpa(ppa), page, "directory and P2L agree on {page}");
+            if ppa != Ppa::NONE {
+                assert_eq!(self.pages.lpa(ppa).get(), page, "directory and P2L agree on {page}");
             }
         }
         let parts = table.cmts.len();

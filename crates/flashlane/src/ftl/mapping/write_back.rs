@@ -1,7 +1,6 @@
 //! Changed entries on their way to flash: one write-back takes all of a translation page along.
 
-use flashlane_engine::NONE;
-use flashlane_units::{FlowId, TransactionId};
+use flashlane_units::{FlowId, Lpa, Ppa, TransactionId};
 
 use super::MappingTable;
 use crate::context::Moment;
@@ -17,7 +16,7 @@ impl MappingTable {
         flow: FlowId,
         page: u32,
         sectors_per_page: u32,
-        changed: &mut Vec<u32>,
+        changed: &mut Vec<Lpa>,
     ) -> u64 {
         let (first_page, first_lpa) = self.flows[flow.index()];
         let per_page = u64::from(self.per_page.get());
@@ -25,7 +24,7 @@ impl MappingTable {
         let cmt = self.cmt(flow);
         let mut clean = 0;
         for entry in 0..per_page {
-            let lpa = (first + entry) as u32;
+            let lpa = Lpa::new((first + entry) as u32);
             match cmt.changed(lpa) {
                 Some(true) => changed.push(lpa),
                 Some(false) => clean |= 1 << (entry * u64::from(sectors_per_page) / per_page),
@@ -52,8 +51,8 @@ impl Ftl {
         }
         table.writebacks += 1;
         table.departing.insert(page, departing + 3);
-        let exists = table.on_flash(page) != NONE;
-        let write = self.new_transaction(ctx, Source::Mapping, Op::Program, flow, page);
+        let exists = table.on_flash(page) != Ppa::NONE;
+        let write = self.new_transaction(ctx, Source::Mapping, Op::Program, flow, Lpa::new(page));
         let mask = self.pages.full_mask();
         ctx.transactions[write].set_mask(mask);
         if exists {
@@ -73,12 +72,12 @@ impl Ftl {
     }
 
     /// Points the directory at a translation page's new place.
-    pub(crate) fn bind_translation_page(&mut self, ctx: &mut Moment<'_>, page: u32, ppa: u32) {
+    pub(crate) fn bind_translation_page(&mut self, ctx: &mut Moment<'_>, page: u32, ppa: Ppa) {
         let table = self.table_mut();
         let old = table.on_flash(page);
         table.set_on_flash(page, ppa);
-        self.pages.set_lpa(ppa, page);
-        if old != NONE {
+        self.pages.set_lpa(ppa, Lpa::new(page));
+        if old != Ppa::NONE {
             self.invalidate(ctx, old);
         }
     }
@@ -88,13 +87,13 @@ impl Ftl {
         self.programmed(ctx, id);
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
-        self.flows[tr.flow.index()].other_programs += 1;
+        self.flows[tr.flow].other_programs += 1;
         let table = self.table_mut();
-        let departing = table.departing.get(tr.lpa).expect("the page was being written back");
+        let departing = table.departing.get(tr.lpa.get()).expect("the page was being written back");
         if departing == 2 {
-            table.departing.remove(tr.lpa);
+            table.departing.remove(tr.lpa.get());
         } else {
-            table.departing.insert(tr.lpa, departing - 2);
+            table.departing.insert(tr.lpa.get(), departing - 2);
         }
     }
 
@@ -114,7 +113,7 @@ impl Ftl {
         table.changed = changed;
         // Not the start of a write-back, and never its end.
         table.departing.insert(page, 0);
-        if table.on_flash(page) != NONE {
+        if table.on_flash(page) != Ppa::NONE {
             let read = self.read_translation_page(ctx, flow, page, TransactionId::NONE);
             ctx.transactions[read].merging = true;
             ctx.transactions[read].set_mask(sectors);

@@ -3,11 +3,13 @@
 //! Not a model of time but of who is behind: a request starts when its die has done what came
 //! before, and what the host leaves idle is for collection. Bus, link and firmware take no time.
 
+use flashlane_engine::Array;
+use flashlane_units::{ChipId, DieId, PlaneId, Span};
+
 use super::super::config::GcConfig;
 use crate::flash::config::FlashConfig;
 use crate::layout::Geometry;
 use crate::transaction::STARVING;
-use flashlane_units::Span;
 
 /// A request that the controller answers by itself. Unit: picoseconds.
 pub(crate) const ANSWER: u64 = 5_000_000;
@@ -52,7 +54,7 @@ impl Times {
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     start: u64,
-    plane: u32,
+    plane: PlaneId,
     page: u32,
 }
 
@@ -60,13 +62,12 @@ struct Last {
 #[derive(Clone, Debug)]
 pub(super) struct Dies {
     /// When each die has done all of its work. Unit: picoseconds.
-    pub(super) free_at: Vec<u64>,
+    pub(super) free_at: Array<DieId, u64>,
     /// When each die has done the reads that it was given. Unit: picoseconds.
-    reads_until: Vec<u64>,
-    last: Vec<Last>,
-    die_of_plane: Vec<u32>,
-    planes_per_die: u32,
-    dies_per_chip: u32,
+    reads_until: Array<DieId, u64>,
+    last: Array<DieId, Last>,
+    die_of_plane: Array<PlaneId, DieId>,
+    geometry: Geometry,
     pub(super) times: Times,
     /// Collection is served in the order in which it comes, never behind requests.
     pub(super) collection_in_order: bool,
@@ -84,14 +85,14 @@ impl Dies {
         geometry: Geometry,
     ) -> Self {
         let in_order = matches!(scheduler, "fcfs" | "read-priority" | "flin");
-        let die_of = |plane| plane / geometry.planes_per_die;
         Self {
-            free_at: vec![0; geometry.dies() as usize],
-            reads_until: vec![0; geometry.dies() as usize],
-            last: vec![Last::default(); geometry.dies() as usize],
-            die_of_plane: (0..geometry.planes()).map(die_of).collect(),
-            planes_per_die: geometry.planes_per_die,
-            dies_per_chip: geometry.dies_per_chip,
+            free_at: Array::of(0, geometry.dies() as usize),
+            reads_until: Array::of(0, geometry.dies() as usize),
+            last: Array::of(Last::default(), geometry.dies() as usize),
+            die_of_plane: PlaneId::first(geometry.planes())
+                .map(|plane| geometry.die_of(plane))
+                .collect(),
+            geometry,
             times: Times::new(flash, gc.copyback),
             collection_in_order: in_order || !gc.preemptible,
             erases_last: !matches!(scheduler, "host-first"),
@@ -103,32 +104,36 @@ impl Dies {
 
     /// Die of a plane.
     #[inline]
-    pub(super) fn of(&self, plane: u32) -> u32 {
-        self.die_of_plane[plane as usize]
+    pub(super) fn of(&self, plane: PlaneId) -> DieId {
+        self.die_of_plane[plane]
     }
 
-    /// Dies of the chip of a die.
-    pub(super) fn of_chip(&self, die: u32) -> std::ops::Range<u32> {
-        let first = die - die % self.dies_per_chip;
-        first..first + self.dies_per_chip
+    /// Dies of a chip.
+    pub(super) fn of_chip(&self, chip: ChipId) -> impl Iterator<Item = DieId> + Clone + use<> {
+        self.geometry.dies_of_chip(chip)
     }
 
-    /// Planes of some dies.
-    pub(super) fn planes(&self, dies: std::ops::Range<u32>) -> std::ops::Range<u32> {
-        dies.start * self.planes_per_die..dies.end * self.planes_per_die
+    /// Planes of a chip.
+    pub(super) fn planes(&self, chip: ChipId) -> impl Iterator<Item = PlaneId> + Clone + use<> {
+        self.geometry.planes_of_chip(chip)
+    }
+
+    /// Chip of a die.
+    pub(super) fn chip(&self, die: DieId) -> ChipId {
+        self.geometry.chip_of_die(die)
     }
 
     /// A die does nothing more before `at`.
     #[inline]
-    pub(super) fn begin(&mut self, die: u32, at: u64) {
-        let free_at = &mut self.free_at[die as usize];
+    pub(super) fn begin(&mut self, die: DieId, at: u64) {
+        let free_at = &mut self.free_at[die];
         *free_at = (*free_at).max(at);
     }
 
     /// A die works for a while on something that comes at `at`; when it is done.
     #[inline]
-    pub(super) fn work(&mut self, die: u32, at: u64, time: u64) -> u64 {
-        let free_at = &mut self.free_at[die as usize];
+    pub(super) fn work(&mut self, die: DieId, at: u64, time: u64) -> u64 {
+        let free_at = &mut self.free_at[die];
         *free_at = (*free_at).max(at).saturating_add(time);
         *free_at
     }
@@ -136,8 +141,14 @@ impl Dies {
     /// A die programs a page of a request; when that is done, and whether it went with the last
     /// one: that has not begun, is for another plane and for the same page of its block.
     #[inline]
-    pub(super) fn program(&mut self, die: u32, plane: u32, page: u32, at: u64) -> (u64, bool) {
-        let last = &mut self.last[die as usize];
+    pub(super) fn program(
+        &mut self,
+        die: DieId,
+        plane: PlaneId,
+        page: u32,
+        at: u64,
+    ) -> (u64, bool) {
+        let last = &mut self.last[die];
         if self.moves_join && last.page == page && last.plane != plane && at <= last.start {
             let end = last.start.saturating_add(self.times.program);
             // A third plane finds another last one.
@@ -145,17 +156,16 @@ impl Dies {
             return (end, true);
         }
         let end = self.work(die, at, self.times.program);
-        self.last[die as usize] = Last { start: end - self.times.program, plane, page };
+        self.last[die] = Last { start: end - self.times.program, plane, page };
         (end, false)
     }
 
     /// The same for a read, which waits for the operation under way and for the reads before it,
     /// not for the operations behind that. These wait for reads no longer than in the timed drive.
     #[inline]
-    pub(super) fn read(&mut self, die: u32, at: u64) -> u64 {
+    pub(super) fn read(&mut self, die: DieId, at: u64) -> u64 {
         let Times { read, program, .. } = self.times;
-        let (free_at, reads_until) =
-            (&mut self.free_at[die as usize], &mut self.reads_until[die as usize]);
+        let (free_at, reads_until) = (&mut self.free_at[die], &mut self.reads_until[die]);
         let behind_all = (*free_at).max(at);
         let end = behind_all.min(at.saturating_add(program / 2)).max(*reads_until);
         let end = end.saturating_add(read);
@@ -176,12 +186,19 @@ mod tests {
     /// One die that reads for 1 ms and programs for 4 ms.
     fn die() -> Dies {
         Dies {
-            free_at: vec![0],
-            reads_until: vec![0],
-            last: vec![Last::default()],
-            die_of_plane: vec![0],
-            planes_per_die: 1,
-            dies_per_chip: 1,
+            free_at: Array::of(0, 1),
+            reads_until: Array::of(0, 1),
+            last: Array::of(Last::default(), 1),
+            die_of_plane: Array::of(DieId::new(0), 1),
+            geometry: Geometry {
+                channels: 1,
+                chips_per_channel: 1,
+                dies_per_chip: 1,
+                planes_per_die: 1,
+                blocks_per_plane: 1,
+                pages_per_block: 1,
+                sectors_per_page: 8,
+            },
             times: Times { read: MS, program: 4 * MS, gc_read: 0, gc_program: 0, erase: 0 },
             collection_in_order: false,
             erases_last: true,
@@ -193,21 +210,21 @@ mod tests {
     fn reads_wait_for_the_operation_under_way_and_for_each_other() {
         let mut dies = die();
         for _ in 0..5 {
-            dies.program(0, 0, 0, 0);
+            dies.program(DieId::new(0), PlaneId::new(0), 0, 0);
         }
-        let ends = [(); 4].map(|()| dies.read(0, 0) / MS);
+        let ends = [(); 4].map(|()| dies.read(DieId::new(0), 0) / MS);
         assert_eq!(ends, [3, 4, 5, 6], "past the programs that wait");
-        assert_eq!(dies.free_at[0], 24 * MS, "which are late by as much");
+        assert_eq!(dies.free_at[DieId::new(0)], 24 * MS, "which are late by as much");
     }
 
     #[test]
     fn reads_hold_a_program_up_for_a_while_only() {
         let mut dies = die();
         for _ in 0..1_000 {
-            dies.read(0, 0);
+            dies.read(DieId::new(0), 0);
         }
-        let (end, _) = dies.program(0, 0, 0, 0);
+        let (end, _) = dies.program(DieId::new(0), PlaneId::new(0), 0, 0);
         assert_eq!(end, STARVING.0 + 4 * MS);
-        assert_eq!(dies.read(0, 0), 1_001 * MS, "behind all reads");
+        assert_eq!(dies.read(DieId::new(0), 0), 1_001 * MS, "behind all reads");
     }
 }

@@ -1,7 +1,8 @@
 //! Collection and wear levelling: the same victims as with time, moved in what the host leaves of
 //! the dies' clocks.
 
-use flashlane_engine::NONE;
+use flashlane_engine::Array;
+use flashlane_units::{BlockId, DieId, Lpa, PlaneId, Ppa};
 
 use super::Untimed;
 use crate::error::Error;
@@ -16,10 +17,10 @@ const AHEAD: u32 = 16;
 /// there, then it is erased.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
-    plane: u32,
-    block: u32,
+    plane: PlaneId,
+    block: BlockId,
     /// Physical page to look at next.
-    next: u32,
+    next: Ppa,
     /// Pages that have their new places and are not programmed.
     programs: u32,
     /// Page of its block that the first of them goes to.
@@ -28,7 +29,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    fn new(plane: u32, block: u32, first_page: u32, kind: JobKind) -> Self {
+    fn new(plane: PlaneId, block: BlockId, first_page: Ppa, kind: JobKind) -> Self {
         Self { plane, block, next: first_page, programs: 0, page: 0, kind }
     }
 
@@ -44,7 +45,7 @@ impl Job {
 
 impl Untimed {
     /// Starts to empty blocks of a plane that is short of free ones.
-    pub(super) fn collect(&mut self, plane: u32) {
+    pub(super) fn collect(&mut self, plane: PlaneId) {
         while self.ftl.collection_is_due(plane) {
             let Some(block) = self.ftl.select_victim(plane) else { return };
             if self.ftl.is_free() {
@@ -56,14 +57,14 @@ impl Untimed {
         }
     }
 
-    fn start_job(&mut self, plane: u32, block: u32, kind: JobKind) {
+    fn start_job(&mut self, plane: PlaneId, block: BlockId, kind: JobKind) {
         self.ftl.begin_job(plane, block);
         let next = self.ftl.blocks.first_page(block);
-        self.jobs[self.dies.of(plane) as usize].push_back(Job::new(plane, block, next, kind));
+        self.jobs[self.dies.of(plane)].push_back(Job::new(plane, block, next, kind));
     }
 
     /// Empties a block and frees it, all for nothing.
-    fn pack(&mut self, plane: u32, block: u32) {
+    fn pack(&mut self, plane: PlaneId, block: BlockId) {
         let next = self.ftl.blocks.first_page(block);
         let mut job = Job::new(plane, block, next, JobKind::Collection);
         self.move_pages(&mut job, u32::MAX);
@@ -72,28 +73,28 @@ impl Untimed {
 
     /// Collection of a die goes on in the time up to `at` that nobody else used.
     #[inline]
-    pub(super) fn catch_up(&mut self, die: u32, at: u64) {
-        if self.dies.free_at[die as usize] < at && !self.jobs[die as usize].is_empty() {
+    pub(super) fn catch_up(&mut self, die: DieId, at: u64) {
+        if self.dies.free_at[die] < at && !self.jobs[die].is_empty() {
             self.catch_up_on_jobs(die, at);
         }
     }
 
-    fn catch_up_on_jobs(&mut self, die: u32, at: u64) {
+    fn catch_up_on_jobs(&mut self, die: DieId, at: u64) {
         // The last operation may end behind `at`.
-        while self.dies.free_at[die as usize] < at && self.advance(die, at) {}
+        while self.dies.free_at[die] < at && self.advance(die, at) {}
     }
 
     /// A page was placed on the plane: collection starts if it is due, and goes first where free
     /// blocks are few.
     #[inline]
-    pub(super) fn follow(&mut self, plane: u32, at: u64) {
-        let state = &self.ftl.blocks.planes[plane as usize];
+    pub(super) fn follow(&mut self, plane: PlaneId, at: u64) {
+        let state = &self.ftl.blocks.planes[plane];
         if state.free < self.threshold {
             self.follow_short(plane, at);
         }
     }
 
-    fn follow_short(&mut self, plane: u32, at: u64) {
+    fn follow_short(&mut self, plane: PlaneId, at: u64) {
         let die = self.dies.of(plane);
         self.dies.begin(die, at);
         self.collect(plane);
@@ -104,28 +105,29 @@ impl Untimed {
         }
     }
 
-    fn is_urgent(&self, plane: u32) -> bool {
-        self.ftl.blocks.planes[plane as usize].free < self.hard_threshold
+    fn is_urgent(&self, plane: PlaneId) -> bool {
+        self.ftl.blocks.planes[plane].free < self.hard_threshold
     }
 
     /// Collection goes first on all dies of a chip, for the same time on each, until no plane of it
     /// is below the hard threshold.
-    fn collect_chip(&mut self, die: u32, at: u64) {
-        let dies = self.dies.of_chip(die);
+    fn collect_chip(&mut self, die: DieId, at: u64) {
+        let chip = self.dies.chip(die);
+        let dies = self.dies.of_chip(chip);
         for die in dies.clone() {
             self.catch_up(die, at);
             self.dies.begin(die, at);
         }
-        let planes = self.dies.planes(dies.clone());
-        let before = |drive: &Self, die: u32| drive.dies.free_at[die as usize];
+        let planes = self.dies.planes(chip);
+        let before = |drive: &Self, die: DieId| drive.dies.free_at[die];
         let mut starts = [0; *DIES_PER_CHIP.end() as usize];
         for (start, die) in starts.iter_mut().zip(dies.clone()) {
             *start = before(self, die);
         }
         while planes.clone().any(|plane| self.is_urgent(plane)) {
-            let with_work = dies.clone().filter(|&die| !self.jobs[die as usize].is_empty());
-            let spent = |die: &u32| before(self, *die) - starts[(*die - dies.start) as usize];
-            let Some(die) = with_work.min_by_key(spent) else { return };
+            let with_work = dies.clone().zip(&starts).filter(|&(die, _)| !self.jobs[die].is_empty());
+            let spent = |&(die, start): &(DieId, &u64)| before(self, die) - start;
+            let Some((die, _)) = with_work.min_by_key(spent) else { return };
             self.advance(die, before(self, die) + self.step * self.dies.times.gc_program);
         }
     }
@@ -133,18 +135,18 @@ impl Untimed {
     /// A page of a request is programmed: moves of other planes of the die whose next place is at
     /// the same page of its block are programmed with it.
     #[inline]
-    pub(super) fn join(&mut self, die: u32, ppa: u32) {
-        if self.dies.moves_join && !self.jobs[die as usize].is_empty() {
+    pub(super) fn join(&mut self, die: DieId, ppa: Ppa) {
+        if self.dies.moves_join && !self.jobs[die].is_empty() {
             self.join_jobs(die, ppa);
         }
     }
 
-    fn join_jobs(&mut self, die: u32, ppa: u32) {
+    fn join_jobs(&mut self, die: DieId, ppa: Ppa) {
         let blocks = &self.ftl.blocks;
         let (page, pages) = (blocks.page_of(ppa), blocks.pages_per_block());
         let own = blocks.plane_of(blocks.block_of(ppa));
         let mut joined = own;
-        for job in &mut self.jobs[die as usize] {
+        for job in &mut self.jobs[die] {
             if job.plane != own && job.plane != joined && job.programs > 0 && job.page == page {
                 job.program(1, pages);
                 joined = job.plane;
@@ -156,7 +158,7 @@ impl Untimed {
     ///
     /// # Errors
     /// [`Error::Stuck`] where no block can be.
-    pub(super) fn make_room(&mut self, plane: u32) -> Result<(), Error> {
+    pub(super) fn make_room(&mut self, plane: PlaneId) -> Result<(), Error> {
         self.collect(plane);
         if self.advance(self.dies.of(plane), u64::MAX) {
             return Ok(());
@@ -165,45 +167,45 @@ impl Untimed {
         Err(Error::Stuck(format!(
             "the drive cannot take another page: plane {plane} has {} free blocks and none that \
              collection could empty",
-            self.ftl.blocks.planes[plane as usize].free
+            self.ftl.blocks.planes[plane].free
         )))
     }
 
     /// A die does the next operations of its jobs until about `until`, one at least and all of one
     /// kind: reads first, then programs, then erases. False without a job.
-    fn advance(&mut self, die: u32, until: u64) -> bool {
-        let jobs = &self.jobs[die as usize];
+    fn advance(&mut self, die: DieId, until: u64) -> bool {
+        let jobs = &self.jobs[die];
         if jobs.is_empty() {
             return false;
         }
         let times = self.dies.times;
-        let left = until.saturating_sub(self.dies.free_at[die as usize]);
+        let left = until.saturating_sub(self.dies.free_at[die]);
         let most = |time: u64| left.div_ceil(time).clamp(1, u64::from(u32::MAX)) as u32;
         let valid = |job: &Job| u32::from(self.ftl.blocks.block(job.block).valid);
         if let Some(at) = jobs.iter().position(|job| valid(job) > 0) {
             let count = most(times.gc_read).min(valid(&jobs[at]));
             self.read_for(die, at, count);
-            self.dies.free_at[die as usize] += u64::from(count) * times.gc_read;
+            self.dies.free_at[die] += u64::from(count) * times.gc_read;
         } else if let Some(at) = self.next_program(die) {
             let count = self.program_for(die, at, most(times.gc_program));
-            self.dies.free_at[die as usize] += u64::from(count) * times.gc_program;
+            self.dies.free_at[die] += u64::from(count) * times.gc_program;
         } else {
-            self.dies.free_at[die as usize] += times.erase;
+            self.dies.free_at[die] += times.erase;
             self.erase_emptied(die);
         }
         true
     }
 
     /// The job of a die whose programs are next; `None` where an erase is.
-    fn next_program(&self, die: u32) -> Option<usize> {
-        let jobs = &self.jobs[die as usize];
+    fn next_program(&self, die: DieId) -> Option<usize> {
+        let jobs = &self.jobs[die];
         let next = jobs.iter().position(|job| job.programs > 0)?;
         (self.dies.erases_last || jobs.iter().all(|job| job.programs > 0)).then_some(next)
     }
 
     /// Pages of a job are read and get their new places.
-    fn read_for(&mut self, die: u32, at: usize, count: u32) {
-        let mut job = self.jobs[die as usize][at];
+    fn read_for(&mut self, die: DieId, at: usize, count: u32) {
+        let mut job = self.jobs[die][at];
         let Block { flow, stream, .. } = *self.ftl.blocks.block(job.block);
         if job.programs == 0 {
             job.page = self.ftl.blocks.next_page(job.plane, flow, stream.moved());
@@ -211,18 +213,18 @@ impl Untimed {
         self.move_pages(&mut job, count);
         job.programs += count;
         self.work[flow.index()].gc_programs += u64::from(count);
-        self.jobs[die as usize][at] = job;
+        self.jobs[die][at] = job;
     }
 
     /// Pages of a job are programmed, so many at most, and with them as many of other planes of the
     /// die that are in step. How many there were.
-    fn program_for(&mut self, die: u32, at: usize, most: u32) -> u32 {
+    fn program_for(&mut self, die: DieId, at: usize, most: u32) -> u32 {
         let pages = self.ftl.blocks.pages_per_block();
-        let Job { plane, page, programs, .. } = self.jobs[die as usize][at];
+        let Job { plane, page, programs, .. } = self.jobs[die][at];
         let mut count = most.min(programs);
         let (mut partners, mut joined) = (1_u128 << at, plane);
         if self.dies.moves_join {
-            for (index, job) in self.jobs[die as usize].iter().enumerate().skip(at + 1) {
+            for (index, job) in self.jobs[die].iter().enumerate().skip(at + 1) {
                 if job.programs == 0 || job.plane == plane || job.plane == joined {
                     continue;
                 }
@@ -236,22 +238,22 @@ impl Untimed {
             }
         }
         while partners != 0 {
-            self.jobs[die as usize][partners.trailing_zeros() as usize].program(count, pages);
+            self.jobs[die][partners.trailing_zeros() as usize].program(count, pages);
             partners &= partners - 1;
         }
         count
     }
 
     /// Erases the emptied blocks of a die: the first one, or those of several planes together.
-    fn erase_emptied(&mut self, die: u32) {
-        let jobs = &mut self.jobs[die as usize];
+    fn erase_emptied(&mut self, die: DieId) {
+        let jobs = &mut self.jobs[die];
         let (first, count) = if self.dies.erases_last {
             (0, jobs.len())
         } else {
             (jobs.iter().position(|job| job.programs == 0).expect("a block is emptied"), 1)
         };
         for _ in 0..count {
-            let job = self.jobs[die as usize].remove(first).expect("counted");
+            let job = self.jobs[die].remove(first).expect("counted");
             self.erase(&job);
         }
     }
@@ -262,7 +264,7 @@ impl Untimed {
         let Block { flow, stream, valid, .. } = *self.ftl.blocks.block(block);
         let stream = stream.moved();
         let moved = u32::from(valid).min(moves);
-        let last = self.ftl.blocks.first_page(block) + self.ftl.blocks.pages_per_block() - 1;
+        let last = self.ftl.blocks.first_page(block).plus(self.ftl.blocks.pages_per_block() - 1);
         let mut left = moved;
         while left > 0 {
             let (mut to, count) = self
@@ -272,19 +274,19 @@ impl Untimed {
                 .expect("the reserve suffices for every job");
             for _ in 0..count {
                 let mut lpa = self.look_ahead(next, last);
-                while lpa == NONE {
-                    next += 1;
+                while lpa == Lpa::NONE {
+                    next = next.plus(1);
                     lpa = self.look_ahead(next, last);
                 }
-                self.ftl.pages.set_lpa(next, NONE);
+                self.ftl.pages.set_lpa(next, Lpa::NONE);
                 if stream == Stream::GcMapping {
                     self.ftl.pages.set_lpa(to, lpa);
-                    self.move_translation_page(lpa, to);
+                    self.move_translation_page(lpa.get(), to);
                 } else {
                     self.ftl.pages.move_to(lpa, to);
                     self.mapping_changed(flow, lpa);
                 }
-                (next, to) = (next + 1, to + 1);
+                (next, to) = (next.plus(1), to.plus(1));
             }
             left -= count;
         }
@@ -296,9 +298,9 @@ impl Untimed {
 
     /// What a page of a block holds; asks for the mapping of one some places behind.
     #[inline]
-    fn look_ahead(&self, ppa: u32, last: u32) -> u32 {
-        let ahead = self.ftl.pages.lpa((ppa + AHEAD).min(last));
-        if ahead != NONE {
+    fn look_ahead(&self, ppa: Ppa, last: Ppa) -> Lpa {
+        let ahead = self.ftl.pages.lpa(ppa.plus(AHEAD).min(last));
+        if ahead != Lpa::NONE {
             self.ftl.pages.prefetch(ahead);
         }
         self.ftl.pages.lpa(ppa)
@@ -309,7 +311,7 @@ impl Untimed {
         let &Job { plane, block, kind, .. } = job;
         self.ftl.end_job(plane, block);
         self.erases += 1;
-        self.ftl.blocks.planes[plane as usize].urgent = self.is_urgent(plane);
+        self.ftl.blocks.planes[plane].urgent = self.is_urgent(plane);
         if kind == JobKind::Collection
             && let Some(coldest) = self.ftl.coldest_block(plane)
         {
@@ -321,12 +323,12 @@ impl Untimed {
     /// Checks the jobs against the blocks.
     pub(super) fn audit_jobs(&self) {
         let blocks = &self.ftl.blocks;
-        let mut jobs = vec![0; blocks.planes.len()];
+        let mut jobs: Array<PlaneId, u32> = Array::of(0, blocks.planes.len());
         for job in self.jobs.iter().flatten() {
-            jobs[job.plane as usize] += 1;
+            jobs[job.plane] += 1;
         }
-        for (plane, jobs) in (0..).zip(jobs) {
-            assert_eq!(blocks.planes[plane as usize].jobs, jobs, "jobs of plane {plane}");
+        for (plane, &jobs) in jobs.numbered() {
+            assert_eq!(blocks.planes[plane].jobs, jobs, "jobs of plane {plane}");
             let collected = |block: &&Block| block.state == BlockState::Collected;
             let found = blocks.of_plane(plane).iter().filter(collected).count();
             assert_eq!(found, jobs as usize, "blocks in collection of plane {plane}");

@@ -12,8 +12,8 @@ mod translation;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use flashlane_engine::{NONE, Time};
-use flashlane_units::FlowId;
+use flashlane_engine::{Array, Time};
+use flashlane_units::{DieId, FlowId, Lpa, PlaneId, Ppa};
 
 use super::Ftl;
 use super::blocks::Stream;
@@ -32,7 +32,7 @@ use collection::Job;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostPage {
     pub(crate) flow: FlowId,
-    pub(crate) lpa: u32,
+    pub(crate) lpa: Lpa,
     /// Sectors of the page.
     pub(crate) mask: u64,
     /// Time of the request. Unit: picoseconds.
@@ -102,7 +102,7 @@ pub(crate) struct Untimed {
     pub(crate) erases: u64,
     dies: Dies,
     /// Blocks being emptied, by die, in order of their start.
-    jobs: Vec<VecDeque<Job>>,
+    jobs: Array<DieId, VecDeque<Job>>,
     /// Blocks of a plane in collection at a time.
     max_jobs: u32,
     /// Collection starts below so many free blocks, and goes first below so many.
@@ -113,7 +113,7 @@ pub(crate) struct Untimed {
     /// By pool of the cache.
     under_way: Vec<WriteBacks>,
     /// Pages on their way out of the cache.
-    leaving: Vec<(FlowId, u32, u64)>,
+    leaving: Vec<(FlowId, Lpa, u64)>,
     /// Translation pages to write back, by flow and page.
     write_backs: VecDeque<(FlowId, u32)>,
     /// Writes go to the plane with the fewest programs.
@@ -149,7 +149,7 @@ impl Untimed {
             work: vec![FlowWork::default(); layout.flows.len()],
             erases: 0,
             dies: Dies::new(flash, gc, scheduler, geometry),
-            jobs: vec![VecDeque::with_capacity(jobs); geometry.dies() as usize],
+            jobs: Array::of(VecDeque::with_capacity(jobs), geometry.dies() as usize),
             leaving: Vec::new(),
             write_backs: VecDeque::new(),
         }
@@ -157,22 +157,22 @@ impl Untimed {
 
     /// Planes that are short of free blocks start to collect.
     pub(crate) fn start(&mut self) {
-        for plane in 0..self.ftl.blocks.planes.len() as u32 {
+        for plane in self.ftl.blocks.planes.numbers() {
             self.collect(plane);
         }
     }
 
     /// Asks for the mapping of a page that is written or read after some others.
     #[inline]
-    pub(crate) fn prefetch(&self, lpa: u32) {
+    pub(crate) fn prefetch(&self, lpa: Lpa) {
         self.ftl.pages.prefetch(lpa);
     }
 
     /// The same a little later: asks for what is kept of the place where the page lies.
     #[inline]
-    pub(crate) fn prefetch_place(&self, lpa: u32) {
+    pub(crate) fn prefetch_place(&self, lpa: Lpa) {
         let ppa = self.ftl.pages.ppa(lpa);
-        if ppa != NONE {
+        if ppa != Ppa::NONE {
             self.ftl.pages.prefetch_physical(ppa);
             self.ftl.blocks.prefetch(self.ftl.blocks.block_of(ppa));
         }
@@ -205,7 +205,7 @@ impl Untimed {
     pub(crate) fn read(&mut self, page: &HostPage) -> Result<u64, Error> {
         let HostPage { flow, lpa, mask, at } = *page;
         let ppa = self.ftl.pages.ppa(lpa);
-        let on_flash = if ppa == NONE { 0 } else { self.ftl.pages.mask(lpa) };
+        let on_flash = if ppa == Ppa::NONE { 0 } else { self.ftl.pages.mask(lpa) };
         if !self.cache.is_off(flow) {
             self.count_cache(flow, lpa);
             let mut from_flash = false;
@@ -256,7 +256,7 @@ impl Untimed {
         })
     }
 
-    fn count_cache(&mut self, flow: FlowId, lpa: u32) {
+    fn count_cache(&mut self, flow: FlowId, lpa: Lpa) {
         let work = &mut self.work[flow.index()];
         if self.cache.has(flow, lpa) {
             work.cache_hits += 1;
@@ -269,7 +269,7 @@ impl Untimed {
     fn through_cache(
         &mut self,
         at: u64,
-        act: impl FnOnce(&mut Cache, &mut Vec<(FlowId, u32, u64)>),
+        act: impl FnOnce(&mut Cache, &mut Vec<(FlowId, Lpa, u64)>),
     ) -> Result<u64, Error> {
         let mut leaving = std::mem::take(&mut self.leaving);
         act(&mut self.cache, &mut leaving);
@@ -288,11 +288,11 @@ impl Untimed {
 
     /// A host page goes to flash, past the cache.
     #[inline]
-    fn program(&mut self, flow: FlowId, lpa: u32, mask: u64, at: u64) -> Result<u64, Error> {
+    fn program(&mut self, flow: FlowId, lpa: Lpa, mask: u64, at: u64) -> Result<u64, Error> {
         let mut at = self.look_up(flow, lpa, at);
         let old = self.ftl.pages.ppa(lpa);
         let mut held = mask;
-        if mask != self.ftl.pages.full_mask() && old != NONE {
+        if mask != self.ftl.pages.full_mask() && old != Ppa::NONE {
             let missing = self.ftl.missing(lpa, mask);
             held |= missing;
             if missing != 0 {
@@ -304,7 +304,7 @@ impl Untimed {
         let (plane, ppa) = self.place(at, Stream::Host, flow, |ftl| {
             ftl.allocator.plane(flow, lpa, old, &ftl.blocks)
         })?;
-        if old != NONE {
+        if old != Ppa::NONE {
             // Collection may have moved the page.
             self.ftl.release(self.ftl.pages.ppa(lpa));
         }
@@ -329,8 +329,8 @@ impl Untimed {
         at: u64,
         stream: Stream,
         flow: FlowId,
-        plane: impl Fn(&Ftl) -> u32,
-    ) -> Result<(u32, u32), Error> {
+        plane: impl Fn(&Ftl) -> PlaneId,
+    ) -> Result<(PlaneId, Ppa), Error> {
         loop {
             let plane = plane(&self.ftl);
             self.catch_up(self.dies.of(plane), at);
@@ -345,11 +345,11 @@ impl Untimed {
     }
 
     /// Reads a physical page; when it is there.
-    fn read_page(&mut self, ppa: u32, at: u64) -> u64 {
+    fn read_page(&mut self, ppa: Ppa, at: u64) -> u64 {
         self.read_plane(self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa)), at)
     }
 
-    fn read_plane(&mut self, plane: u32, at: u64) -> u64 {
+    fn read_plane(&mut self, plane: PlaneId, at: u64) -> u64 {
         let die = self.dies.of(plane);
         self.catch_up(die, at);
         self.dies.read(die, at)
@@ -357,11 +357,11 @@ impl Untimed {
 
     /// Keeps the balance of planes, where it decides.
     #[inline]
-    fn programmed(&mut self, plane: u32, count: u32) {
+    fn programmed(&mut self, plane: PlaneId, count: u32) {
         if self.balances {
             let planes = &mut self.ftl.blocks.planes;
-            planes[plane as usize].programs += count;
-            if planes[plane as usize].programs > u32::MAX / 2 {
+            planes[plane].programs += count;
+            if planes[plane].programs > u32::MAX / 2 {
                 let fewest = planes.iter().map(|plane| plane.programs).min().unwrap_or(0);
                 planes.iter_mut().for_each(|plane| plane.programs -= fewest);
             }

@@ -1,7 +1,6 @@
 //! The cached mapping table without time: what leaves it changed is written back at once.
 
-use flashlane_engine::NONE;
-use flashlane_units::FlowId;
+use flashlane_units::{FlowId, Lpa, Ppa};
 
 use super::Untimed;
 use crate::error::Error;
@@ -11,7 +10,7 @@ use crate::ftl::mapping::Evicted;
 impl Untimed {
     /// Looks up the mapping of a page; when it is known.
     #[inline]
-    pub(super) fn look_up(&mut self, flow: FlowId, lpa: u32, at: u64) -> u64 {
+    pub(super) fn look_up(&mut self, flow: FlowId, lpa: Lpa, at: u64) -> u64 {
         if self.ftl.mapping.is_none() {
             self.work[flow.index()].cmt_hits += 1;
             return at;
@@ -19,7 +18,7 @@ impl Untimed {
         self.look_up_cached(flow, lpa, at)
     }
 
-    fn look_up_cached(&mut self, flow: FlowId, lpa: u32, at: u64) -> u64 {
+    fn look_up_cached(&mut self, flow: FlowId, lpa: Lpa, at: u64) -> u64 {
         let table = self.ftl.mapping.as_mut().expect("translation pages exist");
         let hit = table.knows(flow, lpa);
         let ppa = table.on_flash(table.page_of(flow, lpa));
@@ -31,7 +30,7 @@ impl Untimed {
             return at;
         }
         work.cmt_misses += 1;
-        if ppa == NONE {
+        if ppa == Ppa::NONE {
             return at;
         }
         work.mapping_reads += 1;
@@ -40,7 +39,7 @@ impl Untimed {
 
     /// The mapping of a page changed.
     #[inline]
-    pub(super) fn mapping_changed(&mut self, flow: FlowId, lpa: u32) {
+    pub(super) fn mapping_changed(&mut self, flow: FlowId, lpa: Lpa) {
         let Some(table) = &mut self.ftl.mapping else { return };
         let leaves = table.recall(flow, lpa, true);
         self.leaves_table(leaves);
@@ -71,7 +70,7 @@ impl Untimed {
         let index = table.index_in_flow(flow, page);
         let old = table.on_flash(page);
         self.work[flow.index()].mapping_programs += 1;
-        if old != NONE {
+        if old != Ppa::NONE {
             self.work[flow.index()].mapping_reads += 1;
             at = self.read_page(old, at);
         }
@@ -79,10 +78,10 @@ impl Untimed {
             .place(at, Stream::Mapping, flow, |ftl| ftl.allocator.translation_plane(flow, index))?;
         // Collection may have moved the old page.
         let old = self.ftl.mapping.as_ref().expect("translation pages exist").on_flash(page);
-        if old != NONE {
+        if old != Ppa::NONE {
             self.ftl.release(old);
         }
-        self.ftl.pages.set_lpa(ppa, page);
+        self.ftl.pages.set_lpa(ppa, Lpa::new(page));
         self.move_translation_page(page, ppa);
         self.follow(plane, at);
         self.dies.work(self.dies.of(plane), at, self.dies.times.program);
@@ -90,7 +89,7 @@ impl Untimed {
     }
 
     /// Points the directory at the place of a translation page.
-    pub(super) fn move_translation_page(&mut self, page: u32, ppa: u32) {
+    pub(super) fn move_translation_page(&mut self, page: u32, ppa: Ppa) {
         self.ftl.mapping.as_mut().expect("translation pages exist").set_on_flash(page, ppa);
     }
 }

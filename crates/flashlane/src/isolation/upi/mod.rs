@@ -21,7 +21,7 @@ mod windows;
 pub use config::{FewestReads, UpiConfig};
 
 use flashlane_engine::Time;
-use flashlane_units::FlowId;
+use flashlane_units::{BlockId, ChipId, FlowId, PlaneId};
 
 use super::deal::{by_chip, deal};
 use crate::flash::config::FlashConfig;
@@ -39,8 +39,9 @@ impl UpiConfig {
     /// Who writes to each chip at the start: equal sets of what neither all nor none write to.
     fn owners(&self, geometry: Geometry, flows: &[FlowSpace]) -> Vec<Owner> {
         let mut units = by_chip(geometry);
-        let fixed =
-            |chip: u32| self.shared_chips.contains(&chip) || self.read_only_chips.contains(&chip);
+        let fixed = |chip: ChipId| {
+            self.shared_chips.contains(&chip.get()) || self.read_only_chips.contains(&chip.get())
+        };
         units.retain(|unit| !fixed(unit[0]));
         let mut owners: Vec<Owner> = (0..geometry.chips())
             .map(|chip| match self.shared_chips.contains(&chip) {
@@ -50,17 +51,25 @@ impl UpiConfig {
             .collect();
         let sets = deal(geometry, &units, flows, &vec![1; flows.len()]);
         for (flow, set) in (0..).map(FlowId::new).zip(&sets) {
-            set.iter().for_each(|&chip| owners[chip as usize] = Owner::Flow(flow));
+            set.iter().for_each(|&chip| owners[chip.index()] = Owner::Flow(flow));
         }
         owners
     }
 
     /// The chips that hold each flow's data at the start: its set, and those that only serve reads.
-    pub(super) fn starting_sets(&self, geometry: Geometry, flows: &[FlowSpace]) -> Vec<Vec<u32>> {
+    pub(super) fn starting_sets(
+        &self,
+        geometry: Geometry,
+        flows: &[FlowSpace],
+    ) -> Vec<Vec<ChipId>> {
         let owners = self.owners(geometry, flows);
         let of = |flow: FlowId| {
             let others = |owner: &Owner| !matches!(owner, Owner::Flow(other) if *other != flow);
-            (0..).zip(&owners).filter(|(_, owner)| others(owner)).map(|(chip, _)| chip).collect()
+            ChipId::first(geometry.chips())
+                .zip(&owners)
+                .filter(|(_, owner)| others(owner))
+                .map(|(chip, _)| chip)
+                .collect()
         };
         (0..flows.len()).map(FlowId::at).map(of).collect()
     }
@@ -140,13 +149,12 @@ impl Upi {
         }
     }
 
-    fn chip_of(&self, plane: u32) -> usize {
-        (plane / (self.geometry.dies_per_chip * self.geometry.planes_per_die)) as usize
+    fn chip_of(&self, plane: PlaneId) -> usize {
+        self.geometry.chip_of(plane).index()
     }
 
-    fn planes_of(&self, chip: usize) -> std::ops::Range<u32> {
-        let planes = self.geometry.dies_per_chip * self.geometry.planes_per_die;
-        chip as u32 * planes..(chip as u32 + 1) * planes
+    fn planes_of(&self, chip: usize) -> impl Iterator<Item = PlaneId> + use<> {
+        self.geometry.planes_of_chip(ChipId::at(chip))
     }
 
     fn transfer(&mut self, chip: usize, to: usize) {
@@ -160,13 +168,13 @@ impl Upi {
 }
 
 impl MovingSets for Upi {
-    fn host_read(&mut self, flow: FlowId, block: u32, blocks: &Blocks, now: Time) {
+    fn host_read(&mut self, flow: FlowId, block: BlockId, blocks: &Blocks, now: Time) {
         self.tick(blocks, now);
         let chip = self.chip_of(blocks.plane_of(block));
         self.counts.reads[flow.index() * self.sets.chips() + chip] += 1.0;
         let away = !self.sets.holds(flow.index(), chip);
         self.summary.away_reads[flow.index()] += u64::from(away);
-        let reads = &mut self.block_reads[block as usize];
+        let reads = &mut self.block_reads[block.index()];
         *reads = reads.saturating_add(READ_UNIT as u32);
     }
 
@@ -180,11 +188,11 @@ impl MovingSets for Upi {
         self.summary.relocated_pages[flow.index()] += u64::from(away);
     }
 
-    fn erased(&mut self, block: u32) {
-        self.block_reads[block as usize] = 0;
+    fn erased(&mut self, block: BlockId) {
+        self.block_reads[block.index()] = 0;
     }
 
-    fn plane_of_write(&mut self, flow: FlowId, old: u32, blocks: &Blocks) -> u32 {
+    fn plane_of_write(&mut self, flow: FlowId, old: PlaneId, blocks: &Blocks) -> PlaneId {
         let at = flow.index();
         for spared in [true, false] {
             if let Some(plane) = self.inside(flow, old, blocks, spared) {
@@ -205,7 +213,7 @@ impl MovingSets for Upi {
         panic!("sets that validation accepts have room for every page");
     }
 
-    fn plane_of_copy(&mut self, flow: FlowId, plane: u32, blocks: &Blocks) -> u32 {
+    fn plane_of_copy(&mut self, flow: FlowId, plane: PlaneId, blocks: &Blocks) -> PlaneId {
         if self.may_write(flow, plane) {
             return plane;
         }
@@ -221,13 +229,13 @@ impl MovingSets for Upi {
         })
     }
 
-    fn may_write(&self, flow: FlowId, plane: u32) -> bool {
+    fn may_write(&self, flow: FlowId, plane: PlaneId) -> bool {
         self.sets.holds(flow.index(), self.chip_of(plane))
     }
 
-    fn victim(&self, plane: u32, blocks: &Blocks) -> Option<u32> {
+    fn victim(&self, plane: PlaneId, blocks: &Blocks) -> Option<u32> {
         let pages = blocks.pages_per_block();
-        let urgent = blocks.planes[plane as usize].urgent;
+        let urgent = blocks.planes[plane].urgent;
         let first = blocks.first_block(plane);
         let (mut best, mut best_score) = (None, 0.0);
         for (index, block) in (0_u32..).zip(blocks.of_plane(plane)) {
@@ -236,7 +244,7 @@ impl MovingSets for Upi {
             }
             let invalid = pages - u32::from(block.valid);
             let mut worth = f64::from(invalid);
-            let reads = self.block_reads[(first + index) as usize];
+            let reads = self.block_reads[first.plus(index).index()];
             if reads > 0 && !urgent && self.may_leave(block, plane, blocks) {
                 let reads = f64::from(reads) / READ_UNIT;
                 worth += self.config.relocation * reads.min(f64::from(pages));
@@ -251,7 +259,7 @@ impl MovingSets for Upi {
 
     fn audit(&self, blocks: &Blocks) {
         self.sets.audit();
-        for plane in 0..self.geometry.planes() {
+        for plane in PlaneId::first(self.geometry.planes()) {
             assert!(
                 blocks.within_limit(plane, FlowId::new(0), blocks.held(plane) > 0),
                 "plane {plane} is too full"
@@ -271,7 +279,7 @@ impl MovingSets for Upi {
 
     fn summary(&self, blocks: &Blocks) -> IsolationSummary {
         let mut away_pages = vec![0; self.writes.len()];
-        for plane in 0..self.geometry.planes() {
+        for plane in PlaneId::first(self.geometry.planes()) {
             for block in blocks.of_plane(plane).iter().filter(|block| block.stream.is_data()) {
                 let away = block.valid > 0 && !self.may_write(block.flow, plane);
                 away_pages[block.flow.index()] += u64::from(block.valid) * u64::from(away);

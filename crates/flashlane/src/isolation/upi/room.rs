@@ -1,8 +1,9 @@
 //! Where there is room for a page, and what happens where there is none.
 
+use flashlane_units::{FlowId, PlaneId};
+
 use super::{MovingSets, Upi};
 use crate::ftl::blocks::{Block, Blocks};
-use flashlane_units::FlowId;
 
 impl Upi {
     /// The flow has room on a chip of its set other than this one.
@@ -21,7 +22,7 @@ impl Upi {
     /// The plane may hold another page. `replaces`: one that lies there now.
     pub(super) fn may_take(
         &self,
-        plane: u32,
+        plane: PlaneId,
         replaces: bool,
         blocks: &Blocks,
         spared: bool,
@@ -31,7 +32,7 @@ impl Upi {
     }
 
     /// The pages of a block would go to another chip.
-    pub(super) fn may_leave(&self, block: &Block, plane: u32, blocks: &Blocks) -> bool {
+    pub(super) fn may_leave(&self, block: &Block, plane: PlaneId, blocks: &Blocks) -> bool {
         block.stream.is_data()
             && !self.may_write(block.flow, plane)
             && self.keeps_room(block.flow.index(), usize::MAX, blocks)
@@ -60,8 +61,8 @@ impl Upi {
     }
 
     /// A plane outside the flow's set that may take a page, the one with the fewest.
-    pub(super) fn outside(&self, flow: usize, blocks: &Blocks, spared: bool) -> Option<u32> {
-        (0..self.geometry.planes())
+    pub(super) fn outside(&self, flow: usize, blocks: &Blocks, spared: bool) -> Option<PlaneId> {
+        PlaneId::first(self.geometry.planes())
             .filter(|&plane| {
                 let chip = self.chip_of(plane);
                 self.sets.is_written(chip)
@@ -76,12 +77,12 @@ impl Upi {
     pub(super) fn inside(
         &mut self,
         flow: FlowId,
-        old: u32,
+        old: PlaneId,
         blocks: &Blocks,
         spared: bool,
-    ) -> Option<u32> {
+    ) -> Option<PlaneId> {
         let mut rotation = std::mem::take(&mut self.rotations[flow.index()]);
-        let may = |plane: u32| self.may_take(plane, plane == old, blocks, spared);
+        let may = |plane: PlaneId| self.may_take(plane, plane == old, blocks, spared);
         let found = rotation
             .next(blocks, |plane| blocks.has_room(plane, flow) && may(plane))
             .or_else(|| rotation.next(blocks, may));

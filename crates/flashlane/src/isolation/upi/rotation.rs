@@ -1,5 +1,7 @@
 //! The planes of a set in turns.
 
+use flashlane_units::{ChipId, PlaneId};
+
 use super::sets::Sets;
 use crate::ftl::blocks::Blocks;
 use crate::layout::Geometry;
@@ -8,7 +10,7 @@ use crate::layout::Geometry;
 /// chips, then dies and planes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rotation {
-    planes: Vec<u32>,
+    planes: Vec<PlaneId>,
     /// Where the next search starts.
     next: usize,
     planes_per_die: u32,
@@ -23,14 +25,18 @@ impl Rotation {
             .map(|at| {
                 at % geometry.dies_per_chip * geometry.planes_per_die + at / geometry.dies_per_chip
             })
-            .flat_map(|at| chips.iter().map(move |chip| chip * per_chip + at))
+            .flat_map(|at| chips.iter().map(move |chip| PlaneId::new(chip * per_chip + at)))
             .collect();
         Self { planes, next: 0, planes_per_die: geometry.planes_per_die }
     }
 
     /// The next plane that `admits` takes: one of a die without programs, queued or under way, if
     /// there is one.
-    pub(super) fn next(&mut self, blocks: &Blocks, admits: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(super) fn next(
+        &mut self,
+        blocks: &Blocks,
+        admits: impl Fn(PlaneId) -> bool,
+    ) -> Option<PlaneId> {
         let count = self.planes.len();
         let mut busy = None;
         for step in 0..count {
@@ -50,21 +56,18 @@ impl Rotation {
         Some(self.planes[at])
     }
 
-    fn is_free(&self, plane: u32, blocks: &Blocks) -> bool {
-        let first = plane - plane % self.planes_per_die;
+    fn is_free(&self, plane: PlaneId, blocks: &Blocks) -> bool {
+        let first = plane.get() - plane.get() % self.planes_per_die;
         (first..first + self.planes_per_die)
-            .all(|plane| blocks.planes[plane as usize].programs == 0)
+            .map(PlaneId::new)
+            .all(|plane| blocks.planes[plane].programs == 0)
     }
 
     /// Each plane of the set is there once.
     pub(super) fn covers(&self, geometry: Geometry, sets: &Sets, flow: usize) -> bool {
         let mut planes = self.planes.clone();
         planes.sort_unstable();
-        let per_chip = geometry.dies_per_chip * geometry.planes_per_die;
-        let all = sets.of(flow).flat_map(|chip| {
-            let first = chip as u32 * per_chip;
-            first..first + per_chip
-        });
+        let all = sets.of(flow).flat_map(|chip| geometry.planes_of_chip(ChipId::at(chip)));
         planes.into_iter().eq(all)
     }
 }

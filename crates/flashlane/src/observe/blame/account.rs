@@ -5,7 +5,7 @@
 //! places (see [`Places`]) are shared out in blocks of requests.
 
 use flashlane_engine::{Handle, Table, Use, place_of};
-use flashlane_units::{FlowId, RequestId, TransactionId};
+use flashlane_units::{FlowId, Lpa, RequestId, TransactionId};
 
 use crate::config::{DeviceConfig, InterfaceKind, MappingKind, Sharing, WorkloadConfig};
 use crate::transaction::{Source, Transaction};
@@ -191,18 +191,18 @@ impl Account {
     }
 
     /// A flow pushed the entry of a page out of the cached mapping table.
-    pub(crate) fn evicted(&mut self, lpa: u32, flow: FlowId) {
+    pub(crate) fn evicted(&mut self, lpa: Lpa, flow: FlowId) {
         if let Some(evictors) = &mut self.evictors {
-            let (word, shift) = (lpa / 4, lpa % 4 * 8);
+            let (word, shift) = (lpa.get() / 4, lpa.get() % 4 * 8);
             let others = evictors.get(word) & !(0xff << shift);
             evictors.set(word, others | (u32::from(flow.get()) + 1) << shift);
         }
     }
 
     /// Whom a flow has to thank for a miss: who pushed the entry out, or nobody but itself.
-    pub(crate) fn evictor(&self, lpa: u32, flow: FlowId) -> FlowId {
+    pub(crate) fn evictor(&self, lpa: Lpa, flow: FlowId) -> FlowId {
         let Some(evictors) = &self.evictors else { return flow };
-        let known = evictors.get(lpa / 4) >> (lpa % 4 * 8) & 0xff;
+        let known = evictors.get(lpa.get() / 4) >> (lpa.get() % 4 * 8) & 0xff;
         known.checked_sub(1).map_or(flow, |flow| FlowId::new(flow as u16))
     }
 

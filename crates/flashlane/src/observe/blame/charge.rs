@@ -1,10 +1,11 @@
 //! Looks up in the logs of dies, channels and memory who had what somebody waited for.
 
+use flashlane_units::{ChannelId, DieId, FlowId};
+
 use super::log::{Cursor, Delay, Log, Part, Point, State};
 use super::sums::{Charge, Delayed, Sum, Tally, share_delay};
 use super::weights::Weights;
 use crate::cause::{CAUSES, Cause};
-use flashlane_units::FlowId;
 
 /// A span in which a piece of work waited. Unit of times: picoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -18,9 +19,9 @@ pub(crate) struct Wait {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Obstacle {
     /// A die. Where it and its channel have nothing to do, the wait is charged to this cause.
-    Die { die: u32, idle: Cause, culprit: FlowId },
+    Die { die: DieId, idle: Cause, culprit: FlowId },
     /// A channel.
-    Channel { channel: u32 },
+    Channel { channel: ChannelId },
     /// Known at once.
     Known { culprit: FlowId, cause: Cause },
 }
@@ -63,12 +64,12 @@ impl Logs {
             Obstacle::Known { culprit, cause } => charges.add(cell(culprit, cause), to - from),
             Obstacle::Channel { channel } => {
                 let idle = cell(self.device, Cause::Policy);
-                let log = &mut self.channels[channel as usize];
+                let log = &mut self.channels[channel.index()];
                 charge_in_order(log, (from, to), idle, &mut self.tally, charges);
             }
             Obstacle::Die { die, idle, culprit } => {
-                let channel = &mut self.channels[(die / self.dies_per_channel) as usize];
-                let die = &mut self.dies[die as usize];
+                let channel = &mut self.channels[(die.get() / self.dies_per_channel) as usize];
+                let die = &mut self.dies[die.index()];
                 let who = DieWait { victim, asked: from, idle: cell(culprit, idle) };
                 if die.is_long(from) || channel.is_long(from) {
                     sum_up_die(die, channel, to);

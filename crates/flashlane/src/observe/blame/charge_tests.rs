@@ -1,7 +1,7 @@
 //! Sums against a walk over all pieces, on random histories.
 
 use flashlane_engine::Rng;
-use flashlane_units::FlowId;
+use flashlane_units::{ChannelId, FlowId};
 
 use super::*;
 
@@ -12,22 +12,23 @@ const CAUSES_USED: [Cause; 3] = [Cause::Read, Cause::Program, Cause::Gc];
 fn charge_by_walk(logs: &Logs, victim: FlowId, wait: &Wait, charges: &mut Weights) {
     let Wait { from, to, obstacle } = *wait;
     let asked = from;
-    let walk_channel = |channel: u32, from: u64, to: u64, idle: u32, charges: &mut Weights| {
-        logs.channels[channel as usize].walk(from, to, |from, to, point| match point.state {
-            State::Idle => charges.add(idle, to - from),
-            State::Busy(cause) | State::Holds(cause) => {
-                charges.add(cell(point.flow, cause), to - from);
-            }
-        });
-    };
+    let walk_channel =
+        |channel: ChannelId, from: u64, to: u64, idle: u32, charges: &mut Weights| {
+            logs.channels[channel.index()].walk(from, to, |from, to, point| match point.state {
+                State::Idle => charges.add(idle, to - from),
+                State::Busy(cause) | State::Holds(cause) => {
+                    charges.add(cell(point.flow, cause), to - from);
+                }
+            });
+        };
     match obstacle {
         Obstacle::Known { culprit, cause } => charges.add(cell(culprit, cause), to - from),
         Obstacle::Channel { channel } => {
             walk_channel(channel, from, to, cell(logs.device, Cause::Policy), charges);
         }
         Obstacle::Die { die, idle, culprit } => {
-            let channel = die / logs.dies_per_channel;
-            logs.dies[die as usize].walk(from, to, |from, to, point| match point.state {
+            let channel = die.get() / logs.dies_per_channel;
+            logs.dies[die.index()].walk(from, to, |from, to, point| match point.state {
                 State::Busy(cause) if point.flow == victim && point.delay.ps > 0 => {
                     let own =
                         Charge { cell: cell(victim, cause), ps: to - from, since: from, rank: 0 };
@@ -36,9 +37,21 @@ fn charge_by_walk(logs: &Logs, victim: FlowId, wait: &Wait, charges: &mut Weight
                 }
                 State::Busy(cause) => charges.add(cell(point.flow, cause), to - from),
                 State::Holds(cause) => {
-                    walk_channel(channel, from, to, cell(point.flow, cause), charges);
+                    walk_channel(
+                        ChannelId::at(channel as usize),
+                        from,
+                        to,
+                        cell(point.flow, cause),
+                        charges,
+                    );
                 }
-                State::Idle => walk_channel(channel, from, to, cell(culprit, idle), charges),
+                State::Idle => walk_channel(
+                    ChannelId::at(channel as usize),
+                    from,
+                    to,
+                    cell(culprit, idle),
+                    charges,
+                ),
             });
         }
     }
@@ -120,9 +133,9 @@ impl History {
             from + self.rng.below(self.now - from + 1)
         };
         let obstacle = match self.rng.below(4) {
-            0 => Obstacle::Channel { channel: 0 },
+            0 => Obstacle::Channel { channel: ChannelId::new(0) },
             _ => Obstacle::Die {
-                die: self.rng.below(2) as u32,
+                die: DieId::new(self.rng.below(2) as u32),
                 idle: Cause::Policy,
                 culprit: FlowId::new(self.rng.below(FLOWS + 1) as u16),
             },
@@ -190,8 +203,11 @@ fn a_long_wait_takes_few_steps() {
             log.push_delayed(now, flow, State::Busy(Cause::Read), delay);
             log.push(now + service / 2, FlowId::new(0), State::Idle);
             if piece > depth {
-                let obstacle =
-                    Obstacle::Die { die: 0, idle: Cause::Policy, culprit: FlowId::new(2) };
+                let obstacle = Obstacle::Die {
+                    die: DieId::new(0),
+                    idle: Cause::Policy,
+                    culprit: FlowId::new(2),
+                };
                 let wait = Wait { from: now - depth * service, to: now, obstacle };
                 logs.charge(flow, &wait, &mut charges);
                 assert_eq!(charges.total(), u128::from(depth * service));

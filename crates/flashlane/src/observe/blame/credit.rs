@@ -1,7 +1,7 @@
 //! Whom a collection is charged to: those whose writes use up the blocks.
 
 use flashlane_engine::place_of;
-use flashlane_units::{FlowId, JobId};
+use flashlane_units::{FlowId, JobId, PlaneId};
 
 /// Accounts of pages written, by plane and flow, and whose collection each job is.
 #[derive(Clone, Debug)]
@@ -30,13 +30,13 @@ impl Credits {
     }
 
     /// A flow wrote a page on a plane, of its data or of its mapping.
-    pub(crate) fn wrote(&mut self, plane: u32, flow: FlowId) {
-        self.written[plane as usize * self.flows + flow.index()] += 1;
+    pub(crate) fn wrote(&mut self, plane: PlaneId, flow: FlowId) {
+        self.written[plane.index() * self.flows + flow.index()] += 1;
     }
 
     /// A collection of a block of `owner` with so many valid pages starts on a plane.
-    pub(crate) fn job_starts(&mut self, plane: u32, job: JobId, owner: FlowId, valid: u32) {
-        let accounts = &mut self.written[plane as usize * self.flows..][..self.flows];
+    pub(crate) fn job_starts(&mut self, plane: PlaneId, job: JobId, owner: FlowId, valid: u32) {
+        let accounts = &mut self.written[plane.index() * self.flows..][..self.flows];
         let ahead = (0..self.flows).rev().max_by_key(|&flow| accounts[flow]).unwrap_or(0);
         // Before anybody wrote, blocks are collected that were full at the start.
         let culprit = if accounts[ahead] > 0 { FlowId::at(ahead) } else { owner };
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn collections_go_to_the_writers_in_proportion() {
         let mut credits = Credits::new(3, 2, 10, true);
-        credits.job_starts(0, JobId::new(0), FlowId::new(2), 4);
+        credits.job_starts(PlaneId::new(0), JobId::new(0), FlowId::new(2), 4);
         assert_eq!(
             credits.culprit(JobId::new(0), FlowId::new(1)),
             FlowId::new(2),
@@ -70,9 +70,9 @@ mod tests {
         let mut jobs = [0; 3];
         for turn in 0..600 {
             // Twice as many pages of flow 1 as of flow 0; blocks are flow 2's.
-            credits.wrote(1, FlowId::new(u16::from(turn % 3 > 0)));
+            credits.wrote(PlaneId::new(1), FlowId::new(u16::from(turn % 3 > 0)));
             if turn % 5 == 4 {
-                credits.job_starts(1, JobId::new(7), FlowId::new(2), 5);
+                credits.job_starts(PlaneId::new(1), JobId::new(7), FlowId::new(2), 5);
                 jobs[credits.culprit(JobId::new(7), FlowId::new(2)).index()] += 1;
             }
         }

@@ -1,12 +1,12 @@
 //! Collects slices while the run passes through the span.
 
 use flashlane_engine::place_of;
+use flashlane_units::{ChannelId, DieId, FlowId, PlaneId, RequestId, RequestOp};
 
 use super::{Slice, Timeline, TimelineOptions, Track};
 use crate::layout::Geometry;
 use crate::request::Request;
 use crate::transaction::{Op, Source};
-use flashlane_units::{FlowId, RequestId, RequestOp};
 
 /// What a slice lies on while slices are collected; in the order of the tracks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +32,7 @@ struct Piece {
 /// One page of a command on a die.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page {
-    pub(crate) plane: u32,
+    pub(crate) plane: PlaneId,
     pub(crate) flow: FlowId,
     pub(crate) source: Source,
     /// The request that it works for, as a handle, or `NONE`.
@@ -141,7 +141,7 @@ impl TimelineRecorder {
     /// A die got a command: on the channel from `now` to `sent`, in the array from then to `until`.
     pub(crate) fn command(
         &mut self,
-        (channel, die): (u32, u32),
+        (channel, die): (ChannelId, DieId),
         op: Op,
         (now, sent, until): (u64, u64, u64),
         pages: &[Page],
@@ -153,24 +153,30 @@ impl TimelineRecorder {
         let name = name_of(first.source, op);
         if sent > now {
             let on_channel = if op == Op::Program { "program data" } else { "command" };
-            self.push(Line::Channel(channel), (now, sent), on_channel, first.flow, request);
+            self.push(
+                Line::Channel(u32::from(channel.get())),
+                (now, sent),
+                on_channel,
+                first.flow,
+                request,
+            );
         }
         let start = self.pieces.len();
         let name = if resumed { "resumed" } else { name };
-        self.push(Line::Die(die), (sent, until), name, first.flow, request);
+        self.push(Line::Die(die.get()), (sent, until), name, first.flow, request);
         if self.geometry.planes_per_die > 1 {
             for page in pages {
                 let request = self.number(page.request);
                 let name = name_of(page.source, op);
-                self.push(Line::Plane(page.plane), (sent, until), name, page.flow, request);
+                self.push(Line::Plane(page.plane.get()), (sent, until), name, page.flow, request);
             }
         }
-        self.running[die as usize] = (start, self.pieces.len() - start);
+        self.running[die.index()] = (start, self.pieces.len() - start);
     }
 
     /// What the die does ends at `now`, or has ended.
-    fn cut(&mut self, die: u32, now: u64) {
-        let (start, count) = std::mem::take(&mut self.running[die as usize]);
+    fn cut(&mut self, die: DieId, now: u64) {
+        let (start, count) = std::mem::take(&mut self.running[die.index()]);
         for piece in &mut self.pieces[start..start + count] {
             piece.slice.end = piece.slice.end.min(now).max(piece.slice.start);
         }
@@ -179,13 +185,13 @@ impl TimelineRecorder {
     /// A page of read data crosses the channel.
     pub(crate) fn transfer(
         &mut self,
-        channel: u32,
+        channel: ChannelId,
         span: (u64, u64),
         flow: FlowId,
         request: RequestId,
     ) {
         let request = self.number(request);
-        self.push(Line::Channel(channel), span, "read data", flow, request);
+        self.push(Line::Channel(u32::from(channel.get())), span, "read data", flow, request);
     }
 
     /// The memory of the data cache serves an access; `request`: a handle, or `NONE`.
@@ -343,12 +349,30 @@ mod tests {
             source,
             request: RequestId::new(5),
         };
-        let program = [page(0, Source::User), page(1, Source::Gc)];
+        let program = [page(PlaneId::new(0), Source::User), page(PlaneId::new(1), Source::Gc)];
         assert!(recorder.wants(0));
-        recorder.command((0, 0), Op::Program, (0, 10, 500), &program, false);
-        recorder.command((0, 0), Op::Read, (100, 110, 150), &[page(1, Source::User)], false);
-        recorder.transfer(0, (150, 160), FlowId::new(0), RequestId::new(5));
-        recorder.command((0, 0), Op::Program, (160, 160, 550), &program, true);
+        recorder.command(
+            (ChannelId::new(0), DieId::new(0)),
+            Op::Program,
+            (0, 10, 500),
+            &program,
+            false,
+        );
+        recorder.command(
+            (ChannelId::new(0), DieId::new(0)),
+            Op::Read,
+            (100, 110, 150),
+            &[page(PlaneId::new(1), Source::User)],
+            false,
+        );
+        recorder.transfer(ChannelId::new(0), (150, 160), FlowId::new(0), RequestId::new(5));
+        recorder.command(
+            (ChannelId::new(0), DieId::new(0)),
+            Op::Program,
+            (160, 160, 550),
+            &program,
+            true,
+        );
         let timeline = recorder.finish(600, vec!["one".into()]);
         let on = |name: &str| -> Vec<(u64, u64, &str)> {
             let track = timeline.tracks.iter().position(|track| track.name == name).unwrap();

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use flashlane_engine::{NONE, Rng};
-use flashlane_units::{FlowId, RequestId};
+use flashlane_engine::{Array, Rng};
+use flashlane_units::{DieId, FlowId, Lpa, PlaneId, RequestId};
 
 use super::*;
 use crate::ftl::view::FlashView;
@@ -42,9 +42,9 @@ struct Trial {
     policy: Box<dyn Policy>,
     rng: Rng,
     /// Queued transactions and their dies.
-    queued: BTreeMap<TransactionId, u32>,
+    queued: BTreeMap<TransactionId, DieId>,
     /// By die, and what an interruption made wait.
-    running: Vec<Option<Running>>,
+    running: Array<DieId, Option<Running>>,
     suspended: Vec<Option<Running>>,
     /// Blocked programs and when their data comes.
     blocked: Vec<(Time, TransactionId)>,
@@ -68,7 +68,7 @@ impl Trial {
             bench,
             rng: Rng::stream(seed, "conformance", 0),
             queued: BTreeMap::new(),
-            running: vec![None; dies],
+            running: Array::of(None, dies),
             suspended: vec![None; dies],
             blocked: Vec::new(),
             log: Vec::new(),
@@ -81,7 +81,7 @@ impl Trial {
 
     fn work(&mut self) -> Work {
         let flow = FlowId::new(self.rng.below(u64::from(FLOWS)) as u16);
-        let plane = self.rng.below(u64::from(self.bench.geometry.planes())) as u32;
+        let plane = PlaneId::at(self.rng.below(self.bench.geometry.planes().into()) as usize);
         let (source, op) = match self.rng.below(20) {
             0..8 => (Source::User, Op::Read),
             8..11 => (Source::User, Op::Program),
@@ -118,7 +118,7 @@ impl Trial {
             self.entered += 1;
             if work.source == Source::Gc && work.op == Op::Read && self.rng.below(5) == 0 {
                 let ppa = self.bench.transactions[id].ppa;
-                self.bench.pages.set_lpa(ppa, NONE);
+                self.bench.pages.set_lpa(ppa, Lpa::NONE);
             }
             self.check_waiting();
         }
@@ -126,8 +126,13 @@ impl Trial {
 
     fn check_waiting(&self) {
         for die in 0..self.running.len() as u32 {
-            let queued = self.queued.values().filter(|&&at| at == die).count();
-            assert_eq!(self.policy.waiting(die) as usize, queued, "{}: what waits", self.name);
+            let queued = self.queued.values().filter(|&&at| at == DieId::new(die)).count();
+            assert_eq!(
+                self.policy.waiting(DieId::new(die)) as usize,
+                queued,
+                "{}: what waits",
+                self.name
+            );
         }
         let Bench { transactions, blocks, pages, .. } = &self.bench;
         let ftl = FlashView::new(pages, blocks);
@@ -136,7 +141,7 @@ impl Trial {
 
     /// Settles what a call of the policy formed and cancelled; commands are of an operation, if one
     /// is named.
-    fn settle(&mut self, die: u32, allowed: impl Into<Option<Op>>) {
+    fn settle(&mut self, die: DieId, allowed: impl Into<Option<Op>>) {
         let cancelled = std::mem::take(&mut self.bench.cancelled);
         for id in cancelled {
             assert_eq!(self.queued.remove(&id), Some(die), "{} cancels what waits", self.name);
@@ -157,7 +162,7 @@ impl Trial {
             assert_eq!(self.queued.remove(&id), Some(die), "{name} issues what waits there, once");
             assert!(allowed.is_none_or(|op| tr.op == op), "{name}: not {:?} here", tr.op);
             assert_eq!(tr.op, first.op, "{name}: one operation a command");
-            let page = |tr: &Transaction| tr.ppa % self.bench.geometry.pages_per_block;
+            let page = |tr: &Transaction| tr.ppa.get() % self.bench.geometry.pages_per_block;
             assert!(tr.op == Op::Erase || page(&tr) == page(&first), "{name}: one page offset");
             let planes = command[..at].iter().map(|&id| self.bench.transactions[id].plane);
             assert!(planes.into_iter().all(|plane| plane != tr.plane), "{name}: a page a plane");
@@ -175,16 +180,16 @@ impl Trial {
         let until = self.bench.now + Time(cost);
         self.bench.flash.pretend(die, Some((leader, first.op, until)));
         self.log.push((self.bench.now, command.clone()));
-        self.running[die as usize] = Some(Running { command, op: first.op, until });
+        self.running[die] = Some(Running { command, op: first.op, until });
         self.check_waiting();
     }
 
-    fn check_order(&mut self, die: u32, id: TransactionId, tr: &Transaction) {
+    fn check_order(&mut self, die: DieId, id: TransactionId, tr: &Transaction) {
         let ordered =
             self.bench.geometry.planes_per_die == 1 && !REORDER_A_FLOW.contains(&self.name);
         if tr.source == Source::User && tr.op == Op::Read && ordered {
             let arrival = self.arrival[&id];
-            let last = self.last_read.insert((die, tr.flow), arrival);
+            let last = self.last_read.insert((die.get(), tr.flow), arrival);
             assert!(last < Some(arrival), "{}: reads of a flow stay in order", self.name);
         }
     }
@@ -199,7 +204,7 @@ impl Trial {
 
     /// Offers a free die to the policy: work that is ready goes, unless it is a user's and held
     /// back.
-    fn serve(&mut self, die: u32) {
+    fn serve(&mut self, die: DieId) {
         let waits: Vec<TransactionId> =
             self.queued.iter().filter(|&(_, &at)| at == die).map(|(&id, _)| id).collect();
         let may_hold = self.policy.wake().is_some();
@@ -235,9 +240,9 @@ impl Trial {
     }
 
     /// Offers a die that runs a program or an erase.
-    fn interrupt(&mut self, die: u32) {
-        let at = die as usize;
-        let Some(running) = self.running[at].clone() else { return };
+    fn interrupt(&mut self, die: DieId) {
+        let at = die.index();
+        let Some(running) = self.running[DieId::new(at as u32)].clone() else { return };
         if self.suspended[at].is_some() || running.op == Op::Read {
             return;
         }
@@ -257,9 +262,9 @@ impl Trial {
         }
     }
 
-    fn finish(&mut self, die: u32) {
-        let at = die as usize;
-        let Some(done) = self.running[at].take() else { return };
+    fn finish(&mut self, die: DieId) {
+        let at = die.index();
+        let Some(done) = self.running[DieId::new(at as u32)].take() else { return };
         for id in done.command {
             let tr = self.bench.transactions[id];
             if self.policy.observes() {
@@ -267,10 +272,11 @@ impl Trial {
             }
             self.bench.transactions.remove(id);
         }
-        self.running[at] = self.suspended[at]
+        self.running[DieId::new(at as u32)] = self.suspended[at]
             .take()
             .map(|waited| Running { until: self.bench.now + waited.until, ..waited });
-        let next = self.running[at].as_ref().map(|r| (r.command[0], r.op, r.until));
+        let next =
+            self.running[DieId::new(at as u32)].as_ref().map(|r| (r.command[0], r.op, r.until));
         self.bench.flash.pretend(die, next);
     }
 
@@ -291,8 +297,8 @@ impl Trial {
             self.policy.unblocked(self.bench.flash.die_of(tr.plane));
         }
         for die in 0..self.running.len() as u32 {
-            if self.running[die as usize].as_ref().is_some_and(|running| running.until <= now) {
-                self.finish(die);
+            if self.running[DieId::new(die)].as_ref().is_some_and(|running| running.until <= now) {
+                self.finish(DieId::new(die));
             }
         }
         if self.policy.wake().is_some_and(|time| time <= now) {
@@ -303,10 +309,10 @@ impl Trial {
         for at in 0..self.running.len() as u32 {
             let die = (first + at) % self.running.len() as u32;
             self.bench.urgent = self.rng.below(4) == 0;
-            if self.running[die as usize].is_none() {
-                self.serve(die);
+            if self.running[DieId::new(die)].is_none() {
+                self.serve(DieId::new(die));
             } else if self.rng.below(3) == 0 {
-                self.interrupt(die);
+                self.interrupt(DieId::new(die));
             }
         }
     }
@@ -329,7 +335,7 @@ impl Trial {
         }
         // Pointless migrations may be left that nothing had a reason to look at.
         for die in 0..self.running.len() as u32 {
-            self.serve(die);
+            self.serve(DieId::new(die));
         }
         assert_eq!(self.entered, self.left, "{}: what came has left", self.name);
         assert_eq!(self.bench.transactions.len(), 0);
@@ -366,11 +372,12 @@ fn urgent_collection_makes_progress() {
                 let mut bench = Bench::new(1, 1);
                 let mut policy = policy(name, &bench);
                 bench.urgent = urgent;
-                let work = Work { source: Source::Gc, op, flow: FlowId::new(0), plane: 0 };
+                let work =
+                    Work { source: Source::Gc, op, flow: FlowId::new(0), plane: PlaneId::new(0) };
                 for round in 0..8 {
                     bench.enqueue(
                         &mut *policy,
-                        Bench::user(Op::Read, FlowId::new(round % FLOWS), 0),
+                        Bench::user(Op::Read, FlowId::new(round % FLOWS), PlaneId::new(0)),
                         0,
                     );
                 }
@@ -379,11 +386,15 @@ fn urgent_collection_makes_progress() {
                     let user = if round % 2 == 0 { Op::Read } else { Op::Program };
                     bench.enqueue(
                         &mut *policy,
-                        Bench::user(user, FlowId::new(round as u16 % FLOWS), 0),
+                        Bench::user(user, FlowId::new(round as u16 % FLOWS), PlaneId::new(0)),
                         0,
                     );
                     // One more in each round than is served: the queue never runs dry.
-                    bench.enqueue(&mut *policy, Bench::user(Op::Read, FlowId::new(1), 0), 0);
+                    bench.enqueue(
+                        &mut *policy,
+                        Bench::user(Op::Read, FlowId::new(1), PlaneId::new(0)),
+                        0,
+                    );
                     serve_one(&mut bench, &mut *policy).contains(&wanted)
                 })
             };
@@ -403,7 +414,7 @@ fn urgent_collection_makes_progress() {
 /// Has the one die serve a command of 100 us.
 fn serve_one(bench: &mut Bench, policy: &mut dyn Policy) -> Vec<TransactionId> {
     loop {
-        let command = bench.take(policy, 0);
+        let command = bench.take(policy, DieId::new(0));
         if command.is_empty() {
             // All of it is held back.
             bench.now = policy.wake().expect("a policy that holds back wants to be woken");
@@ -413,7 +424,7 @@ fn serve_one(bench: &mut Bench, policy: &mut dyn Policy) -> Vec<TransactionId> {
         bench.now += Time(100 * US);
         for &id in &command {
             let tr = bench.transactions[id];
-            policy.completed(0, id, &tr, bench.now);
+            policy.completed(DieId::new(0), id, &tr, bench.now);
         }
         return command;
     }
@@ -428,7 +439,11 @@ fn classes_count_where_they_should() {
         let mut policy = policy(name, &bench);
         let mut served = [0_u32; FLOWS as usize];
         for flow in (0..FLOWS).cycle().take(400) {
-            bench.enqueue(&mut *policy, Bench::user(Op::Read, FlowId::new(flow), 0), 0);
+            bench.enqueue(
+                &mut *policy,
+                Bench::user(Op::Read, FlowId::new(flow), PlaneId::new(0)),
+                0,
+            );
         }
         for _ in 0..150 {
             for id in serve_one(&mut bench, &mut *policy) {

@@ -1,16 +1,15 @@
 //! First come, first served: one queue per die.
 
+use flashlane_engine::Time;
+use flashlane_units::{DieId, PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use flashlane_engine::Time;
 
 use super::Policy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::Op;
-use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,18 +37,18 @@ impl Fcfs {
 }
 
 impl Policy for Fcfs {
-    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         self.queues.push(die, ALL, id, &view.transactions[id]);
     }
 
     /// The oldest goes, together with those right behind it that use other planes of the same
     /// command: nobody is overtaken.
-    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form_in_order(die, ALL, view)
     }
 
     /// The same, if the oldest is a read.
-    fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.cancel_stale(die, ALL, view);
         let oldest = self.queues.front(die, ALL);
         oldest != TransactionId::NONE
@@ -57,16 +56,16 @@ impl Policy for Fcfs {
             && self.queues.form_in_order(die, ALL, view)
     }
 
-    fn interrupt(&mut self, _: u32, _: &mut View<'_>) -> bool {
+    fn interrupt(&mut self, _: DieId, _: &mut View<'_>) -> bool {
         false
     }
 
-    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+    fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         let id = self.queues.front(die, ALL);
         (id != TransactionId::NONE).then(|| (0, view.transactions[id].mark))
     }
 
-    fn waiting(&self, die: u32) -> u32 {
+    fn waiting(&self, die: DieId) -> u32 {
         self.queues.waiting(die)
     }
 }

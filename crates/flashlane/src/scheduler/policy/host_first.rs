@@ -1,16 +1,15 @@
 //! Host first: what the host asks for in order of arrival, collection when nothing else waits.
 
+use flashlane_engine::Time;
+use flashlane_units::{DieId, PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use flashlane_engine::Time;
 
 use super::Policy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::{Op, Source};
-use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +44,7 @@ impl HostFirst {
 }
 
 impl Policy for HostFirst {
-    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let kind = match view.transactions[id].source {
             Source::Gc => COLLECTION,
             _ => HOST,
@@ -54,13 +53,13 @@ impl Policy for HostFirst {
     }
 
     /// The oldest that can go leads; what can go along on other planes may pass others.
-    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form_starving(die, view)
             || Self::order(view).into_iter().any(|kind| self.queues.form(die, kind, None, view))
     }
 
     /// The same, if the oldest of the list that is served now is a read.
-    fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let [kind, _] = Self::order(view);
         self.queues.cancel_stale(die, kind, view);
         let oldest = self.queues.front(die, kind);
@@ -69,18 +68,18 @@ impl Policy for HostFirst {
             && self.queues.form(die, kind, None, view)
     }
 
-    fn interrupt(&mut self, _: u32, _: &mut View<'_>) -> bool {
+    fn interrupt(&mut self, _: DieId, _: &mut View<'_>) -> bool {
         false
     }
 
-    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+    fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         (0..).zip(Self::order(view)).find_map(|(rank, kind)| {
             let id = self.queues.front(die, kind);
             (id != TransactionId::NONE).then(|| (rank, view.transactions[id].mark))
         })
     }
 
-    fn waiting(&self, die: u32) -> u32 {
+    fn waiting(&self, die: DieId) -> u32 {
         self.queues.waiting(die)
     }
 }

@@ -19,7 +19,7 @@ pub use sprinkler::SprinklerConfig;
 pub use sprinkler_fairness::SprinklerFairnessConfig;
 
 use flashlane_engine::Time;
-use flashlane_units::TransactionId;
+use flashlane_units::{DieId, TransactionId};
 
 use super::view::View;
 use crate::layout::Geometry;
@@ -49,37 +49,37 @@ flashlane_units::policies! {
 /// it names the time at which it is to be woken.
 pub(crate) trait Policy: Send + dyn_clone::DynClone {
     /// A transaction is ready for the flash.
-    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>);
+    fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>);
 
     /// The die is free: forms a command in `view.batch`, at most one transaction per plane, all of
     /// one operation. False if the die has nothing to do.
-    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool;
+    fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool;
 
     /// The die is free, and the channel has read data waiting: forms a command of reads if that is
     /// what the die should do next.
-    fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.interrupt(die, view)
     }
 
     /// The die runs a program or an erase: forms a command of reads worth an interruption, or
     /// returns false.
-    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool;
+    fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool;
 
     /// The die runs an erase: forms a command of writes worth an interruption, or returns false.
-    fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let _ = (die, view);
         false
     }
 
     /// A write that waits at the die was not ready for want of old data, and now has them.
-    fn unblocked(&mut self, die: u32) {
+    fn unblocked(&mut self, die: DieId) {
         let _ = die;
     }
 
     /// Which of several free dies of a chip goes first: smallest first. `None` if the die has
     /// nothing to do: nothing waits, or all that waits is held back. The number says the kind of
     /// work; ties go to the older transaction.
-    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)>;
+    fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)>;
 
     /// The policy wants to be told of what is done.
     fn observes(&self) -> bool {
@@ -87,7 +87,7 @@ pub(crate) trait Policy: Send + dyn_clone::DynClone {
     }
 
     /// A transaction of the die is done, erases included.
-    fn completed(&mut self, die: u32, id: TransactionId, tr: &Transaction, now: Time) {
+    fn completed(&mut self, die: DieId, id: TransactionId, tr: &Transaction, now: Time) {
         let _ = (die, id, tr, now);
     }
 
@@ -109,7 +109,7 @@ pub(crate) trait Policy: Send + dyn_clone::DynClone {
     }
 
     /// Transactions that wait at the die, held back or not; for audits.
-    fn waiting(&self, die: u32) -> u32;
+    fn waiting(&self, die: DieId) -> u32;
 
     /// Checks the policy's own state, with `--check`. `is_ready`: what [`View::is_ready`] says of a
     /// transaction.
@@ -166,7 +166,7 @@ impl AnyPolicy {
 
     /// Queues a transaction where that needs no view of the device; else false.
     #[inline]
-    pub(crate) fn push(&mut self, die: u32, id: TransactionId, tr: &Transaction) -> bool {
+    pub(crate) fn push(&mut self, die: DieId, id: TransactionId, tr: &Transaction) -> bool {
         match self {
             Self::OutOfOrder(policy) => policy.push(die, id, tr),
             Self::PriorityOutOfOrder(policy) => policy.push(die, id, tr),
@@ -176,7 +176,7 @@ impl AnyPolicy {
     }
 
     /// A read of a host or of mapping waits for a die; of other policies than MQSim's nobody knows.
-    pub(crate) fn holds_reads(&self, die: u32) -> bool {
+    pub(crate) fn holds_reads(&self, die: DieId) -> bool {
         match self {
             Self::OutOfOrder(policy) => policy.holds_reads(die),
             Self::PriorityOutOfOrder(policy) => policy.holds_reads(die),
@@ -186,7 +186,7 @@ impl AnyPolicy {
 
     /// A transaction was served that would have entered an empty queue to leave it at once.
     #[inline(always)]
-    pub(crate) fn passed(&mut self, die: u32, id: TransactionId, slab: &Transactions, now: Time) {
+    pub(crate) fn passed(&mut self, die: DieId, id: TransactionId, slab: &Transactions, now: Time) {
         match self {
             Self::OutOfOrder(policy) => policy.passed(die, now),
             Self::PriorityOutOfOrder(policy) => policy.passed(die, &slab[id], now),
@@ -208,34 +208,34 @@ macro_rules! call {
 
 impl Policy for AnyPolicy {
     #[inline]
-    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         call!(self, enqueue(die, id, view));
     }
     #[inline]
-    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         call!(self, take(die, view))
     }
     #[inline]
-    fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         call!(self, take_read(die, view))
     }
-    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         call!(self, interrupt(die, view))
     }
-    fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         call!(self, interrupt_for_write(die, view))
     }
-    fn unblocked(&mut self, die: u32) {
+    fn unblocked(&mut self, die: DieId) {
         call!(self, unblocked(die));
     }
     #[inline]
-    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+    fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         call!(self, rank(die, view))
     }
     fn observes(&self) -> bool {
         call!(self, observes())
     }
-    fn completed(&mut self, die: u32, id: TransactionId, tr: &Transaction, now: Time) {
+    fn completed(&mut self, die: DieId, id: TransactionId, tr: &Transaction, now: Time) {
         call!(self, completed(die, id, tr, now));
     }
     fn holds_back(&self) -> bool {
@@ -247,7 +247,7 @@ impl Policy for AnyPolicy {
     fn woken(&mut self, view: &mut View<'_>) {
         call!(self, woken(view));
     }
-    fn waiting(&self, die: u32) -> u32 {
+    fn waiting(&self, die: DieId) -> u32 {
         call!(self, waiting(die))
     }
     fn audit(&self, is_ready: &dyn Fn(TransactionId) -> bool) {

@@ -1,16 +1,15 @@
 //! Out of order: MQSim's default scheduler.
 
+use flashlane_engine::Time;
+use flashlane_units::{DieId, PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use flashlane_engine::Time;
 
 use super::Policy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::Transaction;
-use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters (none).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -62,20 +61,20 @@ impl OutOfOrder {
 
     /// Queues a transaction.
     #[inline]
-    pub(super) fn push(&mut self, die: u32, id: TransactionId, tr: &Transaction) {
+    pub(super) fn push(&mut self, die: DieId, id: TransactionId, tr: &Transaction) {
         let kind = Kind::with_class(tr, ANY);
         self.queues.push(die, kind, id, tr);
     }
 
     /// A read of a host or of mapping waits for a die.
     #[inline]
-    pub(super) fn holds_reads(&self, die: u32) -> bool {
+    pub(super) fn holds_reads(&self, die: DieId) -> bool {
         self.queues.holds_reads(die)
     }
 
     /// A transaction was served past its queue.
     #[inline]
-    pub(super) fn passed(&mut self, die: u32, now: Time) {
+    pub(super) fn passed(&mut self, die: DieId, now: Time) {
         self.queues.look_for_starving(die, now);
     }
 
@@ -91,29 +90,29 @@ impl OutOfOrder {
 
 impl Policy for OutOfOrder {
     #[inline]
-    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         self.push(die, id, &view.transactions[id]);
     }
 
     #[inline]
-    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         if !view.hold_writes && self.queues.form_starving(die, view) {
             return true;
         }
         Self::plan(view).iter().any(|&(first, second)| self.queues.form(die, first, second, view))
     }
 
-    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form(die, Kind::MAPPING_READ, Some(Kind::user_read(ANY)), view)
             || self.queues.form(die, Kind::user_read(ANY), None, view)
     }
 
-    fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form(die, Kind::user_write(ANY), None, view)
     }
 
     #[inline]
-    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+    fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         if self.queues.is_idle(die) {
             return None;
         }
@@ -123,7 +122,7 @@ impl Policy for OutOfOrder {
             .map(|(rank, &(kind, _))| (rank, view.transactions[self.queues.front(die, kind)].mark))
     }
 
-    fn waiting(&self, die: u32) -> u32 {
+    fn waiting(&self, die: DieId) -> u32 {
         self.queues.waiting(die)
     }
 }

@@ -1,16 +1,15 @@
 //! Priority out of order: MQSim's scheduler with the four NVMe classes.
 
+use flashlane_engine::Time;
+use flashlane_units::{DieId, PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use flashlane_engine::Time;
 
 use super::Policy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::Transaction;
-use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Weights of the classes below `urgent`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -86,8 +85,8 @@ impl PriorityOutOfOrder {
     }
 
     /// The kinds to try in order; user kinds carry the class whose turn it is.
-    fn plan(&self, die: u32, view: &View<'_>) -> [Option<(Kind, Option<Kind>)>; 7] {
-        let [reads, writes] = &self.turns[die as usize];
+    fn plan(&self, die: DieId, view: &View<'_>) -> [Option<(Kind, Option<Kind>)>; 7] {
+        let [reads, writes] = &self.turns[die.index()];
         let read = reads.class(|c| !self.queues.is_empty(die, Kind::user_read(c)));
         let write = writes.class(|c| !self.queues.is_empty(die, Kind::user_write(c)));
         let (read, write) = (read.map(Kind::user_read), write.map(Kind::user_write));
@@ -116,26 +115,26 @@ impl PriorityOutOfOrder {
 
     /// Queues a transaction.
     #[inline]
-    pub(super) fn push(&mut self, die: u32, id: TransactionId, tr: &Transaction) {
+    pub(super) fn push(&mut self, die: DieId, id: TransactionId, tr: &Transaction) {
         let kind = Kind::of(tr);
         self.queues.push(die, kind, id, tr);
     }
 
     /// A read of a host or of mapping waits for a die.
     #[inline]
-    pub(super) fn holds_reads(&self, die: u32) -> bool {
+    pub(super) fn holds_reads(&self, die: DieId) -> bool {
         self.queues.holds_reads(die)
     }
 
     /// A transaction was served past its queue.
     #[inline]
-    pub(super) fn passed(&mut self, die: u32, tr: &Transaction, now: Time) {
+    pub(super) fn passed(&mut self, die: DieId, tr: &Transaction, now: Time) {
         self.queues.look_for_starving(die, now);
         self.charge(die, Kind::of(tr));
     }
 
-    fn charge(&mut self, die: u32, kind: Kind) {
-        let turns = &mut self.turns[die as usize];
+    fn charge(&mut self, die: DieId, kind: Kind) {
+        let turns = &mut self.turns[die.index()];
         if let Some(class) = kind.read_class() {
             turns[0].charge(class, self.weights);
         } else if let Some(class) = kind.write_class() {
@@ -146,11 +145,11 @@ impl PriorityOutOfOrder {
 
 impl Policy for PriorityOutOfOrder {
     #[inline]
-    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         self.push(die, id, &view.transactions[id]);
     }
 
-    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         if !view.hold_writes && self.queues.form_starving(die, view) {
             return true;
         }
@@ -173,8 +172,8 @@ impl Policy for PriorityOutOfOrder {
         false
     }
 
-    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        let read = self.turns[die as usize][0]
+    fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        let read = self.turns[die.index()][0]
             .class(|c| !self.queues.is_empty(die, Kind::user_read(c)))
             .map(Kind::user_read);
         if self.queues.form(die, Kind::MAPPING_READ, read, view) {
@@ -189,9 +188,9 @@ impl Policy for PriorityOutOfOrder {
         }
     }
 
-    fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let class =
-            self.turns[die as usize][1].class(|c| !self.queues.is_empty(die, Kind::user_write(c)));
+            self.turns[die.index()][1].class(|c| !self.queues.is_empty(die, Kind::user_write(c)));
         match class.map(Kind::user_write) {
             Some(kind) if self.queues.form(die, kind, None, view) => {
                 self.charge(die, kind);
@@ -201,7 +200,7 @@ impl Policy for PriorityOutOfOrder {
         }
     }
 
-    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+    fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         if self.queues.is_idle(die) {
             return None;
         }
@@ -214,7 +213,7 @@ impl Policy for PriorityOutOfOrder {
         })
     }
 
-    fn waiting(&self, die: u32) -> u32 {
+    fn waiting(&self, die: DieId) -> u32 {
         self.queues.waiting(die)
     }
 }

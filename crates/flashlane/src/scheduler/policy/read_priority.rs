@@ -1,17 +1,16 @@
 //! Read priority: reads before writes, each first come, first served.
 
+use flashlane_engine::Time;
+use flashlane_units::{DieId, Span};
+use flashlane_units::{PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use flashlane_engine::Time;
 
 use super::Policy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::Op;
-use flashlane_units::Span;
-use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters of read priority.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +49,7 @@ impl ReadPriority {
     }
 
     /// Queues in the order in which they are served now.
-    fn order(&self, die: u32, view: &View<'_>) -> [Kind; 3] {
+    fn order(&self, die: DieId, view: &View<'_>) -> [Kind; 3] {
         let since = |kind| match self.queues.front(die, kind) {
             TransactionId::NONE => Time::MAX,
             id => view.transactions[id].mark,
@@ -67,7 +66,7 @@ impl ReadPriority {
 }
 
 impl Policy for ReadPriority {
-    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let kind = match view.transactions[id].op {
             Op::Read => READS,
             Op::Program => WRITES,
@@ -76,26 +75,26 @@ impl Policy for ReadPriority {
         self.queues.push(die, kind, id, &view.transactions[id]);
     }
 
-    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.order(die, view).into_iter().any(|kind| self.queues.form(die, kind, None, view))
     }
 
-    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form(die, READS, None, view)
     }
 
-    fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form(die, WRITES, None, view)
     }
 
-    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+    fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         (0..).zip(self.order(die, view)).find_map(|(rank, kind)| {
             let id = self.queues.front(die, kind);
             (id != TransactionId::NONE).then(|| (rank, view.transactions[id].mark))
         })
     }
 
-    fn waiting(&self, die: u32) -> u32 {
+    fn waiting(&self, die: DieId) -> u32 {
         self.queues.waiting(die)
     }
 }

@@ -9,17 +9,16 @@
 //! (transactions of one request), then the oldest. Chips are visited channel first, from where the
 //! last visit ended.
 
+use flashlane_engine::Time;
+use flashlane_units::{DieId, PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use flashlane_engine::Time;
 
 use super::Policy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 use crate::transaction::Source;
-use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters of Sprinkler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -92,7 +91,7 @@ impl Sprinkler {
         }
     }
 
-    fn form(&mut self, die: u32, kind: Kind, ranked: bool, view: &mut View<'_>) -> bool {
+    fn form(&mut self, die: DieId, kind: Kind, ranked: bool, view: &mut View<'_>) -> bool {
         if ranked && view.rules.planes_per_die > 1 {
             self.queues.form_deepest(die, kind, self.window, view)
         } else {
@@ -102,12 +101,12 @@ impl Sprinkler {
 }
 
 impl Policy for Sprinkler {
-    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let kind = Kind::with_class(&view.transactions[id], ANY);
         self.queues.push(die, kind, id, &view.transactions[id]);
     }
 
-    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         if !view.hold_writes && self.queues.form_starving(die, view) {
             return true;
         }
@@ -117,24 +116,24 @@ impl Policy for Sprinkler {
     }
 
     /// Collection that goes first is not preempted by users.
-    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let running = view.flash.running(die, view.now).map(|id| view.transactions[id].source);
         self.form(die, Kind::MAPPING_READ, false, view)
             || !(view.urgent && running == Some(Source::Gc)) && self.form(die, READS, true, view)
     }
 
-    fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.form(die, WRITES, true, view)
     }
 
-    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+    fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         (0..).zip(Self::plan(view)).find_map(|(rank, &(kind, _))| {
             let id = self.queues.front(die, kind);
             (id != TransactionId::NONE).then(|| (rank, view.transactions[id].mark))
         })
     }
 
-    fn waiting(&self, die: u32) -> u32 {
+    fn waiting(&self, die: DieId) -> u32 {
         self.queues.waiting(die)
     }
 }
@@ -144,8 +143,8 @@ mod tests {
     use super::*;
     use crate::scheduler::bench::{Bench, Work};
     use crate::transaction::Op;
-    use flashlane_units::FlowId;
     use flashlane_units::RequestId;
+    use flashlane_units::{FlowId, PlaneId};
 
     /// The policy before one die with so many planes.
     fn sprinkler(planes: u32, config: SprinklerConfig) -> (Bench, Sprinkler) {
@@ -160,8 +159,10 @@ mod tests {
         policy: &mut Sprinkler,
         places: &[(u32, u32)],
     ) -> Vec<TransactionId> {
-        let read =
-            |&(plane, at)| bench.enqueue(policy, Bench::user(Op::Read, FlowId::new(0), plane), at);
+        let read = |&(plane, at)| {
+            let work = Bench::user(Op::Read, FlowId::new(0), PlaneId::new(plane));
+            bench.enqueue(policy, work, at)
+        };
         places.iter().map(read).collect()
     }
 
@@ -171,10 +172,10 @@ mod tests {
         // One page alone, then three planes at page 7, then two at page 9.
         let places = [(0, 5), (0, 7), (1, 7), (2, 9), (3, 9), (3, 7)];
         let ids = reads(&mut bench, &mut policy, &places);
-        assert_eq!(bench.take(&mut policy, 0), [ids[1], ids[2], ids[5]]);
-        assert_eq!(bench.take(&mut policy, 0), [ids[3], ids[4]]);
-        assert_eq!(bench.take(&mut policy, 0), [ids[0]]);
-        assert!(bench.take(&mut policy, 0).is_empty());
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), [ids[1], ids[2], ids[5]]);
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), [ids[3], ids[4]]);
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), [ids[0]]);
+        assert!(bench.take(&mut policy, DieId::new(0)).is_empty());
     }
 
     #[test]
@@ -184,8 +185,8 @@ mod tests {
         bench.connect(&ids[..1], RequestId::new(3));
         bench.connect(&ids[1..2], RequestId::new(4));
         bench.connect(&ids[2..], RequestId::new(5));
-        assert_eq!(bench.take(&mut policy, 0), ids[2..]);
-        assert_eq!(bench.take(&mut policy, 0), ids[..2]);
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), ids[2..]);
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), ids[..2]);
     }
 
     #[test]
@@ -193,31 +194,31 @@ mod tests {
         let (mut bench, mut policy) = sprinkler(3, SprinklerConfig::default());
         let ids = reads(&mut bench, &mut policy, &[(0, 5), (1, 5), (0, 7), (1, 7), (2, 7)]);
         bench.connect(&ids[..2], RequestId::new(3));
-        assert_eq!(bench.take(&mut policy, 0), ids[2..]);
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), ids[2..]);
     }
 
     #[test]
     fn among_equals_the_oldest_goes_first() {
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let ids = reads(&mut bench, &mut policy, &[(0, 5), (1, 5), (0, 7), (1, 7)]);
-        assert_eq!(bench.take(&mut policy, 0), ids[..2]);
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), ids[..2]);
         // Of one plane as well: nothing overlaps.
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let ids = reads(&mut bench, &mut policy, &[(1, 9), (1, 5), (1, 7)]);
-        assert_eq!(bench.take(&mut policy, 0), ids[..1]);
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), ids[..1]);
     }
 
     #[test]
     fn only_the_oldest_are_ranked() {
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig { window: 3 });
         let ids = reads(&mut bench, &mut policy, &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 4)]);
-        assert_eq!(bench.take(&mut policy, 0), ids[..1]);
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), ids[..1]);
         assert_eq!(
-            bench.take(&mut policy, 0),
+            bench.take(&mut policy, DieId::new(0)),
             ids[1..2],
             "now 4 is in the window, its pair is not"
         );
-        assert_eq!(bench.take(&mut policy, 0), ids[3..], "and now both are");
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), ids[3..], "and now both are");
     }
 
     #[test]
@@ -226,22 +227,32 @@ mod tests {
         let write = |bench: &mut Bench, policy: &mut Sprinkler, plane| {
             bench.enqueue(policy, Bench::user(Op::Program, FlowId::new(0), plane), 0)
         };
-        let first = write(&mut bench, &mut policy, 0);
-        let second = write(&mut bench, &mut policy, 0);
-        let other = write(&mut bench, &mut policy, 1);
-        assert_eq!(bench.take(&mut policy, 0), [first, other]);
-        assert_eq!(bench.take(&mut policy, 0), [second]);
+        let first = write(&mut bench, &mut policy, PlaneId::new(0));
+        let second = write(&mut bench, &mut policy, PlaneId::new(0));
+        let other = write(&mut bench, &mut policy, PlaneId::new(1));
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), [first, other]);
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), [second]);
     }
 
     #[test]
     fn reads_go_before_writes_and_translation_pages_before_both() {
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
-        let write = bench.enqueue(&mut policy, Bench::user(Op::Program, FlowId::new(0), 0), 0);
-        let read = bench.enqueue(&mut policy, Bench::user(Op::Read, FlowId::new(0), 0), 0);
-        let work = Work { source: Source::Mapping, op: Op::Read, flow: FlowId::new(0), plane: 1 };
+        let write = bench.enqueue(
+            &mut policy,
+            Bench::user(Op::Program, FlowId::new(0), PlaneId::new(0)),
+            0,
+        );
+        let read =
+            bench.enqueue(&mut policy, Bench::user(Op::Read, FlowId::new(0), PlaneId::new(0)), 0);
+        let work = Work {
+            source: Source::Mapping,
+            op: Op::Read,
+            flow: FlowId::new(0),
+            plane: PlaneId::new(1),
+        };
         let mapping = bench.enqueue(&mut policy, work, 3);
         for id in [mapping, read, write] {
-            assert_eq!(bench.take(&mut policy, 0), [id]);
+            assert_eq!(bench.take(&mut policy, DieId::new(0)), [id]);
         }
     }
 
@@ -250,24 +261,34 @@ mod tests {
         for (urgent, user_first) in [(false, true), (true, false)] {
             let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
             bench.urgent = urgent;
-            let work = Work { source: Source::Gc, op: Op::Read, flow: FlowId::new(0), plane: 0 };
+            let work = Work {
+                source: Source::Gc,
+                op: Op::Read,
+                flow: FlowId::new(0),
+                plane: PlaneId::new(0),
+            };
             let migration = bench.enqueue(&mut policy, work, 3);
-            let user = bench.enqueue(&mut policy, Bench::user(Op::Read, FlowId::new(0), 0), 0);
+            let user = bench.enqueue(
+                &mut policy,
+                Bench::user(Op::Read, FlowId::new(0), PlaneId::new(0)),
+                0,
+            );
             let first = if user_first { user } else { migration };
-            assert_eq!(bench.take(&mut policy, 0), [first]);
+            assert_eq!(bench.take(&mut policy, DieId::new(0)), [first]);
         }
     }
 
     /// A read is there when the die runs a program: is that interrupted?
     fn interrupts(source: Source, urgent: bool) -> bool {
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
-        let work = Work { source, op: Op::Program, flow: FlowId::new(0), plane: 0 };
+        let work = Work { source, op: Op::Program, flow: FlowId::new(0), plane: PlaneId::new(0) };
         let program = bench.enqueue(&mut policy, work, 0);
-        assert_eq!(bench.take(&mut policy, 0), [program]);
-        bench.flash.pretend(0, Some((program, Op::Program, Time::from_ms(1))));
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), [program]);
+        bench.flash.pretend(DieId::new(0), Some((program, Op::Program, Time::from_ms(1))));
         bench.urgent = urgent;
-        let read = bench.enqueue(&mut policy, Bench::user(Op::Read, FlowId::new(0), 1), 0);
-        let interrupted = bench.view(|view| policy.interrupt(0, view));
+        let read =
+            bench.enqueue(&mut policy, Bench::user(Op::Read, FlowId::new(0), PlaneId::new(1)), 0);
+        let interrupted = bench.view(|view| policy.interrupt(DieId::new(0), view));
         assert_eq!(bench.batch, if interrupted { vec![read] } else { vec![] });
         interrupted
     }
@@ -286,9 +307,9 @@ mod tests {
         let alone = reads(&mut bench, &mut policy, &[(0, 5)])[0];
         bench.now = Time::from_ms(1);
         let pair = reads(&mut bench, &mut policy, &[(0, 7), (1, 7)]);
-        assert_eq!(bench.take(&mut policy, 0), pair);
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), pair);
         reads(&mut bench, &mut policy, &[(0, 7), (1, 7)]);
         bench.now = Time::from_ms(101);
-        assert_eq!(bench.take(&mut policy, 0), [alone]);
+        assert_eq!(bench.take(&mut policy, DieId::new(0)), [alone]);
     }
 }

@@ -1,31 +1,32 @@
 //! Stage 1, fairness-aware queue insertion: Algorithm 1 from line 7 on.
 
+use flashlane_engine::Time;
+use flashlane_units::{DieId, FlowId, Span, TransactionId};
+
 use super::region::Entry;
 use super::reorder::Moment;
 use super::{Flin, Times, side};
 use crate::scheduler::view::View;
-use flashlane_engine::Time;
-use flashlane_units::{FlowId, Span, TransactionId};
 
 impl Flin {
     /// Puts a new transaction of a host request into its queue.
-    pub(super) fn insert(&mut self, die: u32, id: TransactionId, view: &View<'_>) {
+    pub(super) fn insert(&mut self, die: DieId, id: TransactionId, view: &View<'_>) {
         let now = view.now.0;
         let tr = &view.transactions[id];
         let (op, flow, level) = (side(tr.op), tr.flow, self.level(tr.class));
         self.end_epochs(view.now);
-        self.intensity.count(die, op, flow, view.page_bytes());
+        self.intensity.count(die.get(), op, flow, view.page_bytes());
         let cost = view.cost(tr);
         let wait_alone = self.wait_alone(die, op, flow, now, cost);
         self.note_arrival(id, Times { enqueued: now, dispatched: 0, cost, wait_alone });
         // Line 9.
-        let low = self.intensity.is_low(die, op, flow);
+        let low = self.intensity.is_low(die.get(), op, flow);
         let entry = Entry { id, flow, low, promoted: false, cost, enqueued: now, wait_alone };
         if self.insertion {
             let worst = !low && self.is_treated_worst(die, op, level, flow);
             let first_wait = self.first_wait(die, op, level, view);
             let moment = Moment { now, first_wait, scan_limit: self.config.scan_limit };
-            let queue = &mut self.units[die as usize].queues[op][level];
+            let queue = &mut self.units[die].queues[op][level];
             let scanned = if low {
                 queue.insert_low(entry, moment, &mut self.scratch)
             } else if worst {
@@ -36,7 +37,7 @@ impl Flin {
             };
             self.overhead.inserted(scanned);
         } else {
-            self.units[die as usize].queues[op][level].push(entry);
+            self.units[die].queues[op][level].push(entry);
         }
         self.stir(die, op, level);
         let lane = self.lane(die, op, flow);
@@ -45,8 +46,8 @@ impl Flin {
     }
 
     /// Something came to a queue.
-    fn stir(&mut self, die: u32, op: usize, level: usize) {
-        let unit = &mut self.units[die as usize];
+    fn stir(&mut self, die: DieId, op: usize, level: usize) {
+        let unit = &mut self.units[die];
         unit.note_length(op, level);
         unit.stirred[op] = true;
     }
@@ -55,7 +56,7 @@ impl Flin {
     fn end_epochs(&mut self, now: Time) {
         for rise in self.intensity.roll(now) {
             // What departed before the flow became of high intensity says nothing of it.
-            for unit in 0..self.units.len() as u32 {
+            for unit in self.units.numbers() {
                 let lane = self.lane(unit, rise.op, rise.flow);
                 (lane.slowdowns, lane.departed) = (0.0, 0);
             }
@@ -63,7 +64,7 @@ impl Flin {
     }
 
     /// Lines 12 and 17, Eq. 4; an estimate that lies in the past means no wait.
-    fn wait_alone(&mut self, die: u32, op: usize, flow: FlowId, now: u64, cost: u64) -> u64 {
+    fn wait_alone(&mut self, die: DieId, op: usize, flow: FlowId, now: u64, cost: u64) -> u64 {
         let lane = self.lane(die, op, flow);
         let wait = if lane.unfinished > 0 { lane.alone_until.saturating_sub(now) } else { 0 };
         lane.unfinished += 1;
@@ -74,8 +75,8 @@ impl Flin {
     /// What the head of a queue waits for: the rest of the running operation (T_chip_busy of Eq. 5)
     /// and the slot. Choice: Eq. 5 counts transactions of the same class and operation, and the
     /// slot.
-    fn first_wait(&self, die: u32, op: usize, level: usize, view: &View<'_>) -> u64 {
-        let slot = self.units[die as usize].slots[op];
+    fn first_wait(&self, die: DieId, op: usize, level: usize, view: &View<'_>) -> u64 {
+        let slot = self.units[die].slots[op];
         let in_slot = slot.filter(|entry| self.level(view.transactions[entry.id].class) == level);
         view.service_left(die) + in_slot.map_or(0, |entry| entry.cost)
     }
@@ -83,13 +84,13 @@ impl Flin {
     /// Lines 18 and 19: departed transactions of the flows of high intensity in the queue were
     /// treated too differently, and this flow worst. Choice: flows without departures say nothing,
     /// and a single one is treated fairly.
-    fn is_treated_worst(&self, die: u32, op: usize, level: usize, flow: FlowId) -> bool {
+    fn is_treated_worst(&self, die: DieId, op: usize, level: usize, flow: FlowId) -> bool {
         let (mut least, mut most, mut worst) = (f64::INFINITY, 0.0, FlowId::NONE);
         let mut seen = 0;
         for candidate in (0..self.flows).map(FlowId::at) {
             let lane = self.lanes[self.lane_at(die, op, candidate)];
             let here = lane.queued > 0 && lane.level == level || candidate == flow;
-            if !here || lane.departed == 0 || self.intensity.is_low(die, op, candidate) {
+            if !here || lane.departed == 0 || self.intensity.is_low(die.get(), op, candidate) {
                 continue;
             }
             let slowdown = lane.slowdowns / lane.departed as f64;
@@ -103,8 +104,8 @@ impl Flin {
     }
 
     /// Takes a transaction out of its queue.
-    pub(super) fn unqueue(&mut self, die: u32, op: usize, level: usize, at: usize) -> Entry {
-        let unit = &mut self.units[die as usize];
+    pub(super) fn unqueue(&mut self, die: DieId, op: usize, level: usize, at: usize) -> Entry {
+        let unit = &mut self.units[die];
         let entry = unit.queues[op][level].remove(at);
         unit.note_length(op, level);
         self.lane(die, op, entry.flow).queued -= 1;
@@ -113,8 +114,8 @@ impl Flin {
 
     /// With an age limit: moves a transaction that waited beyond it into its slot and sends it.
     /// Looked for now and then.
-    pub(super) fn serve_oldest(&mut self, die: u32, limit: Span, view: &mut View<'_>) -> bool {
-        let unit = &mut self.units[die as usize];
+    pub(super) fn serve_oldest(&mut self, die: DieId, limit: Span, view: &mut View<'_>) -> bool {
+        let unit = &mut self.units[die];
         if view.now < unit.watch {
             return false;
         }
@@ -133,9 +134,9 @@ impl Flin {
         }
         if let Some((level, at)) = queued {
             let late = self.unqueue(die, op, level, at);
-            if let Some(displaced) = self.units[die as usize].slots[op].replace(late) {
+            if let Some(displaced) = self.units[die].slots[op].replace(late) {
                 let level = self.level(view.transactions[displaced.id].class);
-                self.units[die as usize].queues[op][level].put_back(displaced);
+                self.units[die].queues[op][level].put_back(displaced);
                 self.stir(die, op, level);
                 self.lane(die, op, displaced.flow).queued += 1;
             }

@@ -28,7 +28,7 @@ mod region;
 mod reorder;
 mod selection;
 
-use flashlane_engine::{Time, place_of};
+use flashlane_engine::{Array, Time, place_of};
 
 use super::Policy;
 use crate::layout::Geometry;
@@ -40,7 +40,7 @@ use crate::transaction::{Op, Source, Transaction};
 use arbitration::{LEVELS, Ruler};
 use balance::{Batch, GcShares};
 pub use config::{FlinConfig, Scope, Stage};
-use flashlane_units::{FlowId, Span, TransactionId};
+use flashlane_units::{DieId, FlowId, Span, TransactionId};
 use intensity::Intensity;
 use overhead::Overhead;
 pub use overhead::dram_bytes;
@@ -145,7 +145,7 @@ pub(super) struct Flin {
     insertion: bool,
     arbitration: bool,
     balancing: bool,
-    units: Vec<Unit>,
+    units: Array<DieId, Unit>,
     /// By unit, operation and flow.
     lanes: Vec<Lane>,
     flows: usize,
@@ -168,7 +168,7 @@ impl Flin {
             insertion: has(Stage::Insertion),
             arbitration: has(Stage::Arbitration),
             balancing,
-            units: vec![Unit::default(); geometry.dies() as usize],
+            units: Array::of(Unit::default(), geometry.dies() as usize),
             lanes: vec![Lane::default(); geometry.dies() as usize * 2 * flows],
             flows,
             intensity: Intensity::new(config, geometry.dies(), flows),
@@ -181,13 +181,13 @@ impl Flin {
         }
     }
 
-    fn lane(&mut self, die: u32, op: usize, flow: FlowId) -> &mut Lane {
+    fn lane(&mut self, die: DieId, op: usize, flow: FlowId) -> &mut Lane {
         let at = self.lane_at(die, op, flow);
         &mut self.lanes[at]
     }
 
-    fn lane_at(&self, die: u32, op: usize, flow: FlowId) -> usize {
-        (die as usize * 2 + op) * self.flows + flow.index()
+    fn lane_at(&self, die: DieId, op: usize, flow: FlowId) -> usize {
+        (die.index() * 2 + op) * self.flows + flow.index()
     }
 
     /// Level of a class: 0 is the lowest. Without stage 2 all classes share a queue.
@@ -205,17 +205,17 @@ impl Flin {
 
     /// Forms a command of translation pages or of collection.
     #[inline]
-    fn form(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> bool {
+    fn form(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) -> bool {
         !self.others.is_empty(die, kind) && self.form_waiting(die, kind, view)
     }
 
-    fn form_waiting(&mut self, die: u32, kind: Kind, view: &mut View<'_>) -> bool {
+    fn form_waiting(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) -> bool {
         let formed = self.others.form(die, kind, None, view);
         if formed {
             for &id in view.batch.iter() {
                 self.times[place_of(id)].dispatched = view.now.0;
             }
-            let unit = &mut self.units[die as usize];
+            let unit = &mut self.units[die];
             unit.idle_collection = false;
             // The next page of a block may follow a program.
             unit.stirred[WRITE] = true;
@@ -224,7 +224,7 @@ impl Flin {
     }
 
     /// Since when the oldest work of some kinds waits.
-    fn oldest_of(&self, die: u32, kinds: &[Kind], view: &View<'_>) -> Option<Time> {
+    fn oldest_of(&self, die: DieId, kinds: &[Kind], view: &View<'_>) -> Option<Time> {
         kinds
             .iter()
             .map(|&kind| self.others.front(die, kind))
@@ -235,7 +235,7 @@ impl Flin {
 }
 
 impl Policy for Flin {
-    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let tr = &view.transactions[id];
         if tr.op == Op::Erase || matches!(tr.source, Source::Gc | Source::Mapping) {
             let (kind, cost) = (kind_of(tr, view), view.cost(tr));
@@ -247,7 +247,7 @@ impl Policy for Flin {
         }
     }
 
-    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         for kind in [Kind::MAPPING_READ, Kind::MAPPING_WRITE] {
             if self.form(die, kind, view) {
                 return true;
@@ -265,7 +265,7 @@ impl Policy for Flin {
         self.select(die, view)
     }
 
-    fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         if self.form(die, Kind::MAPPING_READ, view) {
             return true;
         }
@@ -276,7 +276,7 @@ impl Policy for Flin {
         self.select_read(die, view)
     }
 
-    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         if !self.config.suspend {
             return false;
         }
@@ -287,8 +287,8 @@ impl Policy for Flin {
         self.suspend_for_read(die, view)
     }
 
-    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
-        let unit = &self.units[die as usize];
+    fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
+        let unit = &self.units[die];
         let mapping = [Kind::MAPPING_READ, Kind::MAPPING_WRITE];
         let kinds = [&mapping[..], &COLLECTION, &[RELOCATED]];
         let of_others =
@@ -299,19 +299,19 @@ impl Policy for Flin {
         slots.chain(queued).chain(of_others).min().map(|since| (0, since))
     }
 
-    fn waiting(&self, die: u32) -> u32 {
-        let unit = &self.units[die as usize];
+    fn waiting(&self, die: DieId) -> u32 {
+        let unit = &self.units[die];
         let queued: usize = unit.queues.iter().flatten().map(Queue::len).sum();
         let slots = unit.slots.iter().flatten().count();
         self.others.waiting(die) + (queued + slots) as u32
     }
 
-    fn unblocked(&mut self, die: u32) {
-        self.units[die as usize].stirred[WRITE] = true;
+    fn unblocked(&mut self, die: DieId) {
+        self.units[die].stirred[WRITE] = true;
     }
 
     fn audit(&self, is_ready: &dyn Fn(TransactionId) -> bool) {
-        for (die, unit) in (0..).zip(&self.units) {
+        for (die, unit) in self.units.numbered() {
             for (op, queues) in unit.queues.iter().enumerate() {
                 queues.iter().for_each(Queue::audit);
                 let filled = queues.iter().map(|queue| queue.len() > 0);
@@ -341,7 +341,7 @@ impl Policy for Flin {
         true
     }
 
-    fn completed(&mut self, die: u32, id: TransactionId, tr: &Transaction, now: Time) {
+    fn completed(&mut self, die: DieId, id: TransactionId, tr: &Transaction, now: Time) {
         if tr.op == Op::Erase {
             self.shares.erased();
             return;

@@ -2,7 +2,7 @@
 //! section 4.3.
 
 use flashlane_engine::place_of;
-use flashlane_units::FlowId;
+use flashlane_units::{DieId, FlowId};
 
 use super::balance::{Batch, proportional_wait};
 use super::region::Entry;
@@ -12,9 +12,9 @@ use crate::scheduler::view::View;
 
 impl Flin {
     /// Stage 2: fills empty slots.
-    pub(super) fn refill(&mut self, die: u32, view: &View<'_>) {
+    pub(super) fn refill(&mut self, die: DieId, view: &View<'_>) {
         for op in [READ, WRITE] {
-            let unit = &mut self.units[die as usize];
+            let unit = &mut self.units[die];
             if unit.slots[op].is_some() || !unit.stirred[op] {
                 continue;
             }
@@ -29,7 +29,7 @@ impl Flin {
                 continue;
             };
             let entry = self.unqueue(die, op, level, at);
-            let unit = &mut self.units[die as usize];
+            let unit = &mut self.units[die];
             unit.slots[op] = Some(entry);
             if op == WRITE {
                 (unit.batch, unit.charged) = (Batch::default(), false);
@@ -38,11 +38,11 @@ impl Flin {
     }
 
     /// The command of a slot: its transaction, and partners of its class for other planes.
-    pub(super) fn dispatch(&mut self, die: u32, op: usize, view: &mut View<'_>) -> bool {
-        let Some(leader) = self.units[die as usize].slots[op].take() else { return false };
+    pub(super) fn dispatch(&mut self, die: DieId, op: usize, view: &mut View<'_>) -> bool {
+        let Some(leader) = self.units[die].slots[op].take() else { return false };
         let level = self.level(view.transactions[leader.id].class);
         view.batch.push(leader.id);
-        let unit = &mut self.units[die as usize];
+        let unit = &mut self.units[die];
         if view.rules.planes_per_die > 1 && unit.filled[op] >> level & 1 != 0 {
             unit.queues[op][level].join(view);
             unit.note_length(op, level);
@@ -63,11 +63,11 @@ impl Flin {
     }
 
     /// Algorithm 2.
-    pub(super) fn select(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    pub(super) fn select(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         if !self.balancing {
             return self.select_by_kind(die, view);
         }
-        match self.units[die as usize].slots {
+        match self.units[die].slots {
             [None, None] => {
                 self.collect(die, &COLLECTION, view) || self.collect(die, &[RELOCATED], view)
             }
@@ -91,8 +91,8 @@ impl Flin {
     }
 
     /// The same for reads only: true if the read slot goes now.
-    pub(super) fn select_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        let [read, write] = self.units[die as usize].slots;
+    pub(super) fn select_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        let [read, write] = self.units[die].slots;
         let Some(read) = read else { return false };
         if self.balancing {
             if view.must_collect(die) {
@@ -110,12 +110,12 @@ impl Flin {
 
     /// The running program or erase gives way to the read slot, if it waited proportionally less or
     /// began while both slots were empty.
-    pub(super) fn suspend_for_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
-        let read = self.units[die as usize].slots[READ];
+    pub(super) fn suspend_for_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        let read = self.units[die].slots[READ];
         let (Some(read), Some(running)) = (read, view.flash.running(die, view.now)) else {
             return false;
         };
-        if self.balancing && !self.units[die as usize].idle_collection {
+        if self.balancing && !self.units[die].idle_collection {
             let times = self.times[place_of(running)];
             let of_read = proportional_wait(view.now.0 - read.enqueued, view.busy(die), read.cost);
             let waited = times.dispatched - times.enqueued;
@@ -129,7 +129,7 @@ impl Flin {
 
     /// Line 8, with Eq. 6 to 8. Choice: the collection that goes with the write counts once, in the
     /// other slot for the read and in Eq. 7 for the write.
-    fn read_wins(&self, die: u32, read: &Entry, write: &Entry, view: &View<'_>) -> bool {
+    fn read_wins(&self, die: DieId, read: &Entry, write: &Entry, view: &View<'_>) -> bool {
         let (now, collection) = (view.now.0, self.collection_time(die, view));
         let of_read = proportional_wait(now - read.enqueued, write.cost + collection, read.cost);
         let of_write = proportional_wait(now - write.enqueued + collection, read.cost, write.cost);
@@ -137,7 +137,7 @@ impl Flin {
     }
 
     /// Without a write: the same between the read slot and a migration.
-    fn collection_wins(&self, die: u32, read: &Entry, view: &View<'_>) -> bool {
+    fn collection_wins(&self, die: DieId, read: &Entry, view: &View<'_>) -> bool {
         let Some(since) = self.oldest_of(die, &COLLECTION, view) else { return false };
         let pair = view.migration_time();
         let of_read = proportional_wait(view.now.0 - read.enqueued, pair, read.cost);
@@ -146,7 +146,7 @@ impl Flin {
     }
 
     /// Without stage 3: reads, writes, collection; collection first where blocks run out.
-    fn select_by_kind(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn select_by_kind(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         view.urgent && self.collect_for_room(die, view)
             || self.dispatch(die, READ, view)
             || self.dispatch(die, WRITE, view)
@@ -156,18 +156,18 @@ impl Flin {
 
     /// Lines 11 and 12: counts the collection that goes with the write in the slot, once. Where
     /// blocks run out it is all there is.
-    fn charge(&mut self, die: u32, write: &Entry, view: &View<'_>) {
+    fn charge(&mut self, die: DieId, write: &Entry, view: &View<'_>) {
         let pending = self.others.len(die, Kind::GC_READ);
         let due = self.others.len(die, Kind::ERASE);
         if view.must_collect(die) {
             let erases = view.jobs(die).max(due);
-            self.units[die as usize].batch = Batch { migrations: pending, erases, relocations: 0 };
+            self.units[die].batch = Batch { migrations: pending, erases, relocations: 0 };
             return;
         }
-        if std::mem::replace(&mut self.units[die as usize].charged, true) {
+        if std::mem::replace(&mut self.units[die].charged, true) {
             return;
         }
-        self.units[die as usize].batch = Batch { relocations: 1, ..Batch::default() };
+        self.units[die].batch = Batch { relocations: 1, ..Batch::default() };
         let plane = view.transactions[write.id].plane;
         if view.free_pages(plane) >= u64::from(self.config.gc_free_pages) {
             return;
@@ -175,12 +175,12 @@ impl Flin {
         let migrations =
             self.shares.migrations(write.flow, pending, view.ftl.valid_share(write.flow));
         let erases = due + self.blocks_finished(die, migrations, view);
-        self.units[die as usize].batch = Batch { migrations, erases, relocations: 1 };
+        self.units[die].batch = Batch { migrations, erases, relocations: 1 };
     }
 
     /// Blocks out of which nothing is to be moved any more after so many migrations. Those of a
     /// block stand in a row.
-    fn blocks_finished(&self, die: u32, migrations: u32, view: &View<'_>) -> u32 {
+    fn blocks_finished(&self, die: DieId, migrations: u32, view: &View<'_>) -> u32 {
         let mut blocks = self
             .others
             .iter(die, Kind::GC_READ)
@@ -197,8 +197,8 @@ impl Flin {
 
     /// Eq. 9: the time of the collection that goes with the write: migrations, writes of moved
     /// pages whose read is done, erases of blocks that are or will be empty.
-    fn collection_time(&self, die: u32, view: &View<'_>) -> u64 {
-        let Batch { migrations, erases, relocations } = self.units[die as usize].batch;
+    fn collection_time(&self, die: DieId, view: &View<'_>) -> u64 {
+        let Batch { migrations, erases, relocations } = self.units[die].batch;
         let migrations = migrations.min(self.others.len(die, Kind::GC_READ));
         let writes = self.others.len(die, Kind::GC_WRITE);
         let moving = migrations + writes > 0;
@@ -211,17 +211,17 @@ impl Flin {
 
     /// Lines 13 to 16: the next step of the collection that goes with a write. A read is followed
     /// by its write; a block is erased when it is empty.
-    fn migrate(&mut self, die: u32, flow: FlowId, view: &mut View<'_>) -> bool {
+    fn migrate(&mut self, die: DieId, flow: FlowId, view: &mut View<'_>) -> bool {
         if self.form(die, Kind::GC_WRITE, view) {
             return true;
         }
-        let Batch { migrations, erases, relocations } = self.units[die as usize].batch;
+        let Batch { migrations, erases, relocations } = self.units[die].batch;
         if relocations > 0 && self.form(die, RELOCATED, view) {
-            self.units[die as usize].batch.relocations -= 1;
+            self.units[die].batch.relocations -= 1;
             return true;
         }
         if erases > 0 && self.form(die, Kind::ERASE, view) {
-            let batch = &mut self.units[die as usize].batch;
+            let batch = &mut self.units[die].batch;
             batch.erases = erases.saturating_sub(view.batch.len() as u32);
             return true;
         }
@@ -229,7 +229,7 @@ impl Flin {
             let moved = view.batch.len() as u32;
             // A command over several planes may move more than the share.
             self.shares.moved_ahead(flow, moved.saturating_sub(migrations));
-            self.units[die as usize].batch.migrations = migrations.saturating_sub(moved);
+            self.units[die].batch.migrations = migrations.saturating_sub(moved);
             self.overhead.migrations_with_writes += u64::from(moved);
             return true;
         }
@@ -237,16 +237,16 @@ impl Flin {
     }
 
     /// Work of collection because blocks run out: what frees one soonest.
-    fn collect_for_room(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn collect_for_room(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.collect(die, &[Kind::GC_WRITE, Kind::ERASE, Kind::GC_READ], view)
     }
 
     /// Work of collection without a write.
-    fn collect(&mut self, die: u32, kinds: &[Kind], view: &mut View<'_>) -> bool {
-        let idle = self.units[die as usize].slots == [None, None];
+    fn collect(&mut self, die: DieId, kinds: &[Kind], view: &mut View<'_>) -> bool {
+        let idle = self.units[die].slots == [None, None];
         let formed = kinds.iter().any(|&kind| self.form(die, kind, view));
         if formed {
-            self.units[die as usize].idle_collection = idle;
+            self.units[die].idle_collection = idle;
         }
         formed
     }

@@ -3,6 +3,7 @@
 //! 5,000.
 
 use flashlane_engine::Slab;
+use flashlane_units::{FlowId, Lpa, PlaneId, Ppa, Span, TransferRate};
 
 use super::*;
 use crate::config::load::{self, Overrides};
@@ -14,7 +15,6 @@ use crate::ftl::view::FlashView;
 use crate::layout::Layout;
 use crate::scheduler::view::{Rules, is_ready};
 use crate::transaction::Transactions;
-use flashlane_units::{FlowId, Span, TransferRate};
 
 const US: u64 = 1_000_000;
 const READ_COST: u64 = 110;
@@ -54,7 +54,10 @@ impl Unit0 {
         // Both flows have a block of 32 valid pages.
         for flow in (0..2).map(FlowId::new) {
             (0..32).for_each(|_| {
-                state.blocks.allocate(0, flow, Stream::Host, false).expect("an empty drive");
+                state
+                    .blocks
+                    .allocate(PlaneId::new(0), flow, Stream::Host, false)
+                    .expect("an empty drive");
             });
         }
         let flash = Flash::new(&device.flash, &device.compat, false, layout.geometry, 2);
@@ -91,55 +94,55 @@ impl Unit0 {
         decide(&mut self.flin, &mut view)
     }
 
-    fn arrive(&mut self, source: Source, op: Op, flow: FlowId, ppa: u32) -> TransactionId {
+    fn arrive(&mut self, source: Source, op: Op, flow: FlowId, ppa: Ppa) -> TransactionId {
         let mut tr = Transaction::new(source, op, flow, 3, Time(self.now * US));
         tr.set_mask(self.state.pages.full_mask());
-        (tr.lpa, tr.ppa, tr.plane) = (ppa, ppa, 0);
+        (tr.lpa, tr.ppa, tr.plane) = (Lpa::new(ppa.get()), ppa, PlaneId::new(0));
         let id = self.transactions.insert(tr);
-        self.with(|flin, view| flin.enqueue(0, id, view));
+        self.with(|flin, view| flin.enqueue(DieId::new(0), id, view));
         id
     }
 
     fn read(&mut self, flow: FlowId) -> TransactionId {
-        self.arrive(Source::User, Op::Read, flow, 0)
+        self.arrive(Source::User, Op::Read, flow, Ppa::new(0))
     }
 
     fn write(&mut self, flow: FlowId) -> TransactionId {
-        self.arrive(Source::User, Op::Program, flow, 0)
+        self.arrive(Source::User, Op::Program, flow, Ppa::new(0))
     }
 
     /// A valid page of block `ppa / 32` is to be moved.
-    fn migration(&mut self, ppa: u32) -> TransactionId {
-        self.state.pages.place(ppa, ppa);
+    fn migration(&mut self, ppa: Ppa) -> TransactionId {
+        self.state.pages.place(Lpa::new(ppa.get()), ppa);
         self.arrive(Source::Gc, Op::Read, FlowId::new(0), ppa)
     }
 
     /// The write half of a migration whose read is done.
-    fn migration_write(&mut self, ppa: u32) -> TransactionId {
+    fn migration_write(&mut self, ppa: Ppa) -> TransactionId {
         self.arrive(Source::Gc, Op::Program, FlowId::new(0), ppa)
     }
 
     fn erase(&mut self) -> TransactionId {
-        self.arrive(Source::Gc, Op::Erase, FlowId::new(0), 0)
+        self.arrive(Source::Gc, Op::Erase, FlowId::new(0), Ppa::new(0))
     }
 
     /// What the idle die is given.
     fn take(&mut self) -> Vec<TransactionId> {
-        self.with(|flin, view| flin.take(0, view));
+        self.with(|flin, view| flin.take(DieId::new(0), view));
         self.batch.clone()
     }
 
     /// The same for a die that runs `running` for `left` more.
     fn interrupt(&mut self, running: TransactionId, left: u64) -> Vec<TransactionId> {
         let op = self.transactions[running].op;
-        self.flash.pretend(0, Some((running, op, Time((self.now + left) * US))));
-        self.with(|flin, view| flin.interrupt(0, view));
+        self.flash.pretend(DieId::new(0), Some((running, op, Time((self.now + left) * US))));
+        self.with(|flin, view| flin.interrupt(DieId::new(0), view));
         self.batch.clone()
     }
 
     fn completed(&mut self, id: TransactionId) {
         let tr = self.transactions[id];
-        self.flin.completed(0, id, &tr, Time(self.now * US));
+        self.flin.completed(DieId::new(0), id, &tr, Time(self.now * US));
     }
 
     fn audit(&self) {
@@ -149,13 +152,13 @@ impl Unit0 {
 
     /// Free pages of plane 0: a block has 32.
     fn free_blocks(&mut self, blocks: u32) {
-        self.state.blocks.planes[0].free = blocks;
+        self.state.blocks.planes[PlaneId::new(0)].free = blocks;
     }
 
     /// Host writes cannot open another block.
     fn out_of_room(&mut self) {
         self.free_blocks(2);
-        self.state.blocks.planes[0].urgent = true;
+        self.state.blocks.planes[PlaneId::new(0)].urgent = true;
     }
 
     fn wait_alone(&self, id: TransactionId) -> u64 {
@@ -163,7 +166,7 @@ impl Unit0 {
     }
 
     fn queue(&self) -> Vec<TransactionId> {
-        let queues = &self.flin.units[0].queues[READ];
+        let queues = &self.flin.units[DieId::new(0)].queues[READ];
         queues.iter().rev().flat_map(Queue::iter).map(|entry| entry.id).collect()
     }
 }
@@ -223,7 +226,7 @@ fn lines_18_to_20_put_the_flow_first_that_was_treated_worst() {
         unit.now = 10_000;
         unit.read(FlowId::new(0));
         for (flow, slowdowns) in [(0, [3.0, 1.0].as_slice()), (1, &[10.0])] {
-            let lane = unit.flin.lane(0, READ, FlowId::new(flow));
+            let lane = unit.flin.lane(DieId::new(0), READ, FlowId::new(flow));
             lane.slowdowns = slowdowns.iter().sum();
             lane.departed = slowdowns.len() as u64;
         }
@@ -247,7 +250,7 @@ fn lines_18_to_20_put_the_flow_first_that_was_treated_worst() {
     assert_eq!(promotions(&unit), 0, "0.2 is not below 0.2");
     // And a flow whose transactions are not in the queue says nothing.
     let mut unit = treated(0.6);
-    unit.flin.lane(0, READ, FlowId::new(0)).queued = 0;
+    unit.flin.lane(DieId::new(0), READ, FlowId::new(0)).queued = 0;
     unit.read(FlowId::new(1));
     assert_eq!(promotions(&unit), 0);
 }
@@ -259,12 +262,12 @@ fn slowdowns_of_departed_transactions_are_averaged() {
     unit.take();
     unit.now = 330;
     unit.completed(first);
-    let lane = *unit.flin.lane(0, READ, FlowId::new(0));
+    let lane = *unit.flin.lane(DieId::new(0), READ, FlowId::new(0));
     assert_eq!((lane.slowdowns, lane.departed, lane.unfinished), (3.0, 1, 0), "330 over 110");
     // What departed before a flow is of high intensity does not count.
     unit.now = 10_000;
     unit.read(FlowId::new(0));
-    assert_eq!(unit.flin.lane(0, READ, FlowId::new(0)).departed, 0);
+    assert_eq!(unit.flin.lane(DieId::new(0), READ, FlowId::new(0)).departed, 0);
 }
 
 #[test]
@@ -284,8 +287,8 @@ fn lines_10_and_17_the_write_goes_alone_while_there_are_free_pages() {
         // 1024 pages are not fewer than GC_FLIN.
         unit.free_blocks(32);
         let write = unit.write(FlowId::new(0));
-        unit.migration(0);
-        unit.migration(1);
+        unit.migration(Ppa::new(0));
+        unit.migration(Ppa::new(1));
         unit.now = waited;
         let read = unit.read(FlowId::new(0));
         assert_eq!(unit.take(), [if write_wins { write } else { read }], "{waited}");
@@ -301,11 +304,11 @@ fn equations_7_to_9_count_collection_in_the_other_slot_of_the_read_and_for_the_w
         let mut unit = Unit0::balancing();
         unit.free_blocks(31);
         let write = unit.write(FlowId::new(0));
-        let moves = [0, 1, 32].map(|ppa| unit.migration(ppa));
+        let moves = [0, 1, 32].map(|ppa| unit.migration(Ppa::new(ppa)));
         unit.now = waited;
         let read = unit.read(FlowId::new(0));
         assert_eq!(unit.take(), [if write_wins { moves[0] } else { read }], "{waited}");
-        assert_eq!(unit.flin.units[0].slots[WRITE].map(|entry| entry.id), Some(write));
+        assert_eq!(unit.flin.units[DieId::new(0)].slots[WRITE].map(|entry| entry.id), Some(write));
     }
     // Two migrations empty the block: its erase counts too. T_GC = 2 * 1120 + 5000 = 7240;
     // PW_read = (1010 + 7240) / 110 = 75; PW_write = (w + 7240 + 110) / 1010: from w = 68400 on.
@@ -313,7 +316,7 @@ fn equations_7_to_9_count_collection_in_the_other_slot_of_the_read_and_for_the_w
         let mut unit = Unit0::balancing();
         unit.free_blocks(31);
         unit.write(FlowId::new(0));
-        let moves = [0, 1, 32, 33].map(|ppa| unit.migration(ppa));
+        let moves = [0, 1, 32, 33].map(|ppa| unit.migration(Ppa::new(ppa)));
         unit.now = waited;
         let read = unit.read(FlowId::new(0));
         assert_eq!(unit.take(), [if write_wins { moves[0] } else { read }], "{waited}");
@@ -326,10 +329,10 @@ fn lines_11_to_17_migrations_go_before_the_write_in_pairs() {
     let mut unit = Unit0::balancing();
     unit.free_blocks(31);
     let write = unit.write(FlowId::new(0));
-    let moves = [0, 1, 2, 32, 33, 34].map(|ppa| unit.migration(ppa));
+    let moves = [0, 1, 2, 32, 33, 34].map(|ppa| unit.migration(Ppa::new(ppa)));
     for (ppa, id) in (64..).zip(&moves[..3]) {
         assert_eq!(unit.take(), [*id], "line 14");
-        let second = unit.migration_write(ppa);
+        let second = unit.migration_write(Ppa::new(ppa));
         assert_eq!(unit.take(), [second], "line 15");
     }
     let erase = unit.erase();
@@ -339,7 +342,7 @@ fn lines_11_to_17_migrations_go_before_the_write_in_pairs() {
     // 1.5 of the three that are left would be the share: one.
     let write = unit.write(FlowId::new(0));
     assert_eq!(unit.take(), [moves[3]]);
-    let second = unit.migration_write(67);
+    let second = unit.migration_write(Ppa::new(67));
     assert_eq!(unit.take(), [second]);
     assert_eq!(unit.take(), [write]);
 }
@@ -366,12 +369,12 @@ fn equation_10_shares_migrations_by_writes_and_valid_pages() {
     }
     unit.free_blocks(31);
     (0..8).for_each(|ppa| {
-        unit.migration(ppa);
+        unit.migration(Ppa::new(ppa));
     });
     unit.write(FlowId::new(1));
     unit.take();
     assert_eq!(
-        unit.flin.units[0].batch,
+        unit.flin.units[DieId::new(0)].batch,
         Batch { migrations: 2, erases: 0, relocations: 1 },
         "one has begun"
     );
@@ -382,14 +385,14 @@ fn out_of_room_all_pending_collection_goes_before_the_write() {
     let mut unit = Unit0::balancing();
     unit.out_of_room();
     let write = unit.write(FlowId::new(0));
-    let moves = [0, 32].map(|ppa| unit.migration(ppa));
+    let moves = [0, 32].map(|ppa| unit.migration(Ppa::new(ppa)));
     assert_eq!(unit.take(), [moves[0]]);
-    let second = unit.migration_write(64);
+    let second = unit.migration_write(Ppa::new(64));
     assert_eq!(unit.take(), [second]);
     assert_eq!(unit.take(), [moves[1]], "not only the half of Eq. 10");
     unit.free_blocks(64);
-    unit.state.blocks.planes[0].urgent = false;
-    let second = unit.migration_write(65);
+    unit.state.blocks.planes[PlaneId::new(0)].urgent = false;
+    let second = unit.migration_write(Ppa::new(65));
     assert_eq!(unit.take(), [second], "a pair is completed");
     assert_eq!(unit.take(), [write]);
 }
@@ -400,14 +403,14 @@ fn out_of_room_collection_competes_with_reads_in_place_of_a_write() {
     for (waited, collects) in [(11_293, false), (11_294, true)] {
         let mut unit = Unit0::balancing();
         unit.out_of_room();
-        let migration = unit.migration(0);
+        let migration = unit.migration(Ppa::new(0));
         unit.now = waited;
         let read = unit.read(FlowId::new(0));
         assert_eq!(unit.take(), [if collects { migration } else { read }], "{waited}");
     }
     // With room the read goes.
     let mut unit = Unit0::balancing();
-    unit.migration(0);
+    unit.migration(Ppa::new(0));
     unit.now = 1_000_000;
     let read = unit.read(FlowId::new(0));
     assert_eq!(unit.take(), [read]);
@@ -441,9 +444,9 @@ fn a_read_suspends_a_write_that_waited_proportionally_less() {
 fn with_empty_slots_pairs_of_migrations_run_and_give_way_to_any_read() {
     let mut unit = Unit0::balancing();
     unit.free_blocks(64);
-    let moves = [0, 1].map(|ppa| unit.migration(ppa));
+    let moves = [0, 1].map(|ppa| unit.migration(Ppa::new(ppa)));
     assert_eq!(unit.take(), [moves[0]], "whatever the number of free pages");
-    let second = unit.migration_write(64);
+    let second = unit.migration_write(Ppa::new(64));
     unit.now = 100_000;
     assert_eq!(unit.take(), [second], "the pair");
     // It waited 100 ms: by its proportional wait of 99 it would not give way to a read of 0.09.
@@ -456,10 +459,10 @@ fn a_migration_that_goes_with_a_write_gives_way_by_proportional_wait() {
     let mut unit = Unit0::balancing();
     unit.free_blocks(31);
     unit.write(FlowId::new(0));
-    unit.migration(0);
-    unit.migration(1);
+    unit.migration(Ppa::new(0));
+    unit.migration(Ppa::new(1));
     unit.take();
-    let second = unit.migration_write(64);
+    let second = unit.migration_write(Ppa::new(64));
     unit.now = 100_000;
     assert_eq!(unit.take(), [second]);
     unit.read(FlowId::new(0));
@@ -501,8 +504,11 @@ fn an_age_limit_takes_what_is_too_old_out_of_the_queue() {
         unit.now = 10_100;
         let reads = [late, unit.read(FlowId::new(1)), unit.read(FlowId::new(1))];
         assert_eq!(unit.take(), [reads[1]]);
-        unit.with(|flin, view| flin.refill(0, view));
-        assert_eq!(unit.flin.units[0].slots[READ].map(|entry| entry.id), Some(reads[2]));
+        unit.with(|flin, view| flin.refill(DieId::new(0), view));
+        assert_eq!(
+            unit.flin.units[DieId::new(0)].slots[READ].map(|entry| entry.id),
+            Some(reads[2])
+        );
         unit.now = 16_000;
         assert_eq!(unit.take(), [reads[expected]]);
         assert_eq!(unit.take(), [reads[2 - expected]], "the other one is back in front");
@@ -516,27 +522,27 @@ fn queues_are_looked_at_only_after_something_came_or_became_ready() {
     let write = unit.write(FlowId::new(0));
     unit.transactions[write].blocked = true;
     assert!(unit.take().is_empty(), "its old data are not here");
-    assert_eq!(unit.flin.units[0].stirred, [false; 2]);
+    assert_eq!(unit.flin.units[DieId::new(0)].stirred, [false; 2]);
     unit.audit();
     unit.transactions[write].blocked = false;
     assert!(unit.take().is_empty(), "the policy was not told");
-    unit.flin.unblocked(0);
+    unit.flin.unblocked(DieId::new(0));
     unit.audit();
     assert_eq!(unit.take(), [write]);
     let read = unit.read(FlowId::new(0));
-    assert_eq!(unit.flin.units[0].stirred, [true; 2], "a program was sent as well");
+    assert_eq!(unit.flin.units[DieId::new(0)].stirred, [true; 2], "a program was sent as well");
     assert_eq!(unit.take(), [read]);
-    assert_eq!(unit.flin.units[0].filled, [0; 2]);
+    assert_eq!(unit.flin.units[DieId::new(0)].filled, [0; 2]);
 }
 
 #[test]
 fn what_is_left_to_serve_includes_transfer_and_what_was_suspended() {
     let mut unit = Unit0::balancing();
     let (read, write) = (unit.read(FlowId::new(0)), unit.write(FlowId::new(0)));
-    unit.flash.pretend(0, Some((read, Op::Read, Time(40 * US))));
-    let left = |unit: &mut Unit0| unit.with(|_, view| view.service_left(0)) / US;
+    unit.flash.pretend(DieId::new(0), Some((read, Op::Read, Time(40 * US))));
+    let left = |unit: &mut Unit0| unit.with(|_, view| view.service_left(DieId::new(0))) / US;
     assert_eq!(left(&mut unit), 40 + 10, "array and transfer");
-    unit.flash.pretend(0, Some((write, Op::Program, Time(40 * US))));
+    unit.flash.pretend(DieId::new(0), Some((write, Op::Program, Time(40 * US))));
     assert_eq!(left(&mut unit), 40);
     assert_eq!(unit.with(|_, view| view.cost(&view.transactions[read])) / US, READ_COST);
     assert_eq!(unit.with(|_, view| view.cost(&view.transactions[write])) / US, WRITE_COST);
@@ -548,7 +554,8 @@ fn one_page_from_another_die_goes_with_each_write_and_the_others_wait_for_empty_
     let mut unit = Unit0::balancing();
     unit.free_blocks(32);
     let moved = [(); 3].map(|()| {
-        let ppa = unit.state.blocks.allocate(0, FlowId::new(0), Stream::Relocated, false);
+        let ppa =
+            unit.state.blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::Relocated, false);
         unit.migration_write(ppa.expect("an empty drive"))
     });
     let write = unit.write(FlowId::new(0));

@@ -24,10 +24,11 @@
 
 mod budget;
 
+use flashlane_engine::{List, Time};
+use flashlane_units::{DieId, FlowId, Span};
+use flashlane_units::{PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use flashlane_engine::{List, Time};
 
 use super::Policy;
 use super::sprinkler::{Sprinkler, SprinklerConfig};
@@ -35,8 +36,6 @@ use crate::layout::Geometry;
 use crate::scheduler::view::View;
 use crate::transaction::{Op, Source, Transaction};
 use budget::Budgets;
-use flashlane_units::{FlowId, Span};
-use flashlane_units::{PolicyDoc, TransactionId};
 
 /// Parameters of Sprinkler with budgets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -125,16 +124,16 @@ impl SprinklerFairness {
         }
     }
 
-    fn admit(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
+    fn admit(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let tr = &view.transactions[id];
         self.budgets.charge(tr.flow, view.cost(tr));
         self.sprinkler.enqueue(die, id, view);
     }
 
-    fn hold(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
+    fn hold(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let flow = view.transactions[id].flow.index();
         self.held[flow].push_back(id, view.transactions);
-        self.held_at[die as usize] += 1;
+        self.held_at[die.index()] += 1;
         self.held_in_all += 1;
     }
 
@@ -151,7 +150,7 @@ impl SprinklerFairness {
             skipped = 0;
             let id = self.held[flow].pop_front(view.transactions);
             let die = view.flash.die_of(view.transactions[id].plane);
-            self.held_at[die as usize] -= 1;
+            self.held_at[die.index()] -= 1;
             self.held_in_all -= 1;
             self.admit(die, id, view);
         }
@@ -159,7 +158,7 @@ impl SprinklerFairness {
 }
 
 impl Policy for SprinklerFairness {
-    fn enqueue(&mut self, die: u32, id: TransactionId, view: &mut View<'_>) {
+    fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let tr = &view.transactions[id];
         if !is_charged(tr) {
             self.sprinkler.enqueue(die, id, view);
@@ -182,7 +181,7 @@ impl Policy for SprinklerFairness {
         }
     }
 
-    fn take(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let formed = self.sprinkler.take(die, view);
         for &id in view.batch.iter() {
             let tr = &view.transactions[id];
@@ -196,19 +195,19 @@ impl Policy for SprinklerFairness {
         formed
     }
 
-    fn take_read(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn take_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.sprinkler.take_read(die, view)
     }
 
-    fn interrupt(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.sprinkler.interrupt(die, view)
     }
 
-    fn interrupt_for_write(&mut self, die: u32, view: &mut View<'_>) -> bool {
+    fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.sprinkler.interrupt_for_write(die, view)
     }
 
-    fn rank(&self, die: u32, view: &View<'_>) -> Option<(u8, Time)> {
+    fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         self.sprinkler.rank(die, view)
     }
 
@@ -216,7 +215,7 @@ impl Policy for SprinklerFairness {
         true
     }
 
-    fn completed(&mut self, _: u32, _: TransactionId, tr: &Transaction, now: Time) {
+    fn completed(&mut self, _: DieId, _: TransactionId, tr: &Transaction, now: Time) {
         if is_charged(tr) {
             self.budgets.finished(tr.flow, now);
         }
@@ -237,8 +236,8 @@ impl Policy for SprinklerFairness {
         }
     }
 
-    fn waiting(&self, die: u32) -> u32 {
-        self.sprinkler.waiting(die) + self.held_at[die as usize]
+    fn waiting(&self, die: DieId) -> u32 {
+        self.sprinkler.waiting(die) + self.held_at[die.index()]
     }
 
     fn audit(&self, _: &dyn Fn(TransactionId) -> bool) {
