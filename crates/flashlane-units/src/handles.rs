@@ -33,7 +33,7 @@ number! {
 
 number! {
     /// A channel of the drive. Range: `0..channels`.
-    pub struct ChannelId(u16);
+    pub struct ChannelId(u32);
 }
 
 number! {

@@ -249,7 +249,7 @@ impl Flash {
     /// The chip of a channel with this number in it.
     #[inline]
     pub(crate) fn chip_at(&self, channel: ChannelId, way: u32) -> ChipId {
-        ChipId::new(u32::from(channel.get()) * self.chips_per_channel.get() + way)
+        ChipId::new(channel.get() * self.chips_per_channel.get() + way)
     }
 
     /// The first die of a chip.

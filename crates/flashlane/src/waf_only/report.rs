@@ -197,7 +197,7 @@ fn chip_summary(run: &WafRun<'_>, chip: ChipId, counted: &Taken) -> ChipSummary 
     let blocks = counted.block_erases.len() / geometry.chips() as usize;
     let erases = counted.block_erases.iter().skip(chip.index() * blocks).take(blocks);
     ChipSummary {
-        channel: u32::from(geometry.channel_of(chip).get()),
+        channel: geometry.channel_of(chip).get(),
         chip: geometry.way_of(chip),
         erases: erases.map(|&erases| u64::from(erases)).sum(),
         ..ChipSummary::default()

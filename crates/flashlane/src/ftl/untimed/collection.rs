@@ -125,7 +125,8 @@ impl Untimed {
             *start = before(self, die);
         }
         while planes.clone().any(|plane| self.is_urgent(plane)) {
-            let with_work = dies.clone().zip(&starts).filter(|&(die, _)| !self.jobs[die].is_empty());
+            let with_work =
+                dies.clone().zip(&starts).filter(|&(die, _)| !self.jobs[die].is_empty());
             let spent = |&(die, start): &(DieId, &u64)| before(self, die) - start;
             let Some((die, _)) = with_work.min_by_key(spent) else { return };
             self.advance(die, before(self, die) + self.step * self.dies.times.gc_program);

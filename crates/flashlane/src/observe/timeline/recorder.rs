@@ -154,7 +154,7 @@ impl TimelineRecorder {
         if sent > now {
             let on_channel = if op == Op::Program { "program data" } else { "command" };
             self.push(
-                Line::Channel(u32::from(channel.get())),
+                Line::Channel(channel.get()),
                 (now, sent),
                 on_channel,
                 first.flow,
@@ -191,7 +191,7 @@ impl TimelineRecorder {
         request: RequestId,
     ) {
         let request = self.number(request);
-        self.push(Line::Channel(u32::from(channel.get())), span, "read data", flow, request);
+        self.push(Line::Channel(channel.get()), span, "read data", flow, request);
     }
 
     /// The memory of the data cache serves an access; `request`: a handle, or `NONE`.
