@@ -1,9 +1,10 @@
 # The commands of the project.
 
 .PHONY: help demo fast quick test long tools test-rust test-python lint dependencies minimum-rust miri memcheck \
-    swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
+    install swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
 
 help:
+	@echo 'make install the library for C and C++ in PREFIX, /usr/local without it; see docs/c.md'
 	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
 	@echo 'make quick   what fails most often, in two minutes where everything is built'
 	@echo 'make test    everything that a change has to pass'
@@ -26,6 +27,13 @@ demo:
 fast:
 	scripts/profile-guided.sh
 
+# The library for C and C++: headers, libflashlane.so, libflashlane.a, flashlane.pc.
+PREFIX ?= /usr/local
+
+install:
+	cargo build -q --profile capi -p flashlane-capi --lib
+	DESTDIR='$(DESTDIR)' scripts/install-c.sh target/capi '$(PREFIX)'
+
 # Everything that a change has to pass. Python first: what it builds, the other tests use.
 test: tools lint dependencies minimum-rust site bench-check miri memcheck test-python test-rust
 
@@ -34,7 +42,7 @@ tools:
 	@scripts/install-test-tools.sh
 
 # What fails most often: the tests of each file, without those that run for longer than five seconds.
-SLOW_TESTS := clone_fit determinism docs oracle page progress reference reproduce swarm theory_collection waf_only workload_clone
+SLOW_TESTS := c clone_fit determinism docs oracle page progress reference reproduce swarm theory_collection waf_only workload_clone
 QUICK_TESTS := $(filter-out $(SLOW_TESTS),$(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) bad_input tidy))
 
 quick: target/python-env/bin/ruff
