@@ -4,7 +4,6 @@
     install swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
 
 help:
-	@echo 'make install the library for C and C++ in PREFIX, /usr/local without it; see docs/c.md'
 	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
 	@echo 'make quick   what fails most often, in two minutes where everything is built'
 	@echo 'make test    everything that a change has to pass'
@@ -13,10 +12,11 @@ help:
 	@echo 'make bench   speed of whole runs; see docs/performance.md (bench-check: instructions per request against'
 	@echo '             the committed ones; bench-record: measures all and keeps it in benches/)'
 	@echo 'make fast    the fastest program for this machine, built with a profile: target/profile-guided/flashlane'
+	@echo 'make install the library for C and C++ in PREFIX, /usr/local without it; see docs/c.md'
 	@echo 'make swarm   random configurations that nobody chose, SWARM_SEEDS=10000 of them'
 	@echo 'make planted-faults  slips in the simulator, one at a time, that its assertions have to catch'
 	@echo 'make fuzz    coverage-guided fuzzing of all parsers, FUZZ_SECONDS=600 for each target'
-	@echo 'make docs    write docs/configuration.md and the output that pages show anew'
+	@echo 'make docs    write docs/configuration.md, flashlane.h and the output that pages show anew'
 	@echo 'make site    the documentation as a site, in out/site'
 	@echo 'How long each takes: docs/testing.md'
 
@@ -111,6 +111,7 @@ bench-record:
 docs:
 	UPDATE_DOCS=1 cargo test -p flashlane --test docs --test drives
 	UPDATE_DOCS=1 cargo test -p flashlane-cli --test docs
+	UPDATE_DOCS=1 cargo test -p flashlane-capi --test c header
 
 target/python-env/bin/ruff:
 	./scripts/python-env.sh

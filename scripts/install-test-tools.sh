@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Rust and Python, where it is missing and can be had: rustfmt and clippy, compilers for C and
-# C++, pkg-config, valgrind, and the tools that some tests compare with (fio, blkparse). Where one cannot be had, what needs it says so and passes.
+# C++, pkg-config, valgrind, and the tools that some tests compare with (fio, blkparse). Where one cannot be had, what needs it
+# says so and passes.
 set -euo pipefail
 
 cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that the program, the Python package and the C library compile with the oldest Rust that Cargo.toml promises. Installs that
-# Rust with rustup; where it cannot be had, says so and passes.
+# Checks that the program, the Python package and the C library compile with the oldest Rust that Cargo.toml promises.
+# Installs that Rust with rustup; where it cannot be had, says so and passes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -31,7 +31,7 @@ fn the_header_is_the_one_of_the_sources() {
     assert!(committed == generated, "include/flashlane.h is not up to date: run make docs");
 }
 
-fn read(path: &Path) -> String {
+pub(crate) fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 

@@ -78,6 +78,23 @@ fn the_example_in_cpp_runs_from_an_installed_prefix() {
     assert!(printed.contains("{\"schema\":\"flashlane.blame/"), "{printed}");
 }
 
+/// Where the program of the page goes.
+const FIRST: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/first.c");
+
+#[test]
+fn the_first_program_of_the_page_prints_what_the_page_says() {
+    if !has_tools() {
+        return;
+    }
+    let page = crate::header::read(&crate::header::root().join("../../docs/c.md"));
+    let block = |language: &str| {
+        let (_, rest) = page.split_once(&format!("```{language}\n")).expect("a block");
+        rest.split_once("```").expect("the end of the block").0
+    };
+    std::fs::write(FIRST, block("c")).expect("the program can be written");
+    assert_eq!(everywhere(FIRST), block("text"));
+}
+
 #[test]
 fn the_contract_of_the_header_holds() {
     if !has_tools() {
