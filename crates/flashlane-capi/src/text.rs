@@ -66,7 +66,9 @@ pub extern "C" fn flashlane_blame(
 #[unsafe(no_mangle)]
 pub extern "C" fn flashlane_string_free(text: Option<NonNull<c_char>>) {
     guard(|| {
-        text.map(free_text);
+        if let Some(text) = text {
+            free_text(text);
+        }
         Ok(Status::Ok)
     });
 }
