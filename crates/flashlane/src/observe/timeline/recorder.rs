@@ -153,13 +153,7 @@ impl TimelineRecorder {
         let name = name_of(first.source, op);
         if sent > now {
             let on_channel = if op == Op::Program { "program data" } else { "command" };
-            self.push(
-                Line::Channel(channel.get()),
-                (now, sent),
-                on_channel,
-                first.flow,
-                request,
-            );
+            self.push(Line::Channel(channel.get()), (now, sent), on_channel, first.flow, request);
         }
         let start = self.pieces.len();
         let name = if resumed { "resumed" } else { name };
