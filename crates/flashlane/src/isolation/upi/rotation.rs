@@ -19,7 +19,7 @@ pub(super) struct Rotation {
 impl Rotation {
     pub(super) fn new(geometry: Geometry, sets: &Sets, flow: usize) -> Self {
         let per_chip = geometry.dies_per_chip * geometry.planes_per_die;
-        let mut chips: Vec<u32> = sets.of(flow).map(|chip| chip as u32).collect();
+        let mut chips: Vec<u32> = sets.of(flow).map(|chip| chip.get()).collect();
         chips.sort_by_key(|chip| (chip % geometry.chips_per_channel, *chip));
         let planes = (0..per_chip)
             .map(|at| {
@@ -67,7 +67,7 @@ impl Rotation {
     pub(super) fn covers(&self, geometry: Geometry, sets: &Sets, flow: usize) -> bool {
         let mut planes = self.planes.clone();
         planes.sort_unstable();
-        let all = sets.of(flow).flat_map(|chip| geometry.planes_of_chip(ChipId::at(chip)));
+        let all = sets.of(flow).flat_map(|chip| geometry.planes_of_chip(ChipId::at(chip.index())));
         planes.into_iter().eq(all)
     }
 }
