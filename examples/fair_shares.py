@@ -1,4 +1,4 @@
-"""A trivial controller shares a drive fairly: after each window it moves weight to the slowest tenant.
+"""A trivial controller shares a drive fairly: after each window the slower tenants get more weight.
 
 Needs the package with the extra ``gym``: pip install 'flashlane[gym]'
 """
@@ -27,8 +27,8 @@ def episode(env: SharedDrive, *, control: bool, seed: int) -> tuple[float, float
         _, reward, _, over, info = env.step(weights)
         fairness.append(reward)
         if control:
-            weights *= 0.9
-            weights[int(np.argmax(info["slowdowns"]))] += 0.1
+            weights *= np.power(info["slowdowns"], 0.5)
+            weights /= weights.sum()
     return float(np.mean(fairness)), float(np.mean(fairness[-10:]))
 
 
