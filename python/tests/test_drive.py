@@ -331,3 +331,27 @@ def test_a_recording_is_for_the_drive_that_it_is_from() -> None:
     with pytest.raises(fl.StuckError, match="it is not the drive of the recording"):
         fl.Drive("tiny", flows).replay(pa.Table.from_pylist(late))
     assert fl.simulate("tiny", flows).submissions is None
+
+
+def test_batches_cost_little_more_than_a_run() -> None:
+    requests = 200_000
+    flow = fl.Flow("a", iops=400_000.0, read_ratio=0.7, requests=requests, size="4KiB", align="4KiB")
+    load = fl.Workload([flow], window="whole-run")
+    recording = pa.table(fl.simulate("tiny", load, submissions=True).submissions)
+    commands = recording.drop_columns(["after_reports", "by_clock"])
+
+    begun = time.process_time()
+    fl.simulate("tiny", load)
+    run = time.process_time() - begun
+
+    begun = time.process_time()
+    it = fl.Drive("tiny", [flow])
+    completed = 0
+    for row in range(0, requests, 10_000):
+        batch = commands.slice(row, 10_000)
+        it.submit_batch(batch)
+        completed += len(it.advance(batch["at_ps"][-1].as_py()))
+    completed += len(it.advance())
+    stepped = time.process_time() - begun
+    print(f"{requests} commands in batches: {stepped / run:.2f} times the processor time of a run")
+    assert completed == requests and stepped < 2 * run

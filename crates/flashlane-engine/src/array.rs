@@ -16,7 +16,7 @@ use crate::handle::Number;
 /// let books: flashlane_engine::Array<ShelfId, u32> = flashlane_engine::Array::of(0, 3);
 /// let _ = books[RoomId::new(0)];
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array<I, T> {
     values: Box<[T]>,
     numbers: PhantomData<fn(I)>,

@@ -47,7 +47,22 @@ number! {
 }
 
 number! {
-    /// A plane of the drive, numbered die by die. Range: `0..planes`.
+    /// A plane of the drive, numbered die by die. Range: `0..planes`. No other number opens a table
+    /// of planes:
+    ///
+    /// ```
+    /// use flashlane_engine::Array;
+    /// use flashlane_units::PlaneId;
+    /// let free_blocks: Array<PlaneId, u32> = Array::of(0, 8);
+    /// assert_eq!(free_blocks[PlaneId::new(7)], 0);
+    /// ```
+    ///
+    /// ```compile_fail,E0308
+    /// use flashlane_engine::Array;
+    /// use flashlane_units::{DieId, PlaneId};
+    /// let free_blocks: Array<PlaneId, u32> = Array::of(0, 8);
+    /// let _ = free_blocks[DieId::new(7)];
+    /// ```
     pub struct PlaneId(u32);
 }
 
@@ -65,6 +80,11 @@ number! {
 
 number! {
     /// A physical page address (PPA): a page of the flash, numbered block by block. Range:
-    /// `0..pages`.
+    /// `0..pages`. It is no LPA:
+    ///
+    /// ```compile_fail,E0308
+    /// use flashlane_units::{Lpa, Ppa};
+    /// let _: Ppa = Lpa::new(0);
+    /// ```
     pub struct Ppa(u32);
 }

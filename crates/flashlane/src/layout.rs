@@ -72,10 +72,16 @@ impl Geometry {
         (first..first + self.planes_per_die).map(PlaneId::new)
     }
 
+    /// The first plane of a chip.
+    #[must_use]
+    pub fn first_plane(&self, chip: ChipId) -> PlaneId {
+        PlaneId::new(chip.get() * self.dies_per_chip * self.planes_per_die)
+    }
+
     /// The planes of a chip.
     pub fn planes_of_chip(&self, chip: ChipId) -> impl Iterator<Item = PlaneId> + Clone + use<> {
-        let planes = self.dies_per_chip * self.planes_per_die;
-        (chip.get() * planes..(chip.get() + 1) * planes).map(PlaneId::new)
+        let (first, planes) = (self.first_plane(chip), self.dies_per_chip * self.planes_per_die);
+        (0..planes).map(move |at| first.plus(at))
     }
 
     /// The dies of a chip.

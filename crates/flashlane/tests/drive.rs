@@ -14,6 +14,7 @@ use flashlane::drive::{
 };
 use flashlane::observe::{Observe, RequestBatch, RequestRecord};
 use flashlane::{Error, RunOptions, Time, simulate};
+use flashlane_engine::Rng;
 use generate::{Records, case};
 
 /// A small drive with two tenants that bring no requests of their own.
@@ -223,6 +224,47 @@ fn a_snapshot_goes_on_as_the_drive_did() {
     let mut third = Vec::new();
     drive.advance(us(1_000_000), &mut third).unwrap();
     assert_eq!(first, third);
+}
+
+/// Commands that are submitted after any event, also one inside the drive that the host does not
+/// see, enter at once. For the drive it is the same whether it was stepped there or advanced.
+#[test]
+fn commands_enter_after_whatever_event_there_was() {
+    for seed in 0..100 {
+        let mut rng = Rng::stream(seed, "interleaving", 0);
+        let (mut stepped, mut advanced) = (small_drive(), small_drive());
+        let (mut by_steps, mut by_time) = (Vec::new(), Vec::new());
+        stepped.advance(Time::ZERO, &mut by_steps).expect("it begins");
+        advanced.advance(Time::ZERO, &mut by_time).expect("it begins");
+        let mut cookie = 0;
+        while cookie < 200 {
+            if rng.below(3) == 0 && stepped.outstanding() < 40 {
+                let (tenant, sector) = (rng.below(2) as usize, 8 * rng.below(500));
+                let command = match rng.below(2) {
+                    0 => Command::read(sector, 8),
+                    _ => Command::write(sector, 8),
+                };
+                for drive in [&mut stepped, &mut advanced] {
+                    drive.submit(drive.now(), tenant, command, cookie).expect("it is taken");
+                }
+                cookie += 1;
+                continue;
+            }
+            let report = stepped.step(&mut by_steps);
+            let report = report.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            let now = stepped.now();
+            advanced.advance(now, &mut by_time).expect("it goes on");
+            // The host does not react to the completion: it is over.
+            if report == Some(Report::Completed) {
+                stepped.advance(now, &mut by_steps).expect("it goes on");
+            }
+            assert_eq!(stepped.now(), advanced.now(), "seed {seed}");
+        }
+        stepped.advance(us(1_000_000), &mut by_steps).expect("it ends");
+        advanced.advance(us(1_000_000), &mut by_time).expect("it ends");
+        assert_eq!(by_steps.len(), 200, "seed {seed}: every command completes");
+        assert_eq!(by_steps, by_time, "seed {seed}");
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@
 //!   has returned a completion, that is before the completion is over for the drive, as a host
 //!   reacts within its completion handler; after [`Drive::advance`] it is after all events of that
 //!   time so far.
+//! - After [`Report::Nothing`] the event is over: a command for [`Drive::now`] enters after it.
 //! - [`Drive::schedule`] is for arrivals by the clock: a command for [`Drive::now`] enters after
 //!   everything that is scheduled for that time, as one for a later time does.
 //! - Commands that are submitted for time 0 before the first step are there before the drive

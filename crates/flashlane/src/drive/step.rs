@@ -56,6 +56,10 @@ impl Drive {
                 Up::Arrived { .. } => Report::Arrived,
                 Up::Completed { .. } | Up::TagFreed { .. } => Report::Completed,
             });
+            if report == Some(Report::Nothing) {
+                // The caller has nothing to react to: what it submits now comes after the event.
+                self.settle()?;
+            }
             self.device.failed().map_or(Ok(report), Err)
         });
         self.take_completions(completions);

@@ -102,13 +102,12 @@ impl Flash {
         flows: usize,
     ) -> Self {
         let small = |number: u32| u8::try_from(number).expect("a valid geometry");
-        let die = |die: u32| Die {
-            chip: ChipId::new(die / geometry.dies_per_chip),
-            die_in_chip: small(die % geometry.dies_per_chip),
-            chip_in_channel: small(die / geometry.dies_per_chip % geometry.chips_per_channel),
-            channel: ChannelId::at(
-                (die / geometry.dies_per_chip / geometry.chips_per_channel) as usize,
-            ),
+        let chip = |die| geometry.chip_of_die(die);
+        let die = |die: DieId| Die {
+            chip: chip(die),
+            die_in_chip: small(die.get() % geometry.dies_per_chip),
+            chip_in_channel: small(geometry.way_of(chip(die))),
+            channel: geometry.channel_of(chip(die)),
             state: DieState::Idle,
             head: TransactionId::NONE,
             op: Op::Read,
@@ -128,7 +127,7 @@ impl Flash {
         Self {
             timing: FlashTiming::new(config, compat),
             channels: Array::of(channel, geometry.channels as usize),
-            dies: (0..geometry.dies()).map(die).collect(),
+            dies: DieId::first(geometry.dies()).map(die).collect(),
             sets: Array::of(
                 DieSets { idle: u32::MAX, changing: 0, waiting: 0, interrupting: 0 },
                 geometry.chips() as usize,

@@ -1,15 +1,16 @@
 //! Deals chips, or channels of chips, out to flows.
 
+use flashlane_engine::Array;
 use flashlane_units::ChipId;
 
 use crate::layout::{FlowSpace, Geometry};
 
 /// Flat numbers of the chips that the resource lists of a flow name.
-fn admitted(geometry: Geometry, flow: &FlowSpace) -> Vec<bool> {
-    let mut admitted = vec![false; geometry.chips() as usize];
+fn admitted(geometry: Geometry, flow: &FlowSpace) -> Array<ChipId, bool> {
+    let mut admitted = Array::of(false, geometry.chips() as usize);
     for &channel in &flow.lists[0] {
         for &chip in &flow.lists[1] {
-            admitted[(channel * geometry.chips_per_channel + chip) as usize] = true;
+            admitted[geometry.chip(channel, chip)] = true;
         }
     }
     admitted
@@ -25,9 +26,9 @@ pub(super) fn deal(
     flows: &[FlowSpace],
     weights: &[u64],
 ) -> Vec<Vec<ChipId>> {
-    let admitted: Vec<Vec<bool>> = flows.iter().map(|flow| admitted(geometry, flow)).collect();
-    let admits =
-        |flow: usize, unit: &[ChipId]| unit.iter().any(|&chip| admitted[flow][chip.index()]);
+    let admitted: Vec<Array<ChipId, bool>> =
+        flows.iter().map(|flow| admitted(geometry, flow)).collect();
+    let admits = |flow: usize, unit: &[ChipId]| unit.iter().any(|&chip| admitted[flow][chip]);
     let choice = |flow: usize| units.iter().filter(|unit| admits(flow, unit)).count();
     let mut taken = vec![false; units.len()];
     let mut sets = vec![Vec::new(); flows.len()];
@@ -37,7 +38,7 @@ pub(super) fn deal(
         if let Some(unit) = found {
             taken[unit] = true;
             counts[flow] += 1;
-            sets[flow].extend(units[unit].iter().filter(|&&chip| admitted[flow][chip.index()]));
+            sets[flow].extend(units[unit].iter().filter(|&&chip| admitted[flow][chip]));
         }
         found.is_some()
     };

@@ -1,6 +1,7 @@
 //! What the device did between two readings: in the window, before it, after it.
 
 use flashlane_engine::Time;
+use flashlane_units::ChipId;
 
 use super::reading::FlowWork;
 use super::reading::Reading;
@@ -240,7 +241,6 @@ impl Span<'_> {
 
     /// Every chip.
     pub(crate) fn chips(&self, geometry: Geometry) -> Vec<ChipSummary> {
-        let per_channel = geometry.chips_per_channel as usize;
         let blocks = self.to.block_erases.len() / self.to.chips.len().max(1);
         (0..self.to.chips.len())
             .map(|chip| {
@@ -248,8 +248,8 @@ impl Span<'_> {
                 let blocks = chip * blocks..(chip + 1) * blocks;
                 let erases = blocks.map(|block| u64::from(self.erases_of(block)));
                 ChipSummary {
-                    channel: (chip / per_channel) as u32,
-                    chip: (chip % per_channel) as u32,
+                    channel: geometry.channel_of(ChipId::at(chip)).get(),
+                    chip: geometry.way_of(ChipId::at(chip)),
                     busy_fraction: self.share(|reading| reading.chips[chip].busy),
                     busy_by_source: BusyBySource {
                         host: source(0),

@@ -96,7 +96,8 @@ impl Blocks {
 
     /// A page that was just allocated counts as programmed: nothing is sent to the die for it.
     pub(crate) fn written_at_once(&mut self, ppa: Ppa) {
-        let block = &mut self.blocks[BlockId::new(self.pages_per_block.divide(ppa.get()))];
+        let block = self.block_of(ppa);
+        let block = &mut self.blocks[block];
         block.issued += 1;
         block.programmed += 1;
     }

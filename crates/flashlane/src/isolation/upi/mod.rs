@@ -108,7 +108,7 @@ impl Upi {
     pub(super) fn new(config: &UpiConfig, flash: &FlashConfig, layout: &Layout) -> Self {
         let geometry = layout.geometry;
         let flows = layout.flows.len();
-        let sets = Sets::new(config.owners(geometry, &layout.flows), flows);
+        let sets = Sets::new(config.owners(geometry, &layout.flows).into(), flows);
         let mean = |times: &[flashlane_units::Span]| {
             times.iter().map(|time| time.0 as f64).sum::<f64>() / times.len() as f64
         };
@@ -149,15 +149,15 @@ impl Upi {
         }
     }
 
-    fn chip_of(&self, plane: PlaneId) -> usize {
-        self.geometry.chip_of(plane).index()
+    fn chip_of(&self, plane: PlaneId) -> ChipId {
+        self.geometry.chip_of(plane)
     }
 
-    fn planes_of(&self, chip: usize) -> impl Iterator<Item = PlaneId> + use<> {
-        self.geometry.planes_of_chip(ChipId::at(chip))
+    fn planes_of(&self, chip: ChipId) -> impl Iterator<Item = PlaneId> + use<> {
+        self.geometry.planes_of_chip(chip)
     }
 
-    fn transfer(&mut self, chip: usize, to: usize) {
+    fn transfer(&mut self, chip: ChipId, to: usize) {
         let from = self.sets.owner(chip).expect("chips of one flow change hands");
         self.sets.transfer(chip, to);
         for flow in [from, to] {
@@ -171,7 +171,7 @@ impl MovingSets for Upi {
     fn host_read(&mut self, flow: FlowId, block: BlockId, blocks: &Blocks, now: Time) {
         self.tick(blocks, now);
         let chip = self.chip_of(blocks.plane_of(block));
-        self.counts.reads[flow.index() * self.sets.chips() + chip] += 1.0;
+        self.counts.reads[flow.index() * self.sets.chips() + chip.index()] += 1.0;
         let away = !self.sets.holds(flow.index(), chip);
         self.summary.away_reads[flow.index()] += u64::from(away);
         let reads = &mut self.block_reads[block.index()];
@@ -285,7 +285,7 @@ impl MovingSets for Upi {
                 away_pages[block.flow.index()] += u64::from(block.valid) * u64::from(away);
             }
         }
-        let chips = |flow| self.sets.of(flow).map(|chip| chip as u32).collect();
+        let chips = |flow| self.sets.of(flow).map(|chip| chip.get()).collect();
         IsolationSummary {
             sets: (0..self.writes.len()).map(chips).collect(),
             away_pages,

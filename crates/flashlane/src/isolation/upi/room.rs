@@ -1,21 +1,21 @@
 //! Where there is room for a page, and what happens where there is none.
 
-use flashlane_units::{FlowId, PlaneId};
+use flashlane_units::{ChipId, FlowId, PlaneId};
 
 use super::{MovingSets, Upi};
 use crate::ftl::blocks::{Block, Blocks};
 
 impl Upi {
     /// The flow has room on a chip of its set other than this one.
-    pub(super) fn keeps_room(&self, flow: usize, but: usize, blocks: &Blocks) -> bool {
+    pub(super) fn keeps_room(&self, flow: usize, but: Option<ChipId>, blocks: &Blocks) -> bool {
         self.sets
             .of(flow)
-            .filter(|&chip| chip != but)
+            .filter(|&chip| Some(chip) != but)
             .any(|chip| self.has_space(chip, blocks, true))
     }
 
     /// A plane of the chip may hold more. `spared`: with pages to spare.
-    fn has_space(&self, chip: usize, blocks: &Blocks, spared: bool) -> bool {
+    fn has_space(&self, chip: ChipId, blocks: &Blocks, spared: bool) -> bool {
         self.planes_of(chip).any(|plane| self.may_take(plane, false, blocks, spared))
     }
 
@@ -35,20 +35,22 @@ impl Upi {
     pub(super) fn may_leave(&self, block: &Block, plane: PlaneId, blocks: &Blocks) -> bool {
         block.stream.is_data()
             && !self.may_write(block.flow, plane)
-            && self.keeps_room(block.flow.index(), usize::MAX, blocks)
+            && self.keeps_room(block.flow.index(), None, blocks)
     }
 
     /// Gives a flow whose set has no room the emptiest chip of the largest set that has one to
     /// spare. False if there is none.
     pub(super) fn force_transfer(&mut self, flow: usize, blocks: &Blocks, spared: bool) -> bool {
         let held = |chip| self.planes_of(chip).map(|plane| blocks.held(plane)).sum::<u32>();
-        let found = (0..self.sets.chips())
+        let found = self
+            .sets
+            .all()
             .filter_map(|chip| Some((chip, self.sets.owner(chip)?)))
             .filter(|&(chip, owner)| {
                 owner != flow
                     && self.sets.own(owner) > 1
                     && self.has_space(chip, blocks, spared)
-                    && (!spared || self.keeps_room(owner, chip, blocks))
+                    && (!spared || self.keeps_room(owner, Some(chip), blocks))
             })
             .max_by_key(|&(chip, owner)| {
                 (self.sets.own(owner), std::cmp::Reverse((held(chip), chip)))

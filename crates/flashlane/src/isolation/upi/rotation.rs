@@ -19,13 +19,13 @@ pub(super) struct Rotation {
 impl Rotation {
     pub(super) fn new(geometry: Geometry, sets: &Sets, flow: usize) -> Self {
         let per_chip = geometry.dies_per_chip * geometry.planes_per_die;
-        let mut chips: Vec<u32> = sets.of(flow).map(|chip| chip as u32).collect();
-        chips.sort_by_key(|chip| (chip % geometry.chips_per_channel, *chip));
+        let mut chips: Vec<ChipId> = sets.of(flow).collect();
+        chips.sort_by_key(|&chip| (geometry.way_of(chip), chip));
         let planes = (0..per_chip)
             .map(|at| {
                 at % geometry.dies_per_chip * geometry.planes_per_die + at / geometry.dies_per_chip
             })
-            .flat_map(|at| chips.iter().map(move |chip| PlaneId::new(chip * per_chip + at)))
+            .flat_map(|at| chips.iter().map(move |&chip| geometry.first_plane(chip).plus(at)))
             .collect();
         Self { planes, next: 0, planes_per_die: geometry.planes_per_die }
     }
@@ -67,7 +67,7 @@ impl Rotation {
     pub(super) fn covers(&self, geometry: Geometry, sets: &Sets, flow: usize) -> bool {
         let mut planes = self.planes.clone();
         planes.sort_unstable();
-        let all = sets.of(flow).flat_map(|chip| geometry.planes_of_chip(ChipId::at(chip)));
+        let all = sets.of(flow).flat_map(|chip| geometry.planes_of_chip(ChipId::at(chip.index())));
         planes.into_iter().eq(all)
     }
 }

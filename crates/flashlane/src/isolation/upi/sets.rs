@@ -1,6 +1,7 @@
 //! Which chips each flow writes to.
 
-use flashlane_units::FlowId;
+use flashlane_engine::Array;
+use flashlane_units::{ChipId, FlowId};
 
 /// Who writes to a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub(super) enum Owner {
 /// The allocation sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sets {
-    owners: Vec<Owner>,
+    owners: Array<ChipId, Owner>,
     /// Chips of each flow that no other writes to.
     own: Vec<usize>,
     /// Chips that every flow writes to.
@@ -24,7 +25,7 @@ pub(super) struct Sets {
 }
 
 impl Sets {
-    pub(super) fn new(owners: Vec<Owner>, flows: usize) -> Self {
+    pub(super) fn new(owners: Array<ChipId, Owner>, flows: usize) -> Self {
         let own = (0..flows)
             .map(|flow| {
                 owners.iter().filter(|&&owner| owner == Owner::Flow(FlowId::at(flow))).count()
@@ -39,6 +40,11 @@ impl Sets {
         self.owners.len()
     }
 
+    /// All chips, in order.
+    pub(super) fn all(&self) -> impl Iterator<Item = ChipId> + use<> {
+        self.owners.numbers()
+    }
+
     /// Chips that the flow alone writes to.
     pub(super) fn own(&self, flow: usize) -> usize {
         self.own[flow]
@@ -50,12 +56,12 @@ impl Sets {
     }
 
     /// The flow alone writes to the chip.
-    pub(super) fn is_owner(&self, flow: usize, chip: usize) -> bool {
+    pub(super) fn is_owner(&self, flow: usize, chip: ChipId) -> bool {
         self.owners[chip] == Owner::Flow(FlowId::at(flow))
     }
 
     /// The flow that alone writes to the chip.
-    pub(super) fn owner(&self, chip: usize) -> Option<usize> {
+    pub(super) fn owner(&self, chip: ChipId) -> Option<usize> {
         match self.owners[chip] {
             Owner::Flow(flow) => Some(flow.index()),
             Owner::Everyone | Owner::Nobody => None,
@@ -63,17 +69,17 @@ impl Sets {
     }
 
     /// The flow writes to the chip.
-    pub(super) fn holds(&self, flow: usize, chip: usize) -> bool {
+    pub(super) fn holds(&self, flow: usize, chip: ChipId) -> bool {
         self.is_owner(flow, chip) || self.owners[chip] == Owner::Everyone
     }
 
     /// Some flow writes to the chip.
-    pub(super) fn is_written(&self, chip: usize) -> bool {
+    pub(super) fn is_written(&self, chip: ChipId) -> bool {
         self.owners[chip] != Owner::Nobody
     }
 
     /// Gives a chip of one flow to another.
-    pub(super) fn transfer(&mut self, chip: usize, to: usize) {
+    pub(super) fn transfer(&mut self, chip: ChipId, to: usize) {
         let from = self.owner(chip).expect("only chips of one flow change hands");
         self.own[from] -= 1;
         self.own[to] += 1;
@@ -81,8 +87,8 @@ impl Sets {
     }
 
     /// The chips that a flow writes to, in rising order.
-    pub(super) fn of(&self, flow: usize) -> impl Iterator<Item = usize> + '_ {
-        (0..self.chips()).filter(move |&chip| self.holds(flow, chip))
+    pub(super) fn of(&self, flow: usize) -> impl Iterator<Item = ChipId> + '_ {
+        self.owners.numbers().filter(move |&chip| self.holds(flow, chip))
     }
 
     /// Counts agree with owners, and every flow has a chip of its own.

@@ -1,5 +1,7 @@
 //! Equations 1 to 3 of UPI and its allocation step, over the counts of one window.
 
+use flashlane_units::ChipId;
+
 use super::config::FewestReads;
 use super::sets::Sets;
 
@@ -33,23 +35,23 @@ impl Counts {
         let chips = sets.chips();
         for flow in 0..self.programs.len() {
             if self.reads_of(flow, chips).iter().all(|&reads| reads == 0.0) {
-                for chip in (0..chips).filter(|&chip| sets.holds(flow, chip)) {
-                    self.reads[flow * chips + chip] = 1.0;
+                for chip in sets.all().filter(|&chip| sets.holds(flow, chip)) {
+                    self.reads[flow * chips + chip.index()] = 1.0;
                 }
             }
         }
     }
 
     /// `Np(t, c, S)`: equation 3.
-    pub(super) fn programs_on(&self, flow: usize, chip: usize, sets: &Sets) -> f64 {
+    pub(super) fn programs_on(&self, flow: usize, chip: ChipId, sets: &Sets) -> f64 {
         if sets.holds(flow, chip) { self.programs[flow] / sets.size(flow) as f64 } else { 0.0 }
     }
 
     /// `Traffic(c, S)`: equation 2, without a limit.
-    pub(super) fn traffic(&self, chip: usize, sets: &Sets) -> f64 {
+    pub(super) fn traffic(&self, chip: ChipId, sets: &Sets) -> f64 {
         (0..self.programs.len())
             .map(|flow| {
-                self.reads[flow * sets.chips() + chip] * self.read_time
+                self.reads[flow * sets.chips() + chip.index()] * self.read_time
                     + self.programs_on(flow, chip, sets) * self.program_time
             })
             .sum()
@@ -64,8 +66,7 @@ impl Counts {
 
     /// `Util(t, S)` of every flow: equation 1, with the exponents of section 5.
     pub(super) fn utilities(&self, sets: &Sets) -> Vec<f64> {
-        let idle: Vec<f64> =
-            (0..sets.chips()).map(|chip| self.idle(self.traffic(chip, sets))).collect();
+        let idle: Vec<f64> = sets.all().map(|chip| self.idle(self.traffic(chip, sets))).collect();
         (0..self.programs.len())
             .map(|flow| {
                 let exponent = self.traffic_exponents[flow];
@@ -86,7 +87,7 @@ impl Counts {
 /// One chip that changes hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Transfer {
-    pub(super) chip: usize,
+    pub(super) chip: ChipId,
     pub(super) from: usize,
     pub(super) to: usize,
 }
@@ -108,7 +109,7 @@ pub(super) fn step(
     counts: &Counts,
     sets: &Sets,
     rules: StepRules,
-    pages: impl Fn(usize) -> u64,
+    pages: impl Fn(ChipId) -> u64,
 ) -> Option<Transfer> {
     let utilities = counts.utilities(sets);
     let flows = 0..utilities.len();
@@ -119,14 +120,14 @@ pub(super) fn step(
         return None;
     }
     let chips = sets.chips();
-    let of = |flow: usize, chip: usize| counts.reads[flow * chips + chip];
-    let read = |chip: usize| -> f64 {
+    let of = |flow: usize, chip: ChipId| counts.reads[flow * chips + chip.index()];
+    let read = |chip: ChipId| -> f64 {
         match rules.fewest_reads {
             FewestReads::Own => of(from, chip),
             FewestReads::All => (0..utilities.len()).map(|flow| of(flow, chip)).sum(),
         }
     };
-    let chip = (0..chips).filter(|&chip| sets.is_owner(from, chip)).min_by(|&a, &b| {
+    let chip = sets.all().filter(|&chip| sets.is_owner(from, chip)).min_by(|&a, &b| {
         read(a).total_cmp(&read(b)).then(pages(a).cmp(&pages(b))).then(a.cmp(&b))
     })?;
     let mut after = sets.clone();

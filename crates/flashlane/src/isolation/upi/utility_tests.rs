@@ -35,11 +35,15 @@ fn close(a: f64, b: f64) -> bool {
 fn equation_3_spreads_programs_over_the_set() {
     let counts = counts(&[&[0.0; 3], &[0.0; 3]], &[600.0, 90.0]);
     let sets = sets(&[0, 0, 1], 2);
-    let on = |flow| [0, 1, 2].map(|chip| counts.programs_on(flow, chip, &sets));
+    let on = |flow| [0, 1, 2].map(|chip| counts.programs_on(flow, ChipId::new(chip), &sets));
     assert_eq!(on(0), [300.0, 300.0, 0.0]);
     assert_eq!(on(1), [0.0, 0.0, 90.0]);
-    let shared = Sets::new(vec![Owner::Flow(FlowId::new(0)), Owner::Everyone, Owner::Nobody], 1);
-    assert_eq!([0, 1, 2].map(|chip| counts.programs_on(0, chip, &shared)), [300.0, 300.0, 0.0]);
+    let shared =
+        Sets::new(vec![Owner::Flow(FlowId::new(0)), Owner::Everyone, Owner::Nobody].into(), 1);
+    assert_eq!(
+        [0, 1, 2].map(|chip| counts.programs_on(0, ChipId::new(chip), &shared)),
+        [300.0, 300.0, 0.0]
+    );
 }
 
 #[test]
@@ -47,8 +51,8 @@ fn equation_2_adds_reads_and_programs_of_all_flows() {
     let counts = counts(&[&[1000.0, 200.0], &[400.0, 0.0]], &[600.0, 100.0]);
     let sets = sets(&[0, 1], 2);
     // (1000 + 400) * 50 us + 600 * 500 us; 200 * 50 us + 100 * 500 us.
-    assert!(close(counts.traffic(0, &sets), 0.37));
-    assert!(close(counts.traffic(1, &sets), 0.06));
+    assert!(close(counts.traffic(ChipId::new(0), &sets), 0.37));
+    assert!(close(counts.traffic(ChipId::new(1), &sets), 0.06));
 }
 
 #[test]
@@ -82,12 +86,16 @@ fn the_step_moves_the_least_read_chip_from_the_happiest_to_the_unhappiest() {
     // Flow 1 writes its only chip half full; flow 0 is idle but for some reads.
     let counts = counts(&[&[500.0, 100.0, 100.0, 0.0], &[0.0, 0.0, 0.0, 100.0]], &[0.0, 1000.0]);
     let sets = sets(&[0, 0, 0, 1], 2);
-    let pages = |chip: usize| [0, 30, 20, 0][chip];
+    let pages = |chip: ChipId| [0, 30, 20, 0][chip.index()];
     let transfer = step(&counts, &sets, rules(true), pages);
-    assert_eq!(transfer, Some(Transfer { chip: 2, from: 0, to: 1 }), "the emptier of two alike");
+    assert_eq!(
+        transfer,
+        Some(Transfer { chip: ChipId::new(2), from: 0, to: 1 }),
+        "the emptier of two alike"
+    );
     assert_eq!(
         step(&counts, &sets, rules(true), |_| 0),
-        Some(Transfer { chip: 1, from: 0, to: 1 }),
+        Some(Transfer { chip: ChipId::new(1), from: 0, to: 1 }),
         "then the lower number"
     );
     let hysteresis = StepRules { hysteresis: 1.0, ..rules(true) };
@@ -101,7 +109,11 @@ fn a_flow_keeps_the_chips_that_it_reads_or_those_that_anyone_reads() {
     let sets = sets(&[0, 0, 1], 2);
     for (fewest_reads, chip) in [(FewestReads::Own, 1), (FewestReads::All, 0)] {
         let transfer = step(&counts, &sets, StepRules { fewest_reads, ..rules(true) }, |_| 0);
-        assert_eq!(transfer, Some(Transfer { chip, from: 0, to: 1 }), "{fewest_reads:?}");
+        assert_eq!(
+            transfer,
+            Some(Transfer { chip: ChipId::new(chip), from: 0, to: 1 }),
+            "{fewest_reads:?}"
+        );
     }
 }
 
@@ -112,7 +124,7 @@ fn a_happy_flow_with_one_chip_does_not_keep_others_from_giving() {
         &[0.0, 200.0, 1500.0],
     );
     let transfer = step(&counts, &sets(&[0, 1, 1, 2], 3), rules(true), |_| 0);
-    assert_eq!(transfer, Some(Transfer { chip: 1, from: 1, to: 2 }));
+    assert_eq!(transfer, Some(Transfer { chip: ChipId::new(1), from: 1, to: 2 }));
 }
 
 #[test]
@@ -123,7 +135,7 @@ fn nobody_gives_the_last_chip_or_makes_itself_worse_off() {
     // After the transfer flow 1 would have 0.9 of traffic on one chip against 0.5 of flow 0 now.
     assert_eq!(step(&counts_of(&[1000.0, 1800.0]), &one, rules(false), |_| 0), None);
     let transfer = step(&counts_of(&[1900.0, 100.0]), &one, rules(true), |_| 0);
-    assert_eq!(transfer, Some(Transfer { chip: 1, from: 1, to: 0 }));
+    assert_eq!(transfer, Some(Transfer { chip: ChipId::new(1), from: 1, to: 0 }));
 }
 
 /// The paper's guard admits equality.

@@ -56,7 +56,7 @@ impl Upi {
         let held = |chip| self.planes_of(chip).map(|plane| u64::from(blocks.held(plane))).sum();
         let wanted = step(&self.counts, &self.sets, rules, held);
         if let Some(transfer) = wanted
-            && self.keeps_room(transfer.from, transfer.chip, blocks)
+            && self.keeps_room(transfer.from, Some(transfer.chip), blocks)
         {
             self.summary.transfers += 1;
             self.transfer(transfer.chip, transfer.to);
