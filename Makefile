@@ -1,7 +1,7 @@
 # The commands of the project.
 
 .PHONY: help demo fast quick test long tools test-rust test-python lint dependencies minimum-rust miri memcheck \
-    swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
+    install swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
 
 help:
 	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
@@ -12,10 +12,11 @@ help:
 	@echo 'make bench   speed of whole runs; see docs/performance.md (bench-check: instructions per request against'
 	@echo '             the committed ones; bench-record: measures all and keeps it in benches/)'
 	@echo 'make fast    the fastest program for this machine, built with a profile: target/profile-guided/flashlane'
+	@echo 'make install the library for C and C++ in PREFIX, /usr/local without it; see docs/c.md'
 	@echo 'make swarm   random configurations that nobody chose, SWARM_SEEDS=10000 of them'
 	@echo 'make planted-faults  slips in the simulator, one at a time, that its assertions have to catch'
 	@echo 'make fuzz    coverage-guided fuzzing of all parsers, FUZZ_SECONDS=600 for each target'
-	@echo 'make docs    write docs/configuration.md and the output that pages show anew'
+	@echo 'make docs    write docs/configuration.md, flashlane.h and the output that pages show anew'
 	@echo 'make site    the documentation as a site, in out/site'
 	@echo 'How long each takes: docs/testing.md'
 
@@ -26,6 +27,13 @@ demo:
 fast:
 	scripts/profile-guided.sh
 
+# The library for C and C++: headers, libflashlane.so, libflashlane.a, flashlane.pc.
+PREFIX ?= /usr/local
+
+install:
+	cargo build -q --profile capi -p flashlane-capi --lib
+	DESTDIR='$(DESTDIR)' scripts/install-c.sh target/capi '$(PREFIX)'
+
 # Everything that a change has to pass. Python first: what it builds, the other tests use.
 test: tools lint dependencies minimum-rust site bench-check miri memcheck test-python test-rust
 
@@ -34,7 +42,7 @@ tools:
 	@scripts/install-test-tools.sh
 
 # What fails most often: the tests of each file, without those that run for longer than five seconds.
-SLOW_TESTS := clone_fit determinism docs oracle page progress reference reproduce swarm theory_collection waf_only workload_clone
+SLOW_TESTS := c clone_fit determinism docs oracle page progress reference reproduce swarm theory_collection waf_only workload_clone
 QUICK_TESTS := $(filter-out $(SLOW_TESTS),$(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) bad_input tidy))
 
 quick: target/python-env/bin/ruff
@@ -103,6 +111,7 @@ bench-record:
 docs:
 	UPDATE_DOCS=1 cargo test -p flashlane --test docs --test drives
 	UPDATE_DOCS=1 cargo test -p flashlane-cli --test docs
+	UPDATE_DOCS=1 cargo test -p flashlane-capi --test c header
 
 target/python-env/bin/ruff:
 	./scripts/python-env.sh

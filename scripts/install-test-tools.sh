@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Installs what the tests need beside Rust and Python, where it is missing and can be had: rustfmt and clippy, valgrind, and the
-# tools that some tests compare with (fio, blkparse). Where one cannot be had, what needs it says so and passes.
+# Installs what the tests need beside Rust and Python, where it is missing and can be had: rustfmt and clippy, compilers for C and
+# C++, pkg-config, valgrind, and the tools that some tests compare with (fio, blkparse). Where one cannot be had, what needs it
+# says so and passes.
 set -euo pipefail
 
 cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 
 missing=()
+{ command -v cc && command -v c++; } >/dev/null || missing+=(gcc g++)
+command -v pkg-config >/dev/null || missing+=(pkg-config)
 command -v valgrind >/dev/null || missing+=(valgrind)
 command -v fio >/dev/null || missing+=(fio)
 command -v blkparse >/dev/null || missing+=(blktrace)

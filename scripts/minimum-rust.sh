@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that the program and the Python package compile with the oldest Rust that Cargo.toml promises. Installs that
-# Rust with rustup; where it cannot be had, says so and passes.
+# Checks that the program, the Python package and the C library compile with the oldest Rust that Cargo.toml promises.
+# Installs that Rust with rustup; where it cannot be had, says so and passes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,5 +10,5 @@ if ! rustup run "$version" rustc --version >/dev/null 2>&1 &&
     echo "skipped: the check with Rust $version, which cannot be installed" >&2
     exit 0
 fi
-cargo "+$version" check --locked --quiet -p flashlane-cli -p flashlane-python
+cargo "+$version" check --locked --quiet -p flashlane-cli -p flashlane-python -p flashlane-capi
 echo "Rust $version compiles it"

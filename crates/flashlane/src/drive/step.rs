@@ -23,17 +23,32 @@ impl Drive {
         self.device.queue.next_time().or_else(stuck)
     }
 
-    /// Handles one event, and adds what completes to `completions`. `None` if there was none to
-    /// handle. What the caller submits for [`Drive::now`] before the next call is the host's
-    /// reaction to the event.
+    /// Handles one event, and adds what completes to `completions`: one command at most. `None` if
+    /// there was none to handle. What the caller submits for [`Drive::now`] before the next call is
+    /// the host's reaction to the event.
     ///
     /// # Errors
     /// [`Error::Stuck`] where the drive cannot finish its work; the drive is dead then.
     pub fn step(&mut self, completions: &mut Vec<Completion>) -> Result<Option<Report>, Error> {
+        self.step_until(Time::MAX, completions)
+    }
+
+    /// As [`Drive::step`], but leaves an event after `until` alone: `None` then.
+    ///
+    /// # Errors
+    /// As [`Drive::step`].
+    pub fn step_until(
+        &mut self,
+        until: Time,
+        completions: &mut Vec<Completion>,
+    ) -> Result<Option<Report>, Error> {
         let stepped = self.settle().and_then(|()| {
             let Some(at) = self.device.queue.next_time() else {
                 return self.nothing_left().map(|()| None);
             };
+            if at > until {
+                return Ok(None);
+            }
             self.device.horizon = at;
             self.open = self.device.step();
             let report = self.open.map(|up| match up {

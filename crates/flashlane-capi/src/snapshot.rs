@@ -1,0 +1,67 @@
+//! Snapshots of drives.
+
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use flashlane::drive;
+
+use crate::border::{guard, with_living, with_state};
+use crate::drive::{Drive, Life};
+use crate::error::{Failure, Status};
+use crate::pointers::{needed, shared};
+
+/// The state of a drive at an instant.
+pub struct Snapshot {
+    kept: drive::Snapshot,
+    drive: u64,
+}
+
+/// Keeps the state of a drive. After a failure *snapshot is NULL. The snapshot belongs to the drive:
+/// a thread that uses the snapshot uses the drive.
+#[unsafe(no_mangle)]
+pub extern "C" fn flashlane_snapshot_new(
+    drive: Option<NonNull<Drive>>,
+    snapshot: Option<&mut MaybeUninit<Option<Box<Snapshot>>>>,
+) -> Status {
+    guard(|| {
+        let place = needed(snapshot, "snapshot")?.write(None);
+        let number = shared(drive, "drive")?.number;
+        Ok(with_living(drive, |state| {
+            *place = Some(Box::new(Snapshot { kept: state.drive.snapshot()?, drive: number }));
+            Ok(Status::Ok)
+        }))
+    })
+}
+
+/// Takes a drive back to a snapshot of this drive. The snapshot can be used again. A drive that was
+/// dead after FLASHLANE_STATUS_STUCK lives again.
+#[unsafe(no_mangle)]
+pub extern "C" fn flashlane_snapshot_restore(
+    drive: Option<NonNull<Drive>>,
+    snapshot: Option<&Snapshot>,
+) -> Status {
+    guard(|| {
+        let number = shared(drive, "drive")?.number;
+        Ok(with_state(drive, |state| {
+            let snapshot = needed(snapshot, "snapshot")?;
+            if snapshot.drive != number {
+                return Err(Failure::new(
+                    Status::Argument,
+                    "snapshot: found one of another drive, allowed: a snapshot of this drive",
+                ));
+            }
+            state.drive.restore(&snapshot.kept);
+            state.life = Life::Alive;
+            Ok(Status::Ok)
+        }))
+    })
+}
+
+/// Frees a snapshot, before or after its drive. NULL is allowed.
+#[unsafe(no_mangle)]
+pub extern "C" fn flashlane_snapshot_free(snapshot: Option<Box<Snapshot>>) {
+    guard(|| {
+        drop(snapshot);
+        Ok(Status::Ok)
+    });
+}
