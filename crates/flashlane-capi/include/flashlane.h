@@ -542,8 +542,8 @@ flashlane_status flashlane_sectors(struct flashlane_drive *drive,
                                    uint64_t *sectors);
 
 /**
- * Keeps the state of a drive. After a failure *snapshot is NULL. The snapshot belongs to the drive:
- * a thread that uses the snapshot uses the drive.
+ * Keeps the state of a drive. After a failure *snapshot is NULL. The snapshot belongs to the
+ * drive: a thread that uses the snapshot uses the drive.
  */
 flashlane_status flashlane_snapshot_new(struct flashlane_drive *drive,
                                         struct flashlane_snapshot **snapshot);

@@ -16,8 +16,8 @@ pub struct Snapshot {
     drive: u64,
 }
 
-/// Keeps the state of a drive. After a failure *snapshot is NULL. The snapshot belongs to the drive:
-/// a thread that uses the snapshot uses the drive.
+/// Keeps the state of a drive. After a failure *snapshot is NULL. The snapshot belongs to the
+/// drive: a thread that uses the snapshot uses the drive.
 #[unsafe(no_mangle)]
 pub extern "C" fn flashlane_snapshot_new(
     drive: Option<NonNull<Drive>>,

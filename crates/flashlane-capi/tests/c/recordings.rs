@@ -1,5 +1,5 @@
-//! What the flows of random runs submitted, submitted again by a program in C, completes at the same
-//! picosecond with the same stages.
+//! What the flows of random runs submitted, submitted again by a program in C, completes at the
+//! same picosecond with the same stages.
 
 use std::fmt::Write as _;
 use std::path::Path;
