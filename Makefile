@@ -42,7 +42,7 @@ tools:
 	@scripts/install-test-tools.sh
 
 # What fails most often: the tests of each file, without those that run for longer than five seconds.
-SLOW_TESTS := c clone_fit determinism docs oracle page progress reference reproduce swarm theory_collection waf_only workload_clone
+SLOW_TESTS := clone_fit determinism docs oracle page progress reference reproduce swarm theory_collection waf_only workload_clone
 QUICK_TESTS := $(filter-out $(SLOW_TESTS),$(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) bad_input tidy))
 
 quick: target/python-env/bin/ruff

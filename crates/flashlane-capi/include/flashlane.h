@@ -274,7 +274,7 @@ typedef struct flashlane_config {
      */
     const char *device;
     /**
-     * The text of a device file, for example "base = '980-pro'\n[flash]\nchannels = 4". NULL where
+     * The text of a device file, for example "base = '980-pro'\nflash.channels = 4". NULL where
      * "device" is given.
      */
     const char *device_toml;

@@ -157,7 +157,7 @@ pub struct Config {
     /// The name of a preset ("tiny", "980-pro" and so on), or the path of a TOML file or of MQSim's
     /// ssdconfig.xml. NULL where "device_toml" is given.
     pub device: *const c_char,
-    /// The text of a device file, for example "base = '980-pro'\n[flash]\nchannels = 4". NULL where
+    /// The text of a device file, for example "base = '980-pro'\nflash.channels = 4". NULL where
     /// "device" is given.
     pub device_toml: *const c_char,
     /// Keys of the device that are changed, each as "path.to.key=value", for example

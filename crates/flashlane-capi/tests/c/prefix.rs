@@ -12,6 +12,18 @@ use crate::header::root;
 /// Where the library is installed for the tests.
 static INSTALLED: LazyLock<PathBuf> = LazyLock::new(install);
 
+/// A folder with the library that panics, under the name by which programs look for the library.
+static PANICKING: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c-panicking");
+    std::fs::create_dir_all(&folder).expect("a folder for the library");
+    std::fs::copy(built().join("libflashlane_capi_panicking.so"), folder.join(LOADED))
+        .expect("cargo has built the library that panics");
+    folder
+});
+
+/// The name by which programs look for the library.
+const LOADED: &str = "libflashlane.so.1";
+
 /// What every program is compiled with.
 const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-g"];
 
@@ -113,10 +125,7 @@ impl Program {
             }
             Link::Panicking => {
                 let mut all = flags(&["--cflags"]);
-                let library = built().with_file_name("examples/libflashlane_panicking.so");
-                let missing = "cargo test builds it, unless it is asked for this test alone";
-                assert!(library.exists(), "{}: {missing}", library.display());
-                all.extend(["-pthread".to_owned(), library.display().to_string()]);
+                all.push(PANICKING.join(LOADED).display().to_string());
                 all
             }
         }
@@ -133,7 +142,11 @@ impl Program {
                 command
             }
         };
-        command.env("LD_LIBRARY_PATH", INSTALLED.join("lib"));
+        let folder = match self.link {
+            Link::Panicking => PANICKING.clone(),
+            Link::Shared | Link::Static => INSTALLED.join("lib"),
+        };
+        command.env("LD_LIBRARY_PATH", folder);
         command
     }
 }
