@@ -17,13 +17,13 @@ use crate::types::{Command, Completion, Config, FLASHLANE_NEVER, Report};
 /// A simulated drive.
 pub struct Drive {
     pub(crate) state: Mutex<State>,
-    /// Tells drives apart, for their snapshots.
-    pub(crate) number: u64,
 }
 
 /// What the lock of a drive protects.
 pub(crate) struct State {
     pub(crate) drive: flashlane::Drive,
+    /// Tells drives apart, for their snapshots.
+    pub(crate) number: u64,
     pub(crate) tenants: usize,
     pub(crate) life: Life,
     /// Completions on their way to the caller; empty between calls.
@@ -51,9 +51,10 @@ pub extern "C" fn flashlane_drive_new(
     guard(|| {
         let place = needed(drive, "drive")?.write(None);
         let (made, tenants) = make::drive(&pointers::config(config)?)?;
-        let state = State { drive: made, tenants, life: Life::Alive, completions: Vec::new() };
         let number = DRIVES.fetch_add(1, Ordering::Relaxed);
-        *place = Some(Box::new(Drive { state: Mutex::new(state), number }));
+        let (life, completions) = (Life::Alive, Vec::new());
+        let state = State { drive: made, number, tenants, life, completions };
+        *place = Some(Box::new(Drive { state: Mutex::new(state) }));
         Ok(Status::Ok)
     })
 }
@@ -81,11 +82,7 @@ pub extern "C" fn flashlane_submit(
     at_ps: u64,
     command: Option<&Command>,
 ) -> Status {
-    with_living(drive, |state| {
-        let (tenant, command) = read(command)?;
-        state.drive.submit(Time(at_ps), tenant, command.to_drive()?, command.cookie)?;
-        Ok(Status::Ok)
-    })
+    enter(drive, at_ps, command, flashlane::Drive::submit)
 }
 
 /// As flashlane_submit(), but a command for the drive's present enters after everything that is
@@ -96,17 +93,26 @@ pub extern "C" fn flashlane_schedule(
     at_ps: u64,
     command: Option<&Command>,
 ) -> Status {
-    with_living(drive, |state| {
-        let (tenant, command) = read(command)?;
-        state.drive.schedule(Time(at_ps), tenant, command.to_drive()?, command.cookie)?;
-        Ok(Status::Ok)
-    })
+    enter(drive, at_ps, command, flashlane::Drive::schedule)
 }
 
-fn read(command: Option<&Command>) -> Result<(usize, &Command), Failure> {
-    let command = needed(command, "command")?;
-    // No list has a place for numbers that do not fit.
-    Ok((usize::try_from(command.tenant).unwrap_or(usize::MAX), command))
+/// How a command enters a drive: one of two methods.
+type Enter =
+    fn(&mut flashlane::Drive, Time, usize, drive::Command, u64) -> Result<(), drive::Refused>;
+
+fn enter(
+    drive: Option<NonNull<Drive>>,
+    at_ps: u64,
+    command: Option<&Command>,
+    enter: Enter,
+) -> Status {
+    with_living(drive, |state| {
+        let command = needed(command, "command")?;
+        // No list has a place for numbers that do not fit.
+        let tenant = usize::try_from(command.tenant).unwrap_or(usize::MAX);
+        enter(&mut state.drive, Time(at_ps), tenant, command.to_drive()?, command.cookie)?;
+        Ok(Status::Ok)
+    })
 }
 
 /// Handles one event and reports what it was. *completion is written if the report is

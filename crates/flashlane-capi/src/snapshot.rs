@@ -8,7 +8,7 @@ use flashlane::drive;
 use crate::border::{guard, with_living, with_state};
 use crate::drive::{Drive, Life};
 use crate::error::{Failure, Status};
-use crate::pointers::{needed, shared};
+use crate::pointers::needed;
 
 /// The state of a drive at an instant.
 pub struct Snapshot {
@@ -25,9 +25,9 @@ pub extern "C" fn flashlane_snapshot_new(
 ) -> Status {
     guard(|| {
         let place = needed(snapshot, "snapshot")?.write(None);
-        let number = shared(drive, "drive")?.number;
         Ok(with_living(drive, |state| {
-            *place = Some(Box::new(Snapshot { kept: state.drive.snapshot()?, drive: number }));
+            let (kept, drive) = (state.drive.snapshot()?, state.number);
+            *place = Some(Box::new(Snapshot { kept, drive }));
             Ok(Status::Ok)
         }))
     })
@@ -40,20 +40,17 @@ pub extern "C" fn flashlane_snapshot_restore(
     drive: Option<NonNull<Drive>>,
     snapshot: Option<&Snapshot>,
 ) -> Status {
-    guard(|| {
-        let number = shared(drive, "drive")?.number;
-        Ok(with_state(drive, |state| {
-            let snapshot = needed(snapshot, "snapshot")?;
-            if snapshot.drive != number {
-                return Err(Failure::new(
-                    Status::Argument,
-                    "snapshot: found one of another drive, allowed: a snapshot of this drive",
-                ));
-            }
-            state.drive.restore(&snapshot.kept);
-            state.life = Life::Alive;
-            Ok(Status::Ok)
-        }))
+    with_state(drive, |state| {
+        let snapshot = needed(snapshot, "snapshot")?;
+        if snapshot.drive != state.number {
+            return Err(Failure::new(
+                Status::Argument,
+                "snapshot: found one of another drive, allowed: a snapshot of this drive",
+            ));
+        }
+        state.drive.restore(&snapshot.kept);
+        state.life = Life::Alive;
+        Ok(Status::Ok)
     })
 }
 

@@ -1,6 +1,9 @@
 //! Errors of the simulator as exceptions of `flashlane.errors`, one to one.
 
+use std::any::Any;
+
 use flashlane::{Error, Problem, visible};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 /// The exception for an error.
@@ -26,6 +29,16 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         _ => module.getattr("Error")?.call1((text,))?,
     };
     Ok(PyErr::from_value(exception))
+}
+
+/// The exception for a panic, with what it said; `None` for a thread that ended without one.
+pub(crate) fn fault(panic: Option<&(dyn Any + Send)>, consequence: &str) -> PyErr {
+    let said = panic.map_or("the thread ended", |panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")
+    });
+    let said = visible(said);
+    PyRuntimeError::new_err(format!("internal fault: {said}{consequence}"))
 }
 
 /// For `map_err`.

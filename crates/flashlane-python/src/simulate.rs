@@ -12,14 +12,14 @@ use flashlane::config::validate;
 use flashlane::drive::Submissions;
 use flashlane::metrics::Summary;
 use flashlane::observe::{Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions};
-use flashlane::{Error, RunOptions, Warmup, simulate_in_detail, visible};
+use flashlane::{Error, RunOptions, Warmup, simulate_in_detail};
 use flashlane_report::{RunData, name_columns};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::config::{Device, Workload};
-use crate::error::{OrRaise, raise};
+use crate::error::{OrRaise, fault, raise};
 use crate::table::{self, Table};
 
 /// Time between two looks at Python's signals.
@@ -83,14 +83,8 @@ pub(crate) fn detached<T: Send + 'static>(
             Ok(result) => return result.or_raise(),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                let said = thread.join().err().and_then(|panic| {
-                    panic
-                        .downcast_ref::<String>()
-                        .cloned()
-                        .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
-                });
-                let said = said.unwrap_or_else(|| "the thread ended".to_owned());
-                return Err(PyRuntimeError::new_err(format!("internal fault: {}", visible(&said))));
+                let panic = thread.join().err();
+                return Err(fault(panic.as_deref(), ""));
             }
         }
     }

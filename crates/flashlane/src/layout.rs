@@ -66,12 +66,6 @@ impl Geometry {
         ChipId::new(channel * self.chips_per_channel + chip)
     }
 
-    /// The planes of a die.
-    pub fn planes_of_die(&self, die: DieId) -> impl Iterator<Item = PlaneId> + Clone + use<> {
-        let first = die.get() * self.planes_per_die;
-        (first..first + self.planes_per_die).map(PlaneId::new)
-    }
-
     /// The first plane of a chip.
     #[must_use]
     pub fn first_plane(&self, chip: ChipId) -> PlaneId {

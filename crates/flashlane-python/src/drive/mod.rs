@@ -3,6 +3,7 @@
 mod commands;
 
 pub(crate) use commands::Completion;
+use commands::Row;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::config::{Device, toml_of};
-use crate::error::{OrRaise, raise};
+use crate::error::{OrRaise, fault, raise};
 use crate::simulate::json;
 use crate::table::{self, Table};
 use crate::values;
@@ -34,6 +35,17 @@ struct State {
     reports: u64,
     /// A panic left the drive in an unknown state.
     broken: bool,
+}
+
+impl State {
+    /// Submits a command for its time, or for the drive's present.
+    fn submit(&mut self, it: &Row, by_clock: bool) -> Result<(), Refused> {
+        let at = it.at.unwrap_or_else(|| self.drive.now());
+        match by_clock {
+            true => self.drive.schedule(at, it.tenant, it.command, it.cookie),
+            false => self.drive.submit(at, it.tenant, it.command, it.cookie),
+        }
+    }
 }
 
 /// A drive that is stepped from outside. One thread at a time may use it.
@@ -110,10 +122,7 @@ impl Drive {
             let done = catch_unwind(AssertUnwindSafe(|| work(&mut state)));
             done.unwrap_or_else(|panic| {
                 state.broken = true;
-                let said = panic.downcast_ref::<String>().map(String::as_str);
-                let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
-                let said = visible(said.unwrap_or("a panic")).into_owned();
-                Err(PyRuntimeError::new_err(format!("internal fault: {said}; the drive is dead")))
+                Err(fault(Some(&*panic), "; the drive is dead"))
             })
         })
     }
@@ -248,19 +257,14 @@ impl Drive {
         let operation = commands::operation(op)?;
         let tenant = self.tenant(tenant)?;
         let command = Command { operation, namespace, sector: lba, sectors, placement };
-        let mut state = self.lock()?;
-        let at = at.map_or_else(|| state.drive.now(), Time);
-        let taken = match by_clock {
-            true => state.drive.schedule(at, tenant, command, cookie),
-            false => state.drive.submit(at, tenant, command, cookie),
-        };
-        taken.map_err(|error| refused(py, &error, None))
+        let row = Row { at: at.map(Time), tenant, command, cookie, by_clock, after: 0 };
+        self.lock()?.submit(&row, by_clock).map_err(|error| refused(py, &error, None))
     }
 
     /// Submits a recording to a drive that nobody has used, and runs it to its end.
     fn replay(&self, py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Table> {
         let rows = commands::from_arrow(table, |name| self.place_of(name))?;
-        let recording: Vec<_> = rows.iter().map(commands::Row::submitted).collect();
+        let recording: Vec<_> = rows.iter().map(Row::submitted).collect();
         let completions = self.with(py, |state| {
             if state.drive.now() > Time::ZERO || state.drive.outstanding() > 0 {
                 let used = "found a drive that is in use, allowed: a drive at time 0";
@@ -282,12 +286,7 @@ impl Drive {
         let rows = commands::from_arrow(table, |name| self.place_of(name))?;
         let done = self.with(py, |state| {
             for (row, it) in rows.iter().enumerate() {
-                let at = it.at.unwrap_or_else(|| state.drive.now());
-                let taken = match by_clock || it.by_clock {
-                    true => state.drive.schedule(at, it.tenant, it.command, it.cookie),
-                    false => state.drive.submit(at, it.tenant, it.command, it.cookie),
-                };
-                if let Err(error) = taken {
+                if let Err(error) = state.submit(it, by_clock || it.by_clock) {
                     return Ok(Err((row, error)));
                 }
             }

@@ -234,10 +234,9 @@ impl Ftl {
     /// A block lost its role: it is erased as soon as nobody reads it and no program is under way.
     pub(super) fn give_up(&mut self, ctx: &mut Moment<'_>, block: BlockId) {
         let plane = self.blocks.plane_of(block);
-        let state = self.blocks.collect(block);
+        let state = self.begin_job(plane, block);
         assert_eq!(state.valid, 0, "a block without a role holds nothing valid");
         self.gc_invocations += 1;
-        self.blocks.planes[plane].jobs += 1;
         self.jobs.insert(Job::of(block));
         self.erase_if_empty(ctx, block);
     }
