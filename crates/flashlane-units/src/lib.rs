@@ -2,6 +2,7 @@
 //! crate knows no stage of the drive.
 
 mod handles;
+pub mod outside;
 pub mod policy;
 mod request;
 mod sharing;

@@ -4,6 +4,7 @@
 
 // What users write, and what can be wrong with it.
 pub mod config;
+pub mod conformance;
 pub mod content;
 mod error;
 mod reading;
@@ -37,6 +38,7 @@ pub mod metrics; // 8
 pub mod observe;
 mod options;
 mod parallel;
+pub mod policy;
 pub mod precondition;
 pub mod run;
 
@@ -47,7 +49,6 @@ mod waf_only;
 pub use drive::Drive;
 pub use error::{Error, Problem};
 pub use flashlane_engine::Time;
-pub use flashlane_units::policies;
 pub use run::{
     Details, RunOptions, Simulation, Warmup, simulate, simulate_all, simulate_in_detail,
 };

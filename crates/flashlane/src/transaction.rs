@@ -7,7 +7,7 @@ use crate::request::Chain;
 
 /// On whose behalf a transaction runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub enum Source {
     /// A host request waits for it.
     User,
     /// Write-back of the data cache.
@@ -20,7 +20,7 @@ pub(crate) enum Source {
 
 /// What the flash does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Op {
+pub enum Op {
     /// Read a page.
     Read,
     /// Program a page.
@@ -64,7 +64,7 @@ pub(crate) const STARVING: Time = Time::from_ms(100);
 /// What the scheduler and the flash touch is in the second of two cache lines.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Transaction {
+pub struct Transaction {
     /// Sectors of the page that are read or written, a bit each.
     mask: u64,
     previous: TransactionId,
@@ -199,9 +199,68 @@ impl Transaction {
         self.sectors = mask.count_ones() as u8;
     }
 
+    /// On whose behalf it runs.
+    #[inline]
+    #[must_use]
+    pub fn source(&self) -> Source {
+        self.source
+    }
+
+    /// What the flash does.
+    #[inline]
+    #[must_use]
+    pub fn op(&self) -> Op {
+        self.op
+    }
+
+    /// The flow that it belongs to: for collection, the one whose data is moved.
+    #[inline]
+    #[must_use]
+    pub fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    /// Class of the flow: 0 urgent .. 3 low.
+    #[inline]
+    #[must_use]
+    pub fn class(&self) -> u8 {
+        self.class
+    }
+
+    /// The plane of its page.
+    #[inline]
+    #[must_use]
+    pub fn plane(&self) -> PlaneId {
+        self.plane
+    }
+
+    /// Logical page, among those of all flows; the translation page for transactions of the
+    /// mapping.
+    #[inline]
+    #[must_use]
+    pub fn lpa(&self) -> Lpa {
+        self.lpa
+    }
+
+    /// Since when it waits in its queue.
+    #[inline]
+    #[must_use]
+    pub fn queued_since(&self) -> Time {
+        self.mark
+    }
+
+    /// The host request that waits for it, if there is one. Transactions of one request have the
+    /// same.
+    #[inline]
+    #[must_use]
+    pub fn request(&self) -> Option<RequestId> {
+        (self.request != RequestId::NONE).then_some(self.request)
+    }
+
     /// Number of the sectors of the page that are read or written.
     #[inline]
-    pub(crate) fn sectors(&self) -> u32 {
+    #[must_use]
+    pub fn sectors(&self) -> u32 {
         u32::from(self.sectors)
     }
 

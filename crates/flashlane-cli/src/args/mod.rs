@@ -40,10 +40,23 @@ pub(crate) enum Command {
     Preset(PresetArgs),
     /// Every policy and the key that takes it.
     Policies,
+    /// Check that policies keep to the rules of their family.
+    Conformance(ConformanceArgs),
     /// Traces: what they hold, other formats, statistical clones.
     Trace(TraceArgs),
     /// JSON schema of a file format.
     Schema(SchemaArgs),
+}
+
+/// Arguments of `conformance`.
+#[derive(Debug, Args)]
+pub(crate) struct ConformanceArgs {
+    /// Policies by name; all that there are without.
+    #[arg(value_name = "POLICY")]
+    pub(crate) policies: Vec<String>,
+    /// Policies of this configuration key only, for example `scheduler`.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) family: Option<String>,
 }
 
 /// Arguments of `run`.

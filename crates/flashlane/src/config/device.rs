@@ -59,7 +59,7 @@ impl DeviceConfig {
             config: &self.ftl,
             compat: &self.compat,
             in_place: self.flash.technology == Technology::InPlace,
-            sets_move: matches!(self.isolation, Isolation::Upi(_)),
+            sets_move: self.isolation.moves(),
         }
     }
 }

@@ -286,8 +286,7 @@ impl Flash {
             .sum()
     }
 
-    /// Has a die run a command from now on, or nothing; for tests of policies.
-    #[cfg(test)]
+    /// Has a die run a command from now on, or nothing; for the bench of policies.
     pub(crate) fn pretend(&mut self, die: DieId, running: Option<(TransactionId, Op, Time)>) {
         self.set_state(die, if running.is_some() { DieState::Array } else { DieState::Idle });
         let die = &mut self.dies[die];

@@ -42,7 +42,7 @@ use flashlane_units::{ChipId, FlowId, JobId, Lpa, PlaneId, Ppa, TransactionId};
 use crate::context::Moment;
 use crate::layout::Layout;
 use crate::transaction::{Op, Place, Source, Transaction};
-use allocation::{Allocation, Allocator};
+use allocation::Allocator;
 use blocks::{BlockState, Blocks};
 use budget::{data_limits, plane_limits};
 use config::{FtlSettings, GcConfig, UnwrittenRead};
@@ -136,7 +136,7 @@ impl Ftl {
         );
         if sets_move {
             blocks.limit_data(plane_limits(settings, layout));
-        } else if matches!(config.allocation, Allocation::Dynamic(_)) {
+        } else if config.allocation.is_dynamic() {
             blocks.limit_data(data_limits(settings, layout));
         }
         let collector = Collector::new(

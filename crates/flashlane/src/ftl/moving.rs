@@ -13,7 +13,7 @@ use super::blocks::Blocks;
 /// A policy is told of what happens and decides; it cannot act. It sees the time whenever it is
 /// told something, and ends its windows then: between two events of the host there is nothing to
 /// decide.
-pub(crate) trait MovingSets: Send + dyn_clone::DynClone {
+pub trait MovingSets: Send + dyn_clone::DynClone {
     /// The host reads a page of the flow that lies in this block.
     fn host_read(&mut self, flow: FlowId, block: BlockId, blocks: &Blocks, now: Time);
 

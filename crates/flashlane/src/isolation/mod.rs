@@ -5,11 +5,13 @@
 //! blocks, under every policy. The sets of a run's start divide the drive in [`crate::layout`], so
 //! that preconditioning, static allocation and the check of capacities keep to them.
 
+mod conformance;
 mod deal;
 mod partitioned;
 mod unified;
 mod upi;
 
+pub(crate) use conformance::RULES;
 pub use partitioned::{PartitionBy, PartitionShares, PartitionedConfig};
 pub use unified::UnifiedConfig;
 pub use upi::{FewestReads, UpiConfig};
@@ -22,14 +24,41 @@ use crate::layout::{FlowSpace, Geometry, Layout};
 
 flashlane_units::policies! {
     /// Isolation of tenants in the flash.
-    pub enum Isolation at "isolation" {
+    pub enum Isolation at "isolation" open to IsolationConfig {
         "unified" => Unified(UnifiedConfig),
         "partitioned" => Partitioned(PartitionedConfig),
         "upi" => Upi(UpiConfig),
     }
 }
 
+/// What an isolation policy from outside is made from.
+pub trait IsolationConfig: Send + Sync {
+    /// The chips that each flow writes to at the start, among those that its resource lists name
+    /// ([`FlowSpace::planes`]).
+    fn starting_sets(&self, geometry: Geometry, flows: &[FlowSpace]) -> Vec<Vec<ChipId>>;
+
+    /// What changes the sets during the run; `None` where they stay.
+    fn moving_sets(&self, geometry: Geometry, flows: &[FlowSpace]) -> Option<Box<dyn MovingSets>> {
+        let _ = (geometry, flows);
+        None
+    }
+
+    /// [`IsolationConfig::moving_sets`] gives a policy.
+    fn moves(&self) -> bool {
+        false
+    }
+}
+
 impl Isolation {
+    /// The sets of chips change during a run.
+    pub(crate) fn moves(&self) -> bool {
+        match self {
+            Self::Unified(_) | Self::Partitioned(_) => false,
+            Self::Upi(_) => true,
+            Self::Outside(policy) => policy.config().moves(),
+        }
+    }
+
     /// The chips that each flow writes to at the start, sorted; `None` for all that its resource
     /// lists name. A set is empty where nothing is left for the flow, which validation refuses.
     pub(crate) fn starting_sets(
@@ -41,6 +70,13 @@ impl Isolation {
             Self::Unified(_) => None,
             Self::Partitioned(config) => Some(config.sets(geometry, flows)),
             Self::Upi(config) => Some(config.starting_sets(geometry, flows)),
+            Self::Outside(policy) => {
+                let mut sets = policy.config().starting_sets(geometry, flows);
+                let name = policy.name();
+                assert_eq!(sets.len(), flows.len(), "isolation {name}: a set for each flow");
+                sets.iter_mut().for_each(|set| set.sort_unstable());
+                Some(sets)
+            }
         }
     }
 
@@ -53,6 +89,16 @@ impl Isolation {
         match self {
             Self::Unified(_) | Self::Partitioned(_) => None,
             Self::Upi(config) => Some(Box::new(upi::Upi::new(config, flash, layout))),
+            Self::Outside(policy) => {
+                let sets = policy.config().moving_sets(layout.geometry, &layout.flows);
+                assert_eq!(
+                    sets.is_some(),
+                    policy.config().moves(),
+                    "isolation {}: it moves sets if it says so",
+                    policy.name()
+                );
+                sets
+            }
         }
     }
 }

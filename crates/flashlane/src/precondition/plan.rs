@@ -1,6 +1,6 @@
 //! How many valid pages each block gets, and where in the block they are.
 
-use crate::ftl::gc::{Victim, VictimPolicy, build};
+use crate::ftl::gc::{Victim, VictimPolicy, build, steady_state};
 use crate::layout::Geometry;
 
 /// Plans blocks; planes that ask for the same share one plan.
@@ -49,7 +49,7 @@ fn blocks_by_valid_pages(
         let empty = ((1.0 - rho) * blocks as f64).round() as u64;
         (0..blocks).map(|block| if block < empty { 0 } else { per_block }).collect()
     } else {
-        let state = policy.steady_state(rho, per_block, geometry.blocks_per_plane);
+        let state = steady_state(policy, rho, per_block, geometry.blocks_per_plane);
         state.counts(blocks)
     };
     correct_sum(&mut valid, pages, per_block);

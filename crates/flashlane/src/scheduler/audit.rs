@@ -3,7 +3,7 @@
 use flashlane_engine::Array;
 use flashlane_units::{ChannelId, ChipId};
 
-use super::policy::Policy;
+use super::policy::SchedulingPolicy;
 use super::{Scheduler, view};
 use crate::flash::Flash;
 use crate::ftl::Ftl;

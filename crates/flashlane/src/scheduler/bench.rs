@@ -3,9 +3,11 @@
 //! it.
 
 use flashlane_engine::{Slab, Time};
-use flashlane_units::{DieId, FlowId, Lpa, PlaneId, RequestId, TransactionId};
+#[cfg(test)]
+use flashlane_units::RequestId;
+use flashlane_units::{DieId, FlowId, Lpa, PlaneId, TransactionId};
 
-use super::policy::Policy;
+use super::policy::SchedulingPolicy;
 use super::view::{Rules, View};
 use crate::config::load::{self, Overrides};
 use crate::flash::Flash;
@@ -139,7 +141,7 @@ impl Bench {
     /// The same, given to a policy.
     pub(crate) fn enqueue(
         &mut self,
-        policy: &mut dyn Policy,
+        policy: &mut dyn SchedulingPolicy,
         work: Work,
         at: u32,
     ) -> TransactionId {
@@ -150,7 +152,11 @@ impl Bench {
     }
 
     /// What a free die does next: the transactions of its command, none if it has nothing to do.
-    pub(crate) fn take(&mut self, policy: &mut dyn Policy, die: DieId) -> Vec<TransactionId> {
+    pub(crate) fn take(
+        &mut self,
+        policy: &mut dyn SchedulingPolicy,
+        die: DieId,
+    ) -> Vec<TransactionId> {
         let formed = self.view(|view| policy.take(die, view));
         assert_eq!(formed, !self.batch.is_empty(), "a policy says whether it formed a command");
         self.issued();
@@ -174,6 +180,7 @@ impl Bench {
     }
 
     /// The same request for several transactions.
+    #[cfg(test)]
     pub(crate) fn connect(&mut self, ids: &[TransactionId], request: RequestId) {
         assert_ne!(request, RequestId::NONE);
         for &id in ids {

@@ -2,7 +2,7 @@
 
 use flashlane_units::TransactionId;
 
-use super::policy::Policy;
+use super::policy::SchedulingPolicy;
 use super::{SEVERAL, Scheduler, Surroundings, view};
 use crate::flash::DiePlace;
 use crate::transaction::{Op, Source};

@@ -7,7 +7,6 @@
 
 mod accounts;
 mod audit;
-#[cfg(test)]
 pub(crate) mod bench;
 mod entering;
 pub(crate) mod overhead;
@@ -31,7 +30,7 @@ use crate::transaction::{Source, Transaction, Transactions};
 use accounts::QueueAccount;
 use overhead::SchedulerOverhead;
 pub use policy::Scheduling;
-use policy::{AnyPolicy, Policy};
+use policy::{AnyPolicy, SchedulingPolicy};
 use view::{Rules, View};
 use visit::{Rest, Visit};
 

@@ -15,41 +15,46 @@ const PARTNER_SCAN: usize = 64;
 
 /// Kinds of queue of a die. User queues have one list per NVMe class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kind(u8);
+pub struct Kind(u8);
 
 const KINDS: usize = 13;
 
 impl Kind {
-    pub(crate) const MAPPING_READ: Self = Self(0);
-    pub(crate) const GC_READ: Self = Self(5);
-    pub(crate) const MAPPING_WRITE: Self = Self(6);
-    pub(crate) const GC_WRITE: Self = Self(11);
-    pub(crate) const ERASE: Self = Self(12);
+    /// Reads of translation pages.
+    pub const MAPPING_READ: Self = Self(0);
+    /// Reads of pages that collection moves.
+    pub const GC_READ: Self = Self(5);
+    /// Writes of translation pages.
+    pub const MAPPING_WRITE: Self = Self(6);
+    /// Writes of pages that collection moves.
+    pub const GC_WRITE: Self = Self(11);
+    /// Erases.
+    pub const ERASE: Self = Self(12);
 
     const FIRST_READ: u8 = 1;
     const FIRST_WRITE: u8 = 7;
 
     /// Reads of hosts of a class, 0..4.
     #[inline]
-    pub(crate) const fn user_read(class: u8) -> Self {
+    pub const fn user_read(class: u8) -> Self {
         Self(Self::FIRST_READ + class)
     }
 
     /// Writes of hosts of a class, 0..4.
     #[inline]
-    pub(crate) const fn user_write(class: u8) -> Self {
+    pub const fn user_write(class: u8) -> Self {
         Self(Self::FIRST_WRITE + class)
     }
 
     /// The class of reads of hosts.
     #[inline]
-    pub(crate) fn read_class(self) -> Option<u8> {
+    pub fn read_class(self) -> Option<u8> {
         self.0.checked_sub(Self::FIRST_READ).filter(|&class| class < 4)
     }
 
     /// The class of writes of hosts.
     #[inline]
-    pub(crate) fn write_class(self) -> Option<u8> {
+    pub fn write_class(self) -> Option<u8> {
         self.0.checked_sub(Self::FIRST_WRITE).filter(|&class| class < 4)
     }
 
@@ -60,7 +65,7 @@ impl Kind {
 
     /// The kind of a transaction, whose class is taken for `class`.
     #[inline]
-    pub(crate) fn with_class(tr: &Transaction, class: u8) -> Self {
+    pub fn with_class(tr: &Transaction, class: u8) -> Self {
         match (tr.op, tr.source) {
             (Op::Erase, _) => Self::ERASE,
             (Op::Read, Source::Mapping) => Self::MAPPING_READ,
@@ -74,7 +79,7 @@ impl Kind {
 
     /// The kind of a transaction.
     #[inline]
-    pub(crate) fn of(tr: &Transaction) -> Self {
+    pub fn of(tr: &Transaction) -> Self {
         Self::with_class(tr, tr.class)
     }
 }
@@ -167,7 +172,7 @@ fn take_behind(waiting: &mut Ring<Waiting>, position: usize) -> Option<Waiting> 
 
 /// Lines of waiting transactions, by die and kind.
 #[derive(Clone, Debug)]
-pub(crate) struct Queues {
+pub struct Queues {
     lines: Array<usize, Line>,
     /// Kinds of which something waits at each die, a bit each.
     present: Array<DieId, u16>,
@@ -178,7 +183,7 @@ pub(crate) struct Queues {
 
 impl Queues {
     /// Empty queues.
-    pub(crate) fn new(geometry: Geometry) -> Self {
+    pub fn new(geometry: Geometry) -> Self {
         let dies = geometry.dies() as usize;
         let empty = Line { waiting: Ring::new(), only_plane: NONE };
         Self {
@@ -211,26 +216,26 @@ impl Queues {
 
     /// True if nothing waits at the die.
     #[inline]
-    pub(crate) fn is_idle(&self, die: DieId) -> bool {
+    pub fn is_idle(&self, die: DieId) -> bool {
         self.present[die] == 0
     }
 
     /// A read of a host or of mapping waits at the die.
     #[inline]
-    pub(crate) fn holds_reads(&self, die: DieId) -> bool {
+    pub fn holds_reads(&self, die: DieId) -> bool {
         const READS: u16 = (1 << Kind::GC_READ.0) - 1;
         self.present[die] & READS != 0
     }
 
     /// Transactions of the kind that wait.
     #[inline]
-    pub(crate) fn len(&self, die: DieId, kind: Kind) -> u32 {
+    pub fn len(&self, die: DieId, kind: Kind) -> u32 {
         self.lines[place(die, kind)].waiting.len() as u32
     }
 
     /// Appends a transaction.
     #[inline(always)]
-    pub(crate) fn push(&mut self, die: DieId, kind: Kind, id: TransactionId, tr: &Transaction) {
+    pub fn push(&mut self, die: DieId, kind: Kind, id: TransactionId, tr: &Transaction) {
         let traits = Traits::of(tr, self.pages_per_block);
         let line = &mut self.lines[place(die, kind)];
         let only = line.waiting.is_empty() | (line.only_plane == traits.plane());
@@ -241,31 +246,31 @@ impl Queues {
 
     /// True if nothing of the kind waits.
     #[inline]
-    pub(crate) fn is_empty(&self, die: DieId, kind: Kind) -> bool {
+    pub fn is_empty(&self, die: DieId, kind: Kind) -> bool {
         self.present[die] >> kind.index() & 1 == 0
     }
 
     /// Oldest transaction of the kind, or `NONE`.
     #[inline]
-    pub(crate) fn front(&self, die: DieId, kind: Kind) -> TransactionId {
+    pub fn front(&self, die: DieId, kind: Kind) -> TransactionId {
         self.lines[place(die, kind)].waiting.front().map_or(TransactionId::NONE, |oldest| oldest.id)
     }
 
     /// The transactions of the kind, the oldest first.
-    pub(crate) fn iter(&self, die: DieId, kind: Kind) -> impl Iterator<Item = TransactionId> {
+    pub fn iter(&self, die: DieId, kind: Kind) -> impl Iterator<Item = TransactionId> {
         self.lines[place(die, kind)].waiting.iter().map(|waiting| waiting.id)
     }
 
     /// Forms a command from the oldest transaction of the die if it is starving. Looked for once in
     /// a while only.
     #[inline]
-    pub(crate) fn form_starving(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+    pub fn form_starving(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         view.now >= self.watch[die] && self.form_oldest(die, view)
     }
 
     /// The die looks for starving transactions if it is time to, and has none.
     #[inline]
-    pub(crate) fn look_for_starving(&mut self, die: DieId, now: Time) {
+    pub fn look_for_starving(&mut self, die: DieId, now: Time) {
         let watch = &mut self.watch[die];
         if now >= *watch {
             *watch = now + STARVING;
@@ -274,7 +279,7 @@ impl Queues {
 
     /// The oldest transaction of a kind is starving. Looked for once in a while only, instead of
     /// [`Queues::form_starving`].
-    pub(crate) fn starves(&mut self, die: DieId, kind: Kind, view: &View<'_>) -> bool {
+    pub fn starves(&mut self, die: DieId, kind: Kind, view: &View<'_>) -> bool {
         let id = self.front(die, kind);
         if id == TransactionId::NONE || view.now < self.watch[die] {
             return false;
@@ -294,7 +299,7 @@ impl Queues {
 
     /// Forms a command from `first`, led by its oldest transaction that can go, with partners for
     /// other planes from `first` and then from `second`. False if nothing of `first` can go.
-    pub(crate) fn form(
+    pub fn form(
         &mut self,
         die: DieId,
         first: Kind,
@@ -317,7 +322,7 @@ impl Queues {
     }
 
     /// Forms a command from the oldest transactions only: nobody is overtaken.
-    pub(crate) fn form_in_order(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) -> bool {
+    pub fn form_in_order(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) -> bool {
         if self.lead(die, kind, view).is_none() {
             return false;
         }
@@ -334,7 +339,7 @@ impl Queues {
     /// Forms the command that covers the most planes, then has the most transactions of one
     /// request, then the oldest leader, among those led by one of the oldest `window` transactions
     /// of a kind.
-    pub(crate) fn form_deepest(
+    pub fn form_deepest(
         &mut self,
         die: DieId,
         kind: Kind,
@@ -391,7 +396,7 @@ impl Queues {
     }
 
     /// Takes pointless migrations from the head of a line.
-    pub(crate) fn cancel_stale(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) {
+    pub fn cancel_stale(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) {
         while !self.is_empty(die, kind) && view.is_stale(self.front(die, kind)) {
             self.take(die, kind, 0, view.cancelled);
         }
@@ -461,7 +466,7 @@ impl Queues {
     }
 
     /// Every waiting transaction of a die, for audits.
-    pub(crate) fn waiting(&self, die: DieId) -> u32 {
+    pub fn waiting(&self, die: DieId) -> u32 {
         for kind in (0..KINDS as u8).map(Kind) {
             let empty = self.len(die, kind) == 0;
             assert_eq!(self.is_empty(die, kind), empty, "queues that hold something are known");

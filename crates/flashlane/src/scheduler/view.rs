@@ -18,7 +18,7 @@ pub(crate) struct Rules {
 }
 
 /// What a policy may see and touch when it decides.
-pub(crate) struct View<'a> {
+pub struct View<'a> {
     pub(crate) now: Time,
     pub(crate) transactions: &'a mut Transactions,
     /// Pages and blocks.
@@ -35,14 +35,111 @@ pub(crate) struct View<'a> {
     pub(crate) cancelled: &'a mut Vec<TransactionId>,
 }
 
+/// What a policy from outside needs beside what all policies ask.
+impl View<'_> {
+    /// The time of the drive.
+    #[inline]
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// A transaction that waits.
+    ///
+    /// # Panics
+    /// If it is over.
+    #[inline]
+    #[must_use]
+    pub fn transaction(&self, id: TransactionId) -> &Transaction {
+        &self.transactions[id]
+    }
+
+    /// Collection goes first: a plane of the chip is short of free blocks, or collection may not
+    /// be preempted. Said for a die that is asked what it does next, and not for arrivals.
+    #[inline]
+    #[must_use]
+    pub fn is_urgent(&self) -> bool {
+        self.urgent
+    }
+
+    /// Writes of hosts are to wait for an erase of collection, which comes next on the chip; they
+    /// lead no command. A switch to the released MQSim's arithmetic.
+    #[inline]
+    #[must_use]
+    pub fn holds_writes(&self) -> bool {
+        self.hold_writes
+    }
+
+    /// Planes of a die: the most transactions of a command.
+    #[inline]
+    #[must_use]
+    pub fn planes_per_die(&self) -> u32 {
+        self.rules.planes_per_die
+    }
+
+    /// Place of a transaction's page in its block; 0 for an erase.
+    #[must_use]
+    pub fn page_in_block(&self, tr: &Transaction) -> u32 {
+        if tr.op == Op::Erase { 0 } else { self.ftl.page_in_block(tr.ppa) }
+    }
+
+    /// The command that is being formed.
+    #[inline]
+    #[must_use]
+    pub fn command(&self) -> &[TransactionId] {
+        self.batch
+    }
+
+    /// Adds a waiting transaction of the die to the command, as its first one or for another plane.
+    /// False if it cannot go, or not with the others: then nothing changes. One that is added must
+    /// leave the policy's queue.
+    #[inline]
+    pub fn add(&mut self, id: TransactionId) -> bool {
+        let goes = match self.batch.len() as u32 {
+            0 => self.is_ready(&self.transactions[id]),
+            pages => pages < self.rules.planes_per_die && self.joins(id),
+        };
+        let added = goes && !self.is_stale(id);
+        if added {
+            self.batch.push(id);
+        }
+        added
+    }
+
+    /// Drops the move of a page that is no longer valid. False, and nothing changes, if the page
+    /// has to be moved still. One that is dropped must leave the policy's queue.
+    #[inline]
+    pub fn drop_stale(&mut self, id: TransactionId) -> bool {
+        let stale = self.is_stale(id);
+        if stale {
+            self.cancelled.push(id);
+        }
+        stale
+    }
+
+    /// Forms a command from transactions that wait for the die, the preferred one in front: the
+    /// first that can go leads, and others join it on other planes. Those that go, and moves that
+    /// have become pointless, leave the list. False if none can go.
+    pub fn form(&mut self, waiting: &mut Vec<TransactionId>) -> bool {
+        let planes = self.rules.planes_per_die;
+        waiting.retain(|&id| {
+            let full = self.batch.len() as u32 == planes;
+            full || !(self.drop_stale(id) || self.add(id))
+        });
+        !self.batch.is_empty()
+    }
+}
+
 impl View<'_> {
     /// Bytes of a page.
-    pub(crate) fn page_bytes(&self) -> u64 {
+    #[must_use]
+    pub fn page_bytes(&self) -> u64 {
         self.ftl.page_bytes()
     }
 
     /// Command, transfer and array time of a transaction. Unit: picoseconds.
-    pub(crate) fn cost(&self, tr: &Transaction) -> u64 {
+    #[must_use]
+    pub fn cost(&self, tr: &Transaction) -> u64 {
         let timing = self.flash.timing();
         let page = if tr.op == Op::Erase { 0 } else { self.ftl.page_in_block(tr.ppa) };
         let sectors = tr.sectors();
@@ -51,12 +148,14 @@ impl View<'_> {
     }
 
     /// Time of one migration: two transfers, a read and a program of a page. Unit: picoseconds.
-    pub(crate) fn migration_time(&self) -> u64 {
+    #[must_use]
+    pub fn migration_time(&self) -> u64 {
         self.page_time(Op::Read) + self.migration_write_time()
     }
 
     /// Time of the second half of a migration. Unit: picoseconds.
-    pub(crate) fn migration_write_time(&self) -> u64 {
+    #[must_use]
+    pub fn migration_write_time(&self) -> u64 {
         self.page_time(Op::Program)
     }
 
@@ -67,19 +166,22 @@ impl View<'_> {
     }
 
     /// Time of an erase. Unit: picoseconds.
-    pub(crate) fn erase_time(&self) -> u64 {
+    #[must_use]
+    pub fn erase_time(&self) -> u64 {
         self.flash.timing().command(Op::Erase, 1) + self.flash.timing().array(Op::Erase, 0, 0)
     }
 
     /// What is left of the operation that a die runs. Unit: picoseconds.
-    pub(crate) fn busy(&self, die: DieId) -> u64 {
+    #[must_use]
+    pub fn busy(&self, die: DieId) -> u64 {
         self.flash.busy(die, self.now)
     }
 
     /// What is left until a die has served all that it has begun: operation, transfer of read data,
     /// what it suspended. Unit: picoseconds. Waiting for the channel is not foreseen; pages on it
     /// count whole.
-    pub(crate) fn service_left(&self, die: DieId) -> u64 {
+    #[must_use]
+    pub fn service_left(&self, die: DieId) -> u64 {
         self.flash.service_left(die, self.now, self.transactions)
     }
 
@@ -89,41 +191,48 @@ impl View<'_> {
     }
 
     /// Collection is all that gives the die room for host writes, or may not wait.
-    pub(crate) fn must_collect(&self, die: DieId) -> bool {
+    #[must_use]
+    pub fn must_collect(&self, die: DieId) -> bool {
         !self.rules.preemptible || self.planes(die).any(|plane| self.ftl.is_out_of_room(plane))
     }
 
     /// Blocks of the die in collection, up to their erase.
-    pub(crate) fn jobs(&self, die: DieId) -> u32 {
+    #[must_use]
+    pub fn jobs(&self, die: DieId) -> u32 {
         self.planes(die).map(|plane| self.ftl.jobs(plane)).sum()
     }
 
     /// Free pages of a plane, without those of open blocks.
-    pub(crate) fn free_pages(&self, plane: PlaneId) -> u64 {
+    #[must_use]
+    pub fn free_pages(&self, plane: PlaneId) -> u64 {
         self.ftl.free_pages(plane)
     }
 
     /// A queued migration of a page that is no longer valid.
     #[inline]
-    pub(super) fn is_stale(&self, id: TransactionId) -> bool {
+    #[must_use]
+    pub fn is_stale(&self, id: TransactionId) -> bool {
         self.ftl.is_stale(&self.transactions[id])
     }
 
     /// A write of a page that collection moves from one die to another.
-    pub(crate) fn is_relocated(&self, tr: &Transaction) -> bool {
+    #[must_use]
+    pub fn is_relocated(&self, tr: &Transaction) -> bool {
         self.ftl.is_relocated(tr)
     }
 
     /// Nothing keeps the transaction in its queue: a program has its old data, and its page is the
     /// next one of its block, or order does not matter.
     #[inline]
-    pub(crate) fn is_ready(&self, tr: &Transaction) -> bool {
+    #[must_use]
+    pub fn is_ready(&self, tr: &Transaction) -> bool {
         is_ready(tr, self.rules.ordered, self.ftl)
     }
 
     /// `id` may join the command being formed.
     #[inline]
-    pub(crate) fn joins(&self, id: TransactionId) -> bool {
+    #[must_use]
+    pub fn joins(&self, id: TransactionId) -> bool {
         let tr = &self.transactions[id];
         // The plane decides most cases and costs least.
         self.batch.iter().all(|&taken| self.transactions[taken].plane != tr.plane) && {

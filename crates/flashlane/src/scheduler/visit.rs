@@ -3,7 +3,7 @@
 use flashlane_engine::Time;
 use flashlane_units::{ChannelId, ChipId, DieId};
 
-use super::policy::Policy;
+use super::policy::SchedulingPolicy;
 use super::{Scheduler, Surroundings};
 use crate::transaction::STARVING;
 

@@ -2,7 +2,6 @@
 
 use crate::config::{DeviceConfig, MappingKind, Technology};
 use crate::error::Problem;
-use crate::isolation::Isolation;
 use crate::options::{RunOptions, Warmup};
 
 /// Everything that a run without time cannot do.
@@ -15,9 +14,12 @@ pub(crate) fn refuse(device: &DeviceConfig, options: &RunOptions) -> Vec<Problem
         }
     };
     refuse(
-        matches!(device.isolation, Isolation::Upi(_)),
+        device.isolation.moves(),
         "isolation",
-        "found upi, allowed: unified, partitioned; its sets of chips follow the load over time",
+        &format!(
+            "found {}, allowed: unified, partitioned; its sets of chips follow the load over time",
+            device.isolation.name()
+        ),
     );
     refuse(
         device.ftl.mapping.kind == MappingKind::Hybrid,

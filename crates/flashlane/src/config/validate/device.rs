@@ -11,7 +11,6 @@ use crate::config::{
     CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind,
     Technology,
 };
-use crate::ftl::allocation::Allocation;
 use crate::ftl::budget::gc_reserve;
 use crate::ftl::gc::Victim;
 use crate::interface::arbitration::Arbitration;
@@ -130,6 +129,8 @@ fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
             rules.range(format!("{key}.medium"), c.medium, &WEIGHT);
             rules.range(format!("{key}.low"), c.low, &WEIGHT);
         }
+        // It checks its parameters where they are read.
+        Arbitration::Outside(_) => {}
     }
 }
 
@@ -244,10 +245,12 @@ fn check_ftl(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
     rules.require(!(hybrid && ftl.gc.copyback), "ftl.gc.copyback", || {
         "found true, allowed: false; with hybrid mapping pages are merged, not moved".to_owned()
     });
-    let moves = hybrid && matches!(ftl.allocation, Allocation::Dynamic(_));
+    let moves = hybrid && ftl.allocation.is_dynamic();
     rules.require(!moves, "ftl.allocation", || {
-        "found dynamic, allowed: the static orders; with hybrid mapping a page stays on its plane"
-            .to_owned()
+        format!(
+            "found {}, allowed: the static orders; with hybrid mapping a page stays on its plane",
+            ftl.allocation.name()
+        )
     });
     rules.share("ftl.precondition.occupancy", ftl.precondition.occupancy);
     let opens = ftl.precondition.open_blocks;

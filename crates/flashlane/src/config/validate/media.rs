@@ -2,7 +2,6 @@
 
 use super::OPERATION_PS;
 use crate::config::{FlashConfig, FtlConfig, MappingKind, Technology};
-use crate::ftl::allocation::Allocation;
 use crate::reading::Rules;
 use flashlane_units::Span;
 
@@ -54,8 +53,10 @@ pub(super) fn check_translation(rules: &mut Rules, ftl: &FtlConfig) {
     rules.require(ftl.mapping.ideal, "ftl.mapping.ideal", || {
         "found false, allowed: true; memory written in place has no mapping table".to_owned()
     });
-    rules.require(!matches!(ftl.allocation, Allocation::Dynamic(_)), "ftl.allocation", || {
-        "found dynamic, allowed: the static orders; memory written in place moves no page"
-            .to_owned()
+    rules.require(!ftl.allocation.is_dynamic(), "ftl.allocation", || {
+        format!(
+            "found {}, allowed: the static orders; memory written in place moves no page",
+            ftl.allocation.name()
+        )
     });
 }

@@ -1,15 +1,17 @@
 //! Which plane a page is written to.
 
+mod conformance;
 mod dynamic;
 mod striped;
 
+pub(crate) use conformance::RULES;
 pub use dynamic::DynamicConfig;
 pub use striped::StripedConfig;
 
 flashlane_units::policies! {
     /// Plane allocation: 24 static orders (the first letter varies fastest: C channel, W chip, D
     /// die, P plane) and the dynamic scheme.
-    pub enum Allocation at "ftl.allocation" {
+    pub enum Allocation at "ftl.allocation" open to AllocationConfig {
         "cwdp" => Cwdp(StripedConfig),
         "cwpd" => Cwpd(StripedConfig),
         "cdwp" => Cdwp(StripedConfig),
@@ -42,7 +44,113 @@ use flashlane_engine::{Array, Divisor};
 use flashlane_units::{FlowId, Lpa, PlaneId, Ppa};
 
 use super::blocks::Blocks;
-use crate::layout::Layout;
+use crate::layout::{FlowSpace, Geometry, Layout};
+
+/// What an allocation policy from outside is made from.
+pub trait AllocationConfig: Send + Sync {
+    /// The planes of a flow in the order in which its consecutive logical pages visit them: each
+    /// plane of [`FlowSpace::planes`] at least once, and no other. Reads of pages that were never
+    /// written, translation pages and the data at the start of a run keep to it, and writes where
+    /// there is no [`AllocationConfig::choice`].
+    fn order(&self, geometry: Geometry, flow: &FlowSpace) -> Vec<PlaneId> {
+        flow.planes(geometry).collect()
+    }
+
+    /// What chooses the plane of each write; `None` where the order decides.
+    fn choice(&self, geometry: Geometry, flows: usize) -> Option<Box<dyn AllocationPolicy>> {
+        let _ = (geometry, flows);
+        None
+    }
+
+    /// [`AllocationConfig::choice`] gives a policy.
+    fn is_dynamic(&self) -> bool {
+        false
+    }
+}
+
+/// A page that is to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct PageWrite<'a> {
+    /// The flow whose page it is.
+    pub flow: FlowId,
+    /// The logical page, among those of all flows.
+    pub lpa: Lpa,
+    /// The plane that the page lies on now; `None` if it was never written.
+    pub old: Option<PlaneId>,
+    /// The planes of the flow, in its order.
+    pub planes: &'a [PlaneId],
+}
+
+impl PageWrite<'_> {
+    /// The flow may hold the page on the plane: its share of the plane has room for it.
+    #[must_use]
+    pub fn may_go_to(&self, plane: PlaneId, blocks: &Blocks) -> bool {
+        blocks.within_limit(plane, self.flow, self.old == Some(plane))
+    }
+}
+
+/// Chooses the plane of each page that is written.
+pub trait AllocationPolicy: Send + dyn_clone::DynClone {
+    /// One of `write.planes` for which [`PageWrite::may_go_to`] is true; there always is one. A
+    /// plane without room at the moment ([`Blocks::has_room`]) keeps the write waiting for
+    /// collection.
+    fn plane(&mut self, write: PageWrite<'_>, blocks: &Blocks) -> PlaneId;
+}
+
+dyn_clone::clone_trait_object!(AllocationPolicy);
+
+impl Allocation {
+    /// Each write is placed when it comes; else its logical page decides.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        match self {
+            Self::Dynamic(_) => true,
+            Self::Outside(policy) => policy.config().is_dynamic(),
+            _ => false,
+        }
+    }
+
+    /// The planes of a flow in the order in which its logical pages visit them.
+    fn order(&self, geometry: Geometry, flow: &FlowSpace) -> Vec<PlaneId> {
+        match self {
+            // Reads of unwritten pages and translation pages need a static home in either case.
+            Self::Dynamic(_) => striped::order("cwdp", geometry, flow),
+            Self::Outside(policy) => checked_order(policy.name(), policy.config(), geometry, flow),
+            _ => striped::order(self.name(), geometry, flow),
+        }
+    }
+}
+
+/// The order of a policy from outside, which has to hold what it promises.
+fn checked_order(
+    name: &str,
+    config: &dyn AllocationConfig,
+    geometry: Geometry,
+    flow: &FlowSpace,
+) -> Vec<PlaneId> {
+    let order = config.order(geometry, flow);
+    let sorted = |planes: &[PlaneId]| {
+        let mut planes = planes.to_vec();
+        planes.sort_unstable();
+        planes.dedup();
+        planes
+    };
+    let planes: Vec<PlaneId> = flow.planes(geometry).collect();
+    assert_eq!(
+        sorted(&order),
+        sorted(&planes),
+        "ftl.allocation {name}: an order names every plane of its flow, and no other"
+    );
+    order
+}
+
+/// How the plane of a write is found.
+#[derive(Clone)]
+enum Choice {
+    /// The static order.
+    Order,
+    LeastBusy,
+    Outside(Box<dyn AllocationPolicy>),
+}
 
 /// Planes of one flow.
 #[derive(Clone, Debug)]
@@ -55,37 +163,48 @@ struct FlowPlanes {
 }
 
 /// Finds the plane of a page.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Allocator {
     flows: Array<FlowId, FlowPlanes>,
-    dynamic: bool,
+    choice: Choice,
     pages_per_plane: Divisor,
 }
 
 impl Allocator {
     /// Tabulates the static order of every flow.
     pub(crate) fn new(config: &Allocation, layout: &Layout) -> Self {
-        let dynamic = matches!(config, Allocation::Dynamic(_));
-        // Reads of unwritten pages and translation pages need a static home in either case.
-        let name = if dynamic { "cwdp" } else { config.name() };
+        let choice = match config {
+            Allocation::Dynamic(_) => Choice::LeastBusy,
+            Allocation::Outside(policy) => {
+                let choice = policy.config().choice(layout.geometry, layout.flows.len());
+                assert_eq!(
+                    choice.is_some(),
+                    config.is_dynamic(),
+                    "ftl.allocation {}: it chooses if it says so",
+                    policy.name()
+                );
+                choice.map_or(Choice::Order, Choice::Outside)
+            }
+            _ => Choice::Order,
+        };
         Self {
             flows: layout
                 .flows
                 .iter()
                 .map(|flow| {
-                    let order = striped::order(name, layout.geometry, flow);
+                    let order = config.order(layout.geometry, flow);
                     let period = Divisor::new(order.len() as u32);
                     FlowPlanes { first_lpa: flow.lpa(0), order: order.into(), period }
                 })
                 .collect(),
-            dynamic,
+            choice,
             pages_per_plane: Divisor::new(layout.geometry.pages_per_plane() as u32),
         }
     }
 
     /// The plane of a write depends on the work of the planes.
     pub(crate) fn is_dynamic(&self) -> bool {
-        self.dynamic
+        !matches!(self.choice, Choice::Order)
     }
 
     /// The static plane of a logical page.
@@ -97,17 +216,26 @@ impl Allocator {
 
     /// The plane that a write goes to now; `old` is where its page lies, or `NONE`.
     #[inline]
-    pub(crate) fn plane(&self, flow: FlowId, lpa: Lpa, old: Ppa, blocks: &Blocks) -> PlaneId {
-        if self.dynamic {
-            let old = if old == Ppa::NONE {
-                PlaneId::NONE
-            } else {
-                blocks.plane_of(blocks.block_of(old))
-            };
-            dynamic::least_busy(&self.flows[flow].order, flow, lpa, old, blocks)
-        } else {
-            self.striped(flow, lpa)
+    pub(crate) fn plane(&mut self, flow: FlowId, lpa: Lpa, old: Ppa, blocks: &Blocks) -> PlaneId {
+        if matches!(self.choice, Choice::Order) {
+            return self.striped(flow, lpa);
         }
+        self.choose(flow, lpa, old, blocks)
+    }
+
+    fn choose(&mut self, flow: FlowId, lpa: Lpa, old: Ppa, blocks: &Blocks) -> PlaneId {
+        let lies = (old != Ppa::NONE).then(|| blocks.plane_of(blocks.block_of(old)));
+        let planes: &[PlaneId] = &self.flows[flow].order;
+        let Choice::Outside(policy) = &mut self.choice else {
+            return dynamic::least_busy(planes, flow, lpa, lies.unwrap_or(PlaneId::NONE), blocks);
+        };
+        let write = PageWrite { flow, lpa, old: lies, planes };
+        let plane = policy.plane(write, blocks);
+        assert!(
+            planes.contains(&plane) && write.may_go_to(plane, blocks),
+            "an allocation policy chooses a plane of the flow that may hold the page, not {plane:?}"
+        );
+        plane
     }
 
     /// The plane of a translation page; `index` counts those of the flow.

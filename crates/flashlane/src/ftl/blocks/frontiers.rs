@@ -139,7 +139,8 @@ impl Blocks {
     }
 
     /// True if the flow could write to the plane now.
-    pub(crate) fn has_room(&self, plane: PlaneId, flow: FlowId) -> bool {
+    #[must_use]
+    pub fn has_room(&self, plane: PlaneId, flow: FlowId) -> bool {
         self.has_room_in(plane, flow, Stream::Host)
     }
 

@@ -5,6 +5,7 @@ mod frontiers;
 mod full;
 mod limits;
 mod pool;
+mod visible;
 
 use std::ops::Range;
 
@@ -124,7 +125,7 @@ pub(crate) struct Plane {
 
 /// All blocks of the device.
 #[derive(Clone, Debug)]
-pub(crate) struct Blocks {
+pub struct Blocks {
     blocks: Array<BlockId, Block>,
     pub(crate) planes: Array<PlaneId, Plane>,
     /// Open block by plane, flow and stream; `NONE` before the first write.
@@ -224,31 +225,31 @@ impl Blocks {
 
     /// Pages of a block.
     #[inline]
-    pub(crate) fn pages_per_block(&self) -> u32 {
+    pub fn pages_per_block(&self) -> u32 {
         self.pages_per_block.get()
     }
 
     /// Block of a physical page.
     #[inline]
-    pub(crate) fn block_of(&self, ppa: Ppa) -> BlockId {
+    pub fn block_of(&self, ppa: Ppa) -> BlockId {
         BlockId::new(self.pages_per_block.divide(ppa.get()))
     }
 
     /// Page inside its block.
     #[inline]
-    pub(crate) fn page_of(&self, ppa: Ppa) -> u32 {
+    pub fn page_of(&self, ppa: Ppa) -> u32 {
         self.pages_per_block.remainder(ppa.get())
     }
 
     /// Plane of a block.
     #[inline]
-    pub(crate) fn plane_of(&self, block: BlockId) -> PlaneId {
+    pub fn plane_of(&self, block: BlockId) -> PlaneId {
         PlaneId::new(self.blocks_per_plane.divide(block.get()))
     }
 
     /// First block of a plane.
     #[inline]
-    pub(crate) fn first_block(&self, plane: PlaneId) -> BlockId {
+    pub fn first_block(&self, plane: PlaneId) -> BlockId {
         BlockId::new(plane.get() * self.blocks_per_plane.get())
     }
 

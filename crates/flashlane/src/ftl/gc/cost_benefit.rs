@@ -45,7 +45,7 @@ impl VictimPolicy for CostBenefit {
         best
     }
 
-    fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> SteadyState {
-        mean_field::cost_benefit(rho, pages_per_block)
+    fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> Option<SteadyState> {
+        Some(mean_field::cost_benefit(rho, pages_per_block))
     }
 }

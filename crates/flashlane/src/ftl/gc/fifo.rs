@@ -31,7 +31,7 @@ impl VictimPolicy for Fifo {
             .reduce(|best, block| if plane.age(block) > plane.age(best) { block } else { best })
     }
 
-    fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> SteadyState {
-        mean_field::fifo(rho, pages_per_block)
+    fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> Option<SteadyState> {
+        Some(mean_field::fifo(rho, pages_per_block))
     }
 }

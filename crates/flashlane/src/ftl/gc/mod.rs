@@ -6,6 +6,7 @@
 //! has its new page, the mapping points there, and reads wait for its program as for any other.
 
 mod collector;
+mod conformance;
 mod cost_benefit;
 mod fifo;
 mod greedy;
@@ -16,12 +17,14 @@ mod random;
 mod random_plus;
 mod random_plus_plus;
 mod rga;
+mod simulated;
 
 use flashlane_engine::Rng;
 
 use crate::ftl::blocks::{Block, BlockState, first_fewest};
 
 pub(super) use collector::Collector;
+pub(crate) use conformance::RULES;
 pub use cost_benefit::CostBenefitConfig;
 pub use fifo::FifoConfig;
 pub use greedy::GreedyConfig;
@@ -35,7 +38,7 @@ pub use rga::RgaConfig;
 
 flashlane_units::policies! {
     /// Which block garbage collection empties next.
-    pub enum Victim at "ftl.gc.victim" {
+    pub enum Victim at "ftl.gc.victim" open to VictimConfig {
         "greedy" => Greedy(GreedyConfig),
         "rga" => Rga(RgaConfig),
         "random" => Random(RandomConfig),
@@ -52,7 +55,7 @@ impl Victim {
     /// [`VictimPolicy::steady_state`].
     #[must_use]
     pub fn steady_state(&self, rho: f64, pages_per_block: u32, blocks: u32) -> SteadyState {
-        build(self).steady_state(rho, pages_per_block, blocks)
+        steady_state(&*build(self), rho, pages_per_block, blocks)
     }
 }
 
@@ -146,14 +149,29 @@ impl<'a> PlaneView<'a> {
     }
 }
 
+/// What a victim policy from outside is made from.
+pub trait VictimConfig: Send + Sync {
+    /// A new policy. One policy chooses for all planes of the drive.
+    fn build(&self) -> Box<dyn VictimPolicy>;
+}
+
 /// Chooses victims.
 pub trait VictimPolicy: Send + dyn_clone::DynClone {
     /// The block to empty next, or `None` where no block of the plane may be collected with a gain.
     fn select(&mut self, plane: &PlaneView<'_>, rng: &mut Rng) -> Option<u32>;
 
-    /// The full blocks in steady state under uniform writes. `rho`: valid over all pages of those
-    /// blocks. Used for preconditioning.
-    fn steady_state(&self, rho: f64, pages_per_block: u32, blocks_per_plane: u32) -> SteadyState;
+    /// The full blocks in steady state under uniform writes, where there is a closed form. `rho`:
+    /// valid over all pages of those blocks. Used for preconditioning; without it, a plane is
+    /// written without time until its blocks are in steady state.
+    fn steady_state(
+        &self,
+        rho: f64,
+        pages_per_block: u32,
+        blocks_per_plane: u32,
+    ) -> Option<SteadyState> {
+        let _ = (rho, pages_per_block, blocks_per_plane);
+        None
+    }
 
     /// The policy asks for [`PlaneView::emptiest`] every time.
     fn compares_all(&self) -> bool {
@@ -168,6 +186,19 @@ pub trait VictimPolicy: Send + dyn_clone::DynClone {
 
 dyn_clone::clone_trait_object!(VictimPolicy);
 
+/// The steady state of a policy, from its closed form or by simulation.
+pub(crate) fn steady_state(
+    policy: &dyn VictimPolicy,
+    rho: f64,
+    pages_per_block: u32,
+    blocks_per_plane: u32,
+) -> SteadyState {
+    policy.steady_state(rho, pages_per_block, blocks_per_plane).unwrap_or_else(|| {
+        let mut policy = dyn_clone::clone_box(policy);
+        simulated::steady_state(&mut *policy, rho, pages_per_block, blocks_per_plane)
+    })
+}
+
 /// Builds the configured policy.
 pub(crate) fn build(config: &Victim) -> Box<dyn VictimPolicy> {
     match config {
@@ -179,8 +210,6 @@ pub(crate) fn build(config: &Victim) -> Box<dyn VictimPolicy> {
         Victim::Fifo(_) => Box::new(fifo::Fifo),
         Victim::CostBenefit(_) => Box::new(cost_benefit::CostBenefit),
         Victim::None(_) => Box::new(none::NoCollection),
+        Victim::Outside(policy) => policy.config().build(),
     }
 }
-
-#[cfg(test)]
-mod conformance;

@@ -31,9 +31,9 @@ impl VictimPolicy for NoCollection {
         gains.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, block)| block)
     }
 
-    fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> SteadyState {
+    fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> Option<SteadyState> {
         let greedy = mean_field::greedy(rho, pages_per_block);
-        SteadyState { write_amplification: 1.0, ..greedy }
+        Some(SteadyState { write_amplification: 1.0, ..greedy })
     }
 
     fn costs_nothing(&self) -> bool {

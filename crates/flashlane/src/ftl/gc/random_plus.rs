@@ -28,8 +28,9 @@ impl VictimPolicy for RandomPlus {
         draw(plane, rng, |block| plane.gain(block).is_some())
     }
 
-    fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> SteadyState {
-        mean_field::random(rho, pages_per_block, pages_per_block - 1)
-            .expect("any mean is possible where only wholly valid blocks are no candidates")
+    fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> Option<SteadyState> {
+        let state = mean_field::random(rho, pages_per_block, pages_per_block - 1)
+            .expect("any mean is possible where only wholly valid blocks are no candidates");
+        Some(state)
     }
 }

@@ -61,10 +61,11 @@ impl VictimPolicy for RandomPlusPlus {
             .or_else(|| greedy::Greedy.select(plane, rng))
     }
 
-    fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> SteadyState {
+    fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> Option<SteadyState> {
         let most = self.most(rho * f64::from(pages_per_block), pages_per_block);
-        mean_field::random(rho, pages_per_block, most)
+        let state = mean_field::random(rho, pages_per_block, most)
             // No block gets so empty: the fewest valid pages decide, as for greedy.
-            .unwrap_or_else(|| mean_field::greedy(rho, pages_per_block))
+            .unwrap_or_else(|| mean_field::greedy(rho, pages_per_block));
+        Some(state)
     }
 }

@@ -60,8 +60,13 @@ impl VictimPolicy for Rga {
         best.or_else(|| super::greedy::Greedy.select(plane, rng))
     }
 
-    fn steady_state(&self, rho: f64, pages_per_block: u32, blocks_per_plane: u32) -> SteadyState {
+    fn steady_state(
+        &self,
+        rho: f64,
+        pages_per_block: u32,
+        blocks_per_plane: u32,
+    ) -> Option<SteadyState> {
         let choices = f64::from(self.choices(blocks_per_plane));
-        mean_field::d_choices(rho, pages_per_block, choices)
+        Some(mean_field::d_choices(rho, pages_per_block, choices))
     }
 }

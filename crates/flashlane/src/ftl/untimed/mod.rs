@@ -329,10 +329,10 @@ impl Untimed {
         at: u64,
         stream: Stream,
         flow: FlowId,
-        plane: impl Fn(&Ftl) -> PlaneId,
+        mut plane: impl FnMut(&mut Ftl) -> PlaneId,
     ) -> Result<(PlaneId, Ppa), Error> {
         loop {
-            let plane = plane(&self.ftl);
+            let plane = plane(&mut self.ftl);
             self.catch_up(self.dies.of(plane), at);
             match self.ftl.blocks.allocate_at_once(plane, flow, stream, false) {
                 Some(ppa) => {

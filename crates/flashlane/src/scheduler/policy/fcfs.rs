@@ -5,7 +5,7 @@ use flashlane_units::{DieId, PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Policy;
+use super::SchedulingPolicy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -36,7 +36,7 @@ impl Fcfs {
     }
 }
 
-impl Policy for Fcfs {
+impl SchedulingPolicy for Fcfs {
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         self.queues.push(die, ALL, id, &view.transactions[id]);
     }

@@ -5,7 +5,7 @@ use flashlane_units::{DieId, PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Policy;
+use super::SchedulingPolicy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -43,7 +43,7 @@ impl HostFirst {
     }
 }
 
-impl Policy for HostFirst {
+impl SchedulingPolicy for HostFirst {
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let kind = match view.transactions[id].source {
             Source::Gc => COLLECTION,

@@ -1,5 +1,6 @@
 //! Scheduling policies: one file and one line here each.
 
+mod conformance;
 mod fcfs;
 mod flin;
 mod host_first;
@@ -9,6 +10,7 @@ mod read_priority;
 mod sprinkler;
 mod sprinkler_fairness;
 
+pub(crate) use conformance::RULES;
 pub use fcfs::FcfsConfig;
 pub use flin::{FlinConfig, Scope as FlinScope, Stage as FlinStage, dram_bytes as flin_dram_bytes};
 pub use host_first::HostFirstConfig;
@@ -30,7 +32,7 @@ use priority_out_of_order::PriorityOutOfOrder;
 
 flashlane_units::policies! {
     /// Which transaction a die serves next.
-    pub enum Scheduling at "scheduler" {
+    pub enum Scheduling at "scheduler" open to SchedulingConfig {
         "fcfs" => Fcfs(FcfsConfig),
         "host-first" => HostFirst(HostFirstConfig),
         "read-priority" => ReadPriority(ReadPriorityConfig),
@@ -42,12 +44,18 @@ flashlane_units::policies! {
     }
 }
 
+/// What a scheduling policy from outside is made from.
+pub trait SchedulingConfig: Send + Sync {
+    /// A new policy for a drive that so many flows share.
+    fn build(&self, geometry: Geometry, flows: usize) -> Box<dyn SchedulingPolicy>;
+}
+
 /// Decides what a die does next. It owns the queues; it cannot schedule events.
 ///
 /// Most policies serve what is ready as soon as its die is free. One that lets dies idle on purpose
-/// says so with [`Policy::holds_back`]; nothing may happen then that would have it asked again, so
+/// says so with [`SchedulingPolicy::holds_back`]; nothing may happen then that would have it asked again, so
 /// it names the time at which it is to be woken.
-pub(crate) trait Policy: Send + dyn_clone::DynClone {
+pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
     /// A transaction is ready for the flash.
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>);
 
@@ -125,11 +133,11 @@ pub(crate) trait Policy: Send + dyn_clone::DynClone {
     }
 }
 
-dyn_clone::clone_trait_object!(Policy);
+dyn_clone::clone_trait_object!(SchedulingPolicy);
 
 /// Builds the configured policy.
 pub(crate) fn build(config: &Scheduling, geometry: Geometry, flows: usize) -> AnyPolicy {
-    let other: Box<dyn Policy> = match config {
+    let other: Box<dyn SchedulingPolicy> = match config {
         Scheduling::OutOfOrder(_) => return AnyPolicy::OutOfOrder(OutOfOrder::new(geometry)),
         Scheduling::PriorityOutOfOrder(config) => {
             return AnyPolicy::PriorityOutOfOrder(PriorityOutOfOrder::new(config, geometry));
@@ -144,6 +152,7 @@ pub(crate) fn build(config: &Scheduling, geometry: Geometry, flows: usize) -> An
             Box::new(sprinkler_fairness::SprinklerFairness::new(config, geometry, flows))
         }
         Scheduling::Flin(config) => Box::new(flin::Flin::new(config, geometry, flows)),
+        Scheduling::Outside(policy) => policy.config().build(geometry, flows),
     };
     AnyPolicy::Other(other)
 }
@@ -154,7 +163,7 @@ pub(crate) fn build(config: &Scheduling, geometry: Geometry, flows: usize) -> An
 pub(crate) enum AnyPolicy {
     OutOfOrder(OutOfOrder),
     PriorityOutOfOrder(PriorityOutOfOrder),
-    Other(Box<dyn Policy>),
+    Other(Box<dyn SchedulingPolicy>),
 }
 
 impl AnyPolicy {
@@ -206,7 +215,7 @@ macro_rules! call {
     };
 }
 
-impl Policy for AnyPolicy {
+impl SchedulingPolicy for AnyPolicy {
     #[inline]
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         call!(self, enqueue(die, id, view));
@@ -257,6 +266,3 @@ impl Policy for AnyPolicy {
         call!(self, overhead(dram_transactions))
     }
 }
-
-#[cfg(test)]
-mod conformance;

@@ -5,7 +5,7 @@ use flashlane_units::{DieId, PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Policy;
+use super::SchedulingPolicy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -88,7 +88,7 @@ impl OutOfOrder {
     }
 }
 
-impl Policy for OutOfOrder {
+impl SchedulingPolicy for OutOfOrder {
     #[inline]
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         self.push(die, id, &view.transactions[id]);

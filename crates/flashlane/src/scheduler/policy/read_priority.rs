@@ -6,7 +6,7 @@ use flashlane_units::{PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Policy;
+use super::SchedulingPolicy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -65,7 +65,7 @@ impl ReadPriority {
     }
 }
 
-impl Policy for ReadPriority {
+impl SchedulingPolicy for ReadPriority {
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let kind = match view.transactions[id].op {
             Op::Read => READS,

@@ -14,7 +14,7 @@ use flashlane_units::{DieId, PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Policy;
+use super::SchedulingPolicy;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -100,7 +100,7 @@ impl Sprinkler {
     }
 }
 
-impl Policy for Sprinkler {
+impl SchedulingPolicy for Sprinkler {
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let kind = Kind::with_class(&view.transactions[id], ANY);
         self.queues.push(die, kind, id, &view.transactions[id]);

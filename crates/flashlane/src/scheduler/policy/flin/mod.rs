@@ -30,7 +30,7 @@ mod selection;
 
 use flashlane_engine::{Array, Time, place_of};
 
-use super::Policy;
+use super::SchedulingPolicy;
 use crate::layout::Geometry;
 use crate::scheduler::overhead::SchedulerOverhead;
 use crate::scheduler::queues::{Kind, Queues};
@@ -234,7 +234,7 @@ impl Flin {
     }
 }
 
-impl Policy for Flin {
+impl SchedulingPolicy for Flin {
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let tr = &view.transactions[id];
         if tr.op == Op::Erase || matches!(tr.source, Source::Gc | Source::Mapping) {

@@ -30,7 +30,7 @@ use flashlane_units::{PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Policy;
+use super::SchedulingPolicy;
 use super::sprinkler::{Sprinkler, SprinklerConfig};
 use crate::layout::Geometry;
 use crate::scheduler::view::View;
@@ -157,7 +157,7 @@ impl SprinklerFairness {
     }
 }
 
-impl Policy for SprinklerFairness {
+impl SchedulingPolicy for SprinklerFairness {
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let tr = &view.transactions[id];
         if !is_charged(tr) {

@@ -1,0 +1,86 @@
+//! The flashlane command, as a library: a program that brings policies of its own registers them and
+//! calls [`main`], and is then the whole command with these policies in it.
+//!
+//! ```no_run
+//! # mod mine {
+//! #     use flashlane::policy::*;
+//! #     #[derive(Default, serde::Serialize, serde::Deserialize)]
+//! #     pub struct Fewest {}
+//! #     impl PolicyDoc for Fewest {
+//! #         const SUMMARY: &'static str = "the block with the fewest valid pages";
+//! #         const SOURCE: &'static str = "an example";
+//! #     }
+//! #     impl VictimConfig for Fewest {
+//! #         fn build(&self) -> Box<dyn VictimPolicy> { Box::new(Policy) }
+//! #     }
+//! #     #[derive(Clone)]
+//! #     struct Policy;
+//! #     impl VictimPolicy for Policy {
+//! #         fn select(&mut self, plane: &PlaneView<'_>, _: &mut Rng) -> Option<u32> { plane.emptiest() }
+//! #     }
+//! # }
+//! fn main() -> std::process::ExitCode {
+//!     flashlane::policy::Victim::register::<mine::Fewest>("fewest").expect("a free name");
+//!     flashlane_cli::main()
+//! }
+//! ```
+
+mod args;
+mod blame_table;
+mod check;
+mod compare;
+mod conformance;
+mod demo;
+mod dry_run;
+mod execute;
+mod fault;
+mod list;
+mod output;
+mod report;
+mod reproduce;
+mod run;
+mod side_by_side;
+mod signals;
+mod summary_table;
+mod table;
+mod trace;
+mod watch;
+
+use std::process::ExitCode;
+
+use args::Command;
+use flashlane::Error;
+
+/// Runs the command with the arguments of the process. Gives its exit status.
+#[must_use]
+pub fn main() -> ExitCode {
+    fault::install_hook();
+    signals::clean_up_when_interrupted();
+    flashlane_trace::keep_pipes();
+    let command = match args::parse() {
+        Ok(command) => command,
+        Err(status) => return ExitCode::from(status),
+    };
+    match dispatch(&command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::report(&error);
+            ExitCode::from(error.exit_status())
+        }
+    }
+}
+
+fn dispatch(command: &Command) -> Result<(), Error> {
+    match command {
+        Command::Run(arguments) => run::run(arguments),
+        Command::Demo(arguments) => demo::demo(arguments),
+        Command::Reproduce(arguments) => reproduce::reproduce(arguments),
+        Command::Compare(arguments) => compare::compare(arguments),
+        Command::Check(arguments) => check::check(&arguments.files),
+        Command::Preset(arguments) => list::preset(arguments),
+        Command::Policies => list::policies(),
+        Command::Conformance(arguments) => conformance::conformance(arguments),
+        Command::Trace(arguments) => trace::trace(arguments),
+        Command::Schema(arguments) => list::schema(arguments.of),
+    }
+}

@@ -1,0 +1,90 @@
+//! What every policy of a family must keep to, built in or from outside, by rules that anybody can
+//! run: `flashlane conformance`.
+//!
+//! A rule puts a policy to work on prepared and random inputs and looks at every decision. The
+//! rules of a family lie beside its policies; the last one of every family is a whole drive.
+
+mod small_drive;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crate::ftl::allocation::{self, Allocation};
+use crate::ftl::gc::{self, Victim};
+use crate::interface::arbitration::{self, Arbitration};
+use crate::isolation::{self, Isolation};
+use crate::scheduler::policy::{self, Scheduling};
+
+/// Ends a rule with a sentence unless the condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($words:tt)+) => {
+        if !$condition {
+            return Err(format!($($words)+));
+        }
+    };
+}
+pub(crate) use ensure;
+
+/// What became of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The rule, as a sentence.
+    pub rule: &'static str,
+    /// How it was broken.
+    pub result: Result<(), String>,
+}
+
+/// A rule of a family.
+pub(crate) struct Rule<P> {
+    /// The rule, as a sentence.
+    pub(crate) text: &'static str,
+    /// Tries it; the error says how it is broken.
+    pub(crate) check: fn(&P) -> Result<(), String>,
+}
+
+/// Families of policies that can be checked.
+pub trait Family: Sized + 'static {
+    /// The rules of the family.
+    fn verdicts(&self) -> Vec<Verdict>;
+}
+
+macro_rules! families {
+    ($($family:ident: $rules:path),+ $(,)?) => { $(
+        impl Family for $family {
+            fn verdicts(&self) -> Vec<Verdict> {
+                let mut verdicts: Vec<Verdict> =
+                    $rules.iter().map(|rule| try_rule(rule, self)).collect();
+                verdicts.push(try_rule(&Rule { text: small_drive::RULE, check: |policy: &Self| {
+                    small_drive::check($family::KEY, policy)
+                } }, self));
+                verdicts
+            }
+        }
+    )+ };
+}
+
+families! {
+    Scheduling: policy::RULES,
+    Victim: gc::RULES,
+    Allocation: allocation::RULES,
+    Isolation: isolation::RULES,
+    Arbitration: arbitration::RULES,
+}
+
+/// A policy that panics breaks the rule, where a panic does not end the program.
+fn try_rule<P>(rule: &Rule<P>, policy: &P) -> Verdict {
+    let result = catch_unwind(AssertUnwindSafe(|| (rule.check)(policy)))
+        .unwrap_or_else(|panic| Err(format!("it panicked: {}", words_of(panic))));
+    Verdict { rule: rule.text, result }
+}
+
+/// The words of a panic. What is none of ours goes on.
+fn words_of(panic: Box<dyn Any + Send>) -> String {
+    match panic.downcast::<String>() {
+        Ok(words) => *words,
+        Err(panic) => match panic.downcast::<&'static str>() {
+            Ok(words) => (*words).to_owned(),
+            Err(panic) => resume_unwind(panic),
+        },
+    }
+}

@@ -1,0 +1,46 @@
+//! What policies from outside may ask of blocks, beside what all may ask.
+
+use flashlane_units::{BlockId, FlowId, PlaneId};
+
+use super::{BlockState, Blocks};
+
+impl Blocks {
+    /// Free blocks of a plane, those in reserve for collection included.
+    #[must_use]
+    pub fn free_blocks(&self, plane: PlaneId) -> u32 {
+        self.planes[plane].free
+    }
+
+    /// Programs that wait for a plane or run there.
+    #[must_use]
+    pub fn programs(&self, plane: PlaneId) -> u32 {
+        self.planes[plane].programs
+    }
+
+    /// Blocks of a plane in collection, up to their erase.
+    #[must_use]
+    pub fn collections(&self, plane: PlaneId) -> u32 {
+        self.planes[plane].jobs
+    }
+
+    /// Valid pages of a block.
+    #[must_use]
+    pub fn valid_pages(&self, block: BlockId) -> u32 {
+        u32::from(self.block(block).valid)
+    }
+
+    /// The flow whose data a block that is full or open holds.
+    #[must_use]
+    pub fn owner(&self, block: BlockId) -> Option<FlowId> {
+        let block = self.block(block);
+        let holds = block.state != BlockState::Free && block.stream.is_data();
+        (holds && block.flow != FlowId::NONE).then_some(block.flow)
+    }
+
+    /// The block may be collected: it is full, every program is done, and it is not in collection.
+    #[must_use]
+    pub fn may_be_collected(&self, block: BlockId) -> bool {
+        let block = self.block(block);
+        block.state == BlockState::Full && block.quiet()
+    }
+}

@@ -1,0 +1,39 @@
+//! The door for policies from outside: what a program needs to bring its own policy along.
+//!
+//! Each family has a configuration trait, whose implementor holds the parameters and makes the
+//! policy, and a trait of the policy itself. The configuration is a plain struct that `serde` reads
+//! and writes, with [`PolicyDoc`] for what it says of itself. After
+//! `Scheduling::register::<MyConfig>("my-name")` the name works wherever a built-in one does: in
+//! device files, on the command line, in Python.
+//!
+//! | family | key | configuration | policy |
+//! | --- | --- | --- | --- |
+//! | [`Scheduling`] | `scheduler` | [`SchedulingConfig`] | [`SchedulingPolicy`] |
+//! | [`Victim`] | `ftl.gc.victim` | [`VictimConfig`] | [`VictimPolicy`] |
+//! | [`Allocation`] | `ftl.allocation` | [`AllocationConfig`] | [`AllocationPolicy`] |
+//! | [`Isolation`] | `isolation` | [`IsolationConfig`] | [`MovingSets`], where sets change |
+//! | [`Arbitration`] | `interface.arbitration` | [`ArbitrationConfig`] | [`Arbiter`] |
+//!
+//! A policy decides and cannot act: it returns a choice, or fills the command that it is lent. The
+//! rules that it has to keep are checked by [`crate::conformance`].
+
+pub use dyn_clone::DynClone;
+pub use flashlane_engine::{Array, Rng, Time};
+pub use flashlane_units::outside::{Kind as PolicyKind, Outside, Registry};
+pub use flashlane_units::{
+    BlockId, ChannelId, ChipId, DieId, FlowId, Lpa, PlaneId, PolicyDoc, PolicyInfo, RequestId,
+    Span, TransactionId,
+};
+
+pub use crate::ftl::allocation::{Allocation, AllocationConfig, AllocationPolicy, PageWrite};
+pub use crate::ftl::blocks::Blocks;
+pub use crate::ftl::gc::{PlaneView, SteadyState, Victim, VictimConfig, VictimPolicy};
+pub use crate::ftl::moving::{IsolationSummary, IsolationWindow, MovingSets};
+pub use crate::interface::arbitration::{Arbiter, Arbitration, ArbitrationConfig};
+pub use crate::isolation::{Isolation, IsolationConfig};
+pub use crate::layout::{FlowSpace, Geometry};
+pub use crate::scheduler::overhead::SchedulerOverhead;
+pub use crate::scheduler::policy::{Scheduling, SchedulingConfig, SchedulingPolicy};
+pub use crate::scheduler::queues::{Kind, Queues};
+pub use crate::scheduler::view::View;
+pub use crate::transaction::{Op, Source, Transaction};
