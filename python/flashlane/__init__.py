@@ -12,10 +12,21 @@ Units are in the names: ``_us`` microseconds, ``_ps`` picoseconds, ``_s`` second
 """
 
 from flashlane import errors
-from flashlane._flashlane import Completion, Device, Snapshot, Table, __version__
+from flashlane._flashlane import (
+    Completion,
+    Device,
+    Plane,
+    Random,
+    Snapshot,
+    State,
+    Table,
+    Work,
+    __version__,
+)
 from flashlane.drive import MS, US, Drive, S
 from flashlane.errors import ConfigError, Error, OutputError, RefusedError, StuckError, TraceError
 from flashlane.papers import papers, reproduce
+from flashlane.policies import DriveShape, Scheduler, Verdict, VictimPolicy, conformance
 from flashlane.result import FlowResult, Result, compare
 from flashlane.run import simulate
 from flashlane.sweeps import Sweep, sweep
@@ -30,23 +41,32 @@ __all__ = [
     "ConfigError",
     "Device",
     "Drive",
+    "DriveShape",
     "Error",
     "Flow",
     "FlowResult",
     "OutputError",
+    "Plane",
+    "Random",
     "RefusedError",
     "Result",
     "S",
+    "Scheduler",
     "Snapshot",
+    "State",
     "StuckError",
     "Sweep",
     "Table",
     "TraceError",
+    "Verdict",
+    "VictimPolicy",
+    "Work",
     "Workload",
     "__version__",
     "clone_names",
     "clone_trace",
     "compare",
+    "conformance",
     "errors",
     "papers",
     "read_trace",

@@ -299,3 +299,104 @@ def reproduce(
     traces: str | PathLike[str] | None,
     progress: Callable[[float], object] | None,
 ) -> str: ...
+
+@final
+class Work:
+    """A page-sized piece of work that waits for a die. It never changes. Times in picoseconds."""
+
+    @property
+    def op(self) -> str:
+        """What the die does: ``"read"``, ``"program"`` or ``"erase"``."""
+    @property
+    def source(self) -> str:
+        """On whose behalf: ``"user"``, ``"cache"`` (write-back), ``"gc"`` (collection), ``"mapping"``."""
+    @property
+    def tenant(self) -> int:
+        """The flow, numbered from 0; for collection, the one whose data is moved."""
+    @property
+    def priority(self) -> int:
+        """Class of the flow: 0 urgent to 3 low."""
+    @property
+    def plane(self) -> int:
+        """The plane of its page, among all planes of the drive."""
+    @property
+    def page(self) -> int:
+        """Place of its page in the block; 0 for an erase."""
+    @property
+    def sectors(self) -> int:
+        """Sectors that are read or written; 512 bytes each."""
+    @property
+    def request(self) -> int | None:
+        """The host request that waits for it: work of one request has the same number."""
+    @property
+    def since(self) -> int:
+        """Since when it waits."""
+    @property
+    def service(self) -> int:
+        """Command, transfer and array time."""
+
+@final
+class State:
+    """The drive as a scheduler sees it when it decides. Times in picoseconds."""
+
+    @property
+    def now(self) -> int:
+        """The time of the drive."""
+    @property
+    def urgent(self) -> bool:
+        """Collection goes first: a plane of the chip is short of free blocks."""
+    @property
+    def planes_per_die(self) -> int:
+        """The most transactions of a command."""
+    @property
+    def busy(self) -> int:
+        """What is left until the die has served all that it has begun."""
+    def is_ready(self, work: Work) -> bool:
+        """Nothing but the scheduler keeps the work waiting."""
+    def is_pointless(self, work: Work) -> bool:
+        """The move of a page that is no longer valid: returned by ``next``, it is dropped."""
+    @staticmethod
+    def together(one: Work, other: Work) -> bool:
+        """Both can go in one command: they differ in their planes only."""
+
+@final
+class Plane:
+    """The blocks of a plane as they are when a victim is chosen."""
+
+    @property
+    def pages_per_block(self) -> int:
+        """Pages of a block."""
+    def __len__(self) -> int:
+        """Number of blocks."""
+    def valid(self, block: int) -> int | None:
+        """Valid pages of a block; ``None`` if it may not be collected."""
+    def age(self, block: int) -> int:
+        """Blocks of the plane that were filled after a full one."""
+    def is_read(self, block: int) -> bool:
+        """Reads of the block are under way or queued."""
+    def candidates(self) -> list[int]:
+        """Blocks that may be collected with a gain: those with an invalid page."""
+    def emptiest(self) -> int | None:
+        """The candidate with the fewest valid pages; the first of several."""
+
+@final
+class Random:
+    """Draws of the run's seed."""
+
+    def below(self, bound: int) -> int:
+        """A number below ``bound``, each as likely."""
+    def unit(self) -> float:
+        """A number from 0 up to, and without, 1."""
+
+def register_policy(
+    *,
+    family: str,
+    name: str,
+    summary: str,
+    source: str,
+    read: Callable[[dict[str, Any] | None], dict[str, Any]],
+    methods: list[str],
+    fingerprint: str,
+    **rest: Any,
+) -> None: ...
+def conformance(family: str, name: str) -> list[tuple[str, str | None]]: ...

@@ -31,9 +31,15 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(exception))
 }
 
-/// The exception for a panic, with what it said; `None` for a thread that ended without one.
-pub(crate) fn fault(panic: Option<&(dyn Any + Send)>, consequence: &str) -> PyErr {
-    let said = panic.map_or("the thread ended", |panic| {
+/// The exception for a panic, with what it said; `None` for a thread that ended without one. An
+/// exception of a policy in Python comes as it is.
+pub(crate) fn fault(panic: Option<Box<dyn Any + Send>>, consequence: &str) -> PyErr {
+    let panic = match panic.map(|panic| panic.downcast::<PyErr>()) {
+        Some(Ok(exception)) => return *exception,
+        Some(Err(panic)) => Some(panic),
+        None => None,
+    };
+    let said = panic.as_ref().map_or("the thread ended", |panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")
     });

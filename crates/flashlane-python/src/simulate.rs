@@ -84,10 +84,18 @@ pub(crate) fn detached<T: Send + 'static>(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 let panic = thread.join().err();
-                return Err(fault(panic.as_deref(), ""));
+                return Err(fault(panic, ""));
             }
         }
     }
+}
+
+/// Does work that cannot be watched on a thread of its own, without the interpreter's lock.
+pub(crate) fn unwatched<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    detached(py, None, move |_| Ok(work()))
 }
 
 /// Rows of an Arrow batch; the last one of a run may have fewer.

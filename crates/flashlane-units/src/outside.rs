@@ -13,6 +13,7 @@ use crate::policy::{PolicyDoc, PolicyInfo};
 /// configuration trait of its family.
 pub struct Outside<C: ?Sized> {
     info: PolicyInfo,
+    fingerprint: Arc<str>,
     /// As they are written to files. Equal parameters make equal policies.
     parameters: Value,
     is_default: bool,
@@ -30,6 +31,12 @@ impl<C: ?Sized> Outside<C> {
     #[must_use]
     pub fn info(&self) -> &PolicyInfo {
         &self.info
+    }
+
+    /// Says which code it is, where that is no part of the program; else empty.
+    #[must_use]
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
     }
 
     /// Its parameters as they are written to files.
@@ -55,6 +62,7 @@ impl<C: ?Sized> Clone for Outside<C> {
     fn clone(&self) -> Self {
         Self {
             info: self.info.clone(),
+            fingerprint: Arc::clone(&self.fingerprint),
             parameters: self.parameters.clone(),
             is_default: self.is_default,
             config: Arc::clone(&self.config),
@@ -70,7 +78,9 @@ impl<C: ?Sized> fmt::Debug for Outside<C> {
 
 impl<C: ?Sized> PartialEq for Outside<C> {
     fn eq(&self, other: &Self) -> bool {
-        self.info == other.info && self.parameters == other.parameters
+        self.info == other.info
+            && self.fingerprint == other.fingerprint
+            && self.parameters == other.parameters
     }
 }
 
@@ -86,12 +96,14 @@ type Read<C> = dyn Fn(Option<Value>) -> Result<(Value, Arc<C>), String> + Send +
 /// How policies of one name are made.
 pub struct Kind<C: ?Sized> {
     info: PolicyInfo,
+    fingerprint: Arc<str>,
     read: Arc<Read<C>>,
 }
 
 impl<C: ?Sized> Clone for Kind<C> {
     fn clone(&self) -> Self {
-        Self { info: self.info.clone(), read: Arc::clone(&self.read) }
+        let fingerprint = Arc::clone(&self.fingerprint);
+        Self { info: self.info.clone(), fingerprint, read: Arc::clone(&self.read) }
     }
 }
 
@@ -101,7 +113,13 @@ impl<C: ?Sized + 'static> Kind<C> {
         info: PolicyInfo,
         read: impl Fn(Option<Value>) -> Result<(Value, Arc<C>), String> + Send + Sync + 'static,
     ) -> Self {
-        Self { info, read: Arc::new(read) }
+        Self { info, fingerprint: "".into(), read: Arc::new(read) }
+    }
+
+    /// Says which code it is, where that is no part of the program: results are kept under it.
+    #[must_use]
+    pub fn with_fingerprint(self, fingerprint: String) -> Self {
+        Self { fingerprint: fingerprint.into(), ..self }
     }
 
     /// The kind of a configuration that is read as those of built-in policies are. `share` makes
@@ -137,7 +155,8 @@ impl<C: ?Sized + 'static> Kind<C> {
             given => (self.read)(given)?,
         };
         let is_default = default.as_ref() == Some(&parameters);
-        Ok(Outside { info: self.info.clone(), parameters, is_default, config })
+        let fingerprint = Arc::clone(&self.fingerprint);
+        Ok(Outside { info: self.info.clone(), fingerprint, parameters, is_default, config })
     }
 }
 

@@ -119,6 +119,17 @@ macro_rules! policies {
                 }
             }
 
+            /// Says which code a policy from outside is, where that is no part of the program.
+            #[must_use]
+            pub fn fingerprint(&self) -> Option<&str> {
+                match self {
+                    Self::Outside(policy) => {
+                        Some(policy.fingerprint()).filter(|print| !print.is_empty())
+                    }
+                    _ => None,
+                }
+            }
+
             /// One row per policy, in registration order.
             #[must_use]
             pub fn list() -> Vec<$crate::PolicyInfo> {
@@ -127,9 +138,10 @@ macro_rules! policies {
                 rows
             }
 
-            /// Every name, those from outside included.
+            /// Every name, those from outside included, as serde lists names.
             fn allowed() -> String {
-                let names: Vec<_> = Self::list().into_iter().map(|policy| policy.name).collect();
+                let quoted = |policy: $crate::PolicyInfo| format!("`{}`", policy.name);
+                let names: Vec<String> = Self::list().into_iter().map(quoted).collect();
                 names.join(", ")
             }
         }

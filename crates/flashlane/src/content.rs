@@ -144,6 +144,9 @@ struct Identity<'a> {
     version: &'a str,
     program: String,
     device: &'a DeviceConfig,
+    /// Which code the policies are that came from outside of the program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    policies: Vec<String>,
     /// Files are there by their name alone.
     workload: WorkloadConfig,
     /// Names and digests of the files of each flow.
@@ -238,6 +241,7 @@ pub fn content_key(
         version: env!("CARGO_PKG_VERSION"),
         program: files.digest(program)?,
         device,
+        policies: fingerprints(device),
         workload,
         files: digests,
         options: Options::of(options),
@@ -245,6 +249,17 @@ pub fn content_key(
     let text = serde_json::to_vec(&identity)
         .map_err(|error| Error::Output(format!("content key: {error}")))?;
     Ok(hex(&Sha256::digest(text)))
+}
+
+fn fingerprints(device: &DeviceConfig) -> Vec<String> {
+    let prints = [
+        device.scheduler.fingerprint(),
+        device.isolation.fingerprint(),
+        device.ftl.allocation.fingerprint(),
+        device.ftl.gc.victim.fingerprint(),
+        device.interface.arbitration.fingerprint(),
+    ];
+    prints.into_iter().flatten().map(str::to_owned).collect()
 }
 
 /// Readers look at the name of a file (compression, traces in several files), and not at its

@@ -122,7 +122,7 @@ impl Drive {
             let done = catch_unwind(AssertUnwindSafe(|| work(&mut state)));
             done.unwrap_or_else(|panic| {
                 state.broken = true;
-                Err(fault(Some(&*panic), "; the drive is dead"))
+                Err(fault(Some(panic), "; the drive is dead"))
             })
         })
     }

@@ -12,6 +12,8 @@ const PAGES_MAX: u32 = 1 << 17;
 const BLOCKS: std::ops::RangeInclusive<u32> = 64..=512;
 /// Free blocks from which on nothing is collected.
 const SPARE: u32 = 3;
+/// Victims for each block of the plane that may be collected in a row for nothing.
+const TRIES: usize = 64;
 /// How many times the plane is overwritten before it is looked at, and while it is.
 const OVERWRITES: [u64; 2] = [12, 6];
 /// Looks, over the second time.
@@ -40,7 +42,8 @@ struct Plane<'a> {
 /// gives the same state.
 ///
 /// # Panics
-/// If the policy chooses a block that may not be collected, or none where there is one to gain.
+/// If the policy chooses a block that may not be collected, none where there is one to gain, or
+/// blocks without a gain for ever.
 pub(crate) fn steady_state(
     policy: &mut dyn VictimPolicy,
     rho: f64,
@@ -127,7 +130,11 @@ impl<'a> Plane<'a> {
             let old = self.places[page as usize];
             self.blocks[old as usize].valid -= 1;
             self.write(page, 0);
+            let mut tries = 0;
             while (self.free.len() as u32) < SPARE {
+                tries += 1;
+                let most = TRIES * self.blocks.len();
+                assert!(tries < most, "{most} victims in a row give no free block");
                 self.collect();
             }
         }
