@@ -1,6 +1,6 @@
 # The commands of the project.
 
-.PHONY: help demo fast quick test long tools test-rust test-python lint dependencies minimum-rust miri memcheck \
+.PHONY: help demo fast quick test long outside tools test-rust test-python lint dependencies minimum-rust miri memcheck \
     install swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
 
 help:
@@ -35,7 +35,7 @@ install:
 	DESTDIR='$(DESTDIR)' scripts/install-c.sh target/capi '$(PREFIX)'
 
 # Everything that a change has to pass. Python first: what it builds, the other tests use.
-test: tools lint dependencies minimum-rust site bench-check miri memcheck test-python test-rust
+test: tools lint dependencies minimum-rust site bench-check miri memcheck outside test-python test-rust
 
 # What other parts need from outside, where it is missing and can be had.
 tools:
@@ -77,6 +77,10 @@ miri:
 memcheck:
 	scripts/memcheck.sh
 
+# A crate of somebody else, with a scheduler of its own: it keeps the rules, and runs as fast as a built-in one.
+outside: tools
+	scripts/outside-policies.sh
+
 # One line for every test that was skipped, and what it needs. Tests in documentation come last, since they
 # skip nothing: the output ends as cargo ends it.
 SKIPPED_TESTS := $(CURDIR)/target/skipped-tests.txt
@@ -94,8 +98,9 @@ test-python:
 
 lint: target/python-env/bin/ruff
 	cargo fmt --all --check
+	cargo fmt --manifest-path examples/fair-turns/Cargo.toml --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	./target/python-env/bin/ruff check python scripts && ./target/python-env/bin/ruff format --check python scripts
+	./target/python-env/bin/ruff check python scripts examples/*.py && ./target/python-env/bin/ruff format --check python scripts examples/*.py
 
 # For example: make bench BENCH='--requests 1000000 gc-writes'
 bench:

@@ -76,7 +76,7 @@ class _Policy:
         """Registers the class under a name, in place of one that had it before.
 
         Args:
-            name: what selects the policy: small letters, digits and hyphens. Without it nothing is registered.
+            name: what selects the policy: small letters, digits and hyphens; without it, nothing is done.
             source: where the policy comes from, for lists.
             rest: for other base classes.
         """
@@ -127,9 +127,9 @@ def _fingerprint(cls: type[_Policy]) -> str:
 class Scheduler(_Policy):
     """Decides what each die does next. It owns the queues, and cannot act.
 
-    Derive from it and give a name: ``class Mine(fl.Scheduler, name="mine")``. Parameters are keyword arguments
-    of ``__init__`` with defaults; ``scheduler = { mine = { quantum = 4 } }`` sets them. The object is made anew
-    for every run, and copied (``copy.deepcopy``) with snapshots of its drive.
+    Derive from it and give a name: ``class Mine(fl.Scheduler, name="mine")``. Parameters are keyword
+    arguments of ``__init__`` with defaults; ``scheduler = { mine = { quantum = 4 } }`` sets them. The object
+    is made anew for every run, and copied (``copy.deepcopy``) with snapshots of its drive.
     """
 
     _family = "scheduler"
@@ -175,7 +175,7 @@ class Scheduler(_Policy):
         """Work is done, erases included."""
 
     def wake(self) -> int | None:
-        """When a scheduler that leaves ready work waiting wants to be asked again; asked after every event."""
+        """When one that leaves ready work waiting wants to be asked again; called after every event."""
         return None
 
     def woken(self, now: int) -> None:

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULES = ["flashlane", *(f"flashlane.{name}" for name in ("workload", "run", "result", "sweeps", "traces"))]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/own-policies.md"])
 def test_the_snippets_of_a_page_run_word_for_word(page: str, tmp_path: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     snippets = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)

@@ -6,13 +6,14 @@ import sys
 import time
 from pathlib import Path
 
-import flashlane as fl
 import pyarrow
 import pytest
 
+import flashlane as fl
+
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
-import python_schedulers  # noqa: E402
+import python_schedulers
 
 READER_AND_WRITER = [
     fl.Flow("reader", queue_depth=4, read_ratio=1.0, requests=1500),
@@ -175,7 +176,7 @@ class Faulty(python_schedulers.Turns, name="faulty"):
     ],
 )
 def test_what_a_policy_raises_comes_out(how: str, error: type[Exception], words: str) -> None:
-    """From a run, from its runs alone on several threads, and from a drive that is stepped; the process lives."""
+    """From a run, from runs alone on threads, and from a drive that is stepped; the process lives."""
     device = fl.Device("tiny", set={"scheduler": {"faulty": {"how": how}}})
     for alone in (False, True):
         with pytest.raises(error, match=words):

@@ -1,5 +1,5 @@
-//! The flashlane command, as a library: a program that brings policies of its own registers them and
-//! calls [`main`], and is then the whole command with these policies in it.
+//! The flashlane command, as a library: a program that brings policies of its own registers them
+//! and calls [`main`], and is then the whole command with these policies in it.
 //!
 //! ```no_run
 //! # mod mine {
@@ -16,7 +16,9 @@
 //! #     #[derive(Clone)]
 //! #     struct Policy;
 //! #     impl VictimPolicy for Policy {
-//! #         fn select(&mut self, plane: &PlaneView<'_>, _: &mut Rng) -> Option<u32> { plane.emptiest() }
+//! #         fn select(&mut self, plane: &PlaneView<'_>, _: &mut Rng) -> Option<u32> {
+//! #             plane.emptiest()
+//! #         }
 //! #     }
 //! # }
 //! fn main() -> std::process::ExitCode {

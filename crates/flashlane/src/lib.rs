@@ -16,6 +16,7 @@ mod context;
 mod event;
 pub mod layout;
 mod request;
+mod rule;
 mod transaction;
 
 // The pipeline.

@@ -211,7 +211,7 @@ fn policies(out: &mut String, schema: &Schema) {
             let names: Vec<String> =
                 family[start..start + same].iter().map(|p| format!("`{}`", p.name)).collect();
             let mark = if like.reconstructed { " (reconstructed)" } else { "" };
-            let (summary, source) = (one_line(like.summary), one_line(like.source));
+            let (summary, source) = (one_line(&like.summary), one_line(&like.source));
             let _ = writeln!(out, "| {} | {summary}{mark} | {source} |", names.join(", "));
             start += same;
         }
@@ -219,7 +219,9 @@ fn policies(out: &mut String, schema: &Schema) {
             .iter()
             .find(|kind| {
                 let names = &schema.root["$defs"][**kind]["anyOf"][0]["enum"];
-                names.as_array().is_some_and(|names| names.contains(&family[0].name.into()))
+                names
+                    .as_array()
+                    .is_some_and(|names| names.contains(&family[0].name.as_ref().into()))
             })
             .expect("every family is in the schema");
         parameters(out, schema, kind);

@@ -28,7 +28,8 @@ impl Default for FairTurns {
 }
 
 impl PolicyDoc for FairTurns {
-    const SUMMARY: &'static str = "tenants take turns at every die; collection comes last until it must";
+    const SUMMARY: &'static str =
+        "tenants take turns at every die; collection comes last until it must";
     const SOURCE: &'static str = "the example of Flashlane's documentation";
 
     fn check(&self) -> Result<(), String> {

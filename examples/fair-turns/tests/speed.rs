@@ -100,8 +100,8 @@ fn run(scheduler: &str) {
     let overrides = Overrides { scheduler: Some(scheduler.to_owned()), ..Overrides::default() };
     let device = device_from_toml("base = \"tiny\"", "the device", &overrides).expect("a device");
     let workload = workload_from_toml(WORKLOAD, "the load", &Overrides::default()).expect("a load");
-    let summary =
-        simulate(&device.config, &workload.config, &RunOptions::default(), &|_| {}).expect("it ends");
+    let summary = simulate(&device.config, &workload.config, &RunOptions::default(), &|_| {})
+        .expect("it ends");
     println!("{:?} {:?}", summary.flows, summary.flash);
 }
 

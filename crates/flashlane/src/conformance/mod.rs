@@ -13,17 +13,8 @@ use crate::ftl::allocation::{self, Allocation};
 use crate::ftl::gc::{self, Victim};
 use crate::interface::arbitration::{self, Arbitration};
 use crate::isolation::{self, Isolation};
+use crate::rule::Rule;
 use crate::scheduler::policy::{self, Scheduling};
-
-/// Ends a rule with a sentence unless the condition holds.
-macro_rules! ensure {
-    ($condition:expr, $($words:tt)+) => {
-        if !$condition {
-            return Err(format!($($words)+));
-        }
-    };
-}
-pub(crate) use ensure;
 
 /// What became of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,14 +23,6 @@ pub struct Verdict {
     pub rule: &'static str,
     /// How it was broken.
     pub result: Result<(), String>,
-}
-
-/// A rule of a family.
-pub(crate) struct Rule<P> {
-    /// The rule, as a sentence.
-    pub(crate) text: &'static str,
-    /// Tries it; the error says how it is broken.
-    pub(crate) check: fn(&P) -> Result<(), String>,
 }
 
 /// Families of policies that can be checked.

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::ensure;
 use crate::config::load::{Overrides, device_from_toml, workload_from_toml};
 use crate::config::validate::validate;
 use crate::error::Error;
 use crate::metrics::Summary;
 use crate::options::RunOptions;
+use crate::rule::ensure;
 use crate::run::simulate;
 
 pub(super) const RULE: &str =

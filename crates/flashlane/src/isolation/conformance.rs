@@ -1,8 +1,8 @@
 //! What every isolation policy must keep to.
 
 use super::Isolation;
-use crate::conformance::{Rule, ensure};
 use crate::layout::{FlowSpace, Geometry};
+use crate::rule::{Rule, ensure};
 
 /// The rules.
 pub(crate) const RULES: [Rule<Isolation>; 1] = [Rule {

@@ -9,8 +9,9 @@ use flashlane_units::{DieId, FlowId, Lpa, PlaneId, TransactionId};
 
 use super::policy::SchedulingPolicy;
 use super::view::{Rules, View};
-use crate::config::load::{self, Overrides};
+use crate::compat::CompatConfig;
 use crate::flash::Flash;
+use crate::flash::config::FlashConfig;
 use crate::ftl::blocks::{Blocks, Stream};
 use crate::ftl::pages::PageTables;
 use crate::ftl::view::FlashView;
@@ -19,6 +20,23 @@ use crate::transaction::{Op, Source, Transaction, Transactions};
 
 /// Flows on the bench; flow `n` has class `n`: 0 urgent .. 3 low.
 pub(crate) const FLOWS: u16 = 4;
+
+/// The flash of the bench; how many there is of what is filled in.
+const FLASH: &str = r#"
+technology = "slc"
+channels = 1
+chips_per_channel = 1
+dies_per_chip = 1
+planes_per_die = 1
+blocks_per_plane = 2048
+pages_per_block = 32
+page_size = "4KiB"
+channel_width = "1B"
+channel_rate = "800MT/s"
+read_time = ["20us"]
+program_time = ["200us"]
+erase_time = "1ms"
+"#;
 
 /// What a transaction is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,15 +69,11 @@ pub(crate) struct Bench {
 impl Bench {
     /// Idle dies, one a chip, four a channel at most.
     pub(crate) fn new(dies: u32, planes_per_die: u32) -> Self {
-        let mut device =
-            load::device("tiny", &Overrides::default()).expect("a preset loads").config;
-        device.flash.channels = dies.div_ceil(4);
-        device.flash.chips_per_channel = dies / device.flash.channels;
-        device.flash.dies_per_chip = 1;
-        device.flash.planes_per_die = planes_per_die;
-        device.flash.blocks_per_plane = 2048;
-        device.flash.pages_per_block = 32;
-        let geometry = Geometry::new(&device.flash);
+        let channels = dies.div_ceil(4);
+        let chips_per_channel = dies / channels;
+        let flash: FlashConfig = toml::from_str(FLASH).expect("a table of the configuration");
+        let flash = FlashConfig { channels, chips_per_channel, planes_per_die, ..flash };
+        let geometry = Geometry::new(&flash);
         let pages = geometry.pages();
         Self {
             now: Time::ZERO,
@@ -71,7 +85,7 @@ impl Bench {
                 (pages, flashlane_engine::Use::Sparse),
                 geometry.sectors_per_page,
             ),
-            flash: Flash::new(&device.flash, &device.compat, false, geometry, FLOWS.into()),
+            flash: Flash::new(&flash, &CompatConfig::default(), false, geometry, FLOWS.into()),
             batch: Vec::new(),
             cancelled: Vec::new(),
             urgent: false,

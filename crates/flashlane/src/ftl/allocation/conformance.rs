@@ -3,8 +3,8 @@
 use flashlane_units::ChipId;
 
 use super::Allocation;
-use crate::conformance::{Rule, ensure};
 use crate::layout::{FlowSpace, Geometry};
+use crate::rule::{Rule, ensure};
 
 /// The rules.
 pub(crate) const RULES: [Rule<Allocation>; 1] = [Rule {

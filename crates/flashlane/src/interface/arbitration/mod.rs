@@ -6,7 +6,7 @@ mod weighted;
 pub use round_robin::RoundRobinConfig;
 pub use weighted::WeightedConfig;
 
-use crate::conformance::{Rule, ensure};
+use crate::rule::{Rule, ensure};
 
 flashlane_units::policies! {
     /// Arbitration among submission queues.

@@ -53,8 +53,8 @@ pub trait SchedulingConfig: Send + Sync {
 /// Decides what a die does next. It owns the queues; it cannot schedule events.
 ///
 /// Most policies serve what is ready as soon as its die is free. One that lets dies idle on purpose
-/// says so with [`SchedulingPolicy::holds_back`]; nothing may happen then that would have it asked again, so
-/// it names the time at which it is to be woken.
+/// says so with [`SchedulingPolicy::holds_back`]; nothing may happen then that would have it asked
+/// again, so it names the time at which it is to be woken.
 pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
     /// A transaction is ready for the flash.
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>);

@@ -6,8 +6,8 @@ mod tests;
 use flashlane_engine::Rng;
 
 use super::{PlaneView, SteadyState, Victim, build, steady_state};
-use crate::conformance::{Rule, ensure};
 use crate::ftl::blocks::{Block, BlockState, FullBlocks};
+use crate::rule::{Rule, ensure};
 
 /// The rules.
 pub(crate) const RULES: [Rule<Victim>; 3] = [

@@ -8,7 +8,7 @@ use flashlane_engine::Time;
 use flashlane_units::{DieId, FlowId, PlaneId, TransactionId};
 
 use super::{Scheduling, SchedulingPolicy, build};
-use crate::conformance::{Rule, ensure};
+use crate::rule::{Rule, ensure};
 use crate::scheduler::bench::{Bench, FLOWS, Work};
 use crate::transaction::{Op, Source};
 use trial::Trial;

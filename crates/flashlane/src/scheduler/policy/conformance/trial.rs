@@ -6,8 +6,8 @@ use flashlane_engine::{Array, Rng, Time};
 use flashlane_units::{DieId, FlowId, Lpa, PlaneId, RequestId, TransactionId};
 
 use super::{US, policy};
-use crate::conformance::ensure;
 use crate::ftl::view::FlashView;
+use crate::rule::ensure;
 use crate::scheduler::bench::{Bench, FLOWS, Work};
 use crate::scheduler::policy::{Scheduling, SchedulingPolicy};
 use crate::scheduler::view::is_ready;
@@ -216,14 +216,14 @@ impl Trial {
         ensure!(rank.is_none() || !waits.is_empty(), "a rank if something waits");
         if self.rng.below(4) == 0 {
             let formed = self.bench.view(|view| self.policy.take_read(die, view));
-            ensure!(formed == !self.bench.batch.is_empty(), "it says whether it formed a command");
+            ensure!(formed != self.bench.batch.is_empty(), "it says whether it formed a command");
             self.settle(die, Op::Read)?;
             if formed {
                 return Ok(());
             }
         }
         let formed = self.bench.view(|view| self.policy.take(die, view));
-        ensure!(formed == !self.bench.batch.is_empty(), "it says whether it formed a command");
+        ensure!(formed != self.bench.batch.is_empty(), "it says whether it formed a command");
         self.settle(die, None)?;
         if !formed {
             for id in waits {
@@ -250,7 +250,7 @@ impl Trial {
             true => self.policy.interrupt_for_write(die, view),
             false => self.policy.interrupt(die, view),
         });
-        ensure!(interrupted == !self.bench.batch.is_empty(), "it says whether it formed a command");
+        ensure!(interrupted != self.bench.batch.is_empty(), "it says whether it formed a command");
         self.settle(die, if for_write { Op::Program } else { Op::Read })?;
         if interrupted {
             let left = running.until - self.bench.now;
