@@ -220,7 +220,7 @@ impl SchedulingPolicy for AnyPolicy {
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         call!(self, enqueue(die, id, view));
     }
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         call!(self, take(die, view))
     }

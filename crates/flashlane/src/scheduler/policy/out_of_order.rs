@@ -94,7 +94,7 @@ impl SchedulingPolicy for OutOfOrder {
         self.push(die, id, &view.transactions[id]);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         if !view.hold_writes && self.queues.form_starving(die, view) {
             return true;
