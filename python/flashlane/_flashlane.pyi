@@ -334,6 +334,9 @@ class Work:
     @property
     def service(self) -> int:
         """Command, transfer and array time."""
+    @property
+    def die_busy(self) -> int:
+        """What was left when the work came until its die had served all that it had begun."""
 
 @final
 class State:

@@ -13,6 +13,7 @@ import flashlane as fl
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
+import python_flin  # noqa: F401
 import python_schedulers
 
 READER_AND_WRITER = [
@@ -37,6 +38,27 @@ def test_fifo_gives_the_results_of_the_built_in_one(seed: int) -> None:
     assert runs[0].summary["flash"]["erases"] > 20
     assert same(runs[0], runs[1])
     assert not same(runs[0], runs[2])
+
+
+FLIN = {"flin": {"stages": ["insertion"]}}
+LIGHT_AND_HEAVY = [
+    fl.Flow("light", queue_depth=2, read_ratio=0.8, requests=800, cache="off"),
+    fl.Flow("heavy", queue_depth=24, read_ratio=0.7, size="16KiB", requests=800, cache="off"),
+    fl.Flow("third", queue_depth=12, read_ratio=0.9, size="8KiB", requests=800, cache="off"),
+]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_stage_1_of_flin_gives_the_results_of_the_built_in_one(seed: int) -> None:
+    """The worked example and `flin`, with all three ways into a queue, and collection."""
+    runs = []
+    for scheduler in (FLIN, "python-flin-insertion", {"flin": {"stages": []}}):
+        device = fl.Device("tiny", set={"scheduler": scheduler, "flash.planes_per_die": 1})
+        runs.append(fl.simulate(device, LIGHT_AND_HEAVY, seed=seed, check=True))
+    overhead = runs[0].summary["scheduler_overhead"]
+    assert overhead["promotions"] > 10 and runs[0].summary["flash"]["erases"] > 10
+    assert same(runs[0], runs[1])
+    assert not same(runs[0], runs[2]), "insertion makes a difference"
 
 
 class Greedy(fl.VictimPolicy, name="python-greedy"):

@@ -36,10 +36,12 @@ pub(crate) struct Work {
     since: u64,
     #[pyo3(get)]
     service: u64,
+    #[pyo3(get)]
+    die_busy: u64,
 }
 
 impl Work {
-    fn new(id: TransactionId, tr: &Transaction, view: &View<'_>) -> Self {
+    fn new(die: DieId, id: TransactionId, tr: &Transaction, view: &View<'_>) -> Self {
         Self {
             id,
             op: tr.op(),
@@ -52,6 +54,7 @@ impl Work {
             request: tr.request().map(|request| request.get()),
             since: tr.queued_since().0,
             service: view.cost(tr),
+            die_busy: view.service_left(die),
         }
     }
 }
@@ -266,7 +269,7 @@ fn works<'py>(chosen: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Work>>> {
 impl SchedulingPolicy for Scheduler {
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let tr = view.transaction(id);
-        let work = Work::new(id, tr, view);
+        let work = Work::new(die, id, tr, view);
         self.waiting[die].push((id, tr.queued_since()));
         Python::attach(|py| {
             let work = or_unwind(Py::new(py, work));
