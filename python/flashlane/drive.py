@@ -179,10 +179,13 @@ class Drive:
         """
         return self._native.advance(until)
 
-    def step(self) -> tuple[str, list[Completion]] | None:
+    def step(self, *, until: int | None = None) -> tuple[str, list[Completion]] | None:
         """Handle one event.
 
         What is submitted for ``now`` before the next call is the host's reaction to the event.
+
+        Args:
+            until: leave an event after this time alone. Unit: picoseconds.
 
         Returns:
             ``"arrived"`` (a command that was submitted for a later time), ``"completed"`` or ``"nothing"``
@@ -191,7 +194,7 @@ class Drive:
         Raises:
             flashlane.errors.StuckError: as in :meth:`advance`.
         """
-        return self._native.step()
+        return self._native.step(until)
 
     def snapshot(self) -> Snapshot:
         """Keep the state of the drive, to go back to with :meth:`restore`."""

@@ -92,9 +92,7 @@ def _run(drive: Drive, tenants: list[_Tenant], until: int) -> None:
     for tenant in tenants:
         tenant.latencies.clear()
         tenant.fill(drive)
-    while (at := drive.next_event) is not None and at <= until:
-        step = drive.step()
-        assert step is not None
+    while (step := drive.step(until=until)) is not None:
         for completion in step[1]:
             tenant = tenants[completion.cookie]
             tenant.completed(completion)

@@ -274,10 +274,13 @@ impl std::str::FromStr for BlockShare {
         let refuse = || format!("{text:?} is not a share of blocks; write \"5%\" or \"4 blocks\"");
         let trimmed = text.trim();
         if let Some(number) = trimmed.strip_suffix('%') {
-            return match number.trim_end().parse::<f64>() {
-                Ok(v) if (0.0..100.0).contains(&v) => Ok(Self::Share(v / 100.0)),
-                _ => Err(refuse()),
-            };
+            let percent = number.trim_end();
+            let sane = percent.parse().is_ok_and(|v: f64| (0.0..100.0).contains(&v));
+            // The nearest number to the decimal one: a share that was written is read as it was.
+            let share = format!("{percent}e-2")
+                .parse()
+                .or_else(|_| percent.parse().map(|v: f64| v / 100.0));
+            return share.ok().filter(|_| sane).map(Self::Share).ok_or_else(refuse);
         }
         let number = trimmed
             .strip_suffix("blocks")
@@ -291,8 +294,25 @@ impl fmt::Display for BlockShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Blocks(n) => write!(f, "{n} blocks"),
-            Self::Share(s) => write!(f, "{}%", s * 100.0),
+            Self::Share(s) => write!(f, "{}%", in_percent(*s)),
         }
+    }
+}
+
+/// A share in percent, to the last digit.
+fn in_percent(share: f64) -> String {
+    if share == 0.0 {
+        return "0".to_owned();
+    }
+    let text = format!("{share:e}");
+    let Some((digits, exponent)) = text.split_once('e') else { return text };
+    let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
+    // Digits before the point.
+    let whole = exponent.parse::<i32>().unwrap_or(0) + 3;
+    match usize::try_from(whole) {
+        Ok(0) | Err(_) => format!("0.{}{digits}", "0".repeat(whole.unsigned_abs() as usize)),
+        Ok(whole) if whole >= digits.len() => format!("{digits:0<whole$}"),
+        Ok(whole) => format!("{}.{}", &digits[..whole], &digits[whole..]),
     }
 }
 
@@ -321,6 +341,23 @@ impl JsonSchema for BlockShare {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_of_blocks_are_read_as_they_were_written() {
+        let mut rng = flashlane_engine::Rng::stream(1, "shares", 0);
+        let drawn = (0..20_000).map(|_| rng.unit() * 10_f64.powi(-(rng.below(8) as i32)));
+        for share in drawn.chain([0.0, 0.05, 0.5, 0.07, 0.99, 0.001, 0.1, 0.09920192647537994]) {
+            let written = BlockShare::Share(share).to_string();
+            assert_eq!(written.parse(), Ok(BlockShare::Share(share)), "{written}");
+        }
+        assert_eq!(BlockShare::Share(0.05).to_string(), "5%");
+        assert_eq!(BlockShare::Share(0.125).to_string(), "12.5%");
+        assert_eq!(BlockShare::Share(0.0005).to_string(), "0.05%");
+        assert_eq!(BlockShare::Share(0.0).to_string(), "0%");
+        assert_eq!("5 %".parse(), Ok(BlockShare::Share(0.05)));
+        assert_eq!("1e1%".parse(), Ok(BlockShare::Share(0.1)));
+        assert!("100%".parse::<BlockShare>().is_err() && "x%".parse::<BlockShare>().is_err());
+    }
 
     #[test]
     fn quantities_read_and_write_their_units() {

@@ -132,8 +132,11 @@ impl Drive {
         if let Ok(name) = value.extract::<&str>() {
             return self.place_of(name);
         }
-        // A number that no list has a place for is refused by the drive.
-        value.extract::<i64>().map(|place| usize::try_from(place).unwrap_or(usize::MAX))
+        let place: i64 = value.extract()?;
+        usize::try_from(place).map_err(|_| {
+            let last = self.names.len() - 1;
+            PyValueError::new_err(format!("tenant: found {place}, allowed: 0 to {last}, or a name"))
+        })
     }
 
     /// The place of the tenant with this name.
@@ -304,11 +307,19 @@ impl Drive {
         Ok(py.detach(|| self.to_table(&completions)))
     }
 
-    /// Handles one event: how it is reported, and the completions. `None` if there was none.
-    fn step(&self, py: Python<'_>) -> PyResult<Option<(&'static str, Vec<commands::Completion>)>> {
+    /// Handles one event, if it is not after `until`: how it is reported, and the completions.
+    /// `None` if there was none.
+    fn step(
+        &self,
+        py: Python<'_>,
+        until: Option<u64>,
+    ) -> PyResult<Option<(&'static str, Vec<commands::Completion>)>> {
         let (report, completions) = self.with(py, |state| {
             let State { drive, completions, reports, .. } = state;
-            let report = drive.step(completions).or_raise()?;
+            let report = match until {
+                Some(until) => drive.step_until(Time(until), completions).or_raise()?,
+                None => drive.step(completions).or_raise()?,
+            };
             *reports += u64::from(report.is_some_and(|report| report != Report::Nothing));
             Ok((report, std::mem::take(completions)))
         })?;
