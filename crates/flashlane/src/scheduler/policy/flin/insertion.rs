@@ -53,12 +53,14 @@ impl Flin {
     }
 
     /// Section 5.1.
-    fn end_epochs(&mut self, now: Time) {
+    pub(super) fn end_epochs(&mut self, now: Time) {
         for rise in self.intensity.roll(now) {
             // What departed before the flow became of high intensity says nothing of it.
             for unit in self.units.numbers() {
-                let lane = self.lane(unit, rise.op, rise.flow);
-                (lane.slowdowns, lane.departed) = (0.0, 0);
+                if rise.unit.is_none_or(|only| only == unit) {
+                    let lane = self.lane(unit, rise.op, rise.flow);
+                    (lane.slowdowns, lane.departed) = (0.0, 0);
+                }
             }
         }
     }

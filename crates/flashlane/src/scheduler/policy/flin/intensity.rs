@@ -1,13 +1,15 @@
 //! Low and high intensity of flows, reads and writes apart (section 5.1).
 
 use flashlane_engine::Time;
-use flashlane_units::FlowId;
+use flashlane_units::{DieId, FlowId};
 
 use super::{FlinConfig, Scope};
 
 /// A flow that became of high intensity, for reads (0) or writes (1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rise {
+    /// The unit where it did; `None` for the whole drive.
+    pub(super) unit: Option<DieId>,
     pub(super) op: usize,
     pub(super) flow: FlowId,
 }
@@ -56,12 +58,13 @@ impl Intensity {
             return rises;
         }
         for at in 0..self.bytes.len() {
-            let op = at / self.flows % 2;
+            let (unit, op) = (at / self.flows / 2, at / self.flows % 2);
             // Epochs without a transaction leave a flow low.
             let high = now.0 < self.end.saturating_add(self.epoch)
                 && self.bytes[at] as f64 >= self.thresholds[op];
             if high && !self.high[at] {
-                rises.push(Rise { op, flow: FlowId::at(at % self.flows) });
+                let unit = self.per_unit.then(|| DieId::at(unit));
+                rises.push(Rise { unit, op, flow: FlowId::at(at % self.flows) });
             }
             self.high[at] = high;
             self.bytes[at] = 0;
@@ -95,7 +98,10 @@ mod tests {
         }
         assert!(intensity.is_low(0, 0, FlowId::new(1)), "low until the epoch ends");
         assert_eq!(intensity.roll(Time::from_us(9_999)), []);
-        assert_eq!(intensity.roll(Time::from_ms(10)), [Rise { op: 0, flow: FlowId::new(1) }]);
+        assert_eq!(
+            intensity.roll(Time::from_ms(10)),
+            [Rise { unit: None, op: 0, flow: FlowId::new(1) }]
+        );
         assert!(intensity.is_low(2, 0, FlowId::new(0)) && !intensity.is_low(3, 0, FlowId::new(1)));
         assert!(intensity.is_low(0, 1, FlowId::new(1)), "writes have a class of their own");
         // 256 kB/s over 10 ms: 2.56 kB, less than a page.

@@ -569,3 +569,31 @@ fn one_page_from_another_die_goes_with_each_write_and_the_others_wait_for_empty_
     assert_eq!(unit.take(), [moved[2]], "it waited more than 100 ms");
     assert_eq!(unit.take(), [read]);
 }
+
+#[test]
+fn a_flow_that_rises_at_one_unit_keeps_its_history_at_the_others() {
+    let geometry = crate::layout::Geometry {
+        channels: 1,
+        chips_per_channel: 2,
+        dies_per_chip: 1,
+        planes_per_die: 1,
+        blocks_per_plane: 8,
+        pages_per_block: 32,
+        sectors_per_page: 8,
+    };
+    let departed = |scope| {
+        let config = FlinConfig { intensity_scope: scope, ..FlinConfig::default() };
+        let mut flin = Flin::new(&config, geometry, 1);
+        let units = [0, 1].map(DieId::new);
+        for unit in units {
+            let lane = flin.lane(unit, READ, FlowId::new(0));
+            (lane.slowdowns, lane.departed) = (6.0, 3);
+        }
+        // 32 MB/s over 10 ms are 79 pages of 4 KiB, and half of that at each of two units.
+        (0..90).for_each(|_| flin.intensity.count(0, READ, FlowId::new(0), 4096));
+        flin.end_epochs(Time::from_ms(10));
+        units.map(|unit| flin.lane(unit, READ, FlowId::new(0)).departed)
+    };
+    assert_eq!(departed(Scope::Unit), [0, 3]);
+    assert_eq!(departed(Scope::Device), [0, 0]);
+}
