@@ -15,24 +15,36 @@ use super::blocks::Blocks;
 /// decide.
 pub trait MovingSets: Send + dyn_clone::DynClone {
     /// The host reads a page of the flow that lies in this block.
-    fn host_read(&mut self, flow: FlowId, block: BlockId, blocks: &Blocks, now: Time);
+    fn host_read(&mut self, flow: FlowId, block: BlockId, blocks: &Blocks, now: Time) {
+        let _ = (flow, block, blocks, now);
+    }
 
     /// The host writes a page of the flow to flash.
-    fn host_write(&mut self, flow: FlowId, blocks: &Blocks, now: Time);
+    fn host_write(&mut self, flow: FlowId, blocks: &Blocks, now: Time) {
+        let _ = (flow, blocks, now);
+    }
 
     /// Collection moved a page of the flow; `away`: to another chip.
-    fn copied(&mut self, flow: FlowId, away: bool);
+    fn copied(&mut self, flow: FlowId, away: bool) {
+        let _ = (flow, away);
+    }
 
     /// A block was erased.
-    fn erased(&mut self, block: BlockId);
+    fn erased(&mut self, block: BlockId) {
+        let _ = block;
+    }
 
-    /// The plane that a write of the flow goes to; `old`: the plane of its page now, or `NONE`. It
-    /// may have no free block at the moment, and then makes one.
+    /// The plane that a write of the flow goes to, one that may hold another page
+    /// ([`Blocks::within_limit`]); `old`: the plane of its page now, or `NONE`. It may have no free
+    /// block at the moment, and then makes one.
     fn plane_of_write(&mut self, flow: FlowId, old: PlaneId, blocks: &Blocks) -> PlaneId;
 
     /// The plane that a page of the flow moves to which collection finds on `plane`: the same if it
     /// may stay, or must for want of room, and else one with room at once.
-    fn plane_of_copy(&mut self, flow: FlowId, plane: PlaneId, blocks: &Blocks) -> PlaneId;
+    fn plane_of_copy(&mut self, flow: FlowId, plane: PlaneId, blocks: &Blocks) -> PlaneId {
+        let _ = (flow, blocks);
+        plane
+    }
 
     /// Chips that the flow may write to.
     fn chips_of(&self, flow: FlowId) -> u32;
@@ -40,11 +52,16 @@ pub trait MovingSets: Send + dyn_clone::DynClone {
     /// The flow may write to the plane.
     fn may_write(&self, flow: FlowId, plane: PlaneId) -> bool;
 
-    /// The block of the plane, counted in it, to empty next; `None` where none is worth it.
-    fn victim(&self, plane: PlaneId, blocks: &Blocks) -> Option<u32>;
+    /// The block of the plane, counted in it, to empty next; `None` where none is worth it. Takes
+    /// the place of the victim policy. Without this method: the one with the fewest valid pages.
+    fn victim(&self, plane: PlaneId, blocks: &Blocks) -> Option<u32> {
+        blocks.emptiest(plane)
+    }
 
     /// Checks the policy's own state, with `--check`.
-    fn audit(&self, blocks: &Blocks);
+    fn audit(&self, blocks: &Blocks) {
+        let _ = blocks;
+    }
 
     /// What the summary says of the run so far.
     fn summary(&self, blocks: &Blocks) -> IsolationSummary;

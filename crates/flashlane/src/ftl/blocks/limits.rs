@@ -29,7 +29,8 @@ impl Blocks {
     }
 
     /// True if the flow may place a data page on the plane; `replaces`: one that now lies there.
-    pub(crate) fn within_limit(&self, plane: PlaneId, flow: FlowId, replaces: bool) -> bool {
+    #[must_use]
+    pub fn within_limit(&self, plane: PlaneId, flow: FlowId, replaces: bool) -> bool {
         let at = self.held_at(plane, flow);
         self.held.is_empty() || self.held[at] - u32::from(replaces) < self.limits[at]
     }

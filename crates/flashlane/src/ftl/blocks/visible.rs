@@ -29,6 +29,21 @@ impl Blocks {
         u32::from(self.block(block).valid)
     }
 
+    /// The block of a plane, counted in it, that may be collected and has the fewest valid pages;
+    /// the first of several, and `None` where none has an invalid page.
+    #[must_use]
+    pub fn emptiest(&self, plane: PlaneId) -> Option<u32> {
+        let first = self.first_block(plane);
+        let count = self.of_plane(plane).len() as u32;
+        (0..count)
+            .map(|at| (self.valid_pages(first.plus(at)), at))
+            .filter(|&(valid, at)| {
+                valid < self.pages_per_block() && self.may_be_collected(first.plus(at))
+            })
+            .min()
+            .map(|(_, at)| at)
+    }
+
     /// The flow whose data a block that is full or open holds.
     #[must_use]
     pub fn owner(&self, block: BlockId) -> Option<FlowId> {
