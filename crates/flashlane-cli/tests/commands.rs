@@ -39,6 +39,25 @@ fn a_shown_preset_is_a_device_file() {
 }
 
 #[test]
+fn policies_keep_the_rules_of_their_families() {
+    let text = stdout(&["conformance", "greedy", "fcfs"]);
+    assert!(text.contains("ftl.gc.victim greedy\n") && text.contains("scheduler fcfs\n"), "{text}");
+    assert_eq!(text.matches("  held  ").count(), 4 + 3, "{text}");
+    assert!(!text.contains("BROKEN"), "{text}");
+    let text = stdout(&["conformance", "--family", "interface.arbitration"]);
+    assert!(text.contains("weighted-round-robin") && !text.contains("scheduler"), "{text}");
+    for (arguments, hint) in [
+        (["conformance", "gredy", "fcfs"], "did you mean `greedy`"),
+        (["conformance", "--family", "schedulers"], "did you mean `scheduler`"),
+    ] {
+        let output = flashlane(Path::new("."), &arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(hint), "{said}");
+    }
+}
+
+#[test]
 fn policies_are_listed_with_key_and_source() {
     let list = stdout(&["policies"]);
     for word in [
