@@ -1,11 +1,16 @@
 //! What safe code cannot tell the machine. With [`crate::places`] the only unsafe code of the
 //! simulator.
 
+mod lease;
+
 use std::fs::File;
 use std::io;
 use std::ops::{Deref, DerefMut};
 
 use memmap2::{MmapMut, MmapOptions};
+
+use lease::Shown;
+pub(crate) use lease::{Leased, Section};
 
 /// Bytes of a line of the caches of a processor.
 const LINE: usize = 64;
@@ -50,14 +55,16 @@ fn prefetch_line(address: *const u8) {
 }
 
 /// Bytes that start as zeros: memory of their own, or that of a file which copies may share once it
-/// is sealed.
+/// is sealed. Or bytes that start as those of a file on disk.
 ///
-/// The file has no name, nothing outside this module sees it, and the mapping here is the only one
-/// through which it changes.
+/// The file that copies may share has no name, nothing outside this module sees it, and the mapping
+/// here is the only one through which it changes.
 #[derive(Debug)]
 pub(crate) struct Memory {
     bytes: MmapMut,
     file: Option<File>,
+    /// For memory that shows a file on disk. After the bytes, so that it is dropped last.
+    shown: Option<Shown>,
 }
 
 impl Memory {
@@ -66,7 +73,8 @@ impl Memory {
     /// # Panics
     /// Without so much memory.
     pub(crate) fn own(len: usize) -> Self {
-        Self { bytes: MmapMut::map_anon(len).expect("there is memory for the tables"), file: None }
+        let bytes = MmapMut::map_anon(len).expect("there is memory for the tables");
+        Self { bytes, file: None, shown: None }
     }
 
     /// So many zeros, at least one, that copies may share later. The file is sealed against any
@@ -83,7 +91,16 @@ impl Memory {
         // mapping fails, the file is closed.
         let bytes = unsafe { MmapOptions::new().len(len).map_mut(&file)? };
         system::keep_from_children(&bytes);
-        Ok(Self { bytes, file: Some(file) })
+        Ok(Self { bytes, file: Some(file), shown: None })
+    }
+
+    /// Moves the bytes to memory of their own if they show a file on disk that somebody waits for.
+    pub(crate) fn let_go(&mut self) {
+        if self.shown.as_ref().is_some_and(Shown::is_wanted) {
+            let mut own = Self::own(self.len());
+            own.copy_from_slice(self);
+            *self = own;
+        }
     }
 
     /// Asks for large pages of memory. A system without them refuses, and small ones do as well.
@@ -97,7 +114,7 @@ impl Memory {
     /// The same bytes in memory of their own: if there is no file, or if somebody else can still
     /// write to it.
     pub(crate) fn seal(self) -> Result<Sealed, Self> {
-        let Self { bytes, file: Some(file) } = self else { return Err(self) };
+        let Self { bytes, file: Some(file), .. } = self else { return Err(self) };
         let len = bytes.len();
         // The file is not sealed while it is mapped to be written.
         drop(bytes);
@@ -146,7 +163,7 @@ impl Sealed {
         // length for good, from this process and from others. So what is mapped here changes
         // through this mapping only, whose pages are private.
         let bytes = unsafe { options.len(self.len).no_reserve_swap().map_copy(&self.file)? };
-        Ok(Memory { bytes, file: None })
+        Ok(Memory { bytes, file: None, shown: None })
     }
 }
 

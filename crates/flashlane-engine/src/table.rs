@@ -1,6 +1,6 @@
 //! Large flat arrays of 32-bit numbers: page tables.
 
-use crate::memory::{Memory, Sealed, prefetch};
+use crate::memory::{Memory, Sealed, Section, prefetch};
 
 /// Bytes of a number.
 const WIDTH: usize = size_of::<u32>();
@@ -44,6 +44,12 @@ impl Table {
             memory.prefer_large_pages();
         }
         Self { memory }
+    }
+
+    /// Moves the numbers if they lie in a file that somebody else wants to write: it is kept
+    /// waiting until then, and no longer than the system allows (Linux: 45 s).
+    pub fn let_go(&mut self) {
+        self.memory.let_go();
     }
 
     /// The same numbers in memory for another use.
@@ -125,6 +131,18 @@ impl Table {
         self.memory[at..at + count as usize * WIDTH].as_chunks_mut().0
     }
 
+    /// All numbers, as bytes in the order of the machine.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.memory[..self.bytes()]
+    }
+
+    /// The same to write to.
+    pub(crate) fn as_mut_bytes(&mut self) -> &mut [u8] {
+        let bytes = self.bytes();
+        &mut self.memory[..bytes]
+    }
+
     /// Asks for a number that is needed soon.
     #[inline(always)]
     pub fn prefetch(&self, index: u32) {
@@ -147,11 +165,18 @@ pub struct Frozen(Contents);
 enum Contents {
     /// Copies share this memory, but for the pages that they change.
     Shared(Sealed),
+    /// The same with memory that shows a file on disk.
+    Kept(Section),
     /// Copies have memory of their own.
     Own(Table),
 }
 
 impl Frozen {
+    /// A table that is in a file.
+    pub(crate) fn kept(section: Section) -> Self {
+        Self(Contents::Kept(section))
+    }
+
     /// A table that starts with these numbers.
     ///
     /// # Panics
@@ -161,6 +186,9 @@ impl Frozen {
         match &self.0 {
             Contents::Shared(sealed) => {
                 Table { memory: sealed.copy().expect("there is memory for the tables") }
+            }
+            Contents::Kept(section) => {
+                Table { memory: section.copy().expect("there is memory for the tables") }
             }
             Contents::Own(table) => table.clone(),
         }

@@ -1,0 +1,220 @@
+//! Leases on files that memory shows: see [`crate::kept`].
+
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use memmap2::MmapOptions;
+
+use super::Memory;
+
+/// Time between two looks whether somebody waits for a file. The kernel gives 45 s unless it was
+/// told otherwise (`/proc/sys/fs/lease-break-time`).
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// A file with a lease.
+#[derive(Debug)]
+pub(crate) struct Leased {
+    /// The lease ends when it is closed, at the latest.
+    file: File,
+    /// Somebody waits for the lease to end.
+    wanted: AtomicBool,
+    users: Mutex<Users>,
+}
+
+/// What needs the file.
+#[derive(Debug, Default)]
+struct Users {
+    /// Memory that shows it.
+    showing: usize,
+    /// Parts of it of which more copies may be made: offset and length. Unit: bytes.
+    sections: Vec<(u64, usize)>,
+    /// The same parts in memory of their own, since the lease was given back.
+    saved: Option<Vec<(u64, Memory)>>,
+}
+
+/// Belongs to memory that shows a file.
+#[derive(Debug)]
+pub(super) struct Shown(Arc<Leased>);
+
+impl Shown {
+    /// Somebody waits for the file.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.0.wanted.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        self.0.users().showing -= 1;
+    }
+}
+
+/// A part of a file that has a lease, for copies.
+#[derive(Debug)]
+pub(crate) struct Section {
+    lease: Arc<Leased>,
+    offset: u64,
+    len: usize,
+}
+
+impl Section {
+    /// A copy: it shares its memory with the file but for the pages that it writes.
+    ///
+    /// # Errors
+    /// Without memory for it.
+    #[expect(unsafe_code, reason = "memory could change with its file")]
+    pub(crate) fn copy(&self) -> io::Result<Memory> {
+        let Self { lease, offset, len } = self;
+        let mut users = lease.users();
+        if let Some(saved) = &users.saved {
+            let saved = saved.iter().find(|(at, memory)| at == offset && memory.len() >= *len);
+            let mut own = Memory::own(*len);
+            own.copy_from_slice(&saved.expect("every section is saved").1[..*len]);
+            return Ok(own);
+        }
+        let mut options = MmapOptions::new();
+        options.offset(*offset).len(*len).no_reserve_swap();
+        // SAFETY: under the lease nobody writes to the file or changes its length, and the file was
+        // long enough when the lease was taken. The lease is not given back before the memory made
+        // here is dropped: it counts as showing the file from now on, while this thread holds the
+        // lock.
+        let bytes = unsafe { options.map_copy(&lease.file)? };
+        users.showing += 1;
+        Ok(Memory { bytes, file: None, shown: Some(Shown(Arc::clone(lease))) })
+    }
+}
+
+impl Drop for Section {
+    fn drop(&mut self) {
+        let sections = &mut self.lease.users().sections;
+        let own = sections.iter().position(|&section| section == (self.offset, self.len));
+        sections.swap_remove(own.expect("every section is known"));
+    }
+}
+
+impl Leased {
+    /// Takes a lease on a file that was opened to be read. `None` where the system has none, or
+    /// while somebody has the file open to be written.
+    pub(crate) fn new(file: &File) -> Option<Arc<Self>> {
+        let file = file.try_clone().ok()?;
+        system::take(&file).ok()?;
+        let lease = Arc::new(Self { file, wanted: AtomicBool::new(false), users: Mutex::default() });
+        let watched = Arc::downgrade(&lease);
+        let thread = std::thread::Builder::new().name("flashlane-lease".to_owned());
+        thread.spawn(move || watch(&watched)).ok()?;
+        Some(lease)
+    }
+
+    fn users(&self) -> MutexGuard<'_, Users> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A part of the file, which must be so long. `None` where the lease was given back already.
+    pub(crate) fn section(self: &Arc<Self>, offset: u64, len: usize) -> Option<Section> {
+        let mut users = self.users();
+        if users.saved.is_some() {
+            return None;
+        }
+        users.sections.push((offset, len));
+        Some(Section { lease: Arc::clone(self), offset, len })
+    }
+
+    /// Gives the lease back if no memory shows the file any more. True if that is over.
+    fn give_back(&self) -> bool {
+        let mut users = self.users();
+        if users.showing > 0 {
+            return false;
+        }
+        let saved = users.sections.iter().map(|&(offset, len)| {
+            let mut own = Memory::own(len);
+            system::read(&self.file, &mut own, offset).map(|()| (offset, own))
+        });
+        // Without the numbers the lease stays as long as the kernel lets it.
+        let Ok(saved) = saved.collect() else { return false };
+        users.saved = Some(saved);
+        system::give_back(&self.file);
+        true
+    }
+}
+
+/// Looks now and then whether somebody waits for the file, as long as anybody needs it.
+fn watch(lease: &Weak<Leased>) {
+    loop {
+        std::thread::sleep(INTERVAL);
+        let Some(lease) = lease.upgrade() else { return };
+        if system::is_wanted(&lease.file) {
+            lease.wanted.store(true, Ordering::Relaxed);
+            if lease.give_back() {
+                return;
+            }
+        }
+    }
+}
+
+/// Leases of Linux. Source of the numbers: `fcntl.h` of Linux.
+#[cfg(all(target_os = "linux", not(miri)))]
+mod system {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::FileExt;
+
+    use libc::c_int;
+
+    const SET_SIGNAL: c_int = 10;
+    const SET_LEASE: c_int = 1024;
+    const GET_LEASE: c_int = 1025;
+
+    #[expect(unsafe_code, reason = "no library knows leases")]
+    fn control(file: &File, command: c_int, argument: c_int) -> io::Result<c_int> {
+        // SAFETY: the descriptor is open as long as the file, and these commands take a number and
+        // touch no memory of the process.
+        let result = unsafe { libc::fcntl(file.as_raw_fd(), command, argument) };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+    }
+
+    /// Takes a lease that ends with an attempt to write.
+    pub(super) fn take(file: &File) -> io::Result<()> {
+        // The kernel would announce it with a signal that ends the process. Nobody needs one: this
+        // one is ignored unless somebody wants it.
+        control(file, SET_SIGNAL, libc::SIGURG)?;
+        control(file, SET_LEASE, c_int::from(libc::F_RDLCK)).map(|_| ())
+    }
+
+    /// Somebody waits for the lease to end.
+    pub(super) fn is_wanted(file: &File) -> bool {
+        control(file, GET_LEASE, 0).is_ok_and(|lease| lease != c_int::from(libc::F_RDLCK))
+    }
+
+    pub(super) fn give_back(file: &File) {
+        let _ = control(file, SET_LEASE, c_int::from(libc::F_UNLCK));
+    }
+
+    pub(super) fn read(file: &File, to: &mut [u8], offset: u64) -> io::Result<()> {
+        file.read_exact_at(to, offset)
+    }
+}
+
+/// Other systems have no leases, so no file is ever mapped.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+mod system {
+    use std::fs::File;
+    use std::io;
+
+    pub(super) fn take(_file: &File) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn is_wanted(_file: &File) -> bool {
+        false
+    }
+
+    pub(super) fn give_back(_file: &File) {}
+
+    pub(super) fn read(_file: &File, _to: &mut [u8], _offset: u64) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
