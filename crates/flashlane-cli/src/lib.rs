@@ -43,6 +43,7 @@ mod reproduce;
 mod run;
 mod side_by_side;
 mod signals;
+mod states;
 mod summary_table;
 mod table;
 mod trace;

@@ -14,7 +14,7 @@ use crate::execute::{Outcome, Scenario, execute, pretty};
 use crate::output::{Content, OutFolder, note, print, print_data};
 use crate::side_by_side::{Column, verdicts};
 use crate::watch::Watched;
-use crate::{blame_table, dry_run, report, summary_table};
+use crate::{blame_table, dry_run, report, states, summary_table};
 
 /// Loads, checks, runs, reports.
 pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
@@ -44,6 +44,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         return dry_run::dry_run(&device.config, &workloads, arguments.common.format);
     }
     let mut folder = arguments.common.out.as_deref().map(OutFolder::prepare).transpose()?;
+    let states = states::states(&arguments.common)?;
     let (mut scenarios, mut watched) = (Vec::new(), Vec::new());
     for (index, workload) in workloads.iter().enumerate() {
         let path = PathBuf::from(scenario_name(index, workloads.len()).unwrap_or_default());
@@ -55,7 +56,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         scenarios.push(Scenario {
             device: &device.config,
             workload: &workload.config,
-            options: RunOptions { observe, ..options(arguments) },
+            options: RunOptions { observe, states: states.clone(), ..options(arguments) },
             seeds: arguments.seeds,
         });
     }

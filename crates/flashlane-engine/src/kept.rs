@@ -1,7 +1,7 @@
 //! Files on disk as the contents of tables.
 //!
 //! A mapping makes a file of gigabytes usable at once, but the file must not change under it:
-//! numbers would change with it, and where the file becomes shorter the system ends the process by a
+//! numbers would change with it, and the system ends a process whose file becomes shorter by a
 //! signal. So a mapped file has a lease (`fcntl(2)`, under "Leases"): the kernel lets nobody write
 //! to it or shorten it before the lease is given back. When somebody wants to, whoever runs with
 //! such a table moves it to memory of its own ([`Table::let_go`], to be called now and then), and

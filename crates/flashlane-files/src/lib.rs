@@ -4,10 +4,12 @@
 //! into a folder removes the temporary files that dead processes left there.
 
 mod stale;
+mod states;
 
 use std::io::{Result, Write};
 use std::path::Path;
 
+pub use states::StateFolder;
 use tempfile::NamedTempFile;
 
 /// Makes a temporary file in a folder; dropped, it disappears. Temporary files of dead processes in

@@ -6,6 +6,7 @@
 pub mod config;
 pub mod conformance;
 pub mod content;
+mod digest;
 mod error;
 mod reading;
 
@@ -50,6 +51,7 @@ mod waf_only;
 pub use drive::Drive;
 pub use error::{Error, Problem};
 pub use flashlane_engine::Time;
+pub use precondition::{KeptStates, StateStore};
 pub use run::{
     Details, RunOptions, Simulation, Warmup, simulate, simulate_all, simulate_in_detail,
 };

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::observe::options::Observe;
+use crate::precondition::KeptStates;
 
 /// How long a round is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,8 @@ pub struct RunOptions {
     pub waf_only: bool,
     /// What to watch beside what the summary says. Never changes a result.
     pub observe: Observe,
+    /// Keeps states of drives between runs; none without it. Never changes a result.
+    pub states: Option<Arc<KeptStates>>,
     /// Ends the simulation soon after it becomes true, with
     /// [`Error::Interrupted`](crate::Error::Interrupted).
     pub stop: Option<Arc<AtomicBool>>,
@@ -99,6 +102,7 @@ impl Default for RunOptions {
             until_steady: None,
             waf_only: false,
             observe: Observe::default(),
+            states: None,
             stop: None,
         }
     }

@@ -101,7 +101,8 @@ impl Leased {
     pub(crate) fn new(file: &File) -> Option<Arc<Self>> {
         let file = file.try_clone().ok()?;
         system::take(&file).ok()?;
-        let lease = Arc::new(Self { file, wanted: AtomicBool::new(false), users: Mutex::default() });
+        let lease =
+            Arc::new(Self { file, wanted: AtomicBool::new(false), users: Mutex::default() });
         let watched = Arc::downgrade(&lease);
         let thread = std::thread::Builder::new().name("flashlane-lease".to_owned());
         thread.spawn(move || watch(&watched)).ok()?;

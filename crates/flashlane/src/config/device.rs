@@ -64,7 +64,7 @@ impl DeviceConfig {
     }
 }
 
-fn default_scheduler() -> Scheduling {
+pub(crate) fn default_scheduler() -> Scheduling {
     Scheduling::by_name("out-of-order").expect("registered")
 }
 

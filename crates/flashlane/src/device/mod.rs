@@ -253,6 +253,7 @@ impl Device {
             self.host.fit();
             self.link.fit();
             self.interface.fit();
+            self.ftl.let_go();
             progress(self);
             if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(Error::Interrupted);

@@ -50,6 +50,53 @@ impl FrozenMasks {
     }
 }
 
+/// For states that are kept on disk.
+impl Masks {
+    /// The tables: none, the lower one, or both.
+    pub(super) fn tables(&self) -> impl Iterator<Item = &Table> {
+        let tables = self.tables.as_ref();
+        tables.into_iter().flat_map(|tables| [Some(&tables.low), tables.high.as_ref()]).flatten()
+    }
+
+    pub(super) fn put(&self, out: &mut Vec<u32>) {
+        out.push(self.count);
+    }
+
+    /// What [`put`](Self::put) and [`tables`](Self::tables) gave, in the place of no masks. `None`
+    /// for anything else.
+    pub(super) fn take(
+        mut self,
+        tables: &mut dyn Iterator<Item = (usize, Frozen)>,
+        from: &mut dyn Iterator<Item = u32>,
+    ) -> Option<FrozenMasks> {
+        self.count = from.next()?;
+        let Some(low) = tables.next() else {
+            return (self.count == 0).then_some(FrozenMasks { tables: None, rest: self });
+        };
+        self.make();
+        self.large_from = u32::MAX;
+        let made = self.tables.take()?;
+        let fits =
+            |(len, frozen): (usize, Frozen), table: &Table| (len == table.len()).then_some(frozen);
+        let low = fits(low, &made.low)?;
+        let high = match made.high {
+            Some(high) => Some(fits(tables.next()?, &high)?),
+            None => None,
+        };
+        Some(FrozenMasks { tables: Some((low, high)), rest: self })
+    }
+
+    /// As [`Table::let_go`].
+    pub(super) fn let_go(&mut self) {
+        if let Some(tables) = &mut self.tables {
+            tables.low.let_go();
+            if let Some(high) = &mut tables.high {
+                high.let_go();
+            }
+        }
+    }
+}
+
 impl Masks {
     /// No partial page among so many logical ones.
     pub(super) fn new(logical: u64, sectors_per_page: u32, purpose: Use) -> Self {

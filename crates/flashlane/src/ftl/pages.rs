@@ -61,6 +61,51 @@ impl FrozenPages {
     }
 }
 
+/// For states that are kept on disk.
+impl PageTables {
+    /// The tables, in the order in which [`take`](Self::take) wants them.
+    pub(crate) fn tables(&self) -> Vec<&Table> {
+        [&self.l2p, &self.p2l, &self.partial].into_iter().chain(self.masks.tables()).collect()
+    }
+
+    /// Appends all but the tables.
+    pub(crate) fn put(&self, out: &mut Vec<u32>) {
+        out.push(u32::from(self.any_touched));
+        out.extend(self.touched.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]));
+        self.masks.put(out);
+    }
+
+    /// What [`put`](Self::put) and [`tables`](Self::tables) gave for as many pages, in the place of
+    /// these tables, which are empty. With each table comes its length. `None` for anything else.
+    pub(crate) fn take(
+        self,
+        tables: &mut dyn Iterator<Item = (usize, Frozen)>,
+        from: &mut dyn Iterator<Item = u32>,
+    ) -> Option<FrozenPages> {
+        let mut fits = |table: &Table| {
+            let (len, frozen) = tables.next()?;
+            (len == table.len()).then_some(frozen)
+        };
+        let (l2p, p2l, partial) = (fits(&self.l2p)?, fits(&self.p2l)?, fits(&self.partial)?);
+        let any_touched = from.next()? != 0;
+        let mut touched = self.touched;
+        for word in &mut touched {
+            *word = u64::from(from.next()?) | u64::from(from.next()?) << 32;
+        }
+        let masks = self.masks.take(tables, from)?;
+        let full_mask = self.full_mask;
+        Some(FrozenPages { l2p, p2l, touched, any_touched, partial, masks, full_mask })
+    }
+
+    /// As [`Table::let_go`], for all tables.
+    pub(crate) fn let_go(&mut self) {
+        self.l2p.let_go();
+        self.p2l.let_go();
+        self.partial.let_go();
+        self.masks.let_go();
+    }
+}
+
 impl PageTables {
     /// Empty tables for so many pages each, and what is to become of them.
     pub(crate) fn new(

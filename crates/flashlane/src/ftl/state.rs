@@ -1,9 +1,10 @@
 //! What the translation layer knows of a drive, apart from any run: it is made by preconditioning,
 //! and kept for more runs.
 
-use flashlane_engine::Use;
+use flashlane_engine::{Frozen, Use};
 use flashlane_units::FlowId;
 
+use super::Ftl;
 use super::allocation::Allocator;
 use super::blocks::Blocks;
 use super::config::{FtlSettings, MappingKind};
@@ -43,6 +44,38 @@ impl FtlState {
             mapping: None,
             hybrid: None,
         }
+    }
+
+    /// Everything but [`tables`](PageTables::tables), as plain numbers. Hybrid mapping has none.
+    pub(crate) fn numbers(&self) -> Option<Vec<u32>> {
+        if self.hybrid.is_some() {
+            return None;
+        }
+        let mut out = Vec::new();
+        self.blocks.put(&mut out);
+        if let Some(mapping) = &self.mapping {
+            mapping.put(&mut out);
+        }
+        self.pages.put(&mut out);
+        Some(out)
+    }
+
+    /// What a drive of the same kind gave, in the place of this empty one. `None` for anything
+    /// else.
+    pub(crate) fn take(
+        self,
+        tables: Vec<(usize, Frozen)>,
+        mut numbers: impl Iterator<Item = u32>,
+    ) -> Option<FrozenState> {
+        let Self { pages, mut blocks, mut mapping, hybrid } = self;
+        blocks.take(&mut numbers)?;
+        if let Some(mapping) = &mut mapping {
+            mapping.take(&mut numbers)?;
+        }
+        let mut tables = tables.into_iter();
+        let pages = pages.take(&mut tables, &mut numbers)?;
+        let over = numbers.next().is_none() && tables.next().is_none() && hybrid.is_none();
+        over.then_some(FrozenState { pages, blocks, mapping, hybrid })
     }
 
     /// Ends all changes, for copies.
@@ -112,6 +145,13 @@ impl FtlState {
     }
 }
 
+impl Ftl {
+    /// To be called now and then: lets go of a file that somebody else wants to write.
+    pub(crate) fn let_go(&mut self) {
+        self.pages.let_go();
+    }
+}
+
 /// A state that changes no more, for runs that start with it.
 pub(crate) struct FrozenState {
     pages: FrozenPages,
@@ -121,6 +161,11 @@ pub(crate) struct FrozenState {
 }
 
 impl FrozenState {
+    /// The same with another cached mapping table: one that was warmed.
+    pub(crate) fn with_mapping(self, mapping: Option<MappingTable>) -> Self {
+        Self { mapping, ..self }
+    }
+
     /// The state for one run. Its page tables share their memory, but for what the run changes.
     pub(crate) fn copy(&self) -> FtlState {
         FtlState {

@@ -8,6 +8,7 @@
 mod fill;
 mod first_sectors;
 mod hybrid;
+mod kept;
 mod own_requests;
 mod plan;
 mod recent;
@@ -29,6 +30,8 @@ use crate::ftl::{FtlState, reserve_blocks};
 use crate::layout::{FlowSpace, Layout};
 use crate::workload::footprint::Footprint;
 use fill::{PagesOn, Part, copy_places, planes_together};
+pub(crate) use kept::decisive;
+pub use kept::{KeptStates, StateStore};
 use plan::Planner;
 use scatter::Scatter;
 pub(crate) use warm::warm;

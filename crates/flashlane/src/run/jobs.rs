@@ -81,10 +81,16 @@ impl<'a> Runs<'a> {
                 ),
                 None,
             ),
-            (true, false) => {
-                let start = state.freeze();
-                (start.copy(), Some(start))
-            }
+            (true, false) => match prepared.kept.take() {
+                Some(kept) => {
+                    let start = kept.with_mapping(state.mapping.clone());
+                    (state, Some(start))
+                }
+                None => {
+                    let start = state.freeze();
+                    (start.copy(), Some(start))
+                }
+            },
         };
         let begun = Instant::now();
         let window = match options.until_steady {

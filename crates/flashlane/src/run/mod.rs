@@ -6,7 +6,7 @@ use crate::cache::Cache;
 use crate::config::{DeviceConfig, InterfaceKind, Priority, Technology, WorkloadConfig};
 use crate::device::Device;
 use crate::error::Error;
-use crate::ftl::{Ftl, FtlState};
+use crate::ftl::{FrozenState, Ftl, FtlState};
 use crate::layout::Layout;
 use crate::metrics::recorder::Recorder;
 use crate::metrics::window::Window;
@@ -15,7 +15,7 @@ use crate::metrics::{Interval, Summary};
 use crate::observe::{Blame, TimeSeries, Timeline};
 pub use crate::options::{Progress, RunOptions, Warmup};
 use crate::parallel;
-use crate::precondition;
+use crate::precondition::{self, KeptStates};
 use crate::tenants::{Run, Tenants};
 use crate::workload::footprint::Footprint;
 use crate::workload::{self, RequestSource};
@@ -34,6 +34,8 @@ pub(crate) struct Prepared<'a> {
     options: &'a RunOptions,
     layout: Layout,
     state: FtlState,
+    /// What `state` is a copy of, if that was kept from an earlier run. Its caches are cold.
+    kept: Option<FrozenState>,
     cache: Cache,
 }
 
@@ -44,11 +46,11 @@ impl<'a> Prepared<'a> {
         options: &'a RunOptions,
     ) -> Result<Self, Error> {
         let layout = Layout::new(device, workload);
-        let mut state = if runs_alone(workload, options) {
-            FtlState::to_be_frozen(device.ftl_settings(), &layout)
-        } else {
-            FtlState::new(device.ftl_settings(), &layout, workload.requests_at_least())
+        let empty = || match runs_alone(workload, options) {
+            true => FtlState::to_be_frozen(device.ftl_settings(), &layout),
+            false => FtlState::new(device.ftl_settings(), &layout, workload.requests_at_least()),
         };
+        let (mut state, mut kept) = (None, None);
         let mut cache =
             Cache::new(&device.cache, &device.compat, &workload.cache_modes(), layout.geometry);
         // Memory that is written in place keeps no trace of what was written before.
@@ -61,12 +63,26 @@ impl<'a> Prepared<'a> {
                 })
                 .collect::<Result<_, _>>()?;
             let (seed, layout) = (options.seed, &layout);
-            precondition::precondition(device, workload, layout, &footprints, &mut state, seed);
-            precondition::warm(device, workload, layout, &mut state, &mut cache, seed)?;
+            let key = |states: &KeptStates| states.key(device, workload, layout, &footprints, seed);
+            let place = options.states.as_deref().and_then(|states| Some((states, key(states)?)));
+            kept = place.as_ref().and_then(|(states, key)| {
+                states.find(key, FtlState::new(device.ftl_settings(), layout, 0))
+            });
+            let state = state.insert(kept.as_ref().map_or_else(empty, FrozenState::copy));
+            if kept.is_none() {
+                let device = &precondition::decisive(device);
+                precondition::precondition(device, workload, layout, &footprints, state, seed);
+                if let Some((states, key)) = place {
+                    states.keep(&key, state);
+                }
+            }
+            precondition::warm(device, workload, layout, state, &mut cache, seed)?;
         } else if device.compat.translation_pages_from_start {
-            precondition::place_empty_translation_pages(device, &layout, &mut state);
+            let state = state.insert(empty());
+            precondition::place_empty_translation_pages(device, &layout, state);
         }
-        Ok(Self { device, workload, options, layout, state, cache })
+        let state = state.unwrap_or_else(empty);
+        Ok(Self { device, workload, options, layout, state, kept, cache })
     }
 
     /// Nothing was ever written.

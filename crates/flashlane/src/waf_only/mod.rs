@@ -112,6 +112,7 @@ impl WafRun<'_> {
             let drawn = |p: &Planned| drive.prefetch(space.lpa(p.sector / spp));
             self.flows.done(flow, end, drawn)?;
             if self.generated.is_multiple_of(PROGRESS_INTERVAL) {
+                self.drive.let_go();
                 progress(self.flows.progress());
             }
             if check && self.generated.is_multiple_of(audit_interval) {

@@ -36,6 +36,12 @@ pub struct PageSet {
 }
 
 impl PageSet {
+    /// One bit a page, from the lowest on.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// The empty set out of `pages` pages.
     #[must_use]
     pub fn new(pages: u64) -> Self {

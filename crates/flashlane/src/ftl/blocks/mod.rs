@@ -3,6 +3,7 @@
 mod audit;
 mod frontiers;
 mod full;
+mod kept;
 mod limits;
 mod pool;
 mod visible;

@@ -14,12 +14,12 @@ const COLLECTIONS_OWED_MAX: u32 = 10;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
     /// First block never used; plane-relative.
-    virgin: u32,
+    pub(super) virgin: u32,
     /// Come back from erase, by erase count: dynamic wear levelling.
-    by_wear: BinaryHeap<Reverse<(u32, u32, BlockId)>>,
+    pub(super) by_wear: BinaryHeap<Reverse<(u32, u32, BlockId)>>,
     /// Come back from erase, oldest first: without wear levelling.
-    by_age: VecDeque<BlockId>,
-    sequence: u32,
+    pub(super) by_age: VecDeque<BlockId>,
+    pub(super) sequence: u32,
 }
 
 impl Blocks {

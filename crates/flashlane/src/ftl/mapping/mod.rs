@@ -188,6 +188,20 @@ impl MappingTable {
         self.directory[page as usize] = ppa.get() + 1;
     }
 
+    /// Appends where the translation pages are, for a state that is kept on disk.
+    pub(crate) fn put(&self, out: &mut Vec<u32>) {
+        out.extend(&self.directory);
+    }
+
+    /// Takes over what [`put`](Self::put) gave for as many translation pages. `None` for anything
+    /// else.
+    pub(crate) fn take(&mut self, from: &mut dyn Iterator<Item = u32>) -> Option<()> {
+        self.directory.iter_mut().try_for_each(|place| {
+            *place = from.next()?;
+            Some(())
+        })
+    }
+
     /// A look-up, or change, of an entry that takes no time. Gives what left the cache for it, if
     /// that was changed: its translation page goes to flash.
     pub(crate) fn recall(&mut self, flow: FlowId, lpa: Lpa, changed: bool) -> Option<Evicted> {

@@ -162,6 +162,11 @@ impl Untimed {
         }
     }
 
+    /// As [`Ftl::let_go`].
+    pub(crate) fn let_go(&mut self) {
+        self.ftl.let_go();
+    }
+
     /// Asks for the mapping of a page that is written or read after some others.
     #[inline]
     pub(crate) fn prefetch(&self, lpa: Lpa) {

@@ -1,0 +1,137 @@
+//! States of drives that are kept between runs: same results, whatever happens to the files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const WORKLOAD: &str = "
+[[flow]]
+name = \"reader\"
+synthetic = { requests = 2000, iops = 20_000.0, read_ratio = 0.7, size = \"4KiB\" }
+[[flow]]
+name = \"writer\"
+synthetic = { requests = 2000, iops = 20_000.0, read_ratio = 0.0, size = \"16KiB\" }
+";
+
+/// A drive just large enough for its states to be kept.
+const SETS: [&str; 2] = ["flash.blocks_per_plane=128", "flash.pages_per_block=512"];
+
+struct Scene(tempfile::TempDir);
+
+impl Scene {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("w.toml"), WORKLOAD).expect("room");
+        Self(folder)
+    }
+
+    fn states(&self) -> PathBuf {
+        self.0.path().join("states")
+    }
+
+    fn command(&self, states: &Path, more: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
+        command.args(["run", "--quiet", "--format", "json", "--device", "flin", "--workload"]);
+        command.arg(self.0.path().join("w.toml")).arg("--states").arg(states).args(more);
+        for set in SETS {
+            command.args(["--set", set]);
+        }
+        command
+    }
+
+    fn run(&self, states: &Path, more: &[&str]) -> String {
+        let output = self.command(states, more).output().expect("it runs");
+        result(&output)
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.states()).expect("a folder");
+        let mut files: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();
+        files.sort();
+        files
+    }
+}
+
+/// The summary, without what differs from run to run.
+fn result(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut summary: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a summary");
+    let fields = summary.as_object_mut().expect("an object");
+    for key in ["wall_s", "precondition_wall_s", "requests_per_wall_s", "peak_rss_bytes"] {
+        fields.remove(key);
+    }
+    if let Some(rates) = fields.get_mut("waf_only").and_then(|rates| rates.as_object_mut()) {
+        rates.retain(|key, _| !key.ends_with("_per_wall_s"));
+    }
+    summary.to_string()
+}
+
+#[test]
+fn kept_states_change_no_result() {
+    let scene = Scene::new();
+    let (off, states) = (Path::new("off"), scene.states());
+    for more in [&[][..], &["--alone"], &["--waf-only"], &["--seed", "2"], &["--scheduler", "fcfs"]]
+    {
+        let made = scene.run(off, more);
+        for _ in 0..2 {
+            assert!(scene.run(&states, more) == made, "{more:?}");
+        }
+    }
+    assert_eq!(scene.files().len(), 2, "one for each seed; the scheduler decides nothing");
+}
+
+#[test]
+fn a_damaged_file_is_made_anew() {
+    let scene = Scene::new();
+    let states = scene.states();
+    let made = scene.run(&states, &[]);
+    let file = scene.files().pop().expect("a state was kept");
+    let whole = fs::read(&file).expect("readable");
+    let flipped = |at: usize| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 4;
+        bytes
+    };
+    let damages = [
+        Vec::new(),
+        whole[..100].to_vec(),
+        whole[..whole.len() - 1].to_vec(),
+        flipped(3),
+        flipped(50),
+        flipped(1 << 16),
+        flipped(whole.len() / 2),
+        flipped(whole.len() - 1),
+        [&whole[..], &[0]].concat(),
+    ];
+    for (index, damage) in damages.into_iter().enumerate() {
+        fs::write(&file, damage).expect("room");
+        assert!(scene.run(&states, &[]) == made, "damage {index}");
+        assert!(fs::read(&file).expect("readable") == whole, "damage {index} is mended");
+    }
+}
+
+#[test]
+fn several_programs_fill_one_folder_at_a_time() {
+    let scene = Scene::new();
+    let states = scene.states();
+    let run = || scene.command(&states, &["--alone"]).stdout(std::process::Stdio::piped()).spawn();
+    let running: Vec<_> = (0..4).map(|_| run().expect("it runs")).collect();
+    let ended = running.into_iter().map(|one| one.wait_with_output().expect("it ends"));
+    let results: Vec<String> = ended.map(|output| result(&output)).collect();
+    let alone = scene.run(Path::new("off"), &["--alone"]);
+    assert!(results.iter().all(|result| *result == alone));
+    assert_eq!(scene.files().len(), 1);
+}
+
+#[test]
+fn a_folder_that_others_may_enter_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let scene = Scene::new();
+    fs::create_dir(scene.states()).expect("made");
+    fs::set_permissions(scene.states(), fs::Permissions::from_mode(0o755)).expect("changed");
+    let output = scene.command(&scene.states(), &[]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("found mode 755, allowed: a folder of mode 700"), "{text}");
+    assert!(scene.files().is_empty());
+}

@@ -1,0 +1,179 @@
+//! A folder in which states of drives are kept.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use flashlane::StateStore;
+
+/// How the name of a file ends.
+const ENDING: &str = "state";
+
+/// Keeps the states that were used last, as many as there is room for.
+///
+/// The folder is for its owner alone (mode 0700). A file appears under its name when it is whole;
+/// it may be removed at any time.
+#[derive(Debug)]
+pub struct StateFolder {
+    folder: PathBuf,
+    limit: u64,
+}
+
+impl StateFolder {
+    /// A folder, which is made if it does not exist, for files of so many bytes together.
+    ///
+    /// # Errors
+    /// It cannot be made, or others than its owner may enter it.
+    pub fn prepare(folder: &Path, limit: u64) -> io::Result<Self> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder)?;
+        refuse_others(&fs::symlink_metadata(folder)?)?;
+        Ok(Self { folder: folder.to_owned(), limit })
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        self.folder.join(key).with_extension(ENDING)
+    }
+
+    /// Removes the files that were used least lately until there is room for so many bytes.
+    fn make_room(&self, bytes: u64) -> io::Result<()> {
+        let mut files: Vec<(SystemTime, PathBuf, u64)> = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|ending| ending == ENDING) {
+                // Another program may have removed it meanwhile.
+                let Ok(data) = fs::symlink_metadata(&path) else { continue };
+                files.push((data.modified()?, path, data.len()));
+            }
+        }
+        files.sort();
+        let mut total: u64 = files.iter().map(|&(_, _, len)| len).sum();
+        for (_, path, len) in files {
+            if total.saturating_add(bytes) <= self.limit {
+                break;
+            }
+            let _ = fs::remove_file(path);
+            total -= len;
+        }
+        Ok(())
+    }
+
+    fn write(
+        &self,
+        key: &str,
+        bytes: u64,
+        write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if bytes > self.limit {
+            return Ok(());
+        }
+        self.make_room(bytes)?;
+        let mut file = BufWriter::new(crate::stage(&self.folder)?);
+        write(&mut file)?;
+        file.into_inner()?.persist(self.path(key))?;
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn refuse_others(folder: &fs::Metadata) -> io::Result<()> {
+    let mode = std::os::unix::fs::MetadataExt::mode(folder) & 0o777;
+    if folder.is_dir() && mode & 0o077 == 0 {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("found mode {mode:03o}, allowed: a folder of mode 700")))
+}
+
+#[cfg(not(unix))]
+fn refuse_others(_folder: &fs::Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+impl StateStore for StateFolder {
+    fn find(&self, key: &str) -> Option<File> {
+        let path = self.path(key);
+        if !fs::symlink_metadata(&path).ok()?.is_file() {
+            return None;
+        }
+        let file = OpenOptions::new().read(true).open(path).ok()?;
+        // Which files were used last decides which ones stay.
+        let _ = file.set_modified(SystemTime::now());
+        Some(file)
+    }
+
+    fn keep(&self, key: &str, bytes: u64, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) {
+        // A full disk, for example: the next run makes the state anew.
+        let _ = self.write(key, bytes, write);
+    }
+
+    fn discard(&self, key: &str) {
+        let _ = fs::remove_file(self.path(key));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    fn keep(store: &StateFolder, key: &str, bytes: usize) {
+        store.keep(key, bytes as u64, &mut |to| to.write_all(&vec![7; bytes]));
+    }
+
+    fn kept(store: &StateFolder) -> Vec<String> {
+        let entries = fs::read_dir(&store.folder).expect("a folder");
+        let name = |entry: io::Result<fs::DirEntry>| entry.expect("a file").file_name();
+        let mut names: Vec<String> =
+            entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_was_used_last_stays() {
+        let root = tempfile::tempdir().expect("a folder");
+        let store = StateFolder::prepare(&root.path().join("a/b"), 250).expect("made");
+        let mut text = Vec::new();
+        for key in ["x", "y"] {
+            keep(&store, key, 100);
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        store.find("x").expect("kept").read_to_end(&mut text).expect("readable");
+        assert_eq!(text, [7; 100]);
+        keep(&store, "z", 100);
+        assert_eq!(kept(&store), ["x.state", "z.state"], "y was used least lately");
+        keep(&store, "large", 251);
+        assert_eq!(kept(&store), ["x.state", "z.state"], "more than there can be room for");
+        store.discard("x");
+        assert!(store.find("x").is_none() && store.find("z").is_some());
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_nothing() {
+        let root = tempfile::tempdir().expect("a folder");
+        let store = StateFolder::prepare(&root.path().join("states"), 1000).expect("made");
+        store.keep("x", 10, &mut |to| {
+            to.write_all(b"half")?;
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert!(kept(&store).is_empty() && store.find("x").is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_is_for_its_owner_alone() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let root = tempfile::tempdir().expect("a folder");
+        let own = root.path().join("own");
+        StateFolder::prepare(&own, 1).expect("made");
+        assert_eq!(fs::metadata(&own).expect("it is there").mode() & 0o777, 0o700);
+        StateFolder::prepare(&own, 1).expect("as it was");
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o750)).expect("changed");
+        let error = StateFolder::prepare(&own, 1).expect_err("others may enter it");
+        assert_eq!(error.to_string(), "found mode 750, allowed: a folder of mode 700");
+    }
+}

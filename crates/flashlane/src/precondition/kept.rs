@@ -1,0 +1,244 @@
+//! States of drives that are kept on disk, since making one is most of the time of a short run.
+//!
+//! A state is kept under a key: a digest of the program and of everything that [`precondition`]
+//! reads. The file begins with a page that says how long its parts are and what their checksums
+//! are; each part is a table of 32-bit numbers in the order of the machine. A run maps the tables
+//! and shares them with the file but for what it changes. A file that is not what its first page
+//! says is taken away, and the state is made anew.
+//!
+//! Kept are states of drives with page-level mapping and without MQSim's arithmetic, if making them
+//! takes a noticeable time.
+//!
+//! [`precondition`]: super::precondition
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use flashlane_engine::{Frozen, KeptFile};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use twox_hash::XxHash3_64;
+
+use crate::compat::CompatConfig;
+use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::digest::{InputFiles, fingerprints, hex};
+use crate::ftl::{FrozenState, FtlState};
+use crate::layout::Layout;
+use crate::workload::footprint::Footprint;
+
+/// Name of the format. Another format has another name.
+const SCHEMA: &str = "flashlane.kept-state/1";
+
+/// Smallest tables that are kept. Unit: bytes. Smaller ones are made within some tens of
+/// milliseconds.
+const SMALLEST: u64 = 16 << 20;
+
+/// Bytes of the first page: a checksum of the rest of it, then JSON, then spaces.
+const FIRST_PAGE: usize = 4096;
+
+/// Parts begin at multiples of this. Unit: bytes. A multiple of every machine's pages.
+const ALIGNMENT: u64 = 1 << 16;
+
+/// Where states are kept. Several threads and programs may use one at a time.
+pub trait StateStore: fmt::Debug + Send + Sync {
+    /// The file under a key, open to be read.
+    fn find(&self, key: &str) -> Option<File>;
+
+    /// Keeps what `write` writes, so many bytes, under a key: whole or not at all. Where that
+    /// cannot be done, the next run makes the state anew.
+    fn keep(&self, key: &str, bytes: u64, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>);
+
+    /// Takes a file away that is not what it should be.
+    fn discard(&self, key: &str);
+}
+
+/// Keeps states of drives between runs. Never changes a result.
+#[derive(Debug)]
+pub struct KeptStates {
+    store: Arc<dyn StateStore>,
+    program: PathBuf,
+    files: InputFiles,
+}
+
+/// What the first page of a file says.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct FirstPage {
+    schema: String,
+    key: String,
+    parts: Vec<Part>,
+}
+
+/// A part of a file.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+struct Part {
+    /// 32-bit numbers.
+    numbers: u64,
+    /// XXH3 of their bytes.
+    checksum: u64,
+}
+
+/// Everything that decides a state.
+#[derive(Serialize)]
+struct Identity<'a> {
+    schema: &'a str,
+    version: &'a str,
+    program: String,
+    seed: u64,
+    device: &'a DeviceConfig,
+    policies: Vec<String>,
+    layout: String,
+    occupancies: Vec<Option<f64>>,
+    footprints: Vec<String>,
+}
+
+impl KeptStates {
+    /// `program`: the file with the code of the simulator (the running executable or the loaded
+    /// library), so that another build never finds the states of this one.
+    #[must_use]
+    pub fn new(store: Arc<dyn StateStore>, program: PathBuf) -> Self {
+        Self { store, program, files: InputFiles::new() }
+    }
+
+    /// The key of a state; `None` for one that is not kept.
+    pub(crate) fn key(
+        &self,
+        device: &DeviceConfig,
+        workload: &WorkloadConfig,
+        layout: &Layout,
+        footprints: &[Footprint],
+        seed: u64,
+    ) -> Option<String> {
+        let entries = layout.logical_pages + layout.geometry.pages();
+        if device.compat != CompatConfig::default() || entries * 4 < SMALLEST {
+            return None;
+        }
+        let identity = Identity {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            program: self.files.digest(&self.program).ok()?,
+            seed,
+            policies: fingerprints(device),
+            device: &decisive(device),
+            layout: format!("{layout:?}"),
+            occupancies: workload.flows.iter().map(|flow| flow.occupancy.map(|of| of.0)).collect(),
+            footprints: footprints.iter().map(digest).collect(),
+        };
+        Some(hex(&Sha256::digest(serde_json::to_vec(&identity).ok()?)))
+    }
+
+    /// The state under a key, if there is one and it is whole. `empty`: a drive of the same kind.
+    pub(crate) fn find(&self, key: &str, empty: FtlState) -> Option<FrozenState> {
+        let found = read(self.store.find(key)?, key, empty);
+        if found.is_none() {
+            self.store.discard(key);
+        }
+        found
+    }
+
+    /// Keeps a state under a key.
+    pub(crate) fn keep(&self, key: &str, state: &FtlState) {
+        let Some(numbers) = state.numbers() else { return };
+        let numbers: Vec<u8> = numbers.into_iter().flat_map(u32::to_ne_bytes).collect();
+        let mut parts = vec![&numbers[..]];
+        parts.extend(state.pages.tables().into_iter().map(flashlane_engine::Table::as_bytes));
+        let end = offsets(parts.iter().map(|part| part.len() as u64)).last();
+        let (Some(end), Some(page)) = (end, first_page(key, &parts)) else { return };
+        self.store.keep(key, end, &mut |to| {
+            to.write_all(&page)?;
+            let mut at = FIRST_PAGE as u64;
+            for part in &parts {
+                let gap = at.next_multiple_of(ALIGNMENT) - at;
+                to.write_all(&vec![0; gap as usize])?;
+                to.write_all(part)?;
+                at += gap + part.len() as u64;
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Where parts of so many bytes begin, and at last where the file ends.
+fn offsets(lens: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
+    let mut end = FIRST_PAGE as u64;
+    let mut starts: Vec<u64> = Vec::new();
+    for len in lens {
+        starts.push(end.next_multiple_of(ALIGNMENT));
+        end = end.next_multiple_of(ALIGNMENT) + len;
+    }
+    starts.into_iter().chain([end])
+}
+
+fn checksum(bytes: &[u8]) -> u64 {
+    XxHash3_64::oneshot(bytes)
+}
+
+fn first_page(key: &str, parts: &[&[u8]]) -> Option<Vec<u8>> {
+    let part = |part: &&[u8]| Part { numbers: part.len() as u64 / 4, checksum: checksum(part) };
+    let parts = parts.iter().map(part).collect();
+    let page = FirstPage { schema: SCHEMA.to_owned(), key: key.to_owned(), parts };
+    let mut text = serde_json::to_vec(&page).ok()?;
+    assert!(text.len() <= FIRST_PAGE - 8, "a first page has room for few parts");
+    text.resize(FIRST_PAGE - 8, b' ');
+    Some([&checksum(&text).to_le_bytes()[..], &text].concat())
+}
+
+/// Reads a file. `None` if it is not what it should be.
+fn read(file: File, key: &str, empty: FtlState) -> Option<FrozenState> {
+    let file = KeptFile::new(file).ok()?;
+    let page = file.table(0, FIRST_PAGE / 4).ok()?.copy();
+    let (sum, text) = page.as_bytes().split_first_chunk()?;
+    if u64::from_le_bytes(*sum) != checksum(text) {
+        return None;
+    }
+    let page: FirstPage = serde_json::from_slice(text).ok()?;
+    if page.schema != SCHEMA || page.key != key {
+        return None;
+    }
+    let starts: Vec<u64> = offsets(page.parts.iter().map(|part| part.numbers * 4)).collect();
+    if starts.last() != Some(&file.len()) {
+        return None;
+    }
+    let mut tables: Vec<(usize, Frozen)> = Vec::new();
+    for (part, start) in page.parts.iter().zip(starts) {
+        let table = file.table(start, part.numbers as usize).ok()?;
+        if checksum(table.copy().as_bytes()) != part.checksum {
+            return None;
+        }
+        tables.push((part.numbers as usize, table));
+    }
+    let (_, numbers) = tables.remove(0);
+    let numbers = numbers.copy();
+    let (words, _) = numbers.as_bytes().as_chunks();
+    empty.take(tables, words.iter().map(|&word| u32::from_ne_bytes(word)))
+}
+
+/// The device as far as it decides a state. What is replaced here decides nothing, for
+/// preconditioning is given what this returns.
+pub(crate) fn decisive(device: &DeviceConfig) -> DeviceConfig {
+    DeviceConfig {
+        name: String::new(),
+        source: String::new(),
+        link: crate::config::LinkConfig::default(),
+        interface: crate::config::InterfaceConfig::default(),
+        cache: crate::config::CacheConfig::default(),
+        ftl: device.ftl.clone(),
+        scheduler: crate::config::default_scheduler(),
+        isolation: device.isolation.clone(),
+        flash: device.flash.clone(),
+        compat: device.compat.clone(),
+    }
+}
+
+fn digest(footprint: &Footprint) -> String {
+    match footprint {
+        Footprint::Pages(set) => {
+            let mut hash = Sha256::new();
+            set.words().iter().for_each(|word| hash.update(word.to_le_bytes()));
+            format!("pages {}", hex(&hash.finalize()))
+        }
+        simple => format!("{simple:?}"),
+    }
+}
