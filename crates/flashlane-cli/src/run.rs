@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         return dry_run::dry_run(&device.config, &workloads, arguments.common.format);
     }
     let mut folder = arguments.common.out.as_deref().map(OutFolder::prepare).transpose()?;
-    let states = states::states(&arguments.common)?;
+    let states = states::states(arguments)?;
     let (mut scenarios, mut watched) = (Vec::new(), Vec::new());
     for (index, workload) in workloads.iter().enumerate() {
         let path = PathBuf::from(scenario_name(index, workloads.len()).unwrap_or_default());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use flashlane::{Error, KeptStates};
 use flashlane_files::StateFolder;
 
-use crate::args::CommonArgs;
+use crate::args::RunArgs;
 use crate::output::note;
 
 /// In the place of a folder: nothing is kept.
@@ -19,9 +19,9 @@ const VARIABLE: &str = "FLASHLANE_STATES";
 const LIMIT: u64 = 16 << 30;
 
 /// What `--states` asks for.
-pub(crate) fn states(common: &CommonArgs) -> Result<Option<Arc<KeptStates>>, Error> {
+pub(crate) fn states(arguments: &RunArgs) -> Result<Option<Arc<KeptStates>>, Error> {
     let Ok(program) = std::env::current_exe() else { return Ok(None) };
-    let asked = common.states.clone().or_else(|| std::env::var_os(VARIABLE).map(PathBuf::from));
+    let asked = arguments.states.clone().or_else(|| std::env::var_os(VARIABLE).map(PathBuf::from));
     if asked.as_deref() == Some(Path::new(OFF)) {
         return Ok(None);
     }
@@ -34,7 +34,7 @@ pub(crate) fn states(common: &CommonArgs) -> Result<Option<Arc<KeptStates>>, Err
             if asked.is_some() {
                 return Err(problem);
             }
-            if !common.quiet {
+            if !arguments.common.quiet {
                 note(&format!("warning: {problem}"));
             }
             Ok(None)

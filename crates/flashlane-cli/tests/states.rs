@@ -70,8 +70,14 @@ fn result(output: &Output) -> String {
 fn kept_states_change_no_result() {
     let scene = Scene::new();
     let (off, states) = (Path::new("off"), scene.states());
-    for more in [&[][..], &["--alone"], &["--waf-only"], &["--seed", "2"], &["--scheduler", "fcfs"]]
-    {
+    for more in [
+        &[][..],
+        &["--alone"],
+        &["--waf-only"],
+        &["--check"],
+        &["--seed", "2"],
+        &["--scheduler", "fcfs"],
+    ] {
         let made = scene.run(off, more);
         for _ in 0..2 {
             assert!(scene.run(&states, more) == made, "{more:?}");

@@ -122,7 +122,7 @@ impl Memory {
             return Ok(Sealed { file, len });
         }
         let mut own = Self::own(len);
-        system::read(&file, &mut own).expect("the memory of a table can be read");
+        read_at(&file, &mut own, 0).expect("the memory of a table can be read");
         Err(own)
     }
 }
@@ -152,6 +152,11 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
+    /// Unit: bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
     /// A copy: it shares its memory with the others but for the pages that it writes.
     ///
     /// # Errors
@@ -167,12 +172,26 @@ impl Sealed {
     }
 }
 
+/// Reads from a place in a file.
+#[cfg(unix)]
+pub(crate) fn read_at(file: &File, to: &mut [u8], offset: u64) -> io::Result<()> {
+    use std::os::unix::fs::FileExt;
+    file.read_exact_at(to, offset)
+}
+
+/// Reads from a place in a file.
+#[cfg(not(unix))]
+pub(crate) fn read_at(mut file: &File, to: &mut [u8], offset: u64) -> io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(to)
+}
+
 /// Files in memory, where the system has them. Miri has none.
 #[cfg(all(target_os = "linux", not(miri)))]
 mod system {
     use std::fs::File;
     use std::io;
-    use std::os::unix::fs::FileExt;
 
     use memmap2::MmapMut;
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
@@ -198,11 +217,6 @@ mod system {
         Ok(())
     }
 
-    /// Copies the contents of a file.
-    pub(super) fn read(file: &File, to: &mut [u8]) -> io::Result<()> {
-        file.read_exact_at(to, 0)
-    }
-
     pub(super) fn prefer_large_pages(memory: &MmapMut) {
         let _ = memory.advise(memmap2::Advice::HugePage);
     }
@@ -223,10 +237,6 @@ mod system {
     pub(super) fn keep_from_children(_memory: &MmapMut) {}
 
     pub(super) fn seal(_file: &File) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    pub(super) fn read(_file: &File, _to: &mut [u8]) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

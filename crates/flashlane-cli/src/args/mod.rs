@@ -112,6 +112,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", requires = "alone", conflicts_with = "seeds")]
     #[arg(value_parser = parse_window)]
     pub(crate) windows: Option<Span>,
+    /// Folder in which states of preconditioned drives are kept for later runs, or `off`. Without
+    /// it: FLASHLANE_STATES if that is set, else `flashlane/states` among your caches. Never
+    /// changes a result.
+    #[arg(long, value_name = "DIR|off")]
+    pub(crate) states: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
@@ -141,11 +146,6 @@ pub(crate) struct CommonArgs {
     #[arg(long, value_name = "N", default_value_t = 0,
         value_parser = clap::value_parser!(u16).range(0..=1024))]
     pub(crate) threads: u16,
-    /// Folder in which states of preconditioned drives are kept for later runs, or `off`. Without
-    /// it: FLASHLANE_STATES if that is set, else `flashlane/states` among your caches. Never
-    /// changes a result.
-    #[arg(long, value_name = "DIR|off")]
-    pub(crate) states: Option<PathBuf>,
 }
 
 /// Arguments of `demo`.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use memmap2::MmapOptions;
 
-use super::Memory;
+use super::{Memory, read_at};
 
 /// Time between two looks whether somebody waits for a file. The kernel gives 45 s unless it was
 /// told otherwise (`/proc/sys/fs/lease-break-time`).
@@ -61,6 +61,11 @@ pub(crate) struct Section {
 }
 
 impl Section {
+    /// Unit: bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
     /// A copy: it shares its memory with the file but for the pages that it writes.
     ///
     /// # Errors
@@ -105,7 +110,11 @@ impl Leased {
             Arc::new(Self { file, wanted: AtomicBool::new(false), users: Mutex::default() });
         let watched = Arc::downgrade(&lease);
         let thread = std::thread::Builder::new().name("flashlane-lease".to_owned());
-        thread.spawn(move || watch(&watched)).ok()?;
+        if thread.spawn(move || watch(&watched)).is_err() {
+            // The caller's file shares the lease: it would outlive this.
+            system::give_back(&lease.file);
+            return None;
+        }
         Some(lease)
     }
 
@@ -131,7 +140,7 @@ impl Leased {
         }
         let saved = users.sections.iter().map(|&(offset, len)| {
             let mut own = Memory::own(len);
-            system::read(&self.file, &mut own, offset).map(|()| (offset, own))
+            read_at(&self.file, &mut own, offset).map(|()| (offset, own))
         });
         // Without the numbers the lease stays as long as the kernel lets it.
         let Ok(saved) = saved.collect() else { return false };
@@ -161,7 +170,6 @@ mod system {
     use std::fs::File;
     use std::io;
     use std::os::fd::AsRawFd;
-    use std::os::unix::fs::FileExt;
 
     use libc::c_int;
 
@@ -193,10 +201,6 @@ mod system {
     pub(super) fn give_back(file: &File) {
         let _ = control(file, SET_LEASE, c_int::from(libc::F_UNLCK));
     }
-
-    pub(super) fn read(file: &File, to: &mut [u8], offset: u64) -> io::Result<()> {
-        file.read_exact_at(to, offset)
-    }
 }
 
 /// Other systems have no leases, so no file is ever mapped.
@@ -214,8 +218,4 @@ mod system {
     }
 
     pub(super) fn give_back(_file: &File) {}
-
-    pub(super) fn read(_file: &File, _to: &mut [u8], _offset: u64) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
 }

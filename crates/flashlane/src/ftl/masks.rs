@@ -66,7 +66,7 @@ impl Masks {
     /// for anything else.
     pub(super) fn take(
         mut self,
-        tables: &mut dyn Iterator<Item = (usize, Frozen)>,
+        tables: &mut dyn Iterator<Item = Frozen>,
         from: &mut dyn Iterator<Item = u32>,
     ) -> Option<FrozenMasks> {
         self.count = from.next()?;
@@ -76,14 +76,11 @@ impl Masks {
         self.make();
         self.large_from = u32::MAX;
         let made = self.tables.take()?;
-        let fits =
-            |(len, frozen): (usize, Frozen), table: &Table| (len == table.len()).then_some(frozen);
-        let low = fits(low, &made.low)?;
-        let high = match made.high {
-            Some(high) => Some(fits(tables.next()?, &high)?),
-            None => None,
-        };
-        Some(FrozenMasks { tables: Some((low, high)), rest: self })
+        let fits = |frozen: &Frozen, table: &Table| frozen.len() == table.len();
+        let high = if made.high.is_some() { Some(tables.next()?) } else { None };
+        let all_fit = fits(&low, &made.low)
+            && high.iter().zip(&made.high).all(|(high, made)| fits(high, made));
+        all_fit.then(|| FrozenMasks { tables: Some((low, high)), rest: self })
     }
 
     /// As [`Table::let_go`].

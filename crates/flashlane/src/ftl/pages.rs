@@ -76,16 +76,13 @@ impl PageTables {
     }
 
     /// What [`put`](Self::put) and [`tables`](Self::tables) gave for as many pages, in the place of
-    /// these tables, which are empty. With each table comes its length. `None` for anything else.
+    /// these tables, which are empty. `None` for anything else.
     pub(crate) fn take(
         self,
-        tables: &mut dyn Iterator<Item = (usize, Frozen)>,
+        tables: &mut dyn Iterator<Item = Frozen>,
         from: &mut dyn Iterator<Item = u32>,
     ) -> Option<FrozenPages> {
-        let mut fits = |table: &Table| {
-            let (len, frozen) = tables.next()?;
-            (len == table.len()).then_some(frozen)
-        };
+        let mut fits = |table: &Table| tables.next().filter(|next| next.len() == table.len());
         let (l2p, p2l, partial) = (fits(&self.l2p)?, fits(&self.p2l)?, fits(&self.partial)?);
         let any_touched = from.next()? != 0;
         let mut touched = self.touched;

@@ -64,7 +64,7 @@ impl FtlState {
     /// else.
     pub(crate) fn take(
         self,
-        tables: Vec<(usize, Frozen)>,
+        mut tables: impl Iterator<Item = Frozen>,
         mut numbers: impl Iterator<Item = u32>,
     ) -> Option<FrozenState> {
         let Self { pages, mut blocks, mut mapping, hybrid } = self;
@@ -72,7 +72,6 @@ impl FtlState {
         if let Some(mapping) = &mut mapping {
             mapping.take(&mut numbers)?;
         }
-        let mut tables = tables.into_iter();
         let pages = pages.take(&mut tables, &mut numbers)?;
         let over = numbers.next().is_none() && tables.next().is_none() && hybrid.is_none();
         over.then_some(FrozenState { pages, blocks, mapping, hybrid })

@@ -17,7 +17,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use flashlane_engine::{Frozen, KeptFile};
+use flashlane_engine::{Frozen, KeptFile, Table};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use twox_hash::XxHash3_64;
@@ -64,7 +64,7 @@ pub struct KeptStates {
 }
 
 /// What the first page of a file says.
-#[derive(Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Deserialize, Serialize)]
 struct FirstPage {
     schema: String,
     key: String,
@@ -72,7 +72,7 @@ struct FirstPage {
 }
 
 /// A part of a file.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Deserialize, Serialize)]
 struct Part {
     /// 32-bit numbers.
     numbers: u64,
@@ -143,32 +143,32 @@ impl KeptStates {
         let Some(numbers) = state.numbers() else { return };
         let numbers: Vec<u8> = numbers.into_iter().flat_map(u32::to_ne_bytes).collect();
         let mut parts = vec![&numbers[..]];
-        parts.extend(state.pages.tables().into_iter().map(flashlane_engine::Table::as_bytes));
-        let end = offsets(parts.iter().map(|part| part.len() as u64)).last();
-        let (Some(end), Some(page)) = (end, first_page(key, &parts)) else { return };
+        parts.extend(state.pages.tables().into_iter().map(Table::as_bytes));
+        let (starts, end) = places(parts.iter().map(|part| part.len() as u64));
+        let Some(page) = first_page(key, &parts) else { return };
         self.store.keep(key, end, &mut |to| {
             to.write_all(&page)?;
             let mut at = FIRST_PAGE as u64;
-            for part in &parts {
-                let gap = at.next_multiple_of(ALIGNMENT) - at;
-                to.write_all(&vec![0; gap as usize])?;
+            for (part, start) in parts.iter().zip(&starts) {
+                to.write_all(&vec![0; (start - at) as usize])?;
                 to.write_all(part)?;
-                at += gap + part.len() as u64;
+                at = start + part.len() as u64;
             }
             Ok(())
         });
     }
 }
 
-/// Where parts of so many bytes begin, and at last where the file ends.
-fn offsets(lens: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
+/// Where parts of so many bytes begin, and where the file ends.
+fn places(lens: impl Iterator<Item = u64>) -> (Vec<u64>, u64) {
     let mut end = FIRST_PAGE as u64;
-    let mut starts: Vec<u64> = Vec::new();
-    for len in lens {
-        starts.push(end.next_multiple_of(ALIGNMENT));
-        end = end.next_multiple_of(ALIGNMENT) + len;
-    }
-    starts.into_iter().chain([end])
+    let mut place = |len: u64| {
+        let start = end.next_multiple_of(ALIGNMENT);
+        end = start + len;
+        start
+    };
+    let starts = lens.map(&mut place).collect();
+    (starts, end)
 }
 
 fn checksum(bytes: &[u8]) -> u64 {
@@ -197,20 +197,16 @@ fn read(file: File, key: &str, empty: FtlState) -> Option<FrozenState> {
     if page.schema != SCHEMA || page.key != key {
         return None;
     }
-    let starts: Vec<u64> = offsets(page.parts.iter().map(|part| part.numbers * 4)).collect();
-    if starts.last() != Some(&file.len()) {
+    let (starts, end) = places(page.parts.iter().map(|part| part.numbers * 4));
+    if end != file.len() {
         return None;
     }
-    let mut tables: Vec<(usize, Frozen)> = Vec::new();
-    for (part, start) in page.parts.iter().zip(starts) {
+    let tables = page.parts.iter().zip(starts).map(|(part, start)| {
         let table = file.table(start, part.numbers as usize).ok()?;
-        if checksum(table.copy().as_bytes()) != part.checksum {
-            return None;
-        }
-        tables.push((part.numbers as usize, table));
-    }
-    let (_, numbers) = tables.remove(0);
-    let numbers = numbers.copy();
+        (checksum(table.copy().as_bytes()) == part.checksum).then_some(table)
+    });
+    let mut tables = tables.collect::<Option<Vec<Frozen>>>()?.into_iter();
+    let numbers = tables.next()?.copy();
     let (words, _) = numbers.as_bytes().as_chunks();
     empty.take(tables, words.iter().map(|&word| u32::from_ne_bytes(word)))
 }
