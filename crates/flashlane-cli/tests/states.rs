@@ -130,6 +130,19 @@ fn several_programs_fill_one_folder_at_a_time() {
 }
 
 #[test]
+fn a_limit_on_the_size_of_files_ends_no_run() {
+    let scene = Scene::new();
+    let states = scene.states();
+    let run = scene.command(&states, &[]);
+    let mut limited = Command::new("bash");
+    // Unit: KiB.
+    limited.args(["-c", "ulimit -f 4096 && exec \"$@\"", "bash"]).arg(run.get_program());
+    let output = limited.args(run.get_args()).output().expect("it runs");
+    assert!(result(&output) == scene.run(Path::new("off"), &[]));
+    assert!(scene.files().is_empty());
+}
+
+#[test]
 fn a_folder_that_others_may_enter_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let scene = Scene::new();

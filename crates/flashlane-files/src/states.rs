@@ -68,7 +68,7 @@ impl StateFolder {
         bytes: u64,
         write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
-        if bytes > self.limit {
+        if bytes > self.limit.min(largest_file()) {
             return Ok(());
         }
         self.make_room(bytes)?;
@@ -77,6 +77,19 @@ impl StateFolder {
         file.into_inner()?.persist(self.path(key))?;
         Ok(())
     }
+}
+
+/// The largest file that this process may write: a write beyond that would end it by a signal.
+/// Unit: bytes.
+#[cfg(unix)]
+fn largest_file() -> u64 {
+    use rustix::process::{Resource, getrlimit};
+    getrlimit(Resource::Fsize).current.unwrap_or(u64::MAX)
+}
+
+#[cfg(not(unix))]
+fn largest_file() -> u64 {
+    u64::MAX
 }
 
 #[cfg(unix)]
