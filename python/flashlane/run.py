@@ -51,8 +51,8 @@ def simulate(
         check: audit the state of the model during the run (slow).
         threads: threads for the runs alone; 0 for all cores. Never changes a result.
         states: folder in which states of preconditioned drives are kept for later runs, or ``"off"``. Without
-            it: ``FLASHLANE_STATES`` if that is set, else ``flashlane/states`` among your caches. Never changes
-            a result.
+            it: ``FLASHLANE_STATES`` if that is set, else ``flashlane/states`` among your caches. Never
+            changes a result.
         label: name of the run in reports. Default: the workload's name, or its flows'.
         progress: called with the share that is done, from 0 to 1; ``True`` for a bar.
 

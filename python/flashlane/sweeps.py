@@ -209,9 +209,7 @@ class _Runner:
     def _result(self, device: Device, workload: Workload, options: dict[str, Any]) -> dict[str, Any]:
         kinds = ((ConfigError, "config"), (TraceError, "trace"), (StuckError, "stuck"))
         try:
-            result = simulate(
-                device, workload, **options, threads=1, states=self.states, progress=self._look
-            )
+            result = simulate(device, workload, **options, threads=1, states=self.states, progress=self._look)
         except (ConfigError, TraceError, StuckError) as error:
             kind = next(kind for type_, kind in kinds if isinstance(error, type_))
             return {"error": str(error), "error_kind": kind}

@@ -62,5 +62,5 @@ def test_a_variable_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_folder_that_others_may_enter_is_refused(tmp_path: Path) -> None:
     (tmp_path / "open").mkdir(mode=0o755)
     (tmp_path / "open").chmod(0o755)
-    with pytest.raises(ConfigError, match="states: .*found mode 755, allowed: a folder of mode 700"):
+    with pytest.raises(ConfigError, match=r"states: .*found mode 755, allowed: a folder of mode 700"):
         fl.simulate(LARGE, tenants(), states=tmp_path / "open")
