@@ -376,7 +376,7 @@ class Plane:
     def valid(self, block: int) -> int | None:
         """Valid pages of a block; ``None`` if it may not be collected."""
     def age(self, block: int) -> int:
-        """Blocks of the plane that were filled after a full one."""
+        """Larger the longer ago the block was filled: blocks of the plane that were filled after it."""
     def is_read(self, block: int) -> bool:
         """Reads of the block are under way or queued."""
     def candidates(self) -> list[int]:

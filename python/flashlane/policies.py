@@ -21,7 +21,7 @@ that alone, and its name then works wherever a built-in one does:
 >>> fl.Device("tiny", scheduler="oldest").scheduler
 'oldest'
 
-Every decision is a call into Python: docs/policies.md says what that costs. Times are in picoseconds.
+Every decision is a call into Python: docs/own-policies.md says what that costs. Times are in picoseconds.
 """
 
 from __future__ import annotations
@@ -128,8 +128,9 @@ class Scheduler(_Policy):
     """Decides what each die does next. It owns the queues, and cannot act.
 
     Derive from it and give a name: ``class Mine(fl.Scheduler, name="mine")``. Parameters are keyword
-    arguments of ``__init__`` with defaults; ``scheduler = { mine = { quantum = 4 } }`` sets them. The object
-    is made anew for every run, and copied (``copy.deepcopy``) with snapshots of its drive.
+    arguments of ``__init__`` with defaults; ``fl.Device("tiny", set={"scheduler.mine.quantum": 4})`` sets
+    them, or ``scheduler = { mine = { quantum = 4 } }`` in a file. The object is made anew for every run, and
+    copied (``copy.deepcopy``) with snapshots of its drive.
     """
 
     _family = "scheduler"
@@ -150,9 +151,10 @@ class Scheduler(_Policy):
     def next(self, die: int, state: State) -> Work | Iterable[Work] | None:
         """The die is free: what it does.
 
-        Take what you return out of your queues. The first piece of work must be one for which
-        ``state.is_ready`` is true; more may follow that go together with it, one a plane. Work for which
-        ``state.is_pointless`` is true may be among them, and is dropped. ``None``: nothing now.
+        Take what you return out of your queues: it is never ready again. The first piece of work must be one
+        for which ``state.is_ready`` is true; more may follow that go together with it, one a plane. Work for
+        which ``state.is_pointless`` is true may be among them, or come alone, and is dropped; the method is
+        then asked again. ``None``: nothing now.
         """
         raise NotImplementedError
 

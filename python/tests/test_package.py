@@ -32,6 +32,12 @@ def test_the_snippets_of_a_page_run_word_for_word(page: str, tmp_path: Path) -> 
     assert done.stdout.count("reader") >= len(snippets), "each prints something of the reader"
 
 
+def test_the_page_of_own_policies_shows_the_whole_example() -> None:
+    page = (ROOT / "docs" / "own-policies.md").read_text(encoding="utf-8")
+    program = (ROOT / "examples" / "fair-turns" / "src" / "main.rs").read_text(encoding="utf-8")
+    assert f"```rust\n{program}```" in page
+
+
 def test_types_are_strict() -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / "target" / "mypy")]
     done = subprocess.run(

@@ -151,6 +151,15 @@ def test_a_policy_that_breaks_a_rule_is_told_which() -> None:
     with pytest.raises(ValueError, match="found block 0, which may not be collected"):
         fl.conformance(First)
 
+    class Idle(fl.VictimPolicy, name="idle"):
+        """Chooses nothing."""
+
+        def select(self, plane: fl.Plane, random: fl.Random) -> None:
+            return None
+
+    with pytest.raises(ValueError, match=r"Idle\.select: found None; allowed: a block"):
+        fl.conformance(Idle)
+
     class Useless(fl.VictimPolicy, name="useless"):
         """The fullest block, or none."""
 

@@ -20,22 +20,32 @@ pub(crate) struct Work {
     id: TransactionId,
     op: Op,
     source: Source,
+    /// The flow, numbered from 0; for collection, the one whose data is moved.
     #[pyo3(get)]
     tenant: u16,
+    /// Class of the flow: 0 urgent to 3 low.
     #[pyo3(get)]
     priority: u8,
+    /// The plane of its page, among all planes of the drive.
     #[pyo3(get)]
     plane: u32,
+    /// Place of its page in the block; 0 for an erase.
     #[pyo3(get)]
     page: u32,
+    /// Sectors that are read or written; 512 bytes each.
     #[pyo3(get)]
     sectors: u32,
+    /// The host request that waits for it; work of one request has the same number.
     #[pyo3(get)]
     request: Option<u32>,
+    /// Since when it waits. Unit: picoseconds.
     #[pyo3(get)]
     since: u64,
+    /// Command, transfer and array time. Unit: picoseconds.
     #[pyo3(get)]
     service: u64,
+    /// What was left when the work came until its die had served all that it had
+    /// begun. Unit: picoseconds.
     #[pyo3(get)]
     die_busy: u64,
 }
@@ -61,6 +71,7 @@ impl Work {
 
 #[pymethods]
 impl Work {
+    /// What the die does: `"read"`, `"program"` or `"erase"`.
     #[getter]
     fn op(&self) -> &'static str {
         match self.op {
@@ -70,6 +81,7 @@ impl Work {
         }
     }
 
+    /// On whose behalf: `"user"`, `"cache"` (write-back), `"gc"` (collection) or `"mapping"`.
     #[getter]
     fn source(&self) -> &'static str {
         match self.source {
@@ -95,12 +107,16 @@ impl Work {
 #[pyclass(frozen, module = "flashlane", name = "State")]
 #[derive(Debug)]
 pub(crate) struct State {
+    /// The time of the drive. Unit: picoseconds.
     #[pyo3(get)]
     now: u64,
+    /// Collection goes first: a plane of the chip is short of free blocks.
     #[pyo3(get)]
     urgent: bool,
+    /// The most pieces of work in a command.
     #[pyo3(get)]
     planes_per_die: u32,
+    /// What is left until the die has served all that it has begun. Unit: picoseconds.
     #[pyo3(get)]
     busy: u64,
     /// What waits at the die and can go, and moves that have become pointless; sorted.

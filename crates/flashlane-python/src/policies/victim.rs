@@ -49,7 +49,7 @@ impl Plane {
         Self::of(&self.valid, block)
     }
 
-    /// Blocks of the plane that were filled after a full one.
+    /// Larger the longer ago the block was filled: blocks of the plane that were filled after it.
     fn age(&self, block: usize) -> PyResult<u32> {
         Self::of(&self.age, block)
     }
@@ -114,19 +114,24 @@ impl VictimPolicy for Victims {
         let allowed: Vec<u32> =
             (0..plane.len()).filter(|&block| plane.valid(block).is_some()).collect();
         let plane = Plane::new(plane);
+        let gains = !plane.candidates().is_empty();
         Python::attach(|py| {
             let random = or_unwind(Py::new(py, Random(Mutex::new(rng.clone()))));
             let chosen = self.object.call_method1(py, "select", (plane, random.clone_ref(py)));
             *rng = random.get().0.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let chosen: Option<u32> = or_unwind(or_unwind(chosen).extract(py));
-            if let Some(block) = chosen.filter(|block| !allowed.contains(block)) {
-                let why = format!(
+            let why = match chosen {
+                Some(block) if !allowed.contains(&block) => format!(
                     "select: found block {block}, which may not be collected; allowed: blocks for \
                      which plane.valid is not None"
-                );
-                or_unwind(Err(PyValueError::new_err(why)))
-            }
-            chosen
+                ),
+                None if gains => {
+                    "select: found None; allowed: a block, since plane.candidates() has one".into()
+                }
+                _ => return chosen,
+            };
+            let class = or_unwind(self.object.bind(py).get_type().name());
+            or_unwind(Err(PyValueError::new_err(format!("{class}.{why}"))))
         })
     }
 }

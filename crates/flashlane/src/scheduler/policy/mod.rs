@@ -59,8 +59,8 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
     /// A transaction is ready for the flash.
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>);
 
-    /// The die is free: forms a command in `view.batch`, at most one transaction per plane, all of
-    /// one operation. False if the die has nothing to do.
+    /// The die is free: forms a command with [`View::form`] or [`View::add`], at most one
+    /// transaction per plane, all of one operation. False if the die has nothing to do.
     fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool;
 
     /// The die is free, and the channel has read data waiting: forms a command of reads if that is
@@ -69,8 +69,8 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
         self.interrupt(die, view)
     }
 
-    /// The die runs a program or an erase: forms a command of reads worth an interruption, or
-    /// returns false.
+    /// The die runs a program or an erase: forms a command of reads worth an interruption, with
+    /// [`View::add`], or returns false. A policy that interrupts nothing always returns false.
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool;
 
     /// The die runs an erase: forms a command of writes worth an interruption, or returns false.
@@ -86,7 +86,8 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
 
     /// Which of several free dies of a chip goes first: smallest first. `None` if the die has
     /// nothing to do: nothing waits, or all that waits is held back. The number says the kind of
-    /// work; ties go to the older transaction.
+    /// work, in the order of the policy; ties go to the older transaction. Work that is not ready
+    /// may count.
     fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)>;
 
     /// The policy wants to be told of what is done.

@@ -232,7 +232,14 @@ impl Trial {
                 }
                 let tr = self.bench.transactions[id];
                 let left = self.is_ready(id) && !holds(&tr);
-                ensure!(!left, "it leaves {tr:?} at an idle die");
+                ensure!(
+                    !left,
+                    "it leaves a ready transaction at an idle die: {:?} of {:?}, flow {}, die {}",
+                    tr.op,
+                    tr.source,
+                    tr.flow.get(),
+                    die.get()
+                );
             }
         }
         Ok(())
