@@ -25,6 +25,10 @@ pub struct CompatConfig {
     /// Random draws by MQSim's generator, draw for draw, and flows started last one first. Only for
     /// flows that come from MQSim XML.
     pub random_generators: bool,
+    /// Requests are cut at the page boundaries of the device, and their addresses are aligned to the
+    /// device, while pages are counted from the first sector of their flow: where that is no
+    /// multiple of a page, one page of flash may get two parts of a request.
+    pub device_page_cuts: bool,
     /// PCIe transfer times are cut to whole nanoseconds.
     pub truncated_link_time: bool,
     /// Multi-plane programs may pair pages out of the order of their block, and reads do not wait
@@ -44,6 +48,8 @@ pub struct CompatConfig {
     pub cache_writes_alone: bool,
     /// Write-backs of evicted pages belong to the class `urgent`, whatever their flow.
     pub urgent_evictions: bool,
+    /// The least recently used page leaves a full data cache although its write-back is under way.
+    pub cache_drops_leaving: bool,
     /// The data cache starts empty.
     pub cold_cache: bool,
     /// A partial write gets its page at once and is queued before the read of the old data, which
@@ -114,6 +120,7 @@ impl CompatConfig {
             flash_unwritten_reads: true,
             dram_formula: true,
             random_generators: true,
+            device_page_cuts: true,
             truncated_link_time: true,
             unordered_programs: true,
             scan_at_once: true,
@@ -121,6 +128,7 @@ impl CompatConfig {
             cache_milestones: true,
             cache_writes_alone: true,
             urgent_evictions: true,
+            cache_drops_leaving: true,
             cold_cache: true,
             partial_writes_in_queue: true,
             cmt_per_flow: true,

@@ -46,6 +46,8 @@ pub(crate) struct Cache {
     modes: Array<FlowId, CacheMode>,
     /// Pages leave as soon as they are on flash.
     drops_written: bool,
+    /// The least recently used page leaves a full cache even where its write-back is under way.
+    drops_leaving: bool,
     /// An early write-back carries the sectors of its write only.
     writes_alone: bool,
     urgent_evictions: bool,
@@ -113,6 +115,7 @@ impl Cache {
             hot: HotPages::new(config, compat, flows),
             modes: modes.iter().map(|&mode| if room { mode } else { off }).collect(),
             drops_written: compat.cache_drops_written || config.mechanism == CacheMechanism::Simple,
+            drops_leaving: compat.cache_drops_leaving,
             writes_alone: compat.cache_writes_alone,
             urgent_evictions: compat.urgent_evictions,
             flushes: vec![Flushes::default(); flows],
@@ -199,8 +202,9 @@ impl Cache {
     }
 
     fn choose_victim(&mut self, flow: FlowId) -> Room {
+        let any = self.drops_leaving;
         let slots = self.slots(flow);
-        let Some(victim) = slots.victim() else { return Room::No };
+        let Some(victim) = slots.victim(any) else { return Room::No };
         let (owner, lpa) = (victim.flow(), victim.lpa());
         let changed = victim.state() == SlotState::Dirty;
         if !changed {

@@ -59,7 +59,15 @@ mod tests {
     };
 
     fn flow(lists: [Vec<u32>; 4]) -> FlowSpace {
-        FlowSpace { lists, chips: None, start_sector: 0, sectors: 0, pages: 0, first_lpa: 0 }
+        FlowSpace {
+            lists,
+            chips: None,
+            start_sector: 0,
+            sectors: 0,
+            pages: 0,
+            first_lpa: 0,
+            page_phase: 0,
+        }
     }
 
     fn all() -> FlowSpace {
