@@ -15,6 +15,11 @@ pub struct CompatConfig {
     /// A chip takes a command only when all of its dies are idle, and the oldest transaction of the
     /// class decides the die: no die-level parallelism inside a chip.
     pub one_die_per_dispatch: bool,
+    /// `priority-out-of-order` rotates over the classes below `urgent` once for each chip and
+    /// operation, not by credits of each die; the rotation goes on with every look at a chip,
+    /// whether it can take a command or not, and may end before it comes to the class `low`. With
+    /// `one_die_per_dispatch`.
+    pub class_rotation: bool,
     /// Two beats of the channel last 2 * trunc(1000 / (MT/s)) ns instead of the exact time.
     pub truncated_bus_clock: bool,
     /// A read of a never-written page costs a flash read, at the page that the order of such reads
@@ -95,6 +100,9 @@ pub struct CompatConfig {
     /// A page that preconditioning fills holds one sector, the first of an access: a write of it
     /// needs no old data, and one that leaves it out merges.
     pub first_sectors_only: bool,
+    /// Preconditioning rounds the numbers of blocks by their valid pages down, and gives the blocks
+    /// that are missing as many valid pages as the fullest have: the emptiest blocks stay free.
+    pub blocks_rounded_down: bool,
     /// Preconditioning leaves half as many free blocks as the threshold of collection, and the
     /// fullest blocks count as the oldest.
     pub fullest_blocks_oldest: bool,
@@ -116,6 +124,7 @@ impl CompatConfig {
             padded_sqe: true,
             zero_firmware_time: true,
             one_die_per_dispatch: true,
+            class_rotation: true,
             truncated_bus_clock: true,
             flash_unwritten_reads: true,
             dram_formula: true,
@@ -144,6 +153,7 @@ impl CompatConfig {
             writes_wait_for_erases: true,
             occupied_by_own_requests: true,
             first_sectors_only: true,
+            blocks_rounded_down: true,
             fullest_blocks_oldest: true,
             sata_over_pcie: true,
             sata_tags_freed_on_fetch: true,

@@ -111,6 +111,9 @@ pub(crate) struct Scheduler {
     /// The look at a channel that goes on when they are settled.
     interrupted: Option<(Visit, Rest)>,
     one_die_per_dispatch: bool,
+    /// Classes take turns as in the released MQSim: every look at a channel matters, also at chips
+    /// that can take no command.
+    rotates: bool,
     /// Whatever waits may interrupt a program or an erase, as far as is known here; else only reads
     /// may.
     writes_interrupt: bool,
@@ -131,7 +134,10 @@ impl Scheduler {
         geometry: Geometry,
         flows: usize,
     ) -> Self {
-        let policy = policy::build(scheduling, geometry, flows);
+        let mut policy = policy::build(scheduling, geometry, flows);
+        let rotates = compat.class_rotation
+            && compat.one_die_per_dispatch
+            && policy.rotates_classes(geometry);
         let past_queues = policy.serves_what_waits()
             && !compat.one_die_per_dispatch
             && !compat.writes_wait_for_erases;
@@ -161,6 +167,7 @@ impl Scheduler {
             cancelled: Vec::new(),
             interrupted: None,
             one_die_per_dispatch: compat.one_die_per_dispatch,
+            rotates,
             writes_interrupt: !policy.serves_what_waits() || flash.suspend.erase_for_write,
             writes_wait: compat.writes_wait_for_erases,
             hold_writes: false,
@@ -238,6 +245,9 @@ impl Scheduler {
     #[inline]
     pub(crate) fn offer_at(&mut self, at: &mut Surroundings<'_>, place: DiePlace) {
         let channel = place.channel;
+        if self.rotates {
+            at.flash.await_channel(channel, at.events);
+        }
         if !at.flash.channel_busy(channel, at.events) {
             self.offered |= 1 << channel.get();
             self.due = true;
@@ -255,6 +265,29 @@ impl Scheduler {
         let channel = ChannelId::at(self.offered.trailing_zeros() as usize);
         self.offered &= self.offered - 1;
         Some(channel)
+    }
+
+    /// Nothing is under way, but what waits was passed over by a rotation of classes: all channels
+    /// are looked at once more. In the released MQSim it would wait for ever.
+    #[inline]
+    pub(crate) fn looks_again(&mut self, events: &EventQueue<Event>) -> bool {
+        let again = self.rotates && events.is_empty() && self.pending.iter().any(|&set| set != 0);
+        if again {
+            self.offer_all();
+        }
+        again
+    }
+
+    /// Every look at a channel matters.
+    #[inline]
+    pub(crate) fn rotates(&self) -> bool {
+        self.rotates
+    }
+
+    /// All channels are looked at when the current event is over.
+    fn offer_all(&mut self) {
+        self.offered = u64::MAX >> (u64::BITS - self.turn.len() as u32);
+        self.due = true;
     }
 
     /// Nothing has become ready since the channels were looked at. True until something does: an

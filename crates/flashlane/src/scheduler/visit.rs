@@ -3,7 +3,7 @@
 use flashlane_engine::Time;
 use flashlane_units::{ChannelId, ChipId, DieId};
 
-use super::policy::SchedulingPolicy;
+use super::policy::{ChipLook, SchedulingPolicy};
 use super::{Scheduler, Surroundings};
 use crate::transaction::STARVING;
 
@@ -45,6 +45,9 @@ impl Scheduler {
         reads: bool,
     ) -> bool {
         let turn = self.turn[channel];
+        if self.rotates {
+            return self.look_rotating(at, channel, turn);
+        }
         // Chips from the turn on, then those before it; while they are visited, none comes to them
         // that nothing waited for before.
         let left = self.pending[channel].rotate_right(turn);
@@ -52,6 +55,38 @@ impl Scheduler {
             at,
             Visit { channel, reads, turn, left, way: 0, urgent: false, die: DieId::NONE },
         )
+    }
+
+    /// Looks at all chips of a channel, as the released MQSim does, until one takes a command.
+    #[cold]
+    fn look_rotating(&mut self, at: &mut Surroundings<'_>, channel: ChannelId, turn: u32) -> bool {
+        at.flash.await_channel(channel, at.events);
+        for step in 0..self.chips_per_channel {
+            let way = (turn + step) % self.chips_per_channel;
+            let chip = at.flash.chip_at(channel, way);
+            let urgent = !self.rules.preemptible || at.ftl.is_urgent(chip);
+            let look = ChipLook {
+                chip,
+                first: at.flash.first_die(chip),
+                dies: at.flash.dies_per_chip(),
+                idle: at.flash.chip_idle(chip),
+                awaits_erase: self.writes_wait && at.ftl.awaits_erase(chip),
+            };
+            let formed = self.with_policy(at, urgent, |policy, view| policy.serve_chip(look, view));
+            let Some(die) = formed else { continue };
+            if !self.command.pages.is_empty() {
+                self.served(channel, way);
+                (self.command.die, self.command.interrupts) = (die, false);
+                return true;
+            }
+            if self.has_cancelled() {
+                // The channel is offered once more when these are settled.
+                let visit = Visit { channel, reads: false, turn, left: 0, way, urgent, die };
+                self.interrupt(visit, Rest::InOrder { first: die, set: 0 });
+                return false;
+            }
+        }
+        false
     }
 
     /// Goes on with a look after what was pointless is settled.
