@@ -20,6 +20,9 @@ pub struct CompatConfig {
     /// whether it can take a command or not, and may end before it comes to the class `low`. With
     /// `one_die_per_dispatch`.
     pub class_rotation: bool,
+    /// `out-of-order` and `priority-out-of-order` have no limit of age, and look for pages that other
+    /// planes can do at the same time in their whole queues.
+    pub strict_queues: bool,
     /// Two beats of the channel last 2 * trunc(1000 / (MT/s)) ns instead of the exact time.
     pub truncated_bus_clock: bool,
     /// A read of a never-written page costs a flash read, at the page that the order of such reads
@@ -125,6 +128,7 @@ impl CompatConfig {
             zero_firmware_time: true,
             one_die_per_dispatch: true,
             class_rotation: true,
+            strict_queues: true,
             truncated_bus_clock: true,
             flash_unwritten_reads: true,
             dram_formula: true,

@@ -6,7 +6,7 @@
 //! rewritten within the epoch stay changed. A simple cache writes every page back at once and keeps
 //! none. Data on its way to flash is bounded; writes beyond the bound wait. Flows share all of it
 //! or have a pool each. Invariants: a slot belongs to one flow's page; the bound counts exactly the
-//! sectors of write-backs under way. Source: MQSim (FAST'18) section 4.2.1.
+//! sectors of write-backs under way. Source: MQSim (FAST'18) section 4.2.2.
 
 mod audit;
 pub(crate) mod config;

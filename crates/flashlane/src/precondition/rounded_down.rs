@@ -30,7 +30,8 @@ pub(super) fn valid_pages(shares: &[f64], wanted: Wanted) -> Option<Vec<u32>> {
     let counts = counts(if off.abs() > 0.9999 { off as i64 } else { 0 });
     let mut missing = blocks.checked_sub(counts.iter().sum())?;
     let (mut left, mut valid) = (pages, Vec::new());
-    for (of_block, &count) in (0_u64..).zip(&counts).rev() {
+    for (of_block, &count) in counts.iter().enumerate().rev() {
+        let of_block = of_block as u64;
         let more = if count > 0 { std::mem::take(&mut missing) } else { 0 };
         for _ in 0..count + more {
             if left == 0 {

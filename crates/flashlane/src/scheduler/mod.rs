@@ -26,7 +26,7 @@ use crate::flash::config::{FlashConfig, Technology};
 use crate::flash::{DiePlace, Flash};
 use crate::ftl::Ftl;
 use crate::layout::Geometry;
-use crate::transaction::{Source, Transaction, Transactions};
+use crate::transaction::{STARVING, Source, Transaction, Transactions};
 use accounts::QueueAccount;
 use overhead::SchedulerOverhead;
 pub use policy::Scheduling;
@@ -114,6 +114,8 @@ pub(crate) struct Scheduler {
     /// Classes take turns as in the released MQSim: every look at a channel matters, also at chips
     /// that can take no command.
     rotates: bool,
+    /// What has waited for longer goes first.
+    starving: Time,
     /// Whatever waits may interrupt a program or an erase, as far as is known here; else only reads
     /// may.
     writes_interrupt: bool,
@@ -135,6 +137,7 @@ impl Scheduler {
         flows: usize,
     ) -> Self {
         let mut policy = policy::build(scheduling, geometry, flows);
+        let strict = compat.strict_queues && policy.be_strict();
         let rotates = compat.class_rotation
             && compat.one_die_per_dispatch
             && policy.rotates_classes(geometry);
@@ -168,6 +171,7 @@ impl Scheduler {
             interrupted: None,
             one_die_per_dispatch: compat.one_die_per_dispatch,
             rotates,
+            starving: if strict { Time::MAX } else { STARVING },
             writes_interrupt: !policy.serves_what_waits() || flash.suspend.erase_for_write,
             writes_wait: compat.writes_wait_for_erases,
             hold_writes: false,

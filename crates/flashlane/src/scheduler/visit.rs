@@ -5,7 +5,6 @@ use flashlane_units::{ChannelId, ChipId, DieId};
 
 use super::policy::{ChipLook, SchedulingPolicy};
 use super::{Scheduler, Surroundings};
-use crate::transaction::STARVING;
 
 /// A look at the dies of a channel, which may go on after it was interrupted.
 #[derive(Clone, Copy, Debug)]
@@ -260,6 +259,7 @@ impl Scheduler {
         if free.is_power_of_two() && self.policy.serves_what_waits() {
             return Some(first.plus(free.trailing_zeros()));
         }
+        let starving = self.starving;
         self.with_policy(at, urgent, |policy, view| {
             let mut best = None;
             let mut left = free;
@@ -267,7 +267,7 @@ impl Scheduler {
                 let die = first.plus(left.trailing_zeros());
                 left &= left - 1;
                 if let Some((kind, since)) = policy.rank(die, view) {
-                    let starves = view.now.saturating_sub(since) > STARVING;
+                    let starves = view.now.saturating_sub(since) > starving;
                     let kind = if starves { 0 } else { kind };
                     let rank = (kind, since, die);
                     best = Some(best.map_or(rank, |other: (u8, Time, DieId)| other.min(rank)));

@@ -194,6 +194,16 @@ impl AnyPolicy {
         true
     }
 
+    /// Queues as in the released MQSim from now on, if the policy is MQSim's. True if it is.
+    pub(crate) fn be_strict(&mut self) -> bool {
+        match self {
+            Self::OutOfOrder(policy) => policy.be_strict(),
+            Self::PriorityOutOfOrder(policy) => policy.be_strict(),
+            Self::Other(_) => return false,
+        }
+        true
+    }
+
     /// Looks at a chip as the released MQSim does. The die for which a command was formed, which may
     /// be empty.
     pub(crate) fn serve_chip(&mut self, at: ChipLook, view: &mut View<'_>) -> Option<DieId> {

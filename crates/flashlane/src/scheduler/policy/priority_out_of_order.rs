@@ -93,6 +93,11 @@ impl PriorityOutOfOrder {
         self.rotation = Some(Rotation::new(self.weights, geometry.chips()));
     }
 
+    /// Queues as in the released MQSim from now on.
+    pub(super) fn be_strict(&mut self) {
+        self.queues.be_strict();
+    }
+
     /// Looks at a chip as the released MQSim does.
     pub(super) fn serve_chip(&mut self, at: ChipLook, view: &mut View<'_>) -> Option<DieId> {
         self.rotation.as_mut()?.serve(at, &mut self.queues, view)
