@@ -103,9 +103,6 @@ pub struct CompatConfig {
     /// A page that preconditioning fills holds one sector, the first of an access: a write of it
     /// needs no old data, and one that leaves it out merges.
     pub first_sectors_only: bool,
-    /// Preconditioning rounds the numbers of blocks by their valid pages down, and gives the blocks
-    /// that are missing as many valid pages as the fullest have: the emptiest blocks stay free.
-    pub blocks_rounded_down: bool,
     /// Preconditioning leaves half as many free blocks as the threshold of collection, and the
     /// fullest blocks count as the oldest.
     pub fullest_blocks_oldest: bool,
@@ -157,7 +154,6 @@ impl CompatConfig {
             writes_wait_for_erases: true,
             occupied_by_own_requests: true,
             first_sectors_only: true,
-            blocks_rounded_down: true,
             fullest_blocks_oldest: true,
             sata_over_pcie: true,
             sata_tags_freed_on_fetch: true,

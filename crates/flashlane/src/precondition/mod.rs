@@ -12,7 +12,6 @@ mod kept;
 mod own_requests;
 mod plan;
 mod recent;
-mod rounded_down;
 mod scatter;
 mod scattered;
 mod warm;
@@ -136,7 +135,6 @@ pub(crate) fn precondition(
         holdings: &holdings,
         seed,
         planner: Planner::new(&device.ftl.gc.victim, layout.geometry),
-        rounded: Vec::new(),
         order: Scatter::new(),
         places: Table::new(places, Use::Filled),
     };
@@ -166,8 +164,6 @@ struct Filler<'a> {
     holdings: &'a [Holding<'a>],
     seed: u64,
     planner: Planner,
-    /// What [`Filler::rounded_down`] found for a flow and so many pages.
-    rounded: Vec<((usize, u64), Option<Vec<u32>>)>,
     order: Scatter,
     /// Where the pages of the planes went that are filled together.
     places: Table,
@@ -216,11 +212,7 @@ impl Filler<'_> {
             room = room.saturating_sub(blocks);
             left -= count;
             let streaming = matches!(self.holdings[flow].footprint, Footprint::Streaming { .. });
-            let filled = self.rounded_down_once(flow, flows.len(), count, streaming);
-            let fits = |valid: &Vec<u32>| (valid.len() as u64) + reserve + least <= free;
-            let mut valid = filled
-                .filter(fits)
-                .unwrap_or_else(|| self.planner.valid_pages(count, blocks, streaming).to_vec());
+            let mut valid = self.planner.valid_pages(count, blocks, streaming).to_vec();
             if device.compat.fullest_blocks_oldest {
                 valid.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
             }
@@ -232,58 +224,6 @@ impl Filler<'_> {
             parts.push(part);
         }
         state.blocks.blocks_filled(plane, span);
-    }
-}
-
-impl Filler<'_> {
-    /// [`Filler::rounded_down`], which planes with the same pages share.
-    fn rounded_down_once(
-        &mut self,
-        flow: usize,
-        flows: usize,
-        pages: u64,
-        streaming: bool,
-    ) -> Option<Vec<u32>> {
-        if let Some((_, known)) = self.rounded.iter().find(|(key, _)| *key == (flow, pages)) {
-            return known.clone();
-        }
-        let valid = self.rounded_down(flow, flows, pages, streaming);
-        self.rounded.push(((flow, pages), valid.clone()));
-        valid
-    }
-
-    /// With `compat.blocks_rounded_down`, the valid pages of the blocks of a flow on a plane that it
-    /// shares with `flows` in all; `None` without, and where they do not fit.
-    fn rounded_down(
-        &self,
-        flow: usize,
-        flows: usize,
-        pages: u64,
-        streaming: bool,
-    ) -> Option<Vec<u32>> {
-        let (device, geometry) = (self.device, self.layout.geometry);
-        if !device.compat.blocks_rounded_down {
-            return None;
-        }
-        let all = geometry.blocks_per_plane;
-        let threshold = device.ftl.gc.threshold.blocks(all);
-        let blocks = u64::from(all - threshold / 2) / flows as u64;
-        let held = self.holdings[flow].written as f64 / self.layout.flows[flow].pages as f64;
-        let used = f64::from(all - threshold) / f64::from(all);
-        let rho = held / (1.0 + device.ftl.over_provisioning.0) / used;
-        if !(0.0..1.0).contains(&rho) || pages == 0 {
-            return None;
-        }
-        let per_block = geometry.pages_per_block;
-        let shares = if streaming {
-            let mut shares = vec![0.0; per_block as usize + 1];
-            (shares[0], shares[per_block as usize]) = (1.0 - rho, rho);
-            shares
-        } else {
-            let policy = crate::ftl::gc::build(&device.ftl.gc.victim);
-            crate::ftl::gc::steady_state(&*policy, rho, per_block, all).valid_pages()
-        };
-        rounded_down::valid_pages(&shares, rounded_down::Wanted { pages, blocks, per_block })
     }
 }
 
