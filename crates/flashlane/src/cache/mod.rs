@@ -32,6 +32,7 @@ pub(crate) use dram::{DramAccess, DramUse};
 use flashlane_units::{FlowId, Lpa, Ppa, RequestId, Sharing, TransactionId};
 use flush::Flushes;
 use hot::HotPages;
+pub(crate) use pool::Asked;
 use pool::Pool;
 use slots::{SlotState, Slots};
 use write_backs::WriteBacks;
@@ -62,13 +63,6 @@ pub(crate) struct Cache {
     leaving: Vec<Piece>,
     /// The write-back of the last of these pages, which leads to the others; or [`NONE`].
     last_leaving: TransactionId,
-}
-
-/// Pages of a flow that the cache was asked for.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Asked {
-    pub(crate) hits: u64,
-    pub(crate) misses: u64,
 }
 
 /// Whether a page has a place in the cache.

@@ -12,6 +12,7 @@ mod entering;
 pub(crate) mod overhead;
 pub mod policy;
 pub(crate) mod queues;
+mod rotating;
 #[cfg(test)]
 mod tests;
 pub(crate) mod view;
@@ -269,29 +270,6 @@ impl Scheduler {
         let channel = ChannelId::at(self.offered.trailing_zeros() as usize);
         self.offered &= self.offered - 1;
         Some(channel)
-    }
-
-    /// Nothing is under way, but what waits was passed over by a rotation of classes: all channels
-    /// are looked at once more. In the released MQSim it would wait for ever.
-    #[inline]
-    pub(crate) fn looks_again(&mut self, events: &EventQueue<Event>) -> bool {
-        let again = self.rotates && events.is_empty() && self.pending.iter().any(|&set| set != 0);
-        if again {
-            self.offer_all();
-        }
-        again
-    }
-
-    /// Every look at a channel matters.
-    #[inline]
-    pub(crate) fn rotates(&self) -> bool {
-        self.rotates
-    }
-
-    /// All channels are looked at when the current event is over.
-    fn offer_all(&mut self) {
-        self.offered = u64::MAX >> (u64::BITS - self.turn.len() as u32);
-        self.due = true;
     }
 
     /// Nothing has become ready since the channels were looked at. True until something does: an

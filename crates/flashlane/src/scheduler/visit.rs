@@ -3,25 +3,25 @@
 use flashlane_engine::Time;
 use flashlane_units::{ChannelId, ChipId, DieId};
 
-use super::policy::{ChipLook, SchedulingPolicy};
+use super::policy::SchedulingPolicy;
 use super::{Scheduler, Surroundings};
 
 /// A look at the dies of a channel, which may go on after it was interrupted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visit {
-    channel: ChannelId,
+    pub(super) channel: ChannelId,
     /// Only reads are looked for; now and then there is another command.
-    reads: bool,
+    pub(super) reads: bool,
     /// The chip of the channel that was looked at first.
-    turn: u32,
+    pub(super) turn: u32,
     /// Chips that were not looked at, from the turn on; a bit each.
-    left: u64,
+    pub(super) left: u64,
     /// The chip of the channel that is looked at.
-    way: u32,
+    pub(super) way: u32,
     /// Collection goes first there.
-    urgent: bool,
+    pub(super) urgent: bool,
     /// The die that was asked last, where the look was interrupted.
-    die: DieId,
+    pub(super) die: DieId,
 }
 
 /// Dies of a chip that were not asked, from its first one on, a bit each.
@@ -54,38 +54,6 @@ impl Scheduler {
             at,
             Visit { channel, reads, turn, left, way: 0, urgent: false, die: DieId::NONE },
         )
-    }
-
-    /// Looks at all chips of a channel, as the released MQSim does, until one takes a command.
-    #[cold]
-    fn look_rotating(&mut self, at: &mut Surroundings<'_>, channel: ChannelId, turn: u32) -> bool {
-        at.flash.await_channel(channel, at.events);
-        for step in 0..self.chips_per_channel {
-            let way = (turn + step) % self.chips_per_channel;
-            let chip = at.flash.chip_at(channel, way);
-            let urgent = !self.rules.preemptible || at.ftl.is_urgent(chip);
-            let look = ChipLook {
-                chip,
-                first: at.flash.first_die(chip),
-                dies: at.flash.dies_per_chip(),
-                idle: at.flash.chip_idle(chip),
-                awaits_erase: self.writes_wait && at.ftl.awaits_erase(chip),
-            };
-            let formed = self.with_policy(at, urgent, |policy, view| policy.serve_chip(look, view));
-            let Some(die) = formed else { continue };
-            if !self.command.pages.is_empty() {
-                self.served(channel, way);
-                (self.command.die, self.command.interrupts) = (die, false);
-                return true;
-            }
-            if self.has_cancelled() {
-                // The channel is offered once more when these are settled.
-                let visit = Visit { channel, reads: false, turn, left: 0, way, urgent, die };
-                self.interrupt(visit, Rest::InOrder { first: die, set: 0 });
-                return false;
-            }
-        }
-        false
     }
 
     /// Goes on with a look after what was pointless is settled.
@@ -222,7 +190,7 @@ impl Scheduler {
     /// The look goes on when what was found pointless is settled.
     #[cold]
     #[inline(never)]
-    fn interrupt(&mut self, visit: Visit, rest: Rest) {
+    pub(super) fn interrupt(&mut self, visit: Visit, rest: Rest) {
         self.interrupted = Some((visit, rest));
     }
 
