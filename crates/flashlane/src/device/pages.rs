@@ -98,3 +98,21 @@ impl Device {
         PagePart { lpa: space.lpa(page), mask }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(phase: u32) -> Vec<(u32, u64)> {
+        let mut parts = PageParts { lpa: Lpa::new(0), start: 0, left: 16, phase };
+        std::iter::from_fn(|| parts.next(8)).map(|part| (part.lpa.get(), part.mask)).collect()
+    }
+
+    #[test]
+    fn parts_end_at_the_pages_of_the_flow_or_of_the_device() {
+        assert_eq!(parts(0), [(0, 0xFF), (1, 0xFF)]);
+        // The flow begins three sectors after a boundary of the device: the second part is of the
+        // first page, too, and reaches over its end.
+        assert_eq!(parts(3), [(0, 0x1F), (0, 0xFF << 5), (1, 0b111 << 5)]);
+    }
+}

@@ -30,7 +30,7 @@ pub(crate) const OUTSIDE: &[Outside] = &[
     Outside {
         why: "refused: too few blocks for three flows and collection; the run ends before that \
               matters",
-        beside: Some("m15_1ch"),
+        beside: None,
         flows: &[("m16_uns", &[0, 1, 2])],
     },
     Outside {
