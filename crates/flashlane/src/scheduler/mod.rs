@@ -285,7 +285,8 @@ impl Scheduler {
         if self.holds_back {
             self.set_alarm(now, events);
         }
-        self.due = self.holds_back;
+        // What a rotation passed over is looked for again after every event.
+        self.due = self.holds_back || self.rotates;
     }
 
     /// An alarm that comes too early is set again then; one for which nothing waits any more is

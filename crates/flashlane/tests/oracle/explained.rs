@@ -90,7 +90,6 @@ pub(crate) const EXPLAINED: &[Explained] = &[
               for the next event",
         cases: &[
             "g6_traces/nvme_prio_cmt_both_LU",
-            "g6_traces/nvme_prio_ideal_both_LU",
             "g6_traces/nvme_prio_ideal_qd64read_LOW",
             "g6_traces/nvme_prio_ideal_tpcc_alone_LOW",
         ],
@@ -100,7 +99,6 @@ pub(crate) const EXPLAINED: &[Explained] = &[
             tags: &["Priority_Class", "Bandwidth", "Stop_Time", "Transaction_Scheduling_Policy"],
             pairs: &[
                 ("g6_traces/nvme_prio_cmt_both_LU", "g6_traces/nvme_prio_cmt_both_HH"),
-                ("g6_traces/nvme_prio_ideal_both_LU", "g6_traces/nvme_prio_ideal_both_HH"),
                 ("g6_traces/nvme_prio_ideal_qd64read_LOW", "g3_qd_sweep/read8k_qd64"),
                 ("g6_traces/nvme_prio_ideal_tpcc_alone_LOW", "g6_traces/nvme_prio_ideal_tpcc"),
             ],
