@@ -91,7 +91,6 @@ pub(crate) const EXPLAINED: &[Explained] = &[
         cases: &[
             "g6_traces/nvme_prio_cmt_both_LU",
             "g6_traces/nvme_prio_ideal_qd64read_LOW",
-            "g6_traces/nvme_prio_ideal_tpcc_alone_LOW",
         ],
         shown: Shown::Beside {
             // A closed loop does not use its bandwidth; the scheduler makes no difference to one
@@ -100,7 +99,6 @@ pub(crate) const EXPLAINED: &[Explained] = &[
             pairs: &[
                 ("g6_traces/nvme_prio_cmt_both_LU", "g6_traces/nvme_prio_cmt_both_HH"),
                 ("g6_traces/nvme_prio_ideal_qd64read_LOW", "g3_qd_sweep/read8k_qd64"),
-                ("g6_traces/nvme_prio_ideal_tpcc_alone_LOW", "g6_traces/nvme_prio_ideal_tpcc"),
             ],
         },
     },
