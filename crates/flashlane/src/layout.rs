@@ -140,6 +140,10 @@ pub struct FlowSpace {
     pub pages: u64,
     /// First logical page in the device-wide logical page numbers.
     pub first_lpa: u64,
+    /// Sectors from the page boundary of the device-wide space that is before the flow to its first
+    /// sector, where requests are cut at these boundaries; 0 where they are cut at those of the
+    /// flow's own pages (`compat.device_page_cuts`).
+    pub page_phase: u32,
 }
 
 impl FlowSpace {

@@ -20,6 +20,7 @@ fn space(sectors: u64) -> FlowSpace {
         sectors,
         pages: sectors.div_ceil(16),
         first_lpa: 0,
+        page_phase: 0,
     }
 }
 
@@ -53,7 +54,7 @@ fn drawn(config: &MqsimSyntheticConfig, sectors: u64, mode: GeneratorMode) -> Ve
 
 #[test]
 fn uniform_requests_follow_the_generators_of_consecutive_seeds() {
-    let requests = drawn(&config(), 1_000_000, GeneratorMode::Mqsim);
+    let requests = drawn(&config(), 1_000_000, GeneratorMode::Mqsim { device_aligned: false });
     assert_eq!(requests.len(), 1000);
     let (mut kind, mut address) = (MqsimRandom::new(798), MqsimRandom::new(799));
     for request in requests {
@@ -76,7 +77,7 @@ fn hot_cold_sizes_and_gaps_take_the_next_seeds() {
         bandwidth: 300_000_000,
         ..config()
     };
-    let requests = drawn(&config, 1 << 30, GeneratorMode::Mqsim);
+    let requests = drawn(&config, 1 << 30, GeneratorMode::Mqsim { device_aligned: false });
     let [mut place, mut region, mut size, mut gap] = [800, 801, 802, 803].map(MqsimRandom::new);
     let hot_last = ((((1_u64 << 30) - 1) as f64) * 0.2) as u64;
     // 300 000 000 / 512 / 100 = 5859 requests a second, 170 677 ns apart, in whole numbers.
@@ -102,7 +103,7 @@ fn streams_start_anywhere_go_on_and_wrap() {
     };
     let mut next = (10_000.0 * MqsimRandom::new(799).unit()) as u64 / 16 * 16;
     let mut wraps = 0;
-    for request in drawn(&config, 10_000, GeneratorMode::Mqsim) {
+    for request in drawn(&config, 10_000, GeneratorMode::Mqsim { device_aligned: false }) {
         let fits = next + 8 <= 9_999;
         assert_eq!(request.sector, if fits { next } else { 0 });
         // As in MQSim: the wrap itself does not move the stream on, so that 0 comes twice.

@@ -123,6 +123,7 @@ fn whole_days_have_the_counts_sizes_and_peaks_of_the_table() {
         sectors: 100 << 20,
         pages: (100 << 20) / 16,
         first_lpa: 0,
+        page_phase: 0,
     };
     let mut missed = Vec::new();
     for published in &TABLE {

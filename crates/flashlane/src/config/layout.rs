@@ -37,6 +37,7 @@ impl Layout {
                 sectors: 0,
                 pages: 0,
                 first_lpa: 0,
+                page_phase: 0,
             })
             .collect();
         let mut owners = vec![0_u32; geometry.planes() as usize];
@@ -58,6 +59,9 @@ impl Layout {
             flow.pages = flow.sectors.div_ceil(u64::from(geometry.sectors_per_page));
             flow.start_sector = start_sector;
             flow.first_lpa = first_lpa;
+            if device.compat.device_page_cuts {
+                flow.page_phase = (start_sector % u64::from(geometry.sectors_per_page)) as u32;
+            }
             start_sector += flow.sectors;
             first_lpa += flow.pages;
         }

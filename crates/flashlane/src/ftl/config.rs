@@ -68,7 +68,7 @@ impl FtlSettings<'_> {
     }
 }
 
-/// Page-level mapping. Source: MQSim (FAST'18) section 4.2.2, after DFTL.
+/// Page-level mapping. Source: MQSim (FAST'18) section 4.2.3, after DFTL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MappingConfig {
@@ -128,7 +128,7 @@ pub enum UnwrittenRead {
     Flash,
 }
 
-/// Garbage collection. Source: MQSim (FAST'18) section 4.2.4.
+/// Garbage collection. Source: MQSim (FAST'18) section 4.2.3.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GcConfig {

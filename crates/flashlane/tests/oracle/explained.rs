@@ -90,9 +90,7 @@ pub(crate) const EXPLAINED: &[Explained] = &[
               for the next event",
         cases: &[
             "g6_traces/nvme_prio_cmt_both_LU",
-            "g6_traces/nvme_prio_ideal_both_LU",
             "g6_traces/nvme_prio_ideal_qd64read_LOW",
-            "g6_traces/nvme_prio_ideal_tpcc_alone_LOW",
         ],
         shown: Shown::Beside {
             // A closed loop does not use its bandwidth; the scheduler makes no difference to one
@@ -100,9 +98,7 @@ pub(crate) const EXPLAINED: &[Explained] = &[
             tags: &["Priority_Class", "Bandwidth", "Stop_Time", "Transaction_Scheduling_Policy"],
             pairs: &[
                 ("g6_traces/nvme_prio_cmt_both_LU", "g6_traces/nvme_prio_cmt_both_HH"),
-                ("g6_traces/nvme_prio_ideal_both_LU", "g6_traces/nvme_prio_ideal_both_HH"),
                 ("g6_traces/nvme_prio_ideal_qd64read_LOW", "g3_qd_sweep/read8k_qd64"),
-                ("g6_traces/nvme_prio_ideal_tpcc_alone_LOW", "g6_traces/nvme_prio_ideal_tpcc"),
             ],
         },
     },

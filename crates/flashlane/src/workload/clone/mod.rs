@@ -162,6 +162,7 @@ impl CloneSource {
             sectors,
             pages: sectors.div_ceil(ALIGN_SECTORS),
             first_lpa: 0,
+            page_phase: 0,
         };
         Self::of(params, time_scale, PassEnd::new(Some(requests), None), &space, (seed, 0))
     }
