@@ -44,7 +44,8 @@ impl Compared {
         compared.fill(lab, &all, load, sets)?;
         let mut longer = load;
         for _ in 0..LONGER {
-            let sparse: Vec<usize> = all.iter().copied().filter(|&at| compared.is_sparse(at)).collect();
+            let sparse: Vec<usize> =
+                all.iter().copied().filter(|&at| compared.is_sparse(at)).collect();
             longer.trace_s *= 2.0;
             compared.fill(lab, &sparse, longer, sets)?;
         }
@@ -158,7 +159,8 @@ mod tests {
         let quiet = |_: f64| ();
         let mut lab = Lab::new(1, &quiet);
         (lab.smoke, lab.seeds) = (true, 1);
-        let mix = Mix { high: 1, traces: vec!["src1-0", "fin2", "dev", "rad-be"], scales: vec![1.0; 4] };
+        let mix =
+            Mix { high: 1, traces: vec!["src1-0", "fin2", "dev", "rad-be"], scales: vec![1.0; 4] };
         let load = Load { time_scale: 1.0, trace_s: 0.02 };
         let mut compared = Compared::run(&lab, vec![mix], load, &[]).expect("valid jobs");
         assert!(compared.fewest(0) > 0 && !compared.is_sparse(0));

@@ -87,7 +87,10 @@ pub(super) fn shown(lab: &Lab<'_>, categories: &[u32]) -> Vec<Mix> {
     if lab.full || lab.smoke {
         return draw(categories, per_category(lab, 1));
     }
-    categories.iter().map(|&high| draw_category(high).swap_remove(SHOWN[high as usize - 1])).collect()
+    categories
+        .iter()
+        .map(|&high| draw_category(high).swap_remove(SHOWN[high as usize - 1]))
+        .collect()
 }
 
 /// How many workloads of each category an experiment runs, of the paper's ten.

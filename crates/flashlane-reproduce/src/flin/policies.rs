@@ -7,8 +7,8 @@ use flashlane::Error;
 
 use super::compared::Compared;
 use super::mixes::{
-    CATEGORIES, FEWEST, Load, METRICS, TRACE_S, draw, geometric, mean, metric,
-    per_category, percent,
+    CATEGORIES, FEWEST, Load, METRICS, TRACE_S, draw, geometric, mean, metric, per_category,
+    percent,
 };
 use super::setup::{COMPARED, busy, grows, slowdown};
 use crate::{Bound, Findings, Lab, Row, Table};
@@ -33,11 +33,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         rows.extend(of_category(&results, high));
     }
     rows.extend(of_all(&results));
-    let tables = vec![
-        means(&results, categories),
-        steady(&results, categories),
-        each(&results),
-    ];
+    let tables = vec![means(&results, categories), steady(&results, categories), each(&results)];
     Ok(Findings { rows, tables })
 }
 
@@ -75,7 +71,8 @@ fn of_category(results: &Compared, high: u32) -> Vec<Row> {
 fn of_all(results: &Compared) -> Vec<Row> {
     let all = results.chosen(|_, _| true);
     let most = |number: &dyn Fn(&crate::Run) -> f64| results.most(&all, FLIN, number);
-    let note = format!("backlogs grow in {} of {} workloads", results.growing(&all, FLIN), all.len());
+    let note =
+        format!("backlogs grow in {} of {} workloads", results.growing(&all, FLIN), all.len());
     let mut rows = vec![
         Row::statement_over_seeds(
             NAME,
@@ -140,10 +137,12 @@ fn each(results: &Compared) -> Table {
     for (at, mix) in results.mixes.iter().enumerate() {
         for (policy, name) in COMPARED.iter().enumerate() {
             let runs = results.seeds(at, policy);
-            let over =
-                |number: &dyn Fn(&crate::Run) -> f64| mean(&runs.iter().map(number).collect::<Vec<_>>());
+            let over = |number: &dyn Fn(&crate::Run) -> f64| {
+                mean(&runs.iter().map(number).collect::<Vec<_>>())
+            };
             let sparse = results.is_sparse(at);
-            let mut cells = vec![percent(mix.high).into(), mix.name().as_str().into(), (*name).into()];
+            let mut cells =
+                vec![percent(mix.high).into(), mix.name().as_str().into(), (*name).into()];
             for which in 0..4 {
                 let value = (!sparse).then(|| over(&|run| metric(&run.summary, which)));
                 cells.push(value.into());
@@ -224,7 +223,8 @@ fn steady(results: &Compared, categories: &[u32]) -> Table {
             let mut cells =
                 vec![percent(high).into(), (chosen.len() as f64).into(), (*name).into()];
             for which in 0..4 {
-                let gain = (!chosen.is_empty()).then(|| mean(&results.gains(&chosen, over, which).0));
+                let gain =
+                    (!chosen.is_empty()).then(|| mean(&results.gains(&chosen, over, which).0));
                 cells.push(gain.into());
             }
             table.row(cells);

@@ -7,9 +7,7 @@
 use flashlane::Error;
 
 use super::compared::Compared;
-use super::mixes::{
-    CATEGORIES, HIGH, Load, Mix, UNCACHED, counted, flow, mean, shown,
-};
+use super::mixes::{CATEGORIES, HIGH, Load, Mix, UNCACHED, counted, flow, mean, shown};
 use super::setup::{COMPARED, busy, job, trace_drive};
 use crate::{Cell, Findings, Lab, Table};
 
@@ -29,11 +27,7 @@ struct Change {
     load: [f64; 2],
 }
 
-const fn sets(
-    axis: &'static str,
-    value: &'static str,
-    sets: &'static [&'static str],
-) -> Change {
+const fn sets(axis: &'static str, value: &'static str, sets: &'static [&'static str]) -> Change {
     Change { axis, value, sets, load: [1.0, 1.0] }
 }
 
@@ -63,10 +57,11 @@ const CHANGES: [Change; 12] = [
     ),
     sets("occupancy", "0.60", &["ftl.precondition.occupancy=0.60"]),
     sets("occupancy", "0.75", &["ftl.precondition.occupancy=0.75"]),
-    sets("occupancy", "0.75, GChard 8", &[
-        "ftl.precondition.occupancy=0.75",
-        "ftl.gc.hard_threshold=8 blocks",
-    ]),
+    sets(
+        "occupancy",
+        "0.75, GChard 8",
+        &["ftl.precondition.occupancy=0.75", "ftl.gc.hard_threshold=8 blocks"],
+    ),
     load("length", "6 s", [1.0, 1.0 / 3.0]),
     load("length", "36 s", [1.0, 2.0]),
     load("time scale", "0.7", [0.7, 1.0]),
@@ -79,7 +74,10 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     let changes = if lab.smoke { &CHANGES[..2] } else { &CHANGES[..] };
     let mut table = Table::new(
         NAME,
-        format!("Fig. 10-13 with one thing changed: means over {} workloads and seeds", mixes.len()),
+        format!(
+            "Fig. 10-13 with one thing changed: means over {} workloads and seeds",
+            mixes.len()
+        ),
         &[
             "changed",
             "to",

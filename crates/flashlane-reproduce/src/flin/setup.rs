@@ -3,7 +3,7 @@
 use flashlane::Error;
 use flashlane::metrics::Summary;
 
-use crate::{Job, Lab};
+use crate::{Job, Lab, Run};
 
 /// The schedulers that the paper compares.
 pub(super) const COMPARED: [&str; 3] = ["sprinkler", "sprinkler-fairness", "flin"];
@@ -117,4 +117,9 @@ pub(super) fn grows(summary: &Summary) -> bool {
 /// Requests that count, of the flow that has fewest.
 pub(super) fn fewest_requests(summary: &Summary) -> u64 {
     summary.flows.iter().map(|flow| flow.requests.all()).min().unwrap_or(0)
+}
+
+/// A number of one job by seed.
+pub(super) fn over(runs: &[Run], number: impl Fn(&Summary) -> f64) -> Vec<f64> {
+    runs.iter().map(|run| number(&run.summary)).collect()
 }

@@ -57,7 +57,8 @@ impl Means {
             .filter(|(high, _)| category.is_none_or(|only| **high == only))
             .map(|(_, of)| &of[variant][which])
             .collect();
-        let seed = |at: usize| geometric(&chosen.iter().map(|values| values[at]).collect::<Vec<_>>());
+        let seed =
+            |at: usize| geometric(&chosen.iter().map(|values| values[at]).collect::<Vec<_>>());
         (0..chosen[0].len()).map(seed).collect()
     }
 
@@ -74,7 +75,8 @@ impl Means {
         );
         for category in self.categories.iter().copied().map(Some).chain([None]) {
             for (at, (name, _)) in VARIANTS.iter().enumerate() {
-                let label = category.map_or("all".to_owned(), |high| format!("{} %", percent(high)));
+                let label =
+                    category.map_or("all".to_owned(), |high| format!("{} %", percent(high)));
                 let mut cells = vec![label.as_str().into(), (*name).into()];
                 cells.extend((0..4).map(|which| mean(&self.over(category, at, which)).into()));
                 table.row(cells);

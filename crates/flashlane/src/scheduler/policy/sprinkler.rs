@@ -224,7 +224,8 @@ mod tests {
 
     #[test]
     fn only_the_oldest_are_ranked() {
-        let (mut bench, mut policy) = sprinkler(2, SprinklerConfig { window: 3, ..SprinklerConfig::default() });
+        let (mut bench, mut policy) =
+            sprinkler(2, SprinklerConfig { window: 3, ..SprinklerConfig::default() });
         let ids = reads(&mut bench, &mut policy, &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 4)]);
         assert_eq!(bench.take(&mut policy, DieId::new(0)), ids[..1]);
         assert_eq!(

@@ -98,13 +98,11 @@ fn scheduler(draw: &mut Draw) -> Scheduling {
         return config;
     }
     match config {
-        Scheduling::Sprinkler(_) => {
-            Scheduling::Sprinkler(SprinklerConfig {
-                window: draw.scale(1, 1024) as u32,
-                suspend_collection: draw.chance(0.7),
-                pending_writes: draw.chance(0.3).then(|| draw.scale(1, 64) as u32),
-            })
-        }
+        Scheduling::Sprinkler(_) => Scheduling::Sprinkler(SprinklerConfig {
+            window: draw.scale(1, 1024) as u32,
+            suspend_collection: draw.chance(0.7),
+            pending_writes: draw.chance(0.3).then(|| draw.scale(1, 64) as u32),
+        }),
         Scheduling::SprinklerFairness(_) => {
             Scheduling::SprinklerFairness(SprinklerFairnessConfig {
                 window: draw.scale(1, 1024) as u32,
@@ -133,8 +131,7 @@ fn flin(draw: &mut Draw, mut config: FlinConfig) -> FlinConfig {
     config.epoch = Span(draw.scale(1, 10_000) * US);
     config.read_intensity = Bandwidth(draw.scale(1, 1_000) * 1_000_000);
     config.write_intensity = Bandwidth(draw.scale(1, 1_000) * 256_000);
-    config.intensity_scope =
-        draw.pick(&[FlinScope::Device, FlinScope::Unit, FlinScope::EachUnit]);
+    config.intensity_scope = draw.pick(&[FlinScope::Device, FlinScope::Unit, FlinScope::EachUnit]);
     config.fairness_threshold = draw.share().0;
     config.gc_free_pages = draw.pick(&[0, 64, 1024, 1 << 20]);
     config.gc_scope =

@@ -62,13 +62,7 @@ impl GcShares {
     }
 
     /// Migrations that go before a write of the flow, of `pending` ones. The write itself counts.
-    pub(super) fn migrations(
-        &mut self,
-        die: DieId,
-        flow: FlowId,
-        pending: u32,
-        valid: f64,
-    ) -> u32 {
+    pub(super) fn migrations(&mut self, die: DieId, flow: FlowId, pending: u32, valid: f64) -> u32 {
         let at = flow.index();
         let writes = self.writes_of(die);
         let writes = (writes[at] + 1) as f64 / (writes.iter().sum::<u64>() + 1) as f64;
