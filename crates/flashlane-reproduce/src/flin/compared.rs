@@ -17,6 +17,7 @@ pub(super) struct Compared {
     runs: Vec<Vec<Vec<Run>>>,
     /// Requests that count that every flow needs.
     needed: u64,
+    seeds: u64,
 }
 
 /// A ratio of a metric as the paper gives it: slowdowns are better the smaller they are, weighted
@@ -37,10 +38,11 @@ impl Compared {
         mixes: Vec<Mix>,
         load: Load,
         sets: &[String],
+        seeds: u64,
     ) -> Result<Self, Error> {
         let all: Vec<usize> = (0..mixes.len()).collect();
         let needed = if lab.smoke { 1 } else { FEWEST };
-        let mut compared = Self { runs: vec![Vec::new(); mixes.len()], mixes, needed };
+        let mut compared = Self { runs: vec![Vec::new(); mixes.len()], mixes, needed, seeds };
         compared.fill(lab, &all, load, sets)?;
         let mut longer = load;
         for _ in 0..LONGER {
@@ -66,7 +68,7 @@ impl Compared {
                 jobs.push(job.sparse());
             }
         }
-        let mut runs = lab.run_seeds(&jobs, lab.seeds)?.into_iter();
+        let mut runs = lab.run_seeds(&jobs, self.seeds)?.into_iter();
         for &at in which {
             self.runs[at] = runs.by_ref().take(COMPARED.len()).collect();
         }
@@ -162,7 +164,7 @@ mod tests {
         let mix =
             Mix { high: 1, traces: vec!["src1-0", "fin2", "dev", "rad-be"], scales: vec![1.0; 4] };
         let load = Load { time_scale: 1.0, trace_s: 0.02 };
-        let mut compared = Compared::run(&lab, vec![mix], load, &[]).expect("valid jobs");
+        let mut compared = Compared::run(&lab, vec![mix], load, &[], 1).expect("valid jobs");
         assert!(compared.fewest(0) > 0 && !compared.is_sparse(0));
         assert_eq!(compared.chosen(|_, _| true), [0]);
         compared.needed = 1_000_000;

@@ -27,7 +27,7 @@ const FLIN: usize = 2;
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     let categories: &[u32] = if lab.smoke { &[2] } else { &CATEGORIES };
     let mixes = draw(categories, per_category(lab, 3));
-    let results = Compared::run(lab, mixes, Load::new(lab), &[])?;
+    let results = Compared::run(lab, mixes, Load::new(lab), &[], lab.seeds)?;
     let mut rows = Vec::new();
     for &high in categories {
         rows.extend(of_category(&results, high));
