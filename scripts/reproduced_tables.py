@@ -9,7 +9,6 @@ stay as they are.
 
 import csv
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -38,7 +37,9 @@ def value(number_of: float | None, unit: str, interval: list[float] | None = Non
     """A number with its unit and, in brackets, its interval."""
     if number_of is None:
         return ""
-    spread = f" ({number(interval[0])}..{number(interval[1])})" if interval else ""
+    ends = [number(end) for end in interval] if interval else []
+    # Some figures hardly differ between seeds.
+    spread = f" ({'..'.join(ends)})" if len(set(ends)) == 2 else ""
     if unit == "change":
         return f"{number(number_of)}{spread} change"
     unit = "" if unit.startswith("relative") else unit
@@ -80,6 +81,17 @@ def replace(page: Path, mark: str, lines: list[str]) -> None:
     before, rest = text.split(begin)
     _, after = rest.split(end)
     page.write_text(before + begin + "\n".join(lines) + "\n" + end + after)
+
+
+def checks(folder: Path, paper: str) -> list[str]:
+    """Checks of our own, a line each."""
+    rows = json.loads((folder / paper / "checks.json").read_text())
+    lines = ["| experiment | check | ours | verdict | |", "| --- | --- | --- | --- | --- |"]
+    for row in rows:
+        ours = value(row["ours"], row["unit"], row["interval"])
+        verdict = VERDICTS.get(row["verdict"], row["verdict"])
+        lines.append(f"| {row['experiment']} | {row['metric']} | {ours} | {verdict} | {row['note']} |")
+    return lines
 
 
 def results(folder: Path, paper: str) -> list[dict]:
@@ -150,25 +162,24 @@ def main() -> None:
     """Writes all tables."""
     folder = Path(sys.argv[1])
     readme, page = ROOT / "README.md", ROOT / "docs/reproduce.md"
-    if rows := results(folder, "fast18"):
-        # Against single drives: docs/reproduce.md speaks of them.
-        drives = [
-            row for row in rows if row["experiment"] == "request-size" and "mean error" not in row["metric"]
-        ]
-        replace(readme, "fast18 verdicts", verdicts([row for row in rows if row not in drives]))
-    if rows := results(folder, "flin"):
+    papers = {paper: results(folder, paper) for paper in ("fast18", "flin", "upi")}
+    for paper, rows in papers.items():
+        if rows:
+            replace(
+                page,
+                f"{paper} verdicts",
+                verdicts([row for row in rows if row["experiment"] != "composition"]),
+            )
+            replace(page, f"{paper} checks", checks(folder, paper))
+    if rows := papers["fast18"]:
+        # The rest is in docs/reproduce.md.
+        numbers = [row for row in rows if row["paper"] is not None and row["verdict"] != "no-reference"]
+        replace(readme, "fast18 numbers", verdicts(numbers))
+    if rows := papers["flin"]:
         replace(readme, "flin policies", policies(rows))
-        shown = [
-            row
-            for row in rows
-            if not re.search("high, flin against", row["metric"])
-            and not (row["experiment"] == "over-time" and row["verdict"] == "no-reference")
-        ]
-        replace(page, "flin verdicts", verdicts(shown))
-    if rows := results(folder, "upi"):
+    if rows := papers["upi"]:
         replace(readme, "upi headlines", headlines(rows))
         replace(page, "upi composition", composition(folder))
-        replace(page, "upi verdicts", verdicts([row for row in rows if row["experiment"] != "composition"]))
 
 
 if __name__ == "__main__":

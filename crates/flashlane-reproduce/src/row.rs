@@ -72,10 +72,12 @@ impl Bound {
 
     /// For people.
     fn text(self) -> String {
+        // Four figures; products of round numbers have more.
+        let short = |value: f64| format!("{value:.3e}").parse::<f64>().unwrap_or(value);
         match self {
-            Self::AtLeast(low) => format!("at least {low}"),
-            Self::AtMost(high) => format!("at most {high}"),
-            Self::Between(low, high) => format!("{low} to {high}"),
+            Self::AtLeast(low) => format!("at least {}", short(low)),
+            Self::AtMost(high) => format!("at most {}", short(high)),
+            Self::Between(low, high) => format!("{} to {}", short(low), short(high)),
         }
     }
 }
@@ -191,13 +193,8 @@ impl Row {
         unit: &'static str,
         note: impl Into<String>,
     ) -> Self {
-        let (ours, interval) = over_seeds(values);
-        let [low, high] = interval.unwrap_or([ours, ours]);
-        let holds = bound.holds(low) && bound.holds(high);
-        let note: String = note.into();
-        let gap = if note.is_empty() { "" } else { "; " };
-        let note = format!("{note}{gap}read as: {}", bound.text());
-        Self::statement(experiment, metric, ours, holds, unit, note).with_interval(interval)
+        let note = bounded(note.into(), "read as", bound);
+        Self::within(experiment, metric, values, bound, unit, note)
     }
 
     /// A check of our own, which the paper does not state: `agrees` where the whole interval over
@@ -211,8 +208,24 @@ impl Row {
         unit: &'static str,
         note: impl Into<String>,
     ) -> Self {
-        let row = Self::statement_over_seeds(experiment, metric, values, bound, unit, note);
+        let note = bounded(note.into(), "allowed", bound);
+        let row = Self::within(experiment, metric, values, bound, unit, note);
         Self { reference: Reference::Own, ..row }
+    }
+
+    /// Agrees where the whole interval over seeds lies within `bound`.
+    fn within(
+        experiment: &'static str,
+        metric: impl Into<String>,
+        values: &[f64],
+        bound: Bound,
+        unit: &'static str,
+        note: String,
+    ) -> Self {
+        let (ours, interval) = over_seeds(values);
+        let [low, high] = interval.unwrap_or([ours, ours]);
+        let holds = bound.holds(low) && bound.holds(high);
+        Self::statement(experiment, metric, ours, holds, unit, note).with_interval(interval)
     }
 
     /// A figure of the paper that nothing public can be compared with.
@@ -272,6 +285,12 @@ impl Row {
         }
         self
     }
+}
+
+/// A note and the bound that it is judged by.
+fn bounded(note: String, word: &str, bound: Bound) -> String {
+    let gap = if note.is_empty() { "" } else { "; " };
+    format!("{note}{gap}{word}: {}", bound.text())
 }
 
 /// How two numbers compare. The factor is that of the numbers as they are printed: of the
