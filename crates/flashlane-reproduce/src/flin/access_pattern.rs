@@ -6,7 +6,7 @@
 
 use flashlane::Error;
 
-use super::mixes::{FARTHER, mean, ratios};
+use super::mixes::{NEARER, mean, ratios};
 use super::setup::{EMPTY, fairness, job, over, owned, scheduler, slowdown, synthetic};
 use crate::{Bound, Findings, Job, Lab, Row, Table};
 
@@ -99,7 +99,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
             NAME,
             "fairness, random over streaming",
             &ratios(&fair[last], &fair[0]),
-            Bound::AtMost(1.0 / FARTHER),
+            Bound::AtMost(NEARER),
             "x",
             "\"as the randomness increases, the MQ-SSD becomes more unfair to the base flow\"",
         ),
@@ -107,7 +107,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
             NAME,
             "base slowdown beside a random flow, flin over out-of-order",
             &ratios(&base[2 * last + 1], &base[last]),
-            Bound::AtMost(1.0 / FARTHER),
+            Bound::AtMost(NEARER),
             "x",
             "not in the figure: FLIN gives a part of it back",
         ),

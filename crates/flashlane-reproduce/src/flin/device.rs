@@ -2,7 +2,7 @@
 
 use flashlane::Error;
 
-use super::mixes::{FARTHER, Load, by_seed, mean, mix_job, ratios, shown};
+use super::mixes::{Load, NEARER, by_seed, mean, mix_job, ratios, shown};
 use crate::{Bound, Findings, Job, Lab, Row, Table};
 
 const NAME: &str = "device";
@@ -102,7 +102,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
                 NAME,
                 format!("{metric} gain, {what}"),
                 &ratios(&gains[large][which], &gains[small][which]),
-                Bound::AtMost(1.0 / FARTHER),
+                Bound::AtMost(NEARER),
                 "x",
                 note,
             ));

@@ -9,7 +9,7 @@
 
 use flashlane::Error;
 
-use super::mixes::{FARTHER, mean, ratios};
+use super::mixes::{FARTHER, NEARER, mean, ratios};
 use super::setup::{busy, fairness, job, over, slowdown, synthetic, trace_drive};
 use crate::{Bound, Findings, Job, Lab, Row, Run, Table};
 
@@ -105,7 +105,7 @@ fn rows(points: &[(&str, u32)], both: &[Vec<Run>], alone: &[Vec<Run>]) -> Vec<Ro
     let base = |mode: &str| over(at(mode, 64), |s| slowdown(s, 0));
     let collection: Vec<Vec<f64>> = alone.iter().map(|runs| over(runs, |s| busy(s).1)).collect();
     let falls = |mode: &str| ratios(&fair(mode, 64), &fair(mode, BASE));
-    let less = Bound::AtMost(1.0 / FARTHER);
+    let less = Bound::AtMost(NEARER);
     vec![
         Row::statement_over_seeds(
             NAME,

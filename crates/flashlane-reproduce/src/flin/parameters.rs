@@ -2,7 +2,7 @@
 
 use flashlane::Error;
 
-use super::mixes::{FARTHER, Load, by_seed, mean, mix_job, ratios, shown};
+use super::mixes::{Load, NEARER, by_seed, mean, mix_job, ratios, shown};
 use crate::{Bound, Findings, Job, Lab, Row, Table};
 
 const NAME: &str = "parameters";
@@ -131,7 +131,7 @@ fn rows(fairness: &Fairness) -> Vec<Row> {
         row(
             "read threshold of 1 over that of 32 MB/s",
             &ratios(at(1, 1.0), at(1, 32.0)),
-            Bound::AtMost(1.0 / FARTHER),
+            Bound::AtMost(NEARER),
             "\"if too small (e.g., below 32 MB/s), fairness decreases\"",
         ),
         row("read threshold of 32 MB/s over the best", &papers(1), Bound::AtLeast(0.95), near),

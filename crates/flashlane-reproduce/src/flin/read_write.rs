@@ -8,7 +8,7 @@
 use flashlane::Error;
 use flashlane::metrics::Summary;
 
-use super::mixes::{FARTHER, mean};
+use super::mixes::{FARTHER, NEARER, mean};
 use super::setup::{EMPTY, SUSPEND, fairness, job, over, owned, scheduler, slowdown, synthetic};
 use crate::{Bound, Findings, Job, Lab, Row, Run, Table};
 
@@ -118,7 +118,7 @@ fn rows(points: &[(&str, u32, u32)], runs: &[Vec<Run>], seeds: usize) -> Vec<Row
         };
         (0..seeds).map(seed).collect()
     };
-    let less = Bound::AtMost(1.0 / FARTHER);
+    let less = Bound::AtMost(NEARER);
     vec![
         Row::statement_over_seeds(
             NAME,

@@ -3,7 +3,8 @@
 use flashlane::Error;
 
 use super::mixes::{
-    CATEGORIES, FARTHER, Load, METRICS, by_seed, geometric, mean, mix_job, percent, ratios, shown,
+    CATEGORIES, FARTHER, Load, METRICS, NEARER, by_seed, geometric, mean, mix_job, percent, ratios,
+    shown,
 };
 use crate::{Bound, Findings, Job, Lab, Row, Table};
 
@@ -126,7 +127,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         rows.push(row(&what, &better_stage(which, f64::min), more, short));
     }
     let most = better_stage(1, f64::max);
-    let less = Bound::AtMost(1.0 / FARTHER);
+    let less = Bound::AtMost(NEARER);
     rows.push(row("maximum slowdown, all over the better stage", &most, less, short));
     Ok(Findings { rows, tables: vec![means.table()] })
 }
