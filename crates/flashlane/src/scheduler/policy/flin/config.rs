@@ -66,8 +66,8 @@ pub struct FlinConfig {
     pub read_intensity: Bandwidth,
     /// A flow that writes less is of low write intensity (alpha for writes, C).
     pub write_intensity: Bandwidth,
-    /// What both apply to. Choice: the paper keeps rates by flow and chip (section 5.5) and speaks of
-    /// thresholds of flows.
+    /// What both apply to. Choice: the paper keeps rates by flow and chip (section 5.5) and speaks
+    /// of thresholds of flows.
     pub intensity_scope: Scope,
     /// Below this fairness of departed transactions the most slowed flow goes first among those of
     /// high intensity (F_thr). Range: 0..=1.
