@@ -158,6 +158,23 @@ def composition(folder: Path) -> list[str]:
     return [line.replace("|  |", "| |").replace("|  |", "| |") for line in lines]
 
 
+def sensitivity(folder: Path) -> list[str]:
+    """FLIN's main result with one thing changed at a time, over both baselines."""
+    lines = [
+        "| changed | to | FLIN over | fairness | max slowdown | STDEV | weighted speedup "
+        "| largest slowdown of FLIN | of the other | workloads with growing backlogs, FLIN and the other |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    with (folder / "flin" / "sensitivity.csv").open() as file:
+        _, *rows = csv.reader(file)
+    for axis, to, over, *numbers in rows:
+        fairness, slowdown, spread, speedup, flin, other, growing, growing_other = map(float, numbers)
+        cells = [axis, to, f"`{over}`", *(f"{gain:.3g}x" for gain in (fairness, slowdown, spread))]
+        cells += [f"{100 * speedup:+.0f} %", f"{flin:.3g}", f"{other:.3g}", f"{growing:.0f}, {growing_other:.0f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
 def main() -> None:
     """Writes all tables."""
     folder = Path(sys.argv[1])
@@ -168,7 +185,7 @@ def main() -> None:
             replace(
                 page,
                 f"{paper} verdicts",
-                verdicts([row for row in rows if row["experiment"] != "composition"]),
+                verdicts([row for row in rows if row["experiment"] not in ("composition", "sensitivity")]),
             )
             replace(page, f"{paper} checks", checks(folder, paper))
     if rows := papers["fast18"]:
@@ -177,6 +194,7 @@ def main() -> None:
         replace(readme, "fast18 numbers", verdicts(numbers))
     if rows := papers["flin"]:
         replace(readme, "flin policies", policies(rows))
+        replace(page, "flin sensitivity", sensitivity(folder))
     if rows := papers["upi"]:
         replace(readme, "upi headlines", headlines(rows))
         replace(page, "upi composition", composition(folder))

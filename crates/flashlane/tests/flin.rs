@@ -299,7 +299,7 @@ fn collecting() -> Scenario {
 fn migrations_go_with_writes_below_the_threshold_of_free_pages() {
     // Nine blocks of 64 pages are more than collection ever leaves; none is below 0 pages.
     let with = |pages: u32| {
-        let key = format!("{{ flin = {{ gc_free_pages = {pages} }} }}");
+        let key = format!("{{ flin = {{ gc_free_pages = {pages}, gc_scope = \"plane\" }} }}");
         collecting().set("scheduler", key)
     };
     let runs = run_all(&[with(9 * 64), with(0)]);

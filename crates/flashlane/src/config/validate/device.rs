@@ -38,9 +38,11 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     isolation::check_device(rules, device);
     if let Scheduling::Sprinkler(sprinkler) = &device.scheduler {
         rules.range("scheduler.sprinkler.window", sprinkler.window, &(1..=1024));
+        check_pending_writes(rules, "sprinkler", sprinkler.pending_writes);
     }
     if let Scheduling::SprinklerFairness(budgets) = &device.scheduler {
         check_budgets(rules, budgets);
+        check_pending_writes(rules, "sprinkler-fairness", budgets.pending_writes);
     }
     if let Scheduling::Flin(flin) = &device.scheduler {
         let key = "scheduler.flin";
@@ -59,6 +61,13 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
         {
             rules.range(format!("scheduler.priority-out-of-order.{name}"), weight, &WEIGHT);
         }
+    }
+}
+
+/// The writes that wait for a die when Sprinkler's collection is preempted no more.
+fn check_pending_writes(rules: &mut Rules, policy: &str, limit: Option<u32>) {
+    if let Some(limit) = limit {
+        rules.range(format!("scheduler.{policy}.pending_writes"), limit, &(1..=1 << 24));
     }
 }
 

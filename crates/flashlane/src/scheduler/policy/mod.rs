@@ -13,7 +13,10 @@ mod sprinkler_fairness;
 
 pub(crate) use conformance::RULES;
 pub use fcfs::FcfsConfig;
-pub use flin::{FlinConfig, Scope as FlinScope, Stage as FlinStage, dram_bytes as flin_dram_bytes};
+pub use flin::{
+    FlinConfig, FreePages as FlinFreePages, History as FlinHistory, Scope as FlinScope,
+    Stage as FlinStage, dram_bytes as flin_dram_bytes,
+};
 pub use host_first::HostFirstConfig;
 pub use out_of_order::OutOfOrderConfig;
 pub use priority_out_of_order::PriorityOutOfOrderConfig;
