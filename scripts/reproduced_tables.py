@@ -14,7 +14,12 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-VERDICTS = {"agrees-in-shape": "in shape", "disagrees": "**disagrees**", "no-reference": "no reference"}
+VERDICTS = {
+    "same-direction": "same direction",
+    "other-magnitude": "other magnitude",
+    "disagrees": "**disagrees**",
+    "no-reference": "no reference",
+}
 HEADLINES = [
     "das-as.p99.upi-vs-unified",
     "das-as.p99.partitioned-vs-unified",

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use flashlane::Error;
-use flashlane_reproduce::{Cell, Experiment, Findings, Lab, Origin, Row, TraceFolder, chosen};
+use flashlane_reproduce::{
+    Cell, Experiment, Findings, Lab, Origin, Reference, Row, TraceFolder, Verdict, chosen,
+};
 
 use crate::args::ReproduceArgs;
 use crate::execute::{STEPS, pretty, progress_bar, to_json};
@@ -19,7 +21,7 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
     let traces = arguments.traces.as_deref().map(TraceFolder::open).transpose()?;
     let folder = arguments.out.as_deref().map(OutFolder::prepare).transpose()?;
     let mut files = Vec::new();
-    let mut rows: Vec<Row> = Vec::new();
+    let (mut rows, mut checks): (Vec<Row>, Vec<Row>) = Default::default();
     let columns = ["experiment", "trace", "source", "file"];
     let mut sources = flashlane_reproduce::Table::new("sources", "", &columns);
     note(paper.title);
@@ -32,30 +34,42 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
                 print(&format!("\n{}\n{}", table.title, data(table).render()))?;
             }
         }
-        print(&format!(
-            "\n{}, {}\n{}",
-            experiment.name,
-            experiment.figure,
-            verdicts(&findings.rows)
-        ))?;
+        print(&format!("\n{}, {}\n", experiment.name, experiment.figure))?;
+        let (of_paper, own) = by_reference(findings.rows);
+        print(&verdicts(&of_paper))?;
+        if !own.is_empty() {
+            print(&format!("\nChecks of our own\n{}", verdicts(&own)))?;
+        }
         print(&said(&origins))?;
         for origin in &origins {
             sources.row(source_row(experiment, origin));
         }
-        rows.extend(findings.rows);
+        rows.extend(of_paper);
+        checks.extend(own);
     }
-    let agree = |verdict: &str| rows.iter().filter(|row| row.verdict.name() == verdict).count();
-    let count: Vec<String> = ["agrees", "agrees in shape", "disagrees", "no reference"]
-        .iter()
-        .map(|verdict| format!("{} {verdict}", agree(verdict)))
-        .collect();
-    print(&format!("\n{} comparisons: {}\n", rows.len(), count.join(", ")))?;
+    print(&format!("\n{} comparisons: {}\n", rows.len(), counts(&rows)))?;
+    if !checks.is_empty() {
+        print(&format!("{} checks of our own: {}\n", checks.len(), counts(&checks)))?;
+    }
     if let Some(folder) = folder {
         files.push((PathBuf::from("sources.csv"), sources.csv()));
+        files.push((PathBuf::from("checks.json"), pretty(&to_json(&checks)?)));
         files.push((PathBuf::from("results.json"), pretty(&to_json(&rows)?)));
         folder.write(files.into_iter().map(|(path, text)| (path, text.into())))?;
     }
     Ok(())
+}
+
+/// Rows that compare with the paper, and checks of our own.
+fn by_reference(rows: Vec<Row>) -> (Vec<Row>, Vec<Row>) {
+    rows.into_iter().partition(|row| row.reference == Reference::Paper)
+}
+
+/// How many rows have each verdict, as text.
+fn counts(rows: &[Row]) -> String {
+    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    let parts = Verdict::ALL.map(|verdict| format!("{} {}", count(verdict), verdict.name()));
+    parts.join(", ")
 }
 
 fn run(

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Output;
 
 use common::text;
+use flashlane_reproduce::{Bound, Row};
 use serde_json::Value;
 
 fn flashlane(arguments: &[&str]) -> Output {
@@ -58,6 +59,44 @@ fn every_experiment_of_upi_gives_rows_and_data_on_any_number_of_threads() {
     every_experiment_gives_rows_and_data("upi", &known);
 }
 
+const VERDICTS: [&str; 5] =
+    ["agrees", "same-direction", "other-magnitude", "disagrees", "no-reference"];
+
+/// Verdicts of prepared numbers, as they stand in `results.json`: paper, ours by seed, neutral
+/// value, verdict.
+#[test]
+fn verdicts_of_prepared_numbers_can_fail() {
+    let cases: [(f64, &[f64], f64, &str); 10] = [
+        (54.0, &[50.0], 1.0, "agrees"),
+        (54.0, &[22.0], 1.0, "same-direction"),
+        (54.0, &[4.5], 1.0, "other-magnitude"),
+        (3231.0, &[5.0], 1.0, "other-magnitude"),
+        (54.0, &[0.8], 1.0, "disagrees"),
+        (-0.385, &[-0.36, -0.38, -0.40], 0.0, "agrees"),
+        (-0.385, &[-0.15, -0.16, -0.14], 0.0, "same-direction"),
+        (-0.385, &[-0.10, -0.11, -0.09], 0.0, "other-magnitude"),
+        (-0.385, &[-0.3, 0.1, -0.2], 0.0, "disagrees"),
+        (0.176, &[0.69], 0.0, "other-magnitude"),
+    ];
+    for (paper, ours, neutral, verdict) in cases {
+        let row = Row::number_over_seeds("case", "metric", paper, ours, neutral, "x", "");
+        let json = serde_json::to_value(&row).expect("JSON");
+        assert_eq!(json["verdict"], verdict, "{ours:?} beside {paper}");
+    }
+}
+
+#[test]
+fn statements_need_a_margin_beyond_noise() {
+    let verdict = |values: &[f64], bound| {
+        let row = Row::statement_over_seeds("case", "metric", values, bound, "x", "");
+        serde_json::to_value(&row).expect("JSON")["verdict"].clone()
+    };
+    assert_eq!(verdict(&[1.4, 1.5, 1.45], Bound::AtLeast(1.02)), "agrees");
+    assert_eq!(verdict(&[0.9, 1.9, 1.4], Bound::AtLeast(1.02)), "disagrees");
+    assert_eq!(verdict(&[60.0, 70.0, 65.0], Bound::AtMost(80.0)), "agrees");
+    assert_eq!(verdict(&[60.0, 90.0, 75.0], Bound::AtMost(80.0)), "disagrees");
+}
+
 fn every_experiment_gives_rows_and_data(paper: &str, known: &[(&str, &str, f64)]) {
     let folder = tempfile::tempdir().expect("a folder");
     let [one, two] = ["1", "2"].map(|jobs| {
@@ -70,17 +109,20 @@ fn every_experiment_gives_rows_and_data(paper: &str, known: &[(&str, &str, f64)]
     let (files, stdout) = one;
     let results = files.iter().find(|(name, _)| name == "results.json").expect("results");
     let rows: Vec<Value> = serde_json::from_slice(&results.1).expect("a list");
+    let checks = files.iter().find(|(name, _)| name == "checks.json").expect("checks");
+    let checks: Vec<Value> = serde_json::from_slice(&checks.1).expect("a list");
     let list = text(&flashlane(&["reproduce", paper, "list"]).stdout);
     let names: Vec<&str> = list.lines().filter_map(|line| line.split(' ').next()).collect();
     assert!(names.len() >= 5, "{names:?}");
     for name in names {
         assert!(stdout.contains(&format!("\n{name}, ")), "{name} is shown");
-        assert!(rows.iter().any(|row| row["experiment"] == name), "{name} has rows");
+        let mut all = rows.iter().chain(&checks);
+        assert!(all.any(|row| row["experiment"] == name), "{name} has rows");
         let stem = format!("{name}-");
         let own = |file: &str| file == format!("{name}.csv") || file.starts_with(&stem);
         assert!(files.iter().any(|(file, _)| own(file)), "{name} has data");
     }
-    for row in &rows {
+    for row in rows.iter().chain(&checks) {
         let keys: Vec<&String> = row.as_object().expect("an object").keys().collect();
         let expected =
             ["experiment", "metric", "paper", "ours", "interval", "unit", "verdict", "note"];
@@ -88,7 +130,7 @@ fn every_experiment_gives_rows_and_data(paper: &str, known: &[(&str, &str, f64)]
         assert!(row["paper"].is_null() || row["paper"].is_number());
         assert!(row["ours"].is_null() || row["ours"].is_number());
         let verdict = row["verdict"].as_str().expect("a word");
-        assert!(["agrees", "agrees-in-shape", "disagrees", "no-reference"].contains(&verdict));
+        assert!(VERDICTS.contains(&verdict), "{verdict}");
     }
     for (experiment, metric, number) in known {
         let row = rows.iter().find(|r| r["experiment"] == *experiment && r["metric"] == *metric);

@@ -14,7 +14,7 @@ mod trace_folder;
 pub mod upi;
 
 pub use lab::{Job, Lab, Run};
-pub use row::{Row, Verdict};
+pub use row::{Bound, Reference, Row, Verdict};
 pub use table::{Cell, Table};
 pub use trace_folder::{Origin, TraceFolder};
 
@@ -76,7 +76,7 @@ pub fn chosen(
 /// What came out of an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// The paper beside ours.
+    /// The paper beside ours, and checks of our own.
     pub rows: Vec<Row>,
     /// The data behind the figure.
     pub tables: Vec<Table>,

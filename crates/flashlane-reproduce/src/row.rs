@@ -6,25 +6,76 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The number within 15 %, or the statement holds.
+    /// The number is within 15 %, or the statement holds in the whole interval over seeds.
     Agrees,
-    /// The same direction, another size.
-    AgreesInShape,
-    /// Another direction, or the statement does not hold.
+    /// The same direction, and within a factor of three of the paper's printed number.
+    SameDirection,
+    /// The same direction, but more than a factor of three away.
+    OtherMagnitude,
+    /// Another direction, no direction beyond noise, or the statement does not hold.
     Disagrees,
     /// Nothing public to compare with.
     NoReference,
 }
 
 impl Verdict {
+    /// All of them, from best to worst.
+    pub const ALL: [Self; 5] = [
+        Self::Agrees,
+        Self::SameDirection,
+        Self::OtherMagnitude,
+        Self::Disagrees,
+        Self::NoReference,
+    ];
+
     /// For people.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Agrees => "agrees",
-            Self::AgreesInShape => "agrees in shape",
+            Self::SameDirection => "same direction",
+            Self::OtherMagnitude => "other magnitude",
             Self::Disagrees => "disagrees",
             Self::NoReference => "no reference",
+        }
+    }
+}
+
+/// Who says what a row compares with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// The paper: the row belongs to `results.json`.
+    Paper,
+    /// We do: the row is a check of our own and belongs to `checks.json`.
+    Own,
+}
+
+/// The values for which a statement holds; its ends belong to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// This value or a larger one.
+    AtLeast(f64),
+    /// This value or a smaller one.
+    AtMost(f64),
+    /// From the first value to the second.
+    Between(f64, f64),
+}
+
+impl Bound {
+    fn holds(self, value: f64) -> bool {
+        match self {
+            Self::AtLeast(low) => value >= low,
+            Self::AtMost(high) => value <= high,
+            Self::Between(low, high) => (low..=high).contains(&value),
+        }
+    }
+
+    /// For people.
+    fn text(self) -> String {
+        match self {
+            Self::AtLeast(low) => format!("at least {low}"),
+            Self::AtMost(high) => format!("at most {high}"),
+            Self::Between(low, high) => format!("{low} to {high}"),
         }
     }
 }
@@ -35,6 +86,9 @@ const TOLERANCE: f64 = 0.15;
 /// Closer to the neutral value than this, ours has no direction.
 const MARGIN: f64 = 0.02;
 
+/// Largest factor between the paper's printed number and ours for the same direction.
+const FACTOR: f64 = 3.0;
+
 /// A number or a statement of a paper beside ours: one entry of `results.json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
@@ -44,7 +98,7 @@ pub struct Row {
     pub metric: String,
     /// The paper's number, where it gives one.
     pub paper: Option<f64>,
-    /// Ours; absent where it cannot be had.
+    /// Ours: the mean over seeds. Absent where it cannot be had.
     pub ours: Option<f64>,
     /// 95 % interval of ours over seeds.
     pub interval: Option<[f64; 2]>,
@@ -54,11 +108,14 @@ pub struct Row {
     pub verdict: Verdict,
     /// The paper's statement, and what to know of ours.
     pub note: String,
+    /// Who says what ours is compared with.
+    #[serde(skip)]
+    pub reference: Reference,
 }
 
 impl Row {
-    /// Compares with a number of the paper; both have the same direction where they lie on the same
-    /// side of `neutral` (1 for ratios, 0 for changes), ours by at least 0.02.
+    /// Compares one run with a number of the paper. Both have the same direction where they lie on
+    /// the same side of `neutral` (1 for ratios, 0 for changes), ours by at least 0.02.
     #[must_use]
     pub fn number(
         experiment: &'static str,
@@ -69,27 +126,37 @@ impl Row {
         unit: &'static str,
         note: impl Into<String>,
     ) -> Self {
-        let close = (ours - paper).abs() <= TOLERANCE * paper.abs();
-        let differs = (ours - neutral).abs() > MARGIN;
-        let same_side = (ours - neutral) * (paper - neutral) > 0.0 && differs;
-        let verdict = match (close, same_side) {
-            (true, _) => Verdict::Agrees,
-            (false, true) => Verdict::AgreesInShape,
-            (false, false) => Verdict::Disagrees,
-        };
+        Self::number_over_seeds(experiment, metric, paper, &[ours], neutral, unit, note)
+    }
+
+    /// Compares the mean over seeds with a number of the paper. Where the interval over seeds
+    /// contains `neutral`, ours has no direction beyond noise, and the row disagrees.
+    #[must_use]
+    pub fn number_over_seeds(
+        experiment: &'static str,
+        metric: impl Into<String>,
+        paper: f64,
+        values: &[f64],
+        neutral: f64,
+        unit: &'static str,
+        note: impl Into<String>,
+    ) -> Self {
+        let (ours, interval) = over_seeds(values);
         Self {
             experiment,
             metric: metric.into(),
             paper: Some(paper),
             ours: Some(ours),
-            interval: None,
+            interval,
             unit,
-            verdict,
+            verdict: of_number(paper, ours, neutral),
             note: note.into(),
+            reference: Reference::Paper,
         }
+        .beyond_noise(neutral)
     }
 
-    /// Compares with a statement of the paper that gives no number: `holds` for ours or not.
+    /// Compares one run with a statement of the paper that gives no number: `holds` for ours or not.
     #[must_use]
     pub fn statement(
         experiment: &'static str,
@@ -108,7 +175,44 @@ impl Row {
             unit,
             verdict: if holds { Verdict::Agrees } else { Verdict::Disagrees },
             note: note.into(),
+            reference: Reference::Paper,
         }
+    }
+
+    /// Compares several seeds with a statement of the paper that gives no number. It holds where
+    /// the whole interval over seeds lies within `bound`, the values that we read into its words;
+    /// the note says which these are.
+    #[must_use]
+    pub fn statement_over_seeds(
+        experiment: &'static str,
+        metric: impl Into<String>,
+        values: &[f64],
+        bound: Bound,
+        unit: &'static str,
+        note: impl Into<String>,
+    ) -> Self {
+        let (ours, interval) = over_seeds(values);
+        let [low, high] = interval.unwrap_or([ours, ours]);
+        let holds = bound.holds(low) && bound.holds(high);
+        let note: String = note.into();
+        let gap = if note.is_empty() { "" } else { "; " };
+        let note = format!("{note}{gap}read as: {}", bound.text());
+        Self::statement(experiment, metric, ours, holds, unit, note).with_interval(interval)
+    }
+
+    /// A check of our own, which the paper does not state: `agrees` where the whole interval over
+    /// seeds lies within `bound`.
+    #[must_use]
+    pub fn check_over_seeds(
+        experiment: &'static str,
+        metric: impl Into<String>,
+        values: &[f64],
+        bound: Bound,
+        unit: &'static str,
+        note: impl Into<String>,
+    ) -> Self {
+        let row = Self::statement_over_seeds(experiment, metric, values, bound, unit, note);
+        Self { reference: Reference::Own, ..row }
     }
 
     /// A figure of the paper that nothing public can be compared with.
@@ -130,6 +234,7 @@ impl Row {
             unit,
             verdict: Verdict::NoReference,
             note: note.into(),
+            reference: Reference::Paper,
         }
     }
 
@@ -150,17 +255,39 @@ impl Row {
         self
     }
 
-    /// Takes back an agreement that the paper's words bound on one side: ours has to be at least as
-    /// far from `neutral` as the paper's number.
+    /// For a number that the paper's words bound on one side ("over half"): ours agrees where it is
+    /// at least as far from `neutral` as the paper's, and within a factor of three of it. Does
+    /// nothing to a row that disagrees.
     #[must_use]
     pub fn at_least(mut self, neutral: f64) -> Self {
         if let (Some(paper), Some(ours)) = (self.paper, self.ours)
-            && (ours - neutral) * (paper - neutral) > 0.0
+            && self.verdict != Verdict::Disagrees
         {
             let far = (ours - neutral).abs() >= (paper - neutral).abs();
-            self.verdict = if far { Verdict::Agrees } else { Verdict::AgreesInShape };
+            self.verdict = match of_number(paper, ours, neutral) {
+                Verdict::SameDirection if far => Verdict::Agrees,
+                Verdict::Agrees if !far => Verdict::SameDirection,
+                verdict => verdict,
+            };
         }
         self
+    }
+}
+
+/// How two numbers compare. The factor is that of the numbers as they are printed: of the
+/// percentages for changes, of the ratios for ratios.
+fn of_number(paper: f64, ours: f64, neutral: f64) -> Verdict {
+    let differs = (ours - neutral).abs() > MARGIN;
+    let same_side = (ours - neutral) * (paper - neutral) > 0.0 && differs;
+    let factor = ours / paper;
+    if (ours - paper).abs() <= TOLERANCE * paper.abs() {
+        Verdict::Agrees
+    } else if !same_side {
+        Verdict::Disagrees
+    } else if (1.0 / FACTOR..=FACTOR).contains(&factor) {
+        Verdict::SameDirection
+    } else {
+        Verdict::OtherMagnitude
     }
 }
 
@@ -189,32 +316,68 @@ mod tests {
     }
 
     #[test]
-    fn a_number_agrees_in_size_in_shape_or_not() {
+    fn a_number_agrees_in_size_in_direction_or_not() {
         assert_eq!(verdict(14.4, 13.0, 1.0), Verdict::Agrees);
-        assert_eq!(verdict(14.4, 5.0, 1.0), Verdict::AgreesInShape);
+        assert_eq!(verdict(14.4, 5.0, 1.0), Verdict::SameDirection);
+        assert_eq!(verdict(14.4, 4.7, 1.0), Verdict::OtherMagnitude, "a factor of 3.06");
+        assert_eq!(verdict(14.4, 44.0, 1.0), Verdict::OtherMagnitude, "too large, too");
         assert_eq!(verdict(14.4, 0.9, 1.0), Verdict::Disagrees);
         assert_eq!(verdict(14.4, 1.01, 1.0), Verdict::Disagrees, "no difference is no agreement");
-        assert_eq!(verdict(-0.5, -0.1, 0.0), Verdict::AgreesInShape);
+        assert_eq!(verdict(-0.5, -0.17, 0.0), Verdict::SameDirection);
+        assert_eq!(verdict(-0.5, -0.1, 0.0), Verdict::OtherMagnitude, "the percentages count");
         assert_eq!(verdict(-0.5, 0.1, 0.0), Verdict::Disagrees);
     }
 
     #[test]
-    fn over_half_means_more_than_half() {
-        let over = |ours| Row::number("test", "metric", -0.5, ours, 0.0, "x", "").at_least(0.0);
-        assert_eq!(over(-0.8).verdict, Verdict::Agrees);
-        assert_eq!(over(-0.45).verdict, Verdict::AgreesInShape);
-        assert_eq!(over(0.45).verdict, Verdict::Disagrees);
+    fn a_small_rise_of_the_paper_bounds_ours_from_above() {
+        assert_eq!(verdict(0.176, 0.69, 0.0), Verdict::OtherMagnitude);
+        assert_eq!(verdict(0.176, 0.4, 0.0), Verdict::SameDirection);
+        assert_eq!(verdict(0.176, 0.19, 0.0), Verdict::Agrees);
+    }
+
+    #[test]
+    fn over_half_means_more_than_half_but_not_by_any_factor() {
+        let over = |ours| Row::number("test", "metric", -0.2, ours, 0.0, "x", "").at_least(0.0);
+        assert_eq!(over(-0.5).verdict, Verdict::Agrees);
+        assert_eq!(over(-0.61).verdict, Verdict::OtherMagnitude);
+        assert_eq!(over(-0.19).verdict, Verdict::SameDirection);
+        assert_eq!(over(0.19).verdict, Verdict::Disagrees);
     }
 
     #[test]
     fn an_interval_around_the_neutral_value_has_no_direction() {
-        let row = |interval| {
-            Row::number("test", "metric", -0.5, -0.2, 0.0, "x", "").with_interval(interval)
+        let verdict = |values: &[f64]| {
+            Row::number_over_seeds("test", "metric", -0.5, values, 0.0, "change", "").verdict
         };
-        let verdict = |interval| row(interval).beyond_noise(0.0).verdict;
-        assert_eq!(verdict(Some([-0.3, -0.1])), Verdict::AgreesInShape);
-        assert_eq!(verdict(Some([-0.5, 0.1])), Verdict::Disagrees);
-        assert_eq!(verdict(None), Verdict::AgreesInShape, "a single seed has no interval");
+        assert_eq!(verdict(&[-0.21, -0.2, -0.19]), Verdict::SameDirection);
+        assert_eq!(verdict(&[-0.5, -0.2, 0.1]), Verdict::Disagrees);
+        assert_eq!(
+            verdict(&[-1.5, -0.5, 0.5]),
+            Verdict::Disagrees,
+            "though the mean is the paper's"
+        );
+        assert_eq!(verdict(&[-0.2]), Verdict::SameDirection, "a single seed has no interval");
+    }
+
+    #[test]
+    fn a_statement_holds_in_the_whole_interval() {
+        let row = |values: &[f64], bound| {
+            Row::statement_over_seeds("test", "metric", values, bound, "x", "words")
+        };
+        assert_eq!(row(&[2.0, 2.1, 2.2], Bound::AtLeast(1.5)).verdict, Verdict::Agrees);
+        assert_eq!(row(&[1.6, 2.1, 2.6], Bound::AtLeast(1.5)).verdict, Verdict::Disagrees);
+        assert_eq!(row(&[2.0, 2.1, 2.2], Bound::AtMost(2.15)).verdict, Verdict::Disagrees);
+        assert_eq!(row(&[2.0, 2.1, 2.2], Bound::Between(1.5, 2.5)).verdict, Verdict::Agrees);
+        assert_eq!(row(&[2.0], Bound::AtLeast(1.5)).note, "words; read as: at least 1.5");
+    }
+
+    #[test]
+    fn checks_of_our_own_are_no_comparison_with_a_paper() {
+        let check = Row::check_over_seeds("test", "m", &[1.0], Bound::AtMost(2.0), "x", "");
+        assert_eq!(check.reference, Reference::Own);
+        assert_eq!(check.verdict, Verdict::Agrees);
+        let of_paper = Row::number("test", "m", 1.0, 1.0, 0.0, "x", "");
+        assert_eq!(of_paper.reference, Reference::Paper);
     }
 
     #[test]
