@@ -126,10 +126,8 @@ fn whole_days_have_the_counts_sizes_and_peaks_of_the_table() {
     };
     let mut missed = Vec::new();
     for published in &TABLE {
-        let of = published.name.to_owned();
         let duration = Some(Span(DAY_PS));
-        let config =
-            CloneConfig { of, time_scale: 1.0, requests: None, duration, start: None, day: None };
+        let config = CloneConfig { duration, ..CloneConfig::plain(published.name, None) };
         for seed in 1..4 {
             let source = CloneSource::new(&config, &space, seed, 0).expect("built in");
             let start = std::time::Instant::now();

@@ -22,12 +22,13 @@ mod conformance;
 use flashlane_engine::{Rng, Table, Use};
 use flashlane_units::{FlowId, Lpa, PlaneId};
 
-use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
+use crate::config::{DeviceConfig, FlowConfig, Placement, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
 use crate::ftl::blocks::Stream;
 use crate::ftl::mapping::MappingTable;
 use crate::ftl::{FtlState, reserve_blocks};
 use crate::layout::{FlowSpace, Layout};
+use crate::workload::Scatter as ScatterOfSpace;
 use crate::workload::footprint::Footprint;
 use fill::{PagesOn, Part, copy_places, planes_together};
 pub(crate) use kept::decisive;
@@ -65,17 +66,38 @@ impl<'a> Holding<'a> {
         Self { footprint, written, touched_below, others_below }
     }
 
+    /// A page holds data.
+    fn holds(&self, page: u64) -> bool {
+        match self.footprint {
+            Footprint::Pages(set) => {
+                page < if set.contains(page) { self.touched_below } else { self.others_below }
+            }
+            _ => page < self.written,
+        }
+    }
+
+    /// The same where pages lie on planes at random: those at every `period`th place of an order.
+    fn pages_at_random(
+        &self,
+        (index, period): (u64, u64),
+        pages: u64,
+        order: &ScatterOfSpace,
+    ) -> PagesOn {
+        let places = (index..pages).step_by(period as usize);
+        let pages = places.map(|place| order.at(place)).filter(|&page| self.holds(page));
+        let mut list: Vec<u32> = pages.map(|page| page as u32).collect();
+        list.sort_unstable();
+        PagesOn::List(list)
+    }
+
     /// The pages that hold data and lie on the `index`th of `period` planes, as numbers relative to
     /// the flow.
     fn pages_on(&self, index: u64, period: u64, pages: u64) -> PagesOn {
         match self.footprint {
-            Footprint::Pages(set) if self.written < pages => PagesOn::List(
+            Footprint::Pages(_) if self.written < pages => PagesOn::List(
                 (index..pages)
                     .step_by(period as usize)
-                    .filter(|&page| {
-                        let touched = set.contains(page);
-                        page < if touched { self.touched_below } else { self.others_below }
-                    })
+                    .filter(|&page| self.holds(page))
                     .map(|page| page as u32)
                     .collect(),
             ),
@@ -134,6 +156,7 @@ pub(crate) fn precondition(
         allocator: &allocator,
         holdings: &holdings,
         seed,
+        placed: places_at_random(device, layout, seed),
         planner: Planner::new(&device.ftl.gc.victim, layout.geometry),
         order: Scatter::new(),
         places: Table::new(places, Use::Filled),
@@ -163,6 +186,8 @@ struct Filler<'a> {
     allocator: &'a Allocator,
     holdings: &'a [Holding<'a>],
     seed: u64,
+    /// Where pages lie on planes at random: an order of the pages of each flow.
+    placed: Option<Vec<ScatterOfSpace>>,
     planner: Planner,
     order: Scatter,
     /// Where the pages of the planes went that are filled together.
@@ -184,7 +209,11 @@ impl Filler<'_> {
             .iter()
             .map(|&(flow, index)| {
                 let period = self.allocator.order(FlowId::at(flow)).len() as u64;
-                self.holdings[flow].pages_on(index, period, layout.flows[flow].pages)
+                let (holding, all) = (&self.holdings[flow], layout.flows[flow].pages);
+                match &self.placed {
+                    Some(orders) => holding.pages_at_random((index, period), all, &orders[flow]),
+                    None => holding.pages_on(index, period, all),
+                }
             })
             .collect();
         let total: u64 = pages.iter().map(|pages| u64::from(pages.len())).sum();
@@ -225,6 +254,20 @@ impl Filler<'_> {
         }
         state.blocks.blocks_filled(plane, span);
     }
+}
+
+/// An order of the pages of each flow, where these lie on planes at random.
+fn places_at_random(
+    device: &DeviceConfig,
+    layout: &Layout,
+    seed: u64,
+) -> Option<Vec<ScatterOfSpace>> {
+    let order = |space: &FlowSpace| {
+        let mut rng = Rng::stream(seed, "precondition.placement", space.first_lpa);
+        ScatterOfSpace::new(space.pages.max(1), rng.next_u64())
+    };
+    let random = device.ftl.precondition.placement == Placement::Random;
+    random.then(|| layout.flows.iter().map(order).collect())
 }
 
 /// All planes, those next to each other on which neighbouring pages of the first flow lie.
