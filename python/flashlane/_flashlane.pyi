@@ -272,6 +272,8 @@ def simulate(
     blame: bool,
     waf_only: bool,
     threads: int,
+    states: str | PathLike[str] | None,
+    program: str,
     label: str,
     named: bool,
     progress: Callable[[float], object] | None,

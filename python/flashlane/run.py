@@ -27,6 +27,7 @@ def simulate(
     waf_only: bool = False,
     check: bool = False,
     threads: int = 0,
+    states: str | PathLike[str] | None = None,
     label: str | None = None,
     progress: Progress = None,
 ) -> Result:
@@ -49,6 +50,9 @@ def simulate(
         waf_only: placement, collection and wear without time.
         check: audit the state of the model during the run (slow).
         threads: threads for the runs alone; 0 for all cores. Never changes a result.
+        states: folder in which states of preconditioned drives are kept for later runs, or ``"off"``. Without
+            it: ``FLASHLANE_STATES`` if that is set, else ``flashlane/states`` among your caches. Never changes
+            a result.
         label: name of the run in reports. Default: the workload's name, or its flows'.
         progress: called with the share that is done, from 0 to 1; ``True`` for a bar.
 
@@ -76,6 +80,8 @@ def simulate(
             blame=blame,
             waf_only=waf_only,
             threads=threads,
+            states=states,
+            program=_flashlane.__file__,
             label=label,
             named=named,
             progress=told,

@@ -143,6 +143,7 @@ class _Runner:
     workload: Workload
     options: dict[str, Any]
     folder: Path | None
+    states: str | PathLike[str] | None = None
     cancel: threading.Event = field(default_factory=threading.Event)
     keys: _flashlane._ContentKeys = field(
         default_factory=lambda: _flashlane._ContentKeys(_flashlane.__file__)
@@ -208,7 +209,9 @@ class _Runner:
     def _result(self, device: Device, workload: Workload, options: dict[str, Any]) -> dict[str, Any]:
         kinds = ((ConfigError, "config"), (TraceError, "trace"), (StuckError, "stuck"))
         try:
-            result = simulate(device, workload, **options, threads=1, progress=self._look)
+            result = simulate(
+                device, workload, **options, threads=1, states=self.states, progress=self._look
+            )
         except (ConfigError, TraceError, StuckError) as error:
             kind = next(kind for type_, kind in kinds if isinstance(error, type_))
             return {"error": str(error), "error_kind": kind}
@@ -255,6 +258,7 @@ def sweep(
     *,
     folder: str | PathLike[str] | None = None,
     jobs: int | None = None,
+    states: str | PathLike[str] | None = None,
     progress: Progress = None,
     **options: Any,
 ) -> Sweep:
@@ -273,6 +277,8 @@ def sweep(
             it run again. A damaged file of a point is replaced, with a warning. All other files are left
             alone.
         jobs: runs at a time; as many as there are cores without it. Never changes a result.
+        states: where states of preconditioned drives are kept, as in :func:`flashlane.simulate`. Points that
+            start from the same state share its memory.
         progress: called with the share of points that is done; ``True`` for a bar.
         options: of :func:`flashlane.simulate` at every point: ``seed``, ``warmup``, ``alone``, ``waf_only``,
             ``windows``, ``check``.
@@ -291,7 +297,7 @@ def sweep(
     keep = None if folder is None else Path(folder)
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
-    runner = _Runner(drive, load, options, keep)
+    runner = _Runner(drive, load, options, keep, states)
     entries: list[dict[str, Any] | None] = [None] * len(points)
     with shown(progress, "sweep") as told:
         finished = _in_parallel(runner, points, jobs or os.cpu_count() or 1)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 import flashlane as fl
+
+# Tests of states name a folder of their own; the others leave the user's caches alone.
+os.environ["FLASHLANE_STATES"] = "off"
 
 SMALL = {
     "base": "fast18",

@@ -9,7 +9,7 @@ mod states;
 use std::io::{Result, Write};
 use std::path::Path;
 
-pub use states::StateFolder;
+pub use states::{StateFolder, StatePlace};
 use tempfile::NamedTempFile;
 
 /// Makes a temporary file in a folder; dropped, it disappears. Temporary files of dead processes in

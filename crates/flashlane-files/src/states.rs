@@ -10,6 +10,57 @@ use flashlane::StateStore;
 /// How the name of a file ends.
 const ENDING: &str = "state";
 
+/// In the place of a folder: nothing is kept.
+const OFF: &str = "off";
+
+/// The variable that names the folder where the user names none.
+const VARIABLE: &str = "FLASHLANE_STATES";
+
+/// Bytes of all files that are kept in a folder at most.
+const LIMIT: u64 = 16 << 30;
+
+/// Where states are to be kept.
+#[derive(Debug, PartialEq, Eq)]
+pub enum StatePlace {
+    /// Nowhere.
+    Off,
+    /// In a folder that the user named.
+    Named(PathBuf),
+    /// In the usual folder of the system.
+    Usual(PathBuf),
+}
+
+impl StatePlace {
+    /// The place that the user asks for; without a wish the variable `FLASHLANE_STATES` decides,
+    /// and without that it is `flashlane/states` in `XDG_CACHE_HOME` or `~/.cache`. The word `off`
+    /// stands for nowhere.
+    #[must_use]
+    pub fn choose(wish: Option<PathBuf>) -> Self {
+        match wish.or_else(|| std::env::var_os(VARIABLE).map(PathBuf::from)) {
+            Some(folder) if folder == Path::new(OFF) => Self::Off,
+            Some(folder) => Self::Named(folder),
+            None => usual_folder().map_or(Self::Off, Self::Usual),
+        }
+    }
+
+    /// The folder, ready for use.
+    ///
+    /// # Errors
+    /// States cannot be kept there; the text names the folder.
+    pub fn open(&self) -> Result<Option<StateFolder>, String> {
+        let (Self::Named(folder) | Self::Usual(folder)) = self else { return Ok(None) };
+        let problem = |error| format!("{}: states cannot be kept there: {error}", folder.display());
+        StateFolder::prepare(folder, LIMIT).map(Some).map_err(problem)
+    }
+}
+
+/// A folder for what can be made anew, as the XDG base directory specification has it.
+fn usual_folder() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
+    Some(cache?.join("flashlane").join("states"))
+}
+
 /// Keeps the states that were used last, as many as there is room for.
 ///
 /// The folder is for its owner alone (mode 0700). A file appears under its name when it is whole;

@@ -1,5 +1,6 @@
 //! Runs on threads of their own, so that Python stays responsive: Ctrl-C ends a run at once.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +13,8 @@ use flashlane::config::validate;
 use flashlane::drive::Submissions;
 use flashlane::metrics::Summary;
 use flashlane::observe::{Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions};
-use flashlane::{Error, RunOptions, Warmup, simulate_in_detail};
+use flashlane::{Error, KeptStates, RunOptions, Warmup, simulate_in_detail};
+use flashlane_files::StatePlace;
 use flashlane_report::{RunData, name_columns};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -177,10 +179,23 @@ pub(crate) fn options(
     })
 }
 
+/// Where states of drives are kept. `program`: the file of this library.
+fn kept_states(wish: Option<PathBuf>, program: PathBuf) -> Result<Option<Arc<KeptStates>>, Error> {
+    let place = StatePlace::choose(wish);
+    match place.open() {
+        Ok(folder) => Ok(folder.map(|it| Arc::new(KeptStates::new(Arc::new(it), program)))),
+        Err(problem) if matches!(place, StatePlace::Named(_)) => {
+            Err(Error::config("states", problem))
+        }
+        // Nobody asked for it; the run is slower and otherwise the same.
+        Err(_) => Ok(None),
+    }
+}
+
 /// What a run leaves: texts and tables, for `flashlane.Result`.
 #[pyfunction]
 #[pyo3(signature = (device, workload, *, seed, alone, check, warmup, windows, requests, submissions,
-    timeseries, blame, waf_only, threads, label, named, progress))]
+    timeseries, blame, waf_only, threads, states, program, label, named, progress))]
 #[expect(clippy::too_many_arguments, reason = "keywords of flashlane.simulate")]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
@@ -197,6 +212,8 @@ pub(crate) fn simulate<'py>(
     blame: bool,
     waf_only: bool,
     threads: usize,
+    states: Option<PathBuf>,
+    program: PathBuf,
     label: &str,
     named: bool,
     progress: Option<&Bound<'py, PyAny>>,
@@ -215,7 +232,8 @@ pub(crate) fn simulate<'py>(
         submissions: submissions.then(|| Arc::clone(&submitted)),
     };
     let options = options(device, seed, alone, check, warmup, windows, waf_only)?;
-    let options = RunOptions { threads, observe, ..options };
+    let states = kept_states(states, program).or_raise()?;
+    let options = RunOptions { threads, observe, states, ..options };
     let (one, other) = (device.loaded.clone(), workload.loaded.clone());
     let (summary, details) = detached(py, progress, move |watch| {
         validate::check_pair(&one, &other)?;

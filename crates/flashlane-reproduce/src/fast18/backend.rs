@@ -8,7 +8,7 @@
 use flashlane::Error;
 
 use super::contention::{Sweep, fairness, queue_growth, slowdown, weighted_speedup};
-use crate::{Findings, Job, Lab, Row};
+use crate::{Bound, Findings, Job, Lab, Row};
 
 const NAME: &str = "backend";
 const DEPTHS: [u32; 8] = [2, 4, 8, 16, 32, 64, 128, 256];
@@ -66,83 +66,64 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         let sweep = Sweep::run(lab, &[256], |depth| job(lab, depth, variant))?;
         Ok(sweep.at(256, |s| slowdown(s, 0)))
     };
-    let (two_chips, two_chips_interval) = variant(Variant::TwoChips)?;
-    let (one_die, one_die_interval) = variant(Variant::OneDie)?;
+    let (two_chips, one_die) = (variant(Variant::TwoChips)?, variant(Variant::OneDie)?);
     let (low, high) = sweep.ends();
-    let (flow_1, interval) = sweep.at(high, |s| slowdown(s, 0));
-    let beyond_16 = sweep.mean(32, |s| slowdown(s, 0));
-    let flow_2 = sweep.most(|depth| depth > 4, |s| slowdown(s, 1));
-    let queue = |s: &flashlane::metrics::Summary| queue_growth(s, 0);
-    let fairness_fall = sweep.mean(high, fairness) / sweep.mean(low, fairness) - 1.0;
-    let speedup_fall = sweep.mean(high, weighted_speedup) / sweep.mean(low, weighted_speedup) - 1.0;
+    let number = |metric: &str, values: &[f64], note: &str| {
+        Row::number_over_seeds(NAME, metric, 14.4, values, 1.0, "x", note)
+    };
     let rows = vec![
-        Row::number(
-            NAME,
+        number(
             "flow-1.slowdown at depth 256",
-            14.4,
-            flow_1,
-            1.0,
-            "x",
+            &sweep.at(high, |s| slowdown(s, 0)),
             "the drive of Table 3 as it stands: 32 chips of 2 dies that work in parallel",
-        )
-        .with_interval(interval),
-        Row::number(
-            NAME,
+        ),
+        number(
             "flow-1.slowdown at depth 256, two chips a channel",
-            14.4,
-            two_chips,
-            1.0,
-            "x",
+            &two_chips,
             "the released configuration of this study gives both flows chips 0 and 1 only",
-        )
-        .with_interval(two_chips_interval),
-        Row::number(
-            NAME,
+        ),
+        number(
             "flow-1.slowdown at depth 256, two chips, one die at a time",
-            14.4,
-            one_die,
-            1.0,
-            "x",
+            &one_die,
             "and the released simulator runs the dies of a chip one at a time",
-        )
-        .with_interval(one_die_interval),
-        Row::statement(
+        ),
+        Row::statement_over_seeds(
             NAME,
             "flow-1.slowdown at depth 32",
-            beyond_16,
-            beyond_16 > 1.5,
+            &sweep.at(32, |s| slowdown(s, 0)),
+            Bound::AtLeast(1.5),
             "x",
-            "\"slows down significantly\" beyond depth 16; taken as over 1.5",
+            "\"slows down significantly\" beyond depth 16",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "flow-2.slowdown beyond depth 4, largest",
-            flow_2,
-            flow_2 < 1.3,
+            &sweep.most(|depth| depth > 4, |s| slowdown(s, 1)),
+            Bound::AtMost(1.3),
             "x",
-            "\"almost equal to 1\"; taken as below 1.3",
+            "\"almost equal to 1\"",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
-            "flow-1.chip-queue growth at depth 256",
-            sweep.mean(high, queue),
-            sweep.mean(high, queue) > 2.0 * sweep.mean(low, queue),
+            "flow-1.chip-queue growth, depth 256 over 2",
+            &sweep.ratio(high, low, |s| queue_growth(s, 0)),
+            Bound::AtLeast(2.0),
             "x",
-            "\"increases significantly\"; shared over alone, taken as over twice that at depth 2",
+            "\"increases significantly\"; the queue beside Flow-2 over that alone",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "fairness, depth 2 to 256",
-            fairness_fall,
-            fairness_fall < 0.0,
+            &sweep.change(low, high, fairness),
+            Bound::AtMost(-0.02),
             "relative change",
             "\"decreases\"",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "weighted speedup, depth 2 to 256",
-            speedup_fall,
-            speedup_fall < 0.0,
+            &sweep.change(low, high, weighted_speedup),
+            Bound::AtMost(-0.02),
             "relative change",
             "\"decreases\"",
         ),

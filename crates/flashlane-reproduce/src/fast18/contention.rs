@@ -31,30 +31,50 @@ impl Sweep {
         Ok(Self { points: values.iter().copied().zip(runs).collect() })
     }
 
-    /// Mean and interval of a number at one value of the knob.
-    pub(super) fn at(
-        &self,
-        value: u32,
-        number: impl Fn(&Summary) -> f64,
-    ) -> (f64, Option<[f64; 2]>) {
+    /// A number at one value of the knob, for every seed.
+    pub(super) fn at(&self, value: u32, number: impl Fn(&Summary) -> f64) -> Vec<f64> {
         let (_, runs) =
             self.points.iter().find(|(v, _)| *v == value).expect("a value of the sweep");
-        over_seeds(&runs.iter().map(|run| number(&run.summary)).collect::<Vec<f64>>())
+        runs.iter().map(|run| number(&run.summary)).collect()
     }
 
     /// The mean of [`Self::at`].
     pub(super) fn mean(&self, value: u32, number: impl Fn(&Summary) -> f64) -> f64 {
-        self.at(value, number).0
+        over_seeds(&self.at(value, number)).0
     }
 
-    /// The largest mean over the values that `chosen` admits.
+    /// A number at one value of the knob over that at another, for every seed.
+    pub(super) fn ratio(
+        &self,
+        value: u32,
+        over: u32,
+        number: impl Fn(&Summary) -> f64 + Copy,
+    ) -> Vec<f64> {
+        quotients(&self.at(value, number), &self.at(over, number))
+    }
+
+    /// How a number changes from one value of the knob to another, as a share, for every seed.
+    pub(super) fn change(
+        &self,
+        from: u32,
+        to: u32,
+        number: impl Fn(&Summary) -> f64 + Copy,
+    ) -> Vec<f64> {
+        self.ratio(to, from, number).into_iter().map(|ratio| ratio - 1.0).collect()
+    }
+
+    /// The largest number over the values of the knob that `chosen` admits, for every seed.
     pub(super) fn most(
         &self,
         chosen: impl Fn(u32) -> bool,
         number: impl Fn(&Summary) -> f64 + Copy,
-    ) -> f64 {
+    ) -> Vec<f64> {
         let values = self.points.iter().map(|(value, _)| *value).filter(|&value| chosen(value));
-        values.map(|value| self.mean(value, number)).fold(f64::NEG_INFINITY, f64::max)
+        let larger = |a: Vec<f64>, b: Vec<f64>| a.into_iter().zip(b).map(|(a, b)| a.max(b));
+        values
+            .map(|value| self.at(value, number))
+            .reduce(|a, b| larger(a, b).collect())
+            .expect("a value is admitted")
     }
 
     /// The smallest and the largest value of the knob.
@@ -88,6 +108,11 @@ impl Sweep {
         }
         table
     }
+}
+
+/// Seed by seed, one number over another.
+pub(super) fn quotients(above: &[f64], below: &[f64]) -> Vec<f64> {
+    above.iter().zip(below).map(|(above, below)| above / below).collect()
 }
 
 /// Slowdown of a flow as the paper defines it (section 3.1): from the submission queue to

@@ -7,8 +7,8 @@
 use flashlane::Error;
 use flashlane::metrics::Summary;
 
-use super::contention::{Sweep, fairness, slowdown};
-use crate::{Findings, Job, Lab, Row};
+use super::contention::{Sweep, fairness, quotients, slowdown};
+use crate::{Bound, Findings, Job, Lab, Row};
 
 const NAME: &str = "fetch-size";
 const DEPTHS: [u32; 6] = [8, 16, 32, 64, 128, 256];
@@ -54,65 +54,64 @@ fn throughput(summary: &Summary, flow: usize) -> f64 {
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     let wide = Sweep::run(lab, &DEPTHS, |depth| job(lab, 1024, depth))?;
     let narrow = Sweep::run(lab, &DEPTHS, |depth| job(lab, 16, depth))?;
-    let flow_1 = |sweep: &Sweep| sweep.mean(256, |s| slowdown(s, 0));
-    let growth =
-        |sweep: &Sweep| sweep.mean(256, |s| s.flows[1].iops) / sweep.mean(8, |s| s.flows[1].iops);
-    let flow_2 = wide.mean(256, |s| slowdown(s, 1));
-    let kept = wide.mean(256, |s| throughput(s, 0));
+    let flow_1 = |sweep: &Sweep| sweep.at(256, |s| slowdown(s, 0));
+    let growth = |sweep: &Sweep| sweep.ratio(256, 8, |s| s.flows[1].iops);
+    let limited = quotients(&growth(&narrow), &growth(&wide));
+    let fairer = quotients(&narrow.at(256, fairness), &wide.at(256, fairness));
     let rows = vec![
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "1024: flow-1.slowdown at depth 256",
-            flow_1(&wide),
-            flow_1(&wide) > 2.0,
+            &flow_1(&wide),
+            Bound::AtLeast(2.0),
             "x",
-            "\"slow down greatly\"; taken as over 2",
+            "\"slow down greatly\"",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "1024: flow-1 throughput at depth 256, of that alone",
-            kept,
-            kept < 0.5,
+            &wide.at(256, |s| throughput(s, 0)),
+            Bound::AtMost(0.5),
             "share",
-            "\"decreases significantly\"; taken as below a half",
+            "\"decreases significantly\"",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "1024: flow-2.slowdown at depth 256",
-            flow_2,
-            flow_2 < 1.3,
+            &wide.at(256, |s| slowdown(s, 1)),
+            Bound::AtMost(1.3),
             "x",
-            "\"little slowdown\"; taken as below 1.3",
+            "\"little slowdown\"",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "1024: flow-2 throughput, depth 8 to 256",
-            growth(&wide),
-            growth(&wide) > 2.0,
+            &growth(&wide),
+            Bound::AtLeast(2.0),
             "x",
-            "\"increases significantly\"; taken as more than twice",
+            "\"increases significantly\"",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "16: flow-1.slowdown at depth 256",
-            flow_1(&narrow),
-            flow_1(&narrow) < 1.5,
+            &flow_1(&narrow),
+            Bound::AtMost(1.5),
             "x",
-            "\"does not experience significant slowdown\"; taken as below 1.5",
+            "\"does not experience significant slowdown\"",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
-            "16: flow-2 throughput, depth 8 to 256",
-            growth(&narrow),
-            growth(&narrow) < growth(&wide),
+            "flow-2 throughput, depth 8 to 256, 16 over 1024",
+            &limited,
+            Bound::AtMost(0.9),
             "x",
             "limited, as on SSD-D, which gives one flow a quarter of its bandwidth at most",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "fairness at depth 256, 16 over 1024",
-            narrow.mean(256, fairness) / wide.mean(256, fairness),
-            narrow.mean(256, fairness) > wide.mean(256, fairness),
+            &fairer,
+            Bound::AtLeast(1.1),
             "x",
             "fairer with the limit, as SSD-D against the others in Fig. 2",
         ),

@@ -6,7 +6,8 @@
 
 use flashlane::Error;
 
-use crate::{Cell, Findings, Job, Lab, Row, Table};
+use crate::row::over_seeds;
+use crate::{Bound, Cell, Findings, Job, Lab, Row, Table};
 
 const NAME: &str = "request-size";
 const SIZES_KIB: [u32; 9] = [4, 8, 16, 32, 64, 128, 256, 512, 1024];
@@ -61,11 +62,12 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
             }
         }
     }
-    let runs = lab.run(&jobs)?;
-    let mean = |drive: usize, op: usize, size: usize| {
+    let runs = lab.run_seeds(&jobs, lab.seeds)?;
+    let means = |drive: usize, op: usize, size: usize| -> Vec<f64> {
         let at = (drive * 2 + op) * SIZES_KIB.len() + size;
-        runs[at].summary.flows[0].response_time_us.mean
+        runs[at].iter().map(|run| run.summary.flows[0].response_time_us.mean).collect()
     };
+    let mean = |drive: usize, op: usize, size: usize| over_seeds(&means(drive, op, size)).0;
     let mut table = Table::new(
         "request-size",
         "Fig. 10: mean response time by request size, one at a time, us",
@@ -84,11 +86,12 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     let ours = |name: &str, op: usize, kib: u32| {
         let drive = DRIVES.iter().position(|&d| d == name).expect("a drive of the list");
         let size = SIZES_KIB.iter().position(|&k| k == kib).expect("a size of the list");
-        mean(drive, op, size)
+        means(drive, op, size)
     };
     let error = |op: usize| {
         let of_op = || PUBLIC.iter().filter(|p| p.1 == op);
-        let sum: f64 = of_op().map(|&(d, _, kib, us, _)| (ours(d, op, kib) / us - 1.0).abs()).sum();
+        let mean = |drive, kib| over_seeds(&ours(drive, op, kib)).0;
+        let sum: f64 = of_op().map(|&(d, _, kib, us, _)| (mean(d, kib) / us - 1.0).abs()).sum();
         sum / of_op().count() as f64
     };
     let mut rows = Vec::new();
@@ -108,11 +111,11 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         let ours = ours(name, op, kib);
         let bound = if fitted { 0.05 } else { 0.15 };
         let what = if fitted { "fitted, within 5 %" } else { "predicted, within 15 %" };
-        rows.push(Row::statement(
+        rows.push(Row::check_over_seeds(
             NAME,
             format!("{name}: {kind} of {kib} KiB"),
-            ours,
-            (ours / public - 1.0).abs() <= bound,
+            &ours,
+            Bound::Between(public * (1.0 - bound), public * (1.0 + bound)),
             "us",
             format!("public figure {public} us; {what}"),
         ));

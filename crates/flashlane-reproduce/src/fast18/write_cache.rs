@@ -7,7 +7,7 @@
 use flashlane::Error;
 
 use super::contention::{Sweep, fairness, slowdown, weighted_speedup};
-use crate::{Findings, Job, Lab, Row};
+use crate::{Bound, Findings, Job, Lab, Row};
 
 const NAME: &str = "write-cache";
 const DEPTHS: [u32; 6] = [8, 16, 32, 64, 128, 256];
@@ -43,51 +43,44 @@ fn job(lab: &Lab<'_>, depth: u32) -> Result<Job, Error> {
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     let sweep = Sweep::run(lab, &DEPTHS, |depth| job(lab, depth))?;
     let (low, high) = sweep.ends();
-    let (flow_1, interval) = sweep.at(high, |s| slowdown(s, 0));
-    let beyond_16 = sweep.mean(32, |s| slowdown(s, 0));
-    let flow_2 = sweep.mean(high, |s| slowdown(s, 1));
-    let change = |number: fn(&flashlane::metrics::Summary) -> f64| {
-        sweep.mean(high, number) / sweep.mean(low, number) - 1.0
-    };
     let rows = vec![
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "flow-1.slowdown at depth 256",
-            flow_1,
-            flow_1 > 1.5,
+            &sweep.at(high, |s| slowdown(s, 0)),
+            Bound::AtLeast(1.5),
             "x",
-            "\"slowed down significantly\"; taken as over 1.5",
-        )
-        .with_interval(interval),
-        Row::statement(
+            "\"slowed down significantly\"",
+        ),
+        Row::statement_over_seeds(
             NAME,
             "flow-1.slowdown at depth 32",
-            beyond_16,
-            beyond_16 > 1.2,
+            &sweep.at(32, |s| slowdown(s, 0)),
+            Bound::AtLeast(1.2),
             "x",
-            "\"significantly\" beyond depth 16; taken as over 1.2",
+            "\"significantly\" beyond depth 16",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "flow-2.slowdown at depth 256",
-            flow_2,
-            flow_2 < 1.2,
+            &sweep.at(high, |s| slowdown(s, 1)),
+            Bound::AtMost(1.2),
             "x",
-            "\"negligible\"; taken as below 1.2",
+            "\"negligible\"",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "fairness, depth 8 to 256",
-            change(fairness),
-            change(fairness) < -0.5,
+            &sweep.change(low, high, fairness),
+            Bound::AtMost(-0.5),
             "relative change",
-            "\"degrades greatly\"; taken as by more than a half",
+            "\"degrades greatly\"",
         ),
-        Row::number(
+        Row::number_over_seeds(
             NAME,
             "weighted speedup, depth 8 to 256",
             -0.5,
-            change(weighted_speedup),
+            &sweep.change(low, high, weighted_speedup),
             0.0,
             "relative change",
             "\"reduced by over 50 %\"; of two flows' 2 it can fall to 1 at most while Flow-2 keeps its pace, \
