@@ -73,6 +73,39 @@ def headlines(rows: list[dict]) -> list[str]:
     return lines
 
 
+def sensitivity(folder: Path, name: str) -> list[str]:
+    """UPI's main numbers under other assumptions: a table of an experiment, changes in per cent."""
+    with (folder / "upi" / f"{name}.csv").open() as file:
+        head, *rows = csv.reader(file)
+    metrics = [head.index(metric) for metric in HEADLINES]
+    others = [at for at in range(metrics[2]) if head[at] != "+-"]
+    columns = [head[at] for at in others] + [f"`{metric}`" for metric in HEADLINES]
+    lines = ["| " + " | ".join(columns) + " |", "| --- " * len(columns) + "|"]
+    for row in rows:
+        cells = [row[others[0]]] + [f"{float(row[at]):.1f}" for at in others[1:]]
+        for at in metrics:
+            half = row[at + 1] if at + 1 < len(row) and head[at + 1] == "+-" else ""
+            cells.append(percent(float(row[at])) + (f" ± {100 * float(half):.1f}" if half else ""))
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def bars(folder: Path) -> list[str]:
+    """UPI's Fig. 3, the whole day and its peak hour."""
+    lines = [
+        "| piece | tenant | policy | mean read, us | p99 read, us | write amplification |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for piece, stem in (("whole day", "isolation"), ("peak hour", "isolation-peak")):
+        with (folder / "upi" / f"{stem}.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        for row in rows:
+            numbers = [f"{float(row[key]):.0f}" for key in ("mean, us", "p99, us")]
+            waf = f"{float(row['write amplification']):.2f}"
+            lines.append("| " + " | ".join([piece, row["tenant"], row["policy"], *numbers, waf]) + " |")
+    return lines
+
+
 def replace(page: Path, mark: str, lines: list[str]) -> None:
     """Puts lines between a pair of comments of a page."""
     text = page.read_text()
@@ -167,6 +200,10 @@ def main() -> None:
         replace(page, "flin verdicts", verdicts(shown))
     if rows := results(folder, "upi"):
         replace(readme, "upi headlines", headlines(rows))
+        replace(page, "upi bars", bars(folder))
+        replace(page, "upi variants", sensitivity(folder, "variants"))
+        replace(page, "upi load", sensitivity(folder, "load"))
+        replace(page, "upi checks", verdicts(json.loads((folder / "upi/checks.json").read_text())))
         replace(page, "upi composition", composition(folder))
         replace(page, "upi verdicts", verdicts([row for row in rows if row["experiment"] != "composition"]))
 

@@ -134,8 +134,7 @@ impl<'a> Ten<'a> {
         let title = "Fig. 5: lm-tbe, means of tenths of the ten minutes, first seed";
         let mut table = Table::new("change-summary", title, &columns);
         for tenth in 0..10 {
-            let written: u64 =
-                self.tenth(PARTITIONED, tenth).iter().map(|i| i.written_bytes).sum();
+            let written: u64 = self.tenth(PARTITIONED, tenth).iter().map(|i| i.written_bytes).sum();
             table.row(vec![
                 (tenth as u32 + 1).into(),
                 (written as f64 / 1e6 / (self.length as f64 * INTERVAL_S)).into(),

@@ -49,11 +49,7 @@ fn all() -> Vec<Variant> {
             ..plain("reads before writes")
         },
         Variant {
-            policies: [
-                PLAIN[0],
-                "isolation={ partitioned = { by = \"channel\" } }",
-                PLAIN[2],
-            ],
+            policies: [PLAIN[0], "isolation={ partitioned = { by = \"channel\" } }", PLAIN[2]],
             compared: true,
             ..plain("partitions of channels")
         },
@@ -123,8 +119,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         for line in HEADLINES.iter().filter(|_| variant.compared) {
             let (metric, changes) =
                 (format!("{}: {}", variant.name, line.metric), line.changes(&runs));
-            let row =
-                Row::number_over_seeds(NAME, metric, line.paper, &changes, 0.0, "change", "");
+            let row = Row::number_over_seeds(NAME, metric, line.paper, &changes, 0.0, "change", "");
             rows.push(row);
         }
     }

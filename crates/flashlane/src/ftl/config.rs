@@ -214,7 +214,13 @@ pub struct PreconditionConfig {
 
 impl Default for PreconditionConfig {
     fn default() -> Self {
-        Self { enabled: true, occupancy: Ratio(1.0), placement: Placement::Striped, warm_cache: true, open_blocks: false }
+        Self {
+            enabled: true,
+            occupancy: Ratio(1.0),
+            placement: Placement::Striped,
+            warm_cache: true,
+            open_blocks: false,
+        }
     }
 }
 
