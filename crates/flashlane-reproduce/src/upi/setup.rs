@@ -116,8 +116,8 @@ impl Piece {
         Self { start_s: 9.0 * HOUR_S, counted_s, warmup_s, time_scale, ..day }
     }
 
-    /// The flow of a tenant. `critical`: what is assumed of das-as, where each tenant has 50 GB of its
-    /// own and not the whole drive.
+    /// The flow of a tenant. `critical`: what is assumed of das-as, where each tenant has 50 GB of
+    /// its own and not the whole drive.
     pub(super) fn flow(
         self,
         lab: &Lab<'_>,

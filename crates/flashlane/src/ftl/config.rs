@@ -187,9 +187,9 @@ impl Default for WearConfig {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScrubbingConfig {
-    /// Host pages read from a block since its erase at which its data is moved; 0 for never. Vendors
-    /// do not publish theirs: tens of thousands for flash with three bits a cell, a million for one.
-    /// Range: 0..=4000000000.
+    /// Host pages read from a block since its erase at which its data is moved; 0 for never.
+    /// Vendors do not publish theirs: tens of thousands for flash with three bits a cell, a
+    /// million for one. Range: 0..=4000000000.
     pub limit: u32,
 }
 

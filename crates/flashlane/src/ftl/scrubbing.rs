@@ -1,8 +1,9 @@
-//! Read scrubbing: the data of a block that was read very often since its erase is moved, before its
-//! pages become unreadable.
+//! Read scrubbing: the data of a block that was read very often since its erase is moved, before
+//! its pages become unreadable.
 //!
-//! A move is a job like those of collection and wear levelling, so that where sets of chips move its
-//! pages go to their owner's set. Source: UPI (HotStorage) section 3.3; the limit is a parameter.
+//! A move is a job like those of collection and wear levelling, so that where sets of chips move
+//! its pages go to their owner's set. Source: UPI (HotStorage) section 3.3; the limit is a
+//! parameter.
 
 use flashlane_engine::Array;
 use flashlane_units::{BlockId, PlaneId, Ppa};

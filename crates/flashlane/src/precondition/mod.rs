@@ -11,6 +11,7 @@ mod hybrid;
 mod kept;
 mod own_requests;
 mod plan;
+mod random;
 mod recent;
 mod scatter;
 mod scattered;
@@ -22,18 +23,18 @@ mod conformance;
 use flashlane_engine::{Rng, Table, Use};
 use flashlane_units::{FlowId, Lpa, PlaneId};
 
-use crate::config::{DeviceConfig, FlowConfig, Placement, WorkloadConfig};
+use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use crate::ftl::allocation::Allocator;
 use crate::ftl::blocks::Stream;
 use crate::ftl::mapping::MappingTable;
 use crate::ftl::{FtlState, reserve_blocks};
 use crate::layout::{FlowSpace, Layout};
-use crate::workload::Scatter as ScatterOfSpace;
 use crate::workload::footprint::Footprint;
 use fill::{PagesOn, Part, copy_places, planes_together};
 pub(crate) use kept::decisive;
 pub use kept::{KeptStates, StateStore};
 use plan::Planner;
+use random::PlacesAtRandom;
 use scatter::Scatter;
 pub(crate) use warm::warm;
 
@@ -74,20 +75,6 @@ impl<'a> Holding<'a> {
             }
             _ => page < self.written,
         }
-    }
-
-    /// The same where pages lie on planes at random: those at every `period`th place of an order.
-    fn pages_at_random(
-        &self,
-        (index, period): (u64, u64),
-        pages: u64,
-        order: &ScatterOfSpace,
-    ) -> PagesOn {
-        let places = (index..pages).step_by(period as usize);
-        let pages = places.map(|place| order.at(place)).filter(|&page| self.holds(page));
-        let mut list: Vec<u32> = pages.map(|page| page as u32).collect();
-        list.sort_unstable();
-        PagesOn::List(list)
     }
 
     /// The pages that hold data and lie on the `index`th of `period` planes, as numbers relative to
@@ -156,7 +143,7 @@ pub(crate) fn precondition(
         allocator: &allocator,
         holdings: &holdings,
         seed,
-        placed: places_at_random(device, layout, seed),
+        placed: PlacesAtRandom::new(device, layout, seed),
         planner: Planner::new(&device.ftl.gc.victim, layout.geometry),
         order: Scatter::new(),
         places: Table::new(places, Use::Filled),
@@ -186,8 +173,8 @@ struct Filler<'a> {
     allocator: &'a Allocator,
     holdings: &'a [Holding<'a>],
     seed: u64,
-    /// Where pages lie on planes at random: an order of the pages of each flow.
-    placed: Option<Vec<ScatterOfSpace>>,
+    /// Where pages lie on planes at random.
+    placed: Option<PlacesAtRandom>,
     planner: Planner,
     order: Scatter,
     /// Where the pages of the planes went that are filled together.
@@ -211,7 +198,7 @@ impl Filler<'_> {
                 let period = self.allocator.order(FlowId::at(flow)).len() as u64;
                 let (holding, all) = (&self.holdings[flow], layout.flows[flow].pages);
                 match &self.placed {
-                    Some(orders) => holding.pages_at_random((index, period), all, &orders[flow]),
+                    Some(places) => places.pages_on(holding, flow, (index, period), all),
                     None => holding.pages_on(index, period, all),
                 }
             })
@@ -254,20 +241,6 @@ impl Filler<'_> {
         }
         state.blocks.blocks_filled(plane, span);
     }
-}
-
-/// An order of the pages of each flow, where these lie on planes at random.
-fn places_at_random(
-    device: &DeviceConfig,
-    layout: &Layout,
-    seed: u64,
-) -> Option<Vec<ScatterOfSpace>> {
-    let order = |space: &FlowSpace| {
-        let mut rng = Rng::stream(seed, "precondition.placement", space.first_lpa);
-        ScatterOfSpace::new(space.pages.max(1), rng.next_u64())
-    };
-    let random = device.ftl.precondition.placement == Placement::Random;
-    random.then(|| layout.flows.iter().map(order).collect())
 }
 
 /// All planes, those next to each other on which neighbouring pages of the first flow lie.

@@ -7,8 +7,8 @@
 //!
 //! Ours, where the paper is silent: writes go round the chips of the set and pass by those that are
 //! programming while another is not; a copy for which the owner's set has no room stays in its
-//! plane, so that collection never waits for another chip; a set without room gets another chip at once (a forced transfer); a flow never
-//! gives away a chip if no other of its chips has room.
+//! plane, so that collection never waits for another chip; a set without room gets another chip at
+//! once (a forced transfer); a flow never gives away a chip if no other of its chips has room.
 
 mod config;
 mod past;
