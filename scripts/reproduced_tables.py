@@ -201,10 +201,12 @@ def main() -> None:
     if rows := results(folder, "upi"):
         replace(readme, "upi headlines", headlines(rows))
         replace(page, "upi bars", bars(folder))
-        replace(page, "upi variants", sensitivity(folder, "variants"))
-        replace(page, "upi load", sensitivity(folder, "load"))
+        for name in ("variants", "load"):
+            if (folder / "upi" / f"{name}.csv").exists():
+                replace(page, f"upi {name}", sensitivity(folder, name))
         replace(page, "upi checks", verdicts(json.loads((folder / "upi/checks.json").read_text())))
-        replace(page, "upi composition", composition(folder))
+        if (folder / "upi" / "composition-high.csv").exists():
+            replace(page, "upi composition", composition(folder))
         replace(page, "upi verdicts", verdicts([row for row in rows if row["experiment"] != "composition"]))
 
 
