@@ -74,6 +74,39 @@ def headlines(rows: list[dict]) -> list[str]:
     return lines
 
 
+def readings(folder: Path, name: str) -> list[str]:
+    """UPI's main numbers under other assumptions: a table of an experiment, changes in per cent."""
+    with (folder / "upi" / f"{name}.csv").open() as file:
+        head, *rows = csv.reader(file)
+    metrics = [head.index(metric) for metric in HEADLINES]
+    others = [at for at in range(metrics[2]) if head[at] != "+-"]
+    columns = [head[at] for at in others] + [f"`{metric}`" for metric in HEADLINES]
+    lines = ["| " + " | ".join(columns) + " |", "| --- " * len(columns) + "|"]
+    for row in rows:
+        cells = [row[others[0]]] + [f"{float(row[at]):.1f}" for at in others[1:]]
+        for at in metrics:
+            half = row[at + 1] if at + 1 < len(row) and head[at + 1] == "+-" else ""
+            cells.append(percent(float(row[at])) + (f" ± {100 * float(half):.1f}" if half else ""))
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def bars(folder: Path) -> list[str]:
+    """UPI's Fig. 3, the whole day and its peak hour."""
+    lines = [
+        "| piece | tenant | policy | mean read, us | p99 read, us | write amplification |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for piece, stem in (("whole day", "isolation"), ("peak hour", "isolation-peak")):
+        with (folder / "upi" / f"{stem}.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        for row in rows:
+            numbers = [f"{float(row[key]):.0f}" for key in ("mean, us", "p99, us")]
+            waf = f"{float(row['write amplification']):.2f}"
+            lines.append("| " + " | ".join([piece, row["tenant"], row["policy"], *numbers, waf]) + " |")
+    return lines
+
+
 def replace(page: Path, mark: str, lines: list[str]) -> None:
     """Puts lines between a pair of comments of a page."""
     text = page.read_text()
@@ -170,7 +203,12 @@ def sensitivity(folder: Path) -> list[str]:
     for axis, to, over, *numbers in rows:
         fairness, slowdown, spread, speedup, flin, other, growing, growing_other = map(float, numbers)
         cells = [axis, to, f"`{over}`", *(f"{gain:.3g}x" for gain in (fairness, slowdown, spread))]
-        cells += [f"{100 * speedup:+.0f} %", f"{flin:.3g}", f"{other:.3g}", f"{growing:.0f}, {growing_other:.0f}"]
+        cells += [
+            f"{100 * speedup:+.0f} %",
+            f"{flin:.3g}",
+            f"{other:.3g}",
+            f"{growing:.0f}, {growing_other:.0f}",
+        ]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 
@@ -197,7 +235,12 @@ def main() -> None:
         replace(page, "flin sensitivity", sensitivity(folder))
     if rows := papers["upi"]:
         replace(readme, "upi headlines", headlines(rows))
-        replace(page, "upi composition", composition(folder))
+        replace(page, "upi bars", bars(folder))
+        for name in ("variants", "load"):
+            if (folder / "upi" / f"{name}.csv").exists():
+                replace(page, f"upi {name}", readings(folder, name))
+        if (folder / "upi" / "composition-high.csv").exists():
+            replace(page, "upi composition", composition(folder))
 
 
 if __name__ == "__main__":

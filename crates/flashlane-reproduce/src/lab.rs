@@ -134,10 +134,7 @@ impl<'a> Lab<'a> {
     /// # Errors
     /// An unknown name; a file that cannot be read.
     pub fn source(&self, name: &str, requests: u64, time_scale: f64) -> Result<String, Error> {
-        let of = name.to_owned();
-        let (requests, none) = (Some(requests), None);
-        let clone =
-            CloneConfig { of, time_scale, requests, duration: None, start: none, day: none };
+        let clone = CloneConfig { time_scale, ..CloneConfig::plain(name, Some(requests)) };
         self.source_of(&clone)
     }
 

@@ -282,6 +282,9 @@ pub(super) fn translation(draw: &mut Draw, device: &mut DeviceConfig) {
     ftl.unwritten_read = draw.pick(&[UnwrittenRead::ZeroFill, UnwrittenRead::Flash]);
     ftl.wear_leveling.dynamic = draw.chance(0.5);
     ftl.wear_leveling.static_threshold = draw.pick(&[0, 1, 2, 5, 100]);
+    if ftl.mapping.kind == MappingKind::Page && draw.chance(0.2) {
+        ftl.read_scrubbing.limit = draw.scale(1, 1000) as u32;
+    }
     ftl.precondition.enabled = draw.chance(0.7);
     ftl.precondition.occupancy = draw.share();
     let opens = draw.chance(0.5);
