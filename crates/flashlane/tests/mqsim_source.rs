@@ -10,6 +10,7 @@ use flashlane::workload::{Planned, RequestOp, RequestSource};
 use flashlane_engine::Time;
 use proptest::prelude::*;
 
+const MQSIM: GeneratorMode = GeneratorMode::Mqsim { device_aligned: false };
 const OURS: GeneratorMode = GeneratorMode::Ours { seed: 1, flow_index: 0 };
 
 fn space(sectors: u64) -> FlowSpace {
@@ -141,7 +142,7 @@ fn open_loops_arrive_at_their_rate_until_the_end() {
         requests: 0,
         ..config()
     };
-    for mode in [GeneratorMode::Mqsim, OURS] {
+    for mode in [MQSIM, OURS] {
         let mut source = MqsimSource::new(&open, &space(1_000_000), mode);
         assert_eq!(source.closed_loop(), None);
         let requests = all(&mut source);
@@ -164,7 +165,7 @@ fn ours_has_the_same_distributions_and_its_own_streams() {
         requests: 100_000,
         ..config()
     };
-    for mode in [GeneratorMode::Mqsim, OURS] {
+    for mode in [MQSIM, OURS] {
         let requests = drawn(&config, 1_000_000, mode);
         let share = |test: &dyn Fn(&Planned) -> bool| {
             requests.iter().filter(|request| test(request)).count() as f64 / 100_000.0
@@ -181,7 +182,7 @@ fn ours_has_the_same_distributions_and_its_own_streams() {
 
 #[test]
 fn a_flow_without_space_has_no_requests() {
-    for mode in [GeneratorMode::Mqsim, OURS] {
+    for mode in [MQSIM, OURS] {
         assert!(drawn(&config(), 0, mode).is_empty());
         assert_eq!(drawn(&config(), 1, mode)[0].sectors, 1);
     }
@@ -227,7 +228,7 @@ proptest! {
         sectors in prop_oneof![1_u64..100, 1_u64..1_000_000, 1_u64..1 << 40],
         ours in any::<bool>(),
     ) {
-        let mode = if ours { OURS } else { GeneratorMode::Mqsim };
+        let mode = if ours { OURS } else { MQSIM };
         let share = f64::from(config.working_set_percent) / 100.0;
         let end = ((sectors - 1) as f64 * share) as u64 + 1;
         let requests = drawn(&config, sectors, mode);

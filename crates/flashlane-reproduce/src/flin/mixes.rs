@@ -149,9 +149,8 @@ pub(super) fn flow(
         true => (Some(requests.max(2.0) as u64), None),
         false => (None, Some(Span((all_s * 1e12) as u64))),
     };
-    let of = trace.to_owned();
     let time_scale = load.time_scale;
-    let clone = CloneConfig { of, time_scale, requests, duration, start: None, day: None };
+    let clone = CloneConfig { time_scale, duration, ..CloneConfig::plain(trace, requests) };
     let source = lab.source_of(&clone)?;
     Ok(format!("[[flow]]\nname = \"{name}\"\n{keys}\n{source}\n"))
 }

@@ -127,6 +127,6 @@ mod tests {
         past.skip(2);
         past.estimate(&mut found);
         // 8 * 0.75 * 0.75, and a quarter of the way to nothing once more.
-        assert!((found[0] - 8.0 * 0.75_f64.powi(3)).abs() < 1e-12, "{found:?}");
+        assert!((found[0] - 8.0 * (0.75 * 0.75 * 0.75)).abs() < 1e-12, "{found:?}");
     }
 }
