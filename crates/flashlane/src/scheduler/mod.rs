@@ -115,6 +115,8 @@ pub(crate) struct Scheduler {
     /// Classes take turns as in the released MQSim: every look at a channel matters, also at chips
     /// that can take no command.
     rotates: bool,
+    /// Looks in a row at a drive in which nothing is under way.
+    in_vain: u32,
     /// What has waited for longer goes first.
     starving: Time,
     /// Whatever waits may interrupt a program or an erase, as far as is known here; else only reads
@@ -172,6 +174,7 @@ impl Scheduler {
             interrupted: None,
             one_die_per_dispatch: compat.one_die_per_dispatch,
             rotates,
+            in_vain: 0,
             starving: if strict { Time::MAX } else { STARVING },
             writes_interrupt: !policy.serves_what_waits() || flash.suspend.erase_for_write,
             writes_wait: compat.writes_wait_for_erases,

@@ -9,16 +9,34 @@ use super::visit::{Rest, Visit};
 use super::{Scheduler, Surroundings};
 use crate::event::Event;
 
+/// Looks in a row at a drive in which nothing is under way. Every rotation has come round by then.
+const MOST_IN_VAIN: u32 = 32;
+
 impl Scheduler {
     /// Nothing is under way, but what waits was passed over by a rotation of classes: all channels
-    /// are looked at once more. In the released MQSim it would wait for ever.
+    /// are looked at once more. In the released MQSim it would wait for ever. What no rotation
+    /// serves, such as a write beside an erase that waits for it, goes in the usual order.
     #[inline]
     pub(crate) fn looks_again(&mut self, events: &EventQueue<Event>) -> bool {
-        let again = self.rotates && events.is_empty() && self.pending.iter().any(|&set| set != 0);
-        if again {
-            self.offer_all();
+        if !self.rotates {
+            return false;
         }
-        again
+        if !events.is_empty() || self.pending.iter().all(|&set| set == 0) {
+            self.in_vain = 0;
+            return false;
+        }
+        self.in_vain += 1;
+        if self.in_vain > MOST_IN_VAIN + 1 {
+            return false;
+        }
+        self.offer_all();
+        true
+    }
+
+    /// The rotation of classes decides about the next look.
+    #[inline]
+    pub(super) fn rotation_decides(&self) -> bool {
+        self.rotates && self.in_vain <= MOST_IN_VAIN
     }
 
     /// Every look at a channel matters.

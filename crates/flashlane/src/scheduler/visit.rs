@@ -44,7 +44,7 @@ impl Scheduler {
         reads: bool,
     ) -> bool {
         let turn = self.turn[channel];
-        if self.rotates {
+        if self.rotation_decides() {
             return self.look_rotating(at, channel, turn);
         }
         // Chips from the turn on, then those before it; while they are visited, none comes to them
