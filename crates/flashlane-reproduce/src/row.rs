@@ -158,7 +158,7 @@ impl Row {
         .beyond_noise(neutral)
     }
 
-    /// Compares one run with a statement of the paper that gives no number: `holds` for ours or not.
+    /// Compares one run with a statement of the paper that gives no number; `holds`: ours keeps it.
     #[must_use]
     pub fn statement(
         experiment: &'static str,
