@@ -12,16 +12,13 @@ use crate::output::note;
 pub(crate) fn states(arguments: &RunArgs) -> Result<Option<Arc<KeptStates>>, Error> {
     let Ok(program) = std::env::current_exe() else { return Ok(None) };
     let place = StatePlace::choose(arguments.states.clone());
-    match place.open() {
-        Ok(folder) => Ok(folder.map(|it| Arc::new(KeptStates::new(Arc::new(it), program)))),
-        Err(problem) if matches!(place, StatePlace::Named(_)) => {
-            Err(Error::config("--states", problem))
+    place.open(program).or_else(|problem| {
+        if place.is_named() {
+            return Err(Error::config("--states", problem));
         }
-        Err(problem) => {
-            if !arguments.common.quiet {
-                note(&format!("warning: --states: {problem}"));
-            }
-            Ok(None)
+        if !arguments.common.quiet {
+            note(&format!("warning: --states: {problem}"));
         }
-    }
+        Ok(None)
+    })
 }

@@ -3,9 +3,10 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use flashlane::StateStore;
+use flashlane::{KeptStates, StateStore};
 
 /// How the name of a file ends.
 const ENDING: &str = "state";
@@ -43,14 +44,22 @@ impl StatePlace {
         }
     }
 
-    /// The folder, ready for use.
+    /// The user named it: a problem there is an error, elsewhere the run goes on without states.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        matches!(self, Self::Named(_))
+    }
+
+    /// The states there, ready for use; `None` if nothing is kept. `program`: the file with the
+    /// code of the simulator.
     ///
     /// # Errors
     /// States cannot be kept there; the text names the folder.
-    pub fn open(&self) -> Result<Option<StateFolder>, String> {
+    pub fn open(&self, program: PathBuf) -> Result<Option<Arc<KeptStates>>, String> {
         let (Self::Named(folder) | Self::Usual(folder)) = self else { return Ok(None) };
         let problem = |error| format!("{}: states cannot be kept there: {error}", folder.display());
-        StateFolder::prepare(folder, LIMIT).map(Some).map_err(problem)
+        let folder = StateFolder::prepare(folder, LIMIT).map_err(problem)?;
+        Ok(Some(Arc::new(KeptStates::new(Arc::new(folder), program))))
     }
 }
 

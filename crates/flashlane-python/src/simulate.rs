@@ -182,13 +182,10 @@ pub(crate) fn options(
 /// Where states of drives are kept. `program`: the file of this library.
 fn kept_states(wish: Option<PathBuf>, program: PathBuf) -> Result<Option<Arc<KeptStates>>, Error> {
     let place = StatePlace::choose(wish);
-    match place.open() {
-        Ok(folder) => Ok(folder.map(|it| Arc::new(KeptStates::new(Arc::new(it), program)))),
-        Err(problem) if matches!(place, StatePlace::Named(_)) => {
-            Err(Error::config("states", problem))
-        }
+    match place.open(program) {
+        Err(problem) if place.is_named() => Err(Error::config("states", problem)),
         // Nobody asked for it; the run is slower and otherwise the same.
-        Err(_) => Ok(None),
+        states => Ok(states.unwrap_or_default()),
     }
 }
 

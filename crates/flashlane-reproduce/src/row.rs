@@ -273,11 +273,9 @@ impl Row {
     /// nothing to a row that disagrees.
     #[must_use]
     pub fn at_least(mut self, neutral: f64) -> Self {
-        if let (Some(paper), Some(ours)) = (self.paper, self.ours)
-            && self.verdict != Verdict::Disagrees
-        {
+        if let (Some(paper), Some(ours)) = (self.paper, self.ours) {
             let far = (ours - neutral).abs() >= (paper - neutral).abs();
-            self.verdict = match of_number(paper, ours, neutral) {
+            self.verdict = match self.verdict {
                 Verdict::SameDirection if far => Verdict::Agrees,
                 Verdict::Agrees if !far => Verdict::SameDirection,
                 verdict => verdict,

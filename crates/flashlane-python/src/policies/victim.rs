@@ -114,7 +114,7 @@ impl VictimPolicy for Victims {
         let allowed: Vec<u32> =
             (0..plane.len()).filter(|&block| plane.valid(block).is_some()).collect();
         let plane = Plane::new(plane);
-        let gains = !plane.candidates().is_empty();
+        let gains = plane.emptiest.is_some();
         Python::attach(|py| {
             let random = or_unwind(Py::new(py, Random(Mutex::new(rng.clone()))));
             let chosen = self.object.call_method1(py, "select", (plane, random.clone_ref(py)));
