@@ -40,6 +40,9 @@ class Lane:
     alone_until: int = 0
     slowdowns: float = 0.0
     departed: int = 0
+    bytes: int = 0
+    """Of this epoch."""
+    intense: bool = False
 
 
 @dataclass
@@ -79,9 +82,9 @@ class Insertion(fl.Scheduler, name="python-flin-insertion", source="FLIN (ISCA'1
         self.page_bytes = drive.page_bytes
         self.epoch = epoch_ms * fl.MS
         self.end = self.epoch
-        self.limits = [rate * (self.epoch / 1e12) for rate in (read_intensity, write_intensity)]
-        self.bytes = [[0] * drive.tenants for _ in range(2)]
-        self.intense = [[False] * drive.tenants for _ in range(2)]
+        # Every die counts for itself, against its share of the threshold.
+        rates = (read_intensity, write_intensity)
+        self.limits = [rate * (self.epoch / 1e12) / drive.dies for rate in rates]
         self.fairness_threshold = fairness_threshold
         self.dies = [
             Die(lanes=[[Lane() for _ in range(drive.tenants)] for _ in range(2)]) for _ in range(drive.dies)
@@ -96,13 +99,13 @@ class Insertion(fl.Scheduler, name="python-flin-insertion", source="FLIN (ISCA'1
             return
         op = READ if work.op == "read" else WRITE
         self.end_epochs(work.since)
-        self.bytes[op][work.tenant] += self.page_bytes
         lane = unit.lanes[op][work.tenant]
+        lane.bytes += self.page_bytes
         # Lines 12 and 17, equation 4.
         wait_alone = max(lane.alone_until - work.since, 0) if lane.unfinished else 0
         lane.unfinished += 1
         lane.alone_until = work.since + work.service + wait_alone
-        low = not self.intense[op][work.tenant]
+        low = not lane.intense
         new = Entry(work, low, wait_alone)
         self.entries[work] = new
         slot = unit.slots[op]
@@ -123,16 +126,14 @@ class Insertion(fl.Scheduler, name="python-flin-insertion", source="FLIN (ISCA'1
         """Section 5.1: tenants are classified at the end of each epoch."""
         if now < self.end:
             return
-        for op in (READ, WRITE):
-            for tenant, count in enumerate(self.bytes[op]):
-                # Epochs without a transaction leave a tenant low.
-                high = now < self.end + self.epoch and count >= self.limits[op]
-                if high and not self.intense[op][tenant]:
-                    for unit in self.dies:
-                        unit.lanes[op][tenant].slowdowns = 0.0
-                        unit.lanes[op][tenant].departed = 0
-                self.intense[op][tenant] = high
-                self.bytes[op][tenant] = 0
+        for unit in self.dies:
+            for lanes, limit in zip(unit.lanes, self.limits, strict=True):
+                for lane in lanes:
+                    # Epochs without a transaction leave a tenant low.
+                    high = now < self.end + self.epoch and lane.bytes >= limit
+                    if high and not lane.intense:
+                        lane.slowdowns, lane.departed = 0.0, 0
+                    lane.intense, lane.bytes = high, 0
         self.end = now - now % self.epoch + self.epoch
 
     def is_treated_worst(self, unit: Die, op: int, tenant: int) -> bool:
@@ -140,7 +141,7 @@ class Insertion(fl.Scheduler, name="python-flin-insertion", source="FLIN (ISCA'1
         slowdowns = [
             (lane.slowdowns / lane.departed, other)
             for other, lane in enumerate(unit.lanes[op])
-            if (lane.queued or other == tenant) and lane.departed and self.intense[op][other]
+            if (lane.queued or other == tenant) and lane.departed and lane.intense
         ]
         if len(slowdowns) < 2:
             return False

@@ -74,6 +74,39 @@ def headlines(rows: list[dict]) -> list[str]:
     return lines
 
 
+def readings(folder: Path, name: str) -> list[str]:
+    """UPI's main numbers under other assumptions: a table of an experiment, changes in per cent."""
+    with (folder / "upi" / f"{name}.csv").open() as file:
+        head, *rows = csv.reader(file)
+    metrics = [head.index(metric) for metric in HEADLINES]
+    others = [at for at in range(metrics[2]) if head[at] != "+-"]
+    columns = [head[at] for at in others] + [f"`{metric}`" for metric in HEADLINES]
+    lines = ["| " + " | ".join(columns) + " |", "| --- " * len(columns) + "|"]
+    for row in rows:
+        cells = [row[others[0]]] + [f"{float(row[at]):.1f}" for at in others[1:]]
+        for at in metrics:
+            half = row[at + 1] if at + 1 < len(row) and head[at + 1] == "+-" else ""
+            cells.append(percent(float(row[at])) + (f" ± {100 * float(half):.1f}" if half else ""))
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def bars(folder: Path) -> list[str]:
+    """UPI's Fig. 3, the whole day and its peak hour."""
+    lines = [
+        "| piece | tenant | policy | mean read, us | p99 read, us | write amplification |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for piece, stem in (("whole day", "isolation"), ("peak hour", "isolation-peak")):
+        with (folder / "upi" / f"{stem}.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        for row in rows:
+            numbers = [f"{float(row[key]):.0f}" for key in ("mean, us", "p99, us")]
+            waf = f"{float(row['write amplification']):.2f}"
+            lines.append("| " + " | ".join([piece, row["tenant"], row["policy"], *numbers, waf]) + " |")
+    return lines
+
+
 def replace(page: Path, mark: str, lines: list[str]) -> None:
     """Puts lines between a pair of comments of a page."""
     text = page.read_text()
@@ -158,6 +191,28 @@ def composition(folder: Path) -> list[str]:
     return [line.replace("|  |", "| |").replace("|  |", "| |") for line in lines]
 
 
+def sensitivity(folder: Path) -> list[str]:
+    """FLIN's main result with one thing changed at a time, over both baselines."""
+    lines = [
+        "| changed | to | FLIN over | fairness | max slowdown | STDEV | weighted speedup "
+        "| largest slowdown of FLIN | of the other | workloads with growing backlogs, FLIN and the other |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    with (folder / "flin" / "sensitivity.csv").open() as file:
+        _, *rows = csv.reader(file)
+    for axis, to, over, *numbers in rows:
+        fairness, slowdown, spread, speedup, flin, other, growing, growing_other = map(float, numbers)
+        cells = [axis, to, f"`{over}`", *(f"{gain:.3g}x" for gain in (fairness, slowdown, spread))]
+        cells += [
+            f"{100 * speedup:+.0f} %",
+            f"{flin:.3g}",
+            f"{other:.3g}",
+            f"{growing:.0f}, {growing_other:.0f}",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
 def main() -> None:
     """Writes all tables."""
     folder = Path(sys.argv[1])
@@ -168,7 +223,7 @@ def main() -> None:
             replace(
                 page,
                 f"{paper} verdicts",
-                verdicts([row for row in rows if row["experiment"] != "composition"]),
+                verdicts([row for row in rows if row["experiment"] not in ("composition", "sensitivity")]),
             )
             replace(page, f"{paper} checks", checks(folder, paper))
     if rows := papers["fast18"]:
@@ -177,9 +232,15 @@ def main() -> None:
         replace(readme, "fast18 numbers", verdicts(numbers))
     if rows := papers["flin"]:
         replace(readme, "flin policies", policies(rows))
+        replace(page, "flin sensitivity", sensitivity(folder))
     if rows := papers["upi"]:
         replace(readme, "upi headlines", headlines(rows))
-        replace(page, "upi composition", composition(folder))
+        replace(page, "upi bars", bars(folder))
+        for name in ("variants", "load"):
+            if (folder / "upi" / f"{name}.csv").exists():
+                replace(page, f"upi {name}", readings(folder, name))
+        if (folder / "upi" / "composition-high.csv").exists():
+            replace(page, "upi composition", composition(folder))
 
 
 if __name__ == "__main__":

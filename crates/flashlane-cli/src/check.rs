@@ -62,8 +62,13 @@ fn check_one(checked: &Checked, device: Option<&Loaded<DeviceConfig>>) -> Result
             Ok(format!("device {}", device.config.name))
         }
         Checked::Workloads(workloads) => {
+            // Scenarios of one file share most of what there is to warn of.
+            let mut told: Vec<String> = Vec::new();
             for workload in workloads {
-                warn(&workload.warnings);
+                let new = workload.warnings.iter().filter(|warning| !told.contains(warning));
+                let new: Vec<String> = new.cloned().collect();
+                warn(&new);
+                told.extend(new);
                 match device {
                     Some(device) => {
                         validate::check_pair(device, workload)?;

@@ -15,6 +15,14 @@ pub struct CompatConfig {
     /// A chip takes a command only when all of its dies are idle, and the oldest transaction of the
     /// class decides the die: no die-level parallelism inside a chip.
     pub one_die_per_dispatch: bool,
+    /// `priority-out-of-order` rotates over the classes below `urgent` once for each chip and
+    /// operation, not by credits of each die; the rotation goes on with every look at a chip,
+    /// whether it can take a command or not, and may end before it comes to the class `low`. With
+    /// `one_die_per_dispatch`.
+    pub class_rotation: bool,
+    /// `out-of-order` and `priority-out-of-order` have no limit of age, and look for pages that
+    /// other planes can do at the same time in their whole queues.
+    pub strict_queues: bool,
     /// Two beats of the channel last 2 * trunc(1000 / (MT/s)) ns instead of the exact time.
     pub truncated_bus_clock: bool,
     /// A read of a never-written page costs a flash read, at the page that the order of such reads
@@ -25,6 +33,10 @@ pub struct CompatConfig {
     /// Random draws by MQSim's generator, draw for draw, and flows started last one first. Only for
     /// flows that come from MQSim XML.
     pub random_generators: bool,
+    /// Requests are cut at the page boundaries of the device, and their addresses are aligned to
+    /// the device, while pages are counted from the first sector of their flow: where that is no
+    /// multiple of a page, one page of flash may get two parts of a request.
+    pub device_page_cuts: bool,
     /// PCIe transfer times are cut to whole nanoseconds.
     pub truncated_link_time: bool,
     /// Multi-plane programs may pair pages out of the order of their block, and reads do not wait
@@ -44,6 +56,8 @@ pub struct CompatConfig {
     pub cache_writes_alone: bool,
     /// Write-backs of evicted pages belong to the class `urgent`, whatever their flow.
     pub urgent_evictions: bool,
+    /// The least recently used page leaves a full data cache although its write-back is under way.
+    pub cache_drops_leaving: bool,
     /// The data cache starts empty.
     pub cold_cache: bool,
     /// A partial write gets its page at once and is queued before the read of the old data, which
@@ -110,10 +124,13 @@ impl CompatConfig {
             padded_sqe: true,
             zero_firmware_time: true,
             one_die_per_dispatch: true,
+            class_rotation: true,
+            strict_queues: true,
             truncated_bus_clock: true,
             flash_unwritten_reads: true,
             dram_formula: true,
             random_generators: true,
+            device_page_cuts: true,
             truncated_link_time: true,
             unordered_programs: true,
             scan_at_once: true,
@@ -121,6 +138,7 @@ impl CompatConfig {
             cache_milestones: true,
             cache_writes_alone: true,
             urgent_evictions: true,
+            cache_drops_leaving: true,
             cold_cache: true,
             partial_writes_in_queue: true,
             cmt_per_flow: true,

@@ -140,9 +140,27 @@ pub struct FlowSpace {
     pub pages: u64,
     /// First logical page in the device-wide logical page numbers.
     pub first_lpa: u64,
+    /// Sectors from the page boundary of the device-wide space that is before the flow to its first
+    /// sector, where requests are cut at these boundaries; 0 where they are cut at those of the
+    /// flow's own pages (`compat.device_page_cuts`).
+    pub page_phase: u32,
 }
 
 impl FlowSpace {
+    /// A flow on the planes that these lists name, without pages so far.
+    #[must_use]
+    pub(crate) fn empty(lists: [Vec<u32>; 4]) -> Self {
+        Self {
+            lists,
+            chips: None,
+            start_sector: 0,
+            sectors: 0,
+            pages: 0,
+            first_lpa: 0,
+            page_phase: 0,
+        }
+    }
+
     /// Number of planes that the flow's pages are striped over.
     #[must_use]
     pub fn plane_count(&self) -> u32 {

@@ -42,9 +42,11 @@ duration = "400ms"
 
 const SCHEDULERS: [&str; 4] = ["out-of-order", "sprinkler", "sprinkler-fairness", "flin"];
 
-/// UPI with windows short enough for these runs; the same with chips that all write to.
-const UPI: &str = "{ upi = { window = \"10ms\" } }";
-const UPI_SHARED: &str = "{ upi = { window = \"10ms\", shared_chips = [0, 3, 4] } }";
+/// UPI that settles within these runs: short windows, of which it remembers the last. The same with
+/// chips that all write to.
+const UPI: &str = "{ upi = { window = \"10ms\", past_reads = \"window\" } }";
+const UPI_SHARED: &str =
+    "{ upi = { window = \"10ms\", past_reads = \"window\", shared_chips = [0, 3, 4] } }";
 
 fn run(scheduler: &str, isolation: &str) -> Summary {
     let mut scenario = Scenario::new(SMALL_DRIVE, TENANTS)

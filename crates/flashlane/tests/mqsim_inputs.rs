@@ -87,7 +87,8 @@ fn reads_of(workload: &WorkloadConfig, layout: &Layout, count: u64) -> u64 {
     let Some(MqsimFlowConfig::Synthetic(config)) = &workload.flows[0].mqsim else {
         panic!("a synthetic flow is due");
     };
-    let mut source = MqsimSource::new(config, &layout.flows[0], GeneratorMode::Mqsim);
+    let mut source =
+        MqsimSource::new(config, &layout.flows[0], GeneratorMode::Mqsim { device_aligned: false });
     let is_read = |_| {
         let request = source.next(Time::ZERO).expect("no error").expect("not over");
         u64::from(request.op == RequestOp::Read)

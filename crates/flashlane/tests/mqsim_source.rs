@@ -10,6 +10,7 @@ use flashlane::workload::{Planned, RequestOp, RequestSource};
 use flashlane_engine::Time;
 use proptest::prelude::*;
 
+const MQSIM: GeneratorMode = GeneratorMode::Mqsim { device_aligned: false };
 const OURS: GeneratorMode = GeneratorMode::Ours { seed: 1, flow_index: 0 };
 
 fn space(sectors: u64) -> FlowSpace {
@@ -20,6 +21,7 @@ fn space(sectors: u64) -> FlowSpace {
         sectors,
         pages: sectors.div_ceil(16),
         first_lpa: 0,
+        page_phase: 0,
     }
 }
 
@@ -53,7 +55,7 @@ fn drawn(config: &MqsimSyntheticConfig, sectors: u64, mode: GeneratorMode) -> Ve
 
 #[test]
 fn uniform_requests_follow_the_generators_of_consecutive_seeds() {
-    let requests = drawn(&config(), 1_000_000, GeneratorMode::Mqsim);
+    let requests = drawn(&config(), 1_000_000, GeneratorMode::Mqsim { device_aligned: false });
     assert_eq!(requests.len(), 1000);
     let (mut kind, mut address) = (MqsimRandom::new(798), MqsimRandom::new(799));
     for request in requests {
@@ -76,7 +78,7 @@ fn hot_cold_sizes_and_gaps_take_the_next_seeds() {
         bandwidth: 300_000_000,
         ..config()
     };
-    let requests = drawn(&config, 1 << 30, GeneratorMode::Mqsim);
+    let requests = drawn(&config, 1 << 30, GeneratorMode::Mqsim { device_aligned: false });
     let [mut place, mut region, mut size, mut gap] = [800, 801, 802, 803].map(MqsimRandom::new);
     let hot_last = ((((1_u64 << 30) - 1) as f64) * 0.2) as u64;
     // 300 000 000 / 512 / 100 = 5859 requests a second, 170 677 ns apart, in whole numbers.
@@ -102,7 +104,7 @@ fn streams_start_anywhere_go_on_and_wrap() {
     };
     let mut next = (10_000.0 * MqsimRandom::new(799).unit()) as u64 / 16 * 16;
     let mut wraps = 0;
-    for request in drawn(&config, 10_000, GeneratorMode::Mqsim) {
+    for request in drawn(&config, 10_000, GeneratorMode::Mqsim { device_aligned: false }) {
         let fits = next + 8 <= 9_999;
         assert_eq!(request.sector, if fits { next } else { 0 });
         // As in MQSim: the wrap itself does not move the stream on, so that 0 comes twice.
@@ -140,7 +142,7 @@ fn open_loops_arrive_at_their_rate_until_the_end() {
         requests: 0,
         ..config()
     };
-    for mode in [GeneratorMode::Mqsim, OURS] {
+    for mode in [MQSIM, OURS] {
         let mut source = MqsimSource::new(&open, &space(1_000_000), mode);
         assert_eq!(source.closed_loop(), None);
         let requests = all(&mut source);
@@ -163,7 +165,7 @@ fn ours_has_the_same_distributions_and_its_own_streams() {
         requests: 100_000,
         ..config()
     };
-    for mode in [GeneratorMode::Mqsim, OURS] {
+    for mode in [MQSIM, OURS] {
         let requests = drawn(&config, 1_000_000, mode);
         let share = |test: &dyn Fn(&Planned) -> bool| {
             requests.iter().filter(|request| test(request)).count() as f64 / 100_000.0
@@ -180,7 +182,7 @@ fn ours_has_the_same_distributions_and_its_own_streams() {
 
 #[test]
 fn a_flow_without_space_has_no_requests() {
-    for mode in [GeneratorMode::Mqsim, OURS] {
+    for mode in [MQSIM, OURS] {
         assert!(drawn(&config(), 0, mode).is_empty());
         assert_eq!(drawn(&config(), 1, mode)[0].sectors, 1);
     }
@@ -226,7 +228,7 @@ proptest! {
         sectors in prop_oneof![1_u64..100, 1_u64..1_000_000, 1_u64..1 << 40],
         ours in any::<bool>(),
     ) {
-        let mode = if ours { OURS } else { GeneratorMode::Mqsim };
+        let mode = if ours { OURS } else { MQSIM };
         let share = f64::from(config.working_set_percent) / 100.0;
         let end = ((sectors - 1) as f64 * share) as u64 + 1;
         let requests = drawn(&config, sectors, mode);

@@ -106,6 +106,7 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
     let device = &case.device;
     let compat = &device.compat;
     let refused = matches!(device.isolation, Isolation::Upi(_))
+        || device.ftl.read_scrubbing.limit > 0
         || device.ftl.mapping.kind == MappingKind::Hybrid
         || device.flash.technology == Technology::InPlace
         || compat.collection_per_block
@@ -331,7 +332,7 @@ fn check_flash(case: &Case, summary: &Summary) {
     let host: u64 = summary.flows.iter().map(|flow| flow.transactions.count).sum();
     assert_eq!(host, flash.user_reads + flash.user_programs, "host pages by flow and in all");
     assert!(flash.gc_programs <= flash.gc_reads, "collection writes what it read");
-    let jobs = flash.gc_invocations + flash.wear_leveling_moves;
+    let jobs = flash.gc_invocations + flash.wear_leveling_moves + flash.read_scrubbing_moves;
     assert_eq!(jobs, flash.erases, "every collection ends with its erase");
     assert!(flash.copybacks <= flash.gc_programs, "copybacks are programs of collection");
     let outside = summary.before_window.cmt.writebacks + summary.after_window.cmt.writebacks;

@@ -19,6 +19,7 @@ fn space(sectors: u64) -> FlowSpace {
         sectors,
         pages: sectors.div_ceil(16),
         first_lpa: 0,
+        page_phase: 0,
     }
 }
 
@@ -33,14 +34,7 @@ fn roomy() -> FlowSpace {
 }
 
 fn config(of: &str, requests: u64) -> CloneConfig {
-    CloneConfig {
-        of: of.to_owned(),
-        time_scale: 1.0,
-        requests: Some(requests),
-        duration: None,
-        start: None,
-        day: None,
-    }
+    CloneConfig::plain(of, Some(requests))
 }
 
 fn open(of: &str, requests: u64, seed: u64) -> CloneSource {

@@ -4,6 +4,7 @@ use flashlane::config::CloneConfig;
 use flashlane::config::units::Span;
 use flashlane::layout::FlowSpace;
 use flashlane::workload::clone::{CloneParams, CloneSource, find};
+use flashlane::workload::footprint::Footprint;
 use flashlane::workload::{RequestOp, RequestSource};
 use flashlane_engine::Time;
 
@@ -123,13 +124,12 @@ fn whole_days_have_the_counts_sizes_and_peaks_of_the_table() {
         sectors: 100 << 20,
         pages: (100 << 20) / 16,
         first_lpa: 0,
+        page_phase: 0,
     };
     let mut missed = Vec::new();
     for published in &TABLE {
-        let of = published.name.to_owned();
         let duration = Some(Span(DAY_PS));
-        let config =
-            CloneConfig { of, time_scale: 1.0, requests: None, duration, start: None, day: None };
+        let config = CloneConfig { duration, ..CloneConfig::plain(published.name, None) };
         for seed in 1..4 {
             let source = CloneSource::new(&config, &space, seed, 0).expect("built in");
             let start = std::time::Instant::now();
@@ -172,4 +172,108 @@ fn it_is_the_day_that_makes_the_peaks() {
     let without = busiest(&params);
     assert!(with[1] > 9.0 && without[1] < 4.0, "{with:?} {without:?}");
     assert!(with[0] > 4.5 && without[0] < 4.0, "{with:?} {without:?}");
+}
+
+/// What the text of UPI says of its tenants beyond Table 2, and what its one number for a peak does
+/// not say: that it lasts.
+#[test]
+fn the_tenants_are_what_the_paper_says_of_them() {
+    for published in &TABLE {
+        let params = find(published.name).expect("built in");
+        let reads = published.millions[1] / (published.millions[0] + published.millions[1]);
+        assert!((params.read_ratio - reads).abs() < 0.002, "{}: {reads}", published.name);
+        let minutes = thinned(published.name, 6.min(params.levels));
+        let mut source = CloneSource::alone(&minutes, u64::MAX, 1.0, 5);
+        let (mut work, mut largest) = (vec![0_u64; 24 * 60], 0);
+        while let Some(p) = source.next(Time::ZERO).expect("clones never fail") {
+            let Some(minute) = work.get_mut((p.arrival.0 / MINUTE_PS) as usize) else { break };
+            *minute += u64::from(p.sectors);
+            largest = largest.max(p.sectors);
+        }
+        assert!(largest <= 128, "{}: no request above 64 KiB, found {largest}", published.name);
+        let all: u64 = work.iter().sum();
+        let busiest = work.windows(75).map(|minutes| minutes.iter().sum::<u64>()).max();
+        let share = busiest.expect("a day") as f64 / all as f64;
+        println!("{}: {share:.3} of the work in the busiest 75 minutes", published.name);
+        assert!(share < 0.15, "{}: {share:.3} in 75 minutes of 1440", published.name);
+    }
+}
+
+/// Mean length of the runs of requests of a type, each of which begins where another one of the
+/// type ended, among the last 64 requests. Unit: KiB.
+fn mean_run_kib(name: &str, op: RequestOp) -> f64 {
+    let params = find(name).expect("built in");
+    let mut source = CloneSource::alone(params, 200_000, 1.0, 3);
+    let mut ends = std::collections::VecDeque::new();
+    let (mut sectors, mut starts) = (0_u64, 0_u64);
+    while let Some(p) = source.next(Time::ZERO).expect("clones never fail") {
+        if p.op == op {
+            sectors += u64::from(p.sectors);
+            starts += u64::from(!ends.contains(&(p.sector, true)));
+        }
+        ends.push_back((p.sector + u64::from(p.sectors), p.op == op));
+        if ends.len() > 64 {
+            ends.pop_front();
+        }
+    }
+    sectors as f64 / 2.0 / starts as f64
+}
+
+/// LM-TBE "sequentially accesses the device", DTRS is "relatively random".
+#[test]
+fn lm_tbe_is_sequential_and_dtrs_is_not() {
+    for op in [RequestOp::Read, RequestOp::Write] {
+        let [sequential, random] = ["lm-tbe", "dtrs"].map(|name| mean_run_kib(name, op));
+        println!("{op:?}: mean runs of {sequential:.0} KiB and {random:.0} KiB");
+        assert!(sequential > 4.0 * 1024.0, "{op:?}: {sequential:.0} KiB");
+        assert!(random < sequential / 32.0, "{op:?}: {random:.0} KiB");
+    }
+}
+
+/// Footprint, popularity and sizes of a clone can be replaced; its mean size stays.
+#[test]
+fn a_flow_can_change_what_a_clone_touches() {
+    let space = FlowSpace {
+        lists: <[Vec<u32>; 4]>::default(),
+        chips: None,
+        start_sector: 0,
+        sectors: 100 << 20,
+        pages: (100 << 20) / 16,
+        page_phase: 0,
+        first_lpa: 0,
+    };
+    let source = |change: fn(&mut CloneConfig)| {
+        let mut config = CloneConfig::plain("das-as", Some(20_000));
+        change(&mut config);
+        CloneSource::new(&config, &space, 1, 0)
+    };
+    let pages = |change| match source(change).expect("allowed").footprint(32) {
+        Footprint::Pages(set) => set.count(),
+        other => panic!("a part of the space, found {other:?}"),
+    };
+    let (plain, half) = (pages(|_| {}), pages(|config| config.footprint = Some(0.5)));
+    assert!((plain as f64 / half as f64 - 2.0).abs() < 0.01, "{plain} and {half}");
+    let distinct = |change| {
+        let mut source = source(change).expect("allowed");
+        let mut extents = std::collections::BTreeSet::new();
+        while let Some(p) = source.next(Time::ZERO).expect("clones never fail") {
+            extents.insert(p.sector / 512);
+        }
+        extents.len()
+    };
+    assert!(distinct(|_| {}) > 2 * distinct(|config| config.theta = Some(1.2)));
+    let mut large = source(|config| config.read_sizes = Some(vec![(8.0, 1.0), (128.0, 0.1)]))
+        .expect("around the mean");
+    let (mut reads, mut sectors, mut largest) = (0_u64, 0_u64, 0);
+    while let Some(p) = large.next(Time::ZERO).expect("clones never fail") {
+        if p.op == RequestOp::Read {
+            (reads, sectors) = (reads + 1, sectors + u64::from(p.sectors));
+            largest = largest.max(p.sectors);
+        }
+    }
+    assert_eq!(largest, 256);
+    assert!((sectors as f64 / 2.0 / reads as f64 / 31.5 - 1.0).abs() < 0.01);
+    let refused = source(|config| config.read_sizes = Some(vec![(4.0, 1.0)]));
+    let message = refused.map(drop).expect_err("the mean is outside").to_string();
+    assert!(message.contains("clone.read_sizes") && message.contains("31.5"), "{message}");
 }

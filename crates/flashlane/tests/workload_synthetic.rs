@@ -17,6 +17,7 @@ fn space(sectors: u64) -> FlowSpace {
         start_sector: 1000,
         sectors,
         pages: sectors.div_ceil(16),
+        page_phase: 0,
         first_lpa: 77,
     }
 }

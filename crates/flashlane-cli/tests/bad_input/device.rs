@@ -33,6 +33,16 @@ const READING: &[Case] = &[
         "\"sprinkler-fairnes\"",
         &["d.toml:2: scheduler", "did you mean `sprinkler-fairness`?"],
     ),
+    case(
+        "\"28%\"",
+        "\"28%\"\nprecondition = { placement = \"random\" }",
+        &["d.toml:5: ftl.precondition.placement", "found random, allowed: striped"],
+    ),
+    case(
+        "\"rga\"",
+        "\"none\"\n[ftl.read_scrubbing]\nlimit = 5",
+        &["ftl.read_scrubbing.limit", "found 5, allowed: 0"],
+    ),
     case("\"rga\"", "\"gredy\"", &["d.toml:6: ftl.gc.victim", "did you mean `greedy`?"]),
     case("\"rga\"", "{ rga = { choice = 3 } }", &["ftl.gc.victim.rga.choice", "`choices`"]),
     case("\"rga\"", "\"random-pluss\"", &["ftl.gc.victim", "did you mean `random-plus`?"]),

@@ -17,10 +17,12 @@ fn refused(isolation: &str, sets: &[&str], says: &[&str]) {
 
 #[test]
 fn parameters_of_upi_have_ranges() {
-    let cases: [(&str, &[&str]); 13] = [
+    let cases: [(&str, &[&str]); 15] = [
         ("window = \"1ns\"", &["d.toml:2: isolation.upi.window", "found 1ns, allowed: 1us to"]),
         ("hysteresis = -1.0", &["isolation.upi.hysteresis", "found -1, allowed: 0 to 100"]),
         ("relocation = 1e9", &["isolation.upi.relocation", "allowed: 0 to 1000000"]),
+        ("read_gain = 0.0", &["isolation.upi.read_gain", "found 0, allowed: 0.001 to 1"]),
+        ("past_reads = \"all\"", &["past_reads", "all", "window"]),
         ("read_exponent = 11.0", &["isolation.upi.read_exponent", "found 11, allowed: 0 to 10"]),
         ("traffic_exponents = [1.0, -2.0]", &["upi.traffic_exponents[1]", "found -2, allowed: 0"]),
         (

@@ -157,6 +157,21 @@ const CLONES: &[Case] = &[
         "[flow.clone]\nof = \"tpcc\"\nrequests = 10\nstart = \"60s\"",
         &["w.toml:16: flow[1].clone.start", "do not follow the hour"],
     ),
+    case(
+        "[flow.synthetic]\niops = 1000.0\nduration = \"1ms\"",
+        "[flow.clone]\nof = \"tpcc\"\nrequests = 10\nfootprint = 0.0",
+        &["w.toml:16: flow[1].clone.footprint", "found 0, allowed: 0.001 to 1000"],
+    ),
+    case(
+        "[flow.synthetic]\niops = 1000.0\nduration = \"1ms\"",
+        "[flow.clone]\nof = \"tpcc\"\nrequests = 10\ntheta = 6.0",
+        &["w.toml:16: flow[1].clone.theta", "found 6, allowed: 0 to 5"],
+    ),
+    case(
+        "[flow.synthetic]\niops = 1000.0\nduration = \"1ms\"",
+        "[flow.clone]\nof = \"tpcc\"\nrequests = 10\nread_sizes = [[8.0, 0.0]]",
+        &["w.toml:16: flow[1].clone.read_sizes[0][1]", "allowed: weights above 0"],
+    ),
 ];
 
 /// Rules of traces.

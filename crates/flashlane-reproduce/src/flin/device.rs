@@ -2,8 +2,8 @@
 
 use flashlane::Error;
 
-use super::mixes::{CATEGORIES, Load, draw, geometric, metric, mix_job, per_category};
-use crate::{Findings, Job, Lab, Row, Table};
+use super::mixes::{Load, NEARER, by_seed, mean, mix_job, ratios, shown};
+use crate::{Bound, Findings, Job, Lab, Row, Table};
 
 const NAME: &str = "device";
 
@@ -30,8 +30,8 @@ const VARIANTS: [Variant; 7] = [
 
 impl Variant {
     /// The capacity stays that of Table 1, and the free pages that start collection do.
-    fn sets(&self, lab: &Lab<'_>) -> Vec<String> {
-        let blocks = if lab.full { 4096 } else { 256 };
+    fn sets(&self) -> Vec<String> {
+        let blocks = 256;
         vec![
             format!("flash.page_size={}KiB", self.page),
             format!("flash.read_time=[\"{}us\"]", 75.0 * self.latency),
@@ -42,24 +42,29 @@ impl Variant {
     }
 }
 
+/// Workloads of these categories run.
+const CATEGORIES: [u32; 2] = [2, 4];
+
 /// Runs the experiment.
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     let categories: &[u32] = if lab.smoke { &[2] } else { &CATEGORIES };
-    let mixes = draw(categories, per_category(lab, 2));
-    // Where chips are halved or slowed down the load must still fit.
-    let load = Load { time_scale: 1.0, ..Load::new(lab) };
+    let mixes = shown(lab, categories);
+    let load = Load::short(lab);
     let mut jobs: Vec<Job> = Vec::new();
     for variant in &VARIANTS {
         for policy in ["sprinkler", "flin"] {
             for mix in &mixes {
-                jobs.push(mix_job(lab, mix, load, policy, &variant.sets(lab))?);
+                jobs.push(mix_job(lab, mix, load, policy, &variant.sets())?);
             }
         }
     }
-    let runs = lab.run(&jobs)?;
+    let runs = lab.run_seeds(&jobs, lab.seeds)?;
     let mut table = Table::new(
         NAME,
-        format!("Section 7.3: flin over sprinkler, geometric means over {} workloads", mixes.len()),
+        format!(
+            "Section 7.3: flin over sprinkler, geometric means over {} workloads, means over seeds",
+            mixes.len()
+        ),
         &[
             "drive",
             "fairness of sprinkler",
@@ -71,23 +76,15 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     let mut gains = Vec::new();
     for (variant, both) in VARIANTS.iter().zip(runs.chunks(2 * mixes.len())) {
         let (sprinkler, flin) = both.split_at(mixes.len());
-        let gain = |which| {
-            let ratios: Vec<f64> = flin
-                .iter()
-                .zip(sprinkler)
-                .map(|(f, s)| metric(&f.summary, which) / metric(&s.summary, which))
-                .collect();
-            geometric(&ratios)
-        };
-        let base: Vec<f64> = sprinkler.iter().map(|run| metric(&run.summary, 0)).collect();
-        gains.push([gain(0), gain(3)]);
+        let gain = |which| ratios(&by_seed(flin, which), &by_seed(sprinkler, which));
         table.row(vec![
             variant.name.into(),
-            geometric(&base).into(),
-            gain(0).into(),
-            gain(1).into(),
-            gain(3).into(),
+            mean(&by_seed(sprinkler, 0)).into(),
+            mean(&gain(0)).into(),
+            mean(&gain(1)).into(),
+            mean(&gain(3)).into(),
         ]);
+        gains.push([gain(0), gain(3)]);
     }
     let mut rows = Vec::new();
     for (small, large, what, note) in [
@@ -101,12 +98,11 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         ),
     ] {
         for (which, metric) in ["fairness", "weighted speedup"].iter().enumerate() {
-            let ratio = gains[large][which] / gains[small][which];
-            rows.push(Row::statement(
+            rows.push(Row::statement_over_seeds(
                 NAME,
                 format!("{metric} gain, {what}"),
-                ratio,
-                ratio < 1.0,
+                &ratios(&gains[large][which], &gains[small][which]),
+                Bound::AtMost(NEARER),
                 "x",
                 note,
             ));

@@ -9,10 +9,11 @@
 use flashlane::Error;
 use flashlane::metrics::Summary;
 
+use super::mixes::{mean, ratios};
 use super::setup::{
-    EMPTY, RELEASED_ORDER, fairness, job, owned, page_reads, scheduler, slowdown, synthetic,
+    EMPTY, RELEASED_ORDER, fairness, job, over, owned, page_reads, scheduler, slowdown, synthetic,
 };
-use crate::{Findings, Job, Lab, Row, Table};
+use crate::{Bound, Findings, Job, Lab, Row, Run, Table};
 
 const NAME: &str = "intensity";
 /// Rates of the paper. Unit: MB/s.
@@ -102,10 +103,13 @@ pub(super) fn alone(lab: &Lab<'_>) -> Result<Findings, Error> {
         .iter()
         .map(|&rate| open(lab, case, rate, false, "out-of-order"))
         .collect::<Result<_, _>>()?;
-    let runs = lab.run(&jobs)?;
+    let runs = lab.run_seeds(&jobs, lab.seeds)?;
     let mut table = Table::new(
         NAME,
-        format!("Fig. 3: one flow of random 8 KiB reads, runs of {}", duration(lab)),
+        format!(
+            "Fig. 3: one flow of random 8 KiB reads, runs of {}, means over seeds",
+            duration(lab)
+        ),
         &[
             "rate, MB/s",
             "share of saturation",
@@ -116,51 +120,44 @@ pub(super) fn alone(lab: &Lab<'_>) -> Result<Findings, Error> {
             "wait share",
         ],
     );
-    let queue = |s: &Summary| {
-        s.chips.iter().map(|chip| chip.mean_queue_length).sum::<f64>() / s.chips.len() as f64
-    };
-    let wait_share = |s: &Summary| {
-        let t = s.flows[0].transactions;
-        t.wait_us / (t.wait_us + t.transfer_us + t.execution_us)
-    };
-    for (&rate, run) in rates.iter().zip(&runs) {
-        let t = run.summary.flows[0].transactions;
+    for (&rate, runs) in rates.iter().zip(&runs) {
+        let mean_of = |number: &dyn Fn(&Summary) -> f64| mean(&over(runs, number));
         table.row(vec![
             (rate as f64 / 1e6).into(),
             (rate as f64 / limit).into(),
-            queue(&run.summary).into(),
-            t.wait_us.into(),
-            t.transfer_us.into(),
-            t.execution_us.into(),
-            wait_share(&run.summary).into(),
+            mean_of(&queue).into(),
+            mean_of(&|s| s.flows[0].transactions.wait_us).into(),
+            mean_of(&|s| s.flows[0].transactions.transfer_us).into(),
+            mean_of(&|s| s.flows[0].transactions.execution_us).into(),
+            mean_of(&wait_share).into(),
         ]);
     }
-    let of_paper: Vec<&Summary> = runs[..RATES.len()].iter().map(|run| &run.summary).collect();
-    let queues: Vec<f64> = of_paper.iter().map(|s| queue(s)).collect();
-    let waits: Vec<f64> = of_paper.iter().map(|s| s.flows[0].transactions.wait_us).collect();
+    let of_paper: Vec<Vec<f64>> =
+        runs[..RATES.len()].iter().map(|runs| over(runs, queue)).collect();
+    let wait = |at: usize| over(&runs[at], |s| s.flows[0].transactions.wait_us);
     let beyond = &runs[RATES.len() + SHARES.iter().position(|&s| s == 0.95).expect("a share")];
     let rows = vec![
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "chip queue at 1024 over that at 128 MB/s",
-            queues[6] / queues[3],
-            queues.is_sorted() && queues[6] >= 8.0 * queues[3],
+            &ratios(&of_paper[6], &of_paper[3]),
+            Bound::AtLeast(8.0),
             "x",
             "lengths \"increase proportionately with the I/O intensity\": eightfold or more",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "wait at 1024 over that at 128 MB/s",
-            waits[6] / waits[3],
-            waits.is_sorted(),
+            &ratios(&wait(6), &wait(3)),
+            Bound::AtLeast(1.5),
             "x",
             "\"a longer queue leads to a longer wait time\"",
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "wait share of the turnaround at 1024 MB/s",
-            wait_share(of_paper[6]),
-            wait_share(of_paper[6]) > 0.5,
+            &over(&runs[6], wait_share),
+            Bound::AtLeast(0.5),
             "share",
             format!(
                 "\"dominating the other two\"; our drive saturates at {:.0} MB/s of such reads, so 1024 is \
@@ -169,16 +166,28 @@ pub(super) fn alone(lab: &Lab<'_>) -> Result<Findings, Error> {
                 1.024e11 / limit
             ),
         ),
-        Row::statement(
+        Row::statement_over_seeds(
             NAME,
             "wait share of the turnaround at 95 % of saturation",
-            wait_share(&beyond.summary),
-            wait_share(&beyond.summary) > 0.5,
+            &over(beyond, wait_share),
+            Bound::AtLeast(0.5),
             "share",
             "\"dominating the other two\", where the drive is as full as the paper's seems to be",
         ),
     ];
     Ok(Findings { rows, tables: vec![table] })
+}
+
+/// Mean length of the queues of the chips.
+fn queue(summary: &Summary) -> f64 {
+    let chips = &summary.chips;
+    chips.iter().map(|chip| chip.mean_queue_length).sum::<f64>() / chips.len() as f64
+}
+
+/// Part of the turnaround of a transaction that is waiting.
+fn wait_share(summary: &Summary) -> f64 {
+    let t = summary.flows[0].transactions;
+    t.wait_us / (t.wait_us + t.transfer_us + t.execution_us)
 }
 
 /// Runs Fig. 4: the flow beside a light one.
@@ -203,11 +212,11 @@ pub(super) fn beside(lab: &Lab<'_>) -> Result<Findings, Error> {
         .iter()
         .map(|&(at, rate, policy)| open(lab, cases[at], rate, true, policy))
         .collect::<Result<_, _>>()?;
-    let runs = lab.run(&jobs)?;
+    let runs = lab.run_seeds(&jobs, lab.seeds)?;
     let mut table = Table::new(
         NAME,
         format!(
-            "Fig. 4: base flow of 16 MB/s beside another, random reads, runs of {}",
+            "Fig. 4: base flow of 16 MB/s beside another, random reads, runs of {}, means over seeds",
             duration(lab)
         ),
         &[
@@ -220,31 +229,42 @@ pub(super) fn beside(lab: &Lab<'_>) -> Result<Findings, Error> {
             "fairness",
         ],
     );
-    for (&(at, rate, policy), run) in points.iter().zip(&runs) {
+    for (&(at, rate, policy), runs) in points.iter().zip(&runs) {
+        let mean_of = |number: &dyn Fn(&Summary) -> f64| mean(&over(runs, number));
         table.row(vec![
             cases[at].name.into(),
             policy.into(),
             (rate as f64 / 1e6).into(),
             (rate as f64 / limits[at]).into(),
-            slowdown(&run.summary, 0).into(),
-            slowdown(&run.summary, 1).into(),
-            fairness(&run.summary).into(),
+            mean_of(&|s| slowdown(s, 0)).into(),
+            mean_of(&|s| slowdown(s, 1)).into(),
+            mean_of(&fairness).into(),
         ]);
     }
-    let at = |case: usize, rate: u64, policy: &str| {
-        let found = points.iter().position(|&point| point == (case, rate, policy));
-        &runs[found.expect("a point of the sweep")].summary
+    let mut rows = of_figure(lab, cases, &limits, &|case, rate| {
+        let found = points.iter().position(|&point| point == (case, rate, "out-of-order"));
+        &runs[found.expect("a point of the sweep")]
+    });
+    rows.extend(deep(lab)?);
+    Ok(Findings { rows, tables: vec![table] })
+}
+
+/// What the paper says of Fig. 4, of runs by case and rate.
+fn of_figure<'a>(
+    lab: &Lab<'_>,
+    cases: &[Case],
+    limits: &[f64],
+    at: &dyn Fn(usize, u64) -> &'a [Run],
+) -> Vec<Row> {
+    let base = |case: usize, rate: u64| over(at(case, rate), |s| slowdown(s, 0));
+    let row = |metric: String, values: &[f64], note: String| {
+        Row::number_over_seeds(NAME, metric, 49.0, values, 1.0, "x", note)
     };
     let mut rows = Vec::new();
     for (index, case) in cases.iter().enumerate() {
-        let found = at(index, 1_024_000_000, "out-of-order");
-        rows.push(Row::number(
-            NAME,
+        rows.push(row(
             format!("base slowdown beside 1024 MB/s, {}", case.name),
-            49.0,
-            slowdown(found, 0),
-            1.0,
-            "x",
+            &base(index, 1_024_000_000),
             format!(
                 "saturation is {:.0} MB/s here, so 1024 is {:.0} % of it",
                 limits[index] / 1e6,
@@ -253,41 +273,33 @@ pub(super) fn beside(lab: &Lab<'_>) -> Result<Findings, Error> {
         ));
     }
     // Where the paper's number lies: between these two shares, for runs of this length.
+    let last = cases.len() - 1;
     for share in [1.0, 1.05] {
-        let index = if lab.smoke { 0 } else { 3 };
-        let found = at(index, (share * limits[index]) as u64, "out-of-order");
-        rows.push(Row::number(
-            NAME,
-            format!("base slowdown at {:.0} % of saturation, {}", share * 100.0, cases[index].name),
-            49.0,
-            slowdown(found, 0),
-            1.0,
-            "x",
+        rows.push(row(
+            format!("base slowdown at {:.0} % of saturation, {}", share * 100.0, cases[last].name),
+            &base(last, (share * limits[last]) as u64),
             format!(
                 "an open loop that the drive cannot serve: it grows with the run, here {}",
                 duration(lab)
             ),
         ));
     }
-    let beyond: Vec<f64> = RATES
-        .iter()
-        .filter(|&&rate| rate > 256)
-        .map(|&rate| slowdown(at(0, u64::from(rate) * 1_000_000, "out-of-order"), 1))
-        .collect();
-    let most = beyond.iter().copied().fold(0.0, f64::max);
-    rows.push(Row::statement(
+    let beyond = RATES.iter().filter(|&&rate| rate > 256).map(|&rate| u64::from(rate) * 1_000_000);
+    let beyond: Vec<Vec<f64>> = beyond.map(|rate| over(at(0, rate), |s| slowdown(s, 1))).collect();
+    let most = |seed: usize| beyond.iter().map(|of| of[seed]).fold(0.0, f64::max);
+    rows.push(Row::statement_over_seeds(
         NAME,
         "interfering slowdown beyond 256 MB/s, largest",
-        most,
-        most < 1.3,
+        &(0..beyond[0].len()).map(most).collect::<Vec<f64>>(),
+        Bound::AtMost(1.3),
         "x",
-        "\"very small\"; taken as below 1.3",
+        "\"very small\"",
     ));
-    rows.extend(deep(lab)?);
-    Ok(Findings { rows, tables: vec![table] })
+    rows
 }
 
-/// The same question with a closed loop, which saturates the drive without an endless queue.
+/// The same question with a closed loop, which saturates the drive without an endless queue. The
+/// paper has no such test.
 fn deep(lab: &Lab<'_>) -> Result<Vec<Row>, Error> {
     const POLICIES: [&str; 2] = ["out-of-order", "flin"];
     let mut rows = Vec::new();
@@ -295,44 +307,39 @@ fn deep(lab: &Lab<'_>) -> Result<Vec<Row>, Error> {
         let jobs: Vec<Job> =
             POLICIES.iter().map(|policy| closed(lab, *case, policy)).collect::<Result<_, _>>()?;
         let runs = lab.run_seeds(&jobs, lab.seeds)?;
-        let mean = |policy: usize, number: &dyn Fn(&Summary) -> f64| {
-            crate::row::over_seeds(
-                &runs[policy].iter().map(|run| number(&run.summary)).collect::<Vec<f64>>(),
+        let of = |policy: usize, number: &dyn Fn(&Summary) -> f64| over(&runs[policy], number);
+        let check = |metric: &str, values: &[f64], bound: Bound, unit: &'static str, note: &str| {
+            Row::check_over_seeds(
+                NAME,
+                format!("{metric}, {}", case.name),
+                values,
+                bound,
+                unit,
+                note,
             )
         };
-        let (baseline, of_baseline) = mean(0, &|s| slowdown(s, 0));
-        let (fair, of_flin) = mean(1, &|s| slowdown(s, 0));
-        let kept = mean(1, &|s| s.flows[1].iops).0 / mean(0, &|s| s.flows[1].iops).0;
-        rows.push(
-            Row::statement(
-                NAME,
-                format!("light flow beside depth 256, out-of-order, {}", case.name),
-                baseline,
-                baseline > 10.0,
-                "x",
-                "our own test: over 10 expected. By Little's law the mean response time is 256 over the \
-                 requests per second that the drive serves; a faster bus order keeps it below",
-            )
-            .with_interval(of_baseline),
-        );
-        rows.push(
-            Row::statement(
-                NAME,
-                format!("light flow beside depth 256, flin, {}", case.name),
-                fair,
-                fair < 3.0,
-                "x",
-                "our own test: below 3 expected",
-            )
-            .with_interval(of_flin),
-        );
-        rows.push(Row::statement(
-            NAME,
-            format!("heavy flow's throughput under flin, {}", case.name),
-            kept,
-            kept > 0.9,
+        rows.push(check(
+            "light flow beside depth 256, out-of-order",
+            &of(0, &|s| slowdown(s, 0)),
+            Bound::AtLeast(10.0),
+            "x",
+            "by Little's law the mean response time is 256 over the requests per second that the drive \
+             serves",
+        ));
+        rows.push(check(
+            "light flow beside depth 256, flin",
+            &of(1, &|s| slowdown(s, 0)),
+            Bound::AtMost(3.0),
+            "x",
+            "",
+        ));
+        let kept = ratios(&of(1, &|s| s.flows[1].iops), &of(0, &|s| s.flows[1].iops));
+        rows.push(check(
+            "heavy flow's throughput under flin",
+            &kept,
+            Bound::AtLeast(0.9),
             "of out-of-order",
-            "our own test: over 0.9 expected",
+            "",
         ));
     }
     Ok(rows)

@@ -1,15 +1,17 @@
 //! Workloads of four traces, and their results: what Fig. 10 to 15 and 17 share.
 
 use flashlane::Error;
+use flashlane::config::CloneConfig;
+use flashlane::config::units::Span;
 use flashlane::metrics::Summary;
 use flashlane::workload::clone;
 use flashlane_engine::Rng;
 
 use super::setup::{job, trace_drive};
-use crate::{Job, Lab};
+use crate::{Job, Lab, Run};
 
 /// Traces of Table 2 with high interference, and the others.
-const HIGH: [&str; 6] = ["exch", "msnfs", "src1-0", "src1-1", "tpcc", "tpce"];
+pub(super) const HIGH: [&str; 6] = ["exch", "msnfs", "src1-0", "src1-1", "tpcc", "tpce"];
 const LOW: [&str; 14] = [
     "dev", "fin1", "fin2", "msncfs", "prn-0", "prn-1", "prxy-0", "prxy-1", "rad-be", "rad-ps",
     "src1-2", "stg-0", "stg-1", "wsrch",
@@ -25,9 +27,11 @@ pub(super) fn percent(high: u32) -> u32 {
     25 * high
 }
 
-/// Gaps of the published traces are multiplied by this. At their published rates the traces leave
-/// the drive nearly idle and no policy matters.
-pub(super) const TIME_SCALE: f64 = 0.5;
+/// The published traces count for so many seconds, and half as long before that they do not.
+pub(super) const TRACE_S: f64 = 18.0;
+
+/// A flow with fewer requests that count has no slowdown worth a comparison.
+pub(super) const FEWEST: u64 = 30;
 
 /// Four traces that run together.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +39,8 @@ pub(super) struct Mix {
     /// How many of them are of high interference.
     pub(super) high: u32,
     pub(super) traces: Vec<&'static str>,
+    /// Factors on the gaps of each.
+    pub(super) scales: Vec<f64>,
 }
 
 impl Mix {
@@ -66,10 +72,25 @@ fn draw_category(high: u32) -> Vec<Mix> {
         sorted.sort_unstable();
         if !known.contains(&sorted) {
             known.push(sorted);
-            mixes.push(Mix { high, traces });
+            mixes.push(Mix { high, traces, scales: vec![1.0; 4] });
         }
     }
     mixes
+}
+
+/// One workload of each category, for studies that run every workload many times: of those with
+/// either tpcc or tpce, which together are more than the drive serves.
+const SHOWN: [usize; 4] = [0, 2, 6, 7];
+
+/// That workload of each of the categories; all of them in a full run.
+pub(super) fn shown(lab: &Lab<'_>, categories: &[u32]) -> Vec<Mix> {
+    if lab.full || lab.smoke {
+        return draw(categories, per_category(lab, 1));
+    }
+    categories
+        .iter()
+        .map(|&high| draw_category(high).swap_remove(SHOWN[high as usize - 1]))
+        .collect()
 }
 
 /// How many workloads of each category an experiment runs, of the paper's ten.
@@ -84,19 +105,32 @@ pub(super) fn per_category(lab: &Lab<'_>, reduced: usize) -> usize {
 /// The load of an experiment: how fast the traces run, and how long at their published rates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
+    /// Gaps of the published traces are multiplied by this.
     pub(super) time_scale: f64,
-    /// Unit: seconds of the published traces.
+    /// What counts. Unit: seconds of the published traces.
     pub(super) trace_s: f64,
 }
 
 impl Load {
+    /// The published rates.
     pub(super) fn new(lab: &Lab<'_>) -> Self {
-        let trace_s = match (lab.smoke, lab.full) {
-            (true, _) => 0.02,
-            (_, true) => 60.0,
-            _ => 6.0,
-        };
-        Self { time_scale: TIME_SCALE, trace_s }
+        Self { time_scale: 1.0, trace_s: if lab.smoke { 0.02 } else { TRACE_S } }
+    }
+
+    /// Half as long, for studies with many runs of each workload; the whole in a full run.
+    pub(super) fn short(lab: &Lab<'_>) -> Self {
+        let whole = Self::new(lab);
+        Self { trace_s: if lab.full { whole.trace_s } else { whole.trace_s / 2.0 }, ..whole }
+    }
+
+    /// What counts on the drive's clock. Unit: seconds.
+    pub(super) fn counted_s(self) -> f64 {
+        self.trace_s * self.time_scale
+    }
+
+    /// What goes before. Unit: seconds.
+    pub(super) fn warmup_s(self) -> f64 {
+        self.counted_s() / 2.0
     }
 }
 
@@ -108,8 +142,16 @@ pub(super) fn flow(
     load: Load,
     keys: &str,
 ) -> Result<String, Error> {
-    let requests = (load.trace_s * 1e3 / clone::find(trace)?.gap_ms()).ceil().max(2.0) as u64;
-    let source = lab.source(trace, requests, load.time_scale)?;
+    // The smallest of runs still has requests of the rarest trace.
+    let all_s = load.counted_s() + load.warmup_s();
+    let requests = (all_s / load.time_scale * 1e3 / clone::find(trace)?.gap_ms()).ceil();
+    let (requests, duration) = match lab.smoke {
+        true => (Some(requests.max(2.0) as u64), None),
+        false => (None, Some(Span((all_s * 1e12) as u64))),
+    };
+    let time_scale = load.time_scale;
+    let clone = CloneConfig { time_scale, duration, ..CloneConfig::plain(trace, requests) };
+    let source = lab.source_of(&clone)?;
     Ok(format!("[[flow]]\nname = \"{name}\"\n{keys}\n{source}\n"))
 }
 
@@ -118,7 +160,12 @@ pub(super) const UNCACHED: &str = "cache = \"off\"";
 
 /// The workload file of a mix.
 pub(super) fn workload(lab: &Lab<'_>, mix: &Mix, load: Load, keys: &str) -> Result<String, Error> {
-    mix.traces.iter().map(|trace| flow(lab, trace, trace, load, keys)).collect()
+    let flows = mix.traces.iter().zip(&mix.scales).map(|(trace, scale)| {
+        // As long on the drive's clock as the others.
+        let load = Load { time_scale: load.time_scale * scale, trace_s: load.trace_s / scale };
+        flow(lab, trace, trace, load, keys)
+    });
+    flows.collect()
 }
 
 /// A mix under a policy on the drive of the trace studies, with `sets` on top.
@@ -131,9 +178,12 @@ pub(super) fn mix_job(
 ) -> Result<Job, Error> {
     let mut all = trace_drive(lab, policy);
     all.extend(sets.iter().cloned());
-    // Half as long again before, so that collection runs as it will.
-    let warmup = load.trace_s * load.time_scale / 2.0;
-    job(&all, &workload(lab, mix, load, UNCACHED)?)?.alone().warmup(&format!("{warmup:.6}s"))
+    counted(job(&all, &workload(lab, mix, load, UNCACHED)?)?.alone(), load)
+}
+
+/// A job of which the first third does not count, so that collection runs as it will.
+pub(super) fn counted(job: Job, load: Load) -> Result<Job, Error> {
+    job.warmup(&format!("{:.6}s", load.warmup_s()))
 }
 
 /// The four metrics of section 6 by request.
@@ -145,6 +195,27 @@ pub(super) fn metric(summary: &Summary, which: usize) -> f64 {
     let f = summary.fairness;
     let all = [f.fairness, f.max_slowdown, f.stdev_slowdown, f.weighted_speedup];
     all[which].expect("the laboratory checks this")
+}
+
+/// What is more than another, beyond what draws do to it, is so by this factor.
+pub(super) const FARTHER: f64 = 1.02;
+
+/// And what is less, by this one.
+pub(super) const NEARER: f64 = 0.98;
+
+/// The metric by seed of jobs that ran with every seed: geometric means over the jobs.
+pub(super) fn by_seed(runs: &[Vec<Run>], which: usize) -> Vec<f64> {
+    let seeds = runs.first().map_or(0, Vec::len);
+    let seed = |at: usize| {
+        let of = runs.iter().map(|seeds| metric(&seeds[at].summary, which));
+        geometric(&of.collect::<Vec<f64>>())
+    };
+    (0..seeds).map(seed).collect()
+}
+
+/// Ratios of numbers, one by one.
+pub(super) fn ratios(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a / b).collect()
 }
 
 /// Arithmetic mean.
@@ -176,6 +247,15 @@ mod tests {
         assert_eq!(draw(&[3], 2), draw(&CATEGORIES, OF_PAPER)[20..22], "fewer are the first ones");
         assert_eq!(HIGH.len() + LOW.len(), 20, "Table 2");
         assert!(HIGH.iter().chain(&LOW).all(|name| clone::find(name).is_ok()));
+    }
+
+    #[test]
+    fn the_workloads_shown_have_one_of_the_two_heaviest_traces() {
+        for (high, at) in CATEGORIES.into_iter().zip(SHOWN) {
+            let mix = &draw_category(high)[at];
+            let heavy = mix.traces.iter().filter(|&&trace| trace == "tpcc" || trace == "tpce");
+            assert_eq!((mix.high, heavy.count()), (high, 1), "{}", mix.name());
+        }
     }
 
     #[test]

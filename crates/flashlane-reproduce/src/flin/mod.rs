@@ -2,6 +2,7 @@
 //! Numbers of the paper are cited from its text; its figures are not available as data.
 
 mod access_pattern;
+mod compared;
 mod device;
 mod gc;
 mod intensity;
@@ -12,6 +13,7 @@ mod parameters;
 mod policies;
 mod priorities;
 mod read_write;
+mod sensitivity;
 mod setup;
 mod stages;
 mod write_cache;
@@ -71,6 +73,12 @@ pub const PAPER: Paper = Paper {
             figure: "Fig. 10-13",
             about: "workloads of four traces under sprinkler, sprinkler-fairness and flin",
             run: policies::run,
+        },
+        Experiment {
+            name: "sensitivity",
+            figure: "Fig. 10-13",
+            about: "the same against what the paper leaves open: collection, state, length, rates",
+            run: sensitivity::run,
         },
         Experiment {
             name: "stages",

@@ -3,7 +3,7 @@
 use flashlane::Error;
 use flashlane::metrics::Summary;
 
-use crate::{Job, Lab};
+use crate::{Job, Lab, Run};
 
 /// The schedulers that the paper compares.
 pub(super) const COMPARED: [&str; 3] = ["sprinkler", "sprinkler-fairness", "flin"];
@@ -36,13 +36,13 @@ pub(super) const SUSPEND: &str = "flash.suspend={ program = true, erase = true, 
 ///   then goes before the host's work under the baselines, and with its writes under FLIN.
 /// * The drive fetches all that waits, as section 5.5 assumes (262,144 transactions fit its DRAM),
 ///   so that the scheduler sees it.
-/// * Three quarters of the drive hold data, as in the workloads that come with the released MQSim.
+/// * A plane has 128 blocks instead of 4,096, of which some 18 are free or open. What is left is as
+///   full as on the whole drive, whose user capacity of 480 GB holds data: 86 % of ours.
 pub(super) fn trace_drive(lab: &Lab<'_>, policy: &str) -> Vec<String> {
-    let blocks = if lab.full { 4096 } else { 128 };
     vec![
         format!("flash.channels={}", if lab.smoke { 1 } else { 8 }),
-        format!("flash.blocks_per_plane={blocks}"),
-        "ftl.precondition.occupancy=0.75".to_owned(),
+        "flash.blocks_per_plane=128".to_owned(),
+        "ftl.precondition.occupancy=0.86".to_owned(),
         "ftl.precondition.open_blocks=true".to_owned(),
         "ftl.gc.threshold=10 blocks".to_owned(),
         "ftl.gc.hard_threshold=4 blocks".to_owned(),
@@ -99,4 +99,27 @@ pub(super) fn busy(summary: &Summary) -> (f64, f64) {
         summary.chips.iter().map(part).sum::<f64>() / chips
     };
     (sum(&|chip| chip.busy_fraction), sum(&|chip| chip.busy_by_source.gc))
+}
+
+/// Requests of a flow that are outstanding at the end and may be the last ones to come.
+const LAST_ONES: u64 = 32;
+
+/// The drive does not keep up with some flow: the summary says so, or at the end more than a
+/// hundredth of the requests that counted is outstanding.
+pub(super) fn grows(summary: &Summary) -> bool {
+    summary.flows.iter().any(|flow| {
+        let outstanding = flow.backlog_at_end;
+        let many = outstanding > LAST_ONES && outstanding > flow.requests.all() / 100;
+        flow.saturated || many
+    })
+}
+
+/// Requests that count, of the flow that has fewest.
+pub(super) fn fewest_requests(summary: &Summary) -> u64 {
+    summary.flows.iter().map(|flow| flow.requests.all()).min().unwrap_or(0)
+}
+
+/// A number of one job by seed.
+pub(super) fn over(runs: &[Run], number: impl Fn(&Summary) -> f64) -> Vec<f64> {
+    runs.iter().map(|run| number(&run.summary)).collect()
 }

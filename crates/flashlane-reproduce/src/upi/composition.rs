@@ -78,7 +78,10 @@ fn job(lab: &Lab<'_>, time_scale: f64, pair: Pair) -> Result<Job, Error> {
     };
     let workload: String = TENANTS.into_iter().map(flow).collect::<Result<_, Error>>()?;
     let scheduler = match SCHEDULERS[scheduler] {
-        "flin" => format!("{{ flin = {{ gc_free_pages = {} }} }}", PRESSING * size.pages),
+        "flin" => format!(
+            "{{ flin = {{ gc_free_pages = {}, gc_scope = \"plane\" }} }}",
+            PRESSING * size.pages
+        ),
         other => other.to_owned(),
     };
     let isolation = match ISOLATIONS[isolation] {

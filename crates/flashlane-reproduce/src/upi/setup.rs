@@ -10,13 +10,18 @@ use crate::{Job, Lab, Run, row};
 /// The paper's three tenants.
 pub(super) const TENANTS: [&str; 3] = ["das-as", "dtrs", "lm-tbe"];
 
-/// The three policies. A partition is a channel: the paper's baseline "completely isolates
-/// performance", which chips on shared channels do not.
+/// The three policies. A partition is four chips: the paper's baseline "dedicates separate chips to
+/// each tenant".
 pub(super) const POLICIES: [(&str, &str); 3] = [
     ("unified", "isolation=unified"),
-    ("partitioned", "isolation={ partitioned = { by = \"channel\" } }"),
+    ("partitioned", "isolation={ partitioned = { by = \"chip\" } }"),
     ("upi", "isolation=upi"),
 ];
+
+/// Places in [`POLICIES`].
+pub(super) const UNIFIED: usize = 0;
+pub(super) const PARTITIONED: usize = 1;
+pub(super) const UPI: usize = 2;
 
 /// Scheduler of the paper's drive, "a simple priority scheduler": host requests in their order,
 /// then collection.
@@ -24,6 +29,41 @@ pub(super) const SCHEDULER: &str = "host-first";
 
 pub(super) const HOUR_S: f64 = 3600.0;
 const DAY_S: f64 = 24.0 * HOUR_S;
+
+/// Seeds of the main result.
+pub(super) const SEEDS: u64 = 5;
+
+/// Size of the drive and length of the day by default, over the paper's: blocks, capacities, what
+/// the tenants touch and the day shrink together, so that data is overwritten and read as often in
+/// a day, at the rates of each hour.
+const SMALL: f64 = 1.0 / 16.0;
+
+/// Blocks of a plane, and pages of a block, of the small drive: a sixteenth of those of Table 1.
+const SMALL_BLOCKS: &str = "flash.blocks_per_plane=256";
+const SMALL_PAGES: &str = "flash.pages_per_block=128";
+
+/// 50 GB of Table 2, in GiB of the drive's flash: the space of a tenant.
+const SPACE_GIB: f64 = 50.0;
+
+/// What das-as touches, and all that it holds. Unit: GiB.
+const CRITICAL_GIB: f64 = 10.0;
+
+/// What is assumed of das-as, the tenant that is to be sheltered.
+#[derive(Clone, Debug)]
+pub(super) struct Critical {
+    /// What it touches and holds. Unit: GiB.
+    pub(super) gib: f64,
+    /// Zipf exponent of what it reads, where it is not the clone's.
+    pub(super) theta: Option<f64>,
+    /// Sizes of its reads, where they are not the clone's. Unit: KiB, with weights.
+    pub(super) read_sizes: Option<Vec<(f64, f64)>>,
+}
+
+impl Default for Critical {
+    fn default() -> Self {
+        Self { gib: CRITICAL_GIB, theta: None, read_sizes: None }
+    }
+}
 
 /// The part of the tenants' day that a run goes through. Unit: seconds, before scaling.
 #[derive(Clone, Copy, Debug)]
@@ -38,62 +78,117 @@ pub(super) struct Piece {
     pub(super) warmup_s: f64,
     /// Gaps over those of the tenants.
     pub(super) time_scale: f64,
+    /// Size of the drive and of what the tenants touch, over the paper's.
+    pub(super) size: f64,
 }
 
 impl Piece {
-    /// The whole day: of 24 hours with `--full`, otherwise of `day_s` seconds with the rates of all
-    /// hours.
-    pub(super) fn whole_day(lab: &Lab<'_>, day_s: f64) -> Self {
+    /// The whole day on the drive of Table 1, passing in `day_s` seconds but for `--full`.
+    pub(super) fn day_of(lab: &Lab<'_>, day_s: f64) -> Self {
         let day_s = match (lab.smoke, lab.full) {
             (true, _) => 24.0,
             (_, true) => DAY_S,
             _ => day_s,
         };
-        Self { start_s: 0.0, day_s, counted_s: day_s, warmup_s: 0.0, time_scale: 1.0 }
+        let (start_s, warmup_s, time_scale) = (0.0, 0.0, 1.0);
+        Self { start_s, day_s, counted_s: day_s, warmup_s, time_scale, size: 1.0 }
     }
 
-    /// So long from hour 17 on, when the writes of lm-tbe begin to rise, after half as long for the
+    /// The whole day: on the drive of Table 1 with `--full`, otherwise drive and day are smaller.
+    pub(super) fn whole_day(lab: &Lab<'_>) -> Self {
+        let size = if lab.full { 1.0 } else { SMALL };
+        Self { size, ..Self::day_of(lab, DAY_S * SMALL) }
+    }
+
+    /// The same in half the time, so that half as much is written and moved: for many variants.
+    pub(super) fn quick_day(lab: &Lab<'_>) -> Self {
+        let day = Self::whole_day(lab);
+        let day_s = if lab.full || lab.smoke { day.day_s } else { day.day_s / 2.0 };
+        Self { day_s, counted_s: day_s, ..day }
+    }
+
+    /// Of that day, hour 17, in which the writes of lm-tbe have their peak, after eight hours for
     /// sets and collection to settle.
-    pub(super) fn hour_17(lab: &Lab<'_>, counted_s: f64, time_scale: f64) -> Self {
-        let counted_s = if lab.smoke { 10.0 } else { counted_s };
-        let warmup_s = counted_s / 2.0;
-        Self { start_s: 17.0 * HOUR_S - warmup_s, day_s: DAY_S, counted_s, warmup_s, time_scale }
+    pub(super) fn peak_hour(lab: &Lab<'_>, time_scale: f64) -> Self {
+        let day = Self::whole_day(lab);
+        let hour_s = day.day_s / 24.0;
+        let (counted_s, warmup_s) = (hour_s, 8.0 * hour_s);
+        Self { start_s: 9.0 * HOUR_S, counted_s, warmup_s, time_scale, ..day }
     }
 
-    /// The flow of a tenant.
-    pub(super) fn flow(self, lab: &Lab<'_>, tenant: &str) -> Result<String, Error> {
+    /// The flow of a tenant. `critical`: what is assumed of das-as, where each tenant has 50 GB of
+    /// its own and not the whole drive.
+    pub(super) fn flow(
+        self,
+        lab: &Lab<'_>,
+        tenant: &str,
+        critical: Option<&Critical>,
+    ) -> Result<String, Error> {
         let span = |seconds: f64| Span((seconds * 1e12) as u64);
-        let source = lab.source_of(&CloneConfig {
-            of: tenant.to_owned(),
+        let mut stand_in = CloneConfig {
             time_scale: self.time_scale,
-            requests: None,
             duration: Some(span((self.warmup_s + self.counted_s) * self.time_scale)),
             start: Some(span(self.start_s)),
             day: Some(span(self.day_s)),
-        })?;
-        Ok(flow(tenant, &source))
+            footprint: Some(self.size),
+            ..CloneConfig::plain(tenant, None)
+        };
+        let mut held = String::new();
+        if let Some(critical) = critical
+            && tenant == TENANTS[0]
+        {
+            stand_in.footprint = Some(self.size * critical.gib / CRITICAL_GIB);
+            stand_in.theta = critical.theta;
+            stand_in.read_sizes.clone_from(&critical.read_sizes);
+            held = format!("occupancy = {:.3}\n", critical.gib / SPACE_GIB);
+        }
+        let source = lab.source_of(&stand_in)?;
+        Ok(format!("{}{held}{source}\n", head(tenant)))
     }
 
     /// All three tenants under a policy, with `sets` on top of the drive's.
     pub(super) fn job(self, lab: &Lab<'_>, sets: &[&str]) -> Result<Job, Error> {
-        let flows: String =
-            TENANTS.iter().map(|tenant| self.flow(lab, tenant)).collect::<Result<_, _>>()?;
-        drive(sets, &flows)?.warmup(&format!("{:.6}s", self.warmup_s * self.time_scale))
+        self.job_with(lab, sets, &Critical::default())
+    }
+
+    /// The same with other assumptions of das-as.
+    pub(super) fn job_with(
+        self,
+        lab: &Lab<'_>,
+        sets: &[&str],
+        critical: &Critical,
+    ) -> Result<Job, Error> {
+        let flows = TENANTS.iter().map(|tenant| self.flow(lab, tenant, Some(critical)));
+        let flows = flows.collect::<Result<String, _>>()?;
+        let mut all = if self.size < 1.0 { vec![SMALL_BLOCKS, SMALL_PAGES] } else { Vec::new() };
+        all.extend(sets);
+        drive(&all, &flows)?.warmup(&format!("{:.6}s", self.warmup_s * self.time_scale))
     }
 }
 
 /// A flow that bypasses the data cache: the SSD extension of DiskSim has none.
-pub(super) fn flow(name: &str, source: &str) -> String {
-    format!("[[flow]]\nname = \"{name}\"\ncache = \"off\"\n{source}\n")
+fn head(name: &str) -> String {
+    format!("[[flow]]\nname = \"{name}\"\ncache = \"off\"\n")
 }
 
-/// The drive of Table 1 under a workload. Open blocks are filled to random points, or all planes
-/// would begin to collect at the same moment. The baselines collect the block with the fewest valid
-/// pages, as UPI does where reads do not matter.
+/// The same with its source.
+pub(super) fn flow(name: &str, source: &str) -> String {
+    format!("{}{source}\n", head(name))
+}
+
+/// The drive of Table 1 under a workload. Data is "randomly written to physical locations", and
+/// writes go to any plane of the tenant's chips, under the baselines as under UPI. Open blocks are
+/// filled to random points, or all planes would begin to collect at the same moment. The baselines
+/// collect the block with the fewest valid pages, as UPI does where reads do not matter.
 pub(super) fn drive(sets: &[&str], flows: &str) -> Result<Job, Error> {
     let scheduler = format!("scheduler={SCHEDULER}");
-    let mut all =
-        vec!["ftl.precondition.open_blocks=true", "ftl.gc.victim=greedy", scheduler.as_str()];
+    let mut all = vec![
+        "ftl.precondition.open_blocks=true",
+        "ftl.precondition.placement=random",
+        "ftl.allocation=dynamic",
+        "ftl.gc.victim=greedy",
+        scheduler.as_str(),
+    ];
     all.extend(sets);
     Job::new("upi", &all, flows)
 }
@@ -139,9 +234,10 @@ impl Headline {
         changes(runs, self.tenant, self.of, (self.policy, self.against))
     }
 
-    /// Mean relative change over the seeds.
-    pub(super) fn change(&self, runs: &[Vec<Run>]) -> f64 {
-        row::over_seeds(&self.changes(runs)).0
+    /// Mean relative change over the seeds, and half of its 95 % interval.
+    pub(super) fn change(&self, runs: &[Vec<Run>]) -> (f64, Option<f64>) {
+        let (mean, interval) = row::over_seeds(&self.changes(runs));
+        (mean, interval.map(|[low, high]| (high - low) / 2.0))
     }
 }
 

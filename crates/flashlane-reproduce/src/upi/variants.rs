@@ -2,91 +2,125 @@
 
 use flashlane::Error;
 
-use super::setup::{HEADLINES, POLICIES, Piece};
+use super::setup::{Critical, HEADLINES, POLICIES, Piece};
 use crate::{Findings, Job, Lab, Row, Run, Table};
 
 const NAME: &str = "variants";
 
-/// Time from hour 17 on. Unit: seconds.
-const COUNTED_S: f64 = 600.0;
+/// Seeds of each.
+const SEEDS: u64 = 3;
 
-/// A reading: its name, keys for all policies, and the isolation of each.
+/// A reading: its name, keys for all policies, the isolation of each, and what das-as is like.
 struct Variant {
     name: &'static str,
     set: Option<&'static str>,
     policies: [&'static str; 3],
+    critical: Critical,
+    /// It changes the paper's baselines too and is compared with its numbers. Others are variants
+    /// of UPI or of the tenants and stand in the table.
+    compared: bool,
 }
 
 const PLAIN: [&str; 3] = [POLICIES[0].1, POLICIES[1].1, POLICIES[2].1];
 
-const fn upi(name: &'static str, upi: &'static str) -> Variant {
-    Variant { name, set: None, policies: [PLAIN[0], PLAIN[1], upi] }
+fn plain(name: &'static str) -> Variant {
+    let critical = Critical::default();
+    Variant { name, set: None, policies: PLAIN, critical, compared: false }
 }
 
-const VARIANTS: [Variant; 7] = [
-    Variant { name: "as chosen", set: None, policies: PLAIN },
-    Variant { name: "reads before writes", set: Some("scheduler=out-of-order"), policies: PLAIN },
-    Variant {
-        name: "partitions of chips",
-        set: None,
-        policies: [PLAIN[0], "isolation={ partitioned = { by = \"chip\" } }", PLAIN[2]],
-    },
-    Variant {
-        name: "data in 60 % of the space",
-        set: Some("ftl.precondition.occupancy=0.6"),
-        policies: PLAIN,
-    },
-    upi("upi with windows of 5 s", "isolation={ upi = { window = \"5s\" } }"),
-    upi("upi with a hysteresis of 5 %", "isolation={ upi = { hysteresis = 0.05 } }"),
-    upi("upi without settling", "isolation={ upi = { settle = false } }"),
-];
+fn upi(name: &'static str, upi: &'static str) -> Variant {
+    Variant { policies: [PLAIN[0], PLAIN[1], upi], ..plain(name) }
+}
 
-/// Those that change the paper's baselines too: compared with its numbers. The first one is the
-/// main result, others are variants of UPI and stand in the table.
-const COMPARED: [&str; 2] = [VARIANTS[1].name, VARIANTS[2].name];
+fn tenant(name: &'static str, critical: Critical) -> Variant {
+    Variant { critical, ..plain(name) }
+}
+
+fn all() -> Vec<Variant> {
+    let like = Critical::default;
+    // The shape that was measured on another trace, with 7 % of 128 KiB at the mean of das-as.
+    let large = vec![(8.0, 0.83), (16.0, 0.02), (56.0, 0.01), (64.0, 0.11), (128.0, 0.01)];
+    let small = vec![(8.0, 0.83), (16.0, 0.02), (32.0, 0.15)];
+    vec![
+        plain("as chosen"),
+        Variant {
+            set: Some("scheduler=out-of-order"),
+            compared: true,
+            ..plain("reads before writes")
+        },
+        Variant {
+            policies: [PLAIN[0], "isolation={ partitioned = { by = \"channel\" } }", PLAIN[2]],
+            compared: true,
+            ..plain("partitions of channels")
+        },
+        tenant("das-as in 5 GiB", Critical { gib: 5.0, ..like() }),
+        tenant("das-as in 25 GiB", Critical { gib: 25.0, ..like() }),
+        tenant("das-as in all of its 50 GiB", Critical { gib: 50.0, ..like() }),
+        tenant("das-as with a Zipf exponent of 0.9", Critical { theta: Some(0.9), ..like() }),
+        tenant("das-as with 128 KiB", Critical { read_sizes: Some(large), ..like() }),
+        tenant("das-as up to 32 KiB", Critical { read_sizes: Some(small), ..like() }),
+        upi("upi with windows of 5 s", "isolation={ upi = { window = \"5s\" } }"),
+        upi("upi with windows of 120 s", "isolation={ upi = { window = \"120s\" } }"),
+        upi("upi, reads of the last window", "isolation={ upi = { past_reads = \"window\" } }"),
+        upi("upi, reads since the chip is owned", "isolation={ upi = { past_reads = \"owned\" } }"),
+        upi("upi, fewest reads of all flows", "isolation={ upi = { fewest_reads = \"all\" } }"),
+        upi("upi without relocation", "isolation={ upi = { relocation = 0.0 } }"),
+        upi("upi with relocation 10", "isolation={ upi = { relocation = 10.0 } }"),
+        upi("upi, copies stay in their plane", "isolation={ upi = { spread_copies = false } }"),
+        upi("upi with a hysteresis of 5 %", "isolation={ upi = { hysteresis = 0.05 } }"),
+        upi("upi without settling", "isolation={ upi = { settle = false } }"),
+    ]
+}
 
 impl Variant {
     /// The keys of each policy.
     fn sets(&self) -> [Vec<&'static str>; 3] {
         self.policies.map(|policy| [policy].into_iter().chain(self.set).collect())
     }
+
+    /// Everything that tells runs apart.
+    fn keys(&self) -> [String; 3] {
+        self.sets().map(|sets| format!("{sets:?} {:?}", self.critical))
+    }
 }
 
 /// Runs the experiment.
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
-    let variants = if lab.smoke { &VARIANTS[..2] } else { &VARIANTS[..] };
-    let piece = Piece::hour_17(lab, COUNTED_S, 1.0);
+    let mut variants = all();
+    if lab.smoke {
+        variants.truncate(2);
+    }
+    let piece = Piece::quick_day(lab);
     // What several variants have in common is run once.
-    let mut keys: Vec<Vec<&str>> = variants.iter().flat_map(Variant::sets).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let jobs: Vec<Job> = keys.iter().map(|sets| piece.job(lab, sets)).collect::<Result<_, _>>()?;
-    let runs = lab.run_seeds(&jobs, 1)?;
-    let of = |variant: &Variant| -> Vec<Vec<Run>> {
-        let place = |sets: Vec<&str>| keys.binary_search(&sets).expect("all keys are there");
-        variant.sets().map(|sets| runs[place(sets)].clone()).to_vec()
-    };
-    let columns = [
-        "reading",
-        HEADLINES[0].metric,
-        HEADLINES[1].metric,
-        HEADLINES[2].metric,
-        HEADLINES[3].metric,
-    ];
-    let mut table = Table::new(NAME, "changes by reading, one seed", &columns);
-    let mut rows = Vec::new();
-    for variant in variants {
-        let runs = of(variant);
-        let changes = HEADLINES.map(|line| line.change(&runs));
-        let mut cells = vec![variant.name.into()];
-        cells.extend(changes.map(Into::into));
-        table.row(cells);
-        if !COMPARED.contains(&variant.name) {
-            continue;
+    let (mut keys, mut jobs): (Vec<String>, Vec<Job>) = Default::default();
+    for variant in &variants {
+        for (key, sets) in variant.keys().into_iter().zip(variant.sets()) {
+            if !keys.contains(&key) {
+                keys.push(key);
+                jobs.push(piece.job_with(lab, &sets, &variant.critical)?);
+            }
         }
-        for (line, ours) in HEADLINES.iter().zip(changes) {
-            let metric = format!("{}: {}", variant.name, line.metric);
-            rows.push(Row::number(NAME, metric, line.paper, ours, 0.0, "change", ""));
+    }
+    let runs = lab.run_seeds(&jobs, if lab.smoke { lab.seeds } else { SEEDS })?;
+    let place = |key: &String| keys.iter().position(|k| k == key).expect("all keys are there");
+    let columns = ["reading"].into_iter().chain(HEADLINES.iter().flat_map(|l| [l.metric, "+-"]));
+    let columns: Vec<&str> = columns.collect();
+    let mut table = Table::new(NAME, "changes by reading, means of seeds", &columns);
+    let mut rows = Vec::new();
+    for variant in &variants {
+        let runs: Vec<Vec<Run>> =
+            variant.keys().iter().map(|key| runs[place(key)].clone()).collect();
+        let mut cells = vec![variant.name.into()];
+        for line in &HEADLINES {
+            let (change, half) = line.change(&runs);
+            cells.extend([change.into(), half.into()]);
+        }
+        table.row(cells);
+        for line in HEADLINES.iter().filter(|_| variant.compared) {
+            let (metric, changes) =
+                (format!("{}: {}", variant.name, line.metric), line.changes(&runs));
+            let row = Row::number_over_seeds(NAME, metric, line.paper, &changes, 0.0, "change", "");
+            rows.push(row);
         }
     }
     Ok(Findings { rows, tables: vec![table] })

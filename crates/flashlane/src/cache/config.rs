@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use flashlane_units::{ByteSize, Sharing, Span, TransferRate};
 
 /// The DRAM data cache. Which flows use it, and how, is the flow's `cache` key.
-/// Source: MQSim (FAST'18) section 4.2.1.
+/// Source: MQSim (FAST'18) section 4.2.2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CacheConfig {

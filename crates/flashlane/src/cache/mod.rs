@@ -6,7 +6,7 @@
 //! rewritten within the epoch stay changed. A simple cache writes every page back at once and keeps
 //! none. Data on its way to flash is bounded; writes beyond the bound wait. Flows share all of it
 //! or have a pool each. Invariants: a slot belongs to one flow's page; the bound counts exactly the
-//! sectors of write-backs under way. Source: MQSim (FAST'18) section 4.2.1.
+//! sectors of write-backs under way. Source: MQSim (FAST'18) section 4.2.2.
 
 mod audit;
 pub(crate) mod config;
@@ -32,6 +32,7 @@ pub(crate) use dram::{DramAccess, DramUse};
 use flashlane_units::{FlowId, Lpa, Ppa, RequestId, Sharing, TransactionId};
 use flush::Flushes;
 use hot::HotPages;
+pub(crate) use pool::Asked;
 use pool::Pool;
 use slots::{SlotState, Slots};
 use write_backs::WriteBacks;
@@ -46,6 +47,8 @@ pub(crate) struct Cache {
     modes: Array<FlowId, CacheMode>,
     /// Pages leave as soon as they are on flash.
     drops_written: bool,
+    /// The least recently used page leaves a full cache even where its write-back is under way.
+    drops_leaving: bool,
     /// An early write-back carries the sectors of its write only.
     writes_alone: bool,
     urgent_evictions: bool,
@@ -60,13 +63,6 @@ pub(crate) struct Cache {
     leaving: Vec<Piece>,
     /// The write-back of the last of these pages, which leads to the others; or [`NONE`].
     last_leaving: TransactionId,
-}
-
-/// Pages of a flow that the cache was asked for.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Asked {
-    pub(crate) hits: u64,
-    pub(crate) misses: u64,
 }
 
 /// Whether a page has a place in the cache.
@@ -113,6 +109,7 @@ impl Cache {
             hot: HotPages::new(config, compat, flows),
             modes: modes.iter().map(|&mode| if room { mode } else { off }).collect(),
             drops_written: compat.cache_drops_written || config.mechanism == CacheMechanism::Simple,
+            drops_leaving: compat.cache_drops_leaving,
             writes_alone: compat.cache_writes_alone,
             urgent_evictions: compat.urgent_evictions,
             flushes: vec![Flushes::default(); flows],
@@ -199,8 +196,9 @@ impl Cache {
     }
 
     fn choose_victim(&mut self, flow: FlowId) -> Room {
+        let any = self.drops_leaving;
         let slots = self.slots(flow);
-        let Some(victim) = slots.victim() else { return Room::No };
+        let Some(victim) = slots.victim(any) else { return Room::No };
         let (owner, lpa) = (victim.flow(), victim.lpa());
         let changed = victim.state() == SlotState::Dirty;
         if !changed {

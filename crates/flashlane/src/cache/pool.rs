@@ -5,6 +5,13 @@ use std::collections::VecDeque;
 
 use super::slots::Slots;
 
+/// Pages of a flow that the cache was asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) hits: u64,
+    pub(crate) misses: u64,
+}
+
 /// Slots, the bound on data under way to flash, and the writes that wait for room.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {

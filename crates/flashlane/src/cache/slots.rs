@@ -219,12 +219,13 @@ impl Slots {
         }
     }
 
-    /// The page that leaves next: the least recently used one that is not on its way to flash.
-    pub(super) fn victim(&self) -> Option<Slot> {
+    /// The page that leaves next: the least recently used one that is not on its way to flash, or
+    /// the least recently used one whatever its state.
+    pub(super) fn victim(&self, any: bool) -> Option<Slot> {
         let mut at = self.oldest;
         for _ in 0..VICTIM_SCAN {
             let slot = self.slots.get(at as usize)?;
-            if slot.state != SlotState::WriteBack {
+            if any || slot.state != SlotState::WriteBack {
                 return Some(*slot);
             }
             at = slot.newer;
@@ -344,10 +345,11 @@ mod tests {
         slots.fill(Lpa::new(2), FlowId::new(0), 0b1);
         assert_eq!(slots.lookup(Lpa::new(1)).1, 0b11);
         assert!(!slots.has_room());
-        assert_eq!(slots.victim().map(|slot| slot.lpa), Some(Lpa::new(2)));
+        assert_eq!(slots.victim(false).map(|slot| slot.lpa), Some(Lpa::new(2)));
         assert_eq!(slots.start_write_back(Lpa::new(1)).mask, 0b11);
         slots.remove(Lpa::new(2));
-        assert!(slots.victim().is_none(), "a page on its way to flash stays");
+        assert!(slots.victim(false).is_none(), "a page on its way to flash stays");
+        assert_eq!(slots.victim(true).map(|slot| slot.lpa), Some(Lpa::new(1)), "or does not");
         slots.audit(Some(FlowId::new(0)));
     }
 

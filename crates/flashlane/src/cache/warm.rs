@@ -81,7 +81,7 @@ impl Cache {
         if slots.contains(lpa) || slots.has_room() {
             return true;
         }
-        let Some(victim) = slots.victim() else { return false };
+        let Some(victim) = slots.victim(false) else { return false };
         slots.remove(victim.lpa());
         self.evictions += 1;
         if victim.state() == SlotState::Dirty {

@@ -10,7 +10,8 @@ pub use crate::flash::config::{
 };
 use crate::ftl::config::FtlSettings;
 pub use crate::ftl::config::{
-    FtlConfig, GcConfig, MappingConfig, MappingKind, PreconditionConfig, UnwrittenRead, WearConfig,
+    FtlConfig, GcConfig, MappingConfig, MappingKind, Placement, PreconditionConfig,
+    ScrubbingConfig, UnwrittenRead, WearConfig,
 };
 pub use crate::interface::config::{InterfaceConfig, InterfaceKind, Priority, SataConfig};
 use crate::isolation::Isolation;

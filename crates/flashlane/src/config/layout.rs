@@ -25,18 +25,13 @@ impl Layout {
         let mut flows: Vec<FlowSpace> = workload
             .flows
             .iter()
-            .map(|flow| FlowSpace {
-                lists: [
+            .map(|flow| {
+                FlowSpace::empty([
                     list(&flow.channels, geometry.channels),
                     list(&flow.chips, geometry.chips_per_channel),
                     list(&flow.dies, geometry.dies_per_chip),
                     list(&flow.planes, geometry.planes_per_die),
-                ],
-                chips: None,
-                start_sector: 0,
-                sectors: 0,
-                pages: 0,
-                first_lpa: 0,
+                ])
             })
             .collect();
         let mut owners = vec![0_u32; geometry.planes() as usize];
@@ -58,6 +53,9 @@ impl Layout {
             flow.pages = flow.sectors.div_ceil(u64::from(geometry.sectors_per_page));
             flow.start_sector = start_sector;
             flow.first_lpa = first_lpa;
+            if device.compat.device_page_cuts {
+                flow.page_phase = (start_sector % u64::from(geometry.sectors_per_page)) as u32;
+            }
             start_sector += flow.sectors;
             first_lpa += flow.pages;
         }

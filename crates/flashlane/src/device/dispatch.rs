@@ -81,7 +81,7 @@ impl Device {
                     self.dispatch_free(channel);
                 }
             }
-            if self.scheduler.is_settled() {
+            if self.scheduler.is_settled() && !self.scheduler.looks_again(&self.queue) {
                 break;
             }
         }
@@ -114,6 +114,9 @@ impl Device {
         }
         if formed {
             self.send_formed();
+            if self.scheduler.rotates() {
+                self.await_channel(channel);
+            }
         }
         formed
     }

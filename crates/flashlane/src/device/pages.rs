@@ -16,6 +16,9 @@ pub(crate) struct PageParts {
     start: u32,
     /// Sectors from there on.
     left: u32,
+    /// Sectors between the first page of the flow and the page boundary of the device before it;
+    /// 0 unless requests are cut at the boundaries of the device.
+    phase: u32,
 }
 
 impl PageParts {
@@ -25,6 +28,9 @@ impl PageParts {
         if self.left == 0 {
             return None;
         }
+        if self.phase != 0 {
+            return Some(self.next_of_device(page_sectors));
+        }
         let count = self.left.min(page_sectors - self.start);
         let mask = (u64::MAX >> (u64::BITS - count)) << self.start;
         let part = PagePart { lpa: self.lpa, mask };
@@ -33,6 +39,24 @@ impl PageParts {
         self.left -= count;
         Some(part)
     }
+
+    /// The same up to the next page boundary of the device.
+    #[cold]
+    fn next_of_device(&mut self, page_sectors: u32) -> PagePart {
+        let count = self.left.min(page_sectors - (self.start + self.phase) % page_sectors);
+        let part = PagePart { lpa: self.lpa, mask: ones(count) << self.start };
+        let end = self.start + count;
+        self.lpa = self.lpa.plus(end / page_sectors);
+        self.start = end % page_sectors;
+        self.left -= count;
+        part
+    }
+}
+
+/// So many low bits.
+#[inline]
+fn ones(count: u32) -> u64 {
+    u64::MAX >> (u64::BITS - count)
 }
 
 impl Device {
@@ -41,32 +65,54 @@ impl Device {
     pub(crate) fn page_parts(&self, flow: FlowId, sector: u64, sectors: u32) -> PageParts {
         let page = self.page_sectors.divide_long(sector);
         let start = (sector - page * u64::from(self.page_sectors.get())) as u32;
-        PageParts { lpa: self.layout.flows[flow.index()].lpa(page), start, left: sectors }
+        let space = &self.layout.flows[flow.index()];
+        PageParts { lpa: space.lpa(page), start, left: sectors, phase: space.page_phase }
     }
 
-    /// Number of pages that a request touches.
+    /// Number of parts that a request is cut into, one for a page.
     #[inline]
     pub(crate) fn page_count(&self, id: RequestId) -> u32 {
         let request = &self.requests[id];
         if request.sectors == 0 {
             return 0;
         }
-        let page_of = |sector: u64| self.page_sectors.divide_long(sector);
+        let phase = u64::from(self.layout.flows[request.flow.index()].page_phase);
+        let page_of = |sector: u64| self.page_sectors.divide_long(sector + phase);
         let last = request.sector + u64::from(request.sectors) - 1;
         (page_of(last) - page_of(request.sector) + 1) as u32
     }
 
-    /// The `index`th page of a request.
+    /// The `index`th of these parts.
     #[inline]
     pub(crate) fn page_part(&self, id: RequestId, index: u32) -> PagePart {
         let request = &self.requests[id];
-        let page = self.page_sectors.divide_long(request.sector) + u64::from(index);
-        let first_of_page = page * u64::from(self.page_sectors.get());
-        let next_page = first_of_page + u64::from(self.page_sectors.get());
-        let start = request.sector.max(first_of_page) - first_of_page;
-        let end = (request.sector + u64::from(request.sectors)).min(next_page) - first_of_page;
-        let count = end - start;
-        let ones = if count == 64 { u64::MAX } else { (1 << count) - 1 };
-        PagePart { lpa: self.layout.flows[request.flow.index()].lpa(page), mask: ones << start }
+        let space = &self.layout.flows[request.flow.index()];
+        let (phase, size) = (u64::from(space.page_phase), u64::from(self.page_sectors.get()));
+        // From the page boundary of the device on that is before the flow.
+        let first = request.sector + phase;
+        let cut = (self.page_sectors.divide_long(first) + u64::from(index)) * size;
+        let start = first.max(cut) - phase;
+        let end = (first + u64::from(request.sectors)).min(cut + size) - phase;
+        let page = self.page_sectors.divide_long(start);
+        let mask = ones((end - start) as u32) << (start - page * size);
+        PagePart { lpa: space.lpa(page), mask }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(phase: u32) -> Vec<(u32, u64)> {
+        let mut parts = PageParts { lpa: Lpa::new(0), start: 0, left: 16, phase };
+        std::iter::from_fn(|| parts.next(8)).map(|part| (part.lpa.get(), part.mask)).collect()
+    }
+
+    #[test]
+    fn parts_end_at_the_pages_of_the_flow_or_of_the_device() {
+        assert_eq!(parts(0), [(0, 0xFF), (1, 0xFF)]);
+        // The flow begins three sectors after a boundary of the device: the second part is of the
+        // first page, too, and reaches over its end.
+        assert_eq!(parts(3), [(0, 0x1F), (0, 0xFF << 5), (1, 0b111 << 5)]);
     }
 }

@@ -71,7 +71,7 @@ impl Cycles {
 /// All latencies of a device, looked up by index.
 #[derive(Clone, Debug)]
 pub(crate) struct FlashTiming {
-    /// Transfer time by number of sectors, `0..=sectors_per_page`.
+    /// Transfer time by number of sectors, up to those that a transaction may have.
     data: Array<usize, u64>,
     /// tR plus ready delay by page in the block.
     read: Array<usize, u64>,
@@ -97,6 +97,8 @@ impl FlashTiming {
     /// Derives every latency from the configuration.
     pub(crate) fn new(flash: &FlashConfig, compat: &CompatConfig) -> Self {
         let sectors = flash.page_size.0 / SECTOR_BYTES;
+        // Parts of a request that reach over the end of their page.
+        let sectors_max = if compat.device_page_cuts { u64::from(u64::BITS) } else { sectors };
         let width = flash.channel_width.0;
         let transfer = |bytes: u64| {
             if compat.truncated_bus_clock {
@@ -119,7 +121,8 @@ impl FlashTiming {
         let small = flash.small_read.as_ref();
         let accesses = |time: Span, unit: Option<ByteSize>, extra: u64| {
             let unit = unit.unwrap_or(flash.page_size).0;
-            (0..=sectors).map(|n| (n * SECTOR_BYTES).div_ceil(unit) * time.0 + extra).collect()
+            let access = |n: u64| (n.min(sectors) * SECTOR_BYTES).div_ceil(unit) * time.0 + extra;
+            (0..=sectors_max).map(access).collect()
         };
         let in_place = flash.technology == Technology::InPlace;
         let cycles = match flash.channel_class {
@@ -127,7 +130,7 @@ impl FlashTiming {
             Some(ChannelClass::NvDdr3 | ChannelClass::NvLpddr4) => NV_DDR3,
         };
         Self {
-            data: (0..=sectors).map(|n| transfer(n * SECTOR_BYTES)).collect(),
+            data: (0..=sectors_max).map(|n| transfer(n * SECTOR_BYTES)).collect(),
             read: by_page(&flash.read_time, READY_DELAY).into(),
             small_read: small.map_or_else(Vec::new, |small| by_page(&small.time, READY_DELAY)),
             small_sectors: small.map_or(0, |small| (small.size.0 / SECTOR_BYTES) as u32),

@@ -30,6 +30,8 @@ pub struct FtlConfig {
     pub gc: GcConfig,
     /// Wear levelling.
     pub wear_leveling: WearConfig,
+    /// Read scrubbing.
+    pub read_scrubbing: ScrubbingConfig,
     /// The state in which a run starts.
     pub precondition: PreconditionConfig,
 }
@@ -43,6 +45,7 @@ impl Default for FtlConfig {
             unwritten_read: UnwrittenRead::ZeroFill,
             gc: GcConfig::default(),
             wear_leveling: WearConfig::default(),
+            read_scrubbing: ScrubbingConfig::default(),
             precondition: PreconditionConfig::default(),
         }
     }
@@ -68,7 +71,7 @@ impl FtlSettings<'_> {
     }
 }
 
-/// Page-level mapping. Source: MQSim (FAST'18) section 4.2.2, after DFTL.
+/// Page-level mapping. Source: MQSim (FAST'18) section 4.2.3, after DFTL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MappingConfig {
@@ -128,7 +131,7 @@ pub enum UnwrittenRead {
     Flash,
 }
 
-/// Garbage collection. Source: MQSim (FAST'18) section 4.2.4.
+/// Garbage collection. Source: MQSim (FAST'18) section 4.2.3.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GcConfig {
@@ -179,6 +182,17 @@ impl Default for WearConfig {
     }
 }
 
+/// Read scrubbing: every read disturbs the other pages of its block a little, so that data is moved
+/// out of a block that was read very often. Only where pages are mapped one by one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScrubbingConfig {
+    /// Host pages read from a block since its erase at which its data is moved; 0 for never.
+    /// Vendors do not publish theirs: tens of thousands for flash with three bits a cell, a
+    /// million for one. Range: 0..=4000000000.
+    pub limit: u32,
+}
+
 /// Instant steady state: valid and invalid pages are set directly before the run.
 /// Source: MQSim (FAST'18) section 5; mean-field model of the GC policy in use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -188,6 +202,8 @@ pub struct PreconditionConfig {
     pub enabled: bool,
     /// Share of each flow's logical pages that hold data. Range: 0..=1. A flow can override it.
     pub occupancy: Ratio,
+    /// The planes on which the data of a flow lies.
+    pub placement: Placement,
     /// Start with the pages that the workload would have left in the data cache.
     pub warm_cache: bool,
     /// Start with the blocks that each flow is writing, filled up to a random page, so that the
@@ -198,6 +214,25 @@ pub struct PreconditionConfig {
 
 impl Default for PreconditionConfig {
     fn default() -> Self {
-        Self { enabled: true, occupancy: Ratio(1.0), warm_cache: true, open_blocks: false }
+        Self {
+            enabled: true,
+            occupancy: Ratio(1.0),
+            placement: Placement::Striped,
+            warm_cache: true,
+            open_blocks: false,
+        }
     }
+}
+
+/// The planes on which the data of a flow lies at the start, among those that it writes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// Logical pages in turns, in the order of the static allocation.
+    #[default]
+    Striped,
+    /// Logical pages at random, the same number on each plane, as writes leave them that go to
+    /// whichever plane has time. Needs an allocation without static planes: `dynamic`, or isolation
+    /// `upi`.
+    Random,
 }

@@ -1,6 +1,7 @@
 //! What the translation layer tells of itself.
 
 use super::moving::IsolationSummary;
+use super::scrubbing::Scrubbing;
 use super::{Ftl, Layer};
 use flashlane_units::FlowId;
 
@@ -22,6 +23,7 @@ pub(crate) struct FtlCounts {
     pub(crate) zero_fill_reads: u64,
     pub(crate) gc_invocations: u64,
     pub(crate) wear_leveling_moves: u64,
+    pub(crate) read_scrubbing_moves: u64,
     /// Of hybrid mapping: full, partial, switch.
     pub(crate) merges: [u64; 3],
     /// Translation pages written back.
@@ -41,6 +43,7 @@ impl Ftl {
             zero_fill_reads: self.zero_fill_reads,
             gc_invocations: self.gc_invocations,
             wear_leveling_moves: self.wear_leveling_moves,
+            read_scrubbing_moves: self.scrubbing.as_ref().map_or(0, Scrubbing::moves),
             merges,
             writebacks: self.mapping.as_ref().map_or(0, |table| table.writebacks),
             blocks_owed: self.blocks_owed(),

@@ -28,6 +28,7 @@ mod outcome;
 pub(crate) mod pages;
 mod partial;
 mod reads;
+mod scrubbing;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,7 @@ use moving::MovingSets;
 pub(crate) use outcome::{Outcome, Seen};
 use pages::PageTables;
 use partial::PartialWrites;
+use scrubbing::Scrubbing;
 pub(crate) use state::{FrozenState, FtlState};
 
 /// Free blocks of a plane that only collection may take.
@@ -88,6 +90,8 @@ pub(crate) struct Ftl {
     allocator: Allocator,
     /// Sets of chips that change; `None` for policies that decide nothing during the run.
     sets: Option<Box<dyn MovingSets>>,
+    /// `None` where no data is moved for its reads.
+    scrubbing: Option<Scrubbing>,
     jobs: Slab<JobId, Job>,
     planes_per_chip: Divisor,
     /// Planes of each chip that are short of free blocks.
@@ -169,6 +173,7 @@ impl Ftl {
             mapping: state.mapping,
             allocator: Allocator::new(&config.allocation, layout),
             sets,
+            scrubbing: Scrubbing::new(&config.read_scrubbing, geometry),
             jobs: Slab::new(),
             planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),
             urgent_planes: Array::of(0, chips),

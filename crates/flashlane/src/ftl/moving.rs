@@ -106,6 +106,10 @@ pub struct IsolationWindow {
     pub end_s: f64,
     /// Chips of each set after the step.
     pub chips: Vec<u32>,
+    /// The flow that alone writes to each chip after the step, counted in the order of the
+    /// workload, by chip, channel by channel; null for chips that all or none write to.
+    #[serde(default)]
+    pub owners: Vec<Option<u32>>,
     /// Utility of each flow, by which the step decided.
     pub utilities: Vec<f64>,
 }

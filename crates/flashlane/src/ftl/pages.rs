@@ -104,11 +104,13 @@ impl PageTables {
 }
 
 impl PageTables {
-    /// Empty tables for so many pages each, and what is to become of them.
+    /// Empty tables for so many pages each, and what is to become of them. Masks of pages have
+    /// `mask_bits`: more than a page has sectors where parts of requests reach over its end.
     pub(crate) fn new(
         (logical, purpose): (u64, Use),
         (physical, physical_use): (u64, Use),
         sectors_per_page: u32,
+        mask_bits: u32,
     ) -> Self {
         let few = if purpose == Use::Filled { Use::Sparse } else { purpose };
         Self {
@@ -117,7 +119,7 @@ impl PageTables {
             touched: vec![0; logical.div_ceil(u64::from(REGION * REGIONS)) as usize],
             any_touched: false,
             partial: Table::new(logical.div_ceil(64) as usize * 2, few),
-            masks: Masks::new(logical, sectors_per_page, purpose),
+            masks: Masks::new(logical, mask_bits, purpose),
             full_mask: if sectors_per_page == 64 { u64::MAX } else { (1 << sectors_per_page) - 1 },
         }
     }
@@ -303,7 +305,7 @@ mod tests {
 
     #[test]
     fn masks_come_and_go() {
-        let mut pages = PageTables::new((100, Use::Sparse), (200, Use::Sparse), 16);
+        let mut pages = PageTables::new((100, Use::Sparse), (200, Use::Sparse), 16, 16);
         assert_eq!(pages.ppa(Lpa::new(3)), Ppa::NONE);
         pages.place(Lpa::new(3), Ppa::new(7));
         assert_eq!((pages.ppa(Lpa::new(3)), pages.lpa(Ppa::new(7))), (Ppa::new(7), Lpa::new(3)));
@@ -326,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_page_costs_at_most_eight_and_a_half_bytes() {
-        let pages = PageTables::new((930_000, Use::Filled), (1_000_000, Use::Filled), 16);
+        let pages = PageTables::new((930_000, Use::Filled), (1_000_000, Use::Filled), 16, 16);
         assert!(pages.bytes() as f64 / 1e6 <= 8.5);
     }
 }

@@ -60,6 +60,12 @@ impl Ftl {
             let blocks = &self.blocks;
             sets.host_read(flow, blocks.block_of(ppa), blocks, ctx.now);
         }
+        if self.scrubbing.is_some() {
+            // The read holds its block, so that no move erases it first.
+            let ready = self.hold_page(&mut ctx.again(), id);
+            self.count_read(ctx, ppa);
+            return ready;
+        }
         self.hold_page(ctx, id)
     }
 

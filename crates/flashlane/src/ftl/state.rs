@@ -17,6 +17,16 @@ use crate::layout::{Geometry, Layout};
 /// Entries of a page table in a small page of memory.
 const ENTRIES_PER_SMALL_PAGE: u64 = 1024;
 
+/// Bits of the masks of pages: twice the sectors of a page where parts of requests reach over its
+/// end.
+fn mask_bits(layout: &Layout) -> u32 {
+    let sectors = layout.geometry.sectors_per_page;
+    match layout.flows.iter().any(|flow| flow.page_phase != 0) {
+        true => (2 * sectors).min(u64::BITS),
+        false => sectors,
+    }
+}
+
 /// What preconditioning leaves behind: everything that outlives a run.
 #[derive(Clone)]
 pub(crate) struct FtlState {
@@ -39,7 +49,7 @@ impl FtlState {
             sectors_per_page: 1,
         };
         Self {
-            pages: PageTables::new((0, Use::Sparse), (0, Use::Sparse), 1),
+            pages: PageTables::new((0, Use::Sparse), (0, Use::Sparse), 1, 1),
             blocks: Blocks::new(geometry, 0, false, 0),
             mapping: None,
             hybrid: None,
@@ -127,6 +137,7 @@ impl FtlState {
                 (logical, logical_use),
                 (physical, physical_use),
                 geometry.sectors_per_page,
+                mask_bits(layout),
             ),
             blocks,
             mapping: settings

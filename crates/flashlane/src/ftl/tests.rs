@@ -42,6 +42,7 @@ impl Stage {
             sectors: pages * u64::from(SECTORS),
             pages,
             first_lpa: 0,
+            page_phase: 0,
         };
         let layout = Layout { geometry, flows: vec![space], logical_pages: pages };
         let mut config = FtlConfig::default();

@@ -77,6 +77,12 @@ impl<'a> FlashView<'a> {
         u64::from(free) * u64::from(self.blocks.pages_per_block())
     }
 
+    /// The same of all planes together.
+    pub(crate) fn free_pages_of_drive(&self) -> u64 {
+        let free: u64 = self.blocks.planes.iter().map(|plane| u64::from(plane.free)).sum();
+        free * u64::from(self.blocks.pages_per_block())
+    }
+
     /// Share of the flow among all valid pages; 0 on an empty drive.
     pub(crate) fn valid_share(&self, flow: FlowId) -> f64 {
         self.blocks.valid_share(flow)

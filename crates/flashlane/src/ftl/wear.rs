@@ -2,7 +2,7 @@
 //! these are used again.
 //!
 //! Dynamic wear levelling only chooses among free blocks; a block under data that nobody rewrites
-//! would keep its few erases for ever. Source: MQSim (FAST'18) section 4.2.4, its released design
+//! would keep its few erases for ever. Source: MQSim (FAST'18) section 4.2.3, its released design
 //! with erase counts in place of the block numbers that the release compares.
 
 use flashlane_units::{BlockId, PlaneId};

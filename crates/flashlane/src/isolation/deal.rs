@@ -102,6 +102,7 @@ mod tests {
             sectors: 0,
             pages: 0,
             first_lpa: 0,
+            page_phase: 0,
         }
     }
 

@@ -14,7 +14,7 @@ mod upi;
 pub(crate) use conformance::RULES;
 pub use partitioned::{PartitionBy, PartitionShares, PartitionedConfig};
 pub use unified::UnifiedConfig;
-pub use upi::{FewestReads, UpiConfig};
+pub use upi::{FewestReads, PastReads, UpiConfig};
 
 use flashlane_units::ChipId;
 

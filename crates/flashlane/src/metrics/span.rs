@@ -173,6 +173,7 @@ impl Span<'_> {
             mapping_programs,
             erases: self.count(|r| r.flash.erases),
             wear_leveling_moves: self.count(|r| r.ftl.wear_leveling_moves),
+            read_scrubbing_moves: self.count(|r| r.ftl.read_scrubbing_moves),
             block_erases: self.block_erases(),
             copybacks: self.count(|r| r.flash.copybacks),
             multiplane_commands: commands([1, 3]),

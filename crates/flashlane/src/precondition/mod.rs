@@ -11,6 +11,7 @@ mod hybrid;
 mod kept;
 mod own_requests;
 mod plan;
+mod random;
 mod recent;
 mod scatter;
 mod scattered;
@@ -33,6 +34,7 @@ use fill::{PagesOn, Part, copy_places, planes_together};
 pub(crate) use kept::decisive;
 pub use kept::{KeptStates, StateStore};
 use plan::Planner;
+use random::PlacesAtRandom;
 use scatter::Scatter;
 pub(crate) use warm::warm;
 
@@ -65,17 +67,24 @@ impl<'a> Holding<'a> {
         Self { footprint, written, touched_below, others_below }
     }
 
+    /// A page holds data.
+    fn holds(&self, page: u64) -> bool {
+        match self.footprint {
+            Footprint::Pages(set) => {
+                page < if set.contains(page) { self.touched_below } else { self.others_below }
+            }
+            _ => page < self.written,
+        }
+    }
+
     /// The pages that hold data and lie on the `index`th of `period` planes, as numbers relative to
     /// the flow.
     fn pages_on(&self, index: u64, period: u64, pages: u64) -> PagesOn {
         match self.footprint {
-            Footprint::Pages(set) if self.written < pages => PagesOn::List(
+            Footprint::Pages(_) if self.written < pages => PagesOn::List(
                 (index..pages)
                     .step_by(period as usize)
-                    .filter(|&page| {
-                        let touched = set.contains(page);
-                        page < if touched { self.touched_below } else { self.others_below }
-                    })
+                    .filter(|&page| self.holds(page))
                     .map(|page| page as u32)
                     .collect(),
             ),
@@ -134,6 +143,7 @@ pub(crate) fn precondition(
         allocator: &allocator,
         holdings: &holdings,
         seed,
+        placed: PlacesAtRandom::new(device, layout, seed),
         planner: Planner::new(&device.ftl.gc.victim, layout.geometry),
         order: Scatter::new(),
         places: Table::new(places, Use::Filled),
@@ -163,6 +173,8 @@ struct Filler<'a> {
     allocator: &'a Allocator,
     holdings: &'a [Holding<'a>],
     seed: u64,
+    /// Where pages lie on planes at random.
+    placed: Option<PlacesAtRandom>,
     planner: Planner,
     order: Scatter,
     /// Where the pages of the planes went that are filled together.
@@ -184,7 +196,11 @@ impl Filler<'_> {
             .iter()
             .map(|&(flow, index)| {
                 let period = self.allocator.order(FlowId::at(flow)).len() as u64;
-                self.holdings[flow].pages_on(index, period, layout.flows[flow].pages)
+                let (holding, all) = (&self.holdings[flow], layout.flows[flow].pages);
+                match &self.placed {
+                    Some(places) => places.pages_on(holding, flow, (index, period), all),
+                    None => holding.pages_on(index, period, all),
+                }
             })
             .collect();
         let total: u64 = pages.iter().map(|pages| u64::from(pages.len())).sum();

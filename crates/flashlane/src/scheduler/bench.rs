@@ -84,6 +84,7 @@ impl Bench {
                 (pages, flashlane_engine::Use::Sparse),
                 (pages, flashlane_engine::Use::Sparse),
                 geometry.sectors_per_page,
+                geometry.sectors_per_page,
             ),
             flash: Flash::new(&flash, &CompatConfig::default(), false, geometry, FLOWS.into()),
             batch: Vec::new(),

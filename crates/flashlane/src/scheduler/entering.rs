@@ -54,6 +54,9 @@ impl Scheduler {
         self.entered(place, flow);
         at.flash.begin_waiting(place, interrupts);
         self.offer_at(at, place);
+        if self.rotates {
+            self.offer_all();
+        }
     }
 
     /// The only transaction that became ready in the current event, if it is in no queue yet.

@@ -12,6 +12,7 @@ mod entering;
 pub(crate) mod overhead;
 pub mod policy;
 pub(crate) mod queues;
+mod rotating;
 #[cfg(test)]
 mod tests;
 pub(crate) mod view;
@@ -26,7 +27,7 @@ use crate::flash::config::{FlashConfig, Technology};
 use crate::flash::{DiePlace, Flash};
 use crate::ftl::Ftl;
 use crate::layout::Geometry;
-use crate::transaction::{Source, Transaction, Transactions};
+use crate::transaction::{STARVING, Source, Transaction, Transactions};
 use accounts::QueueAccount;
 use overhead::SchedulerOverhead;
 pub use policy::Scheduling;
@@ -111,8 +112,13 @@ pub(crate) struct Scheduler {
     /// The look at a channel that goes on when they are settled.
     interrupted: Option<(Visit, Rest)>,
     one_die_per_dispatch: bool,
-    /// Whatever waits may interrupt a program or an erase, as far as is known here; else only reads
-    /// may.
+    /// Classes take turns as in the released MQSim: every look at a channel matters.
+    rotates: bool,
+    /// Looks in a row at a drive in which nothing is under way.
+    in_vain: u32,
+    /// What has waited for longer goes first.
+    starving: Time,
+    /// Whatever waits may interrupt a program or an erase; otherwise only reads may.
     writes_interrupt: bool,
     /// Host writes wait for the erases of collection that goes first.
     writes_wait: bool,
@@ -131,7 +137,11 @@ impl Scheduler {
         geometry: Geometry,
         flows: usize,
     ) -> Self {
-        let policy = policy::build(scheduling, geometry, flows);
+        let mut policy = policy::build(scheduling, geometry, flows);
+        let strict = compat.strict_queues && policy.be_strict();
+        let rotates = compat.class_rotation
+            && compat.one_die_per_dispatch
+            && policy.rotates_classes(geometry);
         let past_queues = policy.serves_what_waits()
             && !compat.one_die_per_dispatch
             && !compat.writes_wait_for_erases;
@@ -161,6 +171,9 @@ impl Scheduler {
             cancelled: Vec::new(),
             interrupted: None,
             one_die_per_dispatch: compat.one_die_per_dispatch,
+            rotates,
+            in_vain: 0,
+            starving: if strict { Time::MAX } else { STARVING },
             writes_interrupt: !policy.serves_what_waits() || flash.suspend.erase_for_write,
             writes_wait: compat.writes_wait_for_erases,
             hold_writes: false,
@@ -238,6 +251,9 @@ impl Scheduler {
     #[inline]
     pub(crate) fn offer_at(&mut self, at: &mut Surroundings<'_>, place: DiePlace) {
         let channel = place.channel;
+        if self.rotates {
+            at.flash.await_channel(channel, at.events);
+        }
         if !at.flash.channel_busy(channel, at.events) {
             self.offered |= 1 << channel.get();
             self.due = true;
@@ -270,7 +286,8 @@ impl Scheduler {
         if self.holds_back {
             self.set_alarm(now, events);
         }
-        self.due = self.holds_back;
+        // What a rotation passed over is looked for again after every event.
+        self.due = self.holds_back || self.rotates;
     }
 
     /// An alarm that comes too early is set again then; one for which nothing waits any more is

@@ -179,6 +179,8 @@ pub struct Queues {
     /// When each die looks for starving transactions next.
     watch: Array<DieId, Time>,
     pages_per_block: Divisor,
+    /// How far behind the leader a partner is looked for. Unit: transactions.
+    partner_scan: usize,
 }
 
 impl Queues {
@@ -191,7 +193,14 @@ impl Queues {
             present: Array::of(0, dies),
             watch: Array::of(STARVING, dies),
             pages_per_block: Divisor::new(geometry.pages_per_block),
+            partner_scan: PARTNER_SCAN,
         }
+    }
+
+    /// Nothing goes first for its age from now on, and partners are looked for in whole lines.
+    pub(crate) fn be_strict(&mut self) {
+        self.watch.iter_mut().for_each(|watch| *watch = Time::MAX);
+        self.partner_scan = usize::MAX;
     }
 
     /// Takes the transaction at a position out of its line, into the command being formed.
@@ -436,7 +445,7 @@ impl Queues {
         if only != NONE && view.batch[1..].iter().any(takes_it) {
             return;
         }
-        let (mut from, mut end) = (0, line.waiting.len().min(PARTNER_SCAN));
+        let (mut from, mut end) = (0, line.waiting.len().min(self.partner_scan));
         loop {
             let waiting = &self.lines[at].waiting;
             let found = (from..end).find_map(|at| {

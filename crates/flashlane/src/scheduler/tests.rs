@@ -41,6 +41,7 @@ impl Stage {
             sectors: 400 * u64::from(geometry.sectors_per_page),
             pages: 400,
             first_lpa: 0,
+            page_phase: 0,
         };
         let layout = Layout { geometry, flows: vec![space], logical_pages: 400 };
         let compat = CompatConfig::default();

@@ -208,6 +208,18 @@ impl View<'_> {
         self.ftl.free_pages(plane)
     }
 
+    /// The same of all planes of a die.
+    #[must_use]
+    pub fn free_pages_of_die(&self, die: DieId) -> u64 {
+        self.planes(die).map(|plane| self.free_pages(plane)).sum()
+    }
+
+    /// The same of all planes of the drive.
+    #[must_use]
+    pub fn free_pages_of_drive(&self) -> u64 {
+        self.ftl.free_pages_of_drive()
+    }
+
     /// A queued migration of a page that is no longer valid.
     #[inline]
     #[must_use]

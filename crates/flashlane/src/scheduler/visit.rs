@@ -5,24 +5,23 @@ use flashlane_units::{ChannelId, ChipId, DieId};
 
 use super::policy::SchedulingPolicy;
 use super::{Scheduler, Surroundings};
-use crate::transaction::STARVING;
 
 /// A look at the dies of a channel, which may go on after it was interrupted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visit {
-    channel: ChannelId,
+    pub(super) channel: ChannelId,
     /// Only reads are looked for; now and then there is another command.
-    reads: bool,
+    pub(super) reads: bool,
     /// The chip of the channel that was looked at first.
-    turn: u32,
+    pub(super) turn: u32,
     /// Chips that were not looked at, from the turn on; a bit each.
-    left: u64,
+    pub(super) left: u64,
     /// The chip of the channel that is looked at.
-    way: u32,
+    pub(super) way: u32,
     /// Collection goes first there.
-    urgent: bool,
+    pub(super) urgent: bool,
     /// The die that was asked last, where the look was interrupted.
-    die: DieId,
+    pub(super) die: DieId,
 }
 
 /// Dies of a chip that were not asked, from its first one on, a bit each.
@@ -45,6 +44,9 @@ impl Scheduler {
         reads: bool,
     ) -> bool {
         let turn = self.turn[channel];
+        if self.rotation_decides() {
+            return self.look_rotating(at, channel, turn);
+        }
         // Chips from the turn on, then those before it; while they are visited, none comes to them
         // that nothing waited for before.
         let left = self.pending[channel].rotate_right(turn);
@@ -188,7 +190,7 @@ impl Scheduler {
     /// The look goes on when what was found pointless is settled.
     #[cold]
     #[inline(never)]
-    fn interrupt(&mut self, visit: Visit, rest: Rest) {
+    pub(super) fn interrupt(&mut self, visit: Visit, rest: Rest) {
         self.interrupted = Some((visit, rest));
     }
 
@@ -225,6 +227,7 @@ impl Scheduler {
         if free.is_power_of_two() && self.policy.serves_what_waits() {
             return Some(first.plus(free.trailing_zeros()));
         }
+        let starving = self.starving;
         self.with_policy(at, urgent, |policy, view| {
             let mut best = None;
             let mut left = free;
@@ -232,7 +235,7 @@ impl Scheduler {
                 let die = first.plus(left.trailing_zeros());
                 left &= left - 1;
                 if let Some((kind, since)) = policy.rank(die, view) {
-                    let starves = view.now.saturating_sub(since) > STARVING;
+                    let starves = view.now.saturating_sub(since) > starving;
                     let kind = if starves { 0 } else { kind };
                     let rank = (kind, since, die);
                     best = Some(best.map_or(rank, |other: (u8, Time, DieId)| other.min(rank)));

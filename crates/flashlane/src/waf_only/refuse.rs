@@ -31,6 +31,11 @@ pub(crate) fn refuse(device: &DeviceConfig, options: &RunOptions) -> Vec<Problem
         "flash.technology",
         "found in-place, allowed: slc, mlc, tlc, qlc; memory that is written in place amplifies nothing",
     );
+    refuse(
+        device.ftl.read_scrubbing.limit > 0,
+        "ftl.read_scrubbing.limit",
+        "found a limit, allowed: 0; reads are not placed in time",
+    );
     let compat = &device.compat;
     refuse(
         compat.collection_per_block,

@@ -38,7 +38,7 @@ pub fn build(
         match &flow.mqsim {
             Some(MqsimFlowConfig::Synthetic(config)) => {
                 let mode = if compat.random_generators {
-                    GeneratorMode::Mqsim
+                    GeneratorMode::Mqsim { device_aligned: compat.device_page_cuts }
                 } else {
                     GeneratorMode::Ours { seed, flow_index }
                 };

@@ -106,6 +106,7 @@ pub(crate) fn whole_run(summary: &Summary) -> FlashSummary {
         mapping_programs: sum(|f| f.mapping_programs),
         erases: sum(|f| f.erases),
         wear_leveling_moves: sum(|f| f.wear_leveling_moves),
+        read_scrubbing_moves: sum(|f| f.read_scrubbing_moves),
         copybacks: sum(|f| f.copybacks),
         multiplane_commands: sum(|f| f.multiplane_commands),
         interleaved_commands: sum(|f| f.interleaved_commands),

@@ -41,7 +41,8 @@ pub(crate) fn jobs(root: &Path, groups: &[(&str, Closeness)]) -> (Vec<Job>, usiz
                 unusable += 1;
                 continue;
             }
-            let inputs = root.join(value["inputs"].as_str().expect("inputs are named"));
+            let folder = value["inputs"].as_str().map_or(format!("inputs/{name}"), str::to_owned);
+            let inputs = root.join(folder);
             let read = |file: &str| std::fs::read(inputs.join(file)).expect("inputs are readable");
             let key = [read("ssdconfig.xml"), read("workload.xml")].concat();
             let (device, workload) = load(&inputs, CompatConfig::mqsim());

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::inputs::{Differences, Inputs};
-use crate::judge::{Figures, GROUPS, Reference};
+use crate::judge::{Closeness, Figures, GROUPS, Reference};
+use crate::mixed;
 
 /// A row: a case by name, its inputs, and what the released MQSim reported.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +60,11 @@ const HEAD: &str = "\
 
 ";
 
+/// The groups of the table: those that are judged case by case, and the mixed one.
+pub(crate) fn groups() -> impl Iterator<Item = (&'static str, Closeness)> {
+    GROUPS.iter().copied().chain([mixed::GROUP])
+}
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference")
 }
@@ -69,7 +75,7 @@ fn folder() -> PathBuf {
 /// Where a file is damaged, with its name and the fault.
 pub(crate) fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
-    for (group, _) in GROUPS {
+    for (group, _) in groups() {
         let path = folder().join(format!("{group}.toml"));
         let fail = |error: String| -> ! { panic!("{}: {error}", path.display()) };
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| fail(error.to_string()));
@@ -100,7 +106,7 @@ fn row(group: &str, case: CaseText) -> Result<Row, String> {
 
 /// Writes all files anew.
 pub(crate) fn write(rows: &[Row]) {
-    for (group, _) in GROUPS {
+    for (group, _) in groups() {
         let mut text = format!("{HEAD}case = [\n");
         for row in rows {
             if let Some(name) = row.name.strip_prefix(&format!("{group}/")) {

@@ -6,7 +6,7 @@ use super::tree::Node;
 use crate::config::{
     CacheConfig, CacheMechanism, CompatConfig, DeviceConfig, DramConfig, FtlConfig, GcConfig,
     InterfaceConfig, InterfaceKind, LinkConfig, MappingConfig, MappingKind, PreconditionConfig,
-    SataConfig, Sharing, UnwrittenRead, WearConfig,
+    SataConfig, ScrubbingConfig, Sharing, UnwrittenRead, WearConfig,
 };
 use crate::error::Error;
 use crate::ftl::allocation::Allocation;
@@ -201,6 +201,7 @@ fn ftl(device: &mut Section<'_, '_>) -> FtlConfig {
             ..GcConfig::default()
         },
         wear_leveling: wear(device),
+        read_scrubbing: ScrubbingConfig::default(),
         precondition: PreconditionConfig {
             enabled: device.boolean(Tag::new("Enabled_Preconditioning", "true")),
             warm_cache: true,

@@ -226,7 +226,12 @@ impl<'a, 'n> Section<'a, 'n> {
         let why = if found.is_some() { "which is not built yet" } else { "which is unknown" };
         let hint =
             if found.is_some() { None } else { similar(value.text, allowed.iter().copied()) };
-        let hint = hint.map_or(String::new(), |name| format!(" (did you mean {name}?)"));
+        let hint = match value.text {
+            "MIXED_STREAMING_RANDOM" => {
+                "; flows of TOML files can mix: synthetic.address.mixed".to_owned()
+            }
+            _ => hint.map_or(String::new(), |name| format!(" (did you mean {name}?)")),
+        };
         let message = format!(
             "<{}> is {:?}, {why}; allowed: {}{hint}",
             tag.name,

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::config::{
     CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind,
-    Technology,
+    Placement, Technology,
 };
 use crate::ftl::budget::gc_reserve;
 use crate::ftl::gc::Victim;
@@ -35,12 +35,15 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     } else {
         check_ftl(rules, &device.ftl, &device.flash);
     }
+    check_placement(rules, device);
     isolation::check_device(rules, device);
     if let Scheduling::Sprinkler(sprinkler) = &device.scheduler {
         rules.range("scheduler.sprinkler.window", sprinkler.window, &(1..=1024));
+        check_pending_writes(rules, "sprinkler", sprinkler.pending_writes);
     }
     if let Scheduling::SprinklerFairness(budgets) = &device.scheduler {
         check_budgets(rules, budgets);
+        check_pending_writes(rules, "sprinkler-fairness", budgets.pending_writes);
     }
     if let Scheduling::Flin(flin) = &device.scheduler {
         let key = "scheduler.flin";
@@ -59,6 +62,13 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
         {
             rules.range(format!("scheduler.priority-out-of-order.{name}"), weight, &WEIGHT);
         }
+    }
+}
+
+/// The writes that wait for a die when Sprinkler's collection is preempted no more.
+fn check_pending_writes(rules: &mut Rules, policy: &str, limit: Option<u32>) {
+    if let Some(limit) = limit {
+        rules.range(format!("scheduler.{policy}.pending_writes"), limit, &(1..=1 << 24));
     }
 }
 
@@ -233,6 +243,32 @@ fn check_times(rules: &mut Rules, key: &str, times: &[Span], flash: &FlashConfig
     }
 }
 
+/// `mapped`: pages are mapped one by one.
+fn check_scrubbing(rules: &mut Rules, ftl: &FtlConfig, mapped: bool) {
+    let limit = ftl.read_scrubbing.limit;
+    rules.range("ftl.read_scrubbing.limit", limit, &(0..=4_000_000_000));
+    let collected = mapped && !matches!(ftl.gc.victim, Victim::None(_));
+    rules.require(limit == 0 || collected, "ftl.read_scrubbing.limit", || {
+        format!(
+            "found {limit}, allowed: 0; only where pages are mapped one by one and collection takes time"
+        )
+    });
+}
+
+/// Pages lie at random only where they need not come back to planes of their own.
+fn check_placement(rules: &mut Rules, device: &DeviceConfig) {
+    let ftl = &device.ftl;
+    let mapped = ftl.mapping.kind == MappingKind::Page
+        && device.flash.technology != Technology::InPlace
+        && (ftl.allocation.is_dynamic() || device.isolation.moves());
+    let random = ftl.precondition.placement == Placement::Random;
+    rules.require(!random || mapped, "ftl.precondition.placement", || {
+        "found random, allowed: striped; only with page-level mapping and allocation dynamic or \
+         isolation upi, or a page has a plane of its own"
+            .to_owned()
+    });
+}
+
 fn check_ftl(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
     rules.require(
         OVER_PROVISIONING.contains(&ftl.over_provisioning.0),
@@ -260,6 +296,11 @@ fn check_ftl(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
     });
     let spread = ftl.wear_leveling.static_threshold;
     rules.range("ftl.wear_leveling.static_threshold", spread, &(0..=1_000_000));
+    check_scrubbing(rules, ftl, mapped);
+    check_collection(rules, ftl, flash);
+}
+
+fn check_collection(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
     let gc = &ftl.gc;
     rules.range("ftl.gc.max_concurrent_per_plane", gc.max_concurrent_per_plane, &(1..=16));
     match &gc.victim {

@@ -43,6 +43,7 @@ fn check_upi(rules: &mut Rules, device: &DeviceConfig, upi: &UpiConfig) {
     }
     rules.range(key("read_exponent"), upi.read_exponent, &(0.0..=10.0));
     rules.range(key("fill"), upi.fill.0, &(0.01..=1.0));
+    rules.range(key("read_gain"), upi.read_gain, &(0.001..=1.0));
     rules.range(key("amplification_gain"), upi.amplification_gain, &(0.001..=1.0));
     rules.range(key("read_memory"), upi.read_memory, &(0..=1000));
     rules.range(key("traffic_limit"), upi.traffic_limit, &(0.1..=0.9999));

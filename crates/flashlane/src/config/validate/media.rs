@@ -53,6 +53,10 @@ pub(super) fn check_translation(rules: &mut Rules, ftl: &FtlConfig) {
     rules.require(ftl.mapping.ideal, "ftl.mapping.ideal", || {
         "found false, allowed: true; memory written in place has no mapping table".to_owned()
     });
+    rules.require(ftl.read_scrubbing.limit == 0, "ftl.read_scrubbing.limit", || {
+        let limit = ftl.read_scrubbing.limit;
+        format!("found {limit}, allowed: 0; memory written in place moves no page")
+    });
     rules.require(!ftl.allocation.is_dynamic(), "ftl.allocation", || {
         format!(
             "found {}, allowed: the static orders; memory written in place moves no page",

@@ -26,7 +26,7 @@ fn check_synthetic(rules: &mut Rules, key: &str, flow: &MqsimSyntheticConfig) {
     rules.range(format!("{key}.working_set_percent"), flow.working_set_percent, &(1..=100));
     rules.range(format!("{key}.read_percent"), flow.read_percent, &(0..=100));
     if flow.address == MqsimAddress::HotCold {
-        rules.range(format!("{key}.hot_region_percent"), flow.hot_region_percent, &(1..=99));
+        rules.range(format!("{key}.hot_region_percent"), flow.hot_region_percent, &(0..=99));
     }
     if flow.aligned {
         let sectors = flow.alignment_sectors;

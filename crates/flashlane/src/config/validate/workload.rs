@@ -166,6 +166,15 @@ fn check_clone(rules: &mut Rules, key: &str, config: &CloneConfig) {
     }
     rules.factor(format!("{key}.time_scale"), config.time_scale);
     check_stop(rules, key, config.requests, config.duration.map(|span| span.0));
+    if let Some(footprint) = config.footprint {
+        rules.range(format!("{key}.footprint"), footprint, &(0.001..=1000.0));
+    }
+    if let Some(theta) = config.theta {
+        rules.range(format!("{key}.theta"), theta, &(0.0..=5.0));
+    }
+    if let Some(sizes) = &config.read_sizes {
+        clone::check_sizes(rules, &format!("{key}.read_sizes"), sizes);
+    }
     let hours = [("start", config.start, 0..=DAY_PS - 1), ("day", config.day, DAY_PS_MIN..=DAY_PS)];
     let varies = clone::is_file(&config.of)
         || clone::find(&config.of).map_or(true, |params| params.has_day());

@@ -31,6 +31,7 @@ fn orders_name_every_plane(config: &Allocation) -> Result<(), String> {
         sectors: 0,
         pages: 0,
         first_lpa: 0,
+        page_phase: 0,
     };
     let part = FlowSpace { lists: [vec![1], vec![0, 2], vec![1], vec![0]], ..whole.clone() };
     let chips = Some(vec![ChipId::new(2), ChipId::new(5)]);

@@ -14,7 +14,7 @@ pub struct DynamicConfig {}
 impl PolicyDoc for DynamicConfig {
     const SUMMARY: &'static str = "the flow's plane with the fewest waiting and running programs, \
         among those with room";
-    const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.2, after Tavakkol et al. 2016";
+    const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.3, after Tavakkol et al. 2016";
 }
 
 /// The plane with the fewest programs waiting and running among those with room, looked at from the

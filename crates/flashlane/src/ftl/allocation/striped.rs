@@ -13,7 +13,7 @@ pub struct StripedConfig {}
 
 impl PolicyDoc for StripedConfig {
     const SUMMARY: &'static str = "static striping in the order of the name, first letter fastest";
-    const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.2";
+    const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.3";
 }
 
 /// The planes in the order in which consecutive logical pages visit them. `name`: the four letters
@@ -59,7 +59,15 @@ mod tests {
     };
 
     fn flow(lists: [Vec<u32>; 4]) -> FlowSpace {
-        FlowSpace { lists, chips: None, start_sector: 0, sectors: 0, pages: 0, first_lpa: 0 }
+        FlowSpace {
+            lists,
+            chips: None,
+            start_sector: 0,
+            sectors: 0,
+            pages: 0,
+            first_lpa: 0,
+            page_phase: 0,
+        }
     }
 
     fn all() -> FlowSpace {

@@ -15,7 +15,7 @@ pub struct GreedyConfig {}
 
 impl PolicyDoc for GreedyConfig {
     const SUMMARY: &'static str = "the full block of the plane with the fewest valid pages";
-    const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.4; Bux and Iliadis 2010";
+    const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.3; Bux and Iliadis 2010";
 }
 
 /// The policy.

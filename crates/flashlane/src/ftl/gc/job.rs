@@ -32,6 +32,8 @@ pub(in crate::ftl) enum JobKind {
     Collection,
     /// To have its block erased as often as others.
     Wear,
+    /// To have its data moved after many reads.
+    Scrubbing,
 }
 
 impl Job {
@@ -215,6 +217,9 @@ impl Ftl {
         self.end_job(tr.plane, block);
         if let Some(sets) = &mut self.sets {
             sets.erased(block);
+        }
+        if let Some(scrubbing) = &mut self.scrubbing {
+            scrubbing.erased(block);
         }
         self.pool_changed(tr.plane);
         self.unpark(ctx, tr.plane);

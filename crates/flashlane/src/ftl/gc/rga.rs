@@ -19,7 +19,7 @@ pub struct RgaConfig {
 impl PolicyDoc for RgaConfig {
     const SUMMARY: &'static str =
         "the block with the fewest valid pages among `choices` random ones";
-    const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.4; Li, Lee and Lui 2013 (d-choices)";
+    const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.3; Li, Lee and Lui 2013 (d-choices)";
 }
 
 /// The policy.

@@ -13,7 +13,7 @@
 //! Both tables are small and lie in DRAM: a look-up costs nothing. Invariants: a block has one
 //! role; a data block holds valid pages of its logical block only, at their offsets.
 //! Source: Lee et al., FAST: a log buffer-based FTL using fully-associative sector translation (ACM
-//! TECS 6(3), 2007); MQSim (FAST'18) section 4.2.2 names hybrid mapping. Ours: a FAST for each
+//! TECS 6(3), 2007); MQSim (FAST'18) section 4.2.3 names hybrid mapping. Ours: a FAST for each
 //! plane and flow, programs of a block in order, as flash of several bits a cell needs.
 
 mod audit;

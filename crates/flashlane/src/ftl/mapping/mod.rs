@@ -4,7 +4,7 @@
 //! costs. A miss reads the translation page, unless nobody ever wrote it or it is just being
 //! written back. Changed entries are written back when they are evicted: all changed entries of the
 //! same translation page together, merged with the old page on flash.
-//! Source: MQSim (FAST'18) section 4.2.2, after DFTL (ASPLOS'09).
+//! Source: MQSim (FAST'18) section 4.2.3, after DFTL (ASPLOS'09).
 
 mod cmt;
 mod look_up;

@@ -20,12 +20,22 @@ pub struct UpiConfig {
     /// for ever.
     pub settle: bool,
     /// Whose reads say which chip a flow gives away, the one with the fewest: the paper does not
-    /// say whose.
+    /// say whose, but that this is to reduce interference, which hits the reads of the flow whose
+    /// data stays behind.
     pub fewest_reads: FewestReads,
+    /// Which reads of the past stand for those to come: the paper does not say.
+    pub past_reads: PastReads,
+    /// Weight of the last window in the running mean of the reads, with `past_reads = "average"`;
+    /// ours. Range: 0.001..=1.
+    pub read_gain: f64,
     /// Weight of the reads of a block on a chip that its flow does not write to, against its
     /// invalid pages, when a victim is chosen (section 5): 0 never moves data for its reads, large
-    /// values move it eagerly. The form of the score is ours. Range: 0..=1000000.
+    /// values move it eagerly. At 1 a block that is read as much as the mean block of its flow
+    /// counts as one without a valid page does. The form of the score is ours. Range: 0..=1000000.
     pub relocation: f64,
+    /// Collection spreads the pages of a flow's own chips over its set, as it does those that it
+    /// finds on chips of others. Otherwise they stay in their plane.
+    pub spread_copies: bool,
     /// Exponent on the idle share of a chip in the utility of each flow (section 5), in the order
     /// of the workload; 1 where the list ends. Range: 0..=100.
     pub traffic_exponents: Vec<f64>,
@@ -60,10 +70,23 @@ pub struct UpiConfig {
 #[serde(rename_all = "kebab-case")]
 pub enum FewestReads {
     /// Those of all flows.
-    #[default]
     All,
     /// Those of the flow that loses it: it keeps the chips that hold what it reads.
+    #[default]
     Own,
+}
+
+/// What is taken for the reads of a window to come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PastReads {
+    /// Those of the last window.
+    Window,
+    /// A running mean over the windows.
+    #[default]
+    Average,
+    /// The mean of all windows since the chip last changed hands.
+    Owned,
 }
 
 impl Default for UpiConfig {
@@ -72,8 +95,11 @@ impl Default for UpiConfig {
             window: Span(30_000_000_000_000),
             hysteresis: 0.0,
             settle: true,
-            fewest_reads: FewestReads::All,
+            fewest_reads: FewestReads::Own,
+            past_reads: PastReads::Average,
+            read_gain: 0.125,
             relocation: 1.0,
+            spread_copies: true,
             traffic_exponents: Vec::new(),
             read_exponent: 1.0,
             shared_chips: Vec::new(),

@@ -6,28 +6,29 @@
 //! pages then go to a chip of their owner. Source: UPI (HotStorage) section 3.
 //!
 //! Ours, where the paper is silent: writes go round the chips of the set and pass by those that are
-//! programming while another is not; pages of a flow's own chips are copied inside their plane; a
-//! copy for which the owner's set has no room stays in its plane, so that collection never waits
-//! for another chip; a set without room gets another chip at once (a forced transfer); a flow never
-//! gives away a chip if no other of its chips has room.
+//! programming while another is not; a copy for which the owner's set has no room stays in its
+//! plane, so that collection never waits for another chip; a set without room gets another chip at
+//! once (a forced transfer); a flow never gives away a chip if no other of its chips has room.
 
 mod config;
+mod past;
 mod room;
 mod rotation;
 mod sets;
 mod utility;
 mod windows;
 
-pub use config::{FewestReads, UpiConfig};
+pub use config::{FewestReads, PastReads, UpiConfig};
 
 use flashlane_engine::Time;
 use flashlane_units::{BlockId, ChipId, FlowId, PlaneId};
 
 use super::deal::{by_chip, deal};
 use crate::flash::config::FlashConfig;
-use crate::ftl::blocks::{BlockState, Blocks, Stream};
+use crate::ftl::blocks::{Block, BlockState, Blocks, Stream};
 use crate::ftl::moving::{IsolationSummary, MovingSets};
 use crate::layout::{FlowSpace, Geometry, Layout};
+use past::Past;
 use rotation::Rotation;
 use sets::{Owner, Sets};
 use utility::Counts;
@@ -86,6 +87,7 @@ pub(super) struct Upi {
     /// The same for moved pages.
     copy_rotations: Vec<Rotation>,
     counts: Counts,
+    past: Past,
     /// Pages that the host wrote in this window, by flow.
     writes: Vec<u64>,
     /// Pages that collection copied in this window, by flow.
@@ -95,6 +97,8 @@ pub(super) struct Upi {
     mean_copies: Vec<f64>,
     /// Reads of each block since its erase, or remembered over some windows. Unit: 1/16 page.
     block_reads: Vec<u32>,
+    /// Mean of that over the blocks that hold data of each flow, at the end of the last window.
+    mean_block_reads: Vec<f64>,
     window_end: Time,
     /// Valid pages from which on a plane takes no more while there is another way.
     fill: u32,
@@ -131,11 +135,13 @@ impl Upi {
                 traffic_exponents: (0..flows).map(exponent).collect(),
                 read_exponent: config.read_exponent,
             },
+            past: Past::new(config, flows, sets.chips()),
             writes: vec![0; flows],
             copies: vec![0; flows],
             mean_writes: vec![0.0; flows],
             mean_copies: vec![0.0; flows],
             block_reads: vec![0; blocks as usize],
+            mean_block_reads: vec![0.0; flows],
             window_end: Time(config.window.0),
             fill: (config.fill.0 * geometry.pages_per_plane() as f64) as u32,
             summary: IsolationSummary {
@@ -153,6 +159,13 @@ impl Upi {
         self.geometry.chip_of(plane)
     }
 
+    /// Reads of a block over those of the mean block of its flow: what its reads add to the flow's
+    /// utility, in which a flow's own reads are the measure as well.
+    fn read_share(&self, block: &Block, reads: u32) -> f64 {
+        let mean = self.mean_block_reads[block.flow.index()];
+        if mean > 0.0 { f64::from(reads) / mean } else { 0.0 }
+    }
+
     fn planes_of(&self, chip: ChipId) -> impl Iterator<Item = PlaneId> + use<> {
         self.geometry.planes_of_chip(chip)
     }
@@ -160,6 +173,7 @@ impl Upi {
     fn transfer(&mut self, chip: ChipId, to: usize) {
         let from = self.sets.owner(chip).expect("chips of one flow change hands");
         self.sets.transfer(chip, to);
+        self.past.transferred(chip);
         for flow in [from, to] {
             self.rotations[flow] = Rotation::new(self.geometry, &self.sets, flow);
             self.copy_rotations[flow] = Rotation::new(self.geometry, &self.sets, flow);
@@ -171,7 +185,7 @@ impl MovingSets for Upi {
     fn host_read(&mut self, flow: FlowId, block: BlockId, blocks: &Blocks, now: Time) {
         self.tick(blocks, now);
         let chip = self.chip_of(blocks.plane_of(block));
-        self.counts.reads[flow.index() * self.sets.chips() + chip.index()] += 1.0;
+        self.past.read(flow.index(), chip);
         let away = !self.sets.holds(flow.index(), chip);
         self.summary.away_reads[flow.index()] += u64::from(away);
         let reads = &mut self.block_reads[block.index()];
@@ -183,9 +197,8 @@ impl MovingSets for Upi {
         self.writes[flow.index()] += 1;
     }
 
-    fn copied(&mut self, flow: FlowId, away: bool) {
+    fn copied(&mut self, flow: FlowId, _away: bool) {
         self.copies[flow.index()] += 1;
-        self.summary.relocated_pages[flow.index()] += u64::from(away);
     }
 
     fn erased(&mut self, block: BlockId) {
@@ -214,7 +227,8 @@ impl MovingSets for Upi {
     }
 
     fn plane_of_copy(&mut self, flow: FlowId, plane: PlaneId, blocks: &Blocks) -> PlaneId {
-        if self.may_write(flow, plane) {
+        let home = self.may_write(flow, plane);
+        if home && !self.config.spread_copies {
             return plane;
         }
         let mut rotation = std::mem::take(&mut self.copy_rotations[flow.index()]);
@@ -223,10 +237,12 @@ impl MovingSets for Upi {
                 && self.may_take(to, false, blocks, true)
         });
         self.copy_rotations[flow.index()] = rotation;
-        found.unwrap_or_else(|| {
-            self.summary.stranded_copies += 1;
-            plane
-        })
+        match found {
+            _ if home => {}
+            Some(_) => self.summary.relocated_pages[flow.index()] += 1,
+            None => self.summary.stranded_copies += 1,
+        }
+        found.unwrap_or(plane)
     }
 
     fn may_write(&self, flow: FlowId, plane: PlaneId) -> bool {
@@ -246,8 +262,7 @@ impl MovingSets for Upi {
             let mut worth = f64::from(invalid);
             let reads = self.block_reads[first.plus(index).index()];
             if reads > 0 && !urgent && self.may_leave(block, plane, blocks) {
-                let reads = f64::from(reads) / READ_UNIT;
-                worth += self.config.relocation * reads.min(f64::from(pages));
+                worth += self.config.relocation * f64::from(pages) * self.read_share(block, reads);
             }
             let score = worth / (f64::from(block.valid) + 1.0);
             if score > best_score {

@@ -34,8 +34,8 @@ impl Upi {
                 *reads -= reads.div_ceil(memory);
             }
         }
+        self.past.skip(ended - 1);
         self.window_end += Time(ended.saturating_mul(window));
-        self.counts.reads.fill(0.0);
         self.writes.fill(0);
         self.copies.fill(0);
     }
@@ -49,7 +49,9 @@ impl Upi {
             self.mean_copies[flow] += gain * (copies - self.mean_copies[flow]);
             self.counts.programs[flow] = writes * self.amplification(flow);
         }
+        self.past.estimate(&mut self.counts.reads);
         self.counts.assume_reads(&self.sets);
+        self.average_block_reads(blocks);
         self.summary.utilities = self.counts.utilities(&self.sets);
         let UpiConfig { hysteresis, settle, fewest_reads, .. } = self.config;
         let rules = StepRules { hysteresis, settle, fewest_reads };
@@ -71,6 +73,25 @@ impl Upi {
         if writes < WRITES_MIN { 1.0 } else { 1.0 + self.mean_copies[flow] / writes }
     }
 
+    /// The mean reads of the blocks that hold data of each flow.
+    fn average_block_reads(&mut self, blocks: &Blocks) {
+        if self.config.relocation == 0.0 {
+            return;
+        }
+        let mut sums = vec![(0_u64, 0_u64); self.writes.len()];
+        for (block, &reads) in blocks.numbers().zip(&self.block_reads) {
+            let block = blocks.block(block);
+            if block.valid > 0 && block.stream.is_data() {
+                let (sum, count) = &mut sums[block.flow.index()];
+                *sum += u64::from(reads);
+                *count += 1;
+            }
+        }
+        for (mean, (sum, count)) in self.mean_block_reads.iter_mut().zip(sums) {
+            *mean = sum as f64 / count.max(1) as f64;
+        }
+    }
+
     /// What the summary keeps of a window: every one at first, fewer as the run goes on.
     fn record_window(&mut self) {
         self.summary.ended_windows += 1;
@@ -83,6 +104,7 @@ impl Upi {
         windows.push(IsolationWindow {
             end_s: self.window_end.as_s(),
             chips: (0..self.writes.len()).map(|flow| self.sets.size(flow) as u32).collect(),
+            owners: self.sets.all().map(|chip| self.sets.owner(chip).map(|f| f as u32)).collect(),
             utilities: self.summary.utilities.clone(),
         });
         if windows.len() == WINDOWS_MAX {

@@ -63,6 +63,9 @@ pub struct FlashSummary {
     pub erases: u64,
     /// Blocks moved by static wear levelling.
     pub wear_leveling_moves: u64,
+    /// Blocks moved by read scrubbing.
+    #[serde(default)]
+    pub read_scrubbing_moves: u64,
     /// Erases of each block.
     pub block_erases: EraseSummary,
     /// Pages that collection moved inside their plane, without the channel.

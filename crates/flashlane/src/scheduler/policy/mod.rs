@@ -7,12 +7,16 @@ mod host_first;
 mod out_of_order;
 mod priority_out_of_order;
 mod read_priority;
+mod rotation;
 mod sprinkler;
 mod sprinkler_fairness;
 
 pub(crate) use conformance::RULES;
 pub use fcfs::FcfsConfig;
-pub use flin::{FlinConfig, Scope as FlinScope, Stage as FlinStage, dram_bytes as flin_dram_bytes};
+pub use flin::{
+    FlinConfig, FreePages as FlinFreePages, History as FlinHistory, Scope as FlinScope,
+    Stage as FlinStage, dram_bytes as flin_dram_bytes,
+};
 pub use host_first::HostFirstConfig;
 pub use out_of_order::OutOfOrderConfig;
 pub use priority_out_of_order::PriorityOutOfOrderConfig;
@@ -29,6 +33,7 @@ use crate::scheduler::overhead::SchedulerOverhead;
 use crate::transaction::{Transaction, Transactions};
 use out_of_order::OutOfOrder;
 use priority_out_of_order::PriorityOutOfOrder;
+pub(crate) use rotation::ChipLook;
 
 flashlane_units::policies! {
     /// Which transaction a die serves next.
@@ -183,6 +188,33 @@ impl AnyPolicy {
             Self::Other(_) => return false,
         }
         true
+    }
+
+    /// From now on classes take turns as in the released MQSim, if the policy knows that. True if
+    /// it does: then its chips are looked at with [`AnyPolicy::serve_chip`].
+    pub(crate) fn rotates_classes(&mut self, geometry: Geometry) -> bool {
+        let Self::PriorityOutOfOrder(policy) = self else { return false };
+        policy.rotate(geometry);
+        true
+    }
+
+    /// Queues as in the released MQSim from now on, if the policy is MQSim's. True if it is.
+    pub(crate) fn be_strict(&mut self) -> bool {
+        match self {
+            Self::OutOfOrder(policy) => policy.be_strict(),
+            Self::PriorityOutOfOrder(policy) => policy.be_strict(),
+            Self::Other(_) => return false,
+        }
+        true
+    }
+
+    /// Looks at a chip as the released MQSim does. The die for which a command was formed, which
+    /// may be empty.
+    pub(crate) fn serve_chip(&mut self, at: ChipLook, view: &mut View<'_>) -> Option<DieId> {
+        match self {
+            Self::PriorityOutOfOrder(policy) => policy.serve_chip(at, view),
+            _ => unreachable!("no other policy rotates classes"),
+        }
     }
 
     /// A read of a host or of mapping waits for a die; of other policies than MQSim's nobody knows.

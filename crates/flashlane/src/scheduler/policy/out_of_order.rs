@@ -59,6 +59,11 @@ impl OutOfOrder {
         Self { queues: Queues::new(geometry) }
     }
 
+    /// Queues as in the released MQSim from now on.
+    pub(super) fn be_strict(&mut self) {
+        self.queues.be_strict();
+    }
+
     /// Queues a transaction.
     #[inline]
     pub(super) fn push(&mut self, die: DieId, id: TransactionId, tr: &Transaction) {

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SchedulingPolicy;
+use super::rotation::{ChipLook, Rotation};
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -72,6 +73,8 @@ pub(crate) struct PriorityOutOfOrder {
     weights: [u32; 3],
     /// By die: reads, writes.
     turns: Vec<[Turn; 2]>,
+    /// In their place, as in the released MQSim.
+    rotation: Option<Rotation>,
 }
 
 impl PriorityOutOfOrder {
@@ -81,7 +84,23 @@ impl PriorityOutOfOrder {
             queues: Queues::new(geometry),
             weights,
             turns: vec![[Turn { credits: weights }; 2]; geometry.dies() as usize],
+            rotation: None,
         }
+    }
+
+    /// Classes take turns as in the released MQSim from now on.
+    pub(super) fn rotate(&mut self, geometry: Geometry) {
+        self.rotation = Some(Rotation::new(self.weights, geometry.chips()));
+    }
+
+    /// Queues as in the released MQSim from now on.
+    pub(super) fn be_strict(&mut self) {
+        self.queues.be_strict();
+    }
+
+    /// Looks at a chip as the released MQSim does.
+    pub(super) fn serve_chip(&mut self, at: ChipLook, view: &mut View<'_>) -> Option<DieId> {
+        self.rotation.as_mut()?.serve(at, &mut self.queues, view)
     }
 
     /// The kinds to try in order; user kinds carry the class whose turn it is.

@@ -26,11 +26,17 @@ use crate::transaction::Source;
 pub struct SprinklerConfig {
     /// Transactions, from the oldest on, that may lead a command. Range: 1..=1024.
     pub window: u32,
+    /// Reads interrupt programs and erases of collection that may be preempted.
+    pub suspend_collection: bool,
+    /// Collection is not preempted either where so many writes of hosts wait for the die. FLIN
+    /// (ISCA'18) section 3.4 gives no number. Default: never. Range: 1 and above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_writes: Option<u32>,
 }
 
 impl Default for SprinklerConfig {
     fn default() -> Self {
-        Self { window: 16 }
+        Self { window: 16, suspend_collection: true, pending_writes: None }
     }
 }
 
@@ -74,16 +80,22 @@ const URGENT: Plan = [
 #[derive(Clone)]
 pub(super) struct Sprinkler {
     queues: Queues,
-    window: u32,
+    config: SprinklerConfig,
 }
 
 impl Sprinkler {
     pub(super) fn new(config: &SprinklerConfig, geometry: Geometry) -> Self {
-        Self { queues: Queues::new(geometry), window: config.window }
+        Self { queues: Queues::new(geometry), config: config.clone() }
     }
 
-    fn plan(view: &View<'_>) -> &'static [(Kind, bool)] {
-        match (view.urgent, view.hold_writes) {
+    /// Collection goes first.
+    fn is_urgent(&self, die: DieId, view: &View<'_>) -> bool {
+        let many = |limit| self.queues.len(die, WRITES) >= limit;
+        view.urgent || self.config.pending_writes.is_some_and(many)
+    }
+
+    fn plan(&self, die: DieId, view: &View<'_>) -> &'static [(Kind, bool)] {
+        match (self.is_urgent(die, view), view.hold_writes) {
             (false, _) => &RELAXED,
             (true, false) => &URGENT,
             // Host writes come last.
@@ -93,7 +105,7 @@ impl Sprinkler {
 
     fn form(&mut self, die: DieId, kind: Kind, ranked: bool, view: &mut View<'_>) -> bool {
         if ranked && view.rules.planes_per_die > 1 {
-            self.queues.form_deepest(die, kind, self.window, view)
+            self.queues.form_deepest(die, kind, self.config.window, view)
         } else {
             self.queues.form(die, kind, None, view)
         }
@@ -110,7 +122,7 @@ impl SchedulingPolicy for Sprinkler {
         if !view.hold_writes && self.queues.form_starving(die, view) {
             return true;
         }
-        Self::plan(view).iter().any(|&(kind, ranked)| {
+        self.plan(die, view).iter().any(|&(kind, ranked)| {
             !self.queues.is_empty(die, kind) && self.form(die, kind, ranked, view)
         })
     }
@@ -118,8 +130,10 @@ impl SchedulingPolicy for Sprinkler {
     /// Collection that goes first is not preempted by users.
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let running = view.flash.running(die, view.now).map(|id| view.transactions[id].source);
+        let collects = running == Some(Source::Gc);
+        let stays = !self.config.suspend_collection || self.is_urgent(die, view);
         self.form(die, Kind::MAPPING_READ, false, view)
-            || !(view.urgent && running == Some(Source::Gc)) && self.form(die, READS, true, view)
+            || !(collects && stays) && self.form(die, READS, true, view)
     }
 
     fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {
@@ -127,7 +141,7 @@ impl SchedulingPolicy for Sprinkler {
     }
 
     fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
-        (0..).zip(Self::plan(view)).find_map(|(rank, &(kind, _))| {
+        (0..).zip(self.plan(die, view)).find_map(|(rank, &(kind, _))| {
             let id = self.queues.front(die, kind);
             (id != TransactionId::NONE).then(|| (rank, view.transactions[id].mark))
         })
@@ -210,7 +224,8 @@ mod tests {
 
     #[test]
     fn only_the_oldest_are_ranked() {
-        let (mut bench, mut policy) = sprinkler(2, SprinklerConfig { window: 3 });
+        let (mut bench, mut policy) =
+            sprinkler(2, SprinklerConfig { window: 3, ..SprinklerConfig::default() });
         let ids = reads(&mut bench, &mut policy, &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 4)]);
         assert_eq!(bench.take(&mut policy, DieId::new(0)), ids[..1]);
         assert_eq!(
@@ -278,9 +293,29 @@ mod tests {
         }
     }
 
+    #[test]
+    fn many_writes_that_wait_let_collection_go_first() {
+        for (writes, user_first) in [(2, true), (3, false)] {
+            let config = SprinklerConfig { pending_writes: Some(3), ..SprinklerConfig::default() };
+            let (mut bench, mut policy) = sprinkler(2, config);
+            let at = |source, op| Work { source, op, flow: FlowId::new(0), plane: PlaneId::new(0) };
+            let migration = bench.enqueue(&mut policy, at(Source::Gc, Op::Read), 3);
+            let write = bench.enqueue(&mut policy, at(Source::User, Op::Program), 0);
+            for page in 1..writes {
+                bench.enqueue(&mut policy, at(Source::User, Op::Program), page);
+            }
+            let first = if user_first { write } else { migration };
+            assert_eq!(bench.take(&mut policy, DieId::new(0)), [first], "{writes}");
+        }
+    }
+
     /// A read is there when the die runs a program: is that interrupted?
     fn interrupts(source: Source, urgent: bool) -> bool {
-        let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
+        interrupts_with(SprinklerConfig::default(), source, urgent)
+    }
+
+    fn interrupts_with(config: SprinklerConfig, source: Source, urgent: bool) -> bool {
+        let (mut bench, mut policy) = sprinkler(2, config);
         let work = Work { source, op: Op::Program, flow: FlowId::new(0), plane: PlaneId::new(0) };
         let program = bench.enqueue(&mut policy, work, 0);
         assert_eq!(bench.take(&mut policy, DieId::new(0)), [program]);
@@ -299,6 +334,13 @@ mod tests {
         assert!(interrupts(Source::User, true));
         assert!(interrupts(Source::Gc, false));
         assert!(!interrupts(Source::Gc, true));
+    }
+
+    #[test]
+    fn collection_is_suspended_only_where_that_is_asked_for() {
+        let config = SprinklerConfig { suspend_collection: false, ..SprinklerConfig::default() };
+        assert!(interrupts_with(config.clone(), Source::User, false));
+        assert!(!interrupts_with(config, Source::Gc, false));
     }
 
     #[test]

@@ -30,23 +30,7 @@ fn check(rules: &mut Rules, file: &CloneFile) {
 }
 
 fn check_side(rules: &mut Rules, key: &str, side: &CloneSide) {
-    rules.require((1..=SIZES_MAX).contains(&side.sizes.len()), format!("{key}.sizes"), || {
-        format!(
-            "found {} sizes, allowed: 1 to {SIZES_MAX} pairs of KiB and weight",
-            side.sizes.len()
-        )
-    });
-    for (index, &(kib, weight)) in side.sizes.iter().enumerate() {
-        let whole = (kib * 2.0).fract() == 0.0;
-        rules.require(
-            whole && (0.5..=SIZE_KIB_MAX).contains(&kib),
-            format!("{key}.sizes[{index}][0]"),
-            || format!("found {kib}, allowed: multiples of 0.5 KiB up to {SIZE_KIB_MAX}"),
-        );
-        rules.require((1e-12..=1e12).contains(&weight), format!("{key}.sizes[{index}][1]"), || {
-            format!("found {weight}, allowed: weights above 0 (1e-12 to 1e12)")
-        });
-    }
+    check_sizes(rules, &format!("{key}.sizes"), &side.sizes);
     let largest = side.sizes.iter().fold(0.0_f64, |max, size| max.max(size.0));
     let smallest = side.sizes.iter().fold(largest, |min, size| min.min(size.0));
     rules.require((smallest..=largest).contains(&side.mean_kib), format!("{key}.mean_kib"), || {
@@ -61,6 +45,24 @@ fn check_side(rules: &mut Rules, key: &str, side: &CloneSide) {
     rules.range(format!("{key}.theta"), side.theta, &(0.0..=5.0));
     rules.range(format!("{key}.footprint_mib"), side.footprint_mib, &(1..=1 << 30));
     check_daily(rules, &format!("{key}.daily"), &side.daily);
+}
+
+/// Rules of sizes with weights.
+pub(crate) fn check_sizes(rules: &mut Rules, key: &str, sizes: &[(f64, f64)]) {
+    rules.require((1..=SIZES_MAX).contains(&sizes.len()), key, || {
+        format!("found {} sizes, allowed: 1 to {SIZES_MAX} pairs of KiB and weight", sizes.len())
+    });
+    for (index, &(kib, weight)) in sizes.iter().enumerate() {
+        let whole = (kib * 2.0).fract() == 0.0;
+        rules.require(
+            whole && (0.5..=SIZE_KIB_MAX).contains(&kib),
+            format!("{key}[{index}][0]"),
+            || format!("found {kib}, allowed: multiples of 0.5 KiB up to {SIZE_KIB_MAX}"),
+        );
+        rules.require((1e-12..=1e12).contains(&weight), format!("{key}[{index}][1]"), || {
+            format!("found {weight}, allowed: weights above 0 (1e-12 to 1e12)")
+        });
+    }
 }
 
 fn check_daily(rules: &mut Rules, key: &str, daily: &[(f64, f64)]) {

@@ -190,7 +190,9 @@ mod tests {
         assert_ne!(busy, plain.turn(hour(36.0)).expect("later"));
         plain.restart(hour(100.0));
         let again = plain.turn(hour(118.2)).expect("a new pass");
-        assert!((busy.gap - again.gap).abs() < 1e-9 && busy.read_ratio < 0.5);
+        assert!((busy.gap - again.gap).abs() < 1e-9);
+        let writing = Day::new(params, 1.0).expect("a day").rates(17.28);
+        assert!(writing.read_ratio < 0.5 && busy.read_ratio > 0.7, "writes have their peak");
         assert!(Day::new(find("tpcc").expect("built in"), 1.0).is_none());
     }
 }

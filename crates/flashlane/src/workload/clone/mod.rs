@@ -33,6 +33,7 @@ use std::path::Path;
 
 use flashlane_engine::{Rng, Time};
 
+pub(crate) use self::check::check_sizes;
 pub use self::check::validate_clone;
 use self::day::Day;
 pub use self::file::{CloneFile, CloneSide};
@@ -90,6 +91,29 @@ pub fn is_file(of: &str) -> bool {
     of.to_ascii_lowercase().ends_with(".toml") || of.contains(['/', '\\'])
 }
 
+/// Changes parameters to what the flow asks for.
+fn change<'a>(params: &mut CloneParams<'a>, config: &'a CloneConfig) -> Result<(), Error> {
+    for side in [&mut params.read, &mut params.write] {
+        if let Some(footprint) = config.footprint {
+            let mib = (f64::from(side.footprint_mib) * footprint).round();
+            side.footprint_mib = (mib as u32).max(1);
+        }
+        side.theta = config.theta.unwrap_or(side.theta);
+    }
+    let Some(sizes) = &config.read_sizes else { return Ok(()) };
+    let largest = sizes.iter().fold(0.0_f64, |max, size| max.max(size.0));
+    let smallest = sizes.iter().fold(largest, |min, size| min.min(size.0));
+    let mean = params.read.mean_kib;
+    if !(smallest..=largest).contains(&mean) {
+        let message = format!(
+            "found {smallest} to {largest} KiB, allowed: sizes around the mean of the clone, {mean} KiB"
+        );
+        return Err(Error::config("clone.read_sizes", message));
+    }
+    params.read.sizes = sizes;
+    Ok(())
+}
+
 /// Another stream of random numbers, which the first one decides.
 fn diverged(rng: &mut Rng) -> Rng {
     Rng::stream(rng.next_u64(), "workload.past", 0)
@@ -121,12 +145,13 @@ impl CloneSource {
         flow: u64,
     ) -> Result<Self, Error> {
         let file;
-        let params = if is_file(&config.of) {
+        let mut params = if is_file(&config.of) {
             file = clone_file(Path::new(&config.of))?;
             file.params()
         } else {
             *find(&config.of)?
         };
+        change(&mut params, config)?;
         if !(config.time_scale > 0.0 && config.time_scale.is_finite()) {
             let message = format!("{} is not a number above 0", config.time_scale);
             return Err(Error::config("clone.time_scale", message));
@@ -162,6 +187,7 @@ impl CloneSource {
             sectors,
             pages: sectors.div_ceil(ALIGN_SECTORS),
             first_lpa: 0,
+            page_phase: 0,
         };
         Self::of(params, time_scale, PassEnd::new(Some(requests), None), &space, (seed, 0))
     }

@@ -16,35 +16,43 @@
 //! Mean gaps follow from the counts over 24 hours, split between the types as in the piece whose
 //! shape is taken. Days: the peak is the published one, over windows of one minute (the paper names
 //! no window; 300 s of DTRS have busier seconds than its peaks, so that it is longer than a
-//! second). Hours of the peaks and the rest of the day are assumptions, but that the writes of
-//! LM-TBE rise from hour 17 on, as in UPI's section 4.2. The paper's addresses were folded into 50
-//! GB; footprints are those of the shapes.
+//! second). A peak is short: it rises and falls within some minutes, for the paper gives it as one
+//! number and says nothing of hours at that rate. Hours of the peaks and the rest of the day are
+//! assumptions, but that the writes of LM-TBE rise from hour 17 on, as in UPI's section 4.2.
+//!
+//! The paper folds addresses into 50 GB a tenant. LM-TBE and DTRS move ten and four times that in a
+//! day. DAS-AS reads 41 GB; the paper says that its data is compacted to a smaller set, so that it
+//! has to fit a chip of 16 GB: its footprint is 10 GiB, an assumption.
 
 use super::params::{CloneParams, Side};
 use super::shapes::{DTRS, MSN};
 
-/// Display advertisement server: mostly reads, few.
+/// Display advertisement server: mostly reads, few. No request is larger than 64 KiB: what msnfs
+/// has above that is none of the published facts, and would be its tail on a few chips.
 pub(super) const DAS_AS: CloneParams<'static> = CloneParams {
     name: "das-as",
-    summary: "synthetic, UPI Table 2 DAS-AS; shape borrowed from msnfs, day assumed",
+    summary: "synthetic, UPI Table 2 DAS-AS; shape borrowed from msnfs, sizes to 64 KiB, day assumed",
     read_ratio: 0.9286,
     // Bursts as long in time as those of msnfs, at a 65th of its rate.
     levels: 7,
-    read: MSN.read.with(31.5, 64.99).daily(&[
-        (0.0, 0.63),
-        (3.0, 0.39),
-        (6.0, 0.39),
-        (9.0, 0.78),
-        (13.0, 0.94),
-        (18.0, 1.02),
-        (19.25, 1.02),
-        (20.0, 5.56),
-        (20.5, 5.56),
-        (21.25, 0.99),
-        (23.0, 0.78),
-    ]),
-    write: MSN
-        .write
+    overlap: 1.0,
+    read: placed(MSN.read, 9_216)
+        .sized(&[(8.0, 0.83), (16.0, 0.02), (32.0, 0.01), (56.0, 0.01), (64.0, 0.11)])
+        .with(31.5, 64.99)
+        .daily(&[
+            (0.0, 0.81),
+            (3.0, 0.50),
+            (6.0, 0.50),
+            (9.0, 1.00),
+            (13.0, 1.20),
+            (18.0, 1.31),
+            (20.0, 1.31),
+            (20.1, 5.68),
+            (20.15, 5.68),
+            (20.25, 1.27),
+            (23.0, 1.00),
+        ]),
+    write: placed(MSN.write, 1_024)
         .sized(&[(4.0, 0.35), (8.0, 0.60), (16.0, 0.04), (64.0, 0.01)])
         .with(7.2, 19.126)
         .daily(&[
@@ -69,73 +77,81 @@ pub(super) const DTRS_DAY: CloneParams<'static> = CloneParams {
     summary: "synthetic, UPI Table 2 DTRS; shape of 300 s of it, day assumed",
     read_ratio: 0.6742,
     read: DTRS.read.with(21.8, 5.703).daily(&[
-        (0.0, 0.39),
-        (4.0, 0.29),
-        (7.0, 0.59),
-        (10.0, 1.27),
-        (13.0, 1.37),
-        (13.75, 1.34),
+        (0.0, 0.48),
+        (4.0, 0.35),
+        (7.0, 0.72),
+        (10.0, 1.55),
+        (13.0, 1.67),
+        (14.4, 1.64),
         (14.5, 5.10),
-        (15.0, 5.10),
-        (15.75, 1.28),
-        (16.0, 1.27),
-        (19.0, 0.78),
-        (22.0, 0.49),
+        (14.55, 5.10),
+        (14.65, 1.56),
+        (16.0, 1.55),
+        (19.0, 0.95),
+        (22.0, 0.60),
     ]),
     write: DTRS.write.with(31.9, 3.097).daily(&[
-        (0.0, 0.35),
-        (1.25, 0.32),
-        (2.0, 5.79),
-        (2.5, 5.79),
-        (3.25, 0.28),
-        (4.0, 0.26),
-        (7.0, 0.52),
-        (10.0, 1.13),
-        (13.0, 1.22),
-        (16.0, 1.13),
-        (19.0, 0.70),
-        (22.0, 0.44),
+        (0.0, 0.47),
+        (2.0, 0.43),
+        (2.1, 5.79),
+        (2.15, 5.79),
+        (2.25, 0.38),
+        (4.0, 0.35),
+        (7.0, 0.70),
+        (10.0, 1.53),
+        (13.0, 1.65),
+        (16.0, 1.53),
+        (19.0, 0.95),
+        (22.0, 0.59),
     ]),
     ..DTRS
 };
 
-/// Longer runs than those of DTRS: UPI says that LM-TBE "sequentially accesses the device". How
-/// long is an assumption.
+/// Streams of reads and streams of writes, each of some thousand requests, with the addresses of a
+/// whole space: UPI says that LM-TBE "sequentially accesses the device". How long they are is an
+/// assumption.
 const fn sequential(side: Side<'static>) -> Side<'static> {
-    Side { seq1: 0.50, seq32: 0.95, ..side }
+    Side { seq1: 0.0, seq32: 0.999, ..placed(side, 25_600) }
+}
+
+/// The same side with a set of extents of another size.
+const fn placed(side: Side<'static>, footprint_mib: u32) -> Side<'static> {
+    Side { footprint_mib, ..side }
 }
 
 /// Map tiles: sequential, intense.
 pub(super) const LM_TBE: CloneParams<'static> = CloneParams {
     name: "lm-tbe",
-    summary: "synthetic, UPI Table 2 LM-TBE; shape borrowed from DTRS with longer runs, day assumed",
+    summary: "synthetic, UPI Table 2 LM-TBE; shape borrowed from DTRS but streams, day assumed",
     read_ratio: 0.7904,
+    // Reads and writes come from streams of their own, in any order.
+    kappa: 0.0,
     read: sequential(DTRS.read).with(53.2, 2.177).daily(&[
-        (0.0, 0.58),
-        (3.0, 0.36),
-        (6.0, 0.36),
-        (9.0, 0.73),
-        (10.5, 0.78),
-        (11.0, 10.08),
-        (11.25, 10.08),
-        (11.75, 0.83),
-        (13.0, 0.87),
-        (18.0, 0.94),
-        (21.0, 0.94),
-        (23.0, 0.73),
+        (0.0, 0.77),
+        (3.0, 0.48),
+        (6.0, 0.48),
+        (9.0, 0.97),
+        (10.9, 1.04),
+        (11.0, 9.87),
+        (11.05, 9.87),
+        (11.15, 1.11),
+        (13.0, 1.16),
+        (18.0, 1.25),
+        (21.0, 1.25),
+        (23.0, 0.97),
     ]),
     write: sequential(DTRS.write).with(61.9, 1.182).daily(&[
-        (0.0, 0.60),
-        (3.0, 0.37),
-        (6.0, 0.37),
-        (9.0, 0.75),
-        (13.0, 0.90),
-        (17.0, 0.96),
-        (18.0, 5.26),
-        (18.5, 5.26),
-        (19.5, 0.97),
-        (21.0, 0.97),
-        (23.0, 0.75),
+        (0.0, 0.78),
+        (3.0, 0.48),
+        (6.0, 0.48),
+        (9.0, 0.98),
+        (13.0, 1.17),
+        (17.0, 1.25),
+        (17.25, 5.26),
+        (17.3, 5.26),
+        (17.55, 1.26),
+        (21.0, 1.26),
+        (23.0, 0.98),
     ]),
     ..DTRS
 };

@@ -139,6 +139,36 @@ pub struct CloneConfig {
     /// 24s..=86400s. Default: 86400s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub day: Option<Span>,
+    /// Sizes of the sets of places that reads and writes go to, over those of the clone.
+    /// Range: 0.001..=1000. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub footprint: Option<f64>,
+    /// Zipf exponent of the popularity of places, of reads and of writes, in place of the clone's.
+    /// Range: 0..=5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theta: Option<f64>,
+    /// Sizes of reads in KiB, multiples of 0.5, with weights, in place of the clone's; their mean
+    /// stays that of the clone, so that it has to lie between them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_sizes: Option<Vec<(f64, f64)>>,
+}
+
+impl CloneConfig {
+    /// A clone as it is published, of so many requests.
+    #[must_use]
+    pub fn plain(of: impl Into<String>, requests: Option<u64>) -> Self {
+        Self {
+            of: of.into(),
+            time_scale: 1.0,
+            requests,
+            duration: None,
+            start: None,
+            day: None,
+            footprint: None,
+            theta: None,
+            read_sizes: None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,10 @@ use crate::workload::{Planned, RequestOp, RequestSource, SourceReport};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GeneratorMode {
     /// Those of the released MQSim, draw for draw, with gaps cut to nanoseconds.
-    Mqsim,
+    Mqsim {
+        /// Addresses are aligned to the device, not to the start of the flow.
+        device_aligned: bool,
+    },
     /// Ours, from the same distributions; the mean gap is not rounded.
     Ours {
         /// Root seed of the run.
@@ -62,7 +65,7 @@ impl Draws {
                 let index = flow_index ^ (u64::from(seed) << 32);
                 Self::Ours(Rng::stream(root, "workload.mqsim", index))
             }
-            GeneratorMode::Mqsim => {
+            GeneratorMode::Mqsim { .. } => {
                 let mut next = seed;
                 let mut take = |used: bool| {
                     let random = MqsimRandom::new(next);
@@ -139,6 +142,8 @@ pub struct MqsimSource {
     /// The flow has no sector at all.
     empty: bool,
     unit: u64,
+    /// What addresses are aligned from, before the start of the flow. Unit: sectors.
+    aligned_from: u64,
     /// Where a stream goes on.
     stream: u64,
     /// Mean time between arrivals (open loop). Unit: nanoseconds.
@@ -166,9 +171,13 @@ impl MqsimSource {
             hot_last: ((last as f64 * hot_share) as u64).min(last),
             empty: space.sectors == 0,
             unit: if config.aligned { u64::from(config.alignment_sectors.max(1)) } else { 1 },
+            aligned_from: match mode {
+                GeneratorMode::Mqsim { device_aligned: true } => space.start_sector,
+                _ => 0,
+            },
             stream: 0,
             gap_mean: gap_mean(config, mode),
-            gap_truncated: mode == GeneratorMode::Mqsim,
+            gap_truncated: matches!(mode, GeneratorMode::Mqsim { .. }),
             pass_start: Time::ZERO,
             arrival: Time::ZERO,
             generated: 0,
@@ -178,10 +187,21 @@ impl MqsimSource {
         };
         if config.address == MqsimAddress::Streaming {
             let first = source.draws.below(Use::Address, last + 1);
-            source.stream = first - first % source.unit;
+            source.stream = source.aligned(first);
         }
         source.advance();
         source
+    }
+
+    /// The aligned sector before this one. One before the flow is somewhere in it, as any address
+    /// outside is in the released MQSim.
+    fn aligned(&self, sector: u64) -> u64 {
+        let on_device = self.aligned_from + sector;
+        let aligned = on_device - on_device % self.unit;
+        match aligned.checked_sub(self.aligned_from) {
+            Some(sector) => sector,
+            None => aligned % self.last.max(1),
+        }
     }
 
     /// Moves the clock of an open loop to the next arrival.
@@ -227,7 +247,11 @@ impl MqsimSource {
             MqsimAddress::Streaming => {
                 let start = if self.stream + sectors > last { 0 } else { self.stream };
                 let next = self.stream + sectors;
-                self.stream = if next > last { 0 } else { next.next_multiple_of(self.unit) };
+                self.stream = if next > last {
+                    0
+                } else {
+                    (self.aligned_from + next).next_multiple_of(self.unit) - self.aligned_from
+                };
                 start
             }
             // The hot region is the smaller one and gets the other share of the requests.
@@ -247,7 +271,7 @@ impl MqsimSource {
 fn gap_mean(config: &MqsimSyntheticConfig, mode: GeneratorMode) -> f64 {
     let sectors = u64::from(config.size_mean_sectors.max(1));
     match mode {
-        GeneratorMode::Mqsim => {
+        GeneratorMode::Mqsim { .. } => {
             let per_second = (config.bandwidth / SECTOR_BYTES / sectors).max(1);
             (1_000_000_000 / per_second) as f64
         }
@@ -268,7 +292,7 @@ impl RequestSource for MqsimSource {
         let read = read_share > 0.0 && self.draws.unit(Use::Kind) <= read_share;
         let sectors = self.size();
         let start = self.address(u64::from(sectors));
-        let start = start - start % self.unit;
+        let start = self.aligned(start);
         let placed = place(start, sectors, self.last + 1, self.unit);
         self.report.wrapped += u64::from(placed.moved);
         self.report.clipped += u64::from(placed.clipped);

@@ -14,7 +14,7 @@ use flashlane::isolation::{
 };
 use flashlane::scheduler::Scheduling;
 use flashlane::scheduler::policy::{
-    FlinConfig, FlinScope, SprinklerConfig, SprinklerFairnessConfig,
+    FlinConfig, FlinFreePages, FlinHistory, FlinScope, SprinklerConfig, SprinklerFairnessConfig,
 };
 
 use super::{Draw, KIB, MS, NS, US};
@@ -98,12 +98,16 @@ fn scheduler(draw: &mut Draw) -> Scheduling {
         return config;
     }
     match config {
-        Scheduling::Sprinkler(_) => {
-            Scheduling::Sprinkler(SprinklerConfig { window: draw.scale(1, 1024) as u32 })
-        }
+        Scheduling::Sprinkler(_) => Scheduling::Sprinkler(SprinklerConfig {
+            window: draw.scale(1, 1024) as u32,
+            suspend_collection: draw.chance(0.7),
+            pending_writes: draw.chance(0.3).then(|| draw.scale(1, 64) as u32),
+        }),
         Scheduling::SprinklerFairness(_) => {
             Scheduling::SprinklerFairness(SprinklerFairnessConfig {
                 window: draw.scale(1, 1024) as u32,
+                suspend_collection: draw.chance(0.7),
+                pending_writes: draw.chance(0.3).then(|| draw.scale(1, 64) as u32),
                 round: Span(draw.scale(MS, 100 * MS)),
                 idle: Span(draw.scale(US, 10 * MS)),
                 limit: Span(draw.scale(MS, 200 * MS)),
@@ -127,9 +131,12 @@ fn flin(draw: &mut Draw, mut config: FlinConfig) -> FlinConfig {
     config.epoch = Span(draw.scale(1, 10_000) * US);
     config.read_intensity = Bandwidth(draw.scale(1, 1_000) * 1_000_000);
     config.write_intensity = Bandwidth(draw.scale(1, 1_000) * 256_000);
-    config.intensity_scope = draw.pick(&[FlinScope::Device, FlinScope::Unit]);
+    config.intensity_scope = draw.pick(&[FlinScope::Device, FlinScope::Unit, FlinScope::EachUnit]);
     config.fairness_threshold = draw.share().0;
     config.gc_free_pages = draw.pick(&[0, 64, 1024, 1 << 20]);
+    config.gc_scope =
+        draw.pick(&[FlinFreePages::Plane, FlinFreePages::Unit, FlinFreePages::Device]);
+    config.gc_history = draw.pick(&[FlinHistory::Device, FlinHistory::Unit, FlinHistory::Run]);
     config.suspend = draw.chance(0.8);
     config.age_limit = draw.chance(0.3).then(|| Span(draw.scale(10, 10_000) * US));
     config.scan_limit = draw.chance(0.3).then(|| draw.scale(1, 100) as u32);
@@ -275,6 +282,9 @@ pub(super) fn translation(draw: &mut Draw, device: &mut DeviceConfig) {
     ftl.unwritten_read = draw.pick(&[UnwrittenRead::ZeroFill, UnwrittenRead::Flash]);
     ftl.wear_leveling.dynamic = draw.chance(0.5);
     ftl.wear_leveling.static_threshold = draw.pick(&[0, 1, 2, 5, 100]);
+    if ftl.mapping.kind == MappingKind::Page && draw.chance(0.2) {
+        ftl.read_scrubbing.limit = draw.scale(1, 1000) as u32;
+    }
     ftl.precondition.enabled = draw.chance(0.7);
     ftl.precondition.occupancy = draw.share();
     let opens = draw.chance(0.5);

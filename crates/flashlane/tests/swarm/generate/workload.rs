@@ -56,12 +56,10 @@ pub(super) fn flow(
         0 => {
             let params = draw.pick(clone::list());
             flow.clone = Some(CloneConfig {
-                of: params.name.to_owned(),
                 time_scale: 0.1 / draw.scale(1, 100) as f64,
-                requests: Some(1),
-                duration: None,
                 start: params.has_day().then(|| Span(draw.between(0, 86_399) * SECOND)),
                 day: params.has_day().then(|| Span(draw.between(24, 86_400) * SECOND)),
+                ..CloneConfig::plain(params.name, Some(1))
             });
         }
         1 => flow.mqsim = Some(MqsimFlowConfig::Synthetic(mqsim(draw))),

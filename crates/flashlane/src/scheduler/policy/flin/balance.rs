@@ -1,6 +1,8 @@
 //! Stage 3: proportional waits, and the share of collection that goes with a write (section 5.4).
 
-use flashlane_units::FlowId;
+use flashlane_units::{DieId, FlowId};
+
+use super::{FlinConfig, History};
 
 /// Eq. 6 and 7: how long a transaction would have waited, were `other` done first, over its own
 /// cost.
@@ -21,32 +23,49 @@ pub(super) struct Batch {
 /// Eq. 10: apportions pending migrations to the flows that write.
 #[derive(Clone, Debug)]
 pub(super) struct GcShares {
-    /// Pages written since the last erase, by flow.
+    /// Pages written since the last erase, by flow; with a history by unit: by unit and flow.
     writes: Vec<u64>,
     /// Parts of migrations not charged yet, by flow. Choice: the paper's product is usually below
     /// one; rounding it down every time would starve collection.
     credit: Vec<f64>,
+    history: History,
+    flows: usize,
 }
 
 impl GcShares {
-    pub(super) fn new(flows: usize) -> Self {
-        Self { writes: vec![0; flows], credit: vec![0.0; flows] }
+    pub(super) fn new(config: &FlinConfig, units: u32, flows: usize) -> Self {
+        let histories = if config.gc_history == History::Unit { units as usize } else { 1 };
+        Self {
+            writes: vec![0; histories * flows],
+            credit: vec![0.0; flows],
+            history: config.gc_history,
+            flows,
+        }
+    }
+
+    /// The counts of the history that a unit goes by.
+    fn writes_of(&mut self, die: DieId) -> &mut [u64] {
+        let at = if self.history == History::Unit { die.index() * self.flows } else { 0 };
+        &mut self.writes[at..at + self.flows]
     }
 
     /// A page of the flow is on its way to flash.
-    pub(super) fn wrote(&mut self, flow: FlowId) {
-        self.writes[flow.index()] += 1;
+    pub(super) fn wrote(&mut self, die: DieId, flow: FlowId) {
+        self.writes_of(die)[flow.index()] += 1;
     }
 
     /// A block was erased: the history of writes begins anew.
-    pub(super) fn erased(&mut self) {
-        self.writes.fill(0);
+    pub(super) fn erased(&mut self, die: DieId) {
+        if self.history != History::Run {
+            self.writes_of(die).fill(0);
+        }
     }
 
     /// Migrations that go before a write of the flow, of `pending` ones. The write itself counts.
-    pub(super) fn migrations(&mut self, flow: FlowId, pending: u32, valid: f64) -> u32 {
+    pub(super) fn migrations(&mut self, die: DieId, flow: FlowId, pending: u32, valid: f64) -> u32 {
         let at = flow.index();
-        let writes = (self.writes[at] + 1) as f64 / (self.writes.iter().sum::<u64>() + 1) as f64;
+        let writes = self.writes_of(die);
+        let writes = (writes[at] + 1) as f64 / (writes.iter().sum::<u64>() + 1) as f64;
         self.credit[at] += writes * valid * f64::from(pending);
         let count = (self.credit[at] as u32).min(pending);
         self.credit[at] -= f64::from(count);
@@ -73,15 +92,33 @@ mod tests {
 
     #[test]
     fn migrations_follow_writes_and_valid_pages() {
-        let mut shares = GcShares::new(2);
-        (0..7).for_each(|_| shares.wrote(FlowId::new(0)));
-        (0..4).for_each(|_| shares.wrote(FlowId::new(1)));
+        let mut shares = GcShares::new(&FlinConfig::default(), 2, 2);
+        let (here, there) = (DieId::new(0), DieId::new(1));
+        (0..7).for_each(|_| shares.wrote(here, FlowId::new(0)));
+        (0..4).for_each(|_| shares.wrote(there, FlowId::new(1)));
         // Eq. 10: 8/12 of the writes, 9/12 of the pages, 8 pending: 4.
-        assert_eq!(shares.migrations(FlowId::new(0), 8, 0.75), 4);
+        assert_eq!(shares.migrations(here, FlowId::new(0), 8, 0.75), 4);
         // 5/12 * 3/12 * 8 = 0.83: the rest is kept and makes one the next time.
-        assert_eq!(shares.migrations(FlowId::new(1), 8, 0.25), 0);
-        assert_eq!(shares.migrations(FlowId::new(1), 8, 0.25), 1);
-        shares.erased();
-        assert_eq!(shares.migrations(FlowId::new(0), 4, 0.75), 3, "alone: 9/12 of 4");
+        assert_eq!(shares.migrations(here, FlowId::new(1), 8, 0.25), 0);
+        assert_eq!(shares.migrations(here, FlowId::new(1), 8, 0.25), 1);
+        shares.erased(there);
+        assert_eq!(shares.migrations(here, FlowId::new(0), 4, 0.75), 3, "alone: 9/12 of 4");
+    }
+
+    #[test]
+    fn an_erase_ends_the_history_of_the_drive_of_its_unit_or_none() {
+        // One write of the other flow: this one's next is half of the history, or all of it.
+        for (history, after_other, after_own) in
+            [(History::Device, 8, 8), (History::Unit, 4, 8), (History::Run, 4, 4)]
+        {
+            let config = FlinConfig { gc_history: history, ..FlinConfig::default() };
+            let mut shares = GcShares::new(&config, 2, 2);
+            let (here, there) = (DieId::new(0), DieId::new(1));
+            shares.wrote(here, FlowId::new(1));
+            shares.erased(there);
+            assert_eq!(shares.migrations(here, FlowId::new(0), 8, 1.0), after_other, "{history:?}");
+            shares.erased(here);
+            assert_eq!(shares.migrations(here, FlowId::new(0), 8, 1.0), after_own, "{history:?}");
+        }
     }
 }

@@ -26,6 +26,32 @@ pub enum Scope {
     Device,
     /// Its rate at each unit, against the threshold over the number of units.
     Unit,
+    /// Its rate at each unit, against the whole threshold.
+    EachUnit,
+}
+
+/// Where free pages are counted for GC_FLIN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FreePages {
+    /// On the plane that the write goes to.
+    Plane,
+    /// On all planes of its unit.
+    Unit,
+    /// On the whole drive.
+    Device,
+}
+
+/// What ends the history of writes of Eq. 10.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum History {
+    /// An erase anywhere on the drive.
+    Device,
+    /// An erase at the unit, which keeps a history of its own.
+    Unit,
+    /// Nothing: all writes of the run count.
+    Run,
 }
 
 /// Parameters of FLIN. Defaults: FLIN (ISCA'18) section 6.
@@ -40,14 +66,19 @@ pub struct FlinConfig {
     pub read_intensity: Bandwidth,
     /// A flow that writes less is of low write intensity (alpha for writes, C).
     pub write_intensity: Bandwidth,
-    /// What both apply to. Choice: the paper speaks of the rate of a flow.
+    /// What both apply to. Choice: the paper keeps rates by flow and chip (section 5.5) and speaks
+    /// of thresholds of flows.
     pub intensity_scope: Scope,
     /// Below this fairness of departed transactions the most slowed flow goes first among those of
     /// high intensity (F_thr). Range: 0..=1.
     pub fairness_threshold: f64,
-    /// Writes take migrations along when the plane has fewer free pages (GC_FLIN). Choice: the
-    /// paper's "available in the memory" is taken for the plane that the write goes to.
+    /// Writes take migrations along when there are fewer free pages (GC_FLIN).
     pub gc_free_pages: u32,
+    /// Where these are counted. The paper: "available in the memory".
+    pub gc_scope: FreePages,
+    /// What ends the history of writes by which migrations are shared. Choice: the paper counts
+    /// "since the last garbage collection operation".
+    pub gc_history: History,
     /// A read may interrupt a program or an erase that waited proportionally less (section 4.3).
     pub suspend: bool,
     /// A transaction that waited so long is served next, whatever the stages say. The paper has no
@@ -67,9 +98,11 @@ impl Default for FlinConfig {
             epoch: Span(10_000_000_000),
             read_intensity: Bandwidth(32_000_000),
             write_intensity: Bandwidth(256_000),
-            intensity_scope: Scope::Device,
+            intensity_scope: Scope::Unit,
             fairness_threshold: 0.6,
             gc_free_pages: 1024,
+            gc_scope: FreePages::Device,
+            gc_history: History::Device,
             suspend: true,
             age_limit: None,
             scan_limit: None,

@@ -31,10 +31,11 @@ pub(super) struct Intensity {
 
 impl Intensity {
     pub(super) fn new(config: &FlinConfig, units: u32, flows: usize) -> Self {
-        let per_unit = config.intensity_scope == Scope::Unit;
+        let per_unit = config.intensity_scope != Scope::Device;
         let places = if per_unit { units as usize } else { 1 };
+        let shares = if config.intensity_scope == Scope::Unit { f64::from(units) } else { 1.0 };
         let epoch_s = config.epoch.0 as f64 / 1e12;
-        let threshold = |rate: u64| rate as f64 * epoch_s / places as f64;
+        let threshold = |rate: u64| rate as f64 * epoch_s / shares;
         Self {
             epoch: config.epoch.0,
             end: config.epoch.0,
@@ -92,7 +93,8 @@ mod tests {
     #[test]
     fn flows_are_classified_at_the_end_of_an_epoch() {
         // 32 MB/s over 10 ms: 320 kB, 39.06 pages of 8 KiB.
-        let mut intensity = Intensity::new(&FlinConfig::default(), 4, 2);
+        let config = FlinConfig { intensity_scope: Scope::Device, ..FlinConfig::default() };
+        let mut intensity = Intensity::new(&config, 4, 2);
         for (flow, pages) in [(0, 39), (1, 40)] {
             (0..pages).for_each(|n| intensity.count(n % 4, 0, FlowId::new(flow), 8192));
         }
@@ -126,6 +128,16 @@ mod tests {
         // A quarter of 39.06 pages.
         (0..10).for_each(|_| intensity.count(1, 0, FlowId::new(0), 8192));
         (0..9).for_each(|_| intensity.count(2, 0, FlowId::new(0), 8192));
+        intensity.roll(Time::from_ms(10));
+        assert!(!intensity.is_low(1, 0, FlowId::new(0)) && intensity.is_low(2, 0, FlowId::new(0)));
+    }
+
+    #[test]
+    fn in_scope_each_unit_the_threshold_is_not_divided() {
+        let config = FlinConfig { intensity_scope: Scope::EachUnit, ..FlinConfig::default() };
+        let mut intensity = Intensity::new(&config, 4, 1);
+        (0..40).for_each(|_| intensity.count(1, 0, FlowId::new(0), 8192));
+        (0..39).for_each(|_| intensity.count(2, 0, FlowId::new(0), 8192));
         intensity.roll(Time::from_ms(10));
         assert!(!intensity.is_low(1, 0, FlowId::new(0)) && intensity.is_low(2, 0, FlowId::new(0)));
     }

@@ -39,7 +39,7 @@ use crate::transaction::STARVING;
 use crate::transaction::{Op, Source, Transaction};
 use arbitration::{LEVELS, Ruler};
 use balance::{Batch, GcShares};
-pub use config::{FlinConfig, Scope, Stage};
+pub use config::{FlinConfig, FreePages, History, Scope, Stage};
 use flashlane_units::{DieId, FlowId, Span, TransactionId};
 use intensity::Intensity;
 use overhead::Overhead;
@@ -172,7 +172,7 @@ impl Flin {
             lanes: vec![Lane::default(); geometry.dies() as usize * 2 * flows],
             flows,
             intensity: Intensity::new(config, geometry.dies(), flows),
-            shares: GcShares::new(flows),
+            shares: GcShares::new(config, geometry.dies(), flows),
             times: Vec::new(),
             others: Queues::new(geometry),
             scratch: Scratch::default(),
@@ -343,7 +343,7 @@ impl SchedulingPolicy for Flin {
 
     fn completed(&mut self, die: DieId, id: TransactionId, tr: &Transaction, now: Time) {
         if tr.op == Op::Erase {
-            self.shares.erased();
+            self.shares.erased(die);
             return;
         }
         if matches!(tr.source, Source::Gc | Source::Mapping) {

@@ -6,7 +6,7 @@ use flashlane_units::{DieId, FlowId};
 
 use super::balance::{Batch, proportional_wait};
 use super::region::Entry;
-use super::{COLLECTION, Flin, READ, RELOCATED, Unit, WRITE};
+use super::{COLLECTION, Flin, FreePages, READ, RELOCATED, Unit, WRITE};
 use crate::scheduler::queues::Kind;
 use crate::scheduler::view::View;
 
@@ -56,7 +56,7 @@ impl Flin {
                 self.lane(die, op, flow).queued -= 1;
             }
             if op == WRITE {
-                self.shares.wrote(flow);
+                self.shares.wrote(die, flow);
             }
         }
         true
@@ -169,11 +169,16 @@ impl Flin {
         }
         self.units[die].batch = Batch { relocations: 1, ..Batch::default() };
         let plane = view.transactions[write.id].plane;
-        if view.free_pages(plane) >= u64::from(self.config.gc_free_pages) {
+        let free = match self.config.gc_scope {
+            FreePages::Plane => view.free_pages(plane),
+            FreePages::Unit => view.free_pages_of_die(die),
+            FreePages::Device => view.free_pages_of_drive(),
+        };
+        if free >= u64::from(self.config.gc_free_pages) {
             return;
         }
-        let migrations =
-            self.shares.migrations(write.flow, pending, view.ftl.valid_share(write.flow));
+        let valid = view.ftl.valid_share(write.flow);
+        let migrations = self.shares.migrations(die, write.flow, pending, valid);
         let erases = due + self.blocks_finished(die, migrations, view);
         self.units[die].batch = Batch { migrations, erases, relocations: 1 };
     }

@@ -75,7 +75,11 @@ impl Unit0 {
 
     /// One queue per operation, no reordering: stage 3 by itself.
     fn balancing() -> Self {
-        Self::new(FlinConfig { stages: vec![Stage::WaitBalancing], ..FlinConfig::default() })
+        Self::new(FlinConfig {
+            stages: vec![Stage::WaitBalancing],
+            gc_scope: FreePages::Plane,
+            ..FlinConfig::default()
+        })
     }
 
     fn with<R>(&mut self, decide: impl FnOnce(&mut Flin, &mut View<'_>) -> R) -> R {
@@ -378,6 +382,31 @@ fn equation_10_shares_migrations_by_writes_and_valid_pages() {
         Batch { migrations: 2, erases: 0, relocations: 1 },
         "one has begun"
     );
+}
+
+#[test]
+fn free_pages_are_those_of_the_plane_the_unit_or_the_drive() {
+    // Does a write take migrations along, with so many free blocks of 32 pages on both planes?
+    let carries = |scope, free: [u32; 2]| {
+        let stages = vec![Stage::WaitBalancing];
+        let mut unit = Unit0::new(FlinConfig { stages, gc_scope: scope, ..FlinConfig::default() });
+        for (plane, free) in (0..).map(PlaneId::new).zip(free) {
+            unit.state.blocks.planes[plane].free = free;
+        }
+        (0..8).for_each(|ppa| {
+            unit.migration(Ppa::new(ppa));
+        });
+        unit.write(FlowId::new(1));
+        unit.take();
+        unit.flin.overhead(0).expect("FLIN counts").migrations_with_writes > 0
+    };
+    assert!(carries(FreePages::Plane, [31, 40]), "992 pages of the plane");
+    assert!(!carries(FreePages::Plane, [32, 40]));
+    // The unit has two planes, and the drive this unit.
+    for scope in [FreePages::Unit, FreePages::Device] {
+        assert!(!carries(scope, [10, 40]), "{scope:?}");
+        assert!(carries(scope, [10, 21]), "{scope:?}: 992 pages of both");
+    }
 }
 
 #[test]

@@ -43,6 +43,11 @@ use budget::Budgets;
 pub struct SprinklerFairnessConfig {
     /// As `sprinkler.window`. Range: 1..=1024.
     pub window: u32,
+    /// As `sprinkler.suspend_collection`.
+    pub suspend_collection: bool,
+    /// As `sprinkler.pending_writes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_writes: Option<u32>,
     /// Wall time of a round in which every die works: the budgets of a round are so long for each
     /// die.
     /// Range: 1ms..=10s.
@@ -72,6 +77,8 @@ impl Default for SprinklerFairnessConfig {
     fn default() -> Self {
         Self {
             window: SprinklerConfig::default().window,
+            suspend_collection: SprinklerConfig::default().suspend_collection,
+            pending_writes: SprinklerConfig::default().pending_writes,
             round: Span(10_000_000_000),
             idle: Span(100_000_000),
             limit: Span(100_000_000_000),
@@ -114,8 +121,13 @@ fn is_charged(tr: &Transaction) -> bool {
 
 impl SprinklerFairness {
     pub(super) fn new(config: &SprinklerFairnessConfig, geometry: Geometry, flows: usize) -> Self {
+        let sprinkler = SprinklerConfig {
+            window: config.window,
+            suspend_collection: config.suspend_collection,
+            pending_writes: config.pending_writes,
+        };
         Self {
-            sprinkler: Sprinkler::new(&SprinklerConfig { window: config.window }, geometry),
+            sprinkler: Sprinkler::new(&sprinkler, geometry),
             budgets: Budgets::new(config, geometry.dies(), flows),
             held: vec![List::default(); flows],
             held_at: vec![0; geometry.dies() as usize],

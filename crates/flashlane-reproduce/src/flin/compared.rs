@@ -1,0 +1,174 @@
+//! Workloads under the three schedulers that the paper compares, over seeds.
+
+use flashlane::Error;
+
+use super::mixes::{FEWEST, Load, Mix, geometric, mean, metric, mix_job};
+use super::setup::{COMPARED, fewest_requests, grows};
+use crate::{Job, Lab, Run};
+
+/// How often a workload with too few requests is run again, twice as long each time.
+const LONGER: u32 = 2;
+/// FLIN's place in [`COMPARED`].
+const FLIN: usize = 2;
+
+/// Runs by workload, by scheduler, by seed.
+pub(super) struct Compared {
+    pub(super) mixes: Vec<Mix>,
+    runs: Vec<Vec<Vec<Run>>>,
+    /// Requests that count that every flow needs.
+    needed: u64,
+    seeds: u64,
+}
+
+/// A ratio of a metric as the paper gives it: slowdowns are better the smaller they are, weighted
+/// speedup is given as a change.
+pub(super) fn better(which: usize, ratio: f64) -> f64 {
+    match which {
+        0 => ratio,
+        3 => ratio - 1.0,
+        _ => 1.0 / ratio,
+    }
+}
+
+impl Compared {
+    /// Every workload under every scheduler with every seed. One in which some flow has fewer than
+    /// [`FEWEST`] requests that count is run again with twice the length, under all schedulers.
+    pub(super) fn run(
+        lab: &Lab<'_>,
+        mixes: Vec<Mix>,
+        load: Load,
+        sets: &[String],
+        seeds: u64,
+    ) -> Result<Self, Error> {
+        let all: Vec<usize> = (0..mixes.len()).collect();
+        let needed = if lab.smoke { 1 } else { FEWEST };
+        let mut compared = Self { runs: vec![Vec::new(); mixes.len()], mixes, needed, seeds };
+        compared.fill(lab, &all, load, sets)?;
+        let mut longer = load;
+        for _ in 0..LONGER {
+            let sparse: Vec<usize> =
+                all.iter().copied().filter(|&at| compared.is_sparse(at)).collect();
+            longer.trace_s *= 2.0;
+            compared.fill(lab, &sparse, longer, sets)?;
+        }
+        Ok(compared)
+    }
+
+    fn fill(
+        &mut self,
+        lab: &Lab<'_>,
+        which: &[usize],
+        load: Load,
+        sets: &[String],
+    ) -> Result<(), Error> {
+        let mut jobs: Vec<Job> = Vec::new();
+        for &at in which {
+            for policy in COMPARED {
+                let job = mix_job(lab, &self.mixes[at], load, policy, sets)?;
+                jobs.push(job.sparse());
+            }
+        }
+        let mut runs = lab.run_seeds(&jobs, self.seeds)?.into_iter();
+        for &at in which {
+            self.runs[at] = runs.by_ref().take(COMPARED.len()).collect();
+        }
+        Ok(())
+    }
+
+    /// Requests that count of the flow that has fewest, over all seeds.
+    pub(super) fn fewest(&self, at: usize) -> u64 {
+        let runs = self.runs[at].iter().flatten();
+        runs.map(|run| fewest_requests(&run.summary)).min().unwrap_or(0)
+    }
+
+    /// Some flow has too few requests for a slowdown, so that the workload is left out.
+    pub(super) fn is_sparse(&self, at: usize) -> bool {
+        self.fewest(at) < self.needed
+    }
+
+    /// The runs of a workload under a scheduler.
+    pub(super) fn seeds(&self, at: usize, policy: usize) -> &[Run] {
+        &self.runs[at][policy]
+    }
+
+    /// Workloads that a condition admits, without those left out.
+    pub(super) fn chosen(&self, admits: impl Fn(&Mix, &[Vec<Run>]) -> bool) -> Vec<usize> {
+        let all = 0..self.mixes.len();
+        all.filter(|&at| !self.is_sparse(at) && admits(&self.mixes[at], &self.runs[at])).collect()
+    }
+
+    /// How many seeds there are.
+    fn seed_count(&self) -> usize {
+        self.runs[0][0].len()
+    }
+
+    /// A metric of workloads under a scheduler, with one seed.
+    fn of_seed(&self, chosen: &[usize], policy: usize, which: usize, seed: usize) -> Vec<f64> {
+        let of = |&at: &usize| metric(&self.runs[at][policy][seed].summary, which);
+        chosen.iter().map(of).collect()
+    }
+
+    /// The same with all seeds.
+    pub(super) fn values(&self, chosen: &[usize], policy: usize, which: usize) -> Vec<f64> {
+        let seeds = 0..self.seed_count();
+        seeds.flat_map(|seed| self.of_seed(chosen, policy, which, seed)).collect()
+    }
+
+    /// What FLIN gains over another: the ratio of the arithmetic means by seed, and the geometric
+    /// mean of all ratios.
+    pub(super) fn gains(&self, chosen: &[usize], over: usize, which: usize) -> (Vec<f64>, f64) {
+        let by_seed = (0..self.seed_count()).map(|seed| {
+            let of = |policy| mean(&self.of_seed(chosen, policy, which, seed));
+            better(which, of(FLIN) / of(over))
+        });
+        let (flin, other) = (self.values(chosen, FLIN, which), self.values(chosen, over, which));
+        let ratios: Vec<f64> = flin.iter().zip(&other).map(|(f, o)| f / o).collect();
+        (by_seed.collect(), better(which, geometric(&ratios)))
+    }
+
+    /// The largest of a number over workloads, by seed.
+    pub(super) fn most(
+        &self,
+        chosen: &[usize],
+        policy: usize,
+        number: &dyn Fn(&Run) -> f64,
+    ) -> Vec<f64> {
+        let largest = |seed: usize| {
+            let of = chosen.iter().map(|&at| number(&self.runs[at][policy][seed]));
+            of.fold(0.0, f64::max)
+        };
+        (0..self.seed_count()).map(largest).collect()
+    }
+
+    /// Workloads in which the backlog of some flow grows under a scheduler, with any seed.
+    pub(super) fn growing(&self, chosen: &[usize], policy: usize) -> usize {
+        let grow = |&&at: &&usize| self.runs[at][policy].iter().any(|run| grows(&run.summary));
+        chosen.iter().filter(grow).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slowdowns_are_better_the_smaller_they_are() {
+        assert_eq!([0, 1, 2, 3].map(|which| better(which, 4.0)), [4.0, 0.25, 0.25, 3.0]);
+    }
+
+    #[test]
+    fn a_workload_of_few_requests_is_run_longer_or_left_out() {
+        let quiet = |_: f64| ();
+        let mut lab = Lab::new(1, &quiet);
+        (lab.smoke, lab.seeds) = (true, 1);
+        let mix =
+            Mix { high: 1, traces: vec!["src1-0", "fin2", "dev", "rad-be"], scales: vec![1.0; 4] };
+        let load = Load { time_scale: 1.0, trace_s: 0.02 };
+        let mut compared = Compared::run(&lab, vec![mix], load, &[], 1).expect("valid jobs");
+        assert!(compared.fewest(0) > 0 && !compared.is_sparse(0));
+        assert_eq!(compared.chosen(|_, _| true), [0]);
+        compared.needed = 1_000_000;
+        assert!(compared.is_sparse(0));
+        assert!(compared.chosen(|_, _| true).is_empty(), "its ratios say nothing");
+    }
+}

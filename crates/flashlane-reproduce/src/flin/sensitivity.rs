@@ -1,0 +1,202 @@
+//! Fig. 10 to 13 against what the paper leaves open.
+//!
+//! It does not say how full the drive is, when collection stops being preemptible (GChard), how
+//! long the traces run, and how much of the chips' time each trace took: only that those of high
+//! interference keep the chips busy for more than 8 % of it. One thing is changed at a time.
+
+use flashlane::Error;
+
+use super::compared::Compared;
+use super::mixes::{CATEGORIES, HIGH, Load, METRICS, Mix, UNCACHED, counted, flow, mean, shown};
+use super::setup::{COMPARED, busy, job, trace_drive};
+use crate::{Cell, Findings, Lab, Row, Table};
+
+const NAME: &str = "sensitivity";
+/// FLIN's place in [`COMPARED`].
+const FLIN: usize = 2;
+/// Share of chip time that every trace of high interference takes in the scaled variants. The paper
+/// draws the line at 8 %.
+const CLASSES: [f64; 2] = [0.10, 0.20];
+
+/// A change, by what it changes.
+struct Change {
+    axis: &'static str,
+    value: &'static str,
+    sets: &'static [&'static str],
+    /// Factors on the time scale and on the length.
+    load: [f64; 2],
+}
+
+const fn sets(axis: &'static str, value: &'static str, sets: &'static [&'static str]) -> Change {
+    Change { axis, value, sets, load: [1.0, 1.0] }
+}
+
+const fn load(axis: &'static str, value: &'static str, load: [f64; 2]) -> Change {
+    Change { axis, value, sets: &[], load }
+}
+
+/// The first one changes nothing: GChard of 4 blocks, occupancy 0.86, 18 s, the published rates.
+const CHANGES: [Change; 12] = [
+    sets("GChard, of 10 blocks", "4", &[]),
+    sets("GChard, of 10 blocks", "6", &["ftl.gc.hard_threshold=6 blocks"]),
+    sets("GChard, of 10 blocks", "7", &["ftl.gc.hard_threshold=7 blocks"]),
+    sets("GChard, of 10 blocks", "8", &["ftl.gc.hard_threshold=8 blocks"]),
+    sets(
+        "GChard, of 10 blocks",
+        "4, larger planes",
+        &["flash.blocks_per_plane=256", "ftl.precondition.occupancy=0.91"],
+    ),
+    sets(
+        "GChard, of 10 blocks",
+        "9, larger planes",
+        &[
+            "flash.blocks_per_plane=256",
+            "ftl.precondition.occupancy=0.91",
+            "ftl.gc.hard_threshold=9 blocks",
+        ],
+    ),
+    sets("occupancy", "0.60", &["ftl.precondition.occupancy=0.60"]),
+    sets("occupancy", "0.75", &["ftl.precondition.occupancy=0.75"]),
+    sets(
+        "occupancy",
+        "0.75, GChard 8",
+        &["ftl.precondition.occupancy=0.75", "ftl.gc.hard_threshold=8 blocks"],
+    ),
+    load("length", "6 s", [1.0, 1.0 / 3.0]),
+    load("length", "36 s", [1.0, 2.0]),
+    load("time scale", "0.7", [0.7, 1.0]),
+];
+
+/// Runs the experiment.
+pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
+    let categories: &[u32] = if lab.smoke { &[2] } else { &CATEGORIES };
+    let mixes = shown(lab, categories);
+    let changes = if lab.smoke { &CHANGES[..2] } else { &CHANGES[..] };
+    let mut table = Table::new(
+        NAME,
+        format!(
+            "Fig. 10-13 with one thing changed: geometric means over {} workloads",
+            mixes.len()
+        ),
+        &[
+            "changed",
+            "to",
+            "flin over",
+            "fairness, x",
+            "max slowdown, x",
+            "STDEV, x",
+            "weighted speedup, change",
+            "max slowdown of flin",
+            "max slowdown of this",
+            "growing, flin",
+            "growing, this",
+        ],
+    );
+    let base = Load::new(lab);
+    let mut rows = Vec::new();
+    // Most of what is changed changes more than a seed does.
+    let seeds = if lab.full { lab.seeds } else { 1 };
+    for change in changes {
+        let [scale, length] = change.load;
+        let load = Load { time_scale: base.time_scale * scale, trace_s: base.trace_s * length };
+        let sets: Vec<String> = change.sets.iter().map(|&set| set.to_owned()).collect();
+        let results = Compared::run(lab, mixes.clone(), load, &sets, seeds)?;
+        add(&mut table, &mut rows, change.axis, change.value, &results);
+    }
+    let classes = Classes::measure(lab, base)?;
+    for share in if lab.smoke { &CLASSES[..1] } else { &CLASSES[..] } {
+        let mixes: Vec<Mix> = mixes.iter().map(|mix| classes.scaled(mix, *share)).collect();
+        let results = Compared::run(lab, mixes, base, &[], seeds)?;
+        let value = format!("{:.0} %", 100.0 * share);
+        add(&mut table, &mut rows, "high traces busy for", &value, &results);
+    }
+    Ok(Findings { rows, tables: vec![table, classes.table] })
+}
+
+/// The gains over both baselines, and how bad the worst flow is, geometric means.
+fn add(table: &mut Table, rows: &mut Vec<Row>, axis: &str, value: &str, results: &Compared) {
+    let all = results.chosen(|_, _| true);
+    for (over, name) in COMPARED[..FLIN].iter().enumerate() {
+        let mut cells: Vec<Cell> = vec![axis.into(), value.into(), (*name).into()];
+        cells.extend((0..4).map(|which| Cell::from(results.gains(&all, over, which).1)));
+        for policy in [FLIN, over] {
+            cells.push(super::mixes::geometric(&results.values(&all, policy, 1)).into());
+        }
+        for policy in [FLIN, over] {
+            cells.push((results.growing(&all, policy) as f64).into());
+        }
+        table.row(cells);
+        for (which, metric) in METRICS.iter().enumerate() {
+            rows.push(Row::no_reference(
+                NAME,
+                format!("{axis} {value}: {metric}, flin against {name}"),
+                None,
+                Some(results.gains(&all, over, which).1),
+                if which == 3 { "change" } else { "x" },
+                "geometric means of the ratios; the paper does not say what it ran with",
+            ));
+        }
+    }
+}
+
+/// How busy each trace of high interference keeps the chips when it is alone.
+struct Classes {
+    /// By place in [`HIGH`].
+    busy: Vec<f64>,
+    table: Table,
+}
+
+impl Classes {
+    fn measure(lab: &Lab<'_>, load: Load) -> Result<Self, Error> {
+        let jobs = HIGH
+            .iter()
+            .map(|trace| {
+                let alone = flow(lab, trace, trace, load, UNCACHED)?;
+                let job = job(&trace_drive(lab, "sprinkler"), &alone)?;
+                if lab.smoke { Ok(job) } else { counted(job, load) }
+            })
+            .collect::<Result<Vec<_>, Error>>()?;
+        let mut table = Table::new(
+            "sensitivity-classes",
+            "Traces of high interference alone: the paper's keep the chips busy for more than 8 %",
+            &["trace", "chips busy, %", "time scale for 10 %", "time scale for 20 %"],
+        );
+        let mut all = Vec::new();
+        for (trace, runs) in HIGH.iter().zip(lab.run_seeds(&jobs, lab.seeds)?) {
+            let shares: Vec<f64> = runs.iter().map(|run| busy(&run.summary).0).collect();
+            let share = mean(&shares);
+            let mut cells: Vec<Cell> = vec![(*trace).into(), (100.0 * share).into()];
+            cells.extend(CLASSES.map(|class| Cell::from(scale(share, class))));
+            table.row(cells);
+            all.push(share);
+        }
+        Ok(Self { busy: all, table })
+    }
+
+    /// The workload with each trace of high interference as fast as the class asks for.
+    fn scaled(&self, mix: &Mix, class: f64) -> Mix {
+        let of = |(trace, before): (&&str, &f64)| {
+            let known = HIGH.iter().position(|high| high == trace);
+            before * known.map_or(1.0, |at| scale(self.busy[at], class))
+        };
+        let scales = mix.traces.iter().zip(&mix.scales).map(of).collect();
+        Mix { scales, ..mix.clone() }
+    }
+}
+
+/// The factor on the gaps of a trace after which it takes so much of the chips' time, were that
+/// proportional to its rate.
+fn scale(busy: f64, class: f64) -> f64 {
+    busy / class
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_change_is_none_and_names_are_known() {
+        assert!(CHANGES[0].sets.is_empty() && CHANGES[0].load == [1.0, 1.0]);
+        assert_eq!(scale(0.75, 0.25), 3.0, "a trace above its class is slowed down");
+    }
+}

@@ -1,0 +1,43 @@
+//! Logical pages that lie on planes at random, the same number on each.
+
+use flashlane_engine::Rng;
+
+use super::Holding;
+use super::fill::PagesOn;
+use crate::config::{DeviceConfig, Placement};
+use crate::layout::{FlowSpace, Layout};
+use crate::workload::Scatter;
+
+/// An order of the pages of each flow, which are dealt out to its planes in turns.
+pub(super) struct PlacesAtRandom {
+    orders: Vec<Scatter>,
+}
+
+impl PlacesAtRandom {
+    /// `None` where pages are striped by their numbers.
+    pub(super) fn new(device: &DeviceConfig, layout: &Layout, seed: u64) -> Option<Self> {
+        let order = |space: &FlowSpace| {
+            let mut rng = Rng::stream(seed, "precondition.placement", space.first_lpa);
+            Scatter::new(space.pages.max(1), rng.next_u64())
+        };
+        let random = device.ftl.precondition.placement == Placement::Random;
+        random.then(|| Self { orders: layout.flows.iter().map(order).collect() })
+    }
+
+    /// The pages that hold data and lie on the `index`th of `period` planes, as numbers relative to
+    /// the flow, which has `pages`.
+    pub(super) fn pages_on(
+        &self,
+        holding: &Holding<'_>,
+        flow: usize,
+        (index, period): (u64, u64),
+        pages: u64,
+    ) -> PagesOn {
+        let order = &self.orders[flow];
+        let places = (index..pages).step_by(period as usize);
+        let held = places.map(|place| order.at(place)).filter(|&page| holding.holds(page));
+        let mut list: Vec<u32> = held.map(|page| page as u32).collect();
+        list.sort_unstable();
+        PagesOn::List(list)
+    }
+}

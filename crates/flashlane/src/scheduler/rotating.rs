@@ -1,0 +1,90 @@
+//! Looks at channels as the released MQSim has them, where its classes take turns: every look moves
+//! the turns on.
+
+use flashlane_engine::EventQueue;
+use flashlane_units::ChannelId;
+
+use super::policy::ChipLook;
+use super::visit::{Rest, Visit};
+use super::{Scheduler, Surroundings};
+use crate::event::Event;
+
+/// Looks in a row at a drive in which nothing is under way. Every rotation has come round by then.
+const MOST_IN_VAIN: u32 = 32;
+
+impl Scheduler {
+    /// Nothing is under way, but what waits was passed over by a rotation of classes: all channels
+    /// are looked at once more. In the released MQSim it would wait for ever. What no rotation
+    /// serves, such as a write beside an erase that waits for it, goes in the usual order.
+    #[inline]
+    pub(crate) fn looks_again(&mut self, events: &EventQueue<Event>) -> bool {
+        if !self.rotates {
+            return false;
+        }
+        if !events.is_empty() || self.pending.iter().all(|&set| set == 0) {
+            self.in_vain = 0;
+            return false;
+        }
+        self.in_vain += 1;
+        if self.in_vain > MOST_IN_VAIN + 1 {
+            return false;
+        }
+        self.offer_all();
+        true
+    }
+
+    /// The rotation of classes decides about the next look.
+    #[inline]
+    pub(super) fn rotation_decides(&self) -> bool {
+        self.rotates && self.in_vain <= MOST_IN_VAIN
+    }
+
+    /// Every look at a channel matters.
+    #[inline]
+    pub(crate) fn rotates(&self) -> bool {
+        self.rotates
+    }
+
+    /// All channels are looked at when the current event is over.
+    pub(super) fn offer_all(&mut self) {
+        self.offered = u64::MAX >> (u64::BITS - self.turn.len() as u32);
+        self.due = true;
+    }
+
+    /// Looks at all chips of a channel, as the released MQSim does, until one takes a command.
+    #[cold]
+    pub(super) fn look_rotating(
+        &mut self,
+        at: &mut Surroundings<'_>,
+        channel: ChannelId,
+        turn: u32,
+    ) -> bool {
+        at.flash.await_channel(channel, at.events);
+        for step in 0..self.chips_per_channel {
+            let way = (turn + step) % self.chips_per_channel;
+            let chip = at.flash.chip_at(channel, way);
+            let urgent = !self.rules.preemptible || at.ftl.is_urgent(chip);
+            let look = ChipLook {
+                chip,
+                first: at.flash.first_die(chip),
+                dies: at.flash.dies_per_chip(),
+                idle: at.flash.chip_idle(chip),
+                awaits_erase: self.writes_wait && at.ftl.awaits_erase(chip),
+            };
+            let formed = self.with_policy(at, urgent, |policy, view| policy.serve_chip(look, view));
+            let Some(die) = formed else { continue };
+            if !self.command.pages.is_empty() {
+                self.served(channel, way);
+                (self.command.die, self.command.interrupts) = (die, false);
+                return true;
+            }
+            if self.has_cancelled() {
+                // The channel is offered once more when these are settled.
+                let visit = Visit { channel, reads: false, turn, left: 0, way, urgent, die };
+                self.interrupt(visit, Rest::InOrder { first: die, set: 0 });
+                return false;
+            }
+        }
+        false
+    }
+}
