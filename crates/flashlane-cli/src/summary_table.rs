@@ -312,7 +312,11 @@ fn breakdown(summary: &Summary) -> Table {
 /// Mean share of time that chips are in an array operation.
 fn chips_busy(summary: &Summary) -> String {
     let sum: f64 = summary.chips.iter().map(|chip| chip.busy_fraction).sum();
-    format!("{:.0} %", 100.0 * sum / summary.chips.len().max(1) as f64)
+    percent(sum / summary.chips.len().max(1) as f64)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
 }
 
 /// Why collection goes on after the window.
@@ -339,6 +343,16 @@ fn flash(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
             owed(flash.blocks_owed_at_end),
         ),
     };
+    let processors = summary.processors.as_ref().map_or_else(String::new, |processors| {
+        format!(
+            "processors busy {}: commands {}, the drive's own pages {}, decisions {}; look-ups hit {}\n",
+            percent(processors.busy_fraction),
+            percent(processors.commands),
+            percent(processors.own_pages),
+            percent(processors.decisions),
+            hit_share(processors.lookups - processors.lookup_misses, processors.lookup_misses),
+        )
+    });
     format!(
         "chips busy {}; flash: {} user reads, {} zero-fill reads, {} user programs, write amplification {}\n\
         GC: {} blocks started, {} reads, {} programs, {} erases; mapping: {} reads, {} programs\n\
@@ -362,5 +376,6 @@ fn flash(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
         summary.memory.physical_pages,
         number(summary.precondition_wall_s),
         of_first(seeds),
-    ) + &after
+    ) + &processors
+        + &after
 }

@@ -182,6 +182,12 @@ quantity!(
     [("T/s", 1), ("kT/s", 1_000), ("MT/s", 1_000_000), ("GT/s", 1_000_000_000)]
 );
 
+quantity!(
+    /// A clock. Unit: cycles per second.
+    Frequency, "1GHz",
+    [("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)]
+);
+
 /// A fraction, written as a percentage `"28%"` or as a plain number `0.28`. Unit: 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Ratio(pub f64);

@@ -235,6 +235,21 @@ fn firmware_servers_work_in_parallel() {
     assert!(iops(&four) > 1.5 * iops(&single), "{}", iops(&four));
 }
 
+/// A clock of 1 GHz: 500 cycles for a command, 100 for its page, 50 for the look-up.
+#[test]
+fn processors_cost_a_command_its_pages_look_ups_and_misses() {
+    let base = one(1, 1.0, 500).set("interface.processors.decision_cycles", 0);
+    let firmware = |s: &Summary| s.flows[0].breakdown_us.firmware;
+    // 100,000 pages are more than four lines of eight entries hold; nearly all reads miss.
+    let small = base.set("interface.processors.cache", "256B").run();
+    let large = base.set("interface.processors.cache", "1MiB").run();
+    assert!((firmware(&small) - 0.75).abs() < 0.002, "{}", firmware(&small));
+    assert!(firmware(&large) < firmware(&small), "{}", firmware(&large));
+    let [small, large] = [small, large].map(|s| s.processors.expect("they are modelled"));
+    assert_eq!((small.lookups, small.decisions), (large.lookups, 0.0));
+    assert!(small.lookup_misses > large.lookup_misses && large.lookup_misses > 0);
+}
+
 #[test]
 fn trim_lowers_write_amplification() {
     let base = one(4, 0.0, 40_000);

@@ -125,6 +125,35 @@ fn a_reader_blames_a_writer_for_its_collections() {
     assert!(!own_gc || share > 0.98, "{share} of the copies are the writer's");
 }
 
+/// Reader and writer have chips of their own and share the controller's processors. With a slow
+/// clock these saturate first, and the reader blames the writer for its commands and its collection.
+#[test]
+fn processors_that_saturate_show_in_breakdown_and_blame() {
+    let flows = two(&flow("reader", 4, 1.0, "off"), &flow("writer", 32, 0.0, "off"))
+        .set("isolation", "\"partitioned\"")
+        .set("interface.processors.cores", 1);
+    let [fast, slow] = ["1GHz", "12MHz"]
+        .map(|clock| blamed(&flows.set("interface.processors.clock", format!("\"{clock}\""))));
+    let stages = |found: &(Summary, Blame)| found.0.flows[0].breakdown_us.clone();
+    let (quick, long) = (stages(&fast), stages(&slow));
+    assert!(quick.flash_array > 10.0 * quick.firmware, "the flash: {quick:?}");
+    assert!(long.firmware > 2.0 * long.flash_array, "the processors: {long:?}");
+    let [quick, busy] = [&fast, &slow].map(|found| found.0.processors.expect("modelled"));
+    assert!(quick.busy_fraction < 0.3, "{quick:?}");
+    assert!((0.97..1.03).contains(&busy.busy_fraction), "{busy:?}");
+    assert!(busy.own_pages > 0.05 && busy.decisions > 0.05, "{busy:?}");
+    let row = &slow.1.victims[0];
+    let of = |cause: &str| -> u128 {
+        let cells = row.cells.iter().filter(|c| c.culprit == "writer" && c.cause == cause);
+        cells.map(|cell| cell.ps).sum()
+    };
+    assert!(of("firmware") > row.waiting_ps / 10, "{row:?}");
+    assert!(of("gc") > row.waiting_ps / 20, "its dies are its own: {row:?}");
+    // A place at a processor is charged to who worked there, not to who delayed those in turn.
+    let ratio = ratio(&slow, 0);
+    assert!((0.6..1.1).contains(&ratio), "{ratio}");
+}
+
 /// An overload whose waiting adds up to more than 2^64 ps: a page takes a second to program, and a
 /// new request arrives every millisecond.
 #[test]

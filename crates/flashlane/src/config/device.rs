@@ -14,6 +14,7 @@ pub use crate::ftl::config::{
     ScrubbingConfig, UnwrittenRead, WearConfig,
 };
 pub use crate::interface::config::{InterfaceConfig, InterfaceKind, Priority, SataConfig};
+pub use crate::interface::processors::ProcessorsConfig;
 use crate::isolation::Isolation;
 pub use crate::link::config::LinkConfig;
 use crate::scheduler::Scheduling;

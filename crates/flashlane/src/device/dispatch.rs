@@ -6,7 +6,9 @@ use flashlane_units::{ChannelId, DieId, TransactionId};
 
 use super::{Device, moment};
 use crate::flash::DiePlace;
+use crate::interface::processors::OwnWork;
 use crate::scheduler::Surroundings;
+use crate::transaction::Source;
 
 /// What the scheduler gets with a call.
 macro_rules! surroundings {
@@ -25,6 +27,9 @@ impl Device {
     /// A transaction is ready for the flash.
     #[inline]
     pub(super) fn enlist(&mut self, id: TransactionId) {
+        if self.interface.has_processors() {
+            self.work_on_page(id);
+        }
         if !self.scheduler.keep_lone(id) {
             self.scheduler.enlist(&mut surroundings!(self), id);
         }
@@ -74,6 +79,9 @@ impl Device {
             if let Some(lone) = self.scheduler.take_lone()
                 && let Some(place) = self.scheduler.pass_lone(&mut surroundings!(self), lone)
             {
+                if self.interface.has_processors() {
+                    self.work_on_decision(lone);
+                }
                 self.issue_page(place, lone, true);
             }
             while let Some(channel) = self.scheduler.take_offered() {
@@ -126,6 +134,10 @@ impl Device {
         let command = self.scheduler.command();
         let die = command.die;
         let place = self.flash.place_of(die);
+        if self.interface.has_processors() {
+            self.work_on_decision(command.pages[0]);
+        }
+        let command = self.scheduler.command();
         if let [id] = command.pages[..]
             && !command.interrupts
         {
@@ -136,6 +148,23 @@ impl Device {
         if self.scheduler.has_cancelled() {
             self.settle_cancelled(die);
         }
+    }
+
+    /// A page that the drive moves for itself costs its processors time.
+    #[cold]
+    fn work_on_page(&mut self, id: TransactionId) {
+        let tr = &self.transactions[id];
+        if tr.source != Source::User {
+            let time = self.interface.work_own(self.now, OwnWork::Page { lpa: tr.lpa });
+            self.observe_own_firmware(id, time);
+        }
+    }
+
+    /// So does the decision that leads to a command, of which this is a page.
+    #[cold]
+    fn work_on_decision(&mut self, id: TransactionId) {
+        let time = self.interface.work_own(self.now, OwnWork::Decision);
+        self.observe_own_firmware(id, time);
     }
 
     /// Moves that turned out pointless leave their queues.

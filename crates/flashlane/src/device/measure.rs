@@ -66,6 +66,7 @@ impl Device {
             flash: *self.flash.counters(),
             ftl: self.ftl.counts(),
             evictions: self.cache.evictions(),
+            processors: self.interface.processors_done(),
             block_erases: if erases == 0 { Vec::new() } else { self.ftl.erases_of_blocks() },
             channels: self.flash.taken(at, &self.transactions),
             chips,

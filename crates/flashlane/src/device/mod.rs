@@ -35,6 +35,7 @@ use crate::flash::Flash;
 use crate::ftl::Ftl;
 use crate::host::Host;
 use crate::interface::Interface;
+use crate::interface::processors::PageSpace;
 use crate::layout::{Geometry, Layout};
 use crate::link::Link;
 use crate::metrics::recorder::Recorder;
@@ -124,6 +125,7 @@ impl Device {
         check: bool,
     ) -> Self {
         let geometry = layout.geometry;
+        let space = PageSpace::of(&layout);
         let entries = (device.interface.submission_entry, device.interface.completion_entry);
         Self {
             now: Time::ZERO,
@@ -134,7 +136,12 @@ impl Device {
             transactions: Slab::new(),
             host: Host::new(device.interface.queue_depth, workload.flows.len()),
             link: Link::new(&device.link, entries, &device.compat),
-            interface: Interface::new(&device.interface, &device.compat, &workload.classes()),
+            interface: Interface::new(
+                &device.interface,
+                &device.compat,
+                &workload.classes(),
+                space,
+            ),
             cache,
             ftl,
             scheduler: Scheduler::new(

@@ -118,6 +118,9 @@ impl Device {
     fn answer_all(&mut self) {
         while let Some((id, received)) = self.link.next_answer(self.now, &self.queue) {
             self.interface.receive(&mut self.requests[id], received);
+            if self.interface.has_processors() {
+                self.observe_firmware(id);
+            }
         }
     }
 

@@ -35,6 +35,7 @@ impl Device {
             self.fetch_entry(id);
         } else {
             self.interface.accept(&mut context!(self), id);
+            self.observe_firmware(id);
         }
     }
 

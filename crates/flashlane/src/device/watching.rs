@@ -84,6 +84,21 @@ impl Device {
         observer.fetch(id, self.interface.nvme().is_full(self.requests[id].flow));
     }
 
+    /// The firmware of a command is known, where the processors are modelled.
+    #[cold]
+    pub(crate) fn observe_firmware(&mut self, id: RequestId) {
+        let time = self.interface.last_firmware();
+        let Some(observer) = &mut self.observer else { return };
+        observer.firmware(id, time);
+    }
+
+    /// The processors work on a page of the drive's own, or on the command that it is part of.
+    #[cold]
+    pub(crate) fn observe_own_firmware(&mut self, id: TransactionId, time: u64) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.own_firmware(&self.transactions[id], time);
+    }
+
     /// The die and its channel.
     fn die_at(&self, die: DieId) -> DieAt {
         DieAt { channel: self.flash.place_of(die).channel, die }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::arbitration::Arbitration;
+use super::processors::ProcessorsConfig;
 use flashlane_units::{Bandwidth, ByteSize, Span};
 
 /// The host interface: NVMe with one submission and one completion queue per flow, doorbells, fetch
@@ -32,6 +33,9 @@ pub struct InterfaceConfig {
     pub write_firmware_time: Option<Span>,
     /// Processors that run the firmware in parallel. Range: 1..=64.
     pub firmware_servers: u32,
+    /// A model of the processors, in place of the three keys before. Without it firmware costs
+    /// commands a constant time, and nothing else any time.
+    pub processors: Option<ProcessorsConfig>,
     /// Size of a submission queue entry. 64 by the NVMe standard.
     pub submission_entry: ByteSize,
     /// Size of a completion queue entry. 16 by the NVMe standard.
@@ -51,6 +55,7 @@ impl Default for InterfaceConfig {
             firmware_time: Span(1_000_000),
             write_firmware_time: None,
             firmware_servers: 1,
+            processors: None,
             submission_entry: ByteSize(64),
             completion_entry: ByteSize(16),
             sata: SataConfig::default(),

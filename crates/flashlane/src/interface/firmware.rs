@@ -3,31 +3,57 @@
 use flashlane_engine::Time;
 
 use super::config::InterfaceConfig;
+use super::processors::{OwnWork, PageSpace, ProcessorReading, Processors};
 use crate::compat::CompatConfig;
+use crate::request::Request;
 use flashlane_units::RequestOp;
 
 /// The servers that run the firmware.
 #[derive(Clone)]
 pub(super) struct Firmware {
+    /// Of every command, where there is no model of the processors.
     time: u64,
     write_time: u64,
     /// When each server is free.
     servers: Vec<Time>,
+    processors: Option<Box<Processors>>,
+    /// What the last command took itself, with a model of the processors. Unit: picoseconds.
+    last: u64,
 }
 
 impl Firmware {
     /// Idle servers.
-    pub(super) fn new(config: &InterfaceConfig, compat: &CompatConfig) -> Self {
-        let instant = compat.zero_firmware_time;
+    pub(super) fn new(config: &InterfaceConfig, compat: &CompatConfig, space: PageSpace) -> Self {
+        let constant = !compat.zero_firmware_time && config.processors.is_none();
         let writes = config.write_firmware_time.unwrap_or(config.firmware_time);
+        let servers = config.processors.as_ref().map_or(config.firmware_servers, |p| p.cores);
+        let model = config.processors.as_ref();
         Self {
-            time: if instant { 0 } else { config.firmware_time.0 },
-            write_time: if instant { 0 } else { writes.0 },
-            servers: vec![Time::ZERO; config.firmware_servers as usize],
+            time: if constant { config.firmware_time.0 } else { 0 },
+            write_time: if constant { writes.0 } else { 0 },
+            servers: vec![Time::ZERO; servers as usize],
+            processors: model.map(|config| Box::new(Processors::new(config, space))),
+            last: 0,
         }
     }
 
-    /// Firmware time of a command. Unit: picoseconds.
+    /// There is a model of the processors.
+    #[inline(always)]
+    pub(super) fn is_modelled(&self) -> bool {
+        self.processors.is_some()
+    }
+
+    /// What the last command took itself, with a model of the processors. Unit: picoseconds.
+    pub(super) fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// What the processors did, if there is a model of them.
+    pub(super) fn done(&self) -> ProcessorReading {
+        self.processors.as_ref().map_or_else(Default::default, |processors| processors.done)
+    }
+
+    /// Firmware time of a command without a model of the processors. Unit: picoseconds.
     #[inline]
     pub(super) fn time_of(&self, op: RequestOp) -> u64 {
         if op == RequestOp::Write { self.write_time } else { self.time }
@@ -35,8 +61,11 @@ impl Firmware {
 
     /// The earliest end of the firmware time of a command that is due at `ready` or later.
     #[inline]
-    pub(super) fn at_least(&self, ready: Time, op: RequestOp) -> Time {
-        let time = self.time_of(op);
+    pub(super) fn at_least(&self, ready: Time, request: &Request) -> Time {
+        let time = match &self.processors {
+            None => self.time_of(request.op),
+            Some(processors) => processors.at_least(request),
+        };
         if time == 0 {
             return ready;
         }
@@ -49,8 +78,29 @@ impl Firmware {
 
     /// A command is due at `ready`; returns when its firmware time is over.
     #[inline]
-    pub(super) fn run(&mut self, ready: Time, op: RequestOp) -> Time {
-        let time = self.time_of(op);
+    pub(super) fn run(&mut self, ready: Time, request: &Request) -> Time {
+        let time = match &mut self.processors {
+            None => self.time_of(request.op),
+            Some(processors) => {
+                self.last = processors.command(request);
+                self.last
+            }
+        };
+        self.take(ready, time)
+    }
+
+    /// The drive has work of its own, which waits for nothing. Returns its time. Unit: picoseconds.
+    #[cold]
+    pub(super) fn run_own(&mut self, now: Time, work: OwnWork) -> u64 {
+        let Some(processors) = &mut self.processors else { return 0 };
+        let time = processors.own(work);
+        self.take(now, time);
+        time
+    }
+
+    /// The server that is free first is taken for a time; returns when that is over.
+    #[inline]
+    fn take(&mut self, ready: Time, time: u64) -> Time {
         if time == 0 {
             return ready;
         }
@@ -66,7 +116,31 @@ impl Firmware {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interface::processors::{ProcessorsConfig, request};
     use flashlane_units::Span;
+
+    fn firmware(config: &InterfaceConfig, compat: &CompatConfig) -> Firmware {
+        let space = PageSpace { sectors_per_page: 8, first_lpas: vec![0] };
+        Firmware::new(config, compat, space)
+    }
+
+    fn command(op: RequestOp) -> Request {
+        request(op, 0, 8)
+    }
+
+    #[test]
+    fn work_of_the_drive_itself_holds_commands_up() {
+        let processors = ProcessorsConfig { cores: 1, ..ProcessorsConfig::default() };
+        let config = InterfaceConfig { processors: Some(processors), ..InterfaceConfig::default() };
+        let mut firmware = firmware(&config, &CompatConfig::default());
+        // 500 cycles, a page of 100, a look-up of 50 that misses: 100 ns more.
+        assert_eq!(firmware.run(Time::ZERO, &command(RequestOp::Read)), Time(750_000));
+        assert_eq!(firmware.last(), 750_000);
+        assert_eq!(firmware.run_own(Time(10), OwnWork::Decision), 100_000);
+        assert_eq!(firmware.at_least(Time(20), &command(RequestOp::Read)), Time(1_500_000));
+        assert_eq!(firmware.run(Time(20), &command(RequestOp::Read)), Time(1_500_000));
+        assert_eq!(firmware.last(), 650_000, "its own work only");
+    }
 
     #[test]
     fn the_server_that_is_free_first_takes_the_next_command() {
@@ -76,20 +150,20 @@ mod tests {
             firmware_servers: 2,
             ..InterfaceConfig::default()
         };
-        let mut firmware = Firmware::new(&config, &CompatConfig::default());
-        assert_eq!(firmware.run(Time(10), RequestOp::Read), Time(110));
-        assert_eq!(firmware.run(Time(10), RequestOp::Write), Time(40));
-        assert_eq!(firmware.at_least(Time(20), RequestOp::Flush), Time(140));
-        assert_eq!(firmware.run(Time(20), RequestOp::Flush), Time(140));
-        assert_eq!(firmware.run(Time(20), RequestOp::Write), Time(140));
-        assert_eq!(firmware.run(Time(500), RequestOp::Write), Time(530));
+        let mut firmware = firmware(&config, &CompatConfig::default());
+        assert_eq!(firmware.run(Time(10), &command(RequestOp::Read)), Time(110));
+        assert_eq!(firmware.run(Time(10), &command(RequestOp::Write)), Time(40));
+        assert_eq!(firmware.at_least(Time(20), &command(RequestOp::Flush)), Time(140));
+        assert_eq!(firmware.run(Time(20), &command(RequestOp::Flush)), Time(140));
+        assert_eq!(firmware.run(Time(20), &command(RequestOp::Write)), Time(140));
+        assert_eq!(firmware.run(Time(500), &command(RequestOp::Write)), Time(530));
     }
 
     #[test]
     fn without_firmware_time_no_server_is_taken() {
         let compat = CompatConfig { zero_firmware_time: true, ..CompatConfig::default() };
-        let mut firmware = Firmware::new(&InterfaceConfig::default(), &compat);
-        assert_eq!(firmware.run(Time(10), RequestOp::Read), Time(10));
-        assert_eq!(firmware.at_least(Time(5), RequestOp::Write), Time(5));
+        let mut firmware = firmware(&InterfaceConfig::default(), &compat);
+        assert_eq!(firmware.run(Time(10), &command(RequestOp::Read)), Time(10));
+        assert_eq!(firmware.at_least(Time(5), &command(RequestOp::Write)), Time(5));
     }
 }

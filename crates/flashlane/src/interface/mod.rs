@@ -10,6 +10,7 @@ pub mod arbitration;
 pub(crate) mod config;
 mod firmware;
 pub(crate) mod nvme;
+pub(crate) mod processors;
 pub(crate) mod sata;
 
 use flashlane_engine::{EventQueue, Time};
@@ -22,6 +23,7 @@ use config::{InterfaceConfig, InterfaceKind};
 use firmware::Firmware;
 use flashlane_units::{RequestId, RequestOp};
 use nvme::Nvme;
+use processors::{OwnWork, PageSpace, ProcessorReading};
 use sata::Sata;
 
 /// The host interface.
@@ -35,12 +37,17 @@ pub(crate) struct Interface {
 
 impl Interface {
     /// Idle queues; `classes` by flow.
-    pub(crate) fn new(config: &InterfaceConfig, compat: &CompatConfig, classes: &[u8]) -> Self {
+    pub(crate) fn new(
+        config: &InterfaceConfig,
+        compat: &CompatConfig,
+        classes: &[u8],
+        space: PageSpace,
+    ) -> Self {
         let sata = config.kind == InterfaceKind::Sata;
         Self {
             nvme: Nvme::new(config, compat, classes),
             sata: sata.then(|| Box::new(Sata::new(config, compat))),
-            firmware: Firmware::new(config, compat),
+            firmware: Firmware::new(config, compat, space),
         }
     }
 
@@ -77,6 +84,28 @@ impl Interface {
         self.nvme.fit();
     }
 
+    /// There is a model of the processors: [`Interface::work_own`] has an effect.
+    #[inline(always)]
+    pub(crate) fn has_processors(&self) -> bool {
+        self.firmware.is_modelled()
+    }
+
+    /// The drive has work of its own for its processors. Returns its time. Unit: picoseconds.
+    pub(crate) fn work_own(&mut self, now: Time, work: OwnWork) -> u64 {
+        self.firmware.run_own(now, work)
+    }
+
+    /// Firmware of the command that was received last, with a model of the processors. Unit:
+    /// picoseconds.
+    pub(crate) fn last_firmware(&self) -> u64 {
+        self.firmware.last()
+    }
+
+    /// What the processors did, if there is a model of them.
+    pub(crate) fn processors_done(&self) -> ProcessorReading {
+        self.firmware.done()
+    }
+
     /// What a request works outside of cache and flash; `over_pcie`: on a PCIe link, if it crosses
     /// one.
     pub(crate) fn work(&self, op: RequestOp, sectors: u32, over_pcie: HostWork) -> HostWork {
@@ -101,7 +130,7 @@ impl Interface {
         if op == RequestOp::Write && request.received != Time::MAX {
             events.schedule_at(earliest, place, Event::WriteEntry { request: id });
         } else {
-            let begin = self.firmware.at_least(earliest, op);
+            let begin = self.firmware.at_least(earliest, request);
             events.schedule_at(begin, place, Event::Begin { request: id });
         }
     }
@@ -113,7 +142,7 @@ impl Interface {
         let data_is_missing = request.op == RequestOp::Write && request.received != Time::MAX;
         request.received = received;
         if !data_is_missing {
-            request.begun = self.firmware.run(received, request.op);
+            request.begun = self.firmware.run(received, request);
         }
     }
 
@@ -122,7 +151,7 @@ impl Interface {
     pub(crate) fn accept(&mut self, cx: &mut Context<'_>, id: RequestId) {
         let request = &mut cx.requests[id];
         request.received = self.sata_mut().accept(cx.now, request.op, request.sectors);
-        let begin = self.firmware.run(request.received, request.op);
+        let begin = self.firmware.run(request.received, request);
         cx.events.schedule(begin, Event::Begin { request: id });
     }
 
@@ -160,13 +189,17 @@ mod tests {
     use flashlane_units::FlowId;
     use flashlane_units::Span;
 
+    fn space() -> PageSpace {
+        PageSpace { sectors_per_page: 8, first_lpas: vec![0] }
+    }
+
     fn interface() -> Interface {
         let config = InterfaceConfig {
             firmware_time: Span(100),
             write_firmware_time: Some(Span(40)),
             ..InterfaceConfig::default()
         };
-        Interface::new(&config, &CompatConfig::default(), &[0])
+        Interface::new(&config, &CompatConfig::default(), &[0], space())
     }
 
     fn request(op: RequestOp) -> Request {
@@ -228,7 +261,7 @@ mod tests {
         let config = InterfaceConfig { kind: InterfaceKind::Sata, ..InterfaceConfig::default() };
         let adapter = config.sata.adapter_time.0;
         let compat = CompatConfig { sata_over_pcie: true, ..CompatConfig::default() };
-        let sata = Interface::new(&config, &compat, &[0]);
+        let sata = Interface::new(&config, &compat, &[0], space());
         let work = sata.work(RequestOp::Write, 8, over_pcie);
         assert_eq!(of(work), [adapter, 1, 2, 1_000_000, 3 + adapter]);
     }

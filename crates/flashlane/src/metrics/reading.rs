@@ -10,6 +10,7 @@ use super::window::Edge;
 use crate::config::WindowRule;
 use crate::flash::FlashCounters;
 use crate::ftl::counts::FtlCounts;
+use crate::interface::processors::ProcessorReading;
 use crate::metrics::summary::{ByteCounts, RequestCounts};
 
 /// A chip up to an instant. Unit: picoseconds, unless named otherwise.
@@ -63,6 +64,7 @@ pub(crate) struct Reading {
     pub(crate) ftl: FtlCounts,
     /// Pages that the data cache evicted.
     pub(crate) evictions: u64,
+    pub(crate) processors: ProcessorReading,
     /// Erases of each block; empty before the first one.
     pub(crate) block_erases: Vec<u32>,
     /// Time that each channel was taken. Unit: picoseconds.

@@ -83,6 +83,7 @@ pub(crate) fn summarise(
         isolation_sets: run.isolation_sets.clone(),
         scheduler_overhead: run.scheduler_overhead,
         memory: run.memory,
+        processors: window.processors(),
         waf_only: None,
     };
     summary.verdict = summary.verdict();

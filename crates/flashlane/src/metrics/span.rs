@@ -3,15 +3,15 @@
 use flashlane_engine::Time;
 use flashlane_units::ChipId;
 
-use super::reading::FlowWork;
-use super::reading::Reading;
+use super::reading::{FlowWork, Reading};
 use super::recorder::Recorder;
 use super::summary::{
     BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
     CommandSummary, CompletedInWindow, DeviceTime, EraseSummary, FlashSummary, OutsideWindow,
-    RequestCounts,
+    ProcessorsSummary, RequestCounts,
 };
 use crate::config::WindowRule;
+use crate::interface::processors::ProcessorReading;
 use crate::layout::Geometry;
 
 /// The whole run, cut at both ends of the window.
@@ -228,6 +228,25 @@ impl Span<'_> {
             misses: self.work_of_all(|w| w.cmt_misses),
             writebacks: self.count(|r| r.ftl.writebacks),
         }
+    }
+
+    /// The controller's processors; `None` where they are not modelled.
+    pub(crate) fn processors(&self) -> Option<ProcessorsSummary> {
+        let cores = self.to.processors.cores;
+        let share = |of: fn(&ProcessorReading) -> u128| {
+            self.average(|reading| of(&reading.processors)) / f64::from(cores)
+        };
+        (cores > 0).then(|| {
+            let parts = [share(|p| p.commands), share(|p| p.own_pages), share(|p| p.decisions)];
+            ProcessorsSummary {
+                busy_fraction: parts.iter().sum(),
+                commands: parts[0],
+                own_pages: parts[1],
+                decisions: parts[2],
+                lookups: self.count(|reading| reading.processors.lookups),
+                lookup_misses: self.count(|reading| reading.processors.misses),
+            }
+        })
     }
 
     /// Every channel.

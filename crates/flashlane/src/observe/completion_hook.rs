@@ -59,6 +59,7 @@ fn parts(now: Time, request: &Request, front: &Front, noted: &RequestWaits) -> P
             None => (chain.cache, 0),
         };
     }
+    let firmware_work = work.firmware + noted.firmware;
     let submission = stage(request.enqueued, request.fetched) - work.submission;
     let transfer_in = stage(request.fetched, request.received) - work.transfer_in;
     // SATA: the tag is there, and the command waits for the link only.
@@ -69,7 +70,7 @@ fn parts(now: Time, request: &Request, front: &Front, noted: &RequestWaits) -> P
         host: stage(request.arrival, request.enqueued) - work.host,
         submission,
         link_in,
-        firmware: stage(request.received, request.begun) - work.firmware,
+        firmware: stage(request.received, request.begun) - firmware_work,
         room,
         memory,
         flash: chain.mapping + chain.queue,
@@ -77,7 +78,7 @@ fn parts(now: Time, request: &Request, front: &Front, noted: &RequestWaits) -> P
         link_out: out - held,
         device: stage(if *sata { request.enqueued } else { request.fetched }, request.served),
         link_work: work.submission + work.transfer_in + work.transfer_out,
-        firmware_work: work.firmware,
+        firmware_work,
         fetching: stage(request.fetched, request.begun),
     }
 }

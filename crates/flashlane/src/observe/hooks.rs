@@ -39,6 +39,24 @@ impl Observer {
         account.request(id).at_limit = at_limit;
     }
 
+    /// What the firmware of a command works, where the processors are modelled. Unit: picoseconds.
+    #[cold]
+    pub(crate) fn firmware(&mut self, id: RequestId, work: u64) {
+        let Some(account) = &mut self.account else { return };
+        account.request(id).firmware = work;
+    }
+
+    /// The processors work for the drive itself: commands wait for that. Unit: picoseconds.
+    #[cold]
+    pub(crate) fn own_firmware(&mut self, tr: &Transaction, work: u64) {
+        let Some(account) = &mut self.account else { return };
+        let cause = match tr.source {
+            Source::User => Cause::Firmware,
+            source => Cause::of(source, tr.op),
+        };
+        account.works(account.culprit_of(tr), cause, work);
+    }
+
     /// A die got a command: its transactions waited until now.
     #[cold]
     pub(crate) fn command(

@@ -14,6 +14,7 @@ use crate::config::{
 use crate::ftl::budget::gc_reserve;
 use crate::ftl::gc::Victim;
 use crate::interface::arbitration::Arbitration;
+use crate::interface::processors::ProcessorsConfig;
 use crate::reading::Rules;
 use crate::scheduler::policy::{Scheduling, SprinklerFairnessConfig};
 use flashlane_units::{BlockShare, Span};
@@ -28,6 +29,10 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     });
     check_link(rules, &device.link);
     check_interface(rules, &device.interface);
+    let free = device.compat.zero_firmware_time;
+    rules.require(!free || device.interface.processors.is_none(), "interface.processors", || {
+        "found processors, allowed: none with compat.zero_firmware_time".to_owned()
+    });
     check_cache(rules, &device.cache);
     check_flash(rules, &device.flash);
     if device.flash.technology == Technology::InPlace {
@@ -108,6 +113,24 @@ fn check_link(rules: &mut Rules, link: &LinkConfig) {
     }
 }
 
+fn check_processors(rules: &mut Rules, config: &ProcessorsConfig) {
+    let key = |name: &str| format!("interface.processors.{name}");
+    rules.range(key("cores"), config.cores, &(1..=64));
+    rules.require((1_000_000..=10_000_000_000).contains(&config.clock.0), key("clock"), || {
+        format!("found {}, allowed: 1MHz to 10GHz", config.clock)
+    });
+    for (name, cycles) in [
+        ("command_cycles", config.command_cycles),
+        ("page_cycles", config.page_cycles),
+        ("lookup_cycles", config.lookup_cycles),
+        ("decision_cycles", config.decision_cycles),
+    ] {
+        rules.range(key(name), cycles, &(0..=1_000_000));
+    }
+    rules.bytes(key("cache"), config.cache, 0..=1 << 30);
+    rules.span(key("miss_time"), config.miss_time, &(0..=1_000_000_000));
+}
+
 fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
     rules.range("interface.queue_depth", interface.queue_depth, &QUEUE_DEPTH);
     rules.range("interface.queue_fetch_size", interface.queue_fetch_size, &OUTSTANDING);
@@ -116,6 +139,9 @@ fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
     rules.span("interface.firmware_time", interface.firmware_time, &(0..=*OPERATION_PS.end()));
     if let Some(time) = interface.write_firmware_time {
         rules.span("interface.write_firmware_time", time, &(0..=*OPERATION_PS.end()));
+    }
+    if let Some(processors) = &interface.processors {
+        check_processors(rules, processors);
     }
     rules.bytes("interface.submission_entry", interface.submission_entry, 16..=4096);
     rules.bytes("interface.completion_entry", interface.completion_entry, 4..=4096);

@@ -105,9 +105,31 @@ pub struct Summary {
     pub isolation_sets: Option<IsolationSummary>,
     /// What the page tables cost.
     pub memory: MemorySummary,
+    /// The controller's processors inside the window; left out where they are not modelled
+    /// (`interface.processors`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<ProcessorsSummary>,
     /// What a run without time adds; left out of others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf_only: Option<WafOnlySummary>,
+}
+
+/// What the controller's processors did. Shares of the time of all cores; work that was begun
+/// counts as a whole, so that a share may exceed 1 by a little.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessorsSummary {
+    /// The next three together.
+    pub busy_fraction: f64,
+    /// Commands of hosts with their pages and look-ups.
+    pub commands: f64,
+    /// Pages that collection, the data cache and the mapping move.
+    pub own_pages: f64,
+    /// Decisions that lead to flash commands.
+    pub decisions: f64,
+    /// Look-ups of the mapping table.
+    pub lookups: u64,
+    /// Those that missed the processors' cache.
+    pub lookup_misses: u64,
 }
 
 /// A run without time (`--waf-only`): of the fields above, those that are times, rates or shares of

@@ -42,6 +42,8 @@ pub(crate) struct RequestWaits {
     pub(crate) at_limit: bool,
     /// The last access to the memory of the cache: asked for, and begun.
     pub(crate) dram: Option<(u64, u64)>,
+    /// Own work in the firmware, where the processors are modelled; else 0. Unit: picoseconds.
+    pub(crate) firmware: u64,
     /// It was served, but waited for a place in the completion queue until then.
     pub(crate) held_until: u64,
 }
@@ -230,6 +232,11 @@ impl Account {
         }
         held.add(cell(flow, Cause::CacheRoom), life - waited);
         self.forget(id);
+    }
+
+    /// The processors work for the drive itself, on behalf of a flow.
+    pub(crate) fn works(&mut self, flow: FlowId, cause: Cause, ps: u64) {
+        self.firmware.held.add(cell(flow, cause), ps);
     }
 
     /// A request of a flow is over.

@@ -1,10 +1,12 @@
 //! Random drives.
 
-use flashlane::config::units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
+use flashlane::config::units::{
+    Bandwidth, BlockShare, ByteSize, Frequency, Ratio, Span, TransferRate,
+};
 use flashlane::config::validate::gc_reserve;
 use flashlane::config::{
     CacheMechanism, ChannelClass, CompatConfig, DeviceConfig, InterfaceKind, MappingKind,
-    SataConfig, Sharing, SmallReadConfig, Technology, UnwrittenRead,
+    ProcessorsConfig, SataConfig, Sharing, SmallReadConfig, Technology, UnwrittenRead,
 };
 use flashlane::ftl::allocation::Allocation;
 use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
@@ -219,6 +221,15 @@ pub(super) fn interface(draw: &mut Draw, device: &mut DeviceConfig) {
     interface.firmware_time = Span(draw.pick(&[0, 300 * NS, US, 20 * US]));
     interface.write_firmware_time = draw.chance(0.2).then(|| Span(draw.pick(&[0, 5 * US])));
     interface.firmware_servers = draw.between(1, 4) as u32;
+    // Told by what is drawn anyway, so that the other configurations stay what they were.
+    if interface.queue_depth % 8 == 3 {
+        interface.processors = Some(ProcessorsConfig {
+            cores: interface.firmware_servers,
+            clock: Frequency(if interface.fetch_ahead > 4 { 50_000_000 } else { 1_000_000_000 }),
+            cache: ByteSize(u64::from(interface.queue_fetch_size) << 5),
+            ..ProcessorsConfig::default()
+        });
+    }
     interface.arbitration =
         Arbitration::by_name(draw.pick(Arbitration::NAMES)).expect("listed names exist");
     if let Arbitration::Weighted(_) = &interface.arbitration

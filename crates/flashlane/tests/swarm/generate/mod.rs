@@ -81,6 +81,9 @@ pub(crate) fn case(seed: u64) -> Case {
     }
     if draw.chance(0.2) {
         device.compat = device::compat(&mut draw);
+        if device.compat.zero_firmware_time {
+            device.interface.processors = None;
+        }
     }
     let flows = draw.pick(&[1, 1, 1, 2, 2, 3, 4]);
     let mut workload = WorkloadConfig {
