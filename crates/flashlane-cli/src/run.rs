@@ -50,8 +50,9 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         let path = PathBuf::from(scenario_name(index, workloads.len()).unwrap_or_default());
         // The samples of fio are windows over time.
         let series = arguments.common.format == Format::FioJson;
-        let (observe, files) =
+        let (mut observe, files) =
             Watched::prepare(watch, series, folder.as_mut(), &path, &workload.config)?;
+        observe.queues = arguments.common.format == Format::MqsimXml;
         watched.push(files);
         scenarios.push(Scenario {
             device: &device.config,
@@ -65,7 +66,8 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     let mut documents = Vec::new();
     if arguments.common.format == Format::MqsimXml {
         for (outcome, workload) in outcomes.iter().zip(&workloads) {
-            documents.push(mqsim_results(&outcome.summary, &device.config, &workload.config));
+            let (summary, queues) = (&outcome.summary, &outcome.details.queues);
+            documents.push(mqsim_results(summary, queues, &device.config, &workload.config));
         }
     }
     let to_files = folder.is_some();

@@ -110,6 +110,7 @@ impl Watched {
             series: wants_series.then_some(SeriesOptions { window }),
             blame: arguments.blame || arguments.report,
             timeline: arguments.timeline,
+            queues: false,
             submissions: None,
         };
         Ok((observe, watched))

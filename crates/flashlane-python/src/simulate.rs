@@ -226,6 +226,7 @@ pub(crate) fn simulate<'py>(
         series,
         blame,
         timeline: None,
+        queues: false,
         submissions: submissions.then(|| Arc::clone(&submitted)),
     };
     let options = options(device, seed, alone, check, warmup, windows, waf_only)?;

@@ -4,7 +4,8 @@
 use flashlane::config::CompatConfig;
 use flashlane::config::mqsim_xml::{load_device, load_scenarios};
 use flashlane::metrics::mqsim_results;
-use flashlane::{RunOptions, simulate};
+use flashlane::observe::{Observe, QueueStatistics};
+use flashlane::{RunOptions, simulate_in_detail};
 use serde_json::Value;
 
 /// The text of a tag, or the value of an attribute.
@@ -35,9 +36,29 @@ fn the_document_says_what_mqsim_wrote() {
         let (mut device, _) = load_device(&inputs.join("ssdconfig.xml")).expect("device loads");
         let (scenarios, _) = load_scenarios(&inputs.join("workload.xml")).expect("workload loads");
         device.compat = CompatConfig::mqsim();
-        let options = RunOptions::default();
-        let summary = simulate(&device, &scenarios[0], &options, &|_| {}).expect("it finishes");
-        let document = mqsim_results(&summary, &device, &scenarios[0]);
+        let observe = Observe { queues: true, ..Observe::default() };
+        let options = RunOptions { observe, ..RunOptions::default() };
+        let (summary, details) =
+            simulate_in_detail(&device, &scenarios[0], &options, &|_| {}).expect("it finishes");
+        let queues = &details.queues;
+        let document = mqsim_results(&summary, queues, &device, &scenarios[0]);
+        for (kind, theirs) in case["out"]["tsu"].as_object().expect("queues by kind") {
+            let kind = kind.trim_end_matches("_TR_Queue");
+            let ours: Vec<_> = queues.iter().filter(|queue| queue.kind == kind).collect();
+            let sum = |of: fn(&QueueStatistics) -> u64| ours.iter().map(|q| of(q)).sum::<u64>();
+            assert_eq!(sum(|q| q.enqueued), theirs["enqueued"], "{name} {kind}");
+            assert_eq!(sum(|q| q.dequeued), theirs["dequeued"], "{name} {kind}");
+            let longest = ours.iter().map(|q| q.max_wait_us).fold(0.0, f64::max);
+            assert_eq!(longest.floor(), theirs["max_wait_raw"], "{name} {kind}");
+            let most = ours.iter().map(|q| q.max_length).max().expect("queues");
+            assert_eq!(most, theirs["max_len"], "{name} {kind}");
+            // The release's mean leaves out the time after the last change.
+            let mean = ours.iter().map(|q| q.mean_length).sum::<f64>() / summary.chips.len() as f64;
+            let expected = theirs["mean_avg_len"].as_f64().expect("a number");
+            assert!((mean / expected - 1.0).abs() < 1e-5, "{name} {kind}: {mean} {expected}");
+        }
+        let tag = "<SSDDevice.TSU.User_Read_TR_Queue Name=\"User_Read_TR_Queue@0@0\" ";
+        assert!(document.contains(tag), "{name}");
         let flow = &case["out"]["flows"][0];
         assert_eq!(value(&document, "Name"), flow["name"].as_str().expect("a name"), "{name}");
         let response = &flow["device_response_us"];

@@ -126,7 +126,7 @@ fn a_reader_blames_a_writer_for_its_collections() {
 }
 
 /// Reader and writer have chips of their own and share the controller's processors. With a slow
-/// clock these saturate first, and the reader blames the writer for its commands and its collection.
+/// clock these saturate first; the reader blames the writer for its commands and collection.
 #[test]
 fn processors_that_saturate_show_in_breakdown_and_blame() {
     let flows = two(&flow("reader", 4, 1.0, "off"), &flow("writer", 32, 0.0, "off"))
@@ -306,6 +306,7 @@ fn watching_changes_nothing() {
         series: Some(SeriesOptions { window: Some(10_000_000_000) }),
         blame: true,
         timeline: Some(TimelineOptions::default()),
+        queues: true,
         submissions: Some(submissions.clone()),
     };
     let (watched, details) = detailed(&scenario);

@@ -30,6 +30,9 @@ impl Device {
         if self.interface.has_processors() {
             self.work_on_page(id);
         }
+        if self.observer.is_some() {
+            self.observe_enlisted(id);
+        }
         if !self.scheduler.keep_lone(id) {
             self.scheduler.enlist(&mut surroundings!(self), id);
         }
@@ -171,6 +174,9 @@ impl Device {
     #[inline(never)]
     fn settle_cancelled(&mut self, die: DieId) {
         while let Some(id) = self.scheduler.take_cancelled(&mut surroundings!(self), die) {
+            if self.observer.is_some() {
+                self.observe_cancelled(id);
+            }
             self.ftl.migration_cancelled(&mut moment!(self), id);
             self.hand_on();
         }

@@ -84,6 +84,24 @@ impl Device {
         observer.fetch(id, self.interface.nvme().is_full(self.requests[id].flow));
     }
 
+    /// A transaction begins to wait for the flash.
+    #[cold]
+    pub(crate) fn observe_enlisted(&mut self, id: TransactionId) {
+        let tr = &self.transactions[id];
+        let chip = self.flash.chip_of(self.flash.die_of(tr.plane));
+        let Some(observer) = &mut self.observer else { return };
+        observer.enlisted(self.now, chip, id, tr);
+    }
+
+    /// A transaction that waited for the flash has become pointless.
+    #[cold]
+    pub(crate) fn observe_cancelled(&mut self, id: TransactionId) {
+        let tr = &self.transactions[id];
+        let chip = self.flash.chip_of(self.flash.die_of(tr.plane));
+        let Some(observer) = &mut self.observer else { return };
+        observer.delisted(self.now, chip, id, tr);
+    }
+
     /// The firmware of a command is known, where the processors are modelled.
     #[cold]
     pub(crate) fn observe_firmware(&mut self, id: RequestId) {
@@ -109,6 +127,13 @@ impl Device {
     pub(crate) fn observe_command(&mut self, die: DieId) {
         let (at, command) = (self.die_at(die), self.flash.command_of(die));
         let Some(observer) = &mut self.observer else { return };
+        let chip = self.flash.chip_of(die);
+        let mut id = command.head;
+        while id != TransactionId::NONE {
+            let tr = &self.transactions[id];
+            observer.delisted(self.now, chip, id, tr);
+            id = tr.sibling;
+        }
         observer.command(self.now, at, &command, &self.transactions);
     }
 

@@ -6,6 +6,9 @@
 
 use std::fmt::Write as _;
 
+use crate::observe::QueueStatistics;
+use crate::scheduler::Scheduling;
+
 use super::summary::{FlowSummary, RequestCounts, Summary, TransactionSummary};
 use crate::config::{DeviceConfig, InterfaceKind, MqsimFlowConfig, WorkloadConfig};
 
@@ -83,6 +86,7 @@ fn escaped(text: &str) -> String {
 #[must_use]
 pub fn mqsim_results(
     summary: &Summary,
+    queues: &[QueueStatistics],
     device: &DeviceConfig,
     workload: &WorkloadConfig,
 ) -> String {
@@ -117,6 +121,10 @@ pub fn mqsim_results(
             });
             let attributes = translation(summary, cut);
             w.attributes("SSDDevice.FTL", &attributes);
+            if !queues.is_empty() {
+                let by_class = matches!(device.scheduler, Scheduling::PriorityOutOfOrder(_));
+                w.inside("SSDDevice.TSU", |w| waiting(w, queues, by_class));
+            }
             for chip in &summary.chips {
                 let id = format!("@{}@{}", chip.channel, chip.chip);
                 w.attributes(
@@ -131,6 +139,52 @@ pub fn mqsim_results(
         });
     });
     w.text
+}
+
+/// The queues of the scheduler. Without classes those of all flows are one.
+fn waiting(w: &mut Writer, queues: &[QueueStatistics], by_class: bool) {
+    for queue in queues {
+        let (channel, chip) = queue.chip;
+        let name = format!("{}_TR_Queue@{channel}@{chip}", queue.kind);
+        let (tag, name) = match queue.class {
+            Some(class) if by_class => {
+                let class = ["URGENT", "HIGH", "MEDIUM", "LOW"][usize::from(class)];
+                (format!(".Priority.{class}"), format!("{name}@{class}"))
+            }
+            // One class stands for all that there are.
+            Some(class) if class > 0 => continue,
+            _ => (String::new(), name),
+        };
+        let of = |same: &&QueueStatistics| {
+            let whole = queue.class.is_some() && !by_class;
+            same.chip == queue.chip
+                && same.kind == queue.kind
+                && (whole || same.class == queue.class)
+        };
+        let all: Vec<&QueueStatistics> = queues.iter().filter(of).collect();
+        let count = |of: fn(&QueueStatistics) -> u64| all.iter().map(|q| of(q)).sum::<u64>();
+        let dequeued = count(|q| q.dequeued);
+        let waits = all.iter().map(|q| q.mean_wait_us * q.dequeued as f64).sum::<f64>();
+        let longest = all.iter().map(|q| q.max_wait_us).fold(0.0, f64::max);
+        let length = all.iter().map(|q| q.mean_length).sum::<f64>();
+        let wait = |us: f64| match dequeued {
+            // What MQSim writes where nothing waited.
+            0 if w.cut => "9223372036854775808".to_owned(),
+            _ => w.time_text(us),
+        };
+        let waits = [wait(waits / dequeued.max(1) as f64), wait(longest)];
+        let [mean, longest] = waits;
+        let attributes = [
+            ("Name", name),
+            ("No_Of_Transactions_Enqueued", count(|q| q.enqueued).to_string()),
+            ("No_Of_Transactions_Dequeued", dequeued.to_string()),
+            ("Avg_Queue_Length", number(length)),
+            ("Max_Queue_Length", count(|q| q.max_length.into()).to_string()),
+            ("Avg_Transaction_Waiting_Time", mean),
+            ("Max_Transaction_Waiting_Time", longest),
+        ];
+        w.attributes(&format!("SSDDevice.TSU.{}_TR_Queue{tag}", queue.kind), &attributes);
+    }
 }
 
 fn host_flow(w: &mut Writer, flow: &FlowSummary, name: &str, summary: &Summary) {

@@ -1,7 +1,9 @@
 //! What an observer is told. Called only where a run is watched; nothing here changes it.
 
 use flashlane_engine::Time;
-use flashlane_units::{ChannelId, DieId, FlowId, JobId, Lpa, PlaneId, RequestId, TransactionId};
+use flashlane_units::{
+    ChannelId, ChipId, DieId, FlowId, JobId, Lpa, PlaneId, RequestId, TransactionId,
+};
 
 use super::Observer;
 use super::blame::account::Obstacle;
@@ -37,6 +39,34 @@ impl Observer {
     pub(crate) fn fetch(&mut self, id: RequestId, at_limit: bool) {
         let Some(account) = &mut self.account else { return };
         account.request(id).at_limit = at_limit;
+    }
+
+    /// A transaction begins to wait for its chip.
+    #[cold]
+    pub(crate) fn enlisted(
+        &mut self,
+        now: Time,
+        chip: ChipId,
+        id: TransactionId,
+        tr: &Transaction,
+    ) {
+        if let Some(queues) = &mut self.queues {
+            queues.came(now, chip, id, tr);
+        }
+    }
+
+    /// A transaction waits no longer: it goes to its chip, or has become pointless.
+    #[cold]
+    pub(crate) fn delisted(
+        &mut self,
+        now: Time,
+        chip: ChipId,
+        id: TransactionId,
+        tr: &Transaction,
+    ) {
+        if let Some(queues) = &mut self.queues {
+            queues.left(now, chip, id, tr);
+        }
     }
 
     /// What the firmware of a command works, where the processors are modelled. Unit: picoseconds.

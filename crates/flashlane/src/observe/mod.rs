@@ -3,6 +3,7 @@
 //! anything where it is not asked for.
 
 pub mod blame;
+pub mod queues;
 pub mod requests;
 pub mod series;
 pub mod timeline;
@@ -19,11 +20,13 @@ use crate::layout::Geometry;
 use blame::account::Account;
 pub(crate) use completions::Completions;
 pub(crate) use hooks::{DieAt, Front};
+use queues::QueueRecorder;
 pub(crate) use series::recorder::{Counters, fill_ones, fill_slowdowns};
 use timeline::recorder::{Page, TimelineRecorder};
 
 pub use blame::{Blame, BlameCause, BlameCell, BlameVictim};
 pub use options::{Observe, SeriesOptions};
+pub use queues::QueueStatistics;
 pub use requests::{RequestBatch, RequestRecord, RequestSink};
 pub use series::{DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
 pub use timeline::{Slice, Timeline, TimelineOptions, Track};
@@ -33,12 +36,13 @@ pub use timeline::{Slice, Timeline, TimelineOptions, Track};
 pub(crate) struct Observer {
     account: Option<Account>,
     timeline: Option<TimelineRecorder>,
+    queues: Option<QueueRecorder>,
     /// The pages of the command that is being looked at.
     pages: Vec<Page>,
 }
 
 impl Observer {
-    /// `None` if nobody asked for blame or a timeline.
+    /// `None` if nobody asked for blame, a timeline or queues.
     pub(crate) fn new(
         observe: &Observe,
         device: &DeviceConfig,
@@ -46,7 +50,7 @@ impl Observer {
         logical_pages: u64,
         open_loops: &[bool],
     ) -> Option<Box<Self>> {
-        if !observe.blame && observe.timeline.is_none() {
+        if !observe.blame && observe.timeline.is_none() && !observe.queues {
             return None;
         }
         let geometry = Geometry::new(&device.flash);
@@ -56,9 +60,13 @@ impl Observer {
                 .blame
                 .then(|| Account::of(device, workload, logical_pages, open_loops)),
             timeline: observe.timeline.map(|span| TimelineRecorder::new(span, geometry, flows)),
+            queues: observe
+                .queues
+                .then(|| QueueRecorder::new(geometry.chips(), geometry.chips_per_channel)),
             pages: Vec::new(),
         }))
     }
+
     /// The run is over: what was watched.
     pub(crate) fn finish(self, now: Time, names: &[String], observed: &mut Observed) {
         if let Some(mut account) = self.account {
@@ -66,6 +74,7 @@ impl Observer {
             account.audit();
             observed.blame = Some(account.report(names));
         }
+        observed.queues = self.queues.map_or_else(Vec::new, |queues| queues.finish(now));
         let timeline = self.timeline;
         observed.timeline = timeline.map(|timeline| timeline.finish(now.0, names.to_vec()));
     }
@@ -77,6 +86,7 @@ pub(crate) struct Observed {
     pub(crate) blame: Option<Blame>,
     pub(crate) time_series: Option<TimeSeries>,
     pub(crate) timeline: Option<Timeline>,
+    pub(crate) queues: Vec<QueueStatistics>,
     /// Length of the windows of the series. Unit: picoseconds.
     pub(crate) series_window: u64,
     /// Mean end-to-end times of its windows and flows, which slowdowns are made of. Unit:

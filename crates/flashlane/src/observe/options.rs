@@ -18,6 +18,8 @@ pub struct Observe {
     pub blame: bool,
     /// Keeps a [`Timeline`](super::Timeline).
     pub timeline: Option<TimelineOptions>,
+    /// Keeps [`QueueStatistics`](super::QueueStatistics).
+    pub queues: bool,
     /// Takes what the flows submitted, when the run is over, for [`crate::drive::Drive::replay`].
     pub submissions: Option<Submissions>,
 }
@@ -34,6 +36,10 @@ impl Observe {
     /// True if nothing is watched.
     #[must_use]
     pub fn nothing(&self) -> bool {
-        self.requests.is_none() && self.series.is_none() && !self.blame && self.timeline.is_none()
+        self.requests.is_none()
+            && self.series.is_none()
+            && !self.blame
+            && !self.queues
+            && self.timeline.is_none()
     }
 }

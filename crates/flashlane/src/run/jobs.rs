@@ -139,6 +139,7 @@ impl<'a> Runs<'a> {
             blame: observed.blame.take(),
             time_series: observed.time_series.take(),
             timeline: observed.timeline.take(),
+            queues: std::mem::take(&mut observed.queues),
         };
         let over_time = flows.iter_mut().filter_map(|flow| flow.windows.take()).collect();
         let window = shared.recorder.window.clone();

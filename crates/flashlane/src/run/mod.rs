@@ -12,7 +12,7 @@ use crate::metrics::recorder::Recorder;
 use crate::metrics::window::Window;
 use crate::metrics::windows::Windows;
 use crate::metrics::{Interval, Summary};
-use crate::observe::{Blame, TimeSeries, Timeline};
+use crate::observe::{Blame, QueueStatistics, TimeSeries, Timeline};
 pub use crate::options::{Progress, RunOptions, Warmup};
 use crate::parallel;
 use crate::precondition::{self, KeptStates};
@@ -173,6 +173,9 @@ pub struct Details {
     pub time_series: Option<TimeSeries>,
     /// What the flash did, with [`Observe::timeline`](crate::observe::Observe::timeline).
     pub timeline: Option<Timeline>,
+    /// What waited for the flash by chip and kind, with
+    /// [`Observe::queues`](crate::observe::Observe::queues).
+    pub queues: Vec<QueueStatistics>,
 }
 
 /// Runs one scenario.

@@ -377,7 +377,7 @@ pub(crate) struct Who {
 }
 
 /// The entry of a handle, made where there is none.
-pub(super) fn slot<H: Handle, T: Default>(list: &mut Vec<T>, id: H) -> &mut T {
+pub(crate) fn slot<H: Handle, T: Default>(list: &mut Vec<T>, id: H) -> &mut T {
     let at = place_of(id);
     if at >= list.len() {
         list.resize_with((at + 1).next_power_of_two(), T::default);

@@ -159,7 +159,7 @@ fn observe(draw: &mut Draw) -> (Observe, Option<Arc<Mutex<Records>>>) {
     let sink = records.clone().map(|records| records as Arc<Mutex<dyn RequestSink>>);
     let series = series.then_some(SeriesOptions { window });
     let timeline = timeline.then_some(span);
-    (Observe { requests: sink, blame, series, timeline, submissions: None }, records)
+    (Observe { requests: sink, blame, series, timeline, queues: blame, submissions: None }, records)
 }
 
 /// Records of requests, kept.
