@@ -1,0 +1,246 @@
+//! Programs and their drive in one virtual time.
+//!
+//! The one whose time is the smallest goes first: a program, by the clock of its core, or the drive,
+//! by its next event; the drive at a tie, then the programs in their order. A program runs ahead
+//! only between two system calls, where nothing of it can be seen. So a system call happens when
+//! the drive has done everything up to its time, and commands reach the drive in the order of time.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use flashlane::config::DeviceConfig;
+use flashlane::drive::{Completion, DriveOptions, Tenant};
+use flashlane::{Drive, Error, Time};
+
+use crate::capture::Captured;
+use crate::config::ExecConfig;
+use crate::process::Process;
+use crate::results::{ProgramResult, Results, Run};
+
+/// How programs run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ExecOptions {
+    /// Every program also runs alone.
+    pub alone: bool,
+    /// Runs at a time; 0 for one on each core. Never changes a result.
+    pub threads: usize,
+    /// Keeps who made whom wait.
+    pub blame: bool,
+    /// Keeps every request.
+    pub capture: bool,
+    /// Audits the state of the drive.
+    pub check: bool,
+}
+
+/// Runs the programs of a configuration on a drive.
+///
+/// # Errors
+/// What is wrong with the configuration; a program that crashes, makes an unknown system call, ends
+/// with a status other than 0, or does not end.
+pub fn execute(
+    config: &ExecConfig,
+    device: &DeviceConfig,
+    options: &ExecOptions,
+) -> Result<Results, Error> {
+    let mut jobs = vec![None];
+    if options.alone {
+        jobs.extend((0..config.programs.len()).map(Some));
+    }
+    let mut runs = in_parallel(&jobs, options.threads, |&only| {
+        let watched = ExecOptions { capture: options.capture && only.is_none(), ..*options };
+        run(config, device, only, &watched)
+    })
+    .into_iter();
+    let shared = runs.next().expect("there is a first job")?;
+    Ok(Results::new(shared, runs.collect::<Result<_, _>>()?))
+}
+
+/// Does jobs on several threads; results are in the order of the jobs. 0 threads: one on each core.
+pub fn in_parallel<J: Sync, R: Send>(
+    jobs: &[J],
+    threads: usize,
+    work: impl Fn(&J) -> R + Sync,
+) -> Vec<R> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if threads == 0 { cores() } else { threads }.min(jobs.len());
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<R>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(index) else { break };
+                    let result = work(job);
+                    *results[index].lock().expect("nothing panics with the lock") = Some(result);
+                }
+            });
+        }
+    });
+    let take = |one: Mutex<Option<R>>| one.into_inner().expect("nothing panics with the lock");
+    results.into_iter().map(|one| take(one).expect("every job is done")).collect()
+}
+
+/// One run: all programs, or only one while the others' part of the drive stays as it is.
+fn run(
+    config: &ExecConfig,
+    device: &DeviceConfig,
+    only: Option<usize>,
+    options: &ExecOptions,
+) -> Result<Run, Error> {
+    let tenants: Vec<Tenant> = config.programs.iter().map(|one| Tenant::named(&*one.name)).collect();
+    let drive_options = DriveOptions { check: options.check, blame: options.blame };
+    let drive = Drive::with_options(device, &tenants, config.seed, &drive_options)?;
+    let active = |index: &usize| only.is_none_or(|only| only == *index);
+    let tenants: Vec<usize> = (0..config.programs.len()).filter(active).collect();
+    let processes = tenants
+        .iter()
+        .map(|&tenant| Process::new(config, tenant, drive.sectors(tenant)))
+        .collect::<Result<_, _>>()?;
+    let capture = options.capture;
+    let (captured, latencies, completions) = Default::default();
+    let mut engine =
+        Engine { drive, tenants, processes, completions, capture, captured, latencies };
+    engine.run()?;
+    engine.results(config)
+}
+
+struct Engine {
+    drive: Drive,
+    /// The tenant of each process.
+    tenants: Vec<usize>,
+    processes: Vec<Process>,
+    completions: Vec<Completion>,
+    capture: bool,
+    captured: Vec<Captured>,
+    /// Of captured commands, in the order of submission.
+    latencies: Vec<u64>,
+}
+
+/// The part of a cookie that is the number of a request; above it is the place of a captured
+/// command.
+const REQUEST_BITS: u32 = 32;
+
+impl Engine {
+    fn run(&mut self) -> Result<(), Error> {
+        loop {
+            let first = (0..)
+                .zip(&self.processes)
+                .filter_map(|(index, process)| Some((process.next_time()?, index)))
+                .min();
+            let next = self.drive.next_event();
+            match (first, next) {
+                (first, Some(event)) if first.is_none_or(|(at, _)| event <= at) => {
+                    self.step(first.map_or(Time::MAX, |(at, _)| at))?;
+                }
+                (Some((_, index)), _) => self.act(index)?,
+                (None, None) if self.processes.iter().all(|one| one.exited.is_some()) => {
+                    return Ok(());
+                }
+                (None, None) => return Err(self.deadlock()),
+                (None, Some(_)) => unreachable!("an event comes before nothing"),
+            }
+        }
+    }
+
+    /// The drive handles an event, up to a time.
+    fn step(&mut self, until: Time) -> Result<(), Error> {
+        self.drive.step_until(until, &mut self.completions)?;
+        for completion in std::mem::take(&mut self.completions) {
+            let index = self.process_of(usize::from(completion.record.flow));
+            let request = completion.cookie as u32;
+            if self.capture {
+                let place = (completion.cookie >> REQUEST_BITS) as usize;
+                self.latencies[place] = completion.at().0 - self.captured[place].at.0;
+            }
+            self.processes[index].completed(completion.at(), request);
+            self.send(index, self.drive.now())?;
+        }
+        Ok(())
+    }
+
+    fn process_of(&self, tenant: usize) -> usize {
+        let place = self.tenants.iter().position(|&one| one == tenant);
+        place.expect("only programs that run submit commands")
+    }
+
+    /// A program does what comes next.
+    fn act(&mut self, index: usize) -> Result<(), Error> {
+        self.processes[index].act()?;
+        let process = &self.processes[index];
+        if let Some(status) = process.exited.filter(|&status| status != 0) {
+            return Err(process.fail(&format!("ended with status {status}")));
+        }
+        let now = process.clock.now().max(self.drive.now());
+        self.send(index, now)?;
+        let (waits, ready): (Vec<_>, Vec<_>) = (
+            self.processes.iter().filter(|one| one.begins()).collect(),
+            self.processes
+                .iter()
+                .filter(|one| one.begins() || one.measure.marked || one.exited.is_some())
+                .collect(),
+        );
+        if !waits.is_empty() && ready.len() == self.processes.len() {
+            let at = waits.iter().map(|one| one.clock.now()).max().expect("one waits");
+            for process in self.processes.iter_mut().filter(|one| one.exited.is_none()) {
+                process.begin(at);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a program's commands to the drive.
+    fn send(&mut self, index: usize, at: Time) -> Result<(), Error> {
+        for (request, command) in self.processes[index].take_commands(at) {
+            let place = self.captured.len() as u64;
+            let cookie = place << REQUEST_BITS | u64::from(request);
+            if self.capture {
+                let instructions = self.processes[index].clock.instructions();
+                self.captured.push(Captured { at, program: self.tenants[index], instructions, command });
+                self.latencies.push(0);
+            }
+            self.drive.schedule(at, self.tenants[index], command, cookie).map_err(|refused| {
+                self.processes[index].fail(&format!("the drive refuses a command: {refused}"))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Nobody can go on: says who waits for what.
+    fn deadlock(&self) -> Error {
+        let stuck: Vec<String> = self
+            .processes
+            .iter()
+            .filter(|one| one.is_stuck())
+            .map(|one| format!("program {}: {}", one.name, one.threads.describe()))
+            .collect();
+        Error::Stuck(format!(
+            "deadlock: every thread waits and the drive has nothing to do; {}",
+            stuck.join("; ")
+        ))
+    }
+
+    fn results(mut self, config: &ExecConfig) -> Result<Run, Error> {
+        let mut kept = Vec::new();
+        for (process, &tenant) in self.processes.iter().zip(&self.tenants) {
+            for path in &config.programs[tenant].keep {
+                let Some(file) = process.host.files.find(path) else {
+                    let message = format!("has no file {path}, which was to be kept");
+                    return Err(process.fail(&message));
+                };
+                let file = process.host.files.get(file);
+                let mut bytes = vec![0; file.size as usize];
+                file.read(0, &mut bytes);
+                kept.push((tenant, path.clone(), bytes));
+            }
+        }
+        Ok(Run {
+            programs: self.processes.iter().map(ProgramResult::of).collect(),
+            kept,
+            summary: self.drive.summary()?,
+            blame: self.drive.blame()?,
+            captured: self.captured,
+            latencies: self.latencies,
+        })
+    }
+}
