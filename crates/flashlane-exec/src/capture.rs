@@ -27,6 +27,8 @@ pub fn trace(captured: &[Captured], names: &[&str]) -> String {
     let mut text = format!("# columns: {map}\n");
     text.push_str("# picoseconds, operation, bytes, bytes, program, its name, instructions since its ");
     text.push_str("last request\n");
+    // Times of a trace count from its first record: this one, of no program, stands at the start.
+    text.push_str(&format!("0,F,0,0,{},start,0\n", names.len()));
     let mut last = vec![0; names.len()];
     for one in captured {
         let operation = match one.command.operation {

@@ -5,11 +5,12 @@
 //! only between two system calls, where nothing of it can be seen. So a system call happens when
 //! the drive has done everything up to its time, and commands reach the drive in the order of time.
 
+use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flashlane::config::DeviceConfig;
-use flashlane::drive::{Completion, DriveOptions, Tenant};
+use flashlane::drive::{Command, Completion, DriveOptions, Tenant};
 use flashlane::{Drive, Error, Time};
 
 use crate::capture::Captured;
@@ -98,9 +99,18 @@ fn run(
         .map(|&tenant| Process::new(config, tenant, drive.sectors(tenant)))
         .collect::<Result<_, _>>()?;
     let capture = options.capture;
-    let (captured, latencies, completions) = Default::default();
-    let mut engine =
-        Engine { drive, tenants, processes, completions, capture, captured, latencies };
+    let (captured, latencies, completions, waiting, next_free) = Default::default();
+    let mut engine = Engine {
+        drive,
+        tenants,
+        processes,
+        completions,
+        waiting,
+        next_free,
+        capture,
+        captured,
+        latencies,
+    };
     engine.run()?;
     engine.results(config)
 }
@@ -111,10 +121,24 @@ struct Engine {
     tenants: Vec<usize>,
     processes: Vec<Process>,
     completions: Vec<Completion>,
+    /// Commands that the drive does not have yet, in the order of time.
+    waiting: VecDeque<Waiting>,
+    /// No command has this time or a later one yet.
+    next_free: Time,
     capture: bool,
     captured: Vec<Captured>,
     /// Of captured commands, in the order of submission.
     latencies: Vec<u64>,
+}
+
+/// A command of a process that the drive does not have yet.
+struct Waiting {
+    at: Time,
+    index: usize,
+    request: u32,
+    command: Command,
+    /// What the process had executed by then.
+    instructions: u64,
 }
 
 /// The part of a cookie that is the number of a request; above it is the place of a captured
@@ -124,23 +148,47 @@ const REQUEST_BITS: u32 = 32;
 impl Engine {
     fn run(&mut self) -> Result<(), Error> {
         loop {
-            let first = (0..)
+            let process = (0..)
                 .zip(&self.processes)
                 .filter_map(|(index, process)| Some((process.next_time()?, index)))
                 .min();
-            let next = self.drive.next_event();
-            match (first, next) {
-                (first, Some(event)) if first.is_none_or(|(at, _)| event <= at) => {
-                    self.step(first.map_or(Time::MAX, |(at, _)| at))?;
+            let command = self.waiting.front().map(|one| one.at);
+            let first = command.into_iter().chain(process.map(|one| one.0)).min();
+            match (self.drive.next_event(), process) {
+                (Some(event), _) if first.is_none_or(|at| event <= at) => {
+                    self.step(first.unwrap_or(Time::MAX))?;
                 }
-                (Some((_, index)), _) => self.act(index)?,
-                (None, None) if self.processes.iter().all(|one| one.exited.is_some()) => {
-                    return Ok(());
+                (_, process) if command.is_some_and(|at| process.is_none_or(|one| at <= one.0)) => {
+                    self.submit()?;
                 }
-                (None, None) => return Err(self.deadlock()),
-                (None, Some(_)) => unreachable!("an event comes before nothing"),
+                (_, Some((_, index))) => self.act(index)?,
+                _ if self.processes.iter().all(|one| one.exited.is_some()) => return Ok(()),
+                _ => return Err(self.deadlock()),
             }
         }
+    }
+
+    /// Gives the drive the first command that waits for it. Every command has a picosecond for
+    /// itself, in which the drive has done nothing and no other command arrives. So its time alone
+    /// says when it comes, and a trace of commands is the same load.
+    fn submit(&mut self) -> Result<(), Error> {
+        let first = self.waiting.front_mut().expect("a command waits");
+        if first.at <= self.drive.now() || first.at < self.next_free {
+            first.at = Time(self.drive.now().0 + 1).max(self.next_free);
+            return Ok(());
+        }
+        let Waiting { at, index, request, command, instructions } =
+            self.waiting.pop_front().expect("a command waits");
+        self.next_free = Time(at.0 + 1);
+        let cookie = (self.captured.len() as u64) << REQUEST_BITS | u64::from(request);
+        let program = self.tenants[index];
+        if self.capture {
+            self.captured.push(Captured { at, program, instructions, command });
+            self.latencies.push(0);
+        }
+        self.drive.schedule(at, program, command, cookie).map_err(|refused| {
+            self.processes[index].fail(&format!("the drive refuses a command: {refused}"))
+        })
     }
 
     /// The drive handles an event, up to a time.
@@ -154,7 +202,7 @@ impl Engine {
                 self.latencies[place] = completion.at().0 - self.captured[place].at.0;
             }
             self.processes[index].completed(completion.at(), request);
-            self.send(index, self.drive.now())?;
+            self.send(index, completion.at());
         }
         Ok(())
     }
@@ -172,7 +220,7 @@ impl Engine {
             return Err(process.fail(&format!("ended with status {status}")));
         }
         let now = process.clock.now().max(self.drive.now());
-        self.send(index, now)?;
+        self.send(index, now);
         let (waits, ready): (Vec<_>, Vec<_>) = (
             self.processes.iter().filter(|one| one.begins()).collect(),
             self.processes
@@ -189,21 +237,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes a program's commands to the drive.
-    fn send(&mut self, index: usize, at: Time) -> Result<(), Error> {
-        for (request, command) in self.processes[index].take_commands(at) {
-            let place = self.captured.len() as u64;
-            let cookie = place << REQUEST_BITS | u64::from(request);
-            if self.capture {
-                let instructions = self.processes[index].clock.instructions();
-                self.captured.push(Captured { at, program: self.tenants[index], instructions, command });
-                self.latencies.push(0);
-            }
-            self.drive.schedule(at, self.tenants[index], command, cookie).map_err(|refused| {
-                self.processes[index].fail(&format!("the drive refuses a command: {refused}"))
-            })?;
-        }
-        Ok(())
+    /// A program's commands wait for the drive.
+    fn send(&mut self, index: usize, at: Time) {
+        let process = &mut self.processes[index];
+        let instructions = process.clock.instructions();
+        let commands = process.take_commands(at);
+        let waiting = |(request, command)| Waiting { at, index, request, command, instructions };
+        self.waiting.extend(commands.into_iter().map(waiting));
     }
 
     /// Nobody can go on: says who waits for what.

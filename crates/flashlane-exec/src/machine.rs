@@ -25,6 +25,10 @@ const CALLS: c_uint = 511;
 /// The number under which the emulator reports a breakpoint.
 const BREAKPOINT: c_uint = 511;
 
+/// Nothing lies below this address, and what points there is a null pointer. The emulator itself
+/// gives such memory away.
+const LOWEST: u64 = 4096;
+
 /// Why a machine stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
@@ -217,6 +221,9 @@ impl Machine {
         if bytes.is_empty() {
             return true;
         }
+        if address < LOWEST {
+            return false;
+        }
         let Ok(length) = c_uint::try_from(bytes.len()) else { return false };
         let (raw, to) = (self.raw.as_ptr(), bytes.as_mut_ptr().cast());
         // SAFETY: the machine is alive, `to` has room for `length` bytes.
@@ -230,6 +237,9 @@ impl Machine {
     pub(crate) fn write(&mut self, address: u64, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return true;
+        }
+        if address < LOWEST {
+            return false;
         }
         let Ok(length) = c_uint::try_from(bytes.len()) else { return false };
         let raw = self.raw.as_ptr();

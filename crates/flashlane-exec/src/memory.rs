@@ -51,7 +51,7 @@ impl AddressSpace {
         if (self.heap..=self.heap_end).contains(&to) {
             self.brk = to;
         }
-        (self.brk, (self.brk > before).then_some((before, self.brk - before)))
+        (self.brk, (self.brk > before).then(|| (before, self.brk - before)))
     }
 
     /// Takes a range. Gives its address, and the length of its part that may hold old data.
