@@ -142,6 +142,20 @@ pub struct ProgramConfig {
 }
 
 impl ExecConfig {
+    /// No programs yet, and everything else as it is without a file.
+    #[must_use]
+    pub fn of(device: String) -> Self {
+        Self {
+            device,
+            set: Vec::new(),
+            seed: one(),
+            core: CoreConfig::default(),
+            host: HostConfig::default(),
+            limits: Limits::default(),
+            programs: Vec::new(),
+        }
+    }
+
     /// Reads a configuration; `file` names it in messages, and paths are relative to its folder.
     ///
     /// # Errors
