@@ -53,6 +53,7 @@ int main(int argc, char **argv)
 	append_mean = option(argc, argv, "append", 16 << 10);
 	fileset_make(&set, option(argc, argv, "files", 1000), option(argc, argv, "size", 16 << 10), 80,
 		     seed);
+	fileset_warm(&set);
 	mark("begin");
 	until = now_ns() + option(argc, argv, "ms", 100) * 1000000;
 	run_threads(option(argc, argv, "threads", 16), serve);

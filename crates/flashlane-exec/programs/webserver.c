@@ -33,14 +33,7 @@ int main(int argc, char **argv)
 	fileset_make(&set, option(argc, argv, "files", 1000), option(argc, argv, "size", 16 << 10), 100,
 		     seed);
 	log_fd = must(open("/log", O_CREAT | O_WRONLY | O_APPEND, 0644), "open");
-	/* The files were served before: they are in memory. */
-	char *buffer = calloc(1, LARGEST);
-	for (unsigned file = 0; file < set.count; file++) {
-		int fd = fileset_open((int)file, O_RDONLY);
-		read_whole(fd, buffer);
-		must(close(fd), "close");
-	}
-	free(buffer);
+	fileset_warm(&set);
 	mark("begin");
 	until = now_ns() + option(argc, argv, "ms", 100) * 1000000;
 	run_threads(option(argc, argv, "threads", 100), serve);

@@ -99,8 +99,8 @@ impl Default for HostConfig {
             extent: ByteSize(64 << 10),
             barrier: true,
             discard: false,
-            call_instructions: 500,
-            page_instructions: 600,
+            call_instructions: 2000,
+            page_instructions: 1000,
             memory: ByteSize(256 << 20),
         }
     }

@@ -43,13 +43,12 @@ pub fn execute(
     device: &DeviceConfig,
     options: &ExecOptions,
 ) -> Result<Results, Error> {
-    let mut jobs = vec![None];
-    if options.alone {
-        jobs.extend((0..config.programs.len()).map(Some));
-    }
-    let mut runs = in_parallel(&jobs, options.threads, |&only| {
-        let watched = ExecOptions { capture: options.capture && only.is_none(), ..*options };
-        run(config, device, only, &watched)
+    let all: Vec<usize> = (0..config.programs.len()).collect();
+    let alone = all.iter().filter(|_| options.alone).map(|&one| vec![one]);
+    let jobs: Vec<Vec<usize>> = std::iter::once(all.clone()).chain(alone).collect();
+    let mut runs = in_parallel(&jobs, options.threads, |active| {
+        let watched = ExecOptions { capture: options.capture && *active == all, ..*options };
+        run(config, device, active, &watched)
     })
     .into_iter();
     let shared = runs.next().expect("there is a first job")?;
@@ -82,18 +81,20 @@ pub fn in_parallel<J: Sync, R: Send>(
     results.into_iter().map(|one| take(one).expect("every job is done")).collect()
 }
 
-/// One run: all programs, or only one while the others' part of the drive stays as it is.
-fn run(
+/// One run of some of the programs, while the others' part of the drive stays as it is.
+///
+/// # Errors
+/// As [`execute`].
+pub fn run(
     config: &ExecConfig,
     device: &DeviceConfig,
-    only: Option<usize>,
+    active: &[usize],
     options: &ExecOptions,
 ) -> Result<Run, Error> {
     let tenants: Vec<Tenant> = config.programs.iter().map(|one| Tenant::named(&*one.name)).collect();
     let drive_options = DriveOptions { check: options.check, blame: options.blame };
     let drive = Drive::with_options(device, &tenants, config.seed, &drive_options)?;
-    let active = |index: &usize| only.is_none_or(|only| only == *index);
-    let tenants: Vec<usize> = (0..config.programs.len()).filter(active).collect();
+    let tenants = active.to_vec();
     let processes = tenants
         .iter()
         .map(|&tenant| Process::new(config, tenant, drive.sectors(tenant)))

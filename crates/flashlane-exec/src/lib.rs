@@ -25,9 +25,11 @@ mod engine;
 mod measure;
 mod results;
 
+pub mod programs;
+
 pub use capture::{Captured, trace};
 pub use config::{CoreConfig, ExecConfig, HostConfig, Limits, ProgramConfig};
-pub use engine::{ExecOptions, execute, in_parallel};
+pub use engine::{ExecOptions, execute, in_parallel, run};
 pub use results::{
     Fairness, Outstanding, PageCache, ProgramResult, RequestCounts, Results, Run,
 };

@@ -103,7 +103,7 @@ impl Outstanding {
             p50: quantile(50),
             p99: quantile(99),
             max: times.iter().rposition(|&time| time > 0).unwrap_or(0) as u64,
-            above_16: shares.iter().skip(17).sum(),
+            above_16: shares.iter().skip(17).fold(0.0, |sum, share| sum + share),
             shares,
         }
     }
