@@ -109,7 +109,8 @@ fn files(results: &Results, config: &ExecConfig) -> Result<Vec<(PathBuf, Content
 
 /// Tables for people.
 fn report(results: &Results) -> String {
-    let mut table = Table::new(&["program", "time, ms", "IPC", "IPC alone", "slowdown", "page cache"]);
+    let mut table =
+        Table::new(&["program", "time, ms", "IPC", "IPC alone", "slowdown", "page cache"]);
     let mut drive = Table::new(&[
         "at the drive",
         "reads",

@@ -25,7 +25,9 @@ pub struct Captured {
 pub fn trace(captured: &[Captured], names: &[&str]) -> String {
     let map = "t=1[ps],op=2,off=3[B],len=4[B],dev=5;sep=comma;read=R;write=W;trim=T;flush=F";
     let mut text = format!("# columns: {map}\n");
-    text.push_str("# picoseconds, operation, bytes, bytes, program, its name, instructions since its ");
+    text.push_str(
+        "# picoseconds, operation, bytes, bytes, program, its name, instructions since its ",
+    );
     text.push_str("last request\n");
     // Times of a trace count from its first record: this one, of no program, stands at the start.
     text.push_str(&format!("0,F,0,0,{},start,0\n", names.len()));

@@ -91,7 +91,8 @@ pub fn run(
     active: &[usize],
     options: &ExecOptions,
 ) -> Result<Run, Error> {
-    let tenants: Vec<Tenant> = config.programs.iter().map(|one| Tenant::named(&*one.name)).collect();
+    let tenants: Vec<Tenant> =
+        config.programs.iter().map(|one| Tenant::named(&*one.name)).collect();
     let drive_options = DriveOptions { check: options.check, blame: options.blame };
     let drive = Drive::with_options(device, &tenants, config.seed, &drive_options)?;
     let tenants = active.to_vec();

@@ -30,6 +30,4 @@ pub mod programs;
 pub use capture::{Captured, trace};
 pub use config::{CoreConfig, ExecConfig, HostConfig, Limits, ProgramConfig};
 pub use engine::{ExecOptions, execute, in_parallel, run};
-pub use results::{
-    Fairness, Outstanding, PageCache, ProgramResult, RequestCounts, Results, Run,
-};
+pub use results::{Fairness, Outstanding, PageCache, ProgramResult, RequestCounts, Results, Run};

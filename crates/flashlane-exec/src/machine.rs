@@ -302,12 +302,7 @@ unsafe extern "C" fn on_breakpoint(machine: *mut sys::RISCVMachine) {
     unsafe { sys::libriscv_stop(machine) };
 }
 
-unsafe extern "C" fn on_error(
-    opaque: *mut c_void,
-    _: c_int,
-    message: *const c_char,
-    data: c_long,
-) {
+unsafe extern "C" fn on_error(opaque: *mut c_void, _: c_int, message: *const c_char, data: c_long) {
     if opaque.is_null() || message.is_null() {
         return;
     }

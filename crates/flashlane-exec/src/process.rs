@@ -295,8 +295,9 @@ impl Process {
 }
 
 fn read_program(path: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(path)
-        .map_err(|error| Error::config(path.display().to_string(), format!("cannot be read: {error}")))
+    std::fs::read(path).map_err(|error| {
+        Error::config(path.display().to_string(), format!("cannot be read: {error}"))
+    })
 }
 
 /// The emulator draws the 16 bytes that the C library seeds itself with from the real world: here
@@ -344,7 +345,9 @@ impl Requests {
     pub(crate) fn add(&mut self, command: &Command) {
         let bytes = u64::from(command.sectors) * 512;
         match command.operation {
-            Operation::Read => (self.reads, self.bytes_read) = (self.reads + 1, self.bytes_read + bytes),
+            Operation::Read => {
+                (self.reads, self.bytes_read) = (self.reads + 1, self.bytes_read + bytes)
+            }
             Operation::Write => {
                 (self.writes, self.bytes_written) = (self.writes + 1, self.bytes_written + bytes);
             }

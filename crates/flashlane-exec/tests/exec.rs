@@ -2,16 +2,20 @@
 
 mod common;
 
-use common::{config, run, shipped, testing};
+use std::process::Command;
+
+use common::{config, run, shipped, sqlite, testing};
 use flashlane::Drive;
 use flashlane::config::load::{self, Overrides};
 use flashlane::drive::Tenant;
 use flashlane::observe::Observe;
 use flashlane::{RunOptions, simulate_in_detail};
+
 use flashlane_exec::{ExecConfig, ExecOptions, trace};
 
 /// The kernel costs nothing, and instructions hardly anything.
-const BARE: &str = "[core]\nhertz = 1_000_000_000\n[host]\ncall_instructions = 0\npage_instructions = 0";
+const BARE: &str =
+    "[core]\nhertz = 1_000_000_000\n[host]\ncall_instructions = 0\npage_instructions = 0";
 
 const WATCHED: ExecOptions =
     ExecOptions { alone: false, threads: 1, blame: true, capture: true, check: true };
@@ -74,7 +78,10 @@ fn a_crash_is_an_error_that_names_program_and_last_call() {
 #[test]
 fn an_unknown_system_call_is_an_error_that_names_it() {
     let Some(message) = failure("unknown_call", &[], "") else { return };
-    assert!(message.contains("program victim: thread 0 makes system call 499, which is"), "{message}");
+    assert!(
+        message.contains("program victim: thread 0 makes system call 499, which is"),
+        "{message}"
+    );
     let Some(message) = failure("unknown_call", &["198"], "") else { return };
     assert!(message.contains("system call 198 (`socket`), which is not supported"), "{message}");
 }
@@ -82,14 +89,18 @@ fn an_unknown_system_call_is_an_error_that_names_it() {
 #[test]
 fn a_deadlock_is_an_error_that_names_who_waits() {
     let Some(message) = failure("deadlock", &[], "") else { return };
-    for part in ["deadlock", "program victim: thread 0 waits in `futex`", "thread 1 waits in `futex`"] {
+    for part in
+        ["deadlock", "program victim: thread 0 waits in `futex`", "thread 1 waits in `futex`"]
+    {
         assert!(message.contains(part), "{message}");
     }
 }
 
 #[test]
 fn a_program_that_does_not_end_is_an_error() {
-    let Some(message) = failure("endless", &[], "[limits]\ninstructions = 10_000_000") else { return };
+    let Some(message) = failure("endless", &[], "[limits]\ninstructions = 10_000_000") else {
+        return;
+    };
     assert!(message.contains("program victim: found more than 10000000 instructions"), "{message}");
     let Some(message) = failure("endless", &["sleep"], "[limits]\ntime = \"10s\"") else { return };
     assert!(message.contains("of simulated time, which is limits.time"), "{message}");
@@ -116,7 +127,9 @@ fn two_programs_give_the_same_blame_as_their_requests_as_a_trace() {
     let path = folder.path().join("pair.csv");
     std::fs::write(&path, trace(captured, &["fs", "io"])).expect("a file");
     let flow = |name: &str, device: usize| {
-        format!("[[flow]]\nname = \"{name}\"\non_end = \"stop\"\n[flow.trace]\npath = {path:?}\ndevices = [{device}]\n")
+        format!(
+            "[[flow]]\nname = \"{name}\"\non_end = \"stop\"\n[flow.trace]\npath = {path:?}\ndevices = [{device}]\n"
+        )
     };
     let text = format!("window = \"whole-run\"\n{}{}", flow("fs", 0), flow("io", 1));
     let overrides = Overrides { sets: config.set.clone(), ..Overrides::default() };
@@ -131,7 +144,8 @@ fn two_programs_give_the_same_blame_as_their_requests_as_a_trace() {
         assert_eq!(flow.requests, program.requests);
         assert_eq!(flow.response_time_us, program.response_time_us);
     }
-    let (ours, theirs) = (details.blame.expect("asked for"), results.shared.blame.expect("asked for"));
+    let (ours, theirs) =
+        (details.blame.expect("asked for"), results.shared.blame.expect("asked for"));
     assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
 }
 
@@ -145,4 +159,34 @@ fn results_are_the_same_on_any_number_of_threads() {
     let one = json(1);
     assert_eq!(one, json(3));
     assert!(one.contains("\"fairness\""), "{one}");
+}
+
+/// SQLite with a write-ahead log and with a rollback journal: its database is whole, and holds what
+/// the same workload gives on this machine.
+#[test]
+fn sqlite_keeps_its_database_whole_and_equal_to_a_native_one() {
+    let Some((guest, native)) = sqlite() else { return };
+    for wal in ["wal=1", "wal=0"] {
+        let arguments = ["threads=3", "rounds=8", wal];
+        let more = "set = [\"flash.blocks_per_plane=256\"]";
+        let mut config = config(&[("db", &guest, &arguments)], more);
+        config.programs[0].keep = vec!["/database".to_owned()];
+        let results = run(&config, &ExecOptions::default()).expect("the program ends");
+        let program = &results.shared.programs[0];
+        assert!(program.requests.write > 20, "{program:?}");
+        assert!(program.requests.flush > 10, "{program:?}");
+        let folder = tempfile::tempdir().expect("a folder");
+        let told = |arguments: &[&str], file: &str| {
+            let path = format!("path={}", folder.path().join(file).display());
+            let output = Command::new(&native).args(arguments).arg(path).output();
+            let output = output.expect("the native workload runs");
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{errors}");
+            String::from_utf8(output.stdout).expect("text")
+        };
+        assert_eq!(program.output, told(&arguments, "native"), "{wal}: the same data");
+        let (_, _, image) = &results.shared.kept[0];
+        std::fs::write(folder.path().join("image"), image).expect("a file");
+        assert_eq!(program.output, told(&["check=1"], "image"), "{wal}: the image is whole");
+    }
 }

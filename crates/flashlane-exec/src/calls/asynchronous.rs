@@ -59,9 +59,8 @@ impl Process {
 
     fn submit_one(&mut self, context: u64, request: u64) -> Result<(), i64> {
         let bytes = self.machine.read(request, REQUEST).ok_or(EFAULT)?;
-        let word = |at: usize| {
-            u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
-        };
+        let word =
+            |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let (data, buffer, length, offset) = (word(0), word(24), word(32), word(40));
         let operation = u16::from_le_bytes([bytes[16], bytes[17]]);
         let descriptor = word(16).wrapping_shr(32) as i32;

@@ -180,7 +180,8 @@ impl Process {
         if !text.starts_with('/') && folder as i32 != AT_FDCWD as i32 {
             match self.descriptors.get(folder as i32) {
                 Some(Target::Folder(path, _)) => {
-                    parts.extend(path.split('/').filter(|part| !part.is_empty()).map(str::to_owned));
+                    parts
+                        .extend(path.split('/').filter(|part| !part.is_empty()).map(str::to_owned));
                 }
                 Some(_) => return Err(ENOTDIR),
                 None => return Err(EBADF),
@@ -424,7 +425,8 @@ impl Process {
             2 => self.host.files.get(open.file).size,
             _ => return EINVAL,
         };
-        let Some(offset) = base.checked_add_signed(to.cast_signed()).filter(|&at| at <= 1 << 44) else {
+        let Some(offset) = base.checked_add_signed(to.cast_signed()).filter(|&at| at <= 1 << 44)
+        else {
             return EINVAL;
         };
         open.offset = offset;

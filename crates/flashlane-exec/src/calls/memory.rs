@@ -113,7 +113,8 @@ impl Process {
     /// Writes shared mappings that lie in a range to their files. Gives the kernel's instructions.
     fn save_shared(&mut self, address: u64, length: u64, forget: bool) -> u64 {
         let inside = |one: &SharedMapping| {
-            address <= one.address && one.address + one.length <= address + length.next_multiple_of(PAGE)
+            address <= one.address
+                && one.address + one.length <= address + length.next_multiple_of(PAGE)
         };
         let found: Vec<SharedMapping> =
             self.memory.shared.iter().filter(|one| inside(one)).copied().collect();

@@ -103,7 +103,9 @@ impl Process {
             let what = names::name(number)
                 .map_or_else(|| number.to_string(), |name| format!("{number} (`{name}`)"));
             let thread = call.thread;
-            Outcome::Fail(format!("thread {thread} makes system call {what}, which is not supported"))
+            Outcome::Fail(format!(
+                "thread {thread} makes system call {what}, which is not supported"
+            ))
         })
     }
 

@@ -88,7 +88,8 @@ impl Process {
         let [flags, stack, parent, thread_pointer, child, _] = call.arguments;
         if flags & CLONE_VM == 0 {
             let thread = call.thread;
-            let message = format!("thread {thread} makes system call 220 (`clone`) for another process");
+            let message =
+                format!("thread {thread} makes system call 220 (`clone`) for another process");
             return Outcome::Fail(format!("{message}, which is not supported: threads only"));
         }
         if self.threads.len() >= THREADS {

@@ -58,7 +58,12 @@ impl Process {
     }
 
     /// The time that a `timespec` means. `shift`: seconds that its clock is ahead of ours.
-    pub(super) fn deadline(&mut self, address: u64, absolute: bool, shift: u64) -> Result<Time, i64> {
+    pub(super) fn deadline(
+        &mut self,
+        address: u64,
+        absolute: bool,
+        shift: u64,
+    ) -> Result<Time, i64> {
         let (Some(seconds), Some(nanoseconds)) =
             (self.take_u64(address), self.take_u64(address.wrapping_add(8)))
         else {

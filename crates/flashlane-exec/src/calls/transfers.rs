@@ -220,7 +220,12 @@ impl Process {
     }
 
     /// Begins to make a file durable.
-    pub(super) fn start_file_sync(&mut self, waiter: Waiter, descriptor: i32, all: bool) -> Started {
+    pub(super) fn start_file_sync(
+        &mut self,
+        waiter: Waiter,
+        descriptor: i32,
+        all: bool,
+    ) -> Started {
         let file = self.descriptors.file(descriptor).ok_or(EBADF)?;
         // What `fdatasync` may leave out is the time of the last change, which is not kept.
         let grown = self.host.files.get(file).metadata_dirty;

@@ -150,7 +150,8 @@ impl Cache {
 
     /// Forgets the pages of a file from one on, dirty or not, up to another one.
     pub(crate) fn forget(&mut self, file: u32, first: u64, end: u64) {
-        let keys: Vec<Key> = self.pages.range((file, first)..(file, end)).map(|one| *one.0).collect();
+        let keys: Vec<Key> =
+            self.pages.range((file, first)..(file, end)).map(|one| *one.0).collect();
         for key in keys {
             self.remove(key);
         }

@@ -149,7 +149,8 @@ impl Files {
             (!name.is_empty() && !name.contains('/')).then(|| name.to_owned())
         };
         let from = |prefix: &String| prefix.clone()..;
-        let files = self.names.range(from(&prefix)).take_while(|(path, _)| path.starts_with(&prefix));
+        let files =
+            self.names.range(from(&prefix)).take_while(|(path, _)| path.starts_with(&prefix));
         let files = files.filter_map(|(path, &number)| Some((inside(path)?, number, false)));
         let folders = self.folders.range(from(&prefix));
         let folders = folders.take_while(|path| path.starts_with(&prefix));
@@ -212,7 +213,8 @@ impl Files {
             match file.block(page) {
                 Some((_, length)) => page += length,
                 None => {
-                    let next = file.extents.range(page..).next().map_or(end, |(&at, _)| at.min(end));
+                    let next =
+                        file.extents.range(page..).next().map_or(end, |(&at, _)| at.min(end));
                     missing.push((page, next - page));
                     page = next;
                 }

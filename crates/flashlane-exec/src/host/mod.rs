@@ -466,14 +466,16 @@ impl Host {
                     operation.then = Then::Finish;
                     // The file may have become shorter, or be gone, in the meantime.
                     for page in first..end {
-                        let there = self.files.find_mut(file).is_some_and(|f| f.block(page).is_some());
+                        let there =
+                            self.files.find_mut(file).is_some_and(|f| f.block(page).is_some());
                         if there {
                             self.cache.soil((file, page), now);
                         }
                     }
                     self.write_back(now);
                     if self.cache.unwritten() > self.limit {
-                        self.operations.get_mut(&number).expect("still there").then = Then::Throttle;
+                        self.operations.get_mut(&number).expect("still there").then =
+                            Then::Throttle;
                         self.throttled.push_back(number);
                         return;
                     }

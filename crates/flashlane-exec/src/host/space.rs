@@ -12,7 +12,8 @@ pub(crate) struct Space {
 impl Space {
     /// A space of which everything from `first` to `end` is free.
     pub(crate) fn new(first: u64, end: u64) -> Self {
-        let free = if first < end { BTreeMap::from([(first, end - first)]) } else { BTreeMap::new() };
+        let free =
+            if first < end { BTreeMap::from([(first, end - first)]) } else { BTreeMap::new() };
         Self { free, blocks: end.saturating_sub(first) }
     }
 

@@ -25,7 +25,9 @@ pub(crate) fn build(source: &str, more: &[&str]) -> Option<PathBuf> {
         return Some(program);
     }
     if Command::new(COMPILER).arg("--version").output().is_err() {
-        flashlane_testing::skip("riscv64-linux-gnu-gcc (gcc-riscv64-linux-gnu, libc6-dev-riscv64-cross)");
+        flashlane_testing::skip(
+            "riscv64-linux-gnu-gcc (gcc-riscv64-linux-gnu, libc6-dev-riscv64-cross)",
+        );
         return None;
     }
     // Under a name of its own first: tests run side by side.
@@ -45,6 +47,45 @@ pub(crate) fn build(source: &str, more: &[&str]) -> Option<PathBuf> {
     assert!(status.success(), "{} is compiled", source.display());
     std::fs::rename(&unfinished, &program).expect("the target folder can be written");
     Some(program)
+}
+
+/// The folder with SQLite's sources, in the crate whose version `Cargo.lock` names. `None`, and the
+/// running test says that it is skipped: it cannot be had.
+pub(crate) fn sqlite_sources() -> Option<PathBuf> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/sqlite-sources.sh");
+    let output = Command::new(script).output().expect("a shell");
+    let folder = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+    if folder.join("sqlite3.c").exists() {
+        return Some(folder);
+    }
+    flashlane_testing::skip("the crate libsqlite3-sys, which cannot be downloaded");
+    None
+}
+
+/// The SQLite workload: for the emulated processor, and for this machine.
+pub(crate) fn sqlite() -> Option<(PathBuf, PathBuf)> {
+    let sources = sqlite_sources()?;
+    let file = sources.join("sqlite3.c").display().to_string();
+    let include = format!("-I{}", sources.display());
+    let options = [&*include, "-O0", "-w", "-DSQLITE_OMIT_LOAD_EXTENSION", &file];
+    let guest = build("programs/sqlite.c", &options)?;
+    let native = guest.with_extension("native");
+    let newest = guest.metadata().and_then(|data| data.modified()).expect("it was built");
+    let built = native.metadata().and_then(|data| data.modified());
+    if built.is_ok_and(|built| built >= newest) {
+        return Some((guest, native));
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/sqlite.c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-pthread", "-o"]).args([&native, &source]).args(options).arg("-lm");
+    match compiler.status() {
+        Ok(status) => assert!(status.success(), "the workload is compiled"),
+        Err(_) => {
+            flashlane_testing::skip("cc");
+            return None;
+        }
+    }
+    Some((guest, native))
 }
 
 /// A program of the folder `programs`.

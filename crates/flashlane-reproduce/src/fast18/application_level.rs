@@ -52,7 +52,12 @@ impl Measured {
     }
 
     /// A number of an application alone, for every seed.
-    fn alone(&self, application: usize, fetch: u32, of: impl Fn(&ProgramResult) -> f64) -> Vec<f64> {
+    fn alone(
+        &self,
+        application: usize,
+        fetch: u32,
+        of: impl Fn(&ProgramResult) -> f64,
+    ) -> Vec<f64> {
         let one = |&seed: &u64| of(self.of(application, fetch, &[application], seed));
         self.seeds.iter().map(one).collect()
     }
@@ -105,7 +110,8 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         let least = measured.alone(FS, 16, rate).into_iter().zip(measured.alone(IO, 16, rate));
         let least: Vec<f64> = least.map(|(fs, io)| fs.min(io)).collect();
         let share = super::contention::quotients(&measured.alone(application, 16, rate), &least);
-        let metric = format!("{}: traffic alone, of the lesser of fs and io", APPLICATIONS[application].0);
+        let metric =
+            format!("{}: traffic alone, of the lesser of fs and io", APPLICATIONS[application].0);
         let bound = Bound::AtMost(0.2);
         let note = "\"issue very few requests to the SSD\"";
         rows.push(Row::statement_over_seeds(NAME, metric, &share, bound, "share", note));
