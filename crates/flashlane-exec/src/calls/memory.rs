@@ -42,7 +42,7 @@ impl Process {
     }
 
     fn clear(&mut self, start: u64, length: u64) {
-        const ZEROS: [u8; 65_536] = [0; 65_536];
+        static ZEROS: [u8; 65_536] = [0; 65_536];
         let (mut at, end) = (start, start + length);
         while at < end {
             let size = (end - at).min(ZEROS.len() as u64);

@@ -40,7 +40,7 @@ impl Process {
                 0 => 8,
                 error => error,
             },
-            129 | 130 | 131 => {
+            129..=131 => {
                 let signal = if call.number == 131 { third } else { second };
                 let thread = call.thread;
                 return Some(Outcome::Fail(format!("thread {thread} crashed by signal {signal}")));
