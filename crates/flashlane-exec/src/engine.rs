@@ -1,9 +1,10 @@
 //! Programs and their drive in one virtual time.
 //!
-//! The one whose time is the smallest goes first: a program, by the clock of its core, or the drive,
-//! by its next event; the drive at a tie, then the programs in their order. A program runs ahead
-//! only between two system calls, where nothing of it can be seen. So a system call happens when
-//! the drive has done everything up to its time, and commands reach the drive in the order of time.
+//! The one whose time is the smallest goes first: a program, by the clock of its core, or the
+//! drive, by its next event; the drive at a tie, then the programs in their order. A program runs
+//! ahead only between two system calls, where nothing of it can be seen. So a system call happens
+//! when the drive has done everything up to its time, and commands reach the drive in the order of
+//! time.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;

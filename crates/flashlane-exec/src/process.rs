@@ -7,7 +7,7 @@ use flashlane::drive::{Command, Operation};
 use flashlane::{Error, Time};
 use flashlane_engine::Rng;
 
-use crate::calls::files::Descriptors;
+use crate::calls::descriptors::Descriptors;
 use crate::calls::transfers::Ending;
 use crate::clock::CoreClock;
 use crate::config::ExecConfig;

@@ -1,12 +1,10 @@
 //! Calls about names and descriptors.
 
-use std::collections::BTreeMap;
-
+use super::descriptors::{Open, Target};
 use super::{
     Call, EBADF, EEXIST, EFAULT, EINVAL, EISDIR, ENOENT, ENOSPC, ENOTDIR, ENOTEMPTY, ENOTTY, EPERM,
     ESPIPE, Outcome,
 };
-use crate::host::{PAGE, ReadAhead};
 use crate::process::Process;
 use crate::threads::Wait;
 
@@ -25,97 +23,6 @@ const BEGIN: &str = "/flashlane/begin";
 
 /// A program that opens this path ends its measured part.
 const END: &str = "/flashlane/end";
-
-/// An open file. Descriptors that `dup` made share it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Open {
-    pub(crate) file: u32,
-    pub(crate) offset: u64,
-    pub(crate) append: bool,
-    pub(crate) direct: bool,
-    pub(crate) synchronous: bool,
-    pub(crate) reads: bool,
-    pub(crate) writes: bool,
-    pub(crate) ahead: ReadAhead,
-    flags: u64,
-    descriptors: u32,
-}
-
-/// What a descriptor leads to.
-#[derive(Clone, Debug)]
-pub(crate) enum Target {
-    /// Standard output and error; reading gives nothing.
-    Console,
-    /// `/dev/null`.
-    Null,
-    /// `/dev/urandom`.
-    Random,
-    /// A file, by the number of its [`Open`].
-    File(u64),
-    /// A folder, and how many of its names were read.
-    Folder(String, usize),
-}
-
-/// The descriptors of a program.
-#[derive(Debug)]
-pub(crate) struct Descriptors {
-    targets: BTreeMap<i32, Target>,
-    opens: BTreeMap<u64, Open>,
-    next: u64,
-}
-
-impl Default for Descriptors {
-    fn default() -> Self {
-        let targets = (0..3).map(|number| (number, Target::Console)).collect();
-        Self { targets, opens: BTreeMap::new(), next: 0 }
-    }
-}
-
-impl Descriptors {
-    /// What a descriptor leads to.
-    pub(crate) fn get(&self, descriptor: i32) -> Option<&Target> {
-        self.targets.get(&descriptor)
-    }
-
-    /// The open file of a descriptor.
-    pub(crate) fn open(&mut self, descriptor: i32) -> Option<&mut Open> {
-        match self.targets.get(&descriptor)? {
-            Target::File(open) => self.opens.get_mut(open),
-            _ => None,
-        }
-    }
-
-    /// The file of a descriptor.
-    pub(crate) fn file(&mut self, descriptor: i32) -> Option<u32> {
-        self.open(descriptor).map(|open| open.file)
-    }
-
-    /// A new descriptor, the smallest that is free from a number on.
-    fn add(&mut self, target: Target, from: i32) -> i32 {
-        let number = (from..).find(|number| !self.targets.contains_key(number));
-        let number = number.expect("there are fewer descriptors than numbers");
-        self.put(number, target);
-        number
-    }
-
-    fn put(&mut self, number: i32, target: Target) {
-        if let Target::File(open) = &target {
-            self.opens.get_mut(open).expect("an open file").descriptors += 1;
-        }
-        self.targets.insert(number, target);
-    }
-
-    /// Closes a descriptor. `Some(Some(file))`: the file was closed, too.
-    fn close(&mut self, descriptor: i32) -> Option<Option<u32>> {
-        let Target::File(number) = self.targets.remove(&descriptor)? else { return Some(None) };
-        let open = self.opens.get_mut(&number).expect("an open file");
-        open.descriptors -= 1;
-        if open.descriptors > 0 {
-            return Some(None);
-        }
-        Some(self.opens.remove(&number).map(|open| open.file))
-    }
-}
 
 impl Process {
     pub(super) fn file_call(&mut self, call: &Call) -> Option<Outcome> {
@@ -174,7 +81,7 @@ impl Process {
     }
 
     /// The absolute path that an argument means, without `.`, `..` and double slashes.
-    fn path(&mut self, folder: u64, address: u64) -> Result<String, i64> {
+    pub(super) fn path(&mut self, folder: u64, address: u64) -> Result<String, i64> {
         let text = self.machine.text(address, 4096).ok_or(EFAULT)?;
         let mut parts: Vec<String> = Vec::new();
         if !text.starts_with('/') && folder as i32 != AT_FDCWD as i32 {
@@ -256,10 +163,7 @@ impl Process {
             flags,
             ..Open::default()
         };
-        let number = self.descriptors.next;
-        self.descriptors.next += 1;
-        self.descriptors.opens.insert(number, open);
-        self.descriptors.add(Target::File(number), 0).into()
+        self.descriptors.add_open(open).into()
     }
 
     fn duplicate(&mut self, descriptor: i32, from: i32) -> i64 {
@@ -383,37 +287,6 @@ impl Process {
         0
     }
 
-    fn list(&mut self, descriptor: i32, address: u64, room: u64) -> i64 {
-        let Some(Target::Folder(path, done)) = self.descriptors.get(descriptor).cloned() else {
-            return ENOTDIR;
-        };
-        let (mut bytes, mut next) = (Vec::new(), done);
-        for (name, number, folder) in self.host.files.entries(&path).into_iter().skip(done) {
-            let length = (19 + name.len() + 1).next_multiple_of(8);
-            if bytes.len() + length > room as usize {
-                if bytes.is_empty() {
-                    return EINVAL;
-                }
-                break;
-            }
-            next += 1;
-            let start = bytes.len();
-            bytes.extend(u64::from(number).to_le_bytes());
-            bytes.extend((next as u64).to_le_bytes());
-            bytes.extend((length as u16).to_le_bytes());
-            bytes.push(if folder { 4 } else { 8 });
-            bytes.extend(name.as_bytes());
-            bytes.resize(start + length, 0);
-        }
-        if self.give(address, &bytes) != 0 {
-            return EFAULT;
-        }
-        if let Some(Target::Folder(_, done)) = self.descriptors.targets.get_mut(&descriptor) {
-            *done = next;
-        }
-        bytes.len() as i64
-    }
-
     fn seek(&mut self, call: &Call) -> i64 {
         let [_, to, from, ..] = call.arguments;
         let Some(open) = self.descriptors.open(call.int(0)) else {
@@ -431,57 +304,6 @@ impl Process {
         };
         open.offset = offset;
         offset.cast_signed()
-    }
-
-    fn status_at(&mut self, folder: u64, path: u64, address: u64, flags: u64) -> i64 {
-        let empty = self.machine.text(path, 4096).is_some_and(|text| text.is_empty());
-        if flags & 0x1000 != 0 && empty {
-            return self.status(folder as i32, address);
-        }
-        let path = match self.path(folder, path) {
-            Ok(path) => path,
-            Err(error) => return error,
-        };
-        match self.host.files.find(&path) {
-            Some(file) => self.give_status(Some(file), 0o100_644, address),
-            None if self.host.files.is_folder(&path) => self.give_status(None, 0o040_755, address),
-            None => ENOENT,
-        }
-    }
-
-    fn status(&mut self, descriptor: i32, address: u64) -> i64 {
-        match self.descriptors.get(descriptor) {
-            None => EBADF,
-            Some(Target::File(_)) => {
-                let file = self.descriptors.file(descriptor);
-                self.give_status(file, 0o100_644, address)
-            }
-            Some(Target::Folder(..)) => self.give_status(None, 0o040_755, address),
-            Some(_) => self.give_status(None, 0o020_666, address),
-        }
-    }
-
-    fn give_status(&mut self, file: Option<u32>, mode: u32, address: u64) -> i64 {
-        let size = file.map_or(0, |file| self.host.files.get(file).size);
-        let mut bytes = [0; 128];
-        let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
-        put(0, &1u64.to_le_bytes());
-        put(8, &u64::from(file.unwrap_or(0)).to_le_bytes());
-        put(16, &mode.to_le_bytes());
-        put(20, &1u32.to_le_bytes());
-        put(48, &size.to_le_bytes());
-        put(56, &(PAGE as u32).to_le_bytes());
-        put(64, &size.div_ceil(512).to_le_bytes());
-        self.give(address, &bytes)
-    }
-
-    fn file_system_information(&mut self, address: u64) -> i64 {
-        let mut bytes = [0; 120];
-        bytes[..8].copy_from_slice(&0xef53u64.to_le_bytes());
-        bytes[8..16].copy_from_slice(&PAGE.to_le_bytes());
-        bytes[64..72].copy_from_slice(&255u64.to_le_bytes());
-        bytes[72..80].copy_from_slice(&PAGE.to_le_bytes());
-        self.give(address, &bytes)
     }
 }
 

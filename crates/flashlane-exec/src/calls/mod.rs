@@ -2,9 +2,11 @@
 //! here ends the run with an error that names it.
 
 mod asynchronous;
-pub(crate) mod files;
+pub(crate) mod descriptors;
+mod files;
 mod memory;
 mod names;
+mod status;
 mod tasks;
 mod time;
 pub(crate) mod transfers;

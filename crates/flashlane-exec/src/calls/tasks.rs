@@ -177,8 +177,8 @@ impl Process {
         self.give(address, &bytes)
     }
 
-    /// Soft and hard limit of a resource. Threads get stacks of the size of the stack's limit, so it
-    /// is small.
+    /// Soft and hard limit of a resource. Threads get stacks of the size of the limit on stacks:
+    /// it is small.
     fn limit(&mut self, resource: u64, address: u64) -> i64 {
         let limit = match resource {
             3 => 256 << 10,

@@ -2,7 +2,7 @@
 
 use flashlane::Time;
 
-use super::files::{Open, Target};
+use super::descriptors::{Open, Target};
 use super::{Call, EBADF, EFAULT, EINVAL, ENOSPC, Outcome};
 use crate::host::{PAGE, Progress};
 use crate::process::Process;
