@@ -133,7 +133,7 @@ pub struct ProgramConfig {
     /// Arguments, without the program's own name.
     #[serde(default)]
     pub args: Vec<String>,
-    /// The program's own host, instead of that of all programs.
+    /// The program's own host; what it leaves out is as for all programs.
     #[serde(default)]
     pub host: Option<HostConfig>,
     /// Files of the simulated host that are results: written below the output folder.
@@ -167,6 +167,7 @@ impl ExecConfig {
             let line = error.span().map_or(1, |span| before(span).matches('\n').count() + 1);
             Error::config(format!("{name}:{line}"), error.message().replace('\n', " "))
         })?;
+        config.inherit(text);
         let folder = file.parent().unwrap_or(Path::new(""));
         for program in &mut config.programs {
             program.elf = folder.join(&program.elf);
@@ -176,6 +177,22 @@ impl ExecConfig {
         }
         config.check(&name.to_string())?;
         Ok(config)
+    }
+
+    /// What the host of a program leaves out is as in the table of all hosts. `text` was read before:
+    /// it is valid, and so is every mixture of two of its tables.
+    fn inherit(&mut self, text: &str) {
+        let table: toml::Table = toml::from_str(text).expect("it was read before");
+        let all = table.get("host").and_then(toml::Value::as_table).cloned().unwrap_or_default();
+        let programs = table.get("program").and_then(toml::Value::as_array).into_iter().flatten();
+        for (program, table) in self.programs.iter_mut().zip(programs) {
+            let own = table.get("host").and_then(toml::Value::as_table);
+            program.host = own.map(|own| {
+                let mut mixed = all.clone();
+                mixed.extend(own.clone());
+                mixed.try_into().expect("both tables were read before")
+            });
+        }
     }
 
     /// Checks all values; `place` names the configuration in messages.
@@ -263,4 +280,21 @@ fn check_host(key: &str, host: &HostConfig, place: &str) -> Result<(), Error> {
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_of_its_own_has_the_rest_from_the_host_of_all() {
+        let text = "device = \"tiny\"\n[host]\ncache = \"8MiB\"\nbarrier = false\n\
+                    [[program]]\nname = \"a\"\nelf = \"a\"\nhost = { cache = \"4MiB\" }\n\
+                    [[program]]\nname = \"b\"\nelf = \"/b\"\n";
+        let config = ExecConfig::from_toml(text, Path::new("x/y.toml")).expect("valid");
+        let (a, b) = (config.host_of(0), config.host_of(1));
+        assert_eq!((a.cache, a.barrier, b.cache), (ByteSize(4 << 20), false, ByteSize(8 << 20)));
+        let paths: Vec<&Path> = config.programs.iter().map(|one| one.elf.as_path()).collect();
+        assert_eq!(paths, [Path::new("x/a"), Path::new("/b")]);
+    }
 }

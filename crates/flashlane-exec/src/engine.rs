@@ -144,6 +144,9 @@ struct Waiting {
     instructions: u64,
 }
 
+/// Largest file that is a result. Unit: bytes.
+const MOST_KEPT: u64 = 4 << 30;
+
 /// The part of a cookie that is the number of a request; above it is the place of a captured
 /// command.
 const REQUEST_BITS: u32 = 32;
@@ -272,6 +275,11 @@ impl Engine {
                     return Err(process.fail(&message));
                 };
                 let file = process.host.files.get(file);
+                if file.size > MOST_KEPT {
+                    let (size, most) = (file.size, MOST_KEPT);
+                    let message = format!("{path} has {size} bytes, allowed: {most} to be kept");
+                    return Err(process.fail(&message));
+                }
                 let mut bytes = vec![0; file.size as usize];
                 file.read(0, &mut bytes);
                 kept.push((tenant, path.clone(), bytes));
