@@ -179,8 +179,8 @@ impl ExecConfig {
         Ok(config)
     }
 
-    /// What the host of a program leaves out is as in the table of all hosts. `text` was read before:
-    /// it is valid, and so is every mixture of two of its tables.
+    /// What the host of a program leaves out is as in the table of all hosts. `text` was read
+    /// before: it is valid, and so is every mixture of two of its tables.
     fn inherit(&mut self, text: &str) {
         let table: toml::Table = toml::from_str(text).expect("it was read before");
         let all = table.get("host").and_then(toml::Value::as_table).cloned().unwrap_or_default();
