@@ -1,7 +1,7 @@
 # The commands of the project.
 
 .PHONY: help demo fast quick test long outside tools test-rust test-python lint dependencies minimum-rust miri memcheck \
-    install swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
+    install programs swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
 
 help:
 	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
@@ -12,6 +12,7 @@ help:
 	@echo 'make bench   speed of whole runs; see docs/performance.md (bench-check: instructions per request against'
 	@echo '             the committed ones; bench-record: measures all and keeps it in benches/)'
 	@echo 'make fast    the fastest program for this machine, built with a profile: target/profile-guided/flashlane'
+	@echo 'make programs  what `flashlane exec` runs, for its processor, in out/programs; see docs/exec.md'
 	@echo 'make install the library for C and C++ in PREFIX, /usr/local without it; see docs/c.md'
 	@echo 'make swarm   random configurations that nobody chose, SWARM_SEEDS=10000 of them'
 	@echo 'make planted-faults  slips in the simulator, one at a time, that its assertions have to catch'
@@ -33,6 +34,10 @@ PREFIX ?= /usr/local
 install:
 	cargo build -q --profile capi -p flashlane-capi --lib
 	DESTDIR='$(DESTDIR)' scripts/install-c.sh target/capi '$(PREFIX)'
+
+# The programs that are shipped as source, for the emulated processor of `flashlane exec`.
+programs:
+	scripts/programs.sh out/programs
 
 # Everything that a change has to pass. Python first: what it builds, the other tests use.
 test: tools lint dependencies minimum-rust site bench-check miri memcheck outside test-python test-rust

@@ -34,6 +34,8 @@ mod compare;
 mod conformance;
 mod demo;
 mod dry_run;
+#[cfg(feature = "exec")]
+mod exec;
 mod execute;
 mod fault;
 mod list;
@@ -77,6 +79,8 @@ fn dispatch(command: &Command) -> Result<(), Error> {
     match command {
         Command::Run(arguments) => run::run(arguments),
         Command::Demo(arguments) => demo::demo(arguments),
+        #[cfg(feature = "exec")]
+        Command::Exec(arguments) => exec::exec(arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Check(arguments) => check::check(&arguments.files),

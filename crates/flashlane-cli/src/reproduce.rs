@@ -27,6 +27,15 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
     note(paper.title);
     for experiment in experiments {
         note("");
+        if let Some(missing) = experiment.missing() {
+            let place = format!("reproduce {} {}", paper.name, experiment.name);
+            // Whoever names an experiment wants it; in a whole paper it is passed over.
+            if !arguments.experiments.is_empty() {
+                return Err(Error::config(place, missing));
+            }
+            print(&format!("\nskipped: {place}: {missing}\n"))?;
+            continue;
+        }
         let (findings, origins) = run(experiment, arguments, traces.as_ref())?;
         for table in &findings.tables {
             files.push((PathBuf::from(format!("{}.csv", table.name)), table.csv()));

@@ -115,6 +115,13 @@ fn every_experiment_gives_rows_and_data(paper: &str, known: &[(&str, &str, f64)]
     let names: Vec<&str> = list.lines().filter_map(|line| line.split(' ').next()).collect();
     assert!(names.len() >= 5, "{names:?}");
     for name in names {
+        if stdout.contains(&format!("\nskipped: reproduce {paper} {name}: ")) {
+            flashlane_testing::skip_part(
+                &format!("experiment {name}"),
+                "a cross compiler for RISC-V",
+            );
+            continue;
+        }
         assert!(stdout.contains(&format!("\n{name}, ")), "{name} is shown");
         let mut all = rows.iter().chain(&checks);
         assert!(all.any(|row| row["experiment"] == name), "{name} has rows");

@@ -206,6 +206,30 @@ impl<'a> Lab<'a> {
         jobs.iter().map(|_| runs.by_ref().take(seeds as usize).collect()).collect()
     }
 
+    /// Does jobs that are no simulations of flows, so many at a time. Results are in the order of
+    /// the jobs.
+    ///
+    /// # Errors
+    /// The first failure; [`Error::Interrupted`] where the experiment was ended.
+    #[cfg(feature = "exec")]
+    pub(crate) fn each<J: Sync, R: Send>(
+        &self,
+        jobs: &[J],
+        work: impl Fn(&J) -> Result<R, Error> + Sync,
+    ) -> Result<Vec<R>, Error> {
+        let done = AtomicU64::new(0);
+        let results = flashlane_exec::in_parallel(jobs, self.threads, |job| {
+            if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err(Error::Interrupted);
+            }
+            let result = work(job);
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            (self.progress)(done as f64 / jobs.len() as f64);
+            result
+        });
+        results.into_iter().collect()
+    }
+
     /// Runs every job once.
     ///
     /// # Errors

@@ -34,6 +34,14 @@ pub struct Experiment {
     pub run: fn(&Lab<'_>) -> Result<Findings, Error>,
 }
 
+impl Experiment {
+    /// What the experiment needs and does not find on this machine, for people.
+    #[must_use]
+    pub fn missing(&self) -> Option<String> {
+        fast18::missing(self)
+    }
+}
+
 /// A paper and its experiments.
 #[derive(Clone, Copy, Debug)]
 pub struct Paper {

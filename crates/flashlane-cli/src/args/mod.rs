@@ -1,5 +1,7 @@
 //! Command-line arguments.
 
+#[cfg(feature = "exec")]
+mod exec;
 mod trace;
 
 use std::path::PathBuf;
@@ -11,6 +13,8 @@ use flashlane::config::units::Span;
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
 
 use crate::watch::WatchArgs;
+#[cfg(feature = "exec")]
+pub(crate) use exec::ExecArgs;
 pub(crate) use trace::{
     Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, TraceAction, TraceArgs,
 };
@@ -30,6 +34,9 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Two tenants on one drive, under two schedulers; no input files needed.
     Demo(DemoArgs),
+    /// Run programs in virtual time on a simulated drive.
+    #[cfg(feature = "exec")]
+    Exec(ExecArgs),
     /// Run the experiments of a paper and print its numbers beside ours.
     Reproduce(ReproduceArgs),
     /// Results of several runs side by side.

@@ -2,6 +2,8 @@
 //! a preset stands for a drive. Numbers of the paper are cited from its text; its figures are not
 //! available as data.
 
+#[cfg(feature = "exec")]
+mod application_level;
 mod backend;
 mod cmt;
 mod contention;
@@ -13,6 +15,22 @@ mod traces;
 mod write_cache;
 
 use crate::{Experiment, Paper};
+
+/// Name of the experiment whose load are programs.
+#[cfg(feature = "exec")]
+const APPLICATION_LEVEL: &str = "application-level";
+
+/// What an experiment needs and does not find on this machine: a cross compiler.
+#[cfg(feature = "exec")]
+pub(crate) fn missing(experiment: &Experiment) -> Option<String> {
+    (experiment.name == APPLICATION_LEVEL).then(flashlane_exec::programs::missing).flatten()
+}
+
+/// What an experiment needs and does not find on this machine: nothing, in this build.
+#[cfg(not(feature = "exec"))]
+pub(crate) fn missing(_: &Experiment) -> Option<String> {
+    None
+}
 
 /// The paper.
 pub const PAPER: Paper = Paper {
@@ -43,6 +61,13 @@ pub const PAPER: Paper = Paper {
             figure: "Fig. 8",
             about: "a light and an ever more intense random reader share the flash",
             run: backend::run,
+        },
+        #[cfg(feature = "exec")]
+        Experiment {
+            name: APPLICATION_LEVEL,
+            figure: "Fig. 9",
+            about: "four applications in pairs: QueueFetchSize and instructions per cycle",
+            run: application_level::run,
         },
         Experiment {
             name: "request-size",

@@ -1,0 +1,50 @@
+//! The requests of programs as a trace, so that the same work can be replayed without programs.
+
+use std::fmt::Write;
+
+use flashlane::Time;
+use flashlane::drive::{Command, Operation};
+
+/// A command that a program sent to the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// When.
+    pub at: Time,
+    /// The program, by its place in the configuration.
+    pub program: usize,
+    /// Instructions that the program's core had executed by then.
+    pub instructions: u64,
+    /// The command.
+    pub command: Command,
+}
+
+/// The commands as a trace that `flashlane run` replays: columns that the first line describes. The
+/// device of a record is the program's number. Two more columns stand behind: the name, and the
+/// instructions that the program executed since its last command.
+#[must_use]
+pub fn trace(captured: &[Captured], names: &[&str]) -> String {
+    let map = "t=1[ps],op=2,off=3[B],len=4[B],dev=5;sep=comma;read=R;write=W;trim=T;flush=F";
+    let mut text = format!("# columns: {map}\n");
+    text.push_str(
+        "# picoseconds, operation, bytes, bytes, program, its name, instructions since its ",
+    );
+    text.push_str("last request\n");
+    // Times of a trace count from its first record: this one, of no program, stands at the start.
+    text.push_str(&format!("0,F,0,0,{},start,0\n", names.len()));
+    let mut last = vec![0; names.len()];
+    for one in captured {
+        let operation = match one.command.operation {
+            Operation::Read => 'R',
+            Operation::Write => 'W',
+            Operation::Trim => 'T',
+            _ => 'F',
+        };
+        let gap = one.instructions - last[one.program];
+        last[one.program] = one.instructions;
+        let (offset, length) = (one.command.sector * 512, u64::from(one.command.sectors) * 512);
+        let (time, program, name) = (one.at.0, one.program, names[one.program]);
+        let line = writeln!(text, "{time},{operation},{offset},{length},{program},{name},{gap}");
+        line.expect("a text takes everything");
+    }
+    text
+}

@@ -1,0 +1,317 @@
+//! One emulated processor with its memory: the emulator's C interface behind a safe face.
+//!
+//! Every system call stops the machine: the handler, which the emulator calls, sets a flag and
+//! nothing else. So no code of ours runs inside the emulator, and the call is carried out later,
+//! when it is its turn in virtual time.
+//!
+//! The handlers of system calls belong to the whole process, and making a machine overwrites them.
+//! Therefore machines are made one at a time, while none runs: [`RUNNING`].
+
+// The only place with unsafe code in this crate.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
+use std::ptr::NonNull;
+use std::sync::{PoisonError, RwLock};
+
+use libriscv_sys as sys;
+
+/// Who runs a machine holds it for reading; who makes one, for writing.
+static RUNNING: RwLock<()> = RwLock::new(());
+
+/// System calls whose number lies below this one stop the machine.
+const CALLS: c_uint = 511;
+
+/// The number under which the emulator reports a breakpoint.
+const BREAKPOINT: c_uint = 511;
+
+/// Nothing lies below this address, and what points there is a null pointer. The emulator itself
+/// gives such memory away.
+const LOWEST: u64 = 4096;
+
+/// Why a machine stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// A system call: its number and arguments are in the registers.
+    Call,
+    /// The limit of instructions was reached.
+    Limit,
+    /// The program did something that a processor refuses.
+    Fault(String),
+}
+
+/// What the handlers tell.
+#[derive(Debug, Default)]
+struct Told {
+    called: bool,
+    broke: bool,
+    fault: Option<String>,
+}
+
+/// The state of a thread: 32 integer registers, 32 of floating point, the program counter.
+#[derive(Clone, Copy)]
+pub(crate) struct Registers(sys::RISCVRegisters);
+
+impl std::fmt::Debug for Registers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "pc {:#x}", self.0.pc)
+    }
+}
+
+impl Registers {
+    /// The number of the system call.
+    pub(crate) fn call(&self) -> u64 {
+        self.0.r[17]
+    }
+
+    /// An argument of the system call. Range: 0 to 5.
+    pub(crate) fn argument(&self, index: usize) -> u64 {
+        assert!(index < 6, "a system call has six arguments");
+        self.0.r[10 + index]
+    }
+
+    /// Sets the result of the system call.
+    pub(crate) fn set_result(&mut self, value: i64) {
+        self.0.r[10] = value.cast_unsigned();
+    }
+
+    /// Sets the stack pointer.
+    pub(crate) fn set_stack(&mut self, address: u64) {
+        self.0.r[2] = address;
+    }
+
+    /// The stack pointer.
+    pub(crate) fn stack(&self) -> u64 {
+        self.0.r[2]
+    }
+
+    /// Sets the pointer to what belongs to the thread.
+    pub(crate) fn set_thread_pointer(&mut self, address: u64) {
+        self.0.r[4] = address;
+    }
+
+    /// The address of the next instruction.
+    pub(crate) fn pc(&self) -> u64 {
+        self.0.pc
+    }
+}
+
+/// A machine: one processor and its memory.
+pub(crate) struct Machine {
+    raw: NonNull<sys::RISCVMachine>,
+    /// Handlers write through a pointer to it that the emulator keeps.
+    told: NonNull<Told>,
+    /// The emulator reads the program for as long as the machine lives.
+    _elf: Box<[u8]>,
+}
+
+// SAFETY: the machine owns everything that its pointers lead to, and the emulator keeps no state
+// of a thread. What it shares, the table of handlers, is written under `RUNNING` only.
+unsafe impl Send for Machine {}
+
+impl std::fmt::Debug for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Machine")
+    }
+}
+
+impl Machine {
+    /// Loads a program. Units: bytes.
+    ///
+    /// # Errors
+    /// What the emulator says of the program.
+    pub(crate) fn new(
+        elf: &[u8],
+        arguments: &[String],
+        memory: u64,
+        stack: u32,
+    ) -> Result<Self, String> {
+        let elf: Box<[u8]> = elf.into();
+        let size = c_uint::try_from(elf.len()).map_err(|_| "the file is too large".to_owned())?;
+        let arguments: Vec<CString> = arguments
+            .iter()
+            .map(|one| CString::new(one.as_str()).map_err(|_| "an argument contains a zero byte"))
+            .collect::<Result<_, _>>()?;
+        let mut pointers: Vec<*const c_char> = arguments.iter().map(|one| one.as_ptr()).collect();
+        let told = NonNull::from(Box::leak(Box::<Told>::default()));
+        let mut options = sys::RISCVOptions {
+            max_memory: memory,
+            stack_size: stack,
+            strict_sandbox: 1,
+            argc: c_uint::try_from(pointers.len()).map_err(|_| "too many arguments")?,
+            argv: pointers.as_mut_ptr(),
+            error: Some(on_error),
+            stdout: Some(on_output),
+            opaque: told.as_ptr().cast(),
+        };
+        let alone = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: program, arguments and options outlive the call, and the program the machine.
+        let raw = unsafe { sys::libriscv_new(elf.as_ptr().cast(), size, &raw mut options) };
+        let Some(raw) = NonNull::new(raw) else {
+            // SAFETY: there is no machine that could use it; it came from a box.
+            let told = unsafe { Box::from_raw(told.as_ptr()) };
+            return Err(told.fault.unwrap_or_else(|| "the program cannot be loaded".to_owned()));
+        };
+        for number in 0..CALLS {
+            // SAFETY: no machine runs; `on_call` has the type of a handler.
+            let status = unsafe { sys::libriscv_set_syscall_handler(number, Some(on_call)) };
+            assert_eq!(status, 0, "the emulator has a handler for system call {number}");
+        }
+        // SAFETY: as above.
+        let status = unsafe { sys::libriscv_set_syscall_handler(BREAKPOINT, Some(on_breakpoint)) };
+        assert_eq!(status, 0, "the emulator has a handler for breakpoints");
+        drop(alone);
+        Ok(Self { raw, told, _elf: elf })
+    }
+
+    fn told(&mut self) -> &mut Told {
+        // SAFETY: it lives as long as the machine; handlers use it only while the machine runs or
+        // looks at memory, and those calls hold `self` mutably without this reference.
+        unsafe { self.told.as_mut() }
+    }
+
+    /// Runs until a system call, a fault, or about so many instructions. Gives the number of
+    /// instructions.
+    pub(crate) fn run(&mut self, limit: u64) -> (u64, Stop) {
+        assert!(limit > 0, "a run without a limit counts no instructions");
+        *self.told() = Told::default();
+        let shared = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the machine is alive and this is the only reference to it.
+        let status = unsafe { sys::libriscv_run(self.raw.as_ptr(), limit) };
+        drop(shared);
+        // SAFETY: as above.
+        let instructions = unsafe { sys::libriscv_instruction_counter(self.raw.as_ptr()) };
+        let told = self.told();
+        let stop = match told {
+            Told { fault: Some(fault), .. } => Stop::Fault(std::mem::take(fault)),
+            Told { broke: true, .. } => Stop::Fault("a breakpoint instruction".to_owned()),
+            Told { called: true, .. } => Stop::Call,
+            // The limit is told by a positive status.
+            _ if status > 0 => Stop::Limit,
+            _ => Stop::Fault(format!("the emulator stopped with status {status}")),
+        };
+        (instructions, stop)
+    }
+
+    /// The registers.
+    pub(crate) fn registers(&self) -> Registers {
+        // SAFETY: the machine is alive; the pointer leads into it.
+        let registers = unsafe { sys::libriscv_get_registers(self.raw.as_ptr()) };
+        // SAFETY: the emulator lays its registers out as this type.
+        Registers(unsafe { *registers })
+    }
+
+    /// Sets all registers.
+    pub(crate) fn set_registers(&mut self, registers: &Registers) {
+        // SAFETY: the machine is alive; the pointer leads into it.
+        let place = unsafe { sys::libriscv_get_registers(self.raw.as_ptr()) };
+        // SAFETY: the emulator lays its registers out as this type, and does not run.
+        unsafe { *place = registers.0 };
+    }
+
+    /// Copies memory of the program. `None`: the program may not read it.
+    pub(crate) fn read(&mut self, address: u64, length: usize) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        self.read_into(address, &mut bytes).then_some(bytes)
+    }
+
+    /// Copies memory of the program into `bytes`. False: the program may not read it.
+    #[must_use]
+    pub(crate) fn read_into(&mut self, address: u64, bytes: &mut [u8]) -> bool {
+        if bytes.is_empty() {
+            return true;
+        }
+        if address < LOWEST {
+            return false;
+        }
+        let Ok(length) = c_uint::try_from(bytes.len()) else { return false };
+        let (raw, to) = (self.raw.as_ptr(), bytes.as_mut_ptr().cast());
+        // SAFETY: the machine is alive, `to` has room for `length` bytes.
+        let status = unsafe { sys::libriscv_copy_from_guest(raw, to, address, length) };
+        self.told().fault = None;
+        status == 0
+    }
+
+    /// Copies to memory of the program. False: the program may not write there.
+    #[must_use]
+    pub(crate) fn write(&mut self, address: u64, bytes: &[u8]) -> bool {
+        if bytes.is_empty() {
+            return true;
+        }
+        if address < LOWEST {
+            return false;
+        }
+        let Ok(length) = c_uint::try_from(bytes.len()) else { return false };
+        let raw = self.raw.as_ptr();
+        // SAFETY: the machine is alive.
+        let view = unsafe { sys::libriscv_writable_memview(raw, address, length) };
+        self.told().fault = None;
+        if view.is_null() {
+            return false;
+        }
+        // SAFETY: the view is `length` bytes of the program's memory, apart from `bytes`.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), view.cast(), bytes.len()) };
+        true
+    }
+
+    /// A text of the program that ends in a zero byte. `None`: unreadable, too long, or not UTF-8.
+    pub(crate) fn text(&mut self, address: u64, most: u32) -> Option<String> {
+        let mut length = 0;
+        let raw = self.raw.as_ptr();
+        // SAFETY: the machine is alive.
+        let view = unsafe { sys::libriscv_memstring(raw, address, most, &raw mut length) };
+        self.told().fault = None;
+        if view.is_null() || length >= most {
+            return None;
+        }
+        // SAFETY: the view is `length` bytes of the program's memory.
+        let bytes = unsafe { std::slice::from_raw_parts(view.cast::<u8>(), length as usize) };
+        String::from_utf8(bytes.to_vec()).ok()
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // SAFETY: the machine is alive, and nobody uses it afterwards.
+        let status = unsafe { sys::libriscv_delete(self.raw.as_ptr()) };
+        assert_eq!(status, 0, "the emulator frees the machine");
+        // SAFETY: it came from a box, and the machine that pointed to it is gone.
+        drop(unsafe { Box::from_raw(self.told.as_ptr()) });
+    }
+}
+
+/// The `Told` of the machine that calls a handler.
+fn told_of(machine: *mut sys::RISCVMachine) -> *mut Told {
+    // SAFETY: handlers are called with a machine that is alive.
+    unsafe { sys::libriscv_opaque(machine) }.cast()
+}
+
+unsafe extern "C" fn on_call(machine: *mut sys::RISCVMachine) {
+    let told = told_of(machine);
+    // SAFETY: `Told` lives as long as the machine, and nobody else uses it while it runs.
+    unsafe { (*told).called = true };
+    // SAFETY: the machine is in a system call.
+    unsafe { sys::libriscv_stop(machine) };
+}
+
+unsafe extern "C" fn on_breakpoint(machine: *mut sys::RISCVMachine) {
+    let told = told_of(machine);
+    // SAFETY: as in `on_call`.
+    unsafe { (*told).broke = true };
+    // SAFETY: the machine is in a breakpoint.
+    unsafe { sys::libriscv_stop(machine) };
+}
+
+unsafe extern "C" fn on_error(opaque: *mut c_void, _: c_int, message: *const c_char, data: c_long) {
+    if opaque.is_null() || message.is_null() {
+        return;
+    }
+    // SAFETY: the emulator passes a text that ends in a zero byte.
+    let text = unsafe { CStr::from_ptr(message) }.to_string_lossy();
+    let told: *mut Told = opaque.cast();
+    // SAFETY: it is the `Told` of the machine, which nobody else uses during the call.
+    unsafe { (*told).fault = Some(format!("{text} ({data:#x})")) };
+}
+
+/// Output goes through system calls, which do not come here.
+unsafe extern "C" fn on_output(_: *mut c_void, _: *const c_char, _: c_uint) {}
