@@ -12,8 +12,6 @@ mod explained;
 mod frame;
 #[path = "oracle/judge.rs"]
 mod judge;
-#[path = "oracle/mixed.rs"]
-mod mixed;
 
 use std::path::Path;
 
@@ -109,22 +107,6 @@ fn the_released_mqsim_is_met() {
     assert!(explained * 10 <= inside + explained, "at most one case in ten is explained");
 }
 
-/// Random and minimal combinations: the flows outside are known by name.
-#[test]
-fn mixed_cases_are_met_but_for_known_flows() {
-    let Some(root) = oracle() else { return };
-    if std::env::var_os("ORACLE_CASE").is_some() {
-        return;
-    }
-    let (jobs, _) = jobs(&root, &[mixed::GROUP]);
-    let summaries = run_all(&jobs, |job: &Job| run_job(job, CompatConfig::mqsim()));
-    let results = jobs.iter().zip(&summaries);
-    let results: Vec<_> = results
-        .flat_map(|(job, summary)| job.cases.iter().map(move |case| (case, summary)))
-        .collect();
-    mixed::check(&results);
-}
-
 /// What explains the cases outside is shown by runs and by the data, not only said.
 #[test]
 fn the_explanations_hold() {
@@ -213,7 +195,6 @@ fn the_defaults_beside() {
 fn without_the_shared_data_tests_say_that_they_are_skipped() {
     flashlane_testing::assert_skipped_without_shared(&[
         "the_released_mqsim_is_met",
-        "mixed_cases_are_met_but_for_known_flows",
         "the_explanations_hold",
         "defaults_differ_by_the_switches_only",
         "the_defaults_beside",

@@ -6,7 +6,7 @@
 use flashlane::Error;
 use flashlane::workload::clone;
 
-use super::setup::{Piece, drive, flow, reads};
+use super::setup::{Piece, SMALL, drive, flow, reads};
 use crate::row::over_seeds;
 use crate::{Bound, Findings, Job, Lab, Row, Run, Table};
 
@@ -28,14 +28,16 @@ const REQUESTS: u64 = 40_000;
 const DAY_S: f64 = 240.0;
 
 fn job(lab: &Lab<'_>, workload: &str, (channels, chips): (u32, u32)) -> Result<Job, Error> {
+    let size = if lab.smoke { SMALL } else { 1.0 };
+    let blocks = (f64::from(BLOCKS) * size) as u32 / (channels * chips);
     let sets = [
         format!("flash.channels={channels}"),
         format!("flash.chips_per_channel={chips}"),
-        format!("flash.blocks_per_plane={}", BLOCKS / (channels * chips)),
+        format!("flash.blocks_per_plane={blocks}"),
         "ftl.precondition.occupancy=0.333".to_owned(),
     ];
     let flows = if clone::find(workload)?.has_day() {
-        Piece::day_of(lab, DAY_S).flow(lab, workload, None)?
+        Piece { size, ..Piece::day_of(lab, DAY_S) }.flow(lab, workload, None)?
     } else {
         let requests = match (lab.smoke, lab.full) {
             (true, _) => 100,
