@@ -20,23 +20,28 @@ pub struct CompatConfig {
     /// whether it can take a command or not, and may end before it comes to the class `low`. With
     /// `one_die_per_dispatch`.
     pub class_rotation: bool,
-    /// `out-of-order` and `priority-out-of-order` have no limit of age, and look for pages that
-    /// other planes can do at the same time in their whole queues.
+    /// `out-of-order` and `priority-out-of-order` have no limit of age, look for pages that other
+    /// planes can do at the same time in their whole queues, and take what entered its queue first
+    /// for the oldest where several did at the same time. Reads of hosts fill up reads of mapping.
     pub strict_queues: bool,
     /// Two beats of the channel last 2 * trunc(1000 / (MT/s)) ns instead of the exact time.
     pub truncated_bus_clock: bool,
     /// A read of a never-written page costs a flash read, at the page that the order of such reads
-    /// gives it.
+    /// gives it; only the sectors of that first read count as there for partial writes.
     pub flash_unwritten_reads: bool,
     /// DRAM access time by MQSim's formula (rows halved, delays charged once).
     pub dram_formula: bool,
-    /// Random draws by MQSim's generator, draw for draw, and flows started last one first. Only for
-    /// flows that come from MQSim XML.
+    /// Random draws by MQSim's generator, draw for draw, and flows started last one first, but of
+    /// more than three the first three come last, in their order. Only for flows that come from
+    /// MQSim XML.
     pub random_generators: bool,
     /// Requests are cut at the page boundaries of the device, and their addresses are aligned to
     /// the device, while pages are counted from the first sector of their flow: where that is no
     /// multiple of a page, one page of flash may get two parts of a request.
     pub device_page_cuts: bool,
+    /// A request that reaches over the end of what its flow uses is not moved back: from the next
+    /// page of the device on it goes on at the remainder of its address by the length of the flow.
+    pub wrapped_requests: bool,
     /// PCIe transfer times are cut to whole nanoseconds.
     pub truncated_link_time: bool,
     /// Multi-plane programs may pair pages out of the order of their block, and reads do not wait
@@ -45,11 +50,12 @@ pub struct CompatConfig {
     /// Work that the end of an operation sets free is offered to the channel before the die counts
     /// as idle, and once for every page of the command.
     pub scan_at_once: bool,
-    /// A page leaves the data cache as soon as it is on flash, unless it was written again.
+    /// A page leaves the data cache as soon as it is on flash, unless another request wrote it
+    /// again: then the end of the write-back counts as a use of it.
     pub cache_drops_written: bool,
     /// Pages count as written before since the first write after the last whole `cache.hot_epoch`;
-    /// the end of an epoch is noticed for the flow that writes then only, and the first write ends
-    /// one.
+    /// the end of an epoch is noticed for the flow that writes then only, even where the write has to
+    /// wait, and the first write ends one.
     pub cache_milestones: bool,
     /// A write-back that starts at once carries the sectors of its write only, not all that the
     /// cache holds of the page.
@@ -131,6 +137,7 @@ impl CompatConfig {
             dram_formula: true,
             random_generators: true,
             device_page_cuts: true,
+            wrapped_requests: true,
             truncated_link_time: true,
             unordered_programs: true,
             scan_at_once: true,

@@ -144,6 +144,9 @@ pub struct FlowSpace {
     /// sector, where requests are cut at these boundaries; 0 where they are cut at those of the
     /// flow's own pages (`compat.device_page_cuts`).
     pub page_phase: u32,
+    /// The last sector that the flow uses, where what reaches over it goes on elsewhere in the flow
+    /// (`compat.wrapped_requests`). At least 1.
+    pub wraps_after: Option<u64>,
 }
 
 impl FlowSpace {
@@ -158,6 +161,7 @@ impl FlowSpace {
             pages: 0,
             first_lpa: 0,
             page_phase: 0,
+            wraps_after: None,
         }
     }
 

@@ -80,8 +80,8 @@ pub struct Transaction {
     pub(crate) next_write_back: TransactionId,
     /// Write-backs: sectors that count for the bound of the cache on data under way.
     pub(crate) counted_sectors: u32,
-    /// Brings the times of the flash to the second line.
-    unused: [u32; 2],
+    /// How many entered their queues before it, where that is counted; else 0.
+    pub(crate) order: u64,
     /// Stages so far; they sum to the time since it was created. Those of the flash begin the
     /// second line.
     pub(crate) chain: Chain,
@@ -138,7 +138,7 @@ impl Transaction {
             previous_write_back: TransactionId::NONE,
             next_write_back: TransactionId::NONE,
             counted_sectors: 0,
-            unused: [0; 2],
+            order: 0,
             mask: 0,
             mark: now,
             chain: Chain::default(),

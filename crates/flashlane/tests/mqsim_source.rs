@@ -22,6 +22,7 @@ fn space(sectors: u64) -> FlowSpace {
         pages: sectors.div_ceil(16),
         first_lpa: 0,
         page_phase: 0,
+        wraps_after: None,
     }
 }
 
@@ -335,4 +336,18 @@ proptest! {
             prop_assert!(request.sector + u64::from(request.sectors) <= sectors);
         }
     }
+}
+
+#[test]
+fn hot_and_cold_requests_reach_over_the_end_where_they_wrap() {
+    let config =
+        MqsimSyntheticConfig { address: MqsimAddress::HotCold, hot_region_percent: 50, ..config() };
+    let ends = |wraps_after: Option<u64>| {
+        let space = FlowSpace { wraps_after, ..space(200) };
+        let requests = all(&mut MqsimSource::new(&config, &space, MQSIM));
+        assert!(requests.iter().all(|request| request.sector < 200));
+        requests.iter().map(|request| request.sector + u64::from(request.sectors)).max()
+    };
+    assert_eq!(ends(None), Some(200), "moved back");
+    assert!(ends(Some(199)) > Some(200), "or not");
 }

@@ -23,7 +23,7 @@ mod table;
 
 use std::path::{Path, PathBuf};
 
-use explained::{EXPLAINED, Known, Shown, explanation};
+use explained::{EXPLAINED, Known, explanation};
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::{DeviceConfig, WorkloadConfig};
 use flashlane::metrics::Summary;
@@ -83,8 +83,6 @@ impl Job {
 struct Verdict {
     inside: usize,
     explained: usize,
-    /// Those of the explained cases whose cause is not traced.
-    not_traced: usize,
     /// Flows with the release's mean to five digits.
     equal_flows: usize,
     failures: Vec<String>,
@@ -99,7 +97,6 @@ impl Verdict {
             (false, Some(known)) => {
                 println!("    explained by {}: {}", known.why, wrong.join("; "));
                 self.explained += 1;
-                self.not_traced += usize::from(matches!(known.shown, Shown::NotTraced));
             }
             (false, None) => self.failures.push(format!("{}: {}", case.name, wrong.join("; "))),
         }
@@ -117,12 +114,9 @@ impl Verdict {
 
     /// What the documentation says of it.
     fn sentence(&self) -> String {
-        let Self { inside, explained, not_traced, .. } = self;
-        let (cases, known) = (inside + explained, explained - not_traced);
-        format!(
-            "{inside} of {cases} cases agree; of the other {explained}, {known} have a known cause and \
-             {not_traced} do not"
-        )
+        let Self { inside, explained, .. } = self;
+        let cases = inside + explained;
+        format!("{inside} of {cases} cases agree; the other {explained} have a known cause")
     }
 }
 

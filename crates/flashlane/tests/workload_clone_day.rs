@@ -125,6 +125,7 @@ fn whole_days_have_the_counts_sizes_and_peaks_of_the_table() {
         pages: (100 << 20) / 16,
         first_lpa: 0,
         page_phase: 0,
+        wraps_after: None,
     };
     let mut missed = Vec::new();
     for published in &TABLE {
@@ -240,6 +241,7 @@ fn a_flow_can_change_what_a_clone_touches() {
         sectors: 100 << 20,
         pages: (100 << 20) / 16,
         page_phase: 0,
+        wraps_after: None,
         first_lpa: 0,
     };
     let source = |change: fn(&mut CloneConfig)| {

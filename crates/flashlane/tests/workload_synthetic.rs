@@ -18,6 +18,7 @@ fn space(sectors: u64) -> FlowSpace {
         sectors,
         pages: sectors.div_ceil(16),
         page_phase: 0,
+        wraps_after: None,
         first_lpa: 77,
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct Cache {
     modes: Array<FlowId, CacheMode>,
     /// Pages leave as soon as they are on flash.
     drops_written: bool,
+    /// The versions of pages are the times at which their writes began.
+    versions_by_time: bool,
     /// The least recently used page leaves a full cache even where its write-back is under way.
     drops_leaving: bool,
     /// An early write-back carries the sectors of its write only.
@@ -109,6 +111,7 @@ impl Cache {
             hot: HotPages::new(config, compat, flows),
             modes: modes.iter().map(|&mode| if room { mode } else { off }).collect(),
             drops_written: compat.cache_drops_written || config.mechanism == CacheMechanism::Simple,
+            versions_by_time: compat.cache_drops_written,
             drops_leaving: compat.cache_drops_leaving,
             writes_alone: compat.cache_writes_alone,
             urgent_evictions: compat.urgent_evictions,
@@ -182,6 +185,15 @@ impl Cache {
         }
     }
 
+    /// Pages of a write are to be accepted that began at a time.
+    #[inline]
+    pub(crate) fn writes_begin(&mut self, flow: FlowId, begun: Time) {
+        if self.versions_by_time {
+            // Nanoseconds, as far as they differ while a page is on its way to flash.
+            self.slots(flow).set_version((begun.0 / 1_000) as u32);
+        }
+    }
+
     /// Another page of a write may be accepted: the bound on data under way to flash allows it.
     #[inline]
     pub(crate) fn is_open(&mut self, flow: FlowId) -> bool {
@@ -229,8 +241,7 @@ impl Cache {
         self.pieces.push(Piece::of(slot, mask));
         let write_back = self.hot.goes_at_once(flow, lpa, now).then(|| {
             // Other sectors that are not on their way yet go along.
-            let alone = self.writes_alone && before != Some(SlotState::Dirty);
-            if alone { mask } else { u64::MAX }
+            if self.writes_alone { mask } else { u64::MAX }
         });
         Written { hit: before.is_some(), write_back }
     }

@@ -63,6 +63,9 @@ pub(super) struct Slots {
     oldest: u32,
     capacity: u32,
     version: u32,
+    /// Versions are set from outside, one for each request that writes, and the end of a write-back
+    /// is a use of its page.
+    by_request: bool,
     /// Changed pages of each flow.
     dirty: Vec<u32>,
 }
@@ -78,8 +81,14 @@ impl Slots {
             oldest: NONE,
             capacity,
             version: 0,
+            by_request: false,
             dirty: Vec::new(),
         }
+    }
+
+    /// What is written from now on has this version, and no other until the next call.
+    pub(super) fn set_version(&mut self, version: u32) {
+        (self.version, self.by_request) = (version, true);
     }
 
     /// A page of a flow is changed from now on.
@@ -173,7 +182,7 @@ impl Slots {
     /// Host data for a page: merged, changed, just used. The slot, and the state of the page if it
     /// was cached.
     pub(super) fn write(&mut self, lpa: Lpa, flow: FlowId, mask: u64) -> (u32, Option<SlotState>) {
-        self.version = self.version.wrapping_add(1);
+        self.version = self.version.wrapping_add(u32::from(!self.by_request));
         let Some(at) = self.index.get(lpa.get()) else {
             self.count_dirty(flow);
             return (self.insert(lpa, flow, mask, SlotState::Dirty), None);
@@ -269,11 +278,15 @@ impl Slots {
     /// with `drop`.
     pub(super) fn end_write_back(&mut self, lpa: Lpa, version: u32, drop: bool) {
         let Some(at) = self.index.get(lpa.get()) else { return };
+        if self.by_request {
+            self.use_now(at);
+        }
         let slot = &mut self.slots[at as usize];
-        if slot.version == version && slot.state == SlotState::WriteBack {
-            slot.state = SlotState::Clean;
+        if slot.version == version && (slot.state == SlotState::WriteBack || self.by_request) {
             if drop {
                 self.remove(lpa);
+            } else {
+                slot.state = SlotState::Clean;
             }
         }
     }
@@ -350,6 +363,26 @@ mod tests {
         slots.remove(Lpa::new(2));
         assert!(slots.victim(false).is_none(), "a page on its way to flash stays");
         assert_eq!(slots.victim(true).map(|slot| slot.lpa), Some(Lpa::new(1)), "or does not");
+        slots.audit(Some(FlowId::new(0)));
+    }
+
+    #[test]
+    fn with_versions_by_request_a_page_leaves_unless_another_request_wrote_it() {
+        let mut slots = Slots::new(3);
+        slots.set_version(7);
+        slots.write(Lpa::new(1), FlowId::new(0), 0b01);
+        let version = slots.start_write_back(Lpa::new(1)).version;
+        slots.write(Lpa::new(1), FlowId::new(0), 0b10);
+        slots.write(Lpa::new(2), FlowId::new(0), 0b01);
+        let other = slots.start_write_back(Lpa::new(2)).version;
+        slots.set_version(8);
+        slots.write(Lpa::new(2), FlowId::new(0), 0b01);
+        slots.write(Lpa::new(3), FlowId::new(0), 0b01);
+        slots.end_write_back(Lpa::new(1), version, true);
+        assert!(!slots.contains(Lpa::new(1)), "the other part is of the same request");
+        slots.end_write_back(Lpa::new(2), other, true);
+        assert_eq!(slots.peek(Lpa::new(2)), SlotState::Dirty);
+        assert_eq!(slots.victim(true).map(|slot| slot.lpa), Some(Lpa::new(3)), "2 was used");
         slots.audit(Some(FlowId::new(0)));
     }
 

@@ -1,6 +1,6 @@
 //! Divides a configured device among the flows of a workload.
 
-use super::{DeviceConfig, InterfaceKind, WorkloadConfig};
+use super::{DeviceConfig, InterfaceKind, MqsimFlowConfig, WorkloadConfig};
 use crate::layout::{FlowSpace, Geometry, Layout};
 
 impl Layout {
@@ -44,7 +44,7 @@ impl Layout {
             * f64::from(geometry.sectors_per_page)
             / (1.0 + device.ftl.over_provisioning.0);
         let (mut start_sector, mut first_lpa) = (0, 0);
-        for flow in &mut flows {
+        for (flow, config) in flows.iter_mut().zip(&workload.flows) {
             // The tiny term keeps exact products from falling below their integer.
             flow.sectors = flow
                 .planes(geometry)
@@ -55,6 +55,12 @@ impl Layout {
             flow.first_lpa = first_lpa;
             if device.compat.device_page_cuts {
                 flow.page_phase = (start_sector % u64::from(geometry.sectors_per_page)) as u32;
+            }
+            if let Some(MqsimFlowConfig::Synthetic(synthetic)) = &config.mqsim
+                && device.compat.wrapped_requests
+            {
+                flow.wraps_after =
+                    Some(synthetic.last_sector(flow.sectors)).filter(|&last| last > 0);
             }
             start_sector += flow.sectors;
             first_lpa += flow.pages;

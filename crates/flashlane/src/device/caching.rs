@@ -4,6 +4,7 @@
 use flashlane_units::{FlowId, Lpa, RequestId, TransactionId};
 
 use super::Device;
+use super::pages::Stretch;
 use crate::cache::{DramAccess, DramUse, Room};
 use crate::event::Event;
 use crate::request::Chain;
@@ -13,8 +14,19 @@ impl Device {
     /// Pages of a read: what the cache has comes from its memory, the rest from flash.
     #[inline]
     pub(crate) fn read_pages(&mut self, id: RequestId, flow: FlowId, sector: u64, sectors: u32) {
+        let (first, rest) = self.stretches(flow, sector, sectors);
+        self.read_stretch(id, flow, first);
+        if let Some(rest) = rest {
+            self.read_stretch(id, flow, rest);
+        }
+        self.access_dram(id);
+    }
+
+    /// The pages of a read that follow each other.
+    #[inline(always)]
+    fn read_stretch(&mut self, id: RequestId, flow: FlowId, stretch: Stretch) {
         let cached = !self.cache.is_off(flow);
-        let mut parts = self.page_parts(flow, sector, sectors);
+        let mut parts = self.page_parts(flow, stretch.sector, stretch.sectors);
         while let Some(mut part) = parts.next(self.page_sectors.get()) {
             if cached {
                 part.mask = self.cache.read(flow, part.lpa, part.mask);
@@ -26,7 +38,6 @@ impl Device {
             }
             self.read_flash(id, flow, &part);
         }
-        self.access_dram(id);
     }
 
     /// The memory access that has been put together, which a request waits for.
@@ -98,7 +109,10 @@ impl Device {
         if self.cache.takes_writes(flow) {
             // Held until every page is accepted.
             self.requests[id].pending += 1;
-            if self.cache.longest_waiting(flow).is_none() && self.accept_pages(id) {
+            if self.cache.longest_waiting(flow).is_some() {
+                self.cache.writes_over(flow, self.now);
+                self.cache.wait(flow, id);
+            } else if self.accept_pages(id) {
                 self.requests[id].pending -= 1;
             } else {
                 self.cache.wait(flow, id);
@@ -116,6 +130,7 @@ impl Device {
     fn accept_pages(&mut self, id: RequestId) -> bool {
         let (flow, now) = (self.requests[id].flow, self.now);
         let count = self.page_count(id);
+        self.cache.writes_begin(flow, self.requests[id].begun);
         while self.requests[id].next_page < count && self.cache.is_open(flow) {
             let part = self.page_part(id, self.requests[id].next_page);
             if !self.make_cache_room(flow, part.lpa) {

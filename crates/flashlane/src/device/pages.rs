@@ -9,6 +9,13 @@ pub(crate) struct PagePart {
     pub(crate) mask: u64,
 }
 
+/// Sectors of a flow that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    pub(crate) sector: u64,
+    pub(crate) sectors: u32,
+}
+
 /// The pages of a request, one after the other.
 pub(crate) struct PageParts {
     lpa: Lpa,
@@ -69,6 +76,40 @@ impl Device {
         PageParts { lpa: space.lpa(page), start, left: sectors, phase: space.page_phase }
     }
 
+    /// The sectors of a request up to where it goes on elsewhere in its flow, and those from there
+    /// on.
+    #[inline]
+    pub(crate) fn stretches(
+        &self,
+        flow: FlowId,
+        sector: u64,
+        sectors: u32,
+    ) -> (Stretch, Option<Stretch>) {
+        let whole = Stretch { sector, sectors };
+        match self.layout.flows[flow.index()].wraps_after {
+            Some(last) if sector + u64::from(sectors) > last + 1 => self.wrap(flow, whole, last),
+            _ => (whole, None),
+        }
+    }
+
+    /// The released MQSim looks at the first sector of each page on the device. One after the end
+    /// goes on at the remainder of its address on the device by the length of the flow.
+    #[cold]
+    fn wrap(&self, flow: FlowId, whole: Stretch, last: u64) -> (Stretch, Option<Stretch>) {
+        let start = self.layout.flows[flow.index()].start_sector;
+        let size = u64::from(self.page_sectors.get());
+        let cut = ((start + last) / size + 1) * size;
+        let Some(sectors) = (whole.sector + u64::from(whole.sectors)).checked_sub(cut - start)
+        else {
+            return (whole, None);
+        };
+        let (sectors, before) = (sectors as u32, whole.sectors - sectors as u32);
+        // A second time over the end is not followed.
+        let sector = (cut % last).min(last + 1 - u64::from(sectors));
+        let rest = (sectors > 0).then_some(Stretch { sector, sectors });
+        (Stretch { sectors: before, ..whole }, rest)
+    }
+
     /// Number of parts that a request is cut into, one for a page.
     #[inline]
     pub(crate) fn page_count(&self, id: RequestId) -> u32 {
@@ -76,23 +117,44 @@ impl Device {
         if request.sectors == 0 {
             return 0;
         }
-        let phase = u64::from(self.layout.flows[request.flow.index()].page_phase);
+        let (first, rest) = self.stretches(request.flow, request.sector, request.sectors);
+        let count = |stretch| self.pages_of(request.flow, stretch);
+        count(first) + rest.map_or(0, count)
+    }
+
+    /// The same of sectors that follow each other.
+    #[inline]
+    fn pages_of(&self, flow: FlowId, stretch: Stretch) -> u32 {
+        let phase = u64::from(self.layout.flows[flow.index()].page_phase);
         let page_of = |sector: u64| self.page_sectors.divide_long(sector + phase);
-        let last = request.sector + u64::from(request.sectors) - 1;
-        (page_of(last) - page_of(request.sector) + 1) as u32
+        let last = stretch.sector + u64::from(stretch.sectors) - 1;
+        (page_of(last) - page_of(stretch.sector) + 1) as u32
     }
 
     /// The `index`th of these parts.
     #[inline]
     pub(crate) fn page_part(&self, id: RequestId, index: u32) -> PagePart {
         let request = &self.requests[id];
-        let space = &self.layout.flows[request.flow.index()];
+        let (first, rest) = self.stretches(request.flow, request.sector, request.sectors);
+        match rest {
+            None => self.part_of(request.flow, first, index),
+            Some(rest) => match index.checked_sub(self.pages_of(request.flow, first)) {
+                None => self.part_of(request.flow, first, index),
+                Some(index) => self.part_of(request.flow, rest, index),
+            },
+        }
+    }
+
+    /// The same of sectors that follow each other.
+    #[inline]
+    fn part_of(&self, flow: FlowId, stretch: Stretch, index: u32) -> PagePart {
+        let space = &self.layout.flows[flow.index()];
         let (phase, size) = (u64::from(space.page_phase), u64::from(self.page_sectors.get()));
         // From the page boundary of the device on that is before the flow.
-        let first = request.sector + phase;
+        let first = stretch.sector + phase;
         let cut = (self.page_sectors.divide_long(first) + u64::from(index)) * size;
         let start = first.max(cut) - phase;
-        let end = (first + u64::from(request.sectors)).min(cut + size) - phase;
+        let end = (first + u64::from(stretch.sectors)).min(cut + size) - phase;
         let page = self.page_sectors.divide_long(start);
         let mask = ones((end - start) as u32) << (start - page * size);
         PagePart { lpa: space.lpa(page), mask }

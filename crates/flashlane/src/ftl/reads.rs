@@ -37,12 +37,9 @@ impl Ftl {
         let ppa = self.pages.ppa(lpa);
         let (flow, mask) = (tr.flow, tr.mask());
         let mut written = if ppa == Ppa::NONE { 0 } else { self.pages.mask(lpa) & mask };
-        if written != mask && ppa != Ppa::NONE && self.unwritten_reads_allocate {
-            // The sectors that nobody wrote count as there from now on.
-            let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
-            if self.allocate_for_read(&mut ctx.again(), flow, lpa, plane, mask) {
-                written = mask;
-            }
+        if ppa != Ppa::NONE && self.unwritten_reads_allocate {
+            // The sectors that nobody wrote are read as well.
+            written = mask;
         }
         if written == 0 {
             return self.find_unwritten(ctx, id);
@@ -109,8 +106,8 @@ impl Ftl {
         self.outcomes.push(Outcome::Unwritten { transaction: id });
     }
 
-    /// Gives a never-written page, or more sectors of one, a place without a program, as the
-    /// released MQSim does; false where the plane has no room.
+    /// Gives a never-written page a place without a program, as the released MQSim does; false where
+    /// the plane has no room.
     fn allocate_for_read(
         &mut self,
         ctx: &mut Moment<'_>,
@@ -119,11 +116,6 @@ impl Ftl {
         plane: PlaneId,
         mask: u64,
     ) -> bool {
-        if self.pages.ppa(lpa) != Ppa::NONE {
-            let held = self.pages.mask(lpa);
-            self.pages.set_mask(lpa, held | mask);
-            return true;
-        }
         let Some(ppa) = self.blocks.allocate(plane, flow, Stream::Host, false) else {
             return false;
         };

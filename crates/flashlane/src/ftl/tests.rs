@@ -43,6 +43,7 @@ impl Stage {
             pages,
             first_lpa: 0,
             page_phase: 0,
+            wraps_after: None,
         };
         let layout = Layout { geometry, flows: vec![space], logical_pages: pages };
         let mut config = FtlConfig::default();

@@ -33,6 +33,7 @@ fn sets_are_among_the_lists(config: &Isolation) -> Result<(), String> {
         pages: 64,
         first_lpa: 0,
         page_phase: 0,
+        wraps_after: None,
     });
     let Some(sets) = config.starting_sets(GEOMETRY, &flows) else { return Ok(()) };
     ensure!(sets.len() == flows.len(), "found {} sets for {} flows", sets.len(), flows.len());

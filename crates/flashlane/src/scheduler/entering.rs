@@ -48,6 +48,11 @@ impl Scheduler {
         let tr = &at.transactions[id];
         let flow = tr.flow;
         let interrupts = self.writes_interrupt || tr.op == Op::Read;
+        if let Some(order) = &mut self.order {
+            *order += 1;
+            at.transactions[id].order = *order;
+        }
+        let tr = &at.transactions[id];
         if !self.policy.push(place.die, id, tr) {
             self.with_policy(at, false, |policy, view| policy.enqueue(place.die, id, view));
         }

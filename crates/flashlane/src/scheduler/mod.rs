@@ -112,6 +112,8 @@ pub(crate) struct Scheduler {
     /// The look at a channel that goes on when they are settled.
     interrupted: Option<(Visit, Rest)>,
     one_die_per_dispatch: bool,
+    /// Transactions that entered their queues, where their order matters.
+    order: Option<u64>,
     /// Classes take turns as in the released MQSim: every look at a channel matters.
     rotates: bool,
     /// Looks in a row at a drive in which nothing is under way.
@@ -171,6 +173,7 @@ impl Scheduler {
             cancelled: Vec::new(),
             interrupted: None,
             one_die_per_dispatch: compat.one_die_per_dispatch,
+            order: strict.then_some(0),
             rotates,
             in_vain: 0,
             starving: if strict { Time::MAX } else { STARVING },

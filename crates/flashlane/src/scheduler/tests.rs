@@ -42,6 +42,7 @@ impl Stage {
             pages: 400,
             first_lpa: 0,
             page_phase: 0,
+            wraps_after: None,
         };
         let layout = Layout { geometry, flows: vec![space], logical_pages: 400 };
         let compat = CompatConfig::default();

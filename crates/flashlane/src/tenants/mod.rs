@@ -190,7 +190,7 @@ impl Run {
     fn start_flows(&mut self) {
         let flows = self.tenants.flows.len();
         for turn in 0..flows {
-            let flow = if self.tenants.last_flow_first { flows - 1 - turn } else { turn };
+            let flow = if self.tenants.last_flow_first { mqsim_start(turn, flows) } else { turn };
             let flow = FlowId::at(flow);
             let Some(source) = &self.tenants.flows[flow].source else { continue };
             match source.closed_loop() {
@@ -336,5 +336,26 @@ impl Tenants {
             Some(if flow.passed { 1.0 } else { source.progress(drive.now) })
         };
         self.flows.iter().filter_map(share).fold(1.0, f64::min)
+    }
+}
+
+/// The flow that starts in a turn in the released MQSim: the last one first. From four flows on the
+/// first three come last, in their order: the table that holds them has grown by then.
+fn mqsim_start(turn: usize, flows: usize) -> usize {
+    let reversed = if flows > 3 { flows - 3 } else { flows };
+    if turn < reversed { flows - 1 - turn } else { turn - reversed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_released_mqsim_starts_the_first_three_of_many_flows_last() {
+        let order = |flows| (0..flows).map(|turn| mqsim_start(turn, flows)).collect::<Vec<_>>();
+        assert_eq!(order(1), [0]);
+        assert_eq!(order(3), [2, 1, 0]);
+        assert_eq!(order(4), [3, 0, 1, 2]);
+        assert_eq!(order(6), [5, 4, 3, 0, 1, 2]);
     }
 }

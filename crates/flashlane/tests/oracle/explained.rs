@@ -21,8 +21,6 @@ pub(crate) enum Shown {
     /// As `Beside`; and the release served clearly fewer requests than its own mean lets a closed
     /// loop of this depth serve (Little's law), but we do not.
     Lost { depth: f64, span_us: f64, pairs: &'static [(&'static str, &'static str)] },
-    /// Nothing shows it: means and counts are inside, percentiles are not. The cause is not traced.
-    NotTraced,
 }
 
 /// At most one case in ten. Defects by their number in our notes, part by part.
@@ -38,22 +36,6 @@ pub(crate) const EXPLAINED: &[Explained] = &[
                 ("g5_cmt/cmt64K_ws50_seq_read", "g5_cmt/cmt256K_ws50_seq_read"),
             ],
         },
-    },
-    Explained {
-        why: "not traced (likely front end D35: the order of events of one nanosecond, where many writes \
-              wait for the cache)",
-        cases: &[
-            "g1_datacache/nopre_full_adv_s1_flow-1",
-            "g1_datacache/nopre_full_adv_s1_flow-2",
-            "g1_datacache/nopre_full_adv_s2_flow-2",
-            "g1_datacache/nopre_full_adv_s4_flow-1-flow-2",
-            "g1_datacache/nopre_full_adv_s5_flow-1-flow-2",
-            "g3_qd_sweep/write8k_wc_qd16",
-            "g3_qd_sweep/write8k_wc_qd4",
-            "g3_qd_sweep/write8k_wc_qd64",
-            "g3_qd_sweep/write8k_wc_qd8",
-        ],
-        shown: Shown::NotTraced,
     },
     Explained {
         why: "front end D34: blocks by number of valid pages are rounded down class by class, 257 of them \
@@ -144,16 +126,6 @@ impl Explained {
                     let ours = in_use(ours.requests.read, ours.response_time_us.mean);
                     println!("{name}: {theirs:.3} of the depth is in use there, {ours:.3} here");
                     assert!(theirs < 0.95 && (ours - 1.0).abs() < 0.01, "{name}: {theirs}, {ours}");
-                }
-                known.len()
-            }
-            Shown::NotTraced => {
-                let known: Vec<_> = self.cases.iter().filter_map(|name| find(name)).collect();
-                for Known { case, summary, .. } in &known {
-                    for fault in faults(case, summary) {
-                        let percentile = fault.contains(" p50 ") || fault.contains(" p99 ");
-                        assert!(percentile, "{}: {fault}", case.name);
-                    }
                 }
                 known.len()
             }

@@ -33,39 +33,29 @@ pub(crate) const OUTSIDE: &[Outside] = &[
         flows: &[("m16_uns", &[1, 2])],
     },
     Outside {
-        why: "not traced: cached writes of 4 MiB, 32 times the data that may be on its way to flash",
-        beside: None,
-        flows: &[("m9_bigreq", &[0])],
-    },
-    Outside {
         why: "not traced: flows with a mapping cache",
         beside: None,
-        flows: &[("z018", &[2]), ("z052", &[1, 2, 3]), ("z112", &[0]), ("z118", &[2])],
+        flows: &[("z018", &[2]), ("z110", &[1]), ("z112", &[0]), ("z118", &[2])],
     },
     Outside {
-        why: "not traced: several flows, ideal mapping; nearly all have unaligned or hot and cold \
-              addresses, and an open loop or a shared data cache",
-        beside: None,
+        why: "not traced: four and six flows, ideal mapping. In z002, z048, z082 and z088 some mean here moves \
+              as far as it is off when reads take 1 to 3 ns more or less; the order in which the flows \
+              start makes no difference to z028 and z104",
+        beside: Some("z036"),
         flows: &[
-            ("z000", &[0, 1]),
-            ("z002", &[0, 1, 2, 3, 5]),
-            ("z006", &[0]),
-            ("z024", &[0, 1, 3, 4, 5]),
+            ("z002", &[0, 4, 5]),
+            ("z024", &[0, 1, 2, 3, 4]),
             ("z028", &[0, 1, 2]),
-            ("z030", &[1]),
-            ("z036", &[0, 2, 3, 4]),
-            ("z048", &[0, 1, 5]),
-            ("z064", &[0, 1, 2]),
-            ("z082", &[4]),
+            ("z048", &[0, 1, 3, 4, 5]),
+            ("z082", &[2]),
             ("z088", &[1, 2, 4]),
-            ("z094", &[0]),
-            ("z104", &[0, 3]),
+            ("z104", &[0, 2, 3]),
         ],
     },
 ];
 
 /// Share of the flows that is inside. Unit: percent. Wanted are 95.
-const REACHED: usize = 83;
+const REACHED: usize = 88;
 
 /// A flow of a case beside the released MQSim.
 struct Compared {

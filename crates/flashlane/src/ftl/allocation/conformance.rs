@@ -32,6 +32,7 @@ fn orders_name_every_plane(config: &Allocation) -> Result<(), String> {
         pages: 0,
         first_lpa: 0,
         page_phase: 0,
+        wraps_after: None,
     };
     let part = FlowSpace { lists: [vec![1], vec![0, 2], vec![1], vec![0]], ..whole.clone() };
     let chips = Some(vec![ChipId::new(2), ChipId::new(5)]);

@@ -67,6 +67,7 @@ mod tests {
             pages: 0,
             first_lpa: 0,
             page_phase: 0,
+            wraps_after: None,
         }
     }
 

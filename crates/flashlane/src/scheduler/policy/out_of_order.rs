@@ -52,16 +52,19 @@ const URGENT: Plan = [
 #[derive(Clone)]
 pub(crate) struct OutOfOrder {
     queues: Queues,
+    /// Reads of hosts fill up reads of mapping where no collection reads, also where it goes first.
+    strict: bool,
 }
 
 impl OutOfOrder {
     pub(super) fn new(geometry: Geometry) -> Self {
-        Self { queues: Queues::new(geometry) }
+        Self { queues: Queues::new(geometry), strict: false }
     }
 
     /// Queues as in the released MQSim from now on.
     pub(super) fn be_strict(&mut self) {
         self.queues.be_strict();
+        self.strict = true;
     }
 
     /// Queues a transaction.
@@ -104,7 +107,12 @@ impl SchedulingPolicy for OutOfOrder {
         if !view.hold_writes && self.queues.form_starving(die, view) {
             return true;
         }
-        Self::plan(view).iter().any(|&(first, second)| self.queues.form(die, first, second, view))
+        let fills_up = self.strict && view.urgent && self.queues.is_empty(die, Kind::GC_READ);
+        let mapping = (Kind::MAPPING_READ, Some(Kind::user_read(ANY)));
+        fills_up && self.queues.form(die, mapping.0, mapping.1, view)
+            || Self::plan(view)
+                .iter()
+                .any(|&(first, second)| self.queues.form(die, first, second, view))
     }
 
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
@@ -121,10 +129,14 @@ impl SchedulingPolicy for OutOfOrder {
         if self.queues.is_idle(die) {
             return None;
         }
-        (0..)
-            .zip(Self::plan(view))
-            .find(|(_, (kind, _))| !self.queues.is_empty(die, *kind))
-            .map(|(rank, &(kind, _))| (rank, view.transactions[self.queues.front(die, kind)].mark))
+        (0..).zip(Self::plan(view)).find(|(_, (kind, _))| !self.queues.is_empty(die, *kind)).map(
+            |(rank, &(kind, _))| {
+                let oldest = &view.transactions[self.queues.front(die, kind)];
+                // Order instead of time, where it counts: many enter at the same time.
+                let since = if oldest.order > 0 { Time(oldest.order) } else { oldest.mark };
+                (rank, since)
+            },
+        )
     }
 
     fn waiting(&self, die: DieId) -> u32 {

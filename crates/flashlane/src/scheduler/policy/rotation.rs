@@ -173,9 +173,12 @@ impl Look<'_, '_> {
     fn form(&mut self, first: Kind, second: Option<Kind>) -> Option<DieId> {
         let since = |die: DieId| {
             let id = self.queues.front(die, first);
-            (id != TransactionId::NONE).then(|| (self.view.transactions[id].mark, die))
+            (id != TransactionId::NONE).then(|| {
+                let tr = &self.view.transactions[id];
+                (tr.mark, tr.order, die)
+            })
         };
-        let (_, die) = self.dies().filter_map(since).min()?;
+        let (.., die) = self.dies().filter_map(since).min()?;
         self.view.batch.clear();
         self.queues.form(die, first, second, self.view);
         Some(die)

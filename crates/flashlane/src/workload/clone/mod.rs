@@ -188,6 +188,7 @@ impl CloneSource {
             pages: sectors.div_ceil(ALIGN_SECTORS),
             first_lpa: 0,
             page_phase: 0,
+            wraps_after: None,
         };
         Self::of(params, time_scale, PassEnd::new(Some(requests), None), &space, (seed, 0))
     }

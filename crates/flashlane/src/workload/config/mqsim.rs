@@ -52,6 +52,15 @@ pub struct MqsimSyntheticConfig {
     pub requests: u64,
 }
 
+impl MqsimSyntheticConfig {
+    /// The last sector that the flow uses of so many.
+    pub(crate) fn last_sector(&self, sectors: u64) -> u64 {
+        let end = sectors.saturating_sub(1);
+        let share = f64::from(self.working_set_percent.min(100)) / 100.0;
+        ((end as f64 * share) as u64).min(end)
+    }
+}
+
 /// MQSim's address distributions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -142,6 +142,8 @@ pub struct MqsimSource {
     /// The flow has no sector at all.
     empty: bool,
     unit: u64,
+    /// Requests may reach over the end of the working set.
+    wraps: bool,
     /// What addresses are aligned from, before the start of the flow. Unit: sectors.
     aligned_from: u64,
     /// Where a stream goes on.
@@ -161,9 +163,7 @@ impl MqsimSource {
     /// The source of a flow that owns `space`.
     #[must_use]
     pub fn new(config: &MqsimSyntheticConfig, space: &FlowSpace, mode: GeneratorMode) -> Self {
-        let end = space.sectors.saturating_sub(1);
-        let share = f64::from(config.working_set_percent.min(100)) / 100.0;
-        let last = ((end as f64 * share) as u64).min(end);
+        let last = config.last_sector(space.sectors);
         let hot_share = f64::from(config.hot_region_percent.min(100)) / 100.0;
         let mut source = Self {
             draws: Draws::new(config, mode),
@@ -175,6 +175,7 @@ impl MqsimSource {
                 GeneratorMode::Mqsim { device_aligned: true } => space.start_sector,
                 _ => 0,
             },
+            wraps: space.wraps_after.is_some(),
             stream: 0,
             gap_mean: gap_mean(config, mode),
             gap_truncated: matches!(mode, GeneratorMode::Mqsim { .. }),
@@ -247,11 +248,9 @@ impl MqsimSource {
             MqsimAddress::Streaming => {
                 let start = if self.stream + sectors > last { 0 } else { self.stream };
                 let next = self.stream + sectors;
-                self.stream = if next > last {
-                    0
-                } else {
-                    (self.aligned_from + next).next_multiple_of(self.unit) - self.aligned_from
-                };
+                let next = if next > last { 0 } else { next };
+                self.stream =
+                    (self.aligned_from + next).next_multiple_of(self.unit) - self.aligned_from;
                 start
             }
             // The hot region is the smaller one and gets the other share of the requests.
@@ -294,12 +293,13 @@ impl RequestSource for MqsimSource {
         let start = self.address(u64::from(sectors));
         let start = self.aligned(start);
         let placed = place(start, sectors, self.last + 1, self.unit);
+        let sector = if self.wraps && !placed.clipped { start } else { placed.sector };
         self.report.wrapped += u64::from(placed.moved);
         self.report.clipped += u64::from(placed.clipped);
         self.generated += 1;
         self.advance();
         let op = if read { RequestOp::Read } else { RequestOp::Write };
-        Ok(Some(Planned { arrival: at, op, sector: placed.sector, sectors: placed.sectors }))
+        Ok(Some(Planned { arrival: at, op, sector, sectors: placed.sectors }))
     }
 
     /// The random numbers go on where they are; counts and times start again.
