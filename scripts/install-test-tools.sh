@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Rust and Python, where it is missing and can be had: rustfmt and clippy, compilers for C and
-# C++, a cross compiler for the programs of `flashlane exec`, pkg-config, valgrind, and the tools that some tests compare with
+# C++, a cross compiler for the programs of `flashlane exec`, SystemC, pkg-config, valgrind, and the tools that some tests compare with
 # (fio, blkparse). Where one cannot be had, what needs it says so and passes.
 set -euo pipefail
 
@@ -11,6 +11,7 @@ missing=()
 { command -v cc && command -v c++; } >/dev/null || missing+=(gcc g++)
 command -v riscv64-linux-gnu-gcc >/dev/null || missing+=(gcc-riscv64-linux-gnu libc6-dev-riscv64-cross)
 command -v pkg-config >/dev/null || missing+=(pkg-config)
+pkg-config --exists systemc 2>/dev/null || missing+=(libsystemc-dev)
 command -v valgrind >/dev/null || missing+=(valgrind)
 command -v fio >/dev/null || missing+=(fio)
 command -v blkparse >/dev/null || missing+=(blktrace)

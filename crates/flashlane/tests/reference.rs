@@ -16,7 +16,7 @@ mod frame;
 mod inputs;
 #[path = "oracle/judge.rs"]
 mod judge;
-#[path = "oracle/mixed.rs"]
+#[path = "reference/mixed.rs"]
 mod mixed;
 #[path = "reference/table.rs"]
 mod table;

@@ -5,6 +5,7 @@ mod header;
 mod prefix;
 mod programs;
 mod recordings;
+mod systemc;
 
 // The random runs.
 #[allow(dead_code, reason = "the swarm uses all of it")]

@@ -69,6 +69,12 @@ pub(crate) fn has_tools() -> bool {
     missing.is_none()
 }
 
+/// Whether SystemC is there.
+pub(crate) fn has_systemc() -> bool {
+    let exists = Command::new("pkg-config").args(["--exists", "systemc"]).status();
+    exists.is_ok_and(|status| status.success())
+}
+
 /// How a program is linked with the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
@@ -113,6 +119,17 @@ impl Program {
 
     /// What pkg-config says, so that the program finds header and library.
     fn flags(&self) -> Vec<String> {
+        let mut flags = self.flags_of_library();
+        if self.source.contains("/systemc/") {
+            flags.push(format!("-I{}", root().join("../../integrations/systemc").display()));
+            let mut command = Command::new("pkg-config");
+            command.args(["--cflags", "--libs", "systemc"]);
+            flags.extend(said(&mut command).split_whitespace().map(str::to_owned));
+        }
+        flags
+    }
+
+    fn flags_of_library(&self) -> Vec<String> {
         match self.link {
             Link::Shared => flags(&["--cflags", "--libs"]),
             Link::Static => {

@@ -77,7 +77,8 @@ fn link(host: &mut Section<'_, '_>) -> LinkConfig {
         let line = host.line_of("Enable_ResponseTime_Logging");
         host.notes.warn(
             line,
-            "<Enable_ResponseTime_Logging> has no effect here; outputs are options of the command",
+            "<Enable_ResponseTime_Logging> has no effect here; --series-window with --out writes \
+             response times over time to timeseries.parquet",
         );
     }
     let rate = host.number(Tag::new("PCIe_Lane_Bandwidth", "0.4"), 0.001..=1000.0_f64);
