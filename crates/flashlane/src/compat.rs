@@ -54,8 +54,8 @@ pub struct CompatConfig {
     /// again: then the end of the write-back counts as a use of it.
     pub cache_drops_written: bool,
     /// Pages count as written before since the first write after the last whole `cache.hot_epoch`;
-    /// the end of an epoch is noticed for the flow that writes then only, even where the write has to
-    /// wait, and the first write ends one.
+    /// the end of an epoch is noticed for the flow that writes then only, even where the write has
+    /// to wait, and the first write ends one.
     pub cache_milestones: bool,
     /// A write-back that starts at once carries the sectors of its write only, not all that the
     /// cache holds of the page.

@@ -19,6 +19,25 @@ fn value<'a>(document: &'a str, name: &str) -> &'a str {
     rest.split_once('"').expect("the attribute ends").0
 }
 
+/// The queues of the scheduler, those of a kind together.
+fn check_queues(name: &str, queues: &[QueueStatistics], case: &Value, chips: usize) {
+    for (kind, theirs) in case["out"]["tsu"].as_object().expect("queues by kind") {
+        let kind = kind.trim_end_matches("_TR_Queue");
+        let ours: Vec<_> = queues.iter().filter(|queue| queue.kind == kind).collect();
+        let sum = |of: fn(&QueueStatistics) -> u64| ours.iter().map(|q| of(q)).sum::<u64>();
+        assert_eq!(sum(|q| q.enqueued), theirs["enqueued"], "{name} {kind}");
+        assert_eq!(sum(|q| q.dequeued), theirs["dequeued"], "{name} {kind}");
+        let longest = ours.iter().map(|q| q.max_wait_us).fold(0.0, f64::max);
+        assert_eq!(longest.floor(), theirs["max_wait_raw"], "{name} {kind}");
+        let most = ours.iter().map(|q| q.max_length).max().expect("queues");
+        assert_eq!(most, theirs["max_len"], "{name} {kind}");
+        // The release's mean leaves out the time after the last change.
+        let mean = ours.iter().map(|q| q.mean_length).sum::<f64>() / chips as f64;
+        let expected = theirs["mean_avg_len"].as_f64().expect("a number");
+        assert!((mean / expected - 1.0).abs() < 1e-5, "{name} {kind}: {mean} {expected}");
+    }
+}
+
 #[test]
 fn the_document_says_what_mqsim_wrote() {
     let what = "the full reference runs of the released MQSim";
@@ -42,21 +61,7 @@ fn the_document_says_what_mqsim_wrote() {
             simulate_in_detail(&device, &scenarios[0], &options, &|_| {}).expect("it finishes");
         let queues = &details.queues;
         let document = mqsim_results(&summary, queues, &device, &scenarios[0]);
-        for (kind, theirs) in case["out"]["tsu"].as_object().expect("queues by kind") {
-            let kind = kind.trim_end_matches("_TR_Queue");
-            let ours: Vec<_> = queues.iter().filter(|queue| queue.kind == kind).collect();
-            let sum = |of: fn(&QueueStatistics) -> u64| ours.iter().map(|q| of(q)).sum::<u64>();
-            assert_eq!(sum(|q| q.enqueued), theirs["enqueued"], "{name} {kind}");
-            assert_eq!(sum(|q| q.dequeued), theirs["dequeued"], "{name} {kind}");
-            let longest = ours.iter().map(|q| q.max_wait_us).fold(0.0, f64::max);
-            assert_eq!(longest.floor(), theirs["max_wait_raw"], "{name} {kind}");
-            let most = ours.iter().map(|q| q.max_length).max().expect("queues");
-            assert_eq!(most, theirs["max_len"], "{name} {kind}");
-            // The release's mean leaves out the time after the last change.
-            let mean = ours.iter().map(|q| q.mean_length).sum::<f64>() / summary.chips.len() as f64;
-            let expected = theirs["mean_avg_len"].as_f64().expect("a number");
-            assert!((mean / expected - 1.0).abs() < 1e-5, "{name} {kind}: {mean} {expected}");
-        }
+        check_queues(name, queues, case, summary.chips.len());
         let tag = "<SSDDevice.TSU.User_Read_TR_Queue Name=\"User_Read_TR_Queue@0@0\" ";
         assert!(document.contains(tag), "{name}");
         let flow = &case["out"]["flows"][0];

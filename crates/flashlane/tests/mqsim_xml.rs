@@ -317,6 +317,16 @@ fn malformed_files_are_refused_with_their_line() {
     }
 }
 
+/// The release takes its own defaults for a file that holds nothing but this word.
+#[test]
+fn internal_parameters_are_those_of_a_file_without_tags() {
+    let (internal, warnings) = device(" USE_INTERNAL_PARAMS\n");
+    let (empty, _) = device(&device_text("", "", ""));
+    assert_eq!(internal, empty);
+    assert!(warnings.iter().any(|warning| warning.contains("missing")), "{warnings:?}");
+    assert_has(&device_error(b"USE_INTERNAL_PARAMS and more"), &["small.xml"]);
+}
+
 #[test]
 fn a_missing_file_is_named() {
     let error = load_device(Path::new("no/such.xml")).expect_err("no file").to_string();

@@ -6,7 +6,7 @@
 use flashlane::Error;
 use flashlane::workload::clone;
 
-use super::setup::{Piece, SMALL, drive, flow, reads};
+use super::setup::{Piece, drive, flow, reads};
 use crate::row::over_seeds;
 use crate::{Bound, Findings, Job, Lab, Row, Run, Table};
 
@@ -28,7 +28,7 @@ const REQUESTS: u64 = 40_000;
 const DAY_S: f64 = 240.0;
 
 fn job(lab: &Lab<'_>, workload: &str, (channels, chips): (u32, u32)) -> Result<Job, Error> {
-    let size = if lab.smoke { SMALL } else { 1.0 };
+    let size = if lab.smoke { 0.125 } else { 1.0 };
     let blocks = (f64::from(BLOCKS) * size) as u32 / (channels * chips);
     let sets = [
         format!("flash.channels={channels}"),

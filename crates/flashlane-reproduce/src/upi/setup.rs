@@ -36,7 +36,7 @@ pub(super) const SEEDS: u64 = 5;
 /// Size of the drive and length of the day by default, over the paper's: blocks, capacities, what
 /// the tenants touch and the day shrink together, so that data is overwritten and read as often in
 /// a day, at the rates of each hour.
-pub(super) const SMALL: f64 = 1.0 / 16.0;
+const SMALL: f64 = 1.0 / 16.0;
 
 /// Blocks of a plane, and pages of a block, of the small drive: a sixteenth of those of Table 1.
 const SMALL_BLOCKS: &str = "flash.blocks_per_plane=256";

@@ -293,22 +293,6 @@ impl Cache {
         self.flushes[tr.flow.index()].ended(tr.flush_epoch, over);
     }
 
-    /// A write waits until there is room for all of its pages.
-    pub(crate) fn wait(&mut self, flow: FlowId, request: RequestId) {
-        self.pool(flow).waiting_mut().push_back(request);
-    }
-
-    /// The write that has waited longest for room in the pool of a flow.
-    #[inline]
-    pub(crate) fn longest_waiting(&mut self, flow: FlowId) -> Option<RequestId> {
-        self.pool(flow).waiting().front().copied()
-    }
-
-    /// All pages of the write that waited longest are accepted.
-    pub(crate) fn wait_over(&mut self, flow: FlowId) {
-        self.pool(flow).waiting_mut().pop_front();
-    }
-
     /// Changed pages of a flow, least recently used first.
     pub(crate) fn changed_pages(&mut self, flow: FlowId) -> Vec<Lpa> {
         self.slots(flow).dirty_pages(flow)

@@ -1,8 +1,9 @@
 //! A part of the cache with slots and a bound of its own: all of it, or the share of one flow.
 
-use flashlane_units::RequestId;
+use flashlane_units::{FlowId, RequestId};
 use std::collections::VecDeque;
 
+use super::Cache;
 use super::slots::Slots;
 
 /// Pages of a flow that the cache was asked for.
@@ -79,5 +80,23 @@ impl Pool {
     pub(super) fn audit_end(&self) {
         assert!(self.waiting.is_empty(), "no write waits for room");
         assert_eq!(self.in_flight, 0, "nothing is on its way to flash");
+    }
+}
+
+impl Cache {
+    /// A write waits until there is room for all of its pages.
+    pub(crate) fn wait(&mut self, flow: FlowId, request: RequestId) {
+        self.pool(flow).waiting_mut().push_back(request);
+    }
+
+    /// The write that has waited longest for room in the pool of a flow.
+    #[inline]
+    pub(crate) fn longest_waiting(&mut self, flow: FlowId) -> Option<RequestId> {
+        self.pool(flow).waiting().front().copied()
+    }
+
+    /// All pages of the write that waited longest are accepted.
+    pub(crate) fn wait_over(&mut self, flow: FlowId) {
+        self.pool(flow).waiting_mut().pop_front();
     }
 }

@@ -1,6 +1,6 @@
 //! Divides a configured device among the flows of a workload.
 
-use super::{DeviceConfig, InterfaceKind, MqsimFlowConfig, WorkloadConfig};
+use super::{DeviceConfig, FlowConfig, InterfaceKind, MqsimFlowConfig, WorkloadConfig};
 use crate::layout::{FlowSpace, Geometry, Layout};
 
 impl Layout {
@@ -56,11 +56,8 @@ impl Layout {
             if device.compat.device_page_cuts {
                 flow.page_phase = (start_sector % u64::from(geometry.sectors_per_page)) as u32;
             }
-            if let Some(MqsimFlowConfig::Synthetic(synthetic)) = &config.mqsim
-                && device.compat.wrapped_requests
-            {
-                flow.wraps_after =
-                    Some(synthetic.last_sector(flow.sectors)).filter(|&last| last > 0);
+            if device.compat.wrapped_requests {
+                flow.wraps_after = wraps_after(config, flow.sectors);
             }
             start_sector += flow.sectors;
             first_lpa += flow.pages;
@@ -72,4 +69,10 @@ impl Layout {
         }
         Self { geometry, flows, logical_pages: first_lpa }
     }
+}
+
+/// The sector after which requests of a flow go on at its start, in the released MQSim.
+fn wraps_after(flow: &FlowConfig, sectors: u64) -> Option<u64> {
+    let Some(MqsimFlowConfig::Synthetic(synthetic)) = &flow.mqsim else { return None };
+    Some(synthetic.last_sector(sectors)).filter(|&last| last > 0)
 }

@@ -106,8 +106,8 @@ impl Ftl {
         self.outcomes.push(Outcome::Unwritten { transaction: id });
     }
 
-    /// Gives a never-written page a place without a program, as the released MQSim does; false where
-    /// the plane has no room.
+    /// Gives a never-written page a place without a program, as the released MQSim does; false
+    /// where the plane has no room.
     fn allocate_for_read(
         &mut self,
         ctx: &mut Moment<'_>,

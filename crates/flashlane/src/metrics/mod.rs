@@ -5,6 +5,7 @@ pub(crate) mod empty;
 pub(crate) mod latency;
 pub(crate) mod load;
 mod mqsim_xml;
+pub mod queues;
 pub(crate) mod reading;
 pub(crate) mod recorder;
 pub(crate) mod report;

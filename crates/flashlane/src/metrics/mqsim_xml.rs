@@ -6,9 +6,9 @@
 
 use std::fmt::Write as _;
 
-use crate::observe::QueueStatistics;
 use crate::scheduler::Scheduling;
 
+use super::queues::QueueStatistics;
 use super::summary::{FlowSummary, RequestCounts, Summary, TransactionSummary};
 use crate::config::{DeviceConfig, InterfaceKind, MqsimFlowConfig, WorkloadConfig};
 

@@ -50,12 +50,11 @@ impl Observer {
         id: TransactionId,
         tr: &Transaction,
     ) {
-        if let Some(queues) = &mut self.queues {
-            queues.came(now, chip, id, tr);
-        }
+        let Some(queues) = &mut self.queues else { return };
+        queues.came(now, chip, id, tr);
     }
 
-    /// A transaction waits no longer: it goes to its chip, or has become pointless.
+    /// It waits no longer: it goes to its chip, or has become pointless.
     #[cold]
     pub(crate) fn delisted(
         &mut self,
@@ -64,9 +63,8 @@ impl Observer {
         id: TransactionId,
         tr: &Transaction,
     ) {
-        if let Some(queues) = &mut self.queues {
-            queues.left(now, chip, id, tr);
-        }
+        let Some(queues) = &mut self.queues else { return };
+        queues.left(now, chip, id, tr);
     }
 
     /// What the firmware of a command works, where the processors are modelled. Unit: picoseconds.

@@ -24,9 +24,9 @@ use queues::QueueRecorder;
 pub(crate) use series::recorder::{Counters, fill_ones, fill_slowdowns};
 use timeline::recorder::{Page, TimelineRecorder};
 
+pub use crate::metrics::queues::QueueStatistics;
 pub use blame::{Blame, BlameCause, BlameCell, BlameVictim};
 pub use options::{Observe, SeriesOptions};
-pub use queues::QueueStatistics;
 pub use requests::{RequestBatch, RequestRecord, RequestSink};
 pub use series::{DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
 pub use timeline::{Slice, Timeline, TimelineOptions, Track};

@@ -5,6 +5,7 @@ use flashlane_engine::Time;
 use flashlane_units::{ChipId, TransactionId};
 
 use super::blame::account::slot;
+use crate::metrics::queues::QueueStatistics;
 use crate::transaction::{Op, Source, Transaction};
 
 /// Names of the kinds, as MQSim has them. With the first two go the classes of hosts.
@@ -13,29 +14,6 @@ const KINDS: [&str; 7] =
 const CLASSES: usize = 4;
 /// Rows of a chip: four classes of each kind of hosts, then the other kinds.
 const ROWS: usize = 2 * CLASSES + 5;
-
-/// Transactions of a kind that waited at a chip, in the whole run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct QueueStatistics {
-    /// Kind, as MQSim names it: `User_Read`, …, `GC_Erase`.
-    pub kind: &'static str,
-    /// Class of the flow, 0 (urgent) to 3 (low), of transactions of hosts.
-    pub class: Option<u8>,
-    /// Channel, and chip on it.
-    pub chip: (u32, u32),
-    /// Transactions that came.
-    pub enqueued: u64,
-    /// Transactions that left, for the flash or because they had become pointless.
-    pub dequeued: u64,
-    /// Mean number of them that waited.
-    pub mean_length: f64,
-    /// Most that waited at a time.
-    pub max_length: u32,
-    /// Mean wait of those that left. Unit: microseconds.
-    pub mean_wait_us: f64,
-    /// Longest wait of those that left. Unit: microseconds.
-    pub max_wait_us: f64,
-}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
@@ -54,7 +32,7 @@ pub(crate) struct QueueRecorder {
     chips_per_channel: u32,
     rows: Vec<[Row; ROWS]>,
     /// When each transaction that waits came, by its number.
-    came: Vec<Time>,
+    came: Vec<Option<Time>>,
 }
 
 impl QueueRecorder {
@@ -79,16 +57,17 @@ impl QueueRecorder {
 
     /// A transaction begins to wait.
     pub(crate) fn came(&mut self, now: Time, chip: ChipId, id: TransactionId, tr: &Transaction) {
-        *slot(&mut self.came, id) = now;
+        *slot(&mut self.came, id) = Some(now);
         let row = self.row(chip, tr);
         row.enqueued += 1;
         row.length += 1;
         row.max_length = row.max_length.max(row.length);
     }
 
-    /// It waits no longer.
+    /// It waits no longer. The program of a copyback never did: its chip goes on with it by itself.
     pub(crate) fn left(&mut self, now: Time, chip: ChipId, id: TransactionId, tr: &Transaction) {
-        let waited = (now - *slot(&mut self.came, id)).0;
+        let Some(came) = slot(&mut self.came, id).take() else { return };
+        let waited = (now - came).0;
         let row = self.row(chip, tr);
         row.dequeued += 1;
         row.length -= 1;

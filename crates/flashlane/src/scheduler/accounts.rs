@@ -2,6 +2,8 @@
 
 use flashlane_engine::Time;
 
+use super::Scheduler;
+
 /// Time average and maximum of a queue length.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct QueueAccount {
@@ -34,5 +36,24 @@ impl QueueAccount {
     pub(super) fn left(&mut self, waited: Time) {
         self.length -= 1;
         self.area += u128::from(waited.0);
+    }
+}
+
+impl Scheduler {
+    /// Lengths of the queues of each chip.
+    pub(crate) fn queues_of_chips(&self) -> impl Iterator<Item = QueueAccount> + '_ {
+        self.chips.iter().copied()
+    }
+
+    /// Transactions of each flow that wait.
+    pub(crate) fn queues_of_flows(&self) -> impl Iterator<Item = QueueAccount> + '_ {
+        self.flows.iter().copied()
+    }
+
+    /// The longest queues are looked for anew.
+    pub(crate) fn forget_longest(&mut self) {
+        for account in &mut self.chips {
+            account.forget_max();
+        }
     }
 }

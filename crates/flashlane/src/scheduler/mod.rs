@@ -254,13 +254,10 @@ impl Scheduler {
     #[inline]
     pub(crate) fn offer_at(&mut self, at: &mut Surroundings<'_>, place: DiePlace) {
         let channel = place.channel;
-        if self.rotates {
-            at.flash.await_channel(channel, at.events);
-        }
         if !at.flash.channel_busy(channel, at.events) {
             self.offered |= 1 << channel.get();
             self.due = true;
-        } else if at.flash.is_wanted(place) {
+        } else if self.rotates || at.flash.is_wanted(place) {
             at.flash.await_channel(channel, at.events);
         }
     }
@@ -376,23 +373,6 @@ impl Scheduler {
     ) {
         if self.left(place, flow, waited) && flash.end_waiting(place) {
             self.pending[place.channel] &= !(1 << place.chip_in_channel);
-        }
-    }
-
-    /// Lengths of the queues of each chip.
-    pub(crate) fn queues_of_chips(&self) -> impl Iterator<Item = QueueAccount> + '_ {
-        self.chips.iter().copied()
-    }
-
-    /// Transactions of each flow that wait.
-    pub(crate) fn queues_of_flows(&self) -> impl Iterator<Item = QueueAccount> + '_ {
-        self.flows.iter().copied()
-    }
-
-    /// The longest queues are looked for anew.
-    pub(crate) fn forget_longest(&mut self) {
-        for account in &mut self.chips {
-            account.forget_max();
         }
     }
 

@@ -59,7 +59,9 @@ impl Scheduler {
         channel: ChannelId,
         turn: u32,
     ) -> bool {
-        at.flash.await_channel(channel, at.events);
+        if at.flash.channel_busy(channel, at.events) {
+            at.flash.await_channel(channel, at.events);
+        }
         for step in 0..self.chips_per_channel {
             let way = (turn + step) % self.chips_per_channel;
             let chip = at.flash.chip_at(channel, way);

@@ -37,12 +37,18 @@ pub fn load_scenarios(path: &Path) -> Result<(Vec<WorkloadConfig>, Vec<String>),
     parse_scenarios(path, &read(path)?)
 }
 
+/// A file of which every tag has its default: what the release takes for a file that holds the word
+/// `USE_INTERNAL_PARAMS` only.
+const INTERNAL: &[u8] = b"<Execution_Parameter_Set><Host_Parameter_Set/><Device_Parameter_Set>\
+    <Flash_Parameter_Set/></Device_Parameter_Set></Execution_Parameter_Set>";
+
 /// As [`load_device`], from the contents of the file.
 ///
 /// # Errors
 /// [`Error::Config`] with every problem of the file.
 pub fn parse_device(path: &Path, bytes: &[u8]) -> Result<(DeviceConfig, Vec<String>), Error> {
     let file = path.display().to_string();
+    let bytes = if bytes.trim_ascii() == b"USE_INTERNAL_PARAMS" { INTERNAL } else { bytes };
     let root = root(&file, bytes, "Execution_Parameter_Set", "device")?;
     device::device(&file, &stem(path), &root)
 }

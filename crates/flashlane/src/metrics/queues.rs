@@ -1,0 +1,24 @@
+//! What waited for the flash, by chip and kind.
+
+/// Transactions of a kind that waited at a chip, in the whole run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueueStatistics {
+    /// Kind, as MQSim names it: `User_Read`, …, `GC_Erase`.
+    pub kind: &'static str,
+    /// Class of the flow, 0 (urgent) to 3 (low), of transactions of hosts.
+    pub class: Option<u8>,
+    /// Channel, and chip on it.
+    pub chip: (u32, u32),
+    /// Transactions that came.
+    pub enqueued: u64,
+    /// Transactions that left, for the flash or because they had become pointless.
+    pub dequeued: u64,
+    /// Mean number of them that waited.
+    pub mean_length: f64,
+    /// Most that waited at a time.
+    pub max_length: u32,
+    /// Mean wait of those that left. Unit: microseconds.
+    pub mean_wait_us: f64,
+    /// Longest wait of those that left. Unit: microseconds.
+    pub max_wait_us: f64,
+}
