@@ -134,7 +134,7 @@ fn processors_that_saturate_show_in_breakdown_and_blame() {
         .set("interface.processors.cores", 1);
     let [fast, slow] = ["1GHz", "12MHz"]
         .map(|clock| blamed(&flows.set("interface.processors.clock", format!("\"{clock}\""))));
-    let stages = |found: &(Summary, Blame)| found.0.flows[0].breakdown_us.clone();
+    let stages = |found: &(Summary, Blame)| found.0.flows[0].breakdown_us;
     let (quick, long) = (stages(&fast), stages(&slow));
     assert!(quick.flash_array > 10.0 * quick.firmware, "the flash: {quick:?}");
     assert!(long.firmware > 2.0 * long.flash_array, "the processors: {long:?}");

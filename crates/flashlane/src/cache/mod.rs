@@ -239,10 +239,9 @@ impl Cache {
     pub(crate) fn write(&mut self, flow: FlowId, lpa: Lpa, mask: u64, now: Time) -> Written {
         let (slot, before) = self.slots(flow).write(lpa, flow, mask);
         self.pieces.push(Piece::of(slot, mask));
-        let write_back = self.hot.goes_at_once(flow, lpa, now).then(|| {
-            // Other sectors that are not on their way yet go along.
-            if self.writes_alone { mask } else { u64::MAX }
-        });
+        // Other sectors that are not on their way yet go along.
+        let sectors = if self.writes_alone { mask } else { u64::MAX };
+        let write_back = self.hot.goes_at_once(flow, lpa, now).then_some(sectors);
         Written { hit: before.is_some(), write_back }
     }
 
