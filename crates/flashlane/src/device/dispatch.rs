@@ -27,11 +27,8 @@ impl Device {
     /// A transaction is ready for the flash.
     #[inline]
     pub(super) fn enlist(&mut self, id: TransactionId) {
-        if self.interface.has_processors() {
-            self.work_on_page(id);
-        }
-        if self.observer.is_some() {
-            self.observe_enlisted(id);
+        if self.attended {
+            self.attend(id);
         }
         if !self.scheduler.keep_lone(id) {
             self.scheduler.enlist(&mut surroundings!(self), id);
@@ -82,7 +79,7 @@ impl Device {
             if let Some(lone) = self.scheduler.take_lone()
                 && let Some(place) = self.scheduler.pass_lone(&mut surroundings!(self), lone)
             {
-                if self.interface.has_processors() {
+                if self.attended {
                     self.work_on_decision(lone);
                 }
                 self.issue_page(place, lone, true);
@@ -137,7 +134,7 @@ impl Device {
         let command = self.scheduler.command();
         let die = command.die;
         let place = self.flash.place_of(die);
-        if self.interface.has_processors() {
+        if self.attended {
             self.work_on_decision(command.pages[0]);
         }
         let command = self.scheduler.command();
@@ -153,19 +150,24 @@ impl Device {
         }
     }
 
-    /// A page that the drive moves for itself costs its processors time.
+    /// A transaction is ready for the flash in a run that is watched, or with a model of the
+    /// processors, whom a page that the drive moves for itself costs time.
     #[cold]
-    fn work_on_page(&mut self, id: TransactionId) {
+    fn attend(&mut self, id: TransactionId) {
         let tr = &self.transactions[id];
-        if tr.source != Source::User {
+        if tr.source != Source::User && self.interface.has_processors() {
             let time = self.interface.work_own(self.now, OwnWork::Page { lpa: tr.lpa });
             self.observe_own_firmware(id, time);
         }
+        self.observe_enlisted(id);
     }
 
     /// So does the decision that leads to a command, of which this is a page.
     #[cold]
     fn work_on_decision(&mut self, id: TransactionId) {
+        if !self.interface.has_processors() {
+            return;
+        }
         let time = self.interface.work_own(self.now, OwnWork::Decision);
         self.observe_own_firmware(id, time);
     }

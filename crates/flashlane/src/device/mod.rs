@@ -76,6 +76,8 @@ pub(crate) struct Device {
     ringing: Option<Ringing>,
     /// Follows what happens, for blame and timeline.
     pub(crate) observer: Option<Box<Observer>>,
+    /// Somebody watches, or the processors are modelled.
+    attended: bool,
     /// Takes requests that are over, where anything is kept of them beside the summary.
     pub(crate) completions: Option<Box<Completions>>,
     /// After so many events it is time to look around.
@@ -162,6 +164,7 @@ impl Device {
             recorder,
             ringing: None,
             observer: None,
+            attended: device.interface.processors.is_some(),
             completions: None,
             layout,
             next_look: 1,
@@ -184,6 +187,7 @@ impl Device {
         if observer.is_some() {
             self.ftl.watch();
         }
+        self.attended |= observer.is_some();
         self.observer = observer;
     }
 
