@@ -244,8 +244,9 @@ fn visit(path: &str, pattern: &str, value: &Value, found: &mut dyn FnMut(&str, f
     }
 }
 
-/// The 0.975 quantile of Student's t distribution.
-fn student_t_975(degrees: usize) -> f64 {
+/// The 0.975 quantile of Student's t distribution with so many degrees of freedom, from 1.
+#[must_use]
+pub fn student_t_975(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
         12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010,
         2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860, 2.0796, 2.0739,

@@ -1,0 +1,153 @@
+//! The sum of squares as the optimiser sees it.
+//!
+//! The optimiser varies `z` without bounds. The position of a parameter between its bounds is
+//! `1 / (1 + exp(-z))`, so that no step leaves them. One row for each parameter holds it at its
+//! start, weakly; it decides only what the measurements do not.
+
+use std::cell::RefCell;
+
+use levenberg_marquardt::LeastSquaresProblem;
+use nalgebra::storage::Owned;
+use nalgebra::{DMatrix, DVector, Dyn};
+
+use super::evaluate::{Evaluator, Position, range, squares};
+
+/// How near to a bound the search comes, as a share of the distance between the bounds.
+pub(super) const EDGE: f64 = 1e-3;
+
+/// Derivatives of the residuals by the positions: a row for each measurement.
+pub(super) type Slopes = DMatrix<f64>;
+
+pub(super) struct Problem<'a, 'b, S> {
+    evaluator: &'a Evaluator<'b, S>,
+    start: Position,
+    now: DVector<f64>,
+    found: RefCell<Found>,
+}
+
+/// The best position up to now and the last derivatives.
+struct Found {
+    sum: f64,
+    best: Position,
+    slopes: Option<(Position, Slopes)>,
+}
+
+impl<'a, 'b, S, E> Problem<'a, 'b, S>
+where
+    S: Fn(&[f64]) -> Result<Vec<f64>, E> + Sync,
+    E: Send,
+{
+    pub(super) fn new(evaluator: &'a Evaluator<'b, S>, first: Position) -> Self {
+        let start = evaluator.start();
+        let now = first.iter().map(|at| {
+            let at = at.clamp(EDGE, 1.0 - EDGE);
+            libm::log(at / (1.0 - at))
+        });
+        let now = DVector::from_iterator(first.len(), now);
+        let found = Found { sum: f64::INFINITY, best: first, slopes: None };
+        Self { evaluator, start, now, found: RefCell::new(found) }
+    }
+
+    /// The best position and the derivatives there.
+    pub(super) fn finish(self) -> (Position, Slopes) {
+        let found = self.found.into_inner();
+        let slopes = match found.slopes {
+            Some((position, slopes)) if position == found.best => slopes,
+            _ => differences(self.evaluator, &found.best),
+        };
+        (found.best, slopes)
+    }
+
+    fn position(&self) -> Position {
+        self.now.iter().map(|z| (1.0 / (1.0 + libm::exp(-z))).clamp(EDGE, 1.0 - EDGE)).collect()
+    }
+}
+
+impl<S, E> LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_, '_, S>
+where
+    S: Fn(&[f64]) -> Result<Vec<f64>, E> + Sync,
+    E: Send,
+{
+    type ResidualStorage = Owned<f64, Dyn>;
+    type JacobianStorage = Owned<f64, Dyn, Dyn>;
+    type ParameterStorage = Owned<f64, Dyn>;
+
+    fn set_params(&mut self, now: &DVector<f64>) {
+        self.now.copy_from(now);
+    }
+
+    fn params(&self) -> DVector<f64> {
+        self.now.clone()
+    }
+
+    fn residuals(&self) -> Option<DVector<f64>> {
+        if self.evaluator.left() == 0 {
+            return None;
+        }
+        let position = self.position();
+        let mut residuals = self.evaluator.residuals_or_worst(&position);
+        let hold = self.evaluator.options.hold;
+        residuals.extend(position.iter().zip(&self.start).map(|(at, start)| hold * (at - start)));
+        let sum = squares(&residuals);
+        let mut found = self.found.borrow_mut();
+        if sum < found.sum {
+            (found.sum, found.best) = (sum, position);
+        }
+        Some(DVector::from_vec(residuals))
+    }
+
+    fn jacobian(&self) -> Option<DMatrix<f64>> {
+        let axes = self.start.len();
+        if self.evaluator.left() < 2 * axes {
+            return None;
+        }
+        let position = self.position();
+        let slopes = differences(self.evaluator, &position);
+        let rows = slopes.nrows();
+        let hold = self.evaluator.options.hold;
+        let jacobian = DMatrix::from_fn(rows + axes, axes, |row, axis| {
+            let by_position = match row.checked_sub(rows) {
+                None => slopes[(row, axis)],
+                Some(held) if held == axis => hold,
+                Some(_) => 0.0,
+            };
+            by_position * position[axis] * (1.0 - position[axis])
+        });
+        self.found.borrow_mut().slopes = Some((position, slopes));
+        Some(jacobian)
+    }
+}
+
+/// Derivatives by central differences, all simulated side by side. At a bound, or beside a position
+/// that the model refuses, the difference is one of a smaller step or of one side.
+fn differences<S, E>(evaluator: &Evaluator<'_, S>, position: &Position) -> Slopes
+where
+    S: Fn(&[f64]) -> Result<Vec<f64>, E> + Sync,
+    E: Send,
+{
+    let axes = position.len();
+    let mut points = Vec::with_capacity(2 * axes);
+    for (axis, parameter) in evaluator.parameters.iter().enumerate() {
+        let step = match range(parameter) {
+            0.0 => 0.0,
+            range => libm::log1p(evaluator.options.step) / range,
+        };
+        for step in [-step, step] {
+            let mut point = position.clone();
+            point[axis] = (point[axis] + step).clamp(0.0, 1.0);
+            points.push(point);
+        }
+    }
+    let results: Vec<_> = evaluator.residuals(&points).into_iter().map(Result::ok).collect();
+    let mut slopes = DMatrix::zeros(evaluator.measured.len(), axes);
+    for axis in 0..axes {
+        let distance = points[2 * axis + 1][axis] - points[2 * axis][axis];
+        let sides = (&results[2 * axis], &results[2 * axis + 1]);
+        if let ((Some(low), Some(high)), true) = (sides, distance > 0.0) {
+            for (row, (low, high)) in low.iter().zip(high).enumerate() {
+                slopes[(row, axis)] = (high - low) / distance;
+            }
+        }
+    }
+    slopes
+}

@@ -1,0 +1,172 @@
+//! What the measurements tell about the parameters.
+
+use nalgebra::DMatrix;
+
+use flashlane::metrics::seeds::student_t_975;
+
+use super::evaluate::{Evaluator, Position, range, squares};
+use super::problem::{EDGE, Slopes};
+use super::{Calibration, Correlation, Direction, Interval, Residual};
+
+/// The 0.975 quantile of the normal distribution.
+const NORMAL_975: f64 = 1.959_963_985;
+
+/// Correlations above this are reported.
+const CORRELATED: f64 = 0.95;
+
+/// Parameters with less than this share in a combination are left out of it.
+const SMALL_SHARE: f64 = 0.1;
+
+/// Puts together what is known at the best position.
+pub(super) fn outcome<S, E>(
+    evaluator: &Evaluator<'_, S>,
+    best: &Position,
+    slopes: &Slopes,
+    converged: bool,
+) -> Calibration
+where
+    S: Fn(&[f64]) -> Result<Vec<f64>, E> + Sync,
+    E: Send,
+{
+    let sigmas = evaluator.residuals_or_worst(best);
+    let options = evaluator.options;
+    let chi2 = squares(&sigmas);
+    let lowest = 2.0 * NORMAL_975 / options.widest_share;
+    let (rank, directions) = blind_directions(evaluator, slopes, lowest);
+    let degrees = sigmas.len().saturating_sub(rank);
+    let chi2_reduced = (degrees > 0).then(|| chi2 / degrees as f64);
+    // The errors of the measurements are taken as given unless the residuals say that they are
+    // larger; then the residuals are what the errors are estimated from.
+    let (quantile, widening) = match chi2_reduced {
+        Some(reduced) if reduced > 1.0 => (student_t_975(degrees), reduced),
+        _ => (NORMAL_975, 1.0),
+    };
+    let of_positions = covariance(slopes, options.hold) * widening;
+    let values = evaluator.values(best);
+    let (mut intervals, mut untold) = (Vec::new(), Vec::new());
+    for (axis, &at) in best.iter().enumerate() {
+        let half = quantile * of_positions[(axis, axis)].sqrt();
+        let (low, high) = ((at - half).max(0.0), (at + half).min(1.0));
+        if high - low > options.widest_share {
+            untold.push(axis);
+        }
+        let value = |end: f64| {
+            let mut position = best.clone();
+            position[axis] = end;
+            evaluator.values(&position)[axis]
+        };
+        let (at_low, at_high) = (at <= 2.0 * EDGE, at >= 1.0 - 2.0 * EDGE);
+        intervals.push(Interval { low: value(low), high: value(high), at_low, at_high });
+    }
+    let known = evaluator.measured.iter().zip(evaluator.sigmas);
+    let residuals = sigmas.iter().zip(known).map(|(&sigmas, (&measured, sigma))| {
+        let fitted = measured * libm::exp(sigmas * sigma);
+        Residual { measured, fitted, sigmas }
+    });
+    Calibration {
+        parameters: evaluator.parameters.to_vec(),
+        values,
+        intervals,
+        covariance: of_logarithms(evaluator, &of_positions),
+        correlations: correlations(&of_positions),
+        untold,
+        directions,
+        residuals: residuals.collect(),
+        chi2,
+        degrees,
+        chi2_reduced,
+        evaluations: evaluator.used(),
+        refused: evaluator.refused(),
+        converged,
+        fits: sigmas.iter().all(|residual| residual.abs() <= options.worst_residual),
+    }
+}
+
+/// Covariance of the positions. The hold at the start keeps it finite.
+fn covariance(slopes: &Slopes, hold: f64) -> DMatrix<f64> {
+    let axes = slopes.ncols();
+    let information = slopes.transpose() * slopes + DMatrix::identity(axes, axes) * (hold * hold);
+    information.cholesky().map_or_else(|| DMatrix::zeros(axes, axes), |factor| factor.inverse())
+}
+
+fn of_logarithms<S>(evaluator: &Evaluator<'_, S>, of_positions: &DMatrix<f64>) -> Vec<Vec<f64>> {
+    let ranges: Vec<f64> = evaluator.parameters.iter().map(range).collect();
+    let row = |row: usize| {
+        let cell = |column: usize| of_positions[(row, column)] * ranges[row] * ranges[column];
+        (0..ranges.len()).map(cell).collect()
+    };
+    (0..ranges.len()).map(row).collect()
+}
+
+fn correlations(covariance: &DMatrix<f64>) -> Vec<Correlation> {
+    let mut found = Vec::new();
+    for first in 0..covariance.ncols() {
+        for second in first + 1..covariance.ncols() {
+            let scale = (covariance[(first, first)] * covariance[(second, second)]).sqrt();
+            let coefficient = covariance[(first, second)] / scale;
+            if coefficient.abs() > CORRELATED {
+                found.push(Correlation {
+                    first,
+                    second,
+                    coefficient: coefficient.clamp(-1.0, 1.0),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// How many combinations of parameters the measurements tell, and those that they do not: singular
+/// vectors of the slopes whose singular value is below `lowest`.
+fn blind_directions<S>(
+    evaluator: &Evaluator<'_, S>,
+    slopes: &Slopes,
+    lowest: f64,
+) -> (usize, Vec<Direction>) {
+    let ranges: Vec<f64> = evaluator.parameters.iter().map(range).collect();
+    let mut directions = Vec::new();
+    // Parameters that matter to no measurement are named alone: any mixture of them is blind too.
+    let norm = |axis: usize| slopes.column(axis).norm();
+    let (seen, unseen): (Vec<_>, Vec<_>) =
+        (0..ranges.len()).partition(|&axis| norm(axis) >= lowest);
+    for axis in unseen {
+        directions.push(Direction { exponents: vec![(axis, 1.0)], sensitivity: norm(axis) });
+    }
+    if seen.is_empty() {
+        return (0, directions);
+    }
+    // Rows of zeros, so that there is a singular vector for every parameter.
+    let rows = slopes.nrows().max(seen.len());
+    let padded = DMatrix::from_fn(rows, seen.len(), |row, column| {
+        if row < slopes.nrows() { slopes[(row, seen[column])] } else { 0.0 }
+    });
+    let parts = padded.svd(false, true);
+    let vectors = parts.v_t.expect("it was asked for");
+    let mut rank = 0;
+    for (index, &sensitivity) in parts.singular_values.iter().enumerate() {
+        if sensitivity >= lowest {
+            rank += 1;
+            continue;
+        }
+        let vector = vectors.row(index);
+        let exponents =
+            seen.iter().zip(vector.iter()).map(|(&axis, part)| (axis, part * ranges[axis]));
+        directions.push(Direction { exponents: readable(exponents.collect()), sensitivity });
+    }
+    (rank, directions)
+}
+
+/// Scales exponents so that the largest is 1, and leaves out the small ones.
+fn readable(mut exponents: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
+    let mut largest = 0.0_f64;
+    for &(_, exponent) in &exponents {
+        if exponent.abs() > largest.abs() {
+            largest = exponent;
+        }
+    }
+    if largest != 0.0 {
+        exponents.iter_mut().for_each(|(_, exponent)| *exponent /= largest);
+        exponents.retain(|(_, exponent)| exponent.abs() >= SMALL_SHARE);
+    }
+    exponents
+}

@@ -1,0 +1,10 @@
+//! Finds the device file that behaves as a measured drive does.
+//!
+//! [`calibrate`] is least squares by simulation: it varies keys of a device file until the simulated
+//! drive meets measured numbers, and says how well the numbers determine each key.
+
+pub mod calibrate;
+mod unit;
+
+pub use calibrate::{Calibration, Failure, Options, Parameter, calibrate};
+pub use unit::Unit;
