@@ -1,9 +1,11 @@
 //! Finds the device file that behaves as a measured drive does.
 //!
 //! [`calibrate`] is least squares by simulation: it varies keys of a device file until the simulated
-//! drive meets measured numbers, and says how well the numbers determine each key.
+//! drive meets measured numbers, and says how well the numbers determine each key. [`curves`] does so
+//! with published figures.
 
 pub mod calibrate;
+pub mod curves;
 mod unit;
 
 pub use calibrate::{Calibration, Failure, Options, Parameter, calibrate};

@@ -142,6 +142,8 @@ pub struct Calibration {
     pub values: Vec<f64>,
     /// The 95 % interval of each parameter.
     pub intervals: Vec<Interval>,
+    /// For each parameter, by how many percent each measurement follows when it grows by one.
+    pub elasticities: Vec<Vec<f64>>,
     /// Covariance of the logarithms of the parameters, widened where the model fits badly.
     pub covariance: Vec<Vec<f64>>,
     /// Pairs of parameters that are correlated.

@@ -75,6 +75,9 @@ fn a_parameter_without_effect_keeps_its_start() {
     assert!((found.values[1] - 3.0).abs() < 1e-6 && (found.values[0] - 4.0).abs() < 1e-2);
     assert_eq!(found.directions[0].exponents, [(1, 1.0)]);
     assert_eq!((found.degrees, found.chi2_reduced), (0, None));
+    assert!((found.elasticities[0][0] - 1.0).abs() < 1e-3 && found.elasticities[1][0] == 0.0);
+    let none = calibrate(&[], &[4.0], &[0.1], |_| ok(vec![4.4]), &Options::default()).unwrap();
+    assert!(none.values.is_empty() && none.fits && (none.chi2 - 0.908).abs() < 1e-3, "{none:?}");
 }
 
 #[test]

@@ -67,6 +67,7 @@ where
         parameters: evaluator.parameters.to_vec(),
         values,
         intervals,
+        elasticities: elasticities(evaluator, slopes),
         covariance: of_logarithms(evaluator, &of_positions),
         correlations: correlations(&of_positions),
         untold,
@@ -85,6 +86,9 @@ where
 /// Covariance of the positions. The hold at the start keeps it finite.
 fn covariance(slopes: &Slopes, hold: f64) -> DMatrix<f64> {
     let axes = slopes.ncols();
+    if axes == 0 {
+        return DMatrix::zeros(0, 0);
+    }
     let information = slopes.transpose() * slopes + DMatrix::identity(axes, axes) * (hold * hold);
     information.cholesky().map_or_else(|| DMatrix::zeros(axes, axes), |factor| factor.inverse())
 }
@@ -96,6 +100,20 @@ fn of_logarithms<S>(evaluator: &Evaluator<'_, S>, of_positions: &DMatrix<f64>) -
         (0..ranges.len()).map(cell).collect()
     };
     (0..ranges.len()).map(row).collect()
+}
+
+/// Slopes of logarithms by logarithms, a list for each parameter.
+fn elasticities<S>(evaluator: &Evaluator<'_, S>, slopes: &Slopes) -> Vec<Vec<f64>> {
+    let of_parameter = |(axis, parameter)| {
+        let scale = match range(parameter) {
+            0.0 => 0.0,
+            range => 1.0 / range,
+        };
+        let column = slopes.column(axis);
+        let rows = column.iter().zip(evaluator.sigmas);
+        rows.map(|(slope, sigma)| slope * sigma * scale).collect()
+    };
+    evaluator.parameters.iter().enumerate().map(of_parameter).collect()
 }
 
 fn correlations(covariance: &DMatrix<f64>) -> Vec<Correlation> {

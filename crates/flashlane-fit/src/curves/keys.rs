@@ -1,0 +1,214 @@
+//! Which keys of a device file are varied, from where and how far.
+
+use flashlane::Error;
+use flashlane::config::load::{self, Overrides};
+use flashlane::config::units::{Bandwidth, ByteSize, Span, TransferRate};
+use serde::Serialize;
+use toml::Value;
+
+use super::figure::{Figure, Operation, State};
+use crate::calibrate::Parameter;
+use crate::unit::Unit;
+
+/// How far from its start a value may get, as a factor, up or down.
+const REACH: f64 = 6.0;
+
+/// The keys that are varied where none are named, and what figures tell something about them.
+const USUAL: &[(&str, Needs)] = &[
+    ("flash.read_time", Needs::Reads),
+    ("flash.small_read.time", Needs::Reads),
+    ("flash.program_time", Needs::Writes),
+    ("interface.firmware_time", Needs::Anything),
+    ("interface.write_firmware_time", Needs::Writes),
+    ("flash.channel_rate", Needs::Anything),
+    ("ftl.over_provisioning", Needs::Sustained),
+];
+
+/// Keys that no published curve determines by itself.
+const STRUCTURE: &[&str] = &[
+    "link.generation",
+    "flash.channels",
+    "flash.chips_per_channel",
+    "flash.dies_per_chip",
+    "flash.planes_per_die",
+    "flash.page_size",
+    "interface.firmware_servers",
+    "cache.capacity",
+];
+
+/// What figures a key needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Needs {
+    Anything,
+    Reads,
+    Writes,
+    Sustained,
+}
+
+/// A key that keeps the value of the base device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Kept {
+    /// The key.
+    pub key: String,
+    /// Its value, as TOML.
+    pub value: String,
+    /// Why it is not varied.
+    pub reason: String,
+}
+
+/// What to vary.
+pub(super) struct Plan {
+    /// Keys of quantities.
+    pub(super) parameters: Vec<Parameter>,
+    /// Keys of whole numbers, with the values to try. The first is the value of the base.
+    pub(super) grids: Vec<(Parameter, Vec<u64>)>,
+    pub(super) kept: Vec<Kept>,
+}
+
+/// Decides what to vary of a base device. `vary` is empty for the usual keys.
+pub(super) fn plan(base: &str, vary: &[String], figures: &[Figure]) -> Result<Plan, Error> {
+    let device = load::device(base, &Overrides::default())?.config;
+    let device =
+        Value::try_from(&device).map_err(|error| Error::config(base, error.to_string()))?;
+    let mut plan = Plan { parameters: Vec::new(), grids: Vec::new(), kept: Vec::new() };
+    let mut keep = |key: &str, reason: &str| {
+        if let Some(value) = find(&device, key) {
+            let (key, value, reason) = (key.to_owned(), value.to_string(), reason.to_owned());
+            plan.kept.push(Kept { key, value, reason });
+        }
+    };
+    for &key in STRUCTURE.iter().filter(|key| !vary.iter().any(|varied| varied == *key)) {
+        keep(key, "structure: these figures cannot tell it");
+    }
+    let mut keys = Vec::new();
+    for &(key, needs) in USUAL.iter().filter(|_| vary.is_empty()) {
+        match needs.missing(figures) {
+            Some(reason) => keep(key, reason),
+            None => keys.extend(find(&device, key).map(|_| key.to_owned())),
+        }
+    }
+    keys.extend(vary.iter().cloned());
+    for key in keys {
+        let place = format!("--vary {key}");
+        let value = find(&device, &key)
+            .ok_or_else(|| Error::config(&place, format!("{base} has no value of this key")))?;
+        let parameter = parameter(&key, value)
+            .ok_or_else(|| Error::config(&place, format!("{value} is no quantity above 0")))?;
+        match parameter.unit {
+            Unit::Whole => plan.grids.push((parameter.clone(), grid(parameter.start as u64))),
+            _ => plan.parameters.push(parameter),
+        }
+    }
+    Ok(plan)
+}
+
+impl Needs {
+    /// Why the figures do not do, if so.
+    fn missing(self, figures: &[Figure]) -> Option<&'static str> {
+        let has = |wanted: &dyn Fn(&Figure) -> bool| figures.iter().any(wanted);
+        let (there, reason) = match self {
+            Self::Anything => (true, ""),
+            Self::Reads => {
+                (has(&|figure| figure.operation == Operation::Read), "there is no figure of reads")
+            }
+            Self::Writes => (
+                has(&|figure| figure.operation == Operation::Write),
+                "there is no figure of writes",
+            ),
+            Self::Sustained => (
+                has(&|figure| {
+                    figure.state == State::Sustained && figure.operation == Operation::Write
+                }),
+                "there is no figure of writes in steady state",
+            ),
+        };
+        (!there).then_some(reason)
+    }
+}
+
+/// The value of a key, down through tables.
+pub(crate) fn find<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+    key.split('.').try_fold(value, |value, part| value.get(part))
+}
+
+/// A parameter that starts at the value of the base. `None` for what is no quantity above 0.
+pub(crate) fn parameter(key: &str, value: &Value) -> Option<Parameter> {
+    let (start, unit) = match value {
+        Value::String(text) => quantity(text)?,
+        Value::Array(times) => {
+            let time = |time: &Value| Some(time.as_str()?.parse::<Span>().ok()?.0 as f64);
+            let times: Option<Vec<f64>> = times.iter().map(time).collect();
+            let times = times?;
+            let first = *times.first()?;
+            (first, Unit::Times(times.iter().map(|time| time / first).collect()))
+        }
+        Value::Float(share) => (*share, Unit::Ratio),
+        Value::Integer(number) => (*number as f64, Unit::Whole),
+        _ => return None,
+    };
+    let high = start * REACH;
+    let high = if unit == Unit::Ratio { high.min(0.99_f64.max(start)) } else { high };
+    let sensible = start.is_finite() && start > 0.0;
+    sensible.then(|| Parameter { key: key.to_owned(), start, low: start / REACH, high, unit })
+}
+
+fn quantity(text: &str) -> Option<(f64, Unit)> {
+    if let Ok(span) = text.parse::<Span>() {
+        return Some((span.0 as f64, Unit::Time));
+    }
+    if let Ok(rate) = text.parse::<TransferRate>() {
+        return Some((rate.0 as f64, Unit::TransfersPerSecond));
+    }
+    if let Ok(rate) = text.parse::<Bandwidth>() {
+        return Some((rate.0 as f64, Unit::BytesPerSecond));
+    }
+    text.parse::<ByteSize>().ok().map(|size| (size.0 as f64, Unit::Bytes))
+}
+
+/// The values of a whole number that are tried: the start first, then others from half of it to
+/// twice it, nine at most.
+fn grid(start: u64) -> Vec<u64> {
+    let (low, high) = (start.div_ceil(2), 2 * start);
+    let mut values: Vec<u64> = match high - low {
+        0..=8 => (low..=high).collect(),
+        _ => (0..=8).map(|step| low + (high - low) * step / 8).collect(),
+    };
+    values.retain(|value| *value != start);
+    values.insert(0, start);
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table;
+    use super::*;
+
+    #[test]
+    fn the_usual_keys_are_those_that_figures_can_tell() {
+        let text = "op,pattern,size,depth,metric,value\nread,random,4KiB,1,mean_us,80\n";
+        let figures = table::parse(text, "x").expect("right");
+        let keys = |base: &str, vary: &[&str]| {
+            let vary: Vec<_> = vary.iter().map(ToString::to_string).collect();
+            plan(base, &vary, &figures).map(|plan| {
+                let keys = plan.parameters.iter().map(|parameter| parameter.key.clone());
+                (keys.collect::<Vec<_>>(), plan)
+            })
+        };
+        let (varied, plan) = keys("zn540", &[]).expect("a preset");
+        let read = ["flash.read_time", "flash.small_read.time", "interface.firmware_time"];
+        assert_eq!(varied[..3], read);
+        assert_eq!(varied[3..], ["flash.channel_rate"]);
+        assert_eq!(plan.parameters[0].unit.toml(plan.parameters[0].start), "[\"58000000ps\"]");
+        assert!(plan.kept.iter().any(|kept| kept.key == "flash.program_time"));
+        assert!(plan.kept.iter().any(|kept| kept.key == "flash.channels" && kept.value == "8"));
+        let (varied, plan) = keys("zn540", &["flash.chips_per_channel"]).expect("a key");
+        assert!(varied.is_empty());
+        assert_eq!(plan.grids[0].1, [4, 2, 3, 5, 6, 7, 8]);
+        for wrong in ["flash.no_such_key", "flash.technology"] {
+            let error = keys("zn540", &[wrong]).map(|_| ()).expect_err("wrong").to_string();
+            assert!(error.contains(wrong), "{error}");
+        }
+        assert_eq!(grid(64), [64, 32, 44, 56, 68, 80, 92, 104, 116, 128]);
+        assert_eq!(grid(1), [1, 2]);
+    }
+}

@@ -1,0 +1,200 @@
+//! Calibrates a device file to published figures: points of latency or rate by depth and size.
+//!
+//! Such figures say nothing of how many channels, chips or planes a drive has; the base device
+//! gives that. They do say something of times and rates, and [`fit`] finds out what.
+
+mod figure;
+mod keys;
+mod next;
+mod scan;
+pub mod table;
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use flashlane::Error;
+use serde::Serialize;
+
+use crate::calibrate::{Calibration, Failure, Options, Parameter, calibrate};
+
+pub use figure::{Figure, Metric, Operation, Pattern, Role, State};
+pub use keys::Kept;
+pub use next::Proposal;
+pub use scan::Scan;
+
+/// What to fit and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The device that is varied: a preset or a file.
+    pub base: String,
+    /// Keys to vary; empty for the usual ones. Keys of whole numbers are tried value by value.
+    pub vary: Vec<String>,
+    /// Whether figures with the role [`Role::Predicted`] are kept from the fit.
+    pub hold_back: bool,
+    /// Scales the number of simulated requests. Range: above 0, usually 1.
+    pub effort: f64,
+    /// How many further measurements to propose.
+    pub proposals: usize,
+    /// How to calibrate.
+    pub options: Options,
+}
+
+impl Request {
+    /// The usual way to fit a base device.
+    #[must_use]
+    pub fn of(base: &str) -> Self {
+        Self {
+            base: base.to_owned(),
+            vary: Vec::new(),
+            hold_back: true,
+            effort: 1.0,
+            proposals: 3,
+            options: Options::default(),
+        }
+    }
+}
+
+/// What a device file fitted to figures looks like.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CurveFit {
+    /// The base device.
+    pub base: String,
+    /// The figures, those held back included.
+    pub figures: Vec<Figure>,
+    /// The fitted device's value of each figure.
+    pub fitted: Vec<f64>,
+    /// The quantities that were varied.
+    pub calibration: Calibration,
+    /// For each parameter, the figure that tells most about it, as an index into `figures`.
+    pub told_by: Vec<Option<usize>>,
+    /// The whole numbers that were tried.
+    pub scans: Vec<Scan>,
+    /// Keys that keep the value of the base.
+    pub kept: Vec<Kept>,
+    /// Measurements that would narrow the intervals most, best first.
+    pub proposals: Vec<Proposal>,
+}
+
+/// A step of the work, for who waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Simulated figures up to now.
+    pub simulations: usize,
+}
+
+/// Fits a base device to figures. `progress` hears of every simulation.
+///
+/// # Errors
+/// A base that does not load, keys that cannot be varied, figures that the base cannot be measured
+/// for, or no figure that is fitted to.
+pub fn fit(
+    figures: &[Figure],
+    request: &Request,
+    progress: &(dyn Fn(Step) + Sync),
+) -> Result<CurveFit, Error> {
+    let used: Vec<usize> = (0..figures.len())
+        .filter(|&index| !request.hold_back || figures[index].role == Role::Fitted)
+        .collect();
+    if used.is_empty() {
+        return Err(Error::config("role", "every figure is held back, so there is none to fit"));
+    }
+    let seen: Vec<Figure> = used.iter().map(|&index| figures[index].clone()).collect();
+    let plan = keys::plan(&request.base, &request.vary, &seen)?;
+    let bench = Bench::new(request, progress);
+    let (calibration, scans) = scan::best(&plan, &seen, &bench)?;
+    let wholes = scan::sets(&scans);
+    let told_by = told_by(&calibration, &seen).into_iter().map(|told| told.map(|at| used[at]));
+    let proposals = next::propose(&calibration, &seen, &wholes, &bench)?;
+    let sets = bench.sets(&calibration.parameters, &calibration.values, &wholes);
+    let values = figures.iter().map(|figure| bench.measure(figure, &sets));
+    Ok(CurveFit {
+        base: request.base.clone(),
+        figures: figures.to_vec(),
+        fitted: values.collect::<Result<_, _>>()?,
+        told_by: told_by.collect(),
+        calibration,
+        scans,
+        kept: plan.kept,
+        proposals,
+    })
+}
+
+/// Simulates figures and remembers what they came to.
+struct Bench<'a> {
+    request: &'a Request,
+    progress: &'a (dyn Fn(Step) + Sync),
+    known: Mutex<HashMap<String, f64>>,
+}
+
+impl<'a> Bench<'a> {
+    fn new(request: &'a Request, progress: &'a (dyn Fn(Step) + Sync)) -> Self {
+        Self { request, progress, known: Mutex::new(HashMap::new()) }
+    }
+
+    /// The keys of all parameters with their values, as `--set` takes them.
+    fn sets(&self, parameters: &[Parameter], values: &[f64], wholes: &[String]) -> Vec<String> {
+        let set = |(parameter, &value): (&Parameter, &f64)| {
+            format!("{}={}", parameter.key, parameter.unit.toml(value))
+        };
+        let sets = parameters.iter().zip(values).map(set);
+        sets.chain(wholes.iter().cloned()).collect()
+    }
+
+    /// The value of a figure with keys set. A run of reads only does not depend on the times of
+    /// programs and writes, so that it runs once for all of them.
+    fn measure(&self, figure: &Figure, sets: &[String]) -> Result<f64, Error> {
+        let of_writes =
+            ["flash.program_time=", "flash.erase_time=", "interface.write_firmware_time="];
+        let unread = figure.operation == Operation::Read && figure.state == State::Fresh;
+        let sets: Vec<String> = sets
+            .iter()
+            .filter(|set| !(unread && of_writes.iter().any(|key| set.starts_with(key))))
+            .cloned()
+            .collect();
+        let name = format!("{} {}", figure.name(), sets.join(" "));
+        let known = || self.known.lock().expect("no thread panics with it");
+        if let Some(&value) = known().get(&name) {
+            return Ok(value);
+        }
+        let value = figure.measure(&self.request.base, &sets, self.request.effort)?;
+        let simulations = {
+            let mut known = known();
+            known.insert(name, value);
+            known.len()
+        };
+        (self.progress)(Step { simulations });
+        Ok(value)
+    }
+
+    /// Calibrates quantities with whole numbers fixed.
+    fn calibrate(
+        &self,
+        parameters: &[Parameter],
+        figures: &[Figure],
+        wholes: &[String],
+        options: &Options,
+    ) -> Result<Calibration, Error> {
+        let measured: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
+        let sigmas: Vec<f64> = figures.iter().map(|figure| figure.sigma).collect();
+        let simulate = |values: &[f64]| {
+            let sets = self.sets(parameters, values, wholes);
+            figures.iter().map(|figure| self.measure(figure, &sets)).collect()
+        };
+        calibrate(parameters, &measured, &sigmas, simulate, options).map_err(
+            |failure| match failure {
+                Failure::Simulation(error) => error,
+                Failure::Request(message) => Error::config("fit", message),
+            },
+        )
+    }
+}
+
+/// For each parameter that is told, the figure whose error it moves through most.
+fn told_by(calibration: &Calibration, figures: &[Figure]) -> Vec<Option<usize>> {
+    let strongest = |(axis, elasticities): (usize, &Vec<f64>)| {
+        let strength = |at: usize| (elasticities[at] / figures[at].sigma).abs();
+        let best = (0..figures.len()).max_by(|&a, &b| strength(a).total_cmp(&strength(b)))?;
+        calibration.tells(axis).then_some(best)
+    };
+    calibration.elasticities.iter().enumerate().map(strongest).collect()
+}
