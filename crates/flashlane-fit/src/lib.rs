@@ -6,6 +6,7 @@
 
 pub mod calibrate;
 pub mod curves;
+pub mod presets;
 mod unit;
 
 pub use calibrate::{Calibration, Failure, Options, Parameter, calibrate};

@@ -166,7 +166,7 @@ fn quantity(text: &str) -> Option<(f64, Unit)> {
 }
 
 /// The values of a whole number that are tried: the start first, then others from half of it to
-/// twice it, nine at most.
+/// twice it, some nine at most.
 fn grid(start: u64) -> Vec<u64> {
     let (low, high) = (start.div_ceil(2), 2 * start);
     let mut values: Vec<u64> = match high - low {
