@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use flashlane::Error;
 use flashlane_fit::curves::{self, CurveFit, Request, Role};
-use flashlane_fit::{Options, presets};
+use flashlane_fit::presets;
 
 fn main() -> Result<(), Error> {
     let named: Vec<String> = std::env::args().skip(1).collect();
@@ -21,8 +21,8 @@ fn main() -> Result<(), Error> {
             continue;
         }
         let start = Instant::now();
-        let options = Options { starts: 8, tolerance: 1e-4, ..Options::default() };
-        let request = Request { hold_back: false, proposals: 3, options, ..Request::of(drive) };
+        let mut request = Request { hold_back: false, ..Request::of(drive) };
+        request.options.starts = 8;
         let figures = presets::figures(drive)?;
         let fit = curves::fit(&figures, &request, &|_| {})?;
         table += &rows(drive, &fit);
@@ -57,16 +57,21 @@ fn rows(drive: &str, fit: &CurveFit) -> String {
         let (fitted, by_hand) = (found.values[at], parameter.start);
         let told =
             fit.told_by[at].map_or("cannot be told".to_owned(), |index| fit.figures[index].name());
-        let outside = if interval.contains(by_hand) { "" } else { ", outside" };
+        let off = match (found.tells(at), interval.contains(by_hand)) {
+            (false, _) => "-".to_owned(),
+            (true, inside) => {
+                let outside = if inside { "" } else { ", outside" };
+                format!("{:+.0} %{outside}", 100.0 * (by_hand / fitted - 1.0))
+            }
+        };
         format!(
-            "| `{drive}` | `{}` | {} | {} | {} to {}{} | {:+.0} %{outside} | {told} |\n",
+            "| `{drive}` | `{}` | {} | {} | {} to {}{} | {off} | {told} |\n",
             parameter.key,
             unit.text(by_hand),
             unit.text(fitted),
             unit.text(interval.low),
             unit.text(interval.high),
             if interval.at_low || interval.at_high { " (at a bound)" } else { "" },
-            100.0 * (by_hand / fitted - 1.0),
         )
     };
     found.parameters.iter().enumerate().map(row).collect()

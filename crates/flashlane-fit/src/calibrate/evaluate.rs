@@ -11,8 +11,6 @@ const REFUSED: f64 = 1e4;
 
 /// Why there are no numbers.
 pub(super) enum Stopped<E> {
-    /// More evaluations would be needed than are allowed.
-    Spent,
     /// The simulation failed.
     Failed(E),
     /// The simulation gave something else than one number above 0 for each measurement.
@@ -64,9 +62,9 @@ where
         self.refused.get()
     }
 
-    /// Evaluations that are still allowed, less one set of derivatives, which is kept for the end.
+    /// Evaluations that are still allowed, less what the end of two searches takes.
     pub(super) fn left(&self) -> usize {
-        let kept = 2 * self.parameters.len();
+        let kept = 4 * self.parameters.len() + 1;
         self.options.most_evaluations.saturating_sub(self.used.get() + kept)
     }
 

@@ -20,8 +20,8 @@ use levenberg_marquardt::LevenbergMarquardt;
 use serde::Serialize;
 
 use crate::unit::Unit;
-use evaluate::{Evaluator, Stopped};
-use problem::Problem;
+use evaluate::{Evaluator, Position, Stopped};
+use problem::{End, Problem};
 
 /// A key of a device file that is varied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,7 +48,8 @@ pub struct Options {
     pub most_evaluations: usize,
     /// Half the distance between the two points of a difference, as a share of the value.
     pub step: f64,
-    /// Points that are tried before the search, the start among them. The search begins at the best.
+    /// Where the search from the start ends more than a sigma off a measurement, so many points less
+    /// one are tried all over the bounds, and a second search begins at the best of them.
     pub starts: usize,
     /// Seed of the points that are tried.
     pub seed: u64,
@@ -59,6 +60,10 @@ pub struct Options {
     pub hold: f64,
     /// A parameter is untold where its interval is wider than this share of its bounds' distance.
     pub widest_share: f64,
+    /// How many measurements beyond those that there are the stated errors are worth, where the
+    /// residuals say that they are too small: their quantile is that of Student's t with so many
+    /// more degrees of freedom.
+    pub trust: usize,
     /// The model does not fit where a residual is larger than this. Unit: sigmas.
     pub worst_residual: f64,
 }
@@ -74,6 +79,7 @@ impl Default for Options {
             tolerance: 1e-6,
             hold: 0.1,
             widest_share: 0.5,
+            trust: 4,
             worst_residual: 5.0,
         }
     }
@@ -209,12 +215,31 @@ pub fn calibrate<E: fmt::Display + Send>(
 ) -> Result<Calibration, Failure<E>> {
     check(parameters, measured, sigmas, options).map_err(Failure::Request)?;
     let evaluator = Evaluator::new(parameters, measured, sigmas, &simulate, options);
-    let start = start::best(&evaluator).map_err(|stopped| match stopped {
+    let start = evaluator.start();
+    start::check(&evaluator, &start).map_err(|stopped| match stopped {
         Stopped::Failed(error) => Failure::Simulation(error),
-        Stopped::Spent => Failure::Request("too few evaluations are allowed".to_owned()),
         Stopped::Shape(message) => Failure::Request(message),
     })?;
-    let problem = Problem::new(&evaluator, start);
+    let mut end = descend(&evaluator, start);
+    if end.worst > 1.0
+        && let Some(other) = start::best(&evaluator)
+    {
+        let other = descend(&evaluator, other);
+        // What the measurements cannot tell is nearer to the start in the first search.
+        if other.sum < 0.99 * end.sum - 0.1 {
+            end = other;
+        }
+    }
+    Ok(told::outcome(&evaluator, &end))
+}
+
+/// A local search.
+fn descend<S, E>(evaluator: &Evaluator<'_, S>, start: Position) -> End
+where
+    S: Fn(&[f64]) -> Result<Vec<f64>, E> + Sync,
+    E: Send,
+{
+    let options = evaluator.options;
     // One set of derivatives may cost as much as many steps, so `patience` is not what limits this.
     let search = LevenbergMarquardt::new()
         .with_ftol(options.tolerance)
@@ -222,9 +247,8 @@ pub fn calibrate<E: fmt::Display + Send>(
         .with_gtol(options.tolerance * 1e-3)
         .with_stepbound(10.0)
         .with_patience(options.most_evaluations);
-    let (problem, report) = search.minimize(problem);
-    let (best, slopes) = problem.finish();
-    Ok(told::outcome(&evaluator, &best, &slopes, report.termination.was_successful()))
+    let (problem, report) = search.minimize(Problem::new(evaluator, start));
+    problem.finish(report.termination.was_successful())
 }
 
 fn check(

@@ -25,10 +25,25 @@ pub(super) struct Problem<'a, 'b, S> {
     found: RefCell<Found>,
 }
 
+/// Where a search ended.
+pub(super) struct End {
+    pub(super) position: Position,
+    /// Residuals there. Unit: sigmas.
+    pub(super) residuals: Vec<f64>,
+    pub(super) slopes: Slopes,
+    /// Sum of squares, with what the hold at the start adds.
+    pub(super) sum: f64,
+    /// The largest residual. Unit: sigmas.
+    pub(super) worst: f64,
+    /// The search ended by itself.
+    pub(super) converged: bool,
+}
+
 /// The best position up to now and the last derivatives.
 struct Found {
     sum: f64,
     best: Position,
+    residuals: Vec<f64>,
     slopes: Option<(Position, Slopes)>,
 }
 
@@ -44,18 +59,23 @@ where
             libm::log(at / (1.0 - at))
         });
         let now = DVector::from_iterator(first.len(), now);
-        let found = Found { sum: f64::INFINITY, best: first, slopes: None };
+        let (sum, residuals) = (f64::INFINITY, Vec::new());
+        let found = Found { sum, best: first, residuals, slopes: None };
         Self { evaluator, start, now, found: RefCell::new(found) }
     }
 
-    /// The best position and the derivatives there.
-    pub(super) fn finish(self) -> (Position, Slopes) {
-        let found = self.found.into_inner();
-        let slopes = match found.slopes {
-            Some((position, slopes)) if position == found.best => slopes,
-            _ => differences(self.evaluator, &found.best),
+    /// The best position with its residuals and derivatives.
+    pub(super) fn finish(self, converged: bool) -> End {
+        let Found { sum, best, mut residuals, slopes } = self.found.into_inner();
+        let slopes = match slopes {
+            Some((position, slopes)) if position == best => slopes,
+            _ => differences(self.evaluator, &best),
         };
-        (found.best, slopes)
+        if residuals.is_empty() {
+            residuals = self.evaluator.residuals_or_worst(&best);
+        }
+        let worst = residuals.iter().map(|residual| residual.abs()).fold(0.0, f64::max);
+        End { position: best, residuals, slopes, sum, worst, converged }
     }
 
     fn position(&self) -> Position {
@@ -85,13 +105,14 @@ where
             return None;
         }
         let position = self.position();
-        let mut residuals = self.evaluator.residuals_or_worst(&position);
+        let measured = self.evaluator.residuals_or_worst(&position);
+        let mut residuals = measured.clone();
         let hold = self.evaluator.options.hold;
         residuals.extend(position.iter().zip(&self.start).map(|(at, start)| hold * (at - start)));
         let sum = squares(&residuals);
         let mut found = self.found.borrow_mut();
         if sum < found.sum {
-            (found.sum, found.best) = (sum, position);
+            (found.sum, found.best, found.residuals) = (sum, position, measured);
         }
         Some(DVector::from_vec(residuals))
     }

@@ -4,29 +4,33 @@ use flashlane_engine::Rng;
 
 use super::evaluate::{Evaluator, Position, Stopped, squares};
 
-/// The best of the start and of a Latin hypercube of positions. The start must work.
-pub(super) fn best<S, E>(evaluator: &Evaluator<'_, S>) -> Result<Position, Stopped<E>>
+/// Tries the start, which must work.
+pub(super) fn check<S, E>(evaluator: &Evaluator<'_, S>, start: &Position) -> Result<(), Stopped<E>>
 where
     S: Fn(&[f64]) -> Result<Vec<f64>, E> + Sync,
     E: Send,
 {
-    let mut positions = vec![evaluator.start()];
-    let others = evaluator.options.starts.saturating_sub(1);
+    let result = evaluator.residuals(std::slice::from_ref(start)).pop();
+    result.expect("one position gives one result").map(|_| ())
+}
+
+/// The best of a Latin hypercube of positions. `None` where the options ask for none, the model
+/// refuses all, or too few evaluations are left.
+pub(super) fn best<S, E>(evaluator: &Evaluator<'_, S>) -> Option<Position>
+where
+    S: Fn(&[f64]) -> Result<Vec<f64>, E> + Sync,
+    E: Send,
+{
+    let count = evaluator.options.starts.saturating_sub(1);
     let mut rng = Rng::stream(evaluator.options.seed, "calibration starts", 0);
-    positions.extend(hypercube(others, evaluator.parameters.len(), &mut rng));
-    if positions.len() > evaluator.left() {
-        return Err(Stopped::Spent);
+    let mut positions = hypercube(count, evaluator.parameters.len(), &mut rng);
+    if count > evaluator.left() {
+        return None;
     }
-    let mut results = evaluator.residuals(&positions).into_iter();
-    let mut best = (squares(&results.next().expect("the start has run")?), 0);
-    for (index, residuals) in (1..).zip(results) {
-        let Ok(residuals) = residuals else { continue };
-        let sum = squares(&residuals);
-        if sum < best.0 {
-            best = (sum, index);
-        }
-    }
-    Ok(positions.swap_remove(best.1))
+    let results = evaluator.residuals(&positions).into_iter().enumerate();
+    let sums = results.filter_map(|(at, residuals)| Some((at, squares(&residuals.ok()?))));
+    let best = sums.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(positions.swap_remove(best.0))
 }
 
 /// Points that divide every axis evenly: each of `count` equal parts has one of them.

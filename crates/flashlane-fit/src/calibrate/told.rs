@@ -4,8 +4,8 @@ use nalgebra::DMatrix;
 
 use flashlane::metrics::seeds::student_t_975;
 
-use super::evaluate::{Evaluator, Position, range, squares};
-use super::problem::{EDGE, Slopes};
+use super::evaluate::{Evaluator, range, squares};
+use super::problem::{EDGE, End, Slopes};
 use super::{Calibration, Correlation, Direction, Interval, Residual};
 
 /// The 0.975 quantile of the normal distribution.
@@ -18,19 +18,14 @@ const CORRELATED: f64 = 0.95;
 const SMALL_SHARE: f64 = 0.1;
 
 /// Puts together what is known at the best position.
-pub(super) fn outcome<S, E>(
-    evaluator: &Evaluator<'_, S>,
-    best: &Position,
-    slopes: &Slopes,
-    converged: bool,
-) -> Calibration
+pub(super) fn outcome<S, E>(evaluator: &Evaluator<'_, S>, end: &End) -> Calibration
 where
     S: Fn(&[f64]) -> Result<Vec<f64>, E> + Sync,
     E: Send,
 {
-    let sigmas = evaluator.residuals_or_worst(best);
+    let End { position: best, residuals: sigmas, slopes, .. } = end;
     let options = evaluator.options;
-    let chi2 = squares(&sigmas);
+    let chi2 = squares(sigmas);
     let lowest = 2.0 * NORMAL_975 / options.widest_share;
     let (rank, directions) = blind_directions(evaluator, slopes, lowest);
     let degrees = sigmas.len().saturating_sub(rank);
@@ -38,7 +33,7 @@ where
     // The errors of the measurements are taken as given unless the residuals say that they are
     // larger; then the residuals are what the errors are estimated from.
     let (quantile, widening) = match chi2_reduced {
-        Some(reduced) if reduced > 1.0 => (student_t_975(degrees), reduced),
+        Some(reduced) if reduced > 1.0 => (student_t_975(degrees + options.trust), reduced),
         _ => (NORMAL_975, 1.0),
     };
     let of_positions = covariance(slopes, options.hold) * widening;
@@ -78,8 +73,8 @@ where
         chi2_reduced,
         evaluations: evaluator.used(),
         refused: evaluator.refused(),
-        converged,
-        fits: sigmas.iter().all(|residual| residual.abs() <= options.worst_residual),
+        converged: end.converged,
+        fits: end.worst <= options.worst_residual,
     }
 }
 

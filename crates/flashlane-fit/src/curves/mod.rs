@@ -49,7 +49,8 @@ impl Request {
             hold_back: true,
             effort: 1.0,
             proposals: 3,
-            options: Options::default(),
+            // Bounds are far apart here: a quarter of the distance is a factor of 2.4.
+            options: Options { widest_share: 0.25, tolerance: 1e-4, ..Options::default() },
         }
     }
 }
