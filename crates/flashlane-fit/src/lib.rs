@@ -2,12 +2,13 @@
 //!
 //! [`calibrate`] is least squares by simulation: it varies keys of a device file until the simulated
 //! drive meets measured numbers, and says how well the numbers determine each key. [`curves`] does so
-//! with published figures.
+//! with published figures, and [`write`] makes a device file and a page of the outcome.
 
 pub mod calibrate;
 pub mod curves;
 pub mod presets;
 mod unit;
+pub mod write;
 
 pub use calibrate::{Calibration, Failure, Options, Parameter, calibrate};
 pub use unit::Unit;

@@ -6,6 +6,7 @@
 mod figure;
 mod keys;
 mod next;
+mod report;
 mod scan;
 pub mod table;
 

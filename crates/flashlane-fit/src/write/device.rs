@@ -1,0 +1,122 @@
+//! The fitted device as a file.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use flashlane::config::load::{self, Overrides};
+use flashlane::config::preset::Preset;
+use flashlane::{Error, visible_line};
+use toml::{Table, Value};
+
+use super::report::{Key, Report, Source};
+
+/// The fitted device as TOML: the base with the fitted keys, each below a comment with its interval
+/// and source. A base that is a preset is named; of a file, everything is written out.
+///
+/// # Errors
+/// A base that does not load, or fitted values that the simulator refuses.
+pub fn device(report: &Report) -> Result<String, Error> {
+    let mut table = base(&report.base)?;
+    let source = format!("fitted to {}; base {}", report.data, report.base);
+    table.insert("source".to_owned(), Value::String(visible_line(&source).into_owned()));
+    let mut comments = BTreeMap::new();
+    for key in report.keys.iter().filter(|key| key.source != Source::Base) {
+        insert(&mut table, &key.key, parse(&key.toml))?;
+        comments.insert(key.key.as_str(), comment(key));
+    }
+    let body = toml::to_string(&table)
+        .map_err(|error| Error::Output(format!("the fitted device: {error}")))?;
+    let text = format!("{}{}", head(report), annotated(&body, &comments));
+    load::device_from_toml(&text, "the fitted device", &Overrides::default())?;
+    Ok(text)
+}
+
+/// The base device as keys.
+fn base(base: &str) -> Result<Table, Error> {
+    if Preset::by_name(base).is_some() {
+        return Ok(Table::from_iter([("base".to_owned(), Value::String(base.to_owned()))]));
+    }
+    // What is no device is refused here, and named.
+    let config = load::device(base, &Overrides::default())?.config;
+    let text = load::read_text(Path::new(base))?;
+    if let Ok(table) = text.parse::<Table>() {
+        return Ok(table);
+    }
+    Table::try_from(&config).map_err(|error| Error::config(base, error.to_string()))
+}
+
+/// A value of a key as TOML has it.
+fn parse(toml: &str) -> Value {
+    let table = format!("value = {toml}").parse::<Table>();
+    let value = table.ok().and_then(|mut table| table.remove("value"));
+    value.unwrap_or_else(|| Value::String(toml.to_owned()))
+}
+
+fn insert(table: &mut Table, key: &str, value: Value) -> Result<(), Error> {
+    let mut parts = key.split('.').peekable();
+    let mut table = table;
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            table.insert(part.to_owned(), value);
+            return Ok(());
+        }
+        let below = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
+        table = below
+            .as_table_mut()
+            .ok_or_else(|| Error::config(key, format!("`{part}` is no table in the base")))?;
+    }
+    Ok(())
+}
+
+fn comment(key: &Key) -> String {
+    let bound = if key.at_bound { ", at a bound of the search" } else { "" };
+    match key.source {
+        Source::Measured => format!(
+            "measured: {} (95 %: {}{bound}), by {}; the base has {}",
+            key.text, key.interval_text, key.told_by, key.base_text
+        ),
+        Source::Untold => format!(
+            "cannot be told by these data: {} (95 %: {}{bound}); the base has {}",
+            key.text, key.interval_text, key.base_text
+        ),
+        Source::Base => format!("from the base: {}", key.told_by),
+    }
+}
+
+/// What stands above the keys.
+fn head(report: &Report) -> String {
+    let mut lines = vec!["Written by `flashlane fit`.".to_owned()];
+    let verdict = &report.verdict;
+    if verdict.fits {
+        lines.push(format!("It fits: no measurement is more than {} sigmas off.", verdict.limit));
+    } else {
+        lines.push(format!(
+            "IT DOES NOT FIT: a measurement is more than {} sigmas off. Do not rely on it.",
+            verdict.limit
+        ));
+    }
+    if !verdict.converged {
+        lines.push("The search ended for want of evaluations.".to_owned());
+    }
+    lines.extend(report.untold.iter().map(|one| format!("Cannot be told: {}.", one.text)));
+    let kept = report.keys.iter().filter(|key| key.source == Source::Base);
+    lines.extend(kept.map(|key| format!("From the base: {} = {}", key.key, key.toml)));
+    lines.iter().map(|line| format!("# {}\n", visible_line(line))).collect::<String>() + "\n"
+}
+
+/// Puts comments above the lines of their keys.
+fn annotated(body: &str, comments: &BTreeMap<&str, String>) -> String {
+    let (mut text, mut section) = (String::new(), String::new());
+    for line in body.lines() {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = format!("{name}.");
+        } else if let Some((key, _)) = line.split_once(" = ")
+            && let Some(comment) = comments.get(format!("{section}{key}").as_str())
+        {
+            text += &format!("# {}\n", visible_line(comment));
+        }
+        text += line;
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,24 @@
+//! Writes what a fit found out: a device file, `fit.json` and a page.
+
+mod device;
+mod page;
+mod report;
+
+pub use device::device;
+pub use page::page;
+pub use report::{Key, Pair, Point, Report, SCHEMA, Source, Untold, Verdict, pairs, untold};
+
+use flashlane::Error;
+
+/// `fit.json`.
+///
+/// # Errors
+/// Numbers that JSON has no room for.
+pub fn json(report: &Report) -> Result<String, Error> {
+    let text = serde_json::to_string_pretty(report)
+        .map_err(|error| Error::Output(format!("fit.json: {error}")))?;
+    Ok(text + "\n")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,265 @@
+//! What a fit found out, in the form that files and pages are written from.
+
+use serde::Serialize;
+
+use crate::calibrate::{Calibration, Direction};
+use crate::unit::Unit;
+
+/// The format of `fit.json`.
+pub const SCHEMA: &str = "flashlane.fit/1";
+
+/// What a fit found out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// What was fitted to, for example the name of a file.
+    pub data: String,
+    /// The device whose keys were varied.
+    pub base: String,
+    /// Whether the fitted device behaves as the data say.
+    pub verdict: Verdict,
+    /// Every key that the fit looked at.
+    pub keys: Vec<Key>,
+    /// Pairs of keys whose errors are nearly proportional, in words.
+    pub correlations: Vec<Pair>,
+    /// Combinations of keys that the data cannot tell.
+    pub untold: Vec<Untold>,
+    /// Every measurement.
+    pub points: Vec<Point>,
+    /// What to measure next, in words, best first.
+    pub proposals: Vec<String>,
+}
+
+/// Whether the fitted device behaves as the data say.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// No residual is beyond the limit.
+    pub fits: bool,
+    /// The largest residual that counts as fitting. Unit: sigmas.
+    pub limit: f64,
+    /// The search ended by itself.
+    pub converged: bool,
+    /// Sum of the squared residuals.
+    pub chi2: f64,
+    /// Measurements less the combinations of keys that they tell.
+    pub degrees: usize,
+    /// `chi2 / degrees`.
+    pub chi2_reduced: Option<f64>,
+    /// Simulated devices.
+    pub evaluations: usize,
+}
+
+/// Where the value of a key comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The data determine it.
+    Measured,
+    /// It was varied, and the data do not determine it; the value goes with those of the others.
+    Untold,
+    /// It is the base device's.
+    Base,
+}
+
+/// A key of the device file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Key {
+    /// The key.
+    pub key: String,
+    /// Its value as a device file has it.
+    pub toml: String,
+    /// Its value as a number, in the base unit: picoseconds, bytes, bytes or transfers per second.
+    /// `None` for what is no quantity.
+    pub value: Option<f64>,
+    /// The 95 % interval, in the same unit. For whole numbers, the smallest and the largest value
+    /// that the data do not exclude.
+    pub interval: Option<(f64, f64)>,
+    /// The bounds of the search, in the same unit.
+    pub bounds: Option<(f64, f64)>,
+    /// The value is at a bound of the search.
+    pub at_bound: bool,
+    /// The value for people.
+    pub text: String,
+    /// The interval for people; empty without one.
+    pub interval_text: String,
+    /// The value of the base for people.
+    pub base_text: String,
+    /// Where the value comes from.
+    pub source: Source,
+    /// The measurement that tells most of it, or why it was not varied.
+    pub told_by: String,
+}
+
+/// Two keys whose errors are nearly proportional.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Pair {
+    /// The first.
+    pub first: String,
+    /// The second.
+    pub second: String,
+    /// Range: -1 to 1.
+    pub coefficient: f64,
+}
+
+/// A combination of keys that the data cannot tell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Untold {
+    /// Keys and exponents; see [`Direction`].
+    pub exponents: Vec<(String, f64)>,
+    /// The combination in words.
+    pub text: String,
+}
+
+/// A measurement and what the fitted device gives.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// What was measured.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// The measurement.
+    pub measured: f64,
+    /// What the fitted device gives.
+    pub fitted: f64,
+    /// The relative error of the measurement.
+    pub sigma: f64,
+    /// `ln(fitted / measured) / sigma`.
+    pub sigmas: f64,
+    /// The fit did not see it.
+    pub held_back: bool,
+    /// Where the measurement comes from; may be empty.
+    pub source: String,
+}
+
+impl Verdict {
+    /// The verdict of a calibration; `limit` is its largest residual that fits.
+    #[must_use]
+    pub fn of(calibration: &Calibration, limit: f64) -> Self {
+        let Calibration { fits, converged, chi2, degrees, chi2_reduced, evaluations, .. } =
+            *calibration;
+        Self { fits, limit, converged, chi2, degrees, chi2_reduced, evaluations }
+    }
+}
+
+impl Key {
+    /// A parameter of a calibration. `told_by` names the measurement that tells most of it.
+    #[must_use]
+    pub fn of(calibration: &Calibration, index: usize, told_by: &str) -> Self {
+        let (parameter, interval) = (&calibration.parameters[index], &calibration.intervals[index]);
+        let (value, unit) = (calibration.values[index], &parameter.unit);
+        let (told, at_bound) = (calibration.tells(index), interval.at_low || interval.at_high);
+        Self {
+            key: parameter.key.clone(),
+            toml: unit.toml_rounded(value),
+            value: Some(value),
+            interval: Some((interval.low, interval.high)),
+            bounds: Some((parameter.low, parameter.high)),
+            at_bound,
+            text: unit.text(value),
+            interval_text: format!("{} to {}", unit.text(interval.low), unit.text(interval.high)),
+            base_text: unit.text(parameter.start),
+            source: if told { Source::Measured } else { Source::Untold },
+            told_by: if told { told_by.to_owned() } else { "cannot be told".to_owned() },
+        }
+    }
+
+    /// A whole number of which some values agree with the data, in ascending order. It counts as
+    /// measured where `told` is true.
+    #[must_use]
+    pub fn whole(key: &str, base: u64, best: u64, agreeing: &[u64], told: bool) -> Self {
+        let (low, high) =
+            (agreeing.first().copied().unwrap_or(best), agreeing.last().copied().unwrap_or(best));
+        let list: Vec<_> = agreeing.iter().map(u64::to_string).collect();
+        Self {
+            key: key.to_owned(),
+            toml: Unit::Whole.toml(best as f64),
+            value: Some(best as f64),
+            interval: Some((low as f64, high as f64)),
+            bounds: None,
+            at_bound: false,
+            text: best.to_string(),
+            interval_text: list.join(", "),
+            base_text: base.to_string(),
+            source: if told { Source::Measured } else { Source::Untold },
+            told_by: if told { "all of the data" } else { "cannot be told" }.to_owned(),
+        }
+    }
+
+    /// A key that keeps the value of the base, as TOML.
+    #[must_use]
+    pub fn kept(key: &str, value: &str, reason: &str) -> Self {
+        let text = value.trim_matches('"').to_owned();
+        Self {
+            key: key.to_owned(),
+            toml: value.to_owned(),
+            value: None,
+            interval: None,
+            bounds: None,
+            at_bound: false,
+            text: text.clone(),
+            interval_text: String::new(),
+            base_text: text,
+            source: Source::Base,
+            told_by: reason.to_owned(),
+        }
+    }
+}
+
+/// The correlated pairs of a calibration.
+#[must_use]
+pub fn pairs(calibration: &Calibration) -> Vec<Pair> {
+    let key = |index: usize| calibration.parameters[index].key.clone();
+    let pairs = calibration.correlations.iter();
+    let pair = |pair: &crate::calibrate::Correlation| Pair {
+        first: key(pair.first),
+        second: key(pair.second),
+        coefficient: pair.coefficient,
+    };
+    pairs.map(pair).collect()
+}
+
+/// The combinations that a calibration cannot tell.
+#[must_use]
+pub fn untold(calibration: &Calibration) -> Vec<Untold> {
+    let of_direction = |direction: &Direction| {
+        let part = |&(index, exponent): &(usize, f64)| {
+            (calibration.parameters[index].key.clone(), exponent)
+        };
+        let exponents: Vec<_> = direction.exponents.iter().map(part).collect();
+        let text = words(&exponents);
+        Untold { exponents, text }
+    };
+    calibration.directions.iter().map(of_direction).collect()
+}
+
+/// "a", or "a against b": b shrinks as a grows, and nothing changes.
+fn words(exponents: &[(String, f64)]) -> String {
+    let list = |sign: f64| {
+        let with = exponents.iter().filter(|(_, exponent)| exponent * sign > 0.0);
+        let power = |(key, exponent): &(String, f64)| match exponent.abs() {
+            exponent if exponent > 0.95 => key.clone(),
+            exponent => format!("{key}^{exponent:.1}"),
+        };
+        with.map(power).collect::<Vec<_>>().join(" and ")
+    };
+    match (list(1.0), list(-1.0)) {
+        (up, down) if down.is_empty() => up,
+        (up, down) if up.is_empty() => down,
+        (up, down) => format!("{up} against {down}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn combinations_are_put_into_words() {
+        let parts = |parts: &[(&str, f64)]| {
+            words(&parts.iter().map(|&(key, by)| (key.to_owned(), by)).collect::<Vec<_>>())
+        };
+        assert_eq!(parts(&[("a", 1.0)]), "a");
+        assert_eq!(parts(&[("a", 1.0), ("b", -0.31), ("c", -1.0)]), "a against b^0.3 and c");
+    }
+}
