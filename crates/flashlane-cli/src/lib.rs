@@ -38,6 +38,7 @@ mod dry_run;
 mod exec;
 mod execute;
 mod fault;
+mod fit;
 mod list;
 mod output;
 mod report;
@@ -82,6 +83,7 @@ fn dispatch(command: &Command) -> Result<(), Error> {
         #[cfg(feature = "exec")]
         Command::Exec(arguments) => exec::exec(arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
+        Command::Fit(arguments) => fit::fit(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Check(arguments) => check::check(&arguments.files),
         Command::Preset(arguments) => list::preset(arguments),

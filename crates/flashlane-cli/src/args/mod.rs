@@ -2,6 +2,7 @@
 
 #[cfg(feature = "exec")]
 mod exec;
+mod fit;
 mod trace;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
 use crate::watch::WatchArgs;
 #[cfg(feature = "exec")]
 pub(crate) use exec::ExecArgs;
+pub(crate) use fit::FitArgs;
 pub(crate) use trace::{
     Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, TraceAction, TraceArgs,
 };
@@ -39,6 +41,8 @@ pub(crate) enum Command {
     Exec(ExecArgs),
     /// Run the experiments of a paper and print its numbers beside ours.
     Reproduce(ReproduceArgs),
+    /// Find the device that behaves as published figures say, with an interval for each key.
+    Fit(FitArgs),
     /// Results of several runs side by side.
     Compare(CompareArgs),
     /// Check device and workload files without running them.

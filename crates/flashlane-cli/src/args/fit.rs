@@ -1,0 +1,50 @@
+//! Arguments of `fit`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Arguments of `fit`.
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    /// Table of published figures: CSV with the columns op, pattern, size, depth, metric and value
+    /// and, where wanted, sigma, state, role and source.
+    #[arg(value_name = "CURVES.csv")]
+    pub(crate) data: PathBuf,
+    /// The device that is varied: preset name or TOML file. What figures cannot tell stays as it is
+    /// there, above all the numbers of channels, chips, dies and planes.
+    #[arg(long, value_name = "PRESET|FILE")]
+    pub(crate) base: String,
+    /// Keys to vary instead of the usual times and rates; keys of whole numbers are tried value by
+    /// value; repeatable.
+    #[arg(long, value_name = "KEY[,KEY...]", value_delimiter = ',')]
+    pub(crate) vary: Vec<String>,
+    /// The device file to write; fit.json and the page fit.html go beside it.
+    #[arg(long, value_name = "FILE.toml", default_value = "fitted.toml")]
+    pub(crate) out: PathBuf,
+    /// Searches where the first one does not meet the figures: from the best of so many places.
+    #[arg(long, value_name = "N", default_value_t = 8,
+        value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) starts: u16,
+    /// The search ends before it simulates more devices than this.
+    #[arg(long, value_name = "N", default_value_t = 400,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) evaluations: u32,
+    /// Scales how many requests are simulated for each figure.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_effort)]
+    pub(crate) effort: f64,
+    /// Threads for independent simulations; 0 for all cores. Never changes a result.
+    #[arg(long, value_name = "N", default_value_t = 0,
+        value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub(crate) threads: u16,
+    /// No progress bar.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+fn parse_effort(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(effort) if (0.001..=100.0).contains(&effort) => Ok(effort),
+        _ => Err("allowed: 0.001 to 100".to_owned()),
+    }
+}

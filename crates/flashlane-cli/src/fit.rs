@@ -1,0 +1,100 @@
+//! `flashlane fit`: the device file that behaves as figures say.
+
+use std::path::{Path, PathBuf};
+
+use flashlane::Error;
+use flashlane_fit::curves::{self, Request, table};
+use flashlane_fit::write::{self, Report, Source};
+use indicatif::ProgressStyle;
+
+use crate::args::FitArgs;
+use crate::execute::spinner;
+use crate::output::{Content, OutFolder, note, print};
+use crate::table::Table;
+
+/// Fits a base device to a table of figures, and writes the outcome.
+pub(crate) fn fit(arguments: &FitArgs) -> Result<(), Error> {
+    let figures = table::read(&arguments.data)?;
+    let (root, name) = place(&arguments.out)?;
+    let folder = OutFolder::prepare(&root)?;
+    let mut request = Request::of(&arguments.base);
+    request.vary.clone_from(&arguments.vary);
+    request.effort = arguments.effort;
+    request.options.threads = usize::from(arguments.threads);
+    request.options.starts = usize::from(arguments.starts);
+    request.options.most_evaluations = arguments.evaluations as usize;
+    let progress = spinner("simulating", arguments.quiet);
+    let style = ProgressStyle::with_template("{spinner} {msg}: {human_pos} figures, {elapsed}");
+    progress.set_style(style.expect("the template is constant"));
+    let fit = curves::fit(&figures, &request, &|step| {
+        progress.set_position(step.simulations as u64);
+    });
+    progress.finish_and_clear();
+    let report = fit?.report(&arguments.data.display().to_string(), &request);
+    save(folder, name, &report)?;
+    print(&summary(&report))?;
+    note(&format!("wrote {}, fit.json and fit.html beside it", arguments.out.display()));
+    Ok(())
+}
+
+/// Folder and name of the device file.
+fn place(out: &Path) -> Result<(PathBuf, PathBuf), Error> {
+    let name = out
+        .file_name()
+        .ok_or_else(|| Error::Output(format!("{}: is not the name of a file", out.display())))?;
+    let root = out.parent().filter(|root| !root.as_os_str().is_empty());
+    Ok((root.unwrap_or(Path::new(".")).to_owned(), PathBuf::from(name)))
+}
+
+/// Writes the device file, `fit.json` and `fit.html`.
+fn save(folder: OutFolder, name: PathBuf, report: &Report) -> Result<(), Error> {
+    let files = [
+        (name, write::device(report)?),
+        (PathBuf::from("fit.json"), write::json(report)?),
+        (PathBuf::from("fit.html"), write::page(report)?),
+    ];
+    folder.write(files.map(|(path, text)| (path, Content::from(text))))
+}
+
+/// The keys with their intervals, and what to know before using them.
+fn summary(report: &Report) -> String {
+    let mut table = Table::new(&["key", "value", "95 % interval", "base", "told by"]);
+    for key in report.keys.iter().filter(|key| key.source != Source::Base) {
+        let bound = if key.at_bound { " (at a bound)" } else { "" };
+        table.row(vec![
+            key.key.clone(),
+            key.text.clone(),
+            format!("{}{bound}", key.interval_text),
+            key.base_text.clone(),
+            key.told_by.clone(),
+        ]);
+    }
+    let mut text = table.render();
+    let verdict = &report.verdict;
+    let far = report.points.iter().filter(|point| !point.held_back);
+    let worst = far.map(|point| point.sigmas.abs()).fold(0.0, f64::max);
+    let says = if verdict.fits { "fits" } else { "DOES NOT FIT" };
+    text += &format!(
+        "\n{says}: the worst figure is {worst:.1} sigmas off; {} simulated devices\n",
+        verdict.evaluations
+    );
+    if !verdict.converged {
+        text += "the search ended for want of evaluations\n";
+    }
+    for one in &report.untold {
+        text += &format!("cannot be told: {}\n", one.text);
+    }
+    for pair in &report.correlations {
+        let (first, second, coefficient) = (&pair.first, &pair.second, pair.coefficient);
+        text += &format!("correlated: {first} and {second} ({coefficient:.3})\n");
+    }
+    let kept = report.keys.iter().filter(|key| key.source == Source::Base);
+    let kept: Vec<_> = kept.map(|key| format!("{} = {}", key.key, key.toml)).collect();
+    if !kept.is_empty() {
+        text += &format!("from the base: {}\n", kept.join(", "));
+    }
+    for proposal in &report.proposals {
+        text += &format!("measure next: {proposal}\n");
+    }
+    text
+}
