@@ -49,7 +49,8 @@ pub struct Options {
     /// Half the distance between the two points of a difference, as a share of the value.
     pub step: f64,
     /// Where the search from the start ends more than a sigma off a measurement, so many points less
-    /// one are tried all over the bounds, and a second search begins at the best of them.
+    /// one are tried all over the bounds, and a second search begins at the best of them. Its end
+    /// counts where it is better beyond chance; where it is as good, intervals hold both ends.
     pub starts: usize,
     /// Seed of the points that are tried.
     pub seed: u64,
@@ -146,7 +147,9 @@ pub struct Calibration {
     pub parameters: Vec<Parameter>,
     /// The best value of each parameter.
     pub values: Vec<f64>,
-    /// The 95 % interval of each parameter.
+    /// Other values that meet the measurements as well, at the end of a search from elsewhere.
+    pub also: Option<Vec<f64>>,
+    /// The 95 % interval of each parameter. Where there are other values, it holds theirs, too.
     pub intervals: Vec<Interval>,
     /// For each parameter, by how many percent each measurement follows when it grows by one.
     pub elasticities: Vec<Vec<f64>>,
@@ -220,17 +223,16 @@ pub fn calibrate<E: fmt::Display + Send>(
         Stopped::Failed(error) => Failure::Simulation(error),
         Stopped::Shape(message) => Failure::Request(message),
     })?;
-    let mut end = descend(&evaluator, start);
-    if end.worst > 1.0
-        && let Some(other) = start::best(&evaluator)
-    {
-        let other = descend(&evaluator, other);
-        // What the measurements cannot tell is nearer to the start in the first search.
-        if other.sum < 0.99 * end.sum - 0.1 {
-            end = other;
-        }
-    }
-    Ok(told::outcome(&evaluator, &end))
+    let first = descend(&evaluator, start);
+    let second = match first.worst > 1.0 {
+        true => start::best(&evaluator).map(|start| descend(&evaluator, start)),
+        false => None,
+    };
+    let found = told::outcome(&evaluator, &first);
+    Ok(match second {
+        Some(second) => told::choose(found, told::outcome(&evaluator, &second), options),
+        None => found,
+    })
 }
 
 /// A local search.

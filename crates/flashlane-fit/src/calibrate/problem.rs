@@ -31,8 +31,6 @@ pub(super) struct End {
     /// Residuals there. Unit: sigmas.
     pub(super) residuals: Vec<f64>,
     pub(super) slopes: Slopes,
-    /// Sum of squares, with what the hold at the start adds.
-    pub(super) sum: f64,
     /// The largest residual. Unit: sigmas.
     pub(super) worst: f64,
     /// The search ended by itself.
@@ -66,7 +64,7 @@ where
 
     /// The best position with its residuals and derivatives.
     pub(super) fn finish(self, converged: bool) -> End {
-        let Found { sum, best, mut residuals, slopes } = self.found.into_inner();
+        let Found { best, mut residuals, slopes, .. } = self.found.into_inner();
         let slopes = match slopes {
             Some((position, slopes)) if position == best => slopes,
             _ => differences(self.evaluator, &best),
@@ -75,7 +73,7 @@ where
             residuals = self.evaluator.residuals_or_worst(&best);
         }
         let worst = residuals.iter().map(|residual| residual.abs()).fold(0.0, f64::max);
-        End { position: best, residuals, slopes, sum, worst, converged }
+        End { position: best, residuals, slopes, worst, converged }
     }
 
     fn position(&self) -> Position {

@@ -133,6 +133,30 @@ fn intervals_hold_the_truth_in_95_of_100_cases() {
 }
 
 #[test]
+fn two_ends_that_are_as_good_are_both_in_the_intervals() {
+    // Two valleys, at 2 and at 20. The first search ends in the first one, and the middle of the
+    // bounds, where the second begins, belongs to the second one.
+    let parameters = [parameter("a", 3.0, 1.0, 64.0)];
+    let run = |offset: f64, offset_of_second: f64| {
+        let model = |values: &[f64]| match values[0] {
+            value if value < 6.0 => ok(vec![value / 2.0, offset]),
+            value => ok(vec![value / 20.0, offset_of_second]),
+        };
+        let options = Options { starts: 2, widest_share: 0.2, ..Options::default() };
+        calibrate(&parameters, &[1.0, 1.0], &[0.01; 2], model, &options).unwrap()
+    };
+    let same = run(1.02, 1.02);
+    assert!((same.values[0] - 2.0).abs() < 1e-3 && same.untold == [0], "{same:?}");
+    let also = same.also.expect("the second valley is as deep")[0];
+    assert!((also - 20.0).abs() < 1e-2 && same.intervals[0].contains(also));
+    let deeper = run(1.05, 1.0);
+    assert!((deeper.values[0] - 20.0).abs() < 1e-2 && deeper.also.is_none(), "{deeper:?}");
+    let shallower = run(1.02, 1.05);
+    assert!((shallower.values[0] - 2.0).abs() < 1e-3 && shallower.also.is_none());
+    assert!(shallower.untold.is_empty());
+}
+
+#[test]
 fn a_model_that_refuses_some_points_is_avoided() {
     let model = |values: &[f64]| match values[0] {
         value if value > 5.0 => Err("too large"),

@@ -6,10 +6,13 @@ use flashlane::metrics::seeds::student_t_975;
 
 use super::evaluate::{Evaluator, range, squares};
 use super::problem::{EDGE, End, Slopes};
-use super::{Calibration, Correlation, Direction, Interval, Residual};
+use super::{Calibration, Correlation, Direction, Interval, Options, Residual};
 
 /// The 0.975 quantile of the normal distribution.
 const NORMAL_975: f64 = 1.959_963_985;
+
+/// The 0.95 quantile of the chi-squared distribution with one degree of freedom.
+const CHI2_95: f64 = 3.841_458_821;
 
 /// Correlations above this are reported.
 const CORRELATED: f64 = 0.95;
@@ -61,6 +64,7 @@ where
     Calibration {
         parameters: evaluator.parameters.to_vec(),
         values,
+        also: None,
         intervals,
         elasticities: elasticities(evaluator, slopes),
         covariance: of_logarithms(evaluator, &of_positions),
@@ -76,6 +80,33 @@ where
         converged: end.converged,
         fits: end.worst <= options.worst_residual,
     }
+}
+
+/// The better of two ends. What the measurements cannot tell is nearer to the start in the first
+/// one, so that the second has to be better beyond chance. Two ends that do not differ beyond chance
+/// are both in the intervals.
+pub(super) fn choose(first: Calibration, second: Calibration, options: &Options) -> Calibration {
+    let smaller = if first.chi2 < second.chi2 { &first } else { &second };
+    let chance = CHI2_95 * smaller.chi2_reduced.unwrap_or(1.0).max(1.0);
+    let (mut best, other) =
+        if second.chi2 + chance < first.chi2 { (second, first) } else { (first, second) };
+    best.evaluations = best.evaluations.max(other.evaluations);
+    best.refused = best.refused.max(other.refused);
+    if other.chi2 > best.chi2 + chance {
+        return best;
+    }
+    best.untold.clear();
+    for (axis, parameter) in best.parameters.iter().enumerate() {
+        let (interval, more) = (&mut best.intervals[axis], &other.intervals[axis]);
+        interval.low = interval.low.min(more.low);
+        interval.high = interval.high.max(more.high);
+        let widest = options.widest_share * range(parameter);
+        if libm::log(interval.high / interval.low) > widest {
+            best.untold.push(axis);
+        }
+    }
+    best.also = Some(other.values);
+    best
 }
 
 /// Covariance of the positions. The hold at the start keeps it finite.
