@@ -8,6 +8,7 @@ use std::time::Instant;
 use flashlane::Error;
 use flashlane_fit::curves::{self, CurveFit, Request, Role};
 use flashlane_fit::presets;
+use flashlane_fit::write::untold;
 
 fn main() -> Result<(), Error> {
     let named: Vec<String> = std::env::args().skip(1).collect();
@@ -82,25 +83,21 @@ fn note(drive: &str, fit: &CurveFit) -> String {
     let found = &fit.calibration;
     let error = |(fitted, figure): (&f64, &curves::Figure)| (fitted / figure.value - 1.0).abs();
     let worst = fit.fitted.iter().zip(&fit.figures).map(error).fold(0.0, f64::max);
-    let key = |at: usize| format!("`{}`", found.parameters[at].key);
     let mut text = format!(
         "- `{drive}`: the fitted values meet all {} figures within {:.1} %",
         fit.figures.len(),
         100.0 * worst
     );
-    let blind: Vec<String> = found
-        .directions
-        .iter()
-        .map(|direction| {
-            let part = |&(at, exponent): &(usize, f64)| match exponent {
-                1.0 => key(at),
-                exponent => format!("{}^{exponent:.1}", key(at)),
-            };
-            direction.exponents.iter().map(part).collect::<Vec<_>>().join(" x ")
-        })
-        .collect();
+    let blind: Vec<String> = untold(found).iter().map(|one| format!("`{}`", one.text)).collect();
     if !blind.is_empty() {
         text += &format!("; they cannot tell {}", blind.join(", "));
+    }
+    if let Some(also) = &found.also {
+        let values = found.parameters.iter().zip(also);
+        let values = values.map(|(parameter, &value)| {
+            format!("`{}` {}", parameter.key, parameter.unit.text(value))
+        });
+        text += &format!("; as good: {}", values.collect::<Vec<_>>().join(", "));
     }
     if let Some(proposal) = fit.proposals.first() {
         text += &format!(

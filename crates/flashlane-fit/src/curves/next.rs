@@ -47,7 +47,9 @@ pub(super) fn propose(
     let now = half_widths(&information);
     let mut found = Vec::new();
     for figure in candidates() {
-        if figures.iter().any(|known| known.name() == figure.name()) {
+        if !is_about(&figure, calibration)
+            || figures.iter().any(|known| known.name() == figure.name())
+        {
             continue;
         }
         // A measurement that the simulated drive refuses is no use.
@@ -66,6 +68,19 @@ pub(super) fn propose(
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.truncate(wanted);
     Ok(found.into_iter().map(|(_, proposal)| proposal).collect())
+}
+
+/// Whether a measurement depends on nothing that the fit takes from the base but could vary: writes
+/// on the time of programs, and writes in steady state on over-provisioning.
+fn is_about(figure: &Figure, calibration: &Calibration) -> bool {
+    let varied = |key: &str| calibration.parameters.iter().any(|parameter| parameter.key == key);
+    match (figure.operation, figure.state) {
+        (Operation::Read, _) => true,
+        (Operation::Write, State::Fresh) => varied("flash.program_time"),
+        (Operation::Write, State::Sustained) => {
+            varied("flash.program_time") && varied("ftl.over_provisioning")
+        }
+    }
 }
 
 /// What the figures say of the logarithms of the parameters. A little is added, as if each
