@@ -118,7 +118,7 @@ impl Collected {
             return Err(Failure::Refused(folder.join("probe.json").display().to_string(), problem));
         }
         let mut probes = BTreeMap::new();
-        for name in crate::battery::NAMES {
+        for name in crate::battery::NAMES.iter() {
             if let Some(measured) = load_probe(folder, name)? {
                 probes.insert((*name).to_owned(), measured);
             }

@@ -7,9 +7,10 @@
 pub mod battery;
 pub mod data;
 pub mod series;
+pub mod structure;
 pub mod target;
 
 pub use battery::{Battery, Progress};
 pub use data::{Collected, Measured};
 pub use series::{Request, Rule, Series, Timing};
-pub use target::{Counters, Facts, Failure, Operation, Target};
+pub use target::{Counters, Facts, Failure, Operation, Simulated, Target};

@@ -1,8 +1,12 @@
 //! The probes, one file each: what they send, in which order, and by which published method.
 
+pub mod conflicts;
+mod idle_latency;
+pub mod page_boundary;
+
 use std::path::Path;
 
-use flashlane_engine::Time;
+use flashlane_engine::{Rng, Time};
 
 use crate::data::{self, Collected, Measured};
 use crate::target::{Failure, Target};
@@ -15,6 +19,35 @@ pub struct Bench<'a> {
     pub seed: u64,
     /// What the probes before it measured.
     pub before: &'a Collected,
+}
+
+/// Addresses that begin a request are multiples of this where nothing else is wanted: of every
+/// page size that there is. Unit: bytes.
+const ALIGNMENT: u64 = 128 << 10;
+
+impl Bench<'_> {
+    /// A stream of random numbers of a probe.
+    fn random(&self, probe: &str, index: u64) -> Rng {
+        Rng::stream(self.seed, probe, index)
+    }
+
+    /// The target takes requests of a size.
+    fn takes(&self, bytes: u32) -> bool {
+        let facts = self.target.facts();
+        bytes >= facts.block && bytes <= facts.longest && u64::from(bytes) <= facts.bytes / 2
+    }
+
+    /// Multiples of which addresses are.
+    fn alignment(&self) -> u64 {
+        ALIGNMENT.min(self.target.facts().bytes / 4)
+    }
+
+    /// A random address for a request of so many bytes: a multiple of its length or of 4 KiB,
+    /// whichever is more.
+    fn address(&self, random: &mut Rng, bytes: u32) -> u64 {
+        let unit = u64::from(bytes).next_multiple_of(4096);
+        random.below((self.target.facts().bytes / unit).max(1)) * unit
+    }
 }
 
 /// A probe.
@@ -33,10 +66,33 @@ pub struct Probe {
 }
 
 /// Every probe, in the order in which they run: the cheap and the harmless first.
-pub const PROBES: &[Probe] = &[];
+pub const PROBES: &[Probe] = &[
+    Probe {
+        name: "idle-latency",
+        about: "reads one at a time, by size",
+        source: "uFLIP (CIDR 2009)",
+        destroys: false,
+        run: idle_latency::run,
+    },
+    Probe {
+        name: "page-boundary",
+        about: "small reads at every block, within pages and over their ends",
+        source: "uFLIP (CIDR 2009); Chen, Koufaty and Zhang (SIGMETRICS 2009)",
+        destroys: false,
+        run: page_boundary::run,
+    },
+    Probe {
+        name: "conflicts",
+        about: "two reads at once, a distance apart: who shares a die, who a channel",
+        source: "Chen, Lee and Zhang (HPCA 2011), section 4",
+        destroys: false,
+        run: conflicts::run,
+    },
+];
 
-/// Their names.
-pub const NAMES: &[&str] = &[];
+/// Their names, in the same order.
+pub static NAMES: std::sync::LazyLock<Vec<&'static str>> =
+    std::sync::LazyLock::new(|| PROBES.iter().map(|probe| probe.name).collect());
 
 /// How a battery runs.
 pub struct Battery<'a> {

@@ -1,0 +1,30 @@
+//! Small reads at every block: one that reaches over the end of a page costs something else than
+//! those within.
+//!
+//! Source: the alignment pattern of uFLIP (CIDR 2009); the page as the unit below the mapping: Chen,
+//! Koufaty and Zhang, SIGMETRICS 2009.
+
+use super::Bench;
+use crate::data::Measured;
+use crate::series::{Request, Series};
+use crate::target::Failure;
+
+/// Places that are looked at.
+const PLACES: usize = 24;
+/// Length of a place: more than one page of any drive. Unit: bytes.
+pub const SPAN: u64 = 64 << 10;
+
+/// Measures.
+pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
+    let block = bench.target.facts().block;
+    let mut random = bench.random("page-boundary", 0);
+    let mut all = Vec::new();
+    for place in 0..PLACES {
+        let base = bench.address(&mut random, 2 * SPAN as u32);
+        let reads = (0..SPAN / u64::from(block))
+            .map(|at| Request::read(base + at * u64::from(block), 2 * block))
+            .collect();
+        all.push(Series::single(format!("place-{place}"), reads).run(bench.target)?);
+    }
+    Ok(all)
+}

@@ -1,0 +1,17 @@
+//! What the measurements say about the inside of a drive without simulating it: unit of addresses,
+//! geometry, buffer. Later probes use it to choose their addresses.
+
+mod buffer;
+mod geometry;
+mod page_size;
+
+pub use buffer::{buffer_bytes, buffer_edge};
+pub use geometry::{Conflict, Geometry, Pattern, candidates, pattern};
+pub use page_size::page_size;
+
+/// The middle of some numbers; 0 of none.
+#[must_use]
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
