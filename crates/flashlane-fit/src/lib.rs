@@ -1,8 +1,8 @@
 //! Finds the device file that behaves as a measured drive does.
 //!
-//! [`calibrate`] is least squares by simulation: it varies keys of a device file until the simulated
-//! drive meets measured numbers, and says how well the numbers determine each key. [`curves`] does so
-//! with published figures, and [`write`] makes a device file and a page of the outcome.
+//! [`calibrate`] is least squares by simulation: it varies keys of a device file until the
+//! simulated drive meets measured numbers, and says how well the numbers determine each key.
+//! [`curves`] does so with published figures, and [`write`] makes a device file and a page of the outcome.
 
 pub mod calibrate;
 pub mod curves;

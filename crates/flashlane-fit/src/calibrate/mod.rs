@@ -1,7 +1,7 @@
 //! Least squares by simulation.
 //!
 //! Each parameter is a key of a device file with bounds. Its logarithm is varied between them. A
-//! residual is `ln(fitted / measured) / sigma`, where sigma is the relative error of the measurement.
+//! residual is `ln(fitted / measured) / sigma`; sigma is the relative error of the measurement.
 //! Levenberg-Marquardt steps minimise the sum of the squared residuals; derivatives are central
 //! differences over steps that are large beside the grain of a simulation.
 //!
@@ -48,8 +48,8 @@ pub struct Options {
     pub most_evaluations: usize,
     /// Half the distance between the two points of a difference, as a share of the value.
     pub step: f64,
-    /// Where the search from the start ends more than a sigma off a measurement, so many points less
-    /// one are tried all over the bounds, and a second search begins at the best of them. Its end
+    /// Where the search from the start ends more than a sigma off a measurement, so many points
+    /// less one are tried all over the bounds, and a second search begins at the best of them. Its end
     /// counts where it is better beyond chance; where it is as good, intervals hold both ends.
     pub starts: usize,
     /// Seed of the points that are tried.

@@ -83,8 +83,8 @@ where
 }
 
 /// The better of two ends. What the measurements cannot tell is nearer to the start in the first
-/// one, so that the second has to be better beyond chance. Two ends that do not differ beyond chance
-/// are both in the intervals.
+/// one, so that the second has to be better beyond chance. If their difference is chance, both ends
+/// are in the intervals.
 pub(super) fn choose(first: Calibration, second: Calibration, options: &Options) -> Calibration {
     let smaller = if first.chi2 < second.chi2 { &first } else { &second };
     let chance = CHI2_95 * smaller.chi2_reduced.unwrap_or(1.0).max(1.0);

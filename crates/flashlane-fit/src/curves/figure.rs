@@ -92,8 +92,8 @@ impl Figure {
     /// `effort` scales the number of requests; 1 is enough to compare with published figures.
     ///
     /// A fresh drive is empty, and a read of an empty page costs a flash read, so that no drive has
-    /// to be filled first. A drive in its sustained state has fewer and smaller blocks than its file
-    /// says (512 of 64 pages in each plane), so that it reaches that state soon.
+    /// to be filled first. A drive in its sustained state has fewer and smaller blocks than its
+    /// file says (512 of 64 pages in each plane), so that it reaches that state soon.
     ///
     /// # Errors
     /// A device that does not load, or that the simulation refuses.
