@@ -2,7 +2,8 @@
 //!
 //! [`calibrate`] is least squares by simulation: it varies keys of a device file until the
 //! simulated drive meets measured numbers, and says how well the numbers determine each key.
-//! [`curves`] does so with published figures, and [`write`] makes a device file and a page of the outcome.
+//! [`curves`] does so with published figures, and [`write`] makes a device file and a page of the
+//! outcome.
 
 pub mod calibrate;
 pub mod curves;

@@ -49,8 +49,8 @@ pub struct Options {
     /// Half the distance between the two points of a difference, as a share of the value.
     pub step: f64,
     /// Where the search from the start ends more than a sigma off a measurement, so many points
-    /// less one are tried all over the bounds, and a second search begins at the best of them. Its end
-    /// counts where it is better beyond chance; where it is as good, intervals hold both ends.
+    /// less one are tried all over the bounds, and a second search begins at the best of them. Its
+    /// end counts where it is better beyond chance; where it is as good, intervals hold both ends.
     pub starts: usize,
     /// Seed of the points that are tried.
     pub seed: u64,

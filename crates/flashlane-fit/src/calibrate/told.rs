@@ -39,7 +39,7 @@ where
         Some(reduced) if reduced > 1.0 => (student_t_975(degrees + options.trust), reduced),
         _ => (NORMAL_975, 1.0),
     };
-    let of_positions = covariance(slopes, options.hold) * widening;
+    let of_positions = covariance(slopes, widening);
     let values = evaluator.values(best);
     let (mut intervals, mut untold) = (Vec::new(), Vec::new());
     for (axis, &at) in best.iter().enumerate() {
@@ -109,13 +109,15 @@ pub(super) fn choose(first: Calibration, second: Calibration, options: &Options)
     best
 }
 
-/// Covariance of the positions. The hold at the start keeps it finite.
-fn covariance(slopes: &Slopes, hold: f64) -> DMatrix<f64> {
+/// Covariance of the positions. That the truth lies between the bounds is known as well: a parameter
+/// that the measurements do not tell is spread evenly there, with a variance of 1/12.
+fn covariance(slopes: &Slopes, widening: f64) -> DMatrix<f64> {
     let axes = slopes.ncols();
     if axes == 0 {
         return DMatrix::zeros(0, 0);
     }
-    let information = slopes.transpose() * slopes + DMatrix::identity(axes, axes) * (hold * hold);
+    let measured = slopes.transpose() * slopes / widening;
+    let information = measured + DMatrix::identity(axes, axes) * 12.0;
     information.cholesky().map_or_else(|| DMatrix::zeros(axes, axes), |factor| factor.inverse())
 }
 
