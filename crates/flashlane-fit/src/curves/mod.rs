@@ -51,7 +51,13 @@ impl Request {
             effort: 1.0,
             proposals: 3,
             // Bounds are far apart here: a quarter of the distance is a factor of 2.4.
-            options: Options { widest_share: 0.25, tolerance: 1e-4, ..Options::default() },
+            // Runs are short and queues chaotic, so that small steps would measure noise.
+            options: Options {
+                widest_share: 0.25,
+                tolerance: 1e-4,
+                step: 0.08,
+                ..Options::default()
+            },
         }
     }
 }

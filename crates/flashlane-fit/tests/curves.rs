@@ -1,0 +1,73 @@
+//! Figures of simulated drives whose values only the test knows.
+
+use flashlane_engine::Rng;
+use flashlane_fit::curves::{self, Figure, Request, table};
+
+const MEASUREMENTS: &str = "op,pattern,size,depth,metric,value,sigma\n\
+    read,random,4KiB,1,mean_us,1,0.01\nread,random,4KiB,256,kiops,1,0.01\n\
+    read,random,8KiB,1,mean_us,1,0.01\nread,random,8KiB,32,kiops,1,0.01\n\
+    read,random,64KiB,1,mean_us,1,0.01\nread,sequential,128KiB,32,gb_per_s,1,0.01\n\
+    write,random,4KiB,1,mean_us,1,0.01\nwrite,random,8KiB,64,kiops,1,0.01\n\
+    write,sequential,128KiB,32,gb_per_s,1,0.01\n";
+
+/// Keys of `zn540`, its values, and their units.
+const KEYS: &[(&str, f64, &str)] = &[
+    ("flash.read_time", 58.0, "us"),
+    ("flash.small_read.time", 54.0, "us"),
+    ("flash.program_time", 561.0, "us"),
+    ("interface.firmware_time", 9.0, "us"),
+    ("interface.write_firmware_time", 5.0, "us"),
+    ("flash.channel_rate", 450.0, "MT/s"),
+];
+
+fn sets(values: &[f64]) -> Vec<String> {
+    let set = |(&(key, _, unit), value): (&(&str, f64, &str), &f64)| {
+        let list = key.starts_with("flash") && unit == "us";
+        match list {
+            true => format!("{key}=[\"{value:.3}{unit}\"]"),
+            false => format!("{key}={value:.3}{unit}"),
+        }
+    };
+    KEYS.iter().zip(values).map(set).collect()
+}
+
+#[test]
+fn the_values_of_drives_that_only_the_test_knows_lie_in_their_intervals() {
+    let mut rng = Rng::stream(1, "blind curves", 0);
+    let (mut inside, mut told, mut near, mut all) = (0, 0, 0, 0);
+    for _ in 0..4 {
+        let truth: Vec<f64> =
+            KEYS.iter().map(|&(_, by_hand, _)| by_hand * (0.6 + rng.unit())).collect();
+        let measure = |mut figure: Figure| {
+            let exact = figure.measure("zn540", &sets(&truth), 0.05).expect("it runs");
+            figure.value = exact * libm::exp(figure.sigma * rng.normal());
+            figure
+        };
+        let figures = table::parse(MEASUREMENTS, "x").expect("right");
+        let figures: Vec<Figure> = figures.into_iter().map(measure).collect();
+        let mut request = Request { effort: 0.05, proposals: 0, ..Request::of("zn540") };
+        request.options.starts = 8;
+        let found = curves::fit(&figures, &request, &|_| {}).expect("it runs").calibration;
+        println!("chi2 {:.2}, {} evaluations", found.chi2, found.evaluations);
+        assert!(found.fits, "{found:?}");
+        for (&(key, ..), truth) in KEYS.iter().zip(&truth) {
+            let at = found.parameters.iter().position(|p| p.key == key).expect("it is varied");
+            // Picoseconds and transfers per second.
+            let scale = 1e6;
+            let (value, interval) = (found.values[at] / scale, &found.intervals[at]);
+            println!(
+                "{key} {truth:.2} {value:.2} {:.2} to {:.2} {}",
+                interval.low / scale,
+                interval.high / scale,
+                found.tells(at)
+            );
+            all += 1;
+            told += u32::from(found.tells(at));
+            inside += u32::from(interval.contains(truth * scale));
+            near += u32::from((value / truth - 1.0).abs() < 0.05);
+        }
+    }
+    println!("{inside} inside, {told} told, {near} within 5 % of {all}");
+    assert!(10 * inside >= 9 * all, "{inside} of {all} in their intervals");
+    assert!(4 * told >= 3 * all, "{told} of {all} told");
+}
