@@ -109,8 +109,8 @@ pub(super) fn choose(first: Calibration, second: Calibration, options: &Options)
     best
 }
 
-/// Covariance of the positions. That the truth lies between the bounds is known as well: a parameter
-/// that the measurements do not tell is spread evenly there, with a variance of 1/12.
+/// Covariance of the positions. That the truth lies between the bounds is known as well: a
+/// parameter that the measurements do not tell is spread evenly there, with a variance of 1/12.
 fn covariance(slopes: &Slopes, widening: f64) -> DMatrix<f64> {
     let axes = slopes.ncols();
     if axes == 0 {
