@@ -84,6 +84,9 @@ fn summary(report: &Report) -> String {
     for one in &report.untold {
         text += &format!("cannot be told: {}\n", one.text);
     }
+    if !report.also.is_empty() {
+        text += &format!("as good: {}\n", report.also.join(", "));
+    }
     for pair in &report.correlations {
         let (first, second, coefficient) = (&pair.first, &pair.second, pair.coefficient);
         text += &format!("correlated: {first} and {second} ({coefficient:.3})\n");

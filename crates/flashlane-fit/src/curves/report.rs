@@ -1,7 +1,7 @@
 //! A fit to figures as a report.
 
 use super::{CurveFit, Request, Role};
-use crate::write::{Key, Point, Report, SCHEMA, Verdict, pairs, untold};
+use crate::write::{Key, Point, Report, SCHEMA, Verdict, also, pairs, untold};
 
 impl CurveFit {
     /// The report; `data` names what was fitted to.
@@ -45,6 +45,7 @@ impl CurveFit {
             keys,
             correlations: pairs(found),
             untold: untold(found),
+            also: also(found),
             points: points.collect(),
             proposals: proposals.collect(),
         }

@@ -6,7 +6,7 @@ mod report;
 
 pub use device::device;
 pub use page::page;
-pub use report::{Key, Pair, Point, Report, SCHEMA, Source, Untold, Verdict, pairs, untold};
+pub use report::{Key, Pair, Point, Report, SCHEMA, Source, Untold, Verdict, also, pairs, untold};
 
 use flashlane::Error;
 

@@ -25,6 +25,8 @@ pub struct Report {
     pub correlations: Vec<Pair>,
     /// Combinations of keys that the data cannot tell.
     pub untold: Vec<Untold>,
+    /// Other values of the keys that meet the data as well, in words; empty where none were found.
+    pub also: Vec<String>,
     /// Every measurement.
     pub points: Vec<Point>,
     /// What to measure next, in words, best first.
@@ -231,6 +233,13 @@ pub fn untold(calibration: &Calibration) -> Vec<Untold> {
         Untold { exponents, text }
     };
     calibration.directions.iter().map(of_direction).collect()
+}
+
+/// Other values that meet the data of a calibration as well.
+#[must_use]
+pub fn also(calibration: &Calibration) -> Vec<String> {
+    let values = calibration.parameters.iter().zip(calibration.also.iter().flatten());
+    values.map(|(of, &value)| format!("{} {}", of.key, of.unit.text(value))).collect()
 }
 
 /// "a", or "a against b": b shrinks as a grows, and nothing changes.
