@@ -31,9 +31,8 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     for index in 0..BASES {
         let base = random.below((capacity / cycle).max(1)) * cycle;
         for (name, bytes) in [("small", block), ("large", page as u32)] {
-            let pair = |step: u64| {
-                [Request::read(base, bytes), Request::read(base + step * page, bytes)]
-            };
+            let pair =
+                |step: u64| [Request::read(base, bytes), Request::read(base + step * page, bytes)];
             let fits = |step: &u64| base + (step + 1) * page <= capacity;
             let alone = |step: u64| Request::read(base + step * page, bytes);
             let singles = (0..=steps).filter(fits).map(alone).collect();
