@@ -1,8 +1,11 @@
 //! The probes, one file each: what they send, in which order, and by which published method.
 
 pub mod conflicts;
+mod depth;
 mod idle_latency;
 pub mod page_boundary;
+mod planes;
+mod shared_die;
 
 use std::path::Path;
 
@@ -21,10 +24,6 @@ pub struct Bench<'a> {
     pub before: &'a Collected,
 }
 
-/// Addresses that begin a request are multiples of this where nothing else is wanted: of every
-/// page size that there is. Unit: bytes.
-const ALIGNMENT: u64 = 128 << 10;
-
 impl Bench<'_> {
     /// A stream of random numbers of a probe.
     fn random(&self, probe: &str, index: u64) -> Rng {
@@ -35,11 +34,6 @@ impl Bench<'_> {
     fn takes(&self, bytes: u32) -> bool {
         let facts = self.target.facts();
         bytes >= facts.block && bytes <= facts.longest && u64::from(bytes) <= facts.bytes / 2
-    }
-
-    /// Multiples of which addresses are.
-    fn alignment(&self) -> u64 {
-        ALIGNMENT.min(self.target.facts().bytes / 4)
     }
 
     /// A random address for a request of so many bytes: a multiple of its length or of 4 KiB,
@@ -87,6 +81,27 @@ pub const PROBES: &[Probe] = &[
         source: "Chen, Lee and Zhang (HPCA 2011), section 4",
         destroys: false,
         run: conflicts::run,
+    },
+    Probe {
+        name: "planes",
+        about: "many reads of one die, which serves those of several planes together",
+        source: "Hu et al. (ICS 2011)",
+        destroys: false,
+        run: planes::run,
+    },
+    Probe {
+        name: "shared-die",
+        about: "reads that share a die or a channel, which is never idle",
+        source: "Chen, Lee and Zhang (HPCA 2011), section 4",
+        destroys: false,
+        run: shared_die::run,
+    },
+    Probe {
+        name: "depth",
+        about: "random reads by size and by how many are outstanding",
+        source: "Chen, Lee and Zhang (HPCA 2011), section 4",
+        destroys: false,
+        run: depth::run,
     },
 ];
 

@@ -4,8 +4,11 @@
 //! a pattern of distances. Those that make the measured one are what the drive may be: one, or a
 //! class of several that reads cannot tell apart.
 
+use std::collections::BTreeMap;
+
+use crate::battery::conflicts::PAIRS;
 use crate::data::Measured;
-use crate::series::Timing;
+use crate::series::{Request, Timing};
 
 /// What two reads have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,10 +24,10 @@ pub enum Conflict {
 /// What pairs of reads have in common, by distance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// From distance 0 on, one page each.
+    /// From distance 1 on, one page each.
     pub conflicts: Vec<Conflict>,
-    /// After so many pages it repeats itself. Unit: pages.
-    pub period: usize,
+    /// Pairs that meet at a channel can be told from those that do not.
+    pub shows_channels: bool,
 }
 
 /// A geometry, and the order in which addresses go over it.
@@ -49,8 +52,21 @@ impl Geometry {
         self.chips * self.dies
     }
 
-    /// Channel, die of the drive, of a page.
-    fn place(&self, page: u64) -> (u64, u64) {
+    /// Letters of the order that stand for one of a kind come last, in the order "cwdp": elsewhere
+    /// they would mean the same.
+    fn is_canonical(&self) -> bool {
+        let size = |letter| match letter {
+            'c' => self.channels,
+            'w' => self.chips,
+            'd' => self.dies,
+            _ => self.planes,
+        };
+        let single: String = "cwdp".chars().filter(|letter| size(*letter) == 1).collect();
+        self.order.ends_with(&single)
+    }
+
+    /// Channel, chip, die and plane of a page.
+    fn place(&self, page: u64) -> [u64; 4] {
         let (mut left, mut at) = (page, [0; 4]);
         for letter in self.order.chars() {
             let (slot, size) = match letter {
@@ -62,14 +78,18 @@ impl Geometry {
             at[slot] = left % u64::from(size);
             left /= u64::from(size);
         }
-        let chip = at[0] * u64::from(self.chips) + at[1];
-        (at[0], chip * u64::from(self.dies) + at[2])
+        at
+    }
+
+    /// A page of a round lies on the same plane as the first one.
+    pub(super) fn on_first_plane(&self, page: u64) -> bool {
+        self.place(page) == [0; 4]
     }
 
     /// What two pages at a distance have in common.
     fn conflict(&self, distance: u64, from: u64) -> Conflict {
         let (one, two) = (self.place(from), self.place(from + distance));
-        match (one.1 == two.1, one.0 == two.0) {
+        match (one[..3] == two[..3], one[0] == two[0]) {
             (true, _) => Conflict::Die,
             (_, true) => Conflict::Channel,
             _ => Conflict::None,
@@ -79,125 +99,141 @@ impl Geometry {
 
 /// A share of the longest delay beyond which two reads met at a die.
 const DIE_SHARE: f64 = 0.3;
+/// Distances that may differ from what a geometry makes. Unit: one in so many.
+const STRAYS: usize = 64;
+/// So many more of them do not speak against a geometry.
+const CHANCE: usize = 1;
 
-/// The pattern of the pairs of `conflicts`; `None` where there is none that repeats itself, as on a
-/// drive that places data by the time of their writing.
+/// The pattern of the pairs of `conflicts`; `None` where pairs of the same distance do not do the
+/// same, as on a drive that places data by the time of their writing.
 ///
 /// `page` is the page size. Unit: bytes.
 #[must_use]
 pub fn pattern(series: &[Measured], page: u64) -> Option<Pattern> {
-    let find = |name: &str| series.iter().find(|one| one.series.name == name);
-    let mut agreed: Option<Vec<Conflict>> = None;
-    for base in 0.. {
-        let delays = |name: &str| {
-            let pairs = find(&format!("{name}-{base}"))?;
-            Some(delays(pairs, find(&format!("{name}-{base}-alone"))?))
-        };
-        let Some(small) = delays("small") else { break };
-        let conflicts = classify(&small, &delays("large")?, page)?;
-        if agreed.as_ref().is_some_and(|before| *before != conflicts) {
-            return None;
-        }
-        agreed = Some(conflicts);
+    let ranks: Vec<_> = (0..PAIRS).map(|rank| delays(series, "small", rank, page)).collect();
+    let large = delays(series, "large", 0, page);
+    let steps = large.len();
+    if steps < 4 || ranks[0].len() != steps {
+        return None;
     }
-    let conflicts = agreed?;
-    let whole = |period: &usize| {
-        let repeats = |at: usize| conflicts[at] == conflicts[at % period];
-        (0..conflicts.len()).all(repeats)
-    };
-    let period = (1..=conflicts.len() / 2).find(whole)?;
-    Some(Pattern { conflicts, period })
-}
-
-/// What the pairs of one base have in common. Distances that are no whole page are left out.
-fn classify(small: &[(u64, f64)], large: &[(u64, f64)], page: u64) -> Option<Vec<Conflict>> {
-    let longest = small.iter().map(|(_, delay)| *delay).fold(0.0, f64::max);
+    let longest = ranks[0].iter().copied().fold(0.0, f64::max);
     let is_die = |delay: f64| delay > DIE_SHARE * longest;
-    let others: Vec<f64> = large
-        .iter()
-        .zip(small)
-        .filter(|(_, small)| !is_die(small.1))
-        .map(|(large, _)| large.1)
-        .collect();
-    let channel_from = split(&others);
-    let mut conflicts = vec![Conflict::Die];
-    for (&(distance, delay), &(_, waited)) in small.iter().zip(large) {
-        if distance % page != 0 {
-            continue;
-        }
-        conflicts.push(match (is_die(delay), waited >= channel_from) {
-            (true, _) => Conflict::Die,
-            (_, true) => Conflict::Channel,
-            _ => Conflict::None,
-        });
+    let mut strays = 0;
+    let mut dies = Vec::new();
+    for step in 0..steps {
+        let votes = ranks.iter().filter_map(|delays| delays.get(step)).map(|delay| is_die(*delay));
+        let (yes, no): (Vec<bool>, Vec<bool>) = votes.partition(|met| *met);
+        strays += usize::from(!yes.is_empty() && !no.is_empty());
+        dies.push(yes.len() > no.len());
     }
-    (conflicts.len() >= 4).then_some(conflicts)
+    if strays * STRAYS > steps {
+        return None;
+    }
+    let others = large.iter().zip(&dies).filter(|(_, die)| !**die).map(|(delay, _)| *delay);
+    let from = split(others.collect());
+    let conflict = |(&delay, &die): (&f64, &bool)| match (die, from.is_some_and(|at| delay > at)) {
+        (true, _) => Conflict::Die,
+        (_, true) => Conflict::Channel,
+        _ => Conflict::None,
+    };
+    let conflicts = large.iter().zip(&dies).map(conflict).collect();
+    Some(Pattern { conflicts, shows_channels: from.is_some() })
 }
 
-/// Distance of each pair, and how much longer its two reads took than each alone.
-fn delays(pairs: &Measured, alone: &Measured) -> Vec<(u64, f64)> {
+/// How much longer the two reads of each pair took than each alone, from distance 1 on, one page
+/// each. Unit: microseconds.
+fn delays(series: &[Measured], name: &str, rank: usize, page: u64) -> Vec<f64> {
     let us = |timing: &Timing| timing.latency.as_us();
-    let first = alone.timings.first().map_or(0.0, us);
-    let requests = pairs.series.requests.chunks(2);
-    requests
-        .zip(pairs.timings.chunks(2))
-        .zip(alone.timings.iter().skip(1))
-        .map(|((requests, timings), second)| {
-            let distance = requests[1].offset.abs_diff(requests[0].offset);
-            let together: f64 = timings.iter().map(us).sum();
-            (distance, together - first - us(second))
-        })
+    let mut alone = BTreeMap::new();
+    for one in series.iter().filter(|one| one.series.name.starts_with(&format!("{name}-alone"))) {
+        let requests = one.series.requests.iter().zip(&one.timings);
+        alone.extend(requests.map(|(request, timing)| (request.offset, us(timing))));
+    }
+    let wanted = format!("{name}-{rank}");
+    let Some(pairs) = series.iter().find(|one| one.series.name == wanted) else { return vec![] };
+    let delay = |(requests, timings): (&[Request], &[Timing])| {
+        let whole = requests[1].offset.abs_diff(requests[0].offset) % page == 0;
+        let expected = alone.get(&requests[0].offset)? + alone.get(&requests[1].offset)?;
+        let together: f64 = timings.iter().map(us).sum();
+        whole.then_some(together - expected)
+    };
+    pairs
+        .series
+        .requests
+        .chunks_exact(2)
+        .zip(pairs.timings.chunks_exact(2))
+        .filter_map(delay)
         .collect()
 }
 
-/// Where delays fall apart into two groups; beyond all of them where they do not.
-fn split(delays: &[f64]) -> f64 {
-    let mut sorted = delays.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else { return f64::INFINITY };
-    let gaps = sorted.windows(2).map(|two| (two[1] - two[0], f64::midpoint(two[0], two[1])));
-    let widest = gaps.max_by(|one, two| one.0.total_cmp(&two.0)).unwrap_or((0.0, 0.0));
-    match widest.0 > 0.5 * (high - low) && high > low * 1.1 + 0.05 {
-        true => widest.1,
-        false => f64::INFINITY,
-    }
+/// Where delays fall apart into two groups; `None` where they do not.
+fn split(mut delays: Vec<f64>) -> Option<f64> {
+    delays.sort_by(f64::total_cmp);
+    let (low, high) = (*delays.first()?, *delays.last()?);
+    let gaps = delays.windows(2).map(|two| (two[1] - two[0], f64::midpoint(two[0], two[1])));
+    let widest = gaps.max_by(|one, two| one.0.total_cmp(&two.0))?;
+    (widest.0 > 0.3 * (high - low) && high > low * 1.1 + 0.05).then_some(widest.1)
 }
 
 /// Every geometry that makes a pattern, the plainest first: as few dies in a chip and planes in a
 /// die as there can be.
 #[must_use]
 pub fn candidates(pattern: &Pattern) -> Vec<Geometry> {
-    let period = &pattern.conflicts[..pattern.period];
-    let of_channel = period.iter().filter(|one| **one != Conflict::None).count() as u32;
-    let channels = pattern.period as u32 / of_channel;
+    let most = pattern.conflicts.len();
+    let mut allowed = most / STRAYS;
     let mut found = Vec::new();
-    for planes in [1, 2, 4, 8] {
-        for dies in [1, 2, 4, 8, 16] {
-            for chips in 1..=64 {
-                let dies_seen = chips * dies;
-                // With planes that go last a period has each die once, else once for each plane.
-                if dies_seen > of_channel || of_channel % dies_seen != 0 {
+    for channels in 1..=32 {
+        for chips in 1..=32 {
+            for (dies, planes) in PARTS {
+                if 2 * channels * chips * dies * planes > most as u32 {
                     continue;
                 }
                 for order in ORDERS {
                     let order = order.to_owned();
                     let geometry = Geometry { channels, chips, dies, planes, order };
-                    if makes(&geometry, pattern) {
-                        found.push(geometry);
+                    if geometry.is_canonical()
+                        && let Some(strays) = strays(&geometry, pattern, allowed)
+                    {
+                        allowed = allowed.min(strays + CHANCE);
+                        found.push((strays, geometry));
                     }
                 }
             }
         }
     }
-    found.sort_by_key(|one| (one.dies, one.planes));
-    found
+    found.retain(|(strays, _)| *strays <= allowed);
+    found.sort_by_key(|(_, one)| (one.dies, one.planes));
+    found.into_iter().map(|(_, geometry)| geometry).collect()
 }
 
-/// A geometry makes a pattern, from whichever page the pairs start.
-fn makes(geometry: &Geometry, pattern: &Pattern) -> bool {
-    let predicted = |distance: usize| geometry.conflict(distance as u64, 0);
-    (0..pattern.conflicts.len()).all(|distance| pattern.conflicts[distance] == predicted(distance))
+/// How many distances of a pattern differ from what a geometry makes, from a base at the start of a
+/// round over all of it; `None` if there are more than allowed.
+fn strays(geometry: &Geometry, pattern: &Pattern, allowed: usize) -> Option<usize> {
+    let mut strays = 0;
+    for (at, &measured) in pattern.conflicts.iter().enumerate() {
+        let mut predicted = geometry.conflict(at as u64 + 1, 0);
+        if predicted == Conflict::Channel && !pattern.shows_channels {
+            predicted = Conflict::None;
+        }
+        strays += usize::from(predicted != measured);
+        if strays > allowed {
+            return None;
+        }
+    }
+    Some(strays)
 }
+
+/// Dies of a chip and planes of a die that are tried.
+const PARTS: [(u32, u32); 20] = {
+    let (sizes, planes) = ([1, 2, 4, 8, 16], [1, 2, 4, 8]);
+    let mut parts = [(0, 0); 20];
+    let mut at = 0;
+    while at < parts.len() {
+        parts[at] = (sizes[at / 4], planes[at % 4]);
+        at += 1;
+    }
+    parts
+};
 
 /// Orders of channel, chip ("way"), die and plane, as `ftl.allocation` names them.
 const ORDERS: [&str; 24] = [

@@ -4,6 +4,7 @@
 mod buffer;
 mod geometry;
 mod page_size;
+pub mod planes;
 
 pub use buffer::{buffer_bytes, buffer_edge};
 pub use geometry::{Conflict, Geometry, Pattern, candidates, pattern};

@@ -39,26 +39,22 @@ pub fn page_size(series: &[Measured]) -> Option<u64> {
 }
 
 /// How many standard errors lie between the changes at the ends of pages of so many blocks and the
-/// rest.
-fn contrast(typical: &[f64], blocks: usize) -> f64 {
-    let is_end = |place: usize| place % blocks + 2 >= blocks;
+/// rest, if ends were nothing special: the error is that of the rest.
+fn contrast(changes: &[f64], blocks: usize) -> f64 {
     let group = |end: bool| -> Vec<f64> {
-        let chosen = typical.iter().enumerate().filter(|(place, _)| is_end(*place) == end);
-        chosen.map(|(_, value)| *value).collect()
+        let is_end = |place: usize| place % blocks + 2 >= blocks;
+        let chosen = changes.iter().enumerate().filter(|(place, _)| is_end(*place) == end);
+        chosen.map(|(_, change)| *change).collect()
     };
     let (ends, rest) = (group(true), group(false));
-    if ends.is_empty() || rest.is_empty() {
+    if ends.is_empty() || rest.len() < 2 {
         return 0.0;
     }
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let spread = |values: &[f64], mean: f64| {
-        values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
-            / values.len().max(2).saturating_sub(1) as f64
-    };
     let (of_ends, of_rest) = (mean(&ends), mean(&rest));
+    let squares: f64 = rest.iter().map(|change| (change - of_rest).powi(2)).sum();
     // A clock that ticks in nanoseconds cannot tell less than that.
-    let least = 1e-6;
-    let error =
-        spread(&ends, of_ends) / ends.len() as f64 + spread(&rest, of_rest) / rest.len() as f64;
-    (of_ends - of_rest) / (error + least).sqrt()
+    let spread = (squares / (rest.len() - 1) as f64).sqrt() + 1e-3;
+    let share = 1.0 / ends.len() as f64 + 1.0 / rest.len() as f64;
+    (of_ends - of_rest) / (spread * share.sqrt())
 }

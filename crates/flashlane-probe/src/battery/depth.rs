@@ -1,0 +1,36 @@
+//! Reads at random places, by size and by how many are outstanding: where more of them no longer
+//! help, something in the drive is busy all the time.
+//!
+//! Small reads end at the firmware, long ones at the link or at the buses of the channels. Source:
+//! Chen, Lee and Zhang (HPCA 2011), section 4; Table 3 of MQSim (FAST'18) lists what such runs have
+//! to explain.
+
+use super::Bench;
+use crate::data::Measured;
+use crate::series::{Request, Series};
+use crate::target::Failure;
+
+/// Sizes. Unit: bytes.
+const SIZES: [u32; 4] = [512, 4 << 10, 16 << 10, 128 << 10];
+/// Reads that are outstanding.
+const DEPTHS: [u32; 5] = [2, 8, 32, 128, 512];
+/// Bytes of a series at most.
+const MOST: u64 = 128 << 20;
+
+/// Measures.
+pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
+    let mut all = Vec::new();
+    let sizes: Vec<u32> = SIZES.into_iter().filter(|size| bench.takes(*size)).collect();
+    for size in sizes {
+        let deepest = bench.target.facts().deepest;
+        for depth in DEPTHS.into_iter().filter(|depth| *depth <= deepest) {
+            let count = u64::from(200 + 6 * depth).min(MOST / u64::from(size));
+            let mut random = bench.random("depth", u64::from(size) << 32 | u64::from(depth));
+            let read = |_| Request::read(bench.address(&mut random, size), size);
+            let requests = (0..count).map(read).collect();
+            let name = format!("read-{size}-at-{depth}");
+            all.push(Series::closed(name, depth, requests).run(bench.target)?);
+        }
+    }
+    Ok(all)
+}
