@@ -7,6 +7,7 @@
 
 pub mod calibrate;
 pub mod curves;
+pub mod drive;
 pub mod presets;
 mod unit;
 pub mod write;

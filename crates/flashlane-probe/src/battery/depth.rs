@@ -14,8 +14,10 @@ use crate::target::Failure;
 const SIZES: [u32; 4] = [512, 4 << 10, 16 << 10, 128 << 10];
 /// Reads that are outstanding.
 const DEPTHS: [u32; 5] = [2, 8, 32, 128, 512];
+/// Bytes that are outstanding at most.
+const OUTSTANDING: u64 = 4 << 20;
 /// Bytes of a series at most.
-const MOST: u64 = 128 << 20;
+const MOST: u64 = 32 << 20;
 
 /// Measures.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
@@ -23,7 +25,10 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let sizes: Vec<u32> = SIZES.into_iter().filter(|size| bench.takes(*size)).collect();
     for size in sizes {
         let deepest = bench.target.facts().deepest;
-        for depth in DEPTHS.into_iter().filter(|depth| *depth <= deepest) {
+        let fits = |depth: &u32| {
+            *depth <= deepest && u64::from(*depth) * u64::from(size) <= OUTSTANDING
+        };
+        for depth in DEPTHS.into_iter().filter(fits) {
             let count = u64::from(200 + 6 * depth).min(MOST / u64::from(size));
             let mut random = bench.random("depth", u64::from(size) << 32 | u64::from(depth));
             let read = |_| Request::read(bench.address(&mut random, size), size);

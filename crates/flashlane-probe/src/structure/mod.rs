@@ -3,11 +3,13 @@
 
 mod buffer;
 mod geometry;
+mod levels;
 mod page_size;
 pub mod planes;
 
 pub use buffer::{buffer_bytes, buffer_edge};
 pub use geometry::{Conflict, Geometry, Pattern, candidates, pattern};
+pub use levels::levels;
 pub use page_size::page_size;
 
 /// The middle of some numbers; 0 of none.

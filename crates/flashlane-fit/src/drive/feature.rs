@@ -1,0 +1,150 @@
+//! The numbers that a measured and a simulated drive are compared by.
+
+use flashlane_probe::structure::levels;
+use flashlane_probe::{Collected, Measured, Rule};
+use serde::Serialize;
+
+use super::Inside;
+
+/// Relative error of a latency of requests one at a time, whose conditions repeat themselves.
+const ALONE: f64 = 0.002;
+/// Relative error of a rate of requests that hinder each other.
+const TOGETHER: f64 = 0.01;
+
+/// A number, and where it was measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Feature {
+    /// The probe.
+    pub probe: String,
+    /// The series, or how the names of several begin.
+    pub series: String,
+    /// What is made of them.
+    pub kind: Kind,
+    /// The measurement. Unit: microseconds or requests a second.
+    pub value: f64,
+    /// Its relative error.
+    pub sigma: f64,
+}
+
+/// What is made of a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The mean latency.
+    Mean,
+    /// The middle latency of the fastest of so many kinds of pages.
+    Fastest(usize),
+    /// The middle latency of one kind of pages: which, and of how many.
+    Level(usize, usize),
+    /// Requests a second.
+    Rate,
+}
+
+impl Feature {
+    /// For people.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let what = match self.kind {
+            Kind::Mean => "mean latency".to_owned(),
+            Kind::Fastest(1) => "median latency".to_owned(),
+            Kind::Fastest(_) => "latency of the fastest pages".to_owned(),
+            Kind::Level(_, 1) => "latency".to_owned(),
+            Kind::Level(which, of) => format!("latency of pages of kind {} of {of}", which + 1),
+            Kind::Rate => "rate".to_owned(),
+        };
+        format!("{}, {}: {what}", self.probe, self.series)
+    }
+
+    /// Unit of the value.
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        if self.kind == Kind::Rate { "IOPS" } else { "us" }
+    }
+
+    /// The same number of other measurements; 1 picosecond or request a second at least, so that it
+    /// has a logarithm.
+    #[must_use]
+    pub fn of(&self, data: &Collected) -> f64 {
+        let of_name = |one: &&Measured| match self.kind {
+            Kind::Level(..) => one.series.name.starts_with(&self.series),
+            _ => one.series.name == self.series,
+        };
+        let series: Vec<&Measured> = data.probe(&self.probe).iter().filter(of_name).collect();
+        let value = match self.kind {
+            Kind::Mean => series.first().map(|one| one.mean_us()),
+            Kind::Fastest(of) => series.first().map(|one| one.quantile_us(0.5 / of as f64)),
+            Kind::Rate => series.first().map(|one| one.iops()),
+            Kind::Level(which, of) => {
+                let latencies = series.iter().flat_map(|one| &one.timings);
+                level(latencies.map(|timing| timing.latency.as_us()).collect(), which, of)
+            }
+        };
+        value.unwrap_or(0.0).max(1e-6)
+    }
+
+    fn at(data: &Collected, probe: &str, series: &str, kind: Kind, sigma: f64) -> Self {
+        let (probe, series) = (probe.to_owned(), series.to_owned());
+        let feature = Self { probe, series, kind, value: 0.0, sigma };
+        let value = feature.of(data);
+        Self { value, ..feature }
+    }
+}
+
+/// The middle of a group; where there are not as many, of as large a share in order of size.
+fn level(mut latencies: Vec<f64>, which: usize, of: usize) -> Option<f64> {
+    let found = levels(latencies.clone());
+    if found.len() == of {
+        return found.get(which).copied();
+    }
+    latencies.sort_by(f64::total_cmp);
+    let place = (which as f64 + 0.5) / of as f64 * latencies.len() as f64;
+    latencies.get(place as usize).copied()
+}
+
+/// Everything that is compared.
+pub(super) fn all(data: &Collected, inside: &Inside) -> Vec<Feature> {
+    let kinds = inside.levels.len().max(1);
+    let mut all = Vec::new();
+    for name in ["small-alone", "large-alone"] {
+        let begins = |one: &Measured| one.series.name.starts_with(name);
+        if data.probe("conflicts").iter().any(begins) {
+            for which in 0..kinds {
+                let kind = Kind::Level(which, kinds);
+                all.push(Feature::at(data, "conflicts", name, kind, ALONE));
+            }
+        }
+    }
+    let page = inside.page.unwrap_or(4096);
+    for one in data.probe("idle-latency") {
+        let within = one.series.requests.first().is_some_and(|read| u64::from(read.bytes) <= page);
+        let (kind, sigma) = match within || kinds == 1 {
+            true => (Kind::Fastest(kinds), ALONE),
+            false => (Kind::Mean, sampled(one, ALONE)),
+        };
+        all.push(Feature::at(data, "idle-latency", &one.series.name, kind, sigma));
+    }
+    for probe in ["shared-die", "depth"] {
+        for one in data.probe(probe) {
+            let sigma = sampled(one, TOGETHER);
+            all.push(Feature::at(data, probe, &one.series.name, Kind::Rate, sigma));
+        }
+    }
+    all
+}
+
+/// The relative error of a mean over requests, of which other ones are drawn on the simulated drive,
+/// too.
+fn sampled(one: &Measured, least: f64) -> f64 {
+    let mean = one.mean_us();
+    let squares: f64 =
+        one.timings.iter().map(|timing| (timing.latency.as_us() - mean).powi(2)).sum();
+    let count = one.timings.len() as f64;
+    // Requests that are outstanding together wait for the same ones.
+    let together = match one.series.rule {
+        Rule::Closed { depth } => f64::from(depth),
+        Rule::Bursts { size, .. } => f64::from(size),
+    };
+    let independent = (count / together.sqrt()).max(1.0);
+    let error = (squares / count / independent).sqrt() / mean;
+    (2.0 * error * error + least * least).sqrt()
+}

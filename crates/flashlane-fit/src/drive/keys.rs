@@ -1,0 +1,100 @@
+//! Keys of the fitted device: those that the structure gives, and those that are varied.
+
+use flashlane_probe::Collected;
+use flashlane_probe::structure::Geometry;
+
+use super::Inside;
+use crate::calibrate::Parameter;
+use crate::unit::Unit;
+
+/// The simulated drive has this capacity at most: reads show the same on a small part of it. Unit:
+/// bytes.
+pub(super) const MOST_BYTES: u64 = 2 << 30;
+
+/// Pages of a block, which reads cannot tell.
+const PAGES_PER_BLOCK: u64 = 64;
+
+/// What is varied, from where and how far.
+pub(super) fn parameters(data: &Collected, inside: &Inside) -> Vec<Parameter> {
+    let parameter = |key: &str, start: f64, low: f64, high: f64, unit: Unit| Parameter {
+        key: key.to_owned(),
+        start: start.clamp(low, high),
+        low,
+        high,
+        unit,
+    };
+    let us = 1e6;
+    let mut all = vec![parameter("interface.firmware_time", us, 0.05 * us, 40.0 * us, Unit::Time)];
+    for (which, &level) in inside.levels.iter().enumerate() {
+        let key = format!("flash.read_time.{which}");
+        all.push(parameter(&key, 0.9 * level * us, 0.1 * level * us, level * us, Unit::Time));
+    }
+    let (rate, lane) = (Unit::TransfersPerSecond, Unit::BytesPerSecond);
+    all.push(parameter("flash.channel_rate", bus(data, inside), 2e7, 6e9, rate));
+    if data.probe("idle-latency").iter().any(|one| one.mean_us() > 0.0) {
+        all.push(parameter("link.lane_bandwidth", 1e9, 5e7, 1e10, lane));
+    }
+    all
+}
+
+/// The rate of a bus, from how much longer a page takes than a small read. Unit: bytes a second.
+fn bus(data: &Collected, inside: &Inside) -> f64 {
+    let mean = |name: &str| data.series("conflicts", name).map(|one| (one.mean_us(), one));
+    let rate = mean("large-alone-0").zip(mean("small-alone-0")).map(|(large, small)| {
+        let first = |one: &flashlane_probe::Measured| f64::from(one.series.requests[0].bytes);
+        (first(large.1) - first(small.1)) / (large.0 - small.0) * 1e6
+    });
+    let _ = inside;
+    rate.filter(|rate| rate.is_finite() && *rate > 0.0).unwrap_or(4e8)
+}
+
+/// The keys of parameters with their values, as `--set` takes them. Keys with a number at their end
+/// are places of a list.
+pub(super) fn sets(parameters: &[Parameter], values: &[f64]) -> Vec<String> {
+    let mut lists: Vec<(String, Vec<String>)> = Vec::new();
+    for (parameter, &value) in parameters.iter().zip(values) {
+        let toml = parameter.unit.toml(value);
+        let list = parameter.key.rsplit_once('.').filter(|(_, end)| end.parse::<u32>().is_ok());
+        let key = list.map_or(parameter.key.as_str(), |(key, _)| key);
+        match lists.last_mut().filter(|(last, _)| last == key) {
+            Some((_, values)) => values.push(toml),
+            None => lists.push((key.to_owned(), vec![toml])),
+        }
+    }
+    let set = |(key, values): (String, Vec<String>)| match key.as_str() {
+        "flash.read_time" | "flash.program_time" => format!("{key}=[{}]", values.join(", ")),
+        _ => format!("{key}={}", values[0]),
+    };
+    lists.into_iter().map(set).collect()
+}
+
+/// The keys that the structure gives.
+pub(super) fn structure(
+    data: &Collected,
+    inside: &Inside,
+    geometry: Option<&Geometry>,
+) -> Vec<String> {
+    let technology = ["slc", "mlc", "tlc", "qlc"][inside.levels.len().clamp(1, 4) - 1];
+    let mut sets = vec![
+        format!("flash.technology={technology}"),
+        format!("flash.pages_per_block={PAGES_PER_BLOCK}"),
+        "ftl.mapping.ideal=true".to_owned(),
+        "ftl.over_provisioning=0.28".to_owned(),
+        "ftl.gc.threshold=4 blocks".to_owned(),
+        "ftl.gc.hard_threshold=3 blocks".to_owned(),
+    ];
+    let page = inside.page.unwrap_or(4096);
+    sets.push(format!("flash.page_size={page}B"));
+    let plain = Geometry { channels: 8, chips: 4, dies: 1, planes: 1, order: "cwdp".to_owned() };
+    let Geometry { channels, chips, dies, planes, order } = geometry.unwrap_or(&plain);
+    sets.push(format!("flash.channels={channels}"));
+    sets.push(format!("flash.chips_per_channel={chips}"));
+    sets.push(format!("flash.dies_per_chip={dies}"));
+    sets.push(format!("flash.planes_per_die={planes}"));
+    sets.push(format!("ftl.allocation={order}"));
+    let planes = u64::from(channels * chips * dies * planes);
+    let pages = data.facts.bytes.min(MOST_BYTES) / page;
+    let blocks = (pages * 14 / 10).div_ceil(planes * PAGES_PER_BLOCK).max(40);
+    sets.push(format!("flash.blocks_per_plane={blocks}"));
+    sets
+}

@@ -1,0 +1,123 @@
+//! Finds the device file that behaves as a probed drive does.
+//!
+//! In the order of the work: [`inside`] says what the measurements show without simulating; each
+//! geometry that they allow is a drive of the simulator, whose quantities are calibrated by sending
+//! it the same requests ([`replay`]) and comparing what [`feature`] makes of both.
+
+mod feature;
+mod inside;
+mod keys;
+mod replay;
+mod report;
+
+use flashlane::Error;
+use flashlane_probe::Collected;
+
+use crate::calibrate::{Calibration, Failure, Options, calibrate};
+pub use feature::Feature;
+pub use inside::Inside;
+use replay::Replay;
+
+/// What to fit, and how.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The device that gives every key which the measurements do not: a preset or a file.
+    pub base: String,
+    /// How the quantities are calibrated.
+    pub options: Options,
+    /// Seed of the simulated drives.
+    pub seed: u64,
+}
+
+/// Largest geometries that are calibrated; the others of the class stand for themselves.
+const MOST_GEOMETRIES: usize = 4;
+
+impl Request {
+    /// The usual way, with a base.
+    #[must_use]
+    pub fn of(base: &str) -> Self {
+        let options = Options {
+            most_evaluations: 600,
+            step: 0.02,
+            tolerance: 1e-4,
+            hold: 0.02,
+            ..Options::default()
+        };
+        Self { base: base.to_owned(), options, seed: 1 }
+    }
+}
+
+/// What was found out about a drive.
+#[derive(Clone, Debug)]
+pub struct DriveFit {
+    /// What the measurements show without simulating.
+    pub inside: Inside,
+    /// Which of the geometries of [`Inside::geometries`] fits best.
+    pub geometry: usize,
+    /// Those that fit as well, the best one among them.
+    pub as_good: Vec<usize>,
+    /// The calibration with it.
+    pub calibration: Calibration,
+    /// Every measurement that was fitted to.
+    pub features: Vec<Feature>,
+    /// Keys with values, as `--set` takes them: the fitted drive on top of the base.
+    pub sets: Vec<String>,
+    /// Requests that were measured.
+    pub commands: u64,
+}
+
+impl DriveFit {
+    /// The drive behaves as the measurements say, and no necessary part of its structure is missing.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        self.calibration.fits && self.inside.is_whole()
+    }
+}
+
+/// Fits a drive to what was measured. `progress` hears of every simulated drive.
+///
+/// # Errors
+/// A base that does not load, no measurement that can be fitted to, or a drive that the simulator
+/// refuses.
+pub fn fit(
+    data: &Collected,
+    request: &Request,
+    progress: &(dyn Fn() + Sync),
+) -> Result<DriveFit, Error> {
+    let inside = Inside::of(data);
+    let features = feature::all(data, &inside);
+    if features.is_empty() {
+        return Err(Error::config("probe", "no probe is complete that a fit could use"));
+    }
+    let measured: Vec<f64> = features.iter().map(|feature| feature.value).collect();
+    let sigmas: Vec<f64> = features.iter().map(|feature| feature.sigma).collect();
+    let parameters = keys::parameters(data, &inside);
+    let mut found: Vec<(usize, Calibration)> = Vec::new();
+    for index in 0..inside.geometries.len().clamp(1, MOST_GEOMETRIES) {
+        let structure = keys::structure(data, &inside, inside.geometries.get(index));
+        let replay = Replay::of(data, &inside, request, structure);
+        let simulate = |values: &[f64]| {
+            progress();
+            let replayed = replay.run(&keys::sets(&parameters, values))?;
+            Ok(features.iter().map(|feature| feature.of(&replayed)).collect::<Vec<f64>>())
+        };
+        let outcome = calibrate(&parameters, &measured, &sigmas, simulate, &request.options);
+        found.push((index, outcome.map_err(failed)?));
+    }
+    found.sort_by(|one, two| one.1.chi2.total_cmp(&two.1.chi2));
+    let best = found[0].1.chi2;
+    let chance = 10.0 * found[0].1.chi2_reduced.unwrap_or(1.0).max(1.0);
+    let as_good = found.iter().filter(|(_, one)| one.chi2 < best + chance).map(|(at, _)| *at);
+    let (as_good, (geometry, calibration)) = (as_good.collect(), found[0].clone());
+    let mut sets = keys::structure(data, &inside, inside.geometries.get(geometry));
+    sets.extend(keys::sets(&parameters, &calibration.values));
+    let commands = data.commands();
+    Ok(DriveFit { inside, geometry, as_good, calibration, features, sets, commands })
+}
+
+fn failed(failure: Failure<Error>) -> Error {
+    match failure {
+        Failure::Simulation(error) => error,
+        Failure::Request(message) => Error::config("fit", message),
+    }
+}

@@ -1,0 +1,86 @@
+//! The measured requests, sent to a simulated drive.
+
+use std::collections::BTreeMap;
+
+use flashlane::Error;
+use flashlane::config::load::{self, Overrides};
+use flashlane_probe::battery::conflicts::{round, steps};
+use flashlane_probe::{Collected, Failure, Series, Simulated, Target};
+
+use super::{Inside, Request, keys};
+
+/// Probes that are sent again, and of which of their series only some are.
+const PROBES: &[&str] = &["conflicts", "idle-latency", "shared-die", "depth"];
+
+/// What is sent to every drive that is tried.
+pub(super) struct Replay<'a> {
+    data: &'a Collected,
+    base: &'a str,
+    seed: u64,
+    structure: Vec<String>,
+    /// Addresses are taken modulo this. Unit: bytes.
+    wrap: u64,
+    series: Vec<(&'static str, Series)>,
+}
+
+impl<'a> Replay<'a> {
+    pub(super) fn of(
+        data: &'a Collected,
+        inside: &Inside,
+        request: &'a Request,
+        structure: Vec<String>,
+    ) -> Self {
+        let page = inside.page.unwrap_or(4096);
+        let pages = data.facts.bytes / page;
+        let round = page * round(steps(pages), pages);
+        let wrap = match data.facts.bytes > keys::MOST_BYTES {
+            true => (keys::MOST_BYTES / round).max(1) * round,
+            false => data.facts.bytes,
+        };
+        let mut series = Vec::new();
+        for &probe in PROBES {
+            let all = data.probe(probe).iter().map(|one| &one.series);
+            // Of pages alone the first base says as much as all of them.
+            let sent = all.filter(|one| probe != "conflicts" || one.name.ends_with("-alone-0"));
+            series.extend(sent.map(|one| (probe, wrapped(one, wrap))));
+        }
+        Self { data, base: &request.base, seed: request.seed, structure, wrap, series }
+    }
+
+    /// Sends everything to a drive with keys set.
+    pub(super) fn run(&self, sets: &[String]) -> Result<Collected, Error> {
+        let sets = self.structure.iter().chain(sets).cloned().collect();
+        let overrides = Overrides { sets, ..Overrides::default() };
+        let config = load::device(self.base, &overrides)?.config;
+        let mut drive = Simulated::new(&config, self.seed, true).map_err(failed)?;
+        if drive.facts().bytes < self.wrap {
+            let (has, needs) = (drive.facts().bytes, self.wrap);
+            return Err(Error::config("fit", format!("{has} bytes are too few for {needs}")));
+        }
+        let mut probes: BTreeMap<String, Vec<_>> = BTreeMap::new();
+        for (probe, series) in &self.series {
+            let measured = series.clone().run(&mut drive).map_err(failed)?;
+            probes.entry((*probe).to_owned()).or_default().push(measured);
+        }
+        let facts = self.data.facts.clone();
+        Ok(Collected { facts, destroys: false, probes, skipped: BTreeMap::new() })
+    }
+}
+
+fn wrapped(series: &Series, wrap: u64) -> Series {
+    let mut series = series.clone();
+    for request in &mut series.requests {
+        request.offset %= wrap;
+        if request.offset + u64::from(request.bytes) > wrap {
+            request.offset = 0;
+        }
+    }
+    series
+}
+
+fn failed(failure: Failure) -> Error {
+    match failure {
+        Failure::Simulator(error) => error,
+        other => Error::config("fit", other.to_string()),
+    }
+}

@@ -1,0 +1,69 @@
+//! Random devices whose configuration only the test knows.
+
+use flashlane::config::DeviceConfig;
+use flashlane::config::load::{self, Overrides};
+use flashlane_engine::Rng;
+
+/// A device, and what a measurement should find out.
+pub(crate) struct Hidden {
+    /// Its configuration.
+    pub(crate) config: DeviceConfig,
+    /// Keys with values on top of the preset `fast18`, for people.
+    pub(crate) sets: Vec<String>,
+}
+
+/// Orders of the static allocation policies.
+const ORDERS: [&str; 8] = ["cwdp", "cwpd", "wcdp", "wdcp", "dcwp", "pcwd", "pwcd", "dpcw"];
+
+impl Hidden {
+    /// A random device.
+    pub(crate) fn random(seed: u64) -> Self {
+        let mut random = Rng::stream(seed, "hidden", 0);
+        let mut pick = |from: &[u64]| from[random.below(from.len() as u64) as usize];
+        let (channels, chips) = (pick(&[2, 4, 8]), pick(&[1, 2, 4]));
+        let (dies, planes) = (pick(&[1, 2]), pick(&[1, 2, 4]));
+        let page_kib = pick(&[4, 8, 16]);
+        let pages = pick(&[32, 64, 96]);
+        let kinds = pick(&[1, 2, 3]) as usize;
+        let order = ORDERS[pick(&[0, 1, 2, 3, 4, 5, 6, 7]) as usize];
+        let mut between = |low: u64, high: u64| low + random.below(high - low + 1);
+        let logical_mib = between(512, 1024);
+        let spare = between(7, 30) as f64 / 100.0;
+        let physical = (logical_mib << 20) as f64 * (1.0 + spare);
+        let plane_bytes = (channels * chips * dies * planes * pages * page_kib) << 10;
+        // A plane keeps some blocks for itself, for which there has to be room.
+        let blocks = ((physical / plane_bytes as f64).ceil() as u64).max(40);
+        let over_provisioning = spare.max(8.0 / (blocks - 8) as f64);
+        let (read, program) = (between(20, 90), between(150, 900));
+        let list = |first: u64, factor: f64| {
+            let time = |kind: usize| format!("\"{:.0}ns\"", first as f64 * 1e3 * factor.powi(kind as i32));
+            (0..kinds).map(time).collect::<Vec<_>>().join(", ")
+        };
+        let lane = between(400, 1600);
+        let sets = vec![
+            format!("flash.technology={}", ["slc", "mlc", "tlc"][kinds - 1]),
+            format!("flash.channels={channels}"),
+            format!("flash.chips_per_channel={chips}"),
+            format!("flash.dies_per_chip={dies}"),
+            format!("flash.planes_per_die={planes}"),
+            format!("flash.page_size={page_kib}KiB"),
+            format!("flash.pages_per_block={pages}"),
+            format!("flash.blocks_per_plane={blocks}"),
+            format!("flash.read_time=[{}]", list(read, 1.35)),
+            format!("flash.program_time=[{}]", list(program, 1.9)),
+            format!("flash.erase_time={}us", between(1000, 8000)),
+            format!("flash.channel_rate={}MT/s", between(200, 1200)),
+            format!("ftl.allocation={order}"),
+            format!("ftl.over_provisioning={over_provisioning}"),
+            "ftl.mapping.ideal=true".to_owned(),
+            "ftl.gc.threshold=4 blocks".to_owned(),
+            "ftl.gc.hard_threshold=3 blocks".to_owned(),
+            format!("link.lane_bandwidth={lane}MB/s"),
+            format!("interface.firmware_time={}ns", between(300, 6000)),
+            format!("cache.capacity={}KiB", page_kib * between(64, 4096)),
+        ];
+        let overrides = Overrides { sets: sets.clone(), ..Overrides::default() };
+        let config = load::device("fast18", &overrides).expect("the ranges are allowed").config;
+        Self { config, sets }
+    }
+}
