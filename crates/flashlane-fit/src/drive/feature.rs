@@ -7,9 +7,12 @@ use serde::Serialize;
 use super::Inside;
 
 /// Relative error of a latency of requests one at a time, whose conditions repeat themselves.
-const ALONE: f64 = 0.002;
+const ALONE: f64 = 0.003;
 /// Relative error of a rate of requests that hinder each other.
 const TOGETHER: f64 = 0.01;
+/// The same where dies may have several planes: how many reads they serve together depends on the
+/// places of the data in their blocks, which nobody knows.
+const ON_PLANES: f64 = 0.15;
 
 /// A number, and where it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -123,9 +126,11 @@ pub(super) fn all(data: &Collected, inside: &Inside) -> Vec<Feature> {
         };
         all.push(Feature::at(data, "idle-latency", &one.series.name, kind, sigma));
     }
+    let planes = inside.geometries.iter().any(|geometry| geometry.planes > 1);
     for probe in ["shared-die", "depth"] {
         for one in data.probe(probe) {
-            let sigma = sampled(one, TOGETHER);
+            let many = matches!(one.series.rule, Rule::Closed { depth } if depth > 2);
+            let sigma = sampled(one, if many && planes { ON_PLANES } else { TOGETHER });
             all.push(Feature::at(data, probe, &one.series.name, Kind::Rate, sigma));
         }
     }
@@ -136,8 +141,8 @@ pub(super) fn all(data: &Collected, inside: &Inside) -> Vec<Feature> {
 /// too.
 fn sampled(one: &Measured, least: f64) -> f64 {
     let mean = one.mean_us();
-    let squares: f64 =
-        one.timings.iter().map(|timing| (timing.latency.as_us() - mean).powi(2)).sum();
+    let off = |timing: &flashlane_probe::Timing| timing.latency.as_us() - mean;
+    let squares: f64 = one.timings.iter().map(|timing| off(timing) * off(timing)).sum();
     let count = one.timings.len() as f64;
     // Requests that are outstanding together wait for the same ones.
     let together = match one.series.rule {

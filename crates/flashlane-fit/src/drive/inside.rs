@@ -30,6 +30,22 @@ impl Inside {
         Self { page, geometries: geometries.unwrap_or_default(), levels }
     }
 
+    /// Geometries with different channels or dies on a channel, as places in the
+    /// list: whether dies share a chip changes nothing, and of planes that reads do not show the
+    /// fewest are taken. One place where nothing is known.
+    pub(super) fn different(&self) -> Vec<usize> {
+        let mut seen: Vec<(u32, u32)> = Vec::new();
+        let mut kept = Vec::new();
+        for (index, geometry) in self.geometries.iter().enumerate() {
+            let kind = (geometry.channels, geometry.dies_per_channel());
+            if !seen.contains(&kind) {
+                seen.push(kind);
+                kept.push(index);
+            }
+        }
+        if kept.is_empty() { vec![0] } else { kept }
+    }
+
     /// The page and the geometry are known.
     #[must_use]
     pub fn is_whole(&self) -> bool {
@@ -44,7 +60,8 @@ fn small_reads(data: &Collected) -> Vec<f64> {
         one.timings.iter().map(|timing| timing.latency.as_us()).collect()
     };
     let alone = |one: &&Measured| one.series.name.starts_with("small-alone");
-    let pairs: Vec<f64> = data.probe("conflicts").iter().filter(alone).flat_map(latencies).collect();
+    let pairs: Vec<f64> =
+        data.probe("conflicts").iter().filter(alone).flat_map(latencies).collect();
     match pairs.is_empty() {
         true => data.probe("idle-latency").first().map(latencies).unwrap_or_default(),
         false => pairs,

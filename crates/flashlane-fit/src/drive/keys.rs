@@ -30,7 +30,7 @@ pub(super) fn parameters(data: &Collected, inside: &Inside) -> Vec<Parameter> {
         all.push(parameter(&key, 0.9 * level * us, 0.1 * level * us, level * us, Unit::Time));
     }
     let (rate, lane) = (Unit::TransfersPerSecond, Unit::BytesPerSecond);
-    all.push(parameter("flash.channel_rate", bus(data, inside), 2e7, 6e9, rate));
+    all.push(parameter("flash.channel_rate", bus(data), 2e7, 6e9, rate));
     if data.probe("idle-latency").iter().any(|one| one.mean_us() > 0.0) {
         all.push(parameter("link.lane_bandwidth", 1e9, 5e7, 1e10, lane));
     }
@@ -38,13 +38,12 @@ pub(super) fn parameters(data: &Collected, inside: &Inside) -> Vec<Parameter> {
 }
 
 /// The rate of a bus, from how much longer a page takes than a small read. Unit: bytes a second.
-fn bus(data: &Collected, inside: &Inside) -> f64 {
+fn bus(data: &Collected) -> f64 {
     let mean = |name: &str| data.series("conflicts", name).map(|one| (one.mean_us(), one));
     let rate = mean("large-alone-0").zip(mean("small-alone-0")).map(|(large, small)| {
         let first = |one: &flashlane_probe::Measured| f64::from(one.series.requests[0].bytes);
         (first(large.1) - first(small.1)) / (large.0 - small.0) * 1e6
     });
-    let _ = inside;
     rate.filter(|rate| rate.is_finite() && *rate > 0.0).unwrap_or(4e8)
 }
 

@@ -8,7 +8,6 @@ mod feature;
 mod inside;
 mod keys;
 mod replay;
-mod report;
 
 use flashlane::Error;
 use flashlane_probe::Collected;
@@ -29,8 +28,8 @@ pub struct Request {
     pub seed: u64,
 }
 
-/// Largest geometries that are calibrated; the others of the class stand for themselves.
-const MOST_GEOMETRIES: usize = 4;
+/// Geometries that are calibrated at most.
+const MOST_GEOMETRIES: usize = 8;
 
 impl Request {
     /// The usual way, with a base.
@@ -93,7 +92,7 @@ pub fn fit(
     let sigmas: Vec<f64> = features.iter().map(|feature| feature.sigma).collect();
     let parameters = keys::parameters(data, &inside);
     let mut found: Vec<(usize, Calibration)> = Vec::new();
-    for index in 0..inside.geometries.len().clamp(1, MOST_GEOMETRIES) {
+    for index in inside.different().into_iter().take(MOST_GEOMETRIES) {
         let structure = keys::structure(data, &inside, inside.geometries.get(index));
         let replay = Replay::of(data, &inside, request, structure);
         let simulate = |values: &[f64]| {

@@ -3,11 +3,15 @@
 use flashlane::config::DeviceConfig;
 use flashlane::config::load::{self, Overrides};
 use flashlane_engine::Rng;
+use flashlane_probe::structure::Geometry;
 
 /// A device, and what a measurement should find out.
 pub(crate) struct Hidden {
     /// Its configuration.
     pub(crate) config: DeviceConfig,
+    /// Its geometry and the order of its pages, in which letters that stand for one of a kind come
+    /// last.
+    pub(crate) geometry: Geometry,
     /// Keys with values on top of the preset `fast18`, for people.
     pub(crate) sets: Vec<String>,
 }
@@ -36,8 +40,9 @@ impl Hidden {
         let over_provisioning = spare.max(8.0 / (blocks - 8) as f64);
         let (read, program) = (between(20, 90), between(150, 900));
         let list = |first: u64, factor: f64| {
-            let time = |kind: usize| format!("\"{:.0}ns\"", first as f64 * 1e3 * factor.powi(kind as i32));
-            (0..kinds).map(time).collect::<Vec<_>>().join(", ")
+            let powers =
+                std::iter::successors(Some(1e3 * first as f64), |time| Some(time * factor));
+            powers.take(kinds).map(|time| format!("\"{time:.0}ns\"")).collect::<Vec<_>>().join(", ")
         };
         let lane = between(400, 1600);
         let sets = vec![
@@ -63,7 +68,16 @@ impl Hidden {
             format!("cache.capacity={}KiB", page_kib * between(64, 4096)),
         ];
         let overrides = Overrides { sets: sets.clone(), ..Overrides::default() };
+        let mut letters: Vec<char> = order.chars().collect();
+        let single = |letter: &char| {
+            [('c', channels), ('w', chips), ('d', dies), ('p', planes)].contains(&(*letter, 1))
+        };
+        letters.retain(|letter| !single(letter));
+        letters.extend("cwdp".chars().filter(single));
+        let [channels, chips, dies, planes] = [channels, chips, dies, planes].map(|one| one as u32);
+        let order = letters.into_iter().collect();
+        let geometry = Geometry { channels, chips, dies, planes, order };
         let config = load::device("fast18", &overrides).expect("the ranges are allowed").config;
-        Self { config, sets }
+        Self { config, geometry, sets }
     }
 }

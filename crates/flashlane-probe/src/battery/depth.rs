@@ -25,11 +25,10 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let sizes: Vec<u32> = SIZES.into_iter().filter(|size| bench.takes(*size)).collect();
     for size in sizes {
         let deepest = bench.target.facts().deepest;
-        let fits = |depth: &u32| {
-            *depth <= deepest && u64::from(*depth) * u64::from(size) <= OUTSTANDING
-        };
+        let fits =
+            |depth: &u32| *depth <= deepest && u64::from(*depth) * u64::from(size) <= OUTSTANDING;
         for depth in DEPTHS.into_iter().filter(fits) {
-            let count = u64::from(200 + 6 * depth).min(MOST / u64::from(size));
+            let count = u64::from(200 + 3 * depth).min(MOST / u64::from(size));
             let mut random = bench.random("depth", u64::from(size) << 32 | u64::from(depth));
             let read = |_| Request::read(bench.address(&mut random, size), size);
             let requests = (0..count).map(read).collect();

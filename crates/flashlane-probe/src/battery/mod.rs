@@ -167,7 +167,7 @@ impl Battery<'_> {
             let start = target.now();
             let bench = &mut Bench { target, seed: self.seed, before: &all };
             let measured = (probe.run)(bench)?;
-            spent = spent + target.now().saturating_sub(start);
+            spent += target.now().saturating_sub(start);
             if let Some(folder) = folder {
                 data::write_probe(folder, probe.name, &measured)?;
             }

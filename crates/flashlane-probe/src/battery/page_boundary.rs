@@ -1,6 +1,7 @@
-//! Small reads at every block: one that reaches over the end of a page costs something else than
-//! those within.
+//! Small reads at every block, within pages and over their ends, one at a time and in pairs.
 //!
+//! A read that reaches over the end of a page costs something else than those within; and two reads
+//! at once wait for each other within a page, but often not where the next page lies on another die.
 //! Source: the alignment pattern of uFLIP (CIDR 2009); the page as the unit below the mapping: Chen,
 //! Koufaty and Zhang, SIGMETRICS 2009.
 
@@ -11,6 +12,8 @@ use crate::target::Failure;
 
 /// Places that are looked at.
 const PLACES: usize = 24;
+/// Places where pairs are read.
+const PAIRED: usize = 8;
 /// Length of a place: more than one page of any drive. Unit: bytes.
 pub const SPAN: u64 = 64 << 10;
 
@@ -25,6 +28,14 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
             .map(|at| Request::read(base + at * u64::from(block), 2 * block))
             .collect();
         all.push(Series::single(format!("place-{place}"), reads).run(bench.target)?);
+    }
+    for place in 0..PAIRED {
+        let base = bench.address(&mut random, 2 * SPAN as u32);
+        let reads = (1..SPAN / u64::from(block)).flat_map(|at| {
+            [Request::read(base, block), Request::read(base + at * u64::from(block), block)]
+        });
+        let name = format!("pairs-{place}");
+        all.push(Series::bursts(name, 2, reads.collect()).run(bench.target)?);
     }
     Ok(all)
 }

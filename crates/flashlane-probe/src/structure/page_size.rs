@@ -9,13 +9,26 @@ use crate::data::Measured;
 const CLEAR: f64 = 6.0;
 
 /// The page size from the series of `page-boundary`. Unit: bytes. `None` where no size explains
-/// where the latency of reads changes.
+/// them.
+///
+/// Some ends of pages show only in one of both ways: where the next page is on another die of the
+/// same channel a read over the end takes as long as any, and where it is on the same die a pair
+/// does. So the smaller size is that of the page.
+#[must_use]
+pub fn page_size(series: &[Measured]) -> Option<u64> {
+    let of_kind = |kind: &str| -> Vec<&Measured> {
+        series.iter().filter(|one| one.series.name.starts_with(kind)).collect()
+    };
+    let sizes = [over_ends(&of_kind("place-")), of_pairs(&of_kind("pairs-"))];
+    sizes.into_iter().flatten().min()
+}
+
+/// The size by reads over the ends of pages.
 ///
 /// Read `i` of a series covers blocks `i` and `i + 1`. For a page of `n` blocks the one with
 /// `i = n - 1` modulo `n` reaches over an end: the latency changes before and after it, and nowhere
 /// else. The size is the one for which these changes differ most clearly from the others.
-#[must_use]
-pub fn page_size(series: &[Measured]) -> Option<u64> {
+fn over_ends(series: &[&Measured]) -> Option<u64> {
     let block = u64::from(series.first()?.series.requests.first()?.bytes) / 2;
     let places = (SPAN / block) as usize;
     // By how much the latency changes from a place to the next one, averaged over the bases.
@@ -38,6 +51,27 @@ pub fn page_size(series: &[Measured]) -> Option<u64> {
     best.map(|(_, size)| size)
 }
 
+/// The size by pairs: the smallest distance from which on a pair does not wait as it does within a
+/// page, at most of the bases. `None` where pairs within a page do not wait.
+fn of_pairs(series: &[&Measured]) -> Option<u64> {
+    let block = u64::from(series.first()?.series.requests.first()?.bytes);
+    // How much later the second read of a pair ends, averaged over the bases, by distance.
+    let mut later = vec![0.0; (SPAN / block) as usize - 1];
+    for one in series {
+        for (later, pair) in later.iter_mut().zip(one.timings.chunks_exact(2)) {
+            let by = pair[1].latency.0.saturating_sub(pair[0].latency.0);
+            *later += Time(by).as_us() / series.len() as f64;
+        }
+    }
+    let within = later[0];
+    let alone = super::median(series.iter().map(|one| one.timings[0].latency.as_us()).collect());
+    if within < 0.3 * alone {
+        return None;
+    }
+    let parts = later.iter().position(|later| *later < 0.6 * within)? as u64 + 1;
+    parts.is_power_of_two().then_some(parts * block)
+}
+
 /// How many standard errors lie between the changes at the ends of pages of so many blocks and the
 /// rest, if ends were nothing special: the error is that of the rest.
 fn contrast(changes: &[f64], blocks: usize) -> f64 {
@@ -52,7 +86,8 @@ fn contrast(changes: &[f64], blocks: usize) -> f64 {
     }
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (of_ends, of_rest) = (mean(&ends), mean(&rest));
-    let squares: f64 = rest.iter().map(|change| (change - of_rest).powi(2)).sum();
+    let square = |change: &f64| (change - of_rest) * (change - of_rest);
+    let squares: f64 = rest.iter().map(square).sum();
     // A clock that ticks in nanoseconds cannot tell less than that.
     let spread = (squares / (rest.len() - 1) as f64).sqrt() + 1e-3;
     let share = 1.0 / ends.len() as f64 + 1.0 / rest.len() as f64;

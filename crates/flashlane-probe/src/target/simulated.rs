@@ -107,7 +107,7 @@ impl Target for Simulated {
         if !self.counters {
             return None;
         }
-        let page = u64::from(self.config.flash.page_size.0);
+        let page = self.config.flash.page_size.0;
         let summary = self.drive.summary().ok()?;
         let flash = &summary.flash;
         let programs = flash.user_programs + flash.gc_programs + flash.mapping_programs;
