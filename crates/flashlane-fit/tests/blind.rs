@@ -87,6 +87,10 @@ impl Score {
             let (value, interval) = (calibration.values[at], calibration.intervals[at]);
             self.near += usize::from((value / truth - 1.0).abs() < 0.05);
             self.inside += usize::from(interval.contains(truth));
+            if !interval.contains(truth) {
+                let key = &calibration.parameters[at].key;
+                println!("{key}: {truth} is not in {interval:?}; {}", hidden.sets.join(" "));
+            }
         }
     }
 }

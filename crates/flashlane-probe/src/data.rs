@@ -39,8 +39,8 @@ impl Measured {
         sum / self.timings.len().max(1) as f64
     }
 
-    /// The latency below which a share of the requests lies. Unit: microseconds. Range of the share:
-    /// 0 to 1.
+    /// The latency below which a share of the requests lies. Unit: microseconds. Range of the
+    /// share: 0 to 1.
     #[must_use]
     pub fn quantile_us(&self, share: f64) -> f64 {
         let mut all: Vec<Time> = self.timings.iter().map(|timing| timing.latency).collect();

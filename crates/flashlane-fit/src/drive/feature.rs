@@ -1,5 +1,7 @@
 //! The numbers that a measured and a simulated drive are compared by.
 
+use std::collections::BTreeSet;
+
 use flashlane_probe::structure::levels;
 use flashlane_probe::{Collected, Measured, Rule};
 use serde::Serialize;
@@ -129,16 +131,14 @@ pub(super) fn all(data: &Collected, inside: &Inside) -> Vec<Feature> {
     let planes = inside.geometries.iter().any(|geometry| geometry.planes > 1);
     for probe in ["shared-die", "depth"] {
         for one in data.probe(probe) {
-            let many = matches!(one.series.rule, Rule::Closed { depth } if depth > 2);
-            let sigma = sampled(one, if many && planes { ON_PLANES } else { TOGETHER });
+            let sigma = sampled(one, if planes { ON_PLANES } else { TOGETHER });
             all.push(Feature::at(data, probe, &one.series.name, Kind::Rate, sigma));
         }
     }
     all
 }
 
-/// The relative error of a mean over requests, of which other ones are drawn on the simulated drive,
-/// too.
+/// The relative error of a mean over requests; the simulated drive draws others, too.
 fn sampled(one: &Measured, least: f64) -> f64 {
     let mean = one.mean_us();
     let off = |timing: &flashlane_probe::Timing| timing.latency.as_us() - mean;
@@ -149,7 +149,9 @@ fn sampled(one: &Measured, least: f64) -> f64 {
         Rule::Closed { depth } => f64::from(depth),
         Rule::Bursts { size, .. } => f64::from(size),
     };
-    let independent = (count / together.sqrt()).max(1.0);
+    // A page that is read again takes the same time again.
+    let places: BTreeSet<u64> = one.series.requests.iter().map(|request| request.offset).collect();
+    let independent = (count / together.sqrt()).min(places.len() as f64).max(1.0);
     let error = (squares / count / independent).sqrt() / mean;
     (2.0 * error * error + least * least).sqrt()
 }

@@ -66,7 +66,7 @@ pub struct DriveFit {
 }
 
 impl DriveFit {
-    /// The drive behaves as the measurements say, and no necessary part of its structure is missing.
+    /// The drive behaves as the measurements say, and its page and geometry are known.
     #[must_use]
     pub fn fits(&self) -> bool {
         self.calibration.fits && self.inside.is_whole()

@@ -5,9 +5,9 @@
 //! them. Small reads show dies, reads of a whole page show channels, too. Pages differ in the time
 //! that their array takes, and two reads meet at the bus only if both reach it at the same time.
 //! Therefore every page is read alone first, from many bases, and the pairs of a distance are taken
-//! where both pages take alike. Source: Chen, Lee and Zhang, "Essential roles of exploiting internal
-//! parallelism of flash memory based solid state drives" (HPCA 2011), section 4, whose pairs are
-//! reads at a stride.
+//! where both pages take alike. Source: Chen, Lee and Zhang, "Essential roles of exploiting
+//! internal parallelism of flash memory based solid state drives" (HPCA 2011), section 4, whose
+//! pairs are reads at a stride.
 
 use super::Bench;
 use crate::data::Measured;

@@ -1,9 +1,9 @@
 //! Small reads at every block, within pages and over their ends, one at a time and in pairs.
 //!
-//! A read that reaches over the end of a page costs something else than those within; and two reads
-//! at once wait for each other within a page, but often not where the next page lies on another die.
-//! Source: the alignment pattern of uFLIP (CIDR 2009); the page as the unit below the mapping: Chen,
-//! Koufaty and Zhang, SIGMETRICS 2009.
+//! A read that reaches over the end of a page costs something else than those within. Two reads at
+//! once wait for each other within a page, but often not where the next page lies on another die.
+//! Source: the alignment pattern of uFLIP (CIDR 2009); the page as the unit below the mapping:
+//! Chen, Koufaty and Zhang, SIGMETRICS 2009.
 
 use super::Bench;
 use crate::data::Measured;

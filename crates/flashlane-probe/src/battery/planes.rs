@@ -1,5 +1,5 @@
-//! Many reads of one die: it may serve some with one command if they lie on different planes, at the
-//! same place of a block each.
+//! Many reads of one die: it may serve some with one command if they lie on different planes, at
+//! the same place of a block each.
 //!
 //! Every geometry that the conflicts allow says which addresses lie on one plane. Reads of these
 //! alone are never served together, and take as long as can be; reads of several planes are faster.

@@ -31,8 +31,8 @@ pub fn sets(candidates: &[Geometry], steps: u64) -> Vec<Set> {
 }
 
 /// Those of the geometries that the series of `planes` allow: their addresses of one plane are read
-/// as slowly as any, and no geometry with fewer planes has the same. All of them where none is faster
-/// than another one, since the drive then never reads planes together.
+/// as slowly as any, and no geometry with fewer planes has the same. All of them where none is
+/// faster than another one, since the drive then never reads planes together.
 #[must_use]
 pub fn allowed(candidates: Vec<Geometry>, series: &[Measured], steps: u64) -> Vec<Geometry> {
     let sets = sets(&candidates, steps);
