@@ -1,8 +1,8 @@
 //! Reads of one die, and reads of one channel.
 //!
 //! A die that is never idle shows how long its array takes, a channel that is never idle how long
-//! its bus takes for a page. Which pages share one is known from the conflicts. Source: Chen, Lee and
-//! Zhang (HPCA 2011), section 4.
+//! its bus takes for a page. Which pages share one is known from the conflicts. Source: Chen, Lee
+//! and Zhang (HPCA 2011), section 4.
 
 use super::Bench;
 use super::conflicts::{STEP, round, steps};

@@ -126,8 +126,8 @@ pub trait Target {
     /// The drive failed in the meantime.
     fn pause_until(&mut self, at: Time) -> Result<(), Failure>;
 
-    /// Back to the state in which the target was found, as far as that can be had: a simulated drive
-    /// can, a real one stays as it is.
+    /// Back to the state in which the target was found, as far as that can be had: a simulated
+    /// drive can, a real one stays as it is.
     ///
     /// # Errors
     /// The drive cannot be made.
