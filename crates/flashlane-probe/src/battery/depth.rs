@@ -11,9 +11,9 @@ use crate::series::{Request, Series};
 use crate::target::Failure;
 
 /// Sizes. Unit: bytes.
-const SIZES: [u32; 4] = [512, 4 << 10, 16 << 10, 128 << 10];
+const SIZES: [u32; 3] = [512, 4 << 10, 128 << 10];
 /// Reads that are outstanding.
-const DEPTHS: [u32; 5] = [2, 8, 32, 128, 512];
+const DEPTHS: [u32; 4] = [2, 16, 128, 512];
 /// Bytes that are outstanding at most.
 const OUTSTANDING: u64 = 4 << 20;
 /// Bytes of a series at most.

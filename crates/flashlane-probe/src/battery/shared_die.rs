@@ -12,7 +12,7 @@ use crate::structure::{Conflict, page_size, pattern};
 use crate::target::Failure;
 
 /// Reads of a series.
-const COUNT: u64 = 1500;
+const COUNT: u64 = 1000;
 /// Reads of one die that are outstanding: while one is served, another one waits.
 const ON_DIE: u32 = 2;
 /// Reads of one channel that are outstanding.
