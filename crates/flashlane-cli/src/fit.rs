@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use flashlane::Error;
 use flashlane_fit::curves::{self, Request, table};
+use flashlane_fit::drive;
 use flashlane_fit::write::{self, Report, Source};
+use flashlane_probe::Collected;
 use indicatif::ProgressStyle;
 
 use crate::args::FitArgs;
@@ -12,12 +14,50 @@ use crate::execute::spinner;
 use crate::output::{Content, OutFolder, note, print};
 use crate::table::Table;
 
-/// Fits a base device to a table of figures, and writes the outcome.
+/// The base of a fit to measurements where none is named.
+const DRIVE_BASE: &str = "fast18";
+
+/// Fits a device to measurements or to a table of figures, and writes the outcome.
 pub(crate) fn fit(arguments: &FitArgs) -> Result<(), Error> {
+    match arguments.data.is_dir() {
+        true => to_drive(arguments),
+        false => to_curves(arguments),
+    }
+}
+
+/// Fits a device to a probed drive.
+fn to_drive(arguments: &FitArgs) -> Result<(), Error> {
+    let data = Collected::load(&arguments.data)
+        .map_err(|failure| Error::config("fit", failure.to_string()))?;
+    if !arguments.vary.is_empty() {
+        let why = "measurements of a drive decide what is varied; allowed: with a table of figures";
+        return Err(Error::config("--vary", why));
+    }
+    let (root, name) = place(&arguments.out)?;
+    let folder = OutFolder::prepare(&root)?;
+    let mut request = drive::Request::of(arguments.base.as_deref().unwrap_or(DRIVE_BASE));
+    request.options.threads = usize::from(arguments.threads);
+    let progress = spinner("simulating", arguments.quiet);
+    let style = ProgressStyle::with_template("{spinner} {msg}: {human_pos} drives, {elapsed}");
+    progress.set_style(style.expect("the template is constant"));
+    let fit = drive::fit(&data, &request, &|| progress.inc(1));
+    progress.finish_and_clear();
+    let report = fit?.report(&arguments.data.display().to_string(), &request)?;
+    save(folder, name, &report)?;
+    print(&summary(&report))?;
+    note(&format!("wrote {}, fit.json and fit.html beside it", arguments.out.display()));
+    Ok(())
+}
+
+/// Fits a base device to a table of figures.
+fn to_curves(arguments: &FitArgs) -> Result<(), Error> {
+    let base = arguments.base.as_deref().ok_or_else(|| {
+        Error::config("--base", "found nothing, allowed: the device that the figures are of")
+    })?;
     let figures = table::read(&arguments.data)?;
     let (root, name) = place(&arguments.out)?;
     let folder = OutFolder::prepare(&root)?;
-    let mut request = Request::of(&arguments.base);
+    let mut request = Request::of(base);
     request.vary.clone_from(&arguments.vary);
     request.effort = arguments.effort;
     request.options.threads = usize::from(arguments.threads);

@@ -41,6 +41,7 @@ mod fault;
 mod fit;
 mod list;
 mod output;
+mod probe;
 mod report;
 mod reproduce;
 mod run;
@@ -83,6 +84,7 @@ fn dispatch(command: &Command) -> Result<(), Error> {
         #[cfg(feature = "exec")]
         Command::Exec(arguments) => exec::exec(arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
+        Command::Probe(arguments) => probe::probe(arguments),
         Command::Fit(arguments) => fit::fit(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Check(arguments) => check::check(&arguments.files),

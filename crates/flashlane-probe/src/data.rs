@@ -82,6 +82,8 @@ pub struct Collected {
     pub facts: Facts,
     /// Writes were allowed.
     pub destroys: bool,
+    /// Seed of random addresses.
+    pub seed: u64,
     /// Series of each complete probe, by the name of the probe.
     pub probes: BTreeMap<String, Vec<Measured>>,
     /// Probes that were left out, and why.
@@ -123,8 +125,31 @@ impl Collected {
                 probes.insert((*name).to_owned(), measured);
             }
         }
-        let (facts, destroys, skipped) = (about.facts, about.destroys, about.skipped);
-        Ok(Self { facts, destroys, probes, skipped })
+        let About { facts, destroys, seed, skipped, .. } = about;
+        Ok(Self { facts, destroys, seed, probes, skipped })
+    }
+
+    /// Refuses a folder that belongs to something else.
+    ///
+    /// # Errors
+    /// There are measurements of another target, with another seed, or in another mode; or
+    /// `probe.json` is not what it should be.
+    pub fn claim(&self, folder: &Path) -> Result<(), Failure> {
+        let path = folder.join("probe.json");
+        if !path.exists() {
+            return Ok(());
+        }
+        let about: About = read_json(&path)?;
+        let says = |facts: &Facts, seed: u64, destroys: bool| {
+            let mode = if destroys { "with writes" } else { "read-only" };
+            format!("{}, {} bytes, seed {seed}, {mode}", facts.name, facts.bytes)
+        };
+        let found = says(&about.facts, about.seed, about.destroys);
+        let wanted = says(&self.facts, self.seed, self.destroys);
+        match found == wanted && about.facts == self.facts {
+            true => Ok(()),
+            false => Err(refused(&path, format!("found {found}; this is {wanted}"))),
+        }
     }
 
     /// Writes what the target says about itself, and what was left out.
@@ -136,6 +161,7 @@ impl Collected {
             schema: SCHEMA.to_owned(),
             facts: self.facts.clone(),
             destroys: self.destroys,
+            seed: self.seed,
             skipped: self.skipped.clone(),
         };
         write_json(&folder.join("probe.json"), &about)
@@ -149,6 +175,7 @@ struct About {
     schema: String,
     facts: Facts,
     destroys: bool,
+    seed: u64,
     skipped: BTreeMap<String, String>,
 }
 

@@ -7,14 +7,15 @@ use clap::Args;
 /// Arguments of `fit`.
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
-    /// Table of published figures: CSV with the columns op, pattern, size, depth, metric and value
-    /// and, where wanted, sigma, state, role and source.
-    #[arg(value_name = "CURVES.csv")]
+    /// Folder of `flashlane probe`, or a table of published figures: CSV with the columns op,
+    /// pattern, size, depth, metric and value and, where wanted, sigma, state, role and source.
+    #[arg(value_name = "DIR|CURVES.csv")]
     pub(crate) data: PathBuf,
     /// The device that is varied: preset name or TOML file. What figures cannot tell stays as it is
-    /// there, above all the numbers of channels, chips, dies and planes.
+    /// there, above all the numbers of channels, chips, dies and planes. Measurements of `probe`
+    /// tell these; their base is `fast18` where none is named.
     #[arg(long, value_name = "PRESET|FILE")]
-    pub(crate) base: String,
+    pub(crate) base: Option<String>,
     /// Keys to vary instead of the usual times and rates; keys of whole numbers are tried value by
     /// value; repeatable.
     #[arg(long, value_name = "KEY[,KEY...]", value_delimiter = ',')]

@@ -3,6 +3,7 @@
 #[cfg(feature = "exec")]
 mod exec;
 mod fit;
+mod probe;
 mod trace;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use crate::watch::WatchArgs;
 #[cfg(feature = "exec")]
 pub(crate) use exec::ExecArgs;
 pub(crate) use fit::FitArgs;
+pub(crate) use probe::ProbeArgs;
 pub(crate) use trace::{
     Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, TraceAction, TraceArgs,
 };
@@ -41,7 +43,9 @@ pub(crate) enum Command {
     Exec(ExecArgs),
     /// Run the experiments of a paper and print its numbers beside ours.
     Reproduce(ReproduceArgs),
-    /// Find the device that behaves as published figures say, with an interval for each key.
+    /// Measure a drive from outside, as a black box.
+    Probe(ProbeArgs),
+    /// Find the device that behaves as a probed drive or as published figures, with intervals.
     Fit(FitArgs),
     /// Results of several runs side by side.
     Compare(CompareArgs),

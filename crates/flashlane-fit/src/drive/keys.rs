@@ -67,33 +67,56 @@ pub(super) fn sets(parameters: &[Parameter], values: &[f64]) -> Vec<String> {
     lists.into_iter().map(set).collect()
 }
 
-/// The keys that the structure gives.
-pub(super) fn structure(
-    data: &Collected,
-    inside: &Inside,
-    geometry: Option<&Geometry>,
-) -> Vec<String> {
-    let technology = ["slc", "mlc", "tlc", "qlc"][inside.levels.len().clamp(1, 4) - 1];
-    let mut sets = vec![
-        format!("flash.technology={technology}"),
-        format!("flash.pages_per_block={PAGES_PER_BLOCK}"),
-        "ftl.mapping.ideal=true".to_owned(),
-        "ftl.over_provisioning=0.28".to_owned(),
-        "ftl.gc.threshold=4 blocks".to_owned(),
-        "ftl.gc.hard_threshold=3 blocks".to_owned(),
-    ];
-    let page = inside.page.unwrap_or(4096);
-    sets.push(format!("flash.page_size={page}B"));
-    let plain = Geometry { channels: 8, chips: 4, dies: 1, planes: 1, order: "cwdp".to_owned() };
+/// The geometry where none was found.
+fn plain() -> Geometry {
+    Geometry { channels: 8, chips: 4, dies: 1, planes: 1, order: "cwdp".to_owned() }
+}
+
+/// The keys that the structure gives, as `--set` takes them, of a drive with so many bytes at least.
+pub(super) fn structure(bytes: u64, inside: &Inside, geometry: Option<&Geometry>) -> Vec<String> {
+    let plain = plain();
     let Geometry { channels, chips, dies, planes, order } = geometry.unwrap_or(&plain);
-    sets.push(format!("flash.channels={channels}"));
-    sets.push(format!("flash.chips_per_channel={chips}"));
-    sets.push(format!("flash.dies_per_chip={dies}"));
-    sets.push(format!("flash.planes_per_die={planes}"));
-    sets.push(format!("ftl.allocation={order}"));
-    let planes = u64::from(channels * chips * dies * planes);
-    let pages = data.facts.bytes.min(MOST_BYTES) / page;
-    let blocks = (pages * 14 / 10).div_ceil(planes * PAGES_PER_BLOCK).max(40);
-    sets.push(format!("flash.blocks_per_plane={blocks}"));
+    let mut sets = vec![
+        format!("flash.channels={channels}"),
+        format!("flash.chips_per_channel={chips}"),
+        format!("flash.dies_per_chip={dies}"),
+        format!("flash.planes_per_die={planes}"),
+        format!("ftl.allocation={order}"),
+    ];
+    let others = others(bytes, inside, geometry).into_iter();
+    sets.extend(others.map(|other| format!("{}={}", other.key, other.toml.trim_matches('"'))));
     sets
+}
+
+/// A key of the structure that is none of the geometry.
+pub(super) struct Other {
+    pub(super) key: &'static str,
+    /// Its value as TOML.
+    pub(super) toml: String,
+    /// What tells it; `None` for what stands for something that nothing tells.
+    pub(super) told_by: Option<&'static str>,
+}
+
+/// Those of a drive with so many bytes at least.
+pub(super) fn others(bytes: u64, inside: &Inside, geometry: Option<&Geometry>) -> Vec<Other> {
+    let plain = plain();
+    let geometry = geometry.unwrap_or(&plain);
+    let technology = ["slc", "mlc", "tlc", "qlc"][inside.levels.len().clamp(1, 4) - 1];
+    let page = inside.page.unwrap_or(4096);
+    let planes = u64::from(geometry.dies_per_channel() * geometry.channels * geometry.planes);
+    // Room for the spare share below and for the blocks that a plane keeps for itself.
+    let pages = bytes / page * 14 / 10;
+    let blocks = pages.div_ceil(planes * PAGES_PER_BLOCK).max(40);
+    let other = |key, toml: &str, told_by| Other { key, toml: toml.to_owned(), told_by };
+    let text = |toml: &str| format!("\"{toml}\"");
+    vec![
+        other("flash.technology", &text(technology), Some("kinds of pages in conflicts")),
+        other("flash.page_size", &text(&format!("{page}B")), inside.page.map(|_| "page-boundary")),
+        other("flash.pages_per_block", &PAGES_PER_BLOCK.to_string(), None),
+        other("flash.blocks_per_plane", &blocks.to_string(), None),
+        other("ftl.over_provisioning", "0.28", None),
+        other("ftl.mapping.ideal", "true", None),
+        other("ftl.gc.threshold", &text("4 blocks"), None),
+        other("ftl.gc.hard_threshold", &text("3 blocks"), None),
+    ]
 }

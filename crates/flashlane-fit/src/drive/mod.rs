@@ -8,6 +8,7 @@ mod feature;
 mod inside;
 mod keys;
 mod replay;
+mod report;
 
 use flashlane::Error;
 use flashlane_probe::Collected;
@@ -63,6 +64,8 @@ pub struct DriveFit {
     pub sets: Vec<String>,
     /// Requests that were measured.
     pub commands: u64,
+    /// Capacity of the drive. Unit: bytes.
+    pub bytes: u64,
 }
 
 impl DriveFit {
@@ -93,7 +96,8 @@ pub fn fit(
     let parameters = keys::parameters(data, &inside);
     let mut found: Vec<(usize, Calibration)> = Vec::new();
     for index in inside.different().into_iter().take(MOST_GEOMETRIES) {
-        let structure = keys::structure(data, &inside, inside.geometries.get(index));
+        let bytes = data.facts.bytes.min(keys::MOST_BYTES);
+        let structure = keys::structure(bytes, &inside, inside.geometries.get(index));
         let replay = Replay::of(data, &inside, request, structure);
         let simulate = |values: &[f64]| {
             progress();
@@ -108,10 +112,11 @@ pub fn fit(
     let chance = 10.0 * found[0].1.chi2_reduced.unwrap_or(1.0).max(1.0);
     let as_good = found.iter().filter(|(_, one)| one.chi2 < best + chance).map(|(at, _)| *at);
     let (as_good, (geometry, calibration)) = (as_good.collect(), found[0].clone());
-    let mut sets = keys::structure(data, &inside, inside.geometries.get(geometry));
+    let bytes = data.facts.bytes;
+    let mut sets = keys::structure(bytes, &inside, inside.geometries.get(geometry));
     sets.extend(keys::sets(&parameters, &calibration.values));
     let commands = data.commands();
-    Ok(DriveFit { inside, geometry, as_good, calibration, features, sets, commands })
+    Ok(DriveFit { inside, geometry, as_good, calibration, features, sets, commands, bytes })
 }
 
 fn failed(failure: Failure<Error>) -> Error {

@@ -63,7 +63,8 @@ impl<'a> Replay<'a> {
             probes.entry((*probe).to_owned()).or_default().push(measured);
         }
         let facts = self.data.facts.clone();
-        Ok(Collected { facts, destroys: false, probes, skipped: BTreeMap::new() })
+        let (seed, skipped) = (self.seed, BTreeMap::new());
+        Ok(Collected { facts, destroys: false, seed, probes, skipped })
     }
 }
 

@@ -22,7 +22,8 @@ pub fn device(report: &Report) -> Result<String, Error> {
     let mut comments = BTreeMap::new();
     for key in report.keys.iter().filter(|key| key.source != Source::Base) {
         insert(&mut table, &key.key, parse(&key.toml))?;
-        comments.insert(key.key.as_str(), comment(key));
+        let whole = list(&key.key).map_or(key.key.as_str(), |(whole, _)| whole);
+        comments.entry(whole).or_insert_with(Vec::new).push(comment(key));
     }
     let body = toml::to_string(&table)
         .map_err(|error| Error::Output(format!("the fitted device: {error}")))?;
@@ -52,11 +53,26 @@ fn parse(toml: &str) -> Value {
     value.unwrap_or_else(|| Value::String(toml.to_owned()))
 }
 
+/// A key and a place in its list, of the name of an element: `flash.read_time.0`.
+fn list(key: &str) -> Option<(&str, usize)> {
+    let (whole, place) = key.rsplit_once('.')?;
+    Some((whole, place.parse().ok()?))
+}
+
+/// Sets a key. Elements of a list come in their order.
 fn insert(table: &mut Table, key: &str, value: Value) -> Result<(), Error> {
-    let mut parts = key.split('.').peekable();
+    let (whole, place) = list(key).map_or((key, None), |(whole, place)| (whole, Some(place)));
+    let mut parts = whole.split('.').peekable();
     let mut table = table;
     while let Some(part) = parts.next() {
         if parts.peek().is_none() {
+            let value = match (place, table.get(part)) {
+                (None, _) => value,
+                (Some(1..), Some(Value::Array(before))) => {
+                    Value::Array(before.iter().cloned().chain([value]).collect())
+                }
+                (Some(_), _) => Value::Array(vec![value]),
+            };
             table.insert(part.to_owned(), value);
             return Ok(());
         }
@@ -105,7 +121,7 @@ fn head(report: &Report) -> String {
 }
 
 /// Puts comments above the lines of their keys.
-fn annotated(body: &str, comments: &BTreeMap<&str, String>) -> String {
+fn annotated(body: &str, comments: &BTreeMap<&str, Vec<String>>) -> String {
     let (mut text, mut section) = (String::new(), String::new());
     for line in body.lines() {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -113,7 +129,7 @@ fn annotated(body: &str, comments: &BTreeMap<&str, String>) -> String {
         } else if let Some((key, _)) = line.split_once(" = ")
             && let Some(comment) = comments.get(format!("{section}{key}").as_str())
         {
-            text += &format!("# {}\n", visible_line(comment));
+            text.extend(comment.iter().map(|one| format!("# {}\n", visible_line(one))));
         }
         text += line;
         text.push('\n');

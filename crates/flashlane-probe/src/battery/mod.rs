@@ -144,7 +144,12 @@ impl Battery<'_> {
     ) -> Result<Collected, Failure> {
         let facts = target.facts().clone();
         let (probes, skipped) = Default::default();
-        let mut all = Collected { facts, destroys: self.destroy_data, probes, skipped };
+        let (destroys, seed) = (self.destroy_data, self.seed);
+        let mut all = Collected { facts, destroys, seed, probes, skipped };
+        if let Some(folder) = folder {
+            all.claim(folder)?;
+            all.write_about(folder)?;
+        }
         let wanted = |probe: &&Probe| {
             self.only.is_empty() || self.only.iter().any(|name| name == probe.name)
         };

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use flashlane::config::DeviceConfig;
 use flashlane::drive::{Command, Completion, Drive, Tenant};
 use flashlane_engine::Time;
+use sha2::{Digest, Sha256};
 
 use super::{Counters, Done, Facts, Failure, Kind, Operation, Target};
 
@@ -30,7 +31,7 @@ impl Simulated {
     pub fn new(config: &DeviceConfig, seed: u64, counters: bool) -> Result<Self, Failure> {
         let drive = drive(config, seed)?;
         let facts = Facts {
-            name: format!("simulated:{}", config.name),
+            name: format!("simulated:{} {}", config.name, digest(config)),
             kind: Kind::Simulated,
             bytes: drive.sectors(0) * SECTOR,
             block: SECTOR as u32,
@@ -46,6 +47,12 @@ impl Simulated {
         self.done.extend(self.completions.iter().map(ended));
         self.completions.clear();
     }
+}
+
+/// Tells configurations of the same name apart.
+fn digest(config: &DeviceConfig) -> String {
+    let text = serde_json::to_vec(config).expect("a configuration is made of plain values");
+    Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn drive(config: &DeviceConfig, seed: u64) -> Result<Drive, Failure> {

@@ -1,0 +1,141 @@
+//! A fitted drive as a report.
+
+use std::collections::BTreeSet;
+
+use flashlane::Error;
+use flashlane::config::load::{self, Overrides};
+use flashlane_probe::structure::Geometry;
+
+use super::keys::{self, Other};
+use super::{DriveFit, Request};
+use crate::write::{Key, Point, Report, SCHEMA, Source, Verdict, also, pairs, untold};
+
+impl DriveFit {
+    /// The report; `data` names what was fitted to.
+    ///
+    /// # Errors
+    /// A base that does not load.
+    pub fn report(&self, data: &str, request: &Request) -> Result<Report, Error> {
+        let found = &self.calibration;
+        let mut keys = self.structure(request)?;
+        keys.extend((0..found.values.len()).map(|at| Key::of(found, at, &self.told_by(at))));
+        let points = self.features.iter().zip(&found.residuals).map(|(feature, residual)| Point {
+            name: feature.name(),
+            unit: feature.unit().to_owned(),
+            measured: feature.value,
+            fitted: residual.fitted,
+            sigma: feature.sigma,
+            sigmas: residual.sigmas,
+            held_back: false,
+            source: String::new(),
+        });
+        let points = points.collect();
+        let mut verdict = Verdict::of(found, request.options.worst_residual);
+        verdict.fits = self.fits();
+        Ok(Report {
+            schema: SCHEMA,
+            data: data.to_owned(),
+            base: request.base.clone(),
+            verdict,
+            keys,
+            correlations: pairs(found),
+            untold: untold(found),
+            also: also(found),
+            points,
+            proposals: self.proposals(),
+        })
+    }
+
+    /// The measurement that moves a parameter's error most.
+    fn told_by(&self, axis: usize) -> String {
+        let elasticities = &self.calibration.elasticities[axis];
+        let strength = |at: &usize| (elasticities[*at] / self.features[*at].sigma).abs();
+        let best =
+            (0..self.features.len()).max_by(|one, two| strength(one).total_cmp(&strength(two)));
+        best.map(|at| self.features[at].name()).unwrap_or_default()
+    }
+
+    /// The keys of the structure.
+    fn structure(&self, request: &Request) -> Result<Vec<Key>, Error> {
+        let base = load::device(&request.base, &Overrides::default())?.config;
+        let flash = &base.flash;
+        let number = |of: fn(&Geometry) -> u32| move |one: &Geometry| of(one).to_string();
+        let mut all = vec![
+            self.part("flash.channels", &number(|one| one.channels), flash.channels),
+            self.part("flash.chips_per_channel", &number(|one| one.chips), flash.chips_per_channel),
+            self.part("flash.dies_per_chip", &number(|one| one.dies), flash.dies_per_chip),
+            self.part("flash.planes_per_die", &number(|one| one.planes), flash.planes_per_die),
+            self.part("ftl.allocation", &|one| format!("\"{}\"", one.order), "its own"),
+        ];
+        all.retain(|key| key.source != Source::Base);
+        let geometry = self.inside.geometries.get(self.geometry);
+        let others = keys::others(self.bytes, &self.inside, geometry).into_iter();
+        all.extend(others.map(|other| whole(&other)));
+        Ok(all)
+    }
+
+    /// A key of the geometry, of which `of` makes the value as TOML.
+    fn part(&self, key: &str, of: &dyn Fn(&Geometry) -> String, base: impl ToString) -> Key {
+        let geometries = &self.inside.geometries;
+        let class: BTreeSet<String> = geometries.iter().map(of).collect();
+        let toml = geometries.get(self.geometry).map(of).unwrap_or_default();
+        let text = |toml: &str| toml.trim_matches('"').to_owned();
+        let list: Vec<String> = class.iter().map(|toml| text(toml)).collect();
+        Key {
+            key: key.to_owned(),
+            value: toml.parse().ok(),
+            interval: None,
+            bounds: None,
+            at_bound: false,
+            text: text(&toml),
+            toml,
+            interval_text: list.join(" or "),
+            base_text: base.to_string(),
+            source: match list.len() {
+                0 => Source::Base,
+                1 => Source::Measured,
+                _ => Source::Untold,
+            },
+            told_by: if list.len() == 1 { "conflicts and planes" } else { "one of a class" }
+                .to_owned(),
+        }
+    }
+
+    /// What would tell more.
+    fn proposals(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if self.inside.page.is_none() {
+            all.push("page-boundary on a drive that is idle: no page size was found".to_owned());
+        }
+        if self.inside.geometries.is_empty() {
+            let why = "conflicts after the drive was written in order: pairs of reads a distance \
+                       apart did not always do the same";
+            all.push(why.to_owned());
+        }
+        let told = |at: &usize| !self.calibration.tells(*at);
+        let untold = (0..self.calibration.values.len()).filter(told);
+        let key = |at: usize| &self.calibration.parameters[at].key;
+        all.extend(untold.map(|at| format!("{}: no probe tells it", key(at))));
+        all
+    }
+}
+
+/// A key with a value in TOML that follows from the measurements, or stands for what they do not
+/// tell.
+fn whole(other: &Other) -> Key {
+    let text = other.toml.trim_matches('"').to_owned();
+    let told = other.told_by.is_some();
+    Key {
+        key: other.key.to_owned(),
+        toml: other.toml.clone(),
+        value: None,
+        interval: None,
+        bounds: None,
+        at_bound: false,
+        interval_text: if told { text.clone() } else { "unknown".to_owned() },
+        text,
+        base_text: String::new(),
+        source: if told { Source::Measured } else { Source::Untold },
+        told_by: other.told_by.unwrap_or("cannot be told").to_owned(),
+    }
+}
