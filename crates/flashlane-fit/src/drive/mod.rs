@@ -1,21 +1,20 @@
 //! Finds the device file that behaves as a probed drive does.
 //!
-//! In the order of the work: [`inside`] says what the measurements show without simulating; each
+//! In the order of the work: [`Inside`] says what the measurements show without simulating; each
 //! geometry that they allow is a drive of the simulator, whose quantities are calibrated by sending
 //! it the same requests ([`replay`]) and comparing what [`feature`] makes of both.
 
 mod feature;
-mod inside;
 mod keys;
 mod replay;
 mod report;
 
 use flashlane::Error;
 use flashlane_probe::Collected;
+pub use flashlane_probe::structure::Inside;
 
 use crate::calibrate::{Calibration, Failure, Options, calibrate};
 pub use feature::Feature;
-pub use inside::Inside;
 use replay::Replay;
 
 /// What to fit, and how.

@@ -1,17 +1,24 @@
 //! The probes, one file each: what they send, in which order, and by which published method.
 
+mod behind_writes;
 pub mod conflicts;
 mod depth;
 mod idle_latency;
+mod idle_recovery;
 pub mod page_boundary;
+pub mod permutation;
 mod planes;
+pub mod read_back;
 mod shared_die;
+mod write_burst;
+mod write_latency;
 
 use std::path::Path;
 
 use flashlane_engine::{Rng, Time};
 
 use crate::data::{self, Collected, Measured};
+use crate::series::{Request, Series};
 use crate::target::{Failure, Target};
 
 /// What a probe may use.
@@ -34,6 +41,21 @@ impl Bench<'_> {
     fn takes(&self, bytes: u32) -> bool {
         let facts = self.target.facts();
         bytes >= facts.block && bytes <= facts.longest && u64::from(bytes) <= facts.bytes / 2
+    }
+
+    /// Tells the drive that nothing is needed from a byte on, up to the end.
+    fn trim_from(&mut self, start: u64) -> Result<Measured, Failure> {
+        let facts = self.target.facts();
+        let (end, longest) = (facts.bytes, u64::from(facts.longest));
+        let piece = |from: u64| Request::trim(from, longest.min(end - from) as u32);
+        let pieces = (start..end).step_by(longest as usize).map(piece).collect();
+        Series::single("trim", pieces).run(self.target)
+    }
+
+    /// Lets time pass. Unit: microseconds.
+    fn pause_us(&mut self, us: u64) -> Result<(), Failure> {
+        let at = self.target.now() + Time::from_us(us);
+        self.target.pause_until(at)
     }
 
     /// A random address for a request of so many bytes: a multiple of its length or of 4 KiB,
@@ -102,6 +124,48 @@ pub const PROBES: &[Probe] = &[
         source: "Chen, Lee and Zhang (HPCA 2011), section 4",
         destroys: false,
         run: depth::run,
+    },
+    Probe {
+        name: "write-latency",
+        about: "writes one at a time after a pause, by size",
+        source: "uFLIP (CIDR 2009)",
+        destroys: true,
+        run: write_latency::run,
+    },
+    Probe {
+        name: "read-back",
+        about: "reads of what was just written, the last first: the buffer",
+        source: "Chen, Koufaty and Zhang (SIGMETRICS 2009); SSDCheck (MICRO 2018)",
+        destroys: true,
+        run: read_back::run,
+    },
+    Probe {
+        name: "write-burst",
+        about: "writes without a pause: how much is taken fast, and how fast the rest drains",
+        source: "SSDCheck (MICRO 2018)",
+        destroys: true,
+        run: write_burst::run,
+    },
+    Probe {
+        name: "behind-writes",
+        about: "reads of a plane that programs or erases",
+        source: "Wu and He (FAST 2012), section 2; Chen, Koufaty and Zhang (SIGMETRICS 2009)",
+        destroys: true,
+        run: behind_writes::run,
+    },
+    Probe {
+        name: "permutation",
+        about: "every block written once a pass in random order: spare room and collection",
+        source: "Desnoyers (SYSTOR 2012); uFLIP (CIDR 2009)",
+        destroys: true,
+        run: permutation::run,
+    },
+    Probe {
+        name: "idle-recovery",
+        about: "bursts of random writes after pauses: collection in the background",
+        source: "uFLIP (CIDR 2009), its pause pattern",
+        destroys: true,
+        run: idle_recovery::run,
     },
 ];
 

@@ -2,20 +2,54 @@
 
 use crate::data::Measured;
 
-/// Of reads from the last written place backwards, how many came from the buffer: those before the
-/// first long run of reads that took as long as one from flash. `None` where none did.
+/// A read that takes this share longer than the fastest one comes from flash: flash takes tens of
+/// microseconds, a buffer a few.
+const SLOWER: f64 = 2.0;
+/// A read from flash takes longer by this at least. Unit: microseconds.
+const LONGER_US: f64 = 4.0;
+/// Reads after the first slow one that are looked at, and how many of them have to be slow as well:
+/// a single slow read says nothing.
+const NEXT: (usize, usize) = (8, 6);
+
+/// Of reads from the last written page backwards, how many came from the buffer: those before the
+/// first that took as long as one from flash, if most that follow did, too. `None` where all took
+/// alike.
 #[must_use]
-pub fn buffer_edge(backwards: &Measured, flash_us: f64) -> Option<usize> {
-    let from_buffer = |at: usize| backwards.timings[at].latency.as_us() < 0.6 * flash_us;
-    let edge = (0..backwards.timings.len()).find(|&at| !from_buffer(at))?;
-    (edge > 0).then_some(edge)
+pub fn buffer_edge(backwards: &Measured) -> Option<usize> {
+    let us = |at: usize| backwards.timings[at].latency.as_us();
+    let count = backwards.timings.len();
+    let fastest = (0..count).map(us).fold(f64::INFINITY, f64::min);
+    let is_slow = |at: &usize| us(*at) > SLOWER * fastest && us(*at) > fastest + LONGER_US;
+    let slow_after = |at: usize| {
+        let next = at..(at + NEXT.0).min(count);
+        let wanted = NEXT.1.min(next.len());
+        next.filter(is_slow).count() >= wanted
+    };
+    (0..count).find(|&at| is_slow(&at) && slow_after(at))
 }
 
-/// Room of the buffer, from the series of `read-back` and the mean latency of a read of the same
-/// size from flash. Unit: bytes, microseconds.
+/// What reading back said about the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// Exactly so many bytes of written data stay.
+    Bytes(u64),
+    /// At least so many bytes stay: more was not tried.
+    AtLeast(u64),
+    /// Nothing that was written is read faster than the rest of the drive.
+    None,
+}
+
+/// The buffer from the series of `read-back`, beside the latency of a small read from flash. Unit:
+/// microseconds. `None` where nothing was measured.
 #[must_use]
-pub fn buffer_bytes(series: &[Measured], flash_us: f64) -> Option<u64> {
-    let backwards = series.iter().find(|one| one.series.name == "backwards")?;
-    let size = u64::from(backwards.series.requests.first()?.bytes);
-    Some(buffer_edge(backwards, flash_us)? as u64 * size)
+pub fn buffer(series: &[Measured], flash_us: f64) -> Option<Buffer> {
+    let back = series.iter().rfind(|one| one.series.name.starts_with("back-"))?;
+    let size = series.iter().rfind(|one| one.series.name.starts_with("write-"))?;
+    let page = u64::from(size.series.requests.first()?.bytes);
+    if let Some(edge) = buffer_edge(back) {
+        return Some(if edge == 0 { Buffer::None } else { Buffer::Bytes(edge as u64 * page) });
+    }
+    let is_fast = back.quantile_us(0.5) * SLOWER < flash_us;
+    let all = back.timings.len() as u64 * page;
+    Some(if is_fast { Buffer::AtLeast(all) } else { Buffer::None })
 }

@@ -81,9 +81,16 @@ impl Geometry {
         at
     }
 
-    /// A page of a round lies on the same plane as the first one.
-    pub(super) fn on_first_plane(&self, page: u64) -> bool {
+    /// A page lies on the same plane as the first one.
+    #[must_use]
+    pub fn on_first_plane(&self, page: u64) -> bool {
         self.place(page) == [0; 4]
+    }
+
+    /// Planes of the drive.
+    #[must_use]
+    pub fn all_planes(&self) -> u64 {
+        u64::from(self.channels * self.dies_per_channel() * self.planes)
     }
 
     /// What two pages at a distance have in common.

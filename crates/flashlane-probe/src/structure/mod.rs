@@ -3,12 +3,14 @@
 
 mod buffer;
 mod geometry;
+mod inside;
 mod levels;
 mod page_size;
 pub mod planes;
 
-pub use buffer::{buffer_bytes, buffer_edge};
+pub use buffer::{Buffer, buffer, buffer_edge};
 pub use geometry::{Conflict, Geometry, Pattern, candidates, pattern};
+pub use inside::Inside;
 pub use levels::levels;
 pub use page_size::page_size;
 

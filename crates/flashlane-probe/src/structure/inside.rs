@@ -1,8 +1,8 @@
 //! What the measurements show without simulating.
 
-use flashlane_probe::battery::conflicts::steps;
-use flashlane_probe::structure::{Geometry, candidates, levels, page_size, pattern, planes};
-use flashlane_probe::{Collected, Measured};
+use super::{Geometry, candidates, levels, page_size, pattern, planes};
+use crate::battery::conflicts::steps;
+use crate::data::{Collected, Measured};
 
 /// What the measurements show about the inside of a drive.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,8 @@ impl Inside {
     /// Geometries with different channels or dies on a channel, as places in the
     /// list: whether dies share a chip changes nothing, and of planes that reads do not show the
     /// fewest are taken. One place where nothing is known.
-    pub(super) fn different(&self) -> Vec<usize> {
+    #[must_use]
+    pub fn different(&self) -> Vec<usize> {
         let mut seen: Vec<(u32, u32)> = Vec::new();
         let mut kept = Vec::new();
         for (index, geometry) in self.geometries.iter().enumerate() {

@@ -1,0 +1,55 @@
+//! Trims the drive, writes it in order, and then every page once a pass in random order.
+//!
+//! The drive has to collect once its spare room is used up; from then on a write costs more than
+//! itself. How much was written by then is the spare room. Drives that count what they write to
+//! flash show it by that, others by their speed; therefore passes are cut into short segments.
+//! Drives with more pages than a pass has writes are written in larger pieces. Source: random
+//! permutations as a load: uFLIP (CIDR 2009); spare room and write amplification: Desnoyers,
+//! "Analytic modeling of SSD write performance" (SYSTOR 2012).
+
+use super::Bench;
+use super::conflicts::STEP;
+use crate::data::Measured;
+use crate::series::{Request, Series};
+use crate::structure::page_size;
+use crate::target::Failure;
+
+/// Writes of a pass at most.
+const WRITES: u64 = 1 << 18;
+/// Segments of a pass.
+pub const SEGMENTS: usize = 128;
+/// Passes.
+const PASSES: u64 = 2;
+/// Length of a write of the first pass, in order. Unit: bytes.
+const IN_ORDER: u64 = 128 << 10;
+/// Writes that are outstanding: in order, and in random order.
+const DEPTHS: (u32, u32) = (8, 16);
+
+/// Measures.
+pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
+    let facts = bench.target.facts();
+    let (capacity, longest) = (facts.bytes, u64::from(facts.longest));
+    let page = page_size(bench.before.probe("page-boundary")).unwrap_or(STEP);
+    let piece = (capacity / WRITES).max(page).next_multiple_of(page).min(longest / page * page);
+    let long = IN_ORDER.min(longest);
+    let mut all = vec![bench.trim_from(0)?];
+    let in_order = (0..capacity / long).map(|at| Request::write(at * long, long as u32));
+    all.push(Series::closed("in-order", DEPTHS.0, in_order.collect()).run(bench.target)?);
+    let pieces = capacity / piece;
+    for pass in 0..PASSES {
+        let mut random = bench.random("permutation", pass);
+        let mut places: Vec<u64> = (0..pieces).collect();
+        // Fisher and Yates.
+        for at in (1..places.len()).rev() {
+            places.swap(at, random.below(at as u64 + 1) as usize);
+        }
+        let segment = places.len().div_ceil(SEGMENTS).max(1);
+        for (index, places) in places.chunks(segment).enumerate() {
+            let write = |place: &u64| Request::write(place * piece, piece as u32);
+            let name = format!("pass-{pass}-{index}");
+            let writes = places.iter().map(write).collect();
+            all.push(Series::closed(name, DEPTHS.1, writes).run(bench.target)?);
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,34 @@
+//! Long writes without a pause: how much a drive takes at the speed of its buffer, and how fast the
+//! rest drains to flash.
+//!
+//! On drives that write to cells of one bit first, the speed falls once these are full. Source:
+//! SSDCheck (MICRO 2018), whose bursts find a buffer by its first long wait.
+
+use super::Bench;
+use crate::data::Measured;
+use crate::series::{Request, Series};
+use crate::target::Failure;
+
+/// Length of a write. Unit: bytes.
+const SIZE: u64 = 128 << 10;
+/// Writes that are outstanding.
+const DEPTH: u32 = 32;
+/// Bytes that are written at most.
+const MOST: u64 = 8 << 30;
+/// From the first burst to the second one. Unit: microseconds.
+const PAUSE_US: u64 = 2_000_000;
+
+/// Measures.
+pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
+    let facts = bench.target.facts();
+    let size = SIZE.min(u64::from(facts.longest));
+    let bytes = MOST.min(facts.bytes / 4);
+    let mut all = Vec::new();
+    for (name, start) in [("first", 0), ("after-pause", facts.bytes / 2 / size * size)] {
+        let write = |at: u64| Request::write(start + at * size, size as u32);
+        let writes = (0..bytes / size).map(write).collect();
+        all.push(Series::closed(name, DEPTH, writes).run(bench.target)?);
+        bench.pause_us(PAUSE_US)?;
+    }
+    Ok(all)
+}
