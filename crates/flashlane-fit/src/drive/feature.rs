@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flashlane_probe::structure::levels;
+use flashlane_probe::structure::{Programs, levels, programs};
 use flashlane_probe::{Collected, Measured, Rule};
 use serde::Serialize;
 
@@ -43,6 +43,9 @@ pub enum Kind {
     Level(usize, usize),
     /// Requests a second.
     Rate,
+    /// The middle time from the end of a request to that of the next one, of one kind of pages:
+    /// which, and of how many.
+    Gap(usize, usize),
 }
 
 impl Feature {
@@ -56,6 +59,10 @@ impl Feature {
             Kind::Level(_, 1) => "latency".to_owned(),
             Kind::Level(which, of) => format!("latency of pages of kind {} of {of}", which + 1),
             Kind::Rate => "rate".to_owned(),
+            Kind::Gap(_, 1) => "from one write to the next".to_owned(),
+            Kind::Gap(which, of) => {
+                format!("from one write to the next, pages of kind {} of {of}", which + 1)
+            }
         };
         format!("{}, {}: {what}", self.probe, self.series)
     }
@@ -79,6 +86,10 @@ impl Feature {
             Kind::Mean => series.first().map(|one| one.mean_us()),
             Kind::Fastest(of) => series.first().map(|one| one.quantile_us(0.5 / of as f64)),
             Kind::Rate => series.first().map(|one| one.iops()),
+            Kind::Gap(which, of) => series.first().and_then(|one| {
+                let gaps = programs::gaps(one);
+                level(gaps[gaps.len() / 2..].to_vec(), which, of)
+            }),
             Kind::Level(which, of) => {
                 let latencies = series.iter().flat_map(|one| &one.timings);
                 level(latencies.map(|timing| timing.latency.as_us()).collect(), which, of)
@@ -136,6 +147,16 @@ pub(super) fn all(data: &Collected, inside: &Inside) -> Vec<Feature> {
         }
     }
     all
+}
+
+/// What is compared of writes.
+pub(super) fn of_writes(data: &Collected, programs: &Programs) -> Vec<Feature> {
+    let of = programs.levels.len();
+    let gap = |which| {
+        let kind = Kind::Gap(which, of);
+        Feature::at(data, "behind-writes", "without-pause", kind, ALONE)
+    };
+    (0..of).map(gap).collect()
 }
 
 /// The relative error of a mean over requests; the simulated drive draws others, too.

@@ -1,9 +1,9 @@
 //! Keys of the fitted device: those that the structure gives, and those that are varied.
 
 use flashlane_probe::Collected;
-use flashlane_probe::structure::Geometry;
+use flashlane_probe::structure::{Buffer, Geometry, Programs};
 
-use super::Inside;
+use super::{Inside, Written};
 use crate::calibrate::Parameter;
 use crate::unit::Unit;
 
@@ -11,7 +11,7 @@ use crate::unit::Unit;
 /// bytes.
 pub(super) const MOST_BYTES: u64 = 2 << 30;
 
-/// Pages of a block, which reads cannot tell.
+/// Pages of a block, where nothing tells them.
 const PAGES_PER_BLOCK: u64 = 64;
 
 /// What is varied, from where and how far.
@@ -72,10 +72,20 @@ fn plain() -> Geometry {
     Geometry { channels: 8, chips: 4, dies: 1, planes: 1, order: "cwdp".to_owned() }
 }
 
-/// The keys that the structure gives, as `--set` takes them, of a drive with so many bytes at least.
-pub(super) fn structure(bytes: u64, inside: &Inside, geometry: Option<&Geometry>) -> Vec<String> {
+/// What the structure of a fitted drive follows from.
+#[derive(Clone, Copy)]
+pub(super) struct Shape<'a> {
+    /// Capacity at least. Unit: bytes.
+    pub(super) bytes: u64,
+    pub(super) inside: &'a Inside,
+    pub(super) geometry: Option<&'a Geometry>,
+    pub(super) written: &'a Written,
+}
+
+/// The keys that the structure gives, as `--set` takes them.
+pub(super) fn structure(shape: &Shape<'_>) -> Vec<String> {
     let plain = plain();
-    let Geometry { channels, chips, dies, planes, order } = geometry.unwrap_or(&plain);
+    let Geometry { channels, chips, dies, planes, order } = shape.geometry.unwrap_or(&plain);
     let mut sets = vec![
         format!("flash.channels={channels}"),
         format!("flash.chips_per_channel={chips}"),
@@ -83,7 +93,7 @@ pub(super) fn structure(bytes: u64, inside: &Inside, geometry: Option<&Geometry>
         format!("flash.planes_per_die={planes}"),
         format!("ftl.allocation={order}"),
     ];
-    let others = others(bytes, inside, geometry).into_iter();
+    let others = others(shape).into_iter();
     sets.extend(others.map(|other| format!("{}={}", other.key, other.toml.trim_matches('"'))));
     sets
 }
@@ -97,26 +107,79 @@ pub(super) struct Other {
     pub(super) told_by: Option<&'static str>,
 }
 
+/// When collection begins, as `--set` takes it: nothing tells it from outside.
+pub(super) fn collection() -> [String; 2] {
+    ["ftl.gc.threshold=4 blocks", "ftl.gc.hard_threshold=3 blocks"].map(str::to_owned)
+}
+
+/// Planes of a drive.
+pub(super) fn planes(geometry: Option<&Geometry>) -> u64 {
+    geometry.unwrap_or(&plain()).all_planes()
+}
+
 /// Those of a drive with so many bytes at least.
-pub(super) fn others(bytes: u64, inside: &Inside, geometry: Option<&Geometry>) -> Vec<Other> {
-    let plain = plain();
-    let geometry = geometry.unwrap_or(&plain);
+pub(super) fn others(shape: &Shape<'_>) -> Vec<Other> {
+    let Shape { bytes, inside, geometry, written } = *shape;
     let technology = ["slc", "mlc", "tlc", "qlc"][inside.levels.len().clamp(1, 4) - 1];
     let page = inside.page.unwrap_or(4096);
-    let planes = u64::from(geometry.dies_per_channel() * geometry.channels * geometry.planes);
-    // Room for the spare share below and for the blocks that a plane keeps for itself.
-    let pages = bytes / page * 14 / 10;
-    let blocks = pages.div_ceil(planes * PAGES_PER_BLOCK).max(40);
+    let planes = planes(geometry);
+    let programs = written.programs.as_ref();
+    let per_block = programs.and_then(|programs| programs.pages_per_block);
+    let in_block = per_block.unwrap_or(PAGES_PER_BLOCK);
+    let of_plane = bytes as f64 / (page * planes) as f64;
+    let (blocks, spare) = match &written.spare {
+        Some(spare) => {
+            let pages = of_plane * (1.0 + spare.over_provisioning);
+            let blocks = (pages / in_block as f64).round() as u64;
+            (blocks, (blocks * in_block) as f64 / of_plane - 1.0)
+        }
+        // Room for the spare share and for the blocks that a plane keeps for itself.
+        None => (((of_plane * 1.4) as u64).div_ceil(in_block).max(40), 0.28),
+    };
     let other = |key, toml: &str, told_by| Other { key, toml: toml.to_owned(), told_by };
     let text = |toml: &str| format!("\"{toml}\"");
-    vec![
+    let told = written.spare.as_ref().map(|_| "permutation");
+    let mut all = vec![
         other("flash.technology", &text(technology), Some("kinds of pages in conflicts")),
         other("flash.page_size", &text(&format!("{page}B")), inside.page.map(|_| "page-boundary")),
-        other("flash.pages_per_block", &PAGES_PER_BLOCK.to_string(), None),
-        other("flash.blocks_per_plane", &blocks.to_string(), None),
-        other("ftl.over_provisioning", "0.28", None),
+        other("flash.pages_per_block", &in_block.to_string(), per_block.map(|_| "behind-writes")),
+        other("flash.blocks_per_plane", &blocks.to_string(), told),
+        other("ftl.over_provisioning", &format!("{spare:.6}"), told),
         other("ftl.mapping.ideal", "true", None),
         other("ftl.gc.threshold", &text("4 blocks"), None),
         other("ftl.gc.hard_threshold", &text("3 blocks"), None),
-    ]
+    ];
+    if let Some(Buffer::Bytes(buffer)) = written.buffer {
+        let capacity = text(&format!("{buffer}B"));
+        all.push(other("cache.capacity", &capacity, Some("read-back")));
+    }
+    let Some(programs) = programs else { return all };
+    let bound = (programs.bound as f64 / planes as f64).round().max(1.0);
+    let behind = Some("behind-writes");
+    all.push(other("cache.write_back_pages_per_plane", &format!("{bound:.0}"), behind));
+    if let Some(us) = programs.erase_us {
+        let erase = text(&format!("{:.0}ns", us * 1e3));
+        all.push(other("flash.erase_time", &erase, behind));
+    }
+    if let Some(us) = programs.interrupted_after_us {
+        all.push(other("flash.suspend.program", "true", behind));
+        let time = text(&format!("{:.0}ns", us * 1e3));
+        all.push(other("flash.suspend.program_time", &time, behind));
+    }
+    all
+}
+
+/// What is varied until writes take as long as measured: tPROG of each kind of page.
+pub(super) fn of_writes(programs: &Programs) -> Vec<Parameter> {
+    let parameter = |(which, level): (usize, &f64)| {
+        let level = level * 1e6;
+        Parameter {
+            key: format!("flash.program_time.{which}"),
+            start: 0.95 * level,
+            low: 0.2 * level,
+            high: level,
+            unit: Unit::Time,
+        }
+    };
+    programs.levels.iter().enumerate().map(parameter).collect()
 }

@@ -8,6 +8,8 @@ mod feature;
 mod keys;
 mod replay;
 mod report;
+mod spare;
+mod writes;
 
 use flashlane::Error;
 use flashlane_probe::Collected;
@@ -15,7 +17,10 @@ pub use flashlane_probe::structure::Inside;
 
 use crate::calibrate::{Calibration, Failure, Options, calibrate};
 pub use feature::Feature;
+use keys::Shape;
 use replay::Replay;
+pub use spare::Spare;
+pub use writes::Written;
 
 /// What to fit, and how.
 #[derive(Clone, Debug)]
@@ -57,7 +62,9 @@ pub struct DriveFit {
     pub as_good: Vec<usize>,
     /// The calibration with it.
     pub calibration: Calibration,
-    /// Every measurement that was fitted to.
+    /// What writes showed.
+    pub written: Written,
+    /// Every measurement that reads were fitted to.
     pub features: Vec<Feature>,
     /// Keys with values, as `--set` takes them: the fitted drive on top of the base.
     pub sets: Vec<String>,
@@ -71,7 +78,7 @@ impl DriveFit {
     /// The drive behaves as the measurements say, and its page and geometry are known.
     #[must_use]
     pub fn fits(&self) -> bool {
-        self.calibration.fits && self.inside.is_whole()
+        self.calibration.fits && self.inside.is_whole() && self.written.fits()
     }
 }
 
@@ -93,10 +100,13 @@ pub fn fit(
     let measured: Vec<f64> = features.iter().map(|feature| feature.value).collect();
     let sigmas: Vec<f64> = features.iter().map(|feature| feature.sigma).collect();
     let parameters = keys::parameters(data, &inside);
+    let mut written = Written::of(data, &inside);
     let mut found: Vec<(usize, Calibration)> = Vec::new();
     for index in inside.different().into_iter().take(MOST_GEOMETRIES) {
         let bytes = data.facts.bytes.min(keys::MOST_BYTES);
-        let structure = keys::structure(bytes, &inside, inside.geometries.get(index));
+        let geometry = inside.geometries.get(index);
+        let shape = Shape { bytes, inside: &inside, geometry, written: &written };
+        let structure = keys::structure(&shape);
         let replay = Replay::of(data, &inside, request, structure);
         let simulate = |values: &[f64]| {
             progress();
@@ -112,10 +122,25 @@ pub fn fit(
     let as_good = found.iter().filter(|(_, one)| one.chi2 < best + chance).map(|(at, _)| *at);
     let (as_good, (geometry, calibration)) = (as_good.collect(), found[0].clone());
     let bytes = data.facts.bytes;
-    let mut sets = keys::structure(bytes, &inside, inside.geometries.get(geometry));
-    sets.extend(keys::sets(&parameters, &calibration.values));
+    let read = keys::sets(&parameters, &calibration.values);
+    written.fit(data, request, &inside, geometry, &read, progress)?;
+    let best = inside.geometries.get(geometry);
+    let shape = Shape { bytes, inside: &inside, geometry: best, written: &written };
+    let mut sets = keys::structure(&shape);
+    sets.extend(read);
+    sets.extend(written.sets());
     let commands = data.commands();
-    Ok(DriveFit { inside, geometry, as_good, calibration, features, sets, commands, bytes })
+    Ok(DriveFit {
+        inside,
+        geometry,
+        as_good,
+        calibration,
+        written,
+        features,
+        sets,
+        commands,
+        bytes,
+    })
 }
 
 fn failed(failure: Failure<Error>) -> Error {

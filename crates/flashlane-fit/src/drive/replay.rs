@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use flashlane::Error;
 use flashlane::config::load::{self, Overrides};
 use flashlane_probe::battery::conflicts::{round, steps};
-use flashlane_probe::{Collected, Failure, Series, Simulated, Target};
+use flashlane_probe::{self as probe, Collected, Failure, Series, Simulated, Target};
 
 use super::{Inside, Request, keys};
 
 /// Probes that are sent again, and of which of their series only some are.
 const PROBES: &[&str] = &["conflicts", "idle-latency", "shared-die", "depth"];
+
+/// Writes that are sent again.
+const WRITES: u64 = 512;
+/// Length of a trim. Unit: bytes.
+const TRIM: u64 = 16 << 20;
 
 /// What is sent to every drive that is tried.
 pub(super) struct Replay<'a> {
@@ -47,6 +52,23 @@ impl<'a> Replay<'a> {
         Self { data, base: &request.base, seed: request.seed, structure, wrap, series }
     }
 
+    /// The same drive, to which the writes without a pause are sent after everything was trimmed.
+    /// Some of them are enough.
+    pub(super) fn of_writes(mut self, planes: u64, page: u64) -> Self {
+        let trim = |at: u64| probe::Request::trim(at, TRIM.min(self.wrap - at) as u32);
+        let trims = (0..self.wrap).step_by(TRIM as usize).map(trim).collect();
+        self.series = vec![("trim", Series::single("trim", trims))];
+        let Some(measured) = self.data.series("behind-writes", "without-pause") else {
+            return self;
+        };
+        let mut series = wrapped(&measured.series, self.wrap);
+        // A page that is written again would stay in the buffer.
+        let most = (self.wrap / (page * planes) / 2).min(WRITES);
+        series.requests.truncate(most.max(8) as usize);
+        self.series.push(("behind-writes", series));
+        self
+    }
+
     /// Sends everything to a drive with keys set.
     pub(super) fn run(&self, sets: &[String]) -> Result<Collected, Error> {
         let sets = self.structure.iter().chain(sets).cloned().collect();
@@ -79,7 +101,7 @@ fn wrapped(series: &Series, wrap: u64) -> Series {
     series
 }
 
-fn failed(failure: Failure) -> Error {
+pub(super) fn failed(failure: Failure) -> Error {
     match failure {
         Failure::Simulator(error) => error,
         other => Error::config("fit", other.to_string()),

@@ -6,7 +6,7 @@ use flashlane::Error;
 use flashlane::config::load::{self, Overrides};
 use flashlane_probe::structure::Geometry;
 
-use super::keys::{self, Other};
+use super::keys::{self, Other, Shape};
 use super::{DriveFit, Request};
 use crate::write::{Key, Point, Report, SCHEMA, Source, Verdict, also, pairs, untold};
 
@@ -69,8 +69,9 @@ impl DriveFit {
         ];
         all.retain(|key| key.source != Source::Base);
         let geometry = self.inside.geometries.get(self.geometry);
-        let others = keys::others(self.bytes, &self.inside, geometry).into_iter();
-        all.extend(others.map(|other| whole(&other)));
+        let shape =
+            Shape { bytes: self.bytes, inside: &self.inside, geometry, written: &self.written };
+        all.extend(keys::others(&shape).iter().map(whole));
         Ok(all)
     }
 

@@ -31,7 +31,7 @@ impl Hidden {
         let kinds = pick(&[1, 2, 3]) as usize;
         let order = ORDERS[pick(&[0, 1, 2, 3, 4, 5, 6, 7]) as usize];
         let mut between = |low: u64, high: u64| low + random.below(high - low + 1);
-        let logical_mib = between(512, 1024);
+        let logical_mib = between(256, 640);
         let spare = between(7, 30) as f64 / 100.0;
         let physical = (logical_mib << 20) as f64 * (1.0 + spare);
         let plane_bytes = (channels * chips * dies * planes * pages * page_kib) << 10;

@@ -10,13 +10,16 @@
 use super::Bench;
 use crate::data::Measured;
 use crate::series::{Request, Series};
-use crate::structure::Inside;
+use crate::structure::{Inside, Programs};
 use crate::target::Failure;
 
 /// Writes that are followed by reads.
-const COUNT: usize = 400;
-/// Writes without a pause, and how many of them are outstanding.
-const ON_PLANE: (usize, u32) = (400, 64);
+const COUNT: usize = 60;
+/// Writes without a pause, and how many of them are outstanding. There are more until a few
+/// erases were seen, up to all pages of the plane.
+const ON_PLANE: (usize, u32) = (512, 64);
+/// Writes without a pause at most.
+const MOST: usize = 1 << 14;
 /// A drive forgets in this time what was rewritten lately. Unit: microseconds.
 const FORGETS_US: u64 = 1_500_000;
 
@@ -28,10 +31,9 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     };
     let facts = bench.target.facts();
     let (block, pages) = (facts.block.max(512), facts.bytes / page);
-    let wanted = COUNT + ON_PLANE.0;
-    let places = (1..pages).filter(|&place| geometry.on_first_plane(place)).take(wanted);
+    let places = (1..pages).filter(|&place| geometry.on_first_plane(place)).take(COUNT + MOST);
     let places: Vec<u64> = places.collect();
-    if places.len() < 16 {
+    if places.len() < 2 * COUNT {
         return Ok(Vec::new());
     }
     let mut all = vec![bench.trim_from(page)?];
@@ -39,9 +41,18 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let read = Request::read(0, block);
     let with_reads = places.iter().take(COUNT).flat_map(|place| [write(place), read, read]);
     all.push(Series::single("one-by-one", with_reads.collect()).run(bench.target)?);
-    bench.pause_us(FORGETS_US)?;
-    // The last ones first: where there are not enough places, some are written again.
-    let writes = places.iter().rev().take(ON_PLANE.0).map(write).collect();
-    all.push(Series::closed("without-pause", ON_PLANE.1, writes).run(bench.target)?);
+    // As many as show some erases: from the last pages backwards, which were not written yet.
+    let mut count = ON_PLANE.0;
+    let writes = loop {
+        bench.pause_us(FORGETS_US)?;
+        let writes = places.iter().rev().take(count).map(write).collect();
+        let writes = Series::closed("without-pause", ON_PLANE.1, writes).run(bench.target)?;
+        let found = Programs::of(std::slice::from_ref(&writes));
+        if found.is_some_and(|found| found.pages_per_block.is_some()) || count >= places.len() {
+            break writes;
+        }
+        count *= 2;
+    };
+    all.push(writes);
     Ok(all)
 }

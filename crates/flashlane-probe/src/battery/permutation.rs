@@ -10,7 +10,7 @@
 use super::Bench;
 use super::conflicts::STEP;
 use crate::data::Measured;
-use crate::series::{Request, Series};
+use crate::series::{Request, Rule, Series};
 use crate::structure::page_size;
 use crate::target::Failure;
 
@@ -28,10 +28,44 @@ const DEPTHS: (u32, u32) = (8, 16);
 /// Measures.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let facts = bench.target.facts();
-    let (capacity, longest) = (facts.bytes, u64::from(facts.longest));
     let page = page_size(bench.before.probe("page-boundary")).unwrap_or(STEP);
-    let piece = (capacity / WRITES).max(page).next_multiple_of(page).min(longest / page * page);
-    let long = IN_ORDER.min(longest);
+    let longest = u64::from(facts.longest) / page * page;
+    let piece = (facts.bytes / WRITES).max(page).next_multiple_of(page).min(longest.max(page));
+    passes(bench, piece, None)
+}
+
+/// How fast a part of a drive is written, from how fast the whole one was.
+#[derive(Clone, Copy)]
+pub struct Pace<'a> {
+    /// What was measured on the whole drive.
+    pub measured: &'a [Measured],
+    /// Writes to the whole drive for each one to the part.
+    pub share: f64,
+}
+
+impl Pace<'_> {
+    /// The same series at the pace of the measured one of its name.
+    fn set(&self, series: &mut Series) {
+        let Some(one) = self.measured.iter().find(|one| one.series.name == series.name) else {
+            return;
+        };
+        let size = series.requests.len() as u32;
+        let stagger_ps = (1e12 / one.iops() * self.share) as u64;
+        series.rule = Rule::Bursts { size, stagger_ps, pause_ps: 0 };
+    }
+}
+
+/// The same with pieces of a length (unit: bytes), and at a pace where one is given.
+///
+/// # Errors
+/// A request fails.
+pub fn passes(
+    bench: &mut Bench<'_>,
+    piece: u64,
+    pace: Option<Pace<'_>>,
+) -> Result<Vec<Measured>, Failure> {
+    let facts = bench.target.facts();
+    let (capacity, long) = (facts.bytes, IN_ORDER.min(u64::from(facts.longest)));
     let mut all = vec![bench.trim_from(0)?];
     let in_order = (0..capacity / long).map(|at| Request::write(at * long, long as u32));
     all.push(Series::closed("in-order", DEPTHS.0, in_order.collect()).run(bench.target)?);
@@ -48,7 +82,11 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
             let write = |place: &u64| Request::write(place * piece, piece as u32);
             let name = format!("pass-{pass}-{index}");
             let writes = places.iter().map(write).collect();
-            all.push(Series::closed(name, DEPTHS.1, writes).run(bench.target)?);
+            let mut series = Series::closed(name, DEPTHS.1, writes);
+            if let Some(pace) = pace {
+                pace.set(&mut series);
+            }
+            all.push(series.run(bench.target)?);
         }
     }
     Ok(all)

@@ -7,12 +7,16 @@ mod inside;
 mod levels;
 mod page_size;
 pub mod planes;
+pub mod programs;
+mod spare;
 
 pub use buffer::{Buffer, buffer, buffer_edge};
 pub use geometry::{Conflict, Geometry, Pattern, candidates, pattern};
 pub use inside::Inside;
 pub use levels::levels;
 pub use page_size::page_size;
+pub use programs::Programs;
+pub use spare::{PARTS, spare_curve};
 
 /// The middle of some numbers; 0 of none.
 #[must_use]

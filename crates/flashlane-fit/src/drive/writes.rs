@@ -1,0 +1,103 @@
+//! What writes show: the buffer, programs and erases, the spare room.
+
+use flashlane::Error;
+use flashlane_probe::Collected;
+use flashlane_probe::structure::{Buffer, Programs, buffer};
+
+use super::feature::{self, Feature};
+use super::keys::{self, Shape};
+use super::replay::Replay;
+use super::spare::{Plane, Spare};
+use super::{Inside, Request, failed};
+use crate::calibrate::{Calibration, calibrate};
+
+/// What writes showed; nothing of it where the drive was only read.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// The buffer for writes.
+    pub buffer: Option<Buffer>,
+    /// Programs and erases.
+    pub programs: Option<Programs>,
+    /// tPROG of each kind of page, by simulation.
+    pub calibration: Option<Calibration>,
+    /// What it was fitted to.
+    pub features: Vec<Feature>,
+    /// The spare room.
+    pub spare: Option<Spare>,
+}
+
+impl Written {
+    /// Looks at what was measured, without simulating.
+    pub(super) fn of(data: &Collected, inside: &Inside) -> Self {
+        let flash_us = inside.levels.first().copied().unwrap_or(0.0);
+        let buffer = buffer(data.probe("read-back"), flash_us);
+        let programs = Programs::of(data.probe("behind-writes"));
+        Self { buffer, programs, ..Self::default() }
+    }
+
+    /// Everything that was measured has an explanation.
+    pub(super) fn fits(&self) -> bool {
+        let programs = self.calibration.as_ref().is_none_or(|one| one.fits);
+        programs && self.spare.as_ref().is_none_or(|one| one.fits)
+    }
+
+    /// Calibrates programs, then looks for the spare room; `read` are the keys that reads gave.
+    pub(super) fn fit(
+        &mut self,
+        data: &Collected,
+        request: &Request,
+        inside: &Inside,
+        geometry: usize,
+        read: &[String],
+        progress: &(dyn Fn() + Sync),
+    ) -> Result<(), Error> {
+        let (Some(programs), Some(page)) = (self.programs.clone(), inside.page) else {
+            return Ok(());
+        };
+        let geometry = inside.geometries.get(geometry);
+        let bytes = data.facts.bytes.min(keys::MOST_BYTES);
+        let shape = Shape { bytes, inside, geometry, written: self };
+        let mut structure = keys::structure(&shape);
+        structure.extend_from_slice(read);
+        let planes = keys::planes(geometry);
+        let replay = Replay::of(data, inside, request, structure).of_writes(planes, page);
+        let features = feature::of_writes(data, &programs);
+        let parameters = keys::of_writes(&programs);
+        let measured: Vec<f64> = features.iter().map(|feature| feature.value).collect();
+        let sigmas: Vec<f64> = features.iter().map(|feature| feature.sigma).collect();
+        let simulate = |values: &[f64]| {
+            progress();
+            let replayed = replay.run(&keys::sets(&parameters, values))?;
+            Ok(features.iter().map(|feature| feature.of(&replayed)).collect::<Vec<f64>>())
+        };
+        let outcome = calibrate(&parameters, &measured, &sigmas, simulate, &request.options);
+        self.calibration = Some(outcome.map_err(failed)?);
+        self.features = features;
+        let read_us = inside.levels.iter().sum::<f64>() / inside.levels.len().max(1) as f64;
+        let program_us = programs.levels.iter().sum::<f64>() / programs.levels.len() as f64;
+        let Some(pages_per_block) = programs.pages_per_block else { return Ok(()) };
+        let buffer = match self.buffer {
+            Some(Buffer::Bytes(bytes)) => Some(bytes),
+            _ => None,
+        };
+        let plane = Plane {
+            data,
+            base: &request.base,
+            seed: request.seed,
+            page,
+            pages_per_block,
+            planes,
+            buffer,
+            read_us,
+            program_us,
+        };
+        self.spare = plane.spare(progress)?;
+        Ok(())
+    }
+
+    /// Keys of programs with their values, as `--set` takes them.
+    pub(super) fn sets(&self) -> Vec<String> {
+        let of = |one: &Calibration| keys::sets(&one.parameters, &one.values);
+        self.calibration.as_ref().map(of).unwrap_or_default()
+    }
+}
