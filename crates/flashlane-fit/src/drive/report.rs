@@ -7,7 +7,9 @@ use flashlane::config::load::{self, Overrides};
 use flashlane_probe::structure::Geometry;
 
 use super::keys::{self, Other, Shape};
-use super::{DriveFit, Request};
+use super::spare::{OTHER, Spare};
+use super::{DriveFit, Feature, Request};
+use crate::calibrate::{Calibration, Residual};
 use crate::write::{Key, Point, Report, SCHEMA, Source, Verdict, also, pairs, untold};
 
 impl DriveFit {
@@ -19,18 +21,15 @@ impl DriveFit {
         let found = &self.calibration;
         let mut keys = self.structure(request)?;
         keys.extend((0..found.values.len()).map(|at| Key::of(found, at, &self.told_by(at))));
-        let points = self.features.iter().zip(&found.residuals).map(|(feature, residual)| Point {
-            name: feature.name(),
-            unit: feature.unit().to_owned(),
-            measured: feature.value,
-            fitted: residual.fitted,
-            sigma: feature.sigma,
-            sigmas: residual.sigmas,
-            held_back: false,
-            source: String::new(),
-        });
-        let points = points.collect();
+        let mut points = points(&self.features, found);
         let mut verdict = Verdict::of(found, request.options.worst_residual);
+        if let Some(writes) = &self.written.calibration {
+            keys.extend((0..writes.values.len()).map(|at| Key::of(writes, at, "behind-writes")));
+            points.extend(self::points(&self.written.features, writes));
+            verdict.evaluations += writes.evaluations;
+            verdict.chi2 += writes.chi2;
+        }
+        points.extend(self.written.spare.iter().flat_map(of_spare));
         verdict.fits = self.fits();
         Ok(Report {
             schema: SCHEMA,
@@ -119,6 +118,37 @@ impl DriveFit {
         all.extend(untold.map(|at| format!("{}: no probe tells it", key(at))));
         all
     }
+}
+
+/// Measurements beside what the calibrated drive does.
+fn points(features: &[Feature], found: &Calibration) -> Vec<Point> {
+    let point = |(feature, residual): (&Feature, &Residual)| Point {
+        name: feature.name(),
+        unit: feature.unit().to_owned(),
+        measured: feature.value,
+        fitted: residual.fitted,
+        sigma: feature.sigma,
+        sigmas: residual.sigmas,
+        held_back: false,
+        source: String::new(),
+    };
+    features.iter().zip(&found.residuals).map(point).collect()
+}
+
+/// The write amplification over the passes of `permutation`.
+fn of_spare(spare: &Spare) -> impl Iterator<Item = Point> + '_ {
+    let kind = if spare.counted { "by the counters of the drive" } else { "by its speed" };
+    let point = move |(at, (&measured, &fitted)): (usize, (&f64, &f64))| Point {
+        name: format!("permutation, part {} of the passes: write amplification, {kind}", at + 1),
+        unit: String::new(),
+        measured,
+        fitted,
+        sigma: OTHER,
+        sigmas: (fitted / measured).ln() / OTHER,
+        held_back: false,
+        source: String::new(),
+    };
+    spare.measured.iter().zip(&spare.fitted).enumerate().map(point)
 }
 
 /// A key with a value in TOML that follows from the measurements, or stands for what they do not

@@ -22,7 +22,7 @@ const RANGE: (f64, f64) = (0.02, 1.0);
 /// The drive collects as much as the measured one does, up to this share.
 const SAME: f64 = 0.05;
 /// A curve that differs by more than this share in the middle is another way of collecting.
-const OTHER: f64 = 0.15;
+pub(super) const OTHER: f64 = 0.15;
 
 /// What is known when the spare room is looked for.
 pub(super) struct Plane<'a> {

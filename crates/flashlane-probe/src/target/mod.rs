@@ -1,10 +1,14 @@
 //! What is measured: anything that takes reads and writes and says when they are over.
 
+#[cfg(target_os = "linux")]
+pub mod linux;
 pub mod simulated;
 
 use flashlane_engine::Time;
 use serde::{Deserialize, Serialize};
 
+#[cfg(target_os = "linux")]
+pub use linux::Linux;
 pub use simulated::Simulated;
 
 /// What a request does.
