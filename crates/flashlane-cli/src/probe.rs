@@ -6,7 +6,7 @@ use flashlane::Error;
 use flashlane::config::load;
 use flashlane_engine::Time;
 use flashlane_probe::battery::{NAMES, PROBES, Probe};
-use flashlane_probe::{Battery, Collected, Failure, Measured, Progress, Simulated};
+use flashlane_probe::{Battery, Collected, Failure, Measured, Progress, Simulated, Target};
 
 use crate::args::ProbeArgs;
 use crate::output::{note, print};
@@ -24,25 +24,50 @@ pub(crate) fn probe(arguments: &ProbeArgs) -> Result<(), Error> {
         let allowed = NAMES.join(", ");
         return Err(Error::config("--only", format!("found `{name}`, allowed: {allowed}")));
     }
-    let device = target.strip_prefix(SIMULATED).ok_or_else(|| {
-        let allowed = "`simulated:` and the name of a preset or a device file";
-        Error::config("TARGET", format!("found `{target}`, allowed: {allowed}"))
-    })?;
-    let config = load::device(device, &arguments.overrides())?.config;
-    let mut target = Simulated::new(&config, arguments.seed, true).map_err(failed)?;
+    if let Some(again) = arguments.destroy_data.as_ref().filter(|again| *again != target) {
+        let problem = format!("found `{again}`, allowed: the target once more, `{target}`");
+        return Err(Error::config("--destroy-data", problem));
+    }
+    let mut opened = open(target, arguments)?;
     std::fs::create_dir_all(out)
         .map_err(|error| Error::Output(format!("{}: {error}", out.display())))?;
     let battery = Battery {
-        destroy_data: false,
+        destroy_data: arguments.destroy_data.is_some(),
         only: &arguments.only,
         budget: arguments.time.map(|time| Time(time.0)),
         seed: arguments.seed,
     };
     let progress = &mut Words { quiet: arguments.quiet };
-    let data = battery.run(&mut target, Some(out), progress).map_err(failed)?;
+    let data = battery.run(opened.as_mut(), Some(out), progress).map_err(failed)?;
     print(&summary(&data))?;
     note(&format!("next: flashlane fit {}", out.display()));
     Ok(())
+}
+
+/// Opens what is to be measured.
+fn open(target: &str, arguments: &ProbeArgs) -> Result<Box<dyn Target>, Error> {
+    let Some(device) = target.strip_prefix(SIMULATED) else {
+        let problem = match () {
+            () if arguments.sets() => "allowed with a simulated target only",
+            () => return open_path(target, arguments.destroy_data.is_some()),
+        };
+        return Err(Error::config("--set", problem));
+    };
+    let config = load::device(device, &arguments.overrides())?.config;
+    let counters = !arguments.no_counters;
+    Ok(Box::new(Simulated::new(&config, arguments.seed, counters).map_err(failed)?))
+}
+
+#[cfg(target_os = "linux")]
+fn open_path(target: &str, writes: bool) -> Result<Box<dyn Target>, Error> {
+    let path = std::path::Path::new(target);
+    Ok(Box::new(flashlane_probe::target::Linux::open(path, writes).map_err(failed)?))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_path(target: &str, _writes: bool) -> Result<Box<dyn Target>, Error> {
+    let allowed = "`simulated:` and a device; block devices and files are measured on Linux only";
+    Err(Error::config("TARGET", format!("found `{target}`, allowed: {allowed}")))
 }
 
 fn failed(failure: Failure) -> Error {

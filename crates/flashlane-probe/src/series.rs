@@ -71,7 +71,7 @@ pub struct Series {
 /// When a request was sent, and how long it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// When it was sent, by the clock of the target.
+    /// When it was sent, from the first request of the series on.
     pub sent: Time,
     /// From then to its end.
     pub latency: Time,
@@ -119,6 +119,8 @@ impl Series {
                 }
             }
         }
+        let first = timings.iter().map(|timing| timing.sent).min().unwrap_or_default();
+        timings.iter_mut().for_each(|timing| timing.sent = timing.sent.saturating_sub(first));
         let counters = before.zip(target.counters());
         Ok(Measured { series: self, timings, counters })
     }

@@ -9,18 +9,27 @@ use flashlane::config::units::Span;
 /// Arguments of `probe`.
 #[derive(Debug, Args)]
 pub(crate) struct ProbeArgs {
-    /// What is measured, as a black box: `simulated:` and the name of a preset or a device file,
-    /// for example `simulated:980-pro`.
+    /// What is measured, as a black box: a block device or a file of Linux, for example
+    /// /dev/nvme1n1, or `simulated:` and the name of a preset or a device file, for example
+    /// `simulated:980-pro`. It is only read.
     #[arg(value_name = "TARGET", required_unless_present = "list")]
     pub(crate) target: Option<String>,
     /// Folder for the measurements; made if it does not exist. Probes that are complete there are
     /// kept, so that a second call goes on where the first one ended.
     #[arg(long, value_name = "DIR", required_unless_present = "list")]
     pub(crate) out: Option<PathBuf>,
+    /// Allow writes that destroy everything on the target, which is named once more. Refused where
+    /// it is mounted, in use in another way, or bears anything that is known.
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) destroy_data: Option<String>,
+    /// Do without the counters of the drive of what it wrote to flash.
+    #[arg(long)]
+    pub(crate) no_counters: bool,
     /// Some of the probes; all without a name.
     #[arg(long, value_name = "NAME[,NAME...]", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
-    /// No further probe starts after this time by the clock of the target, for example `10s`.
+    /// Time for all probes together by the clock of the target, for example `10m`: what is not over
+    /// by then is cut.
     #[arg(long, value_name = "TIME", value_parser = super::parse_window)]
     pub(crate) time: Option<Span>,
     /// Set a key of the simulated device; repeatable.
@@ -30,7 +39,7 @@ pub(crate) struct ProbeArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print the probes and where their methods were published; measure nothing.
-    #[arg(long, conflicts_with_all = ["target", "out"])]
+    #[arg(long, conflicts_with_all = ["target", "out", "destroy_data"])]
     pub(crate) list: bool,
     /// No progress.
     #[arg(long)]
@@ -38,6 +47,11 @@ pub(crate) struct ProbeArgs {
 }
 
 impl ProbeArgs {
+    /// Keys are set.
+    pub(crate) fn sets(&self) -> bool {
+        !self.sets.is_empty()
+    }
+
     /// Keys on top of the device.
     pub(crate) fn overrides(&self) -> Overrides {
         Overrides { sets: self.sets.clone(), ..Overrides::default() }

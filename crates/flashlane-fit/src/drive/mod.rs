@@ -103,7 +103,7 @@ pub fn fit(
     let mut written = Written::of(data, &inside);
     let mut found: Vec<(usize, Calibration)> = Vec::new();
     for index in inside.different().into_iter().take(MOST_GEOMETRIES) {
-        let bytes = data.facts.bytes.min(keys::MOST_BYTES);
+        let bytes = replay::wrap(data, &inside);
         let geometry = inside.geometries.get(index);
         let shape = Shape { bytes, inside: &inside, geometry, written: &written };
         let structure = keys::structure(&shape);

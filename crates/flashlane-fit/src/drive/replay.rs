@@ -35,13 +35,7 @@ impl<'a> Replay<'a> {
         request: &'a Request,
         structure: Vec<String>,
     ) -> Self {
-        let page = inside.page.unwrap_or(4096);
-        let pages = data.facts.bytes / page;
-        let round = page * round(steps(pages), pages);
-        let wrap = match data.facts.bytes > keys::MOST_BYTES {
-            true => (keys::MOST_BYTES / round).max(1) * round,
-            false => data.facts.bytes,
-        };
+        let wrap = wrap(data, inside);
         let mut series = Vec::new();
         for &probe in PROBES {
             let all = data.probe(probe).iter().map(|one| &one.series);
@@ -87,6 +81,18 @@ impl<'a> Replay<'a> {
         let facts = self.data.facts.clone();
         let (seed, skipped) = (self.seed, BTreeMap::new());
         Ok(Collected { facts, destroys: false, seed, probes, skipped })
+    }
+}
+
+/// Capacity of the drives that are tried, which addresses are taken modulo: of a large drive a few
+/// rounds are enough. Unit: bytes.
+pub(super) fn wrap(data: &Collected, inside: &Inside) -> u64 {
+    let page = inside.page.unwrap_or(4096);
+    let pages = data.facts.bytes / page;
+    let round = page * round(steps(pages), pages);
+    match data.facts.bytes > keys::MOST_BYTES {
+        true => (keys::MOST_BYTES / round).max(1) * round,
+        false => data.facts.bytes,
     }
 }
 

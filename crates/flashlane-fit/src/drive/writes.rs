@@ -6,7 +6,7 @@ use flashlane_probe::structure::{Buffer, Programs, buffer};
 
 use super::feature::{self, Feature};
 use super::keys::{self, Shape};
-use super::replay::Replay;
+use super::replay::{self, Replay};
 use super::spare::{Plane, Spare};
 use super::{Inside, Request, failed};
 use crate::calibrate::{Calibration, calibrate};
@@ -55,7 +55,7 @@ impl Written {
             return Ok(());
         };
         let geometry = inside.geometries.get(geometry);
-        let bytes = data.facts.bytes.min(keys::MOST_BYTES);
+        let bytes = replay::wrap(data, inside);
         let shape = Shape { bytes, inside, geometry, written: self };
         let mut structure = keys::structure(&shape);
         structure.extend_from_slice(read);

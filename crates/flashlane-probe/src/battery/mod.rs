@@ -19,7 +19,7 @@ use flashlane_engine::{Rng, Time};
 
 use crate::data::{self, Collected, Measured};
 use crate::series::{Request, Series};
-use crate::target::{Failure, Target};
+use crate::target::{Failure, Limited, Target};
 
 /// What a probe may use.
 pub struct Bench<'a> {
@@ -179,7 +179,8 @@ pub struct Battery<'a> {
     pub destroy_data: bool,
     /// Probes to run; all that there are where it is empty.
     pub only: &'a [String],
-    /// Time by the clock of the target after which no further probe starts.
+    /// Time by the clock of the target. A probe that is not over by then is cut, and none starts
+    /// after it.
     pub budget: Option<Time>,
     /// Seed of random addresses.
     pub seed: u64,
@@ -226,7 +227,8 @@ impl Battery<'_> {
                 all.probes.insert(probe.name.to_owned(), measured);
                 continue;
             }
-            if let Some(reason) = self.obstacle(probe, spent) {
+            let left = self.budget.map(|budget| budget.saturating_sub(spent));
+            if let Some(reason) = self.obstacle(probe, left) {
                 progress.skipped(probe, &reason);
                 all.skipped.insert(probe.name.to_owned(), reason);
                 continue;
@@ -234,9 +236,19 @@ impl Battery<'_> {
             progress.starts(probe, index, count);
             target.reset()?;
             let start = target.now();
-            let bench = &mut Bench { target, seed: self.seed, before: &all };
-            let measured = (probe.run)(bench)?;
+            let mut limited = Limited::new(target, left.map(|left| start + left));
+            let bench = &mut Bench { target: &mut limited, seed: self.seed, before: &all };
+            let outcome = (probe.run)(bench);
             spent += target.now().saturating_sub(start);
+            let measured = match outcome {
+                Err(Failure::Late) => {
+                    let reason = format!("it was cut: {}", self.late());
+                    progress.skipped(probe, &reason);
+                    all.skipped.insert(probe.name.to_owned(), reason);
+                    continue;
+                }
+                other => other?,
+            };
             if let Some(folder) = folder {
                 data::write_probe(folder, probe.name, &measured)?;
             }
@@ -249,11 +261,14 @@ impl Battery<'_> {
     }
 
     /// Why a probe cannot run.
-    fn obstacle(&self, probe: &Probe, spent: Time) -> Option<String> {
+    fn obstacle(&self, probe: &Probe, left: Option<Time>) -> Option<String> {
         if probe.destroys && !self.destroy_data {
             return Some("it writes, which needs --destroy-data".to_owned());
         }
-        let budget = self.budget?;
-        (spent >= budget).then(|| format!("the time of {} s is spent", budget.as_s()))
+        (left == Some(Time::ZERO)).then(|| self.late())
+    }
+
+    fn late(&self) -> String {
+        format!("the time of {} s is spent", self.budget.unwrap_or_default().as_s())
     }
 }

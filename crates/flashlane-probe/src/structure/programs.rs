@@ -6,12 +6,19 @@ use crate::data::Measured;
 
 /// Writes at the end of the series that show programs: its later half.
 const LATER: usize = 2;
-/// A gap that is longer than the longest program by this share has an erase in it.
-const LONGER: f64 = 1.3;
+/// A gap that differs by more than this share from every level above the shortest is none of a
+/// program alone: there is an erase in it.
+const OTHER: f64 = 0.04;
 /// A gap shorter than this share of the middle one belongs to a write that the buffer took.
 const SHORT: f64 = 0.3;
+/// A gap is explained if it differs by less than this share.
+const ALIKE: f64 = 0.005;
+/// Blocks have so many pages at least.
+const LEAST_PAGES: usize = 4;
 /// Distances between erases that have to be alike. Unit: one in so many may differ.
 const STRAYS: usize = 5;
+/// The standard error of the slope that is sure. Unit: pages.
+const SURE: f64 = 0.25;
 /// Beside a read alone, the first read behind a program waits for less than this share of a
 /// program where reads interrupt programs.
 const INTERRUPTED: f64 = 0.4;
@@ -34,8 +41,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// From the series of `behind-writes`; `kinds` of pages at most are looked for. `None` where
-    /// nothing was measured, or writes do not wait for flash.
+    /// From the series of `behind-writes`. `None` where nothing was measured, or writes do not wait
+    /// for flash.
     #[must_use]
     pub fn of(series: &[Measured]) -> Option<Self> {
         let named = |name: &str| series.iter().find(|one| one.series.name == name);
@@ -48,15 +55,13 @@ impl Programs {
         }
         let bound = gaps.iter().position(|gap| *gap > SHORT * middle)? as u64 + 1;
         let levels = levels(later.to_vec());
-        let longest = levels.iter().copied().fold(0.0, f64::max);
-        let at: Vec<usize> = (0..gaps.len()).filter(|&at| gaps[at] > LONGER * longest).collect();
-        let erases = at.iter().filter_map(|&at| {
-            // The page so many later is of the same kind.
-            let alike = gaps.get(at + levels.len()).or_else(|| gaps.get(at - levels.len()))?;
-            (*alike < LONGER * longest).then_some(gaps[at] - alike)
-        });
-        let erases: Vec<f64> = erases.collect();
-        let erase_us = (!erases.is_empty()).then(|| median(erases));
+        let shortest = levels.iter().copied().fold(f64::INFINITY, f64::min);
+        let is_program = |gap: f64| levels.iter().any(|one| (gap / one - 1.0).abs() < OTHER);
+        let has_erase = |gap: f64| gap > shortest && !is_program(gap);
+        let from = bound as usize + 1;
+        let at: Vec<usize> = (from..gaps.len()).filter(|&at| has_erase(gaps[at])).collect();
+        let with_erases: Vec<f64> = at.iter().map(|&at| gaps[at]).collect();
+        let erase_us = erase(&with_erases, &levels);
         let pages_per_block = steady(&at);
         let interrupted_after_us = named("one-by-one").and_then(|one| waits(one, middle));
         Some(Self { levels, erase_us, pages_per_block, bound, interrupted_after_us })
@@ -71,17 +76,50 @@ pub fn gaps(writes: &Measured) -> Vec<f64> {
     ends.windows(2).map(|two| two[1].saturating_sub(two[0]).as_us()).collect()
 }
 
-/// The distance of places that are as far apart, but for a few.
+/// The erase that explains most gaps together with a program of some kind of page. The longer one
+/// of two: the first page of a block is a fast one. Unit: microseconds.
+fn erase(gaps: &[f64], levels: &[f64]) -> Option<f64> {
+    let candidates = gaps.iter().flat_map(|gap| levels.iter().map(move |level| gap - level));
+    let explained = |erase: f64| {
+        let by = |gap: &&f64, level: &f64| (*gap / (erase + level) - 1.0).abs() < ALIKE;
+        gaps.iter().filter(|gap| levels.iter().any(|level| by(gap, level))).count()
+    };
+    let best = candidates.filter(|erase| *erase > 0.0).map(|erase| (explained(erase), erase));
+    let better =
+        |one: &(usize, f64), two: &(usize, f64)| one.0.cmp(&two.0).then(one.1.total_cmp(&two.1));
+    best.max_by(better).map(|(_, erase)| erase)
+}
+
+/// The distance of places that are as far apart, but for a few; else the slope of a line through
+/// them, if it is sure: an erase may wait for some of the writes.
 fn steady(places: &[usize]) -> Option<u64> {
-    let distances: Vec<usize> = places.windows(2).map(|two| two[1] - two[0]).collect();
+    let mut distances: Vec<usize> = places.windows(2).map(|two| two[1] - two[0]).collect();
     if distances.len() < 2 {
         return None;
     }
-    let mut sorted = distances.clone();
-    sorted.sort_unstable();
-    let distance = sorted[sorted.len() / 2];
-    let strays = distances.iter().filter(|one| **one != distance).count();
-    (strays * STRAYS <= distances.len()).then_some(distance as u64)
+    distances.sort_unstable();
+    let middle = distances[distances.len() / 2];
+    let strays = distances.iter().filter(|one| **one != middle).count();
+    let distance = match strays * STRAYS <= distances.len() {
+        true => middle,
+        false => slope(places)?,
+    };
+    (distance >= LEAST_PAGES).then_some(distance as u64)
+}
+
+/// The slope of a line through places, in whole numbers; `None` where it is not sure.
+fn slope(places: &[usize]) -> Option<usize> {
+    let count = places.len() as f64;
+    let middle = (count - 1.0) / 2.0;
+    let mean = places.iter().sum::<usize>() as f64 / count;
+    let from_middle = |at: usize| at as f64 - middle;
+    let squares: f64 = (0..places.len()).map(|at| from_middle(at) * from_middle(at)).sum();
+    let products = places.iter().enumerate().map(|(at, place)| from_middle(at) * *place as f64);
+    let slope = products.sum::<f64>() / squares;
+    let off = |(at, place): (usize, &usize)| *place as f64 - mean - slope * from_middle(at);
+    let rest: f64 = places.iter().enumerate().map(off).map(|off| off * off).sum();
+    let error = (rest / (count - 2.0).max(1.0) / squares).sqrt();
+    (error < SURE).then_some(slope.round() as usize)
 }
 
 /// How much longer a read right behind a write takes than the next one, if that is much less than a

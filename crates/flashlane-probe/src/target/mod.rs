@@ -1,5 +1,6 @@
 //! What is measured: anything that takes reads and writes and says when they are over.
 
+mod limited;
 #[cfg(target_os = "linux")]
 pub mod linux;
 pub mod simulated;
@@ -7,6 +8,7 @@ pub mod simulated;
 use flashlane_engine::Time;
 use serde::{Deserialize, Serialize};
 
+pub use limited::Limited;
 #[cfg(target_os = "linux")]
 pub use linux::Linux;
 pub use simulated::Simulated;
@@ -93,9 +95,9 @@ pub enum Failure {
     /// The simulated drive failed.
     #[error(transparent)]
     Simulator(#[from] flashlane::Error),
-    /// Somebody asked for an end; what is whole is kept.
-    #[error("interrupted; the probes that are complete are kept")]
-    Interrupted,
+    /// The time that was given is spent.
+    #[error("the time is spent")]
+    Late,
 }
 
 /// A drive, as a measurement sees it.

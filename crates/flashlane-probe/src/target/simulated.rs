@@ -15,7 +15,10 @@ const SECTOR: u64 = 512;
 pub struct Simulated {
     config: DeviceConfig,
     seed: u64,
-    drive: Drive,
+    /// Always there, but for a moment when another one is made.
+    drive: Option<Drive>,
+    /// It was written, or trimmed.
+    written: bool,
     facts: Facts,
     counters: bool,
     completions: Vec<Completion>,
@@ -39,7 +42,12 @@ impl Simulated {
             deepest: config.interface.queue_depth.saturating_sub(1).clamp(1, 65_535),
         };
         let (completions, done) = Default::default();
-        Ok(Self { config: config.clone(), seed, drive, facts, counters, completions, done })
+        let (config, drive, written) = (config.clone(), Some(drive), false);
+        Ok(Self { config, seed, drive, written, facts, counters, completions, done })
+    }
+
+    fn drive(&mut self) -> &mut Drive {
+        self.drive.as_mut().expect("it was made")
     }
 
     fn take(&mut self) {
@@ -65,7 +73,7 @@ impl Target for Simulated {
     }
 
     fn now(&mut self) -> Time {
-        self.drive.now()
+        self.drive().now()
     }
 
     fn submit(
@@ -81,8 +89,10 @@ impl Target for Simulated {
             Operation::Write => Command::write(sector, sectors),
             Operation::Trim => Command::trim(sector, sectors),
         };
-        let now = self.drive.now();
-        self.drive.submit(now, 0, command, cookie).map_err(|refused| {
+        self.written |= operation != Operation::Read;
+        let drive = self.drive();
+        let now = drive.now();
+        drive.submit(now, 0, command, cookie).map_err(|refused| {
             let reason = refused.to_string();
             Failure::Request { operation, offset, bytes, reason }
         })?;
@@ -91,7 +101,8 @@ impl Target for Simulated {
 
     fn wait(&mut self) -> Result<Done, Failure> {
         while self.done.is_empty() {
-            let stepped = self.drive.step(&mut self.completions)?;
+            let drive = self.drive.as_mut().expect("it was made");
+            let stepped = drive.step(&mut self.completions)?;
             assert!(stepped.is_some(), "a drive with outstanding commands has events left");
             self.take();
         }
@@ -99,13 +110,19 @@ impl Target for Simulated {
     }
 
     fn pause_until(&mut self, at: Time) -> Result<(), Failure> {
-        self.drive.advance(at, &mut self.completions)?;
+        let drive = self.drive.as_mut().expect("it was made");
+        drive.advance(at, &mut self.completions)?;
         self.take();
         Ok(())
     }
 
     fn reset(&mut self) -> Result<(), Failure> {
-        self.drive = drive(&self.config, self.seed)?;
+        // Reads leave a drive as it was.
+        if std::mem::take(&mut self.written) {
+            // The old one goes first: there may be no room for two.
+            self.drive = None;
+            self.drive = Some(drive(&self.config, self.seed)?);
+        }
         self.done.clear();
         Ok(())
     }
@@ -115,7 +132,7 @@ impl Target for Simulated {
             return None;
         }
         let page = self.config.flash.page_size.0;
-        let summary = self.drive.summary().ok()?;
+        let summary = self.drive().summary().ok()?;
         let flash = &summary.flash;
         let programs = flash.user_programs + flash.gc_programs + flash.mapping_programs;
         let host_written = summary.flows[0].bytes.write;
