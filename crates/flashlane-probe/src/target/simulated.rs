@@ -17,8 +17,8 @@ pub struct Simulated {
     seed: u64,
     /// Always there, but for a moment when another one is made.
     drive: Option<Drive>,
-    /// It was written, or trimmed.
-    written: bool,
+    /// It took requests.
+    used: bool,
     facts: Facts,
     counters: bool,
     completions: Vec<Completion>,
@@ -42,8 +42,8 @@ impl Simulated {
             deepest: config.interface.queue_depth.saturating_sub(1).clamp(1, 65_535),
         };
         let (completions, done) = Default::default();
-        let (config, drive, written) = (config.clone(), Some(drive), false);
-        Ok(Self { config, seed, drive, written, facts, counters, completions, done })
+        let (config, drive, used) = (config.clone(), Some(drive), false);
+        Ok(Self { config, seed, drive, used, facts, counters, completions, done })
     }
 
     fn drive(&mut self) -> &mut Drive {
@@ -89,7 +89,7 @@ impl Target for Simulated {
             Operation::Write => Command::write(sector, sectors),
             Operation::Trim => Command::trim(sector, sectors),
         };
-        self.written |= operation != Operation::Read;
+        self.used = true;
         let drive = self.drive();
         let now = drive.now();
         drive.submit(now, 0, command, cookie).map_err(|refused| {
@@ -117,8 +117,7 @@ impl Target for Simulated {
     }
 
     fn reset(&mut self) -> Result<(), Failure> {
-        // Reads leave a drive as it was.
-        if std::mem::take(&mut self.written) {
+        if std::mem::take(&mut self.used) {
             // The old one goes first: there may be no room for two.
             self.drive = None;
             self.drive = Some(drive(&self.config, self.seed)?);
