@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use flashlane::Error;
 use flashlane_fit::curves::{self, Request, table};
-use flashlane_fit::drive;
+use flashlane_fit::drive::{self, Validation};
 use flashlane_fit::write::{self, Report, Source};
-use flashlane_probe::Collected;
+use flashlane_probe::data::HELD_BACK;
+use flashlane_probe::{Collected, Measured};
 use indicatif::ProgressStyle;
 
 use crate::args::FitArgs;
 use crate::execute::spinner;
 use crate::output::{Content, OutFolder, note, print};
-use crate::table::Table;
+use crate::table::{Table, number};
 
 /// The base of a fit to measurements where none is named.
 const DRIVE_BASE: &str = "fast18";
@@ -33,6 +34,7 @@ fn to_drive(arguments: &FitArgs) -> Result<(), Error> {
         let why = "measurements of a drive decide what is varied; allowed: with a table of figures";
         return Err(Error::config("--vary", why));
     }
+    let work = arguments.validate.as_ref().map(|folder| held_back(folder, &data)).transpose()?;
     let (root, name) = place(&arguments.out)?;
     let folder = OutFolder::prepare(&root)?;
     let mut request = drive::Request::of(arguments.base.as_deref().unwrap_or(DRIVE_BASE));
@@ -42,15 +44,37 @@ fn to_drive(arguments: &FitArgs) -> Result<(), Error> {
     progress.set_style(style.expect("the template is constant"));
     let fit = drive::fit(&data, &request, &|| progress.inc(1));
     progress.finish_and_clear();
-    let report = fit?.report(&arguments.data.display().to_string(), &request)?;
+    let fit = fit?;
+    let mut report = fit.report(&arguments.data.display().to_string(), &request)?;
+    if let Some(work) = work {
+        report.validation = Some(fit.validate(&work, &request)?);
+    }
     save(folder, name, &report)?;
     print(&summary(&report))?;
     note(&format!("wrote {}, fit.json and fit.html beside it", arguments.out.display()));
     Ok(())
 }
 
+/// Work that the fit does not see, measured on the same target.
+fn held_back(folder: &Path, data: &Collected) -> Result<Measured, Error> {
+    let place = || folder.display().to_string();
+    let other = Collected::load(folder)
+        .map_err(|failure| Error::config("--validate", failure.to_string()))?;
+    if other.facts != data.facts {
+        let (found, wanted) = (&other.facts.name, &data.facts.name);
+        return Err(Error::config(place(), format!("found {found}, allowed: {wanted}")));
+    }
+    other.probe(HELD_BACK).first().cloned().ok_or_else(|| {
+        Error::config(place(), "found no work, allowed: a folder of `flashlane probe --trace`")
+    })
+}
+
 /// Fits a base device to a table of figures.
 fn to_curves(arguments: &FitArgs) -> Result<(), Error> {
+    if arguments.validate.is_some() {
+        let why = "allowed with measurements of a drive only; figures are held back by their role";
+        return Err(Error::config("--validate", why));
+    }
     let base = arguments.base.as_deref().ok_or_else(|| {
         Error::config("--base", "found nothing, allowed: the device that the figures are of")
     })?;
@@ -136,8 +160,23 @@ fn summary(report: &Report) -> String {
     if !kept.is_empty() {
         text += &format!("from the base: {}\n", kept.join(", "));
     }
+    if let Some(validation) = &report.validation {
+        text += &validated(validation);
+    }
     for proposal in &report.proposals {
         text += &format!("measure next: {proposal}\n");
     }
     text
+}
+
+/// Measured beside predicted, of work that was not fitted to.
+fn validated(validation: &Validation) -> String {
+    let mut table = Table::new(&["work not fitted to", "measured (us)", "predicted (us)", "error"]);
+    for one in &validation.latencies {
+        let error = format!("{:+.1} %", 100.0 * one.error());
+        let cells = [one.name.clone(), number(one.measured), number(one.predicted), error];
+        table.row(cells.to_vec());
+    }
+    let near = 100.0 * validation.near;
+    format!("\n{}{near:.1} % of {} requests within 10 %\n\n", table.render(), validation.requests)
 }

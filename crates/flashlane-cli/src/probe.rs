@@ -1,16 +1,20 @@
 //! `flashlane probe`: measures a drive from outside.
 
+mod held_back;
+
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use flashlane::Error;
 use flashlane::config::load;
 use flashlane_engine::Time;
 use flashlane_probe::battery::{NAMES, PROBES, Probe};
+use flashlane_probe::data::{self, HELD_BACK};
 use flashlane_probe::{Battery, Collected, Failure, Measured, Progress, Simulated, Target};
 
 use crate::args::ProbeArgs;
 use crate::output::{note, print};
-use crate::table::Table;
+use crate::table::{Table, number};
 
 /// How the name of a simulated target begins.
 const SIMULATED: &str = "simulated:";
@@ -37,10 +41,37 @@ pub(crate) fn probe(arguments: &ProbeArgs) -> Result<(), Error> {
         budget: arguments.time.map(|time| Time(time.0)),
         seed: arguments.seed,
     };
+    if let Some(trace) = &arguments.trace {
+        return work(trace, opened.as_mut(), out, arguments);
+    }
     let progress = &mut Words { quiet: arguments.quiet };
     let data = battery.run(opened.as_mut(), Some(out), progress).map_err(failed)?;
     print(&summary(&data))?;
     note(&format!("next: flashlane fit {}", out.display()));
+    Ok(())
+}
+
+/// Measures the requests of a trace.
+fn work(
+    trace: &Path,
+    target: &mut dyn Target,
+    out: &Path,
+    arguments: &ProbeArgs,
+) -> Result<(), Error> {
+    let destroys = arguments.destroy_data.is_some();
+    let series = held_back::series(trace, &arguments.reading, target.facts(), destroys)?;
+    let (facts, seed) = (target.facts().clone(), arguments.seed);
+    let (probes, skipped) = Default::default();
+    let all = Collected { facts, destroys, seed, probes, skipped };
+    all.claim(out).and_then(|()| all.write_about(out)).map_err(failed)?;
+    let measured = series.run(target).map_err(failed)?;
+    data::write_probe(out, HELD_BACK, std::slice::from_ref(&measured)).map_err(failed)?;
+    let mut table = Table::new(&["requests", "mean (us)", "p50 (us)", "p99 (us)", "p99.9 (us)"]);
+    let quantiles = [0.5, 0.99, 0.999].map(|share| measured.quantile_us(share));
+    let cells = std::iter::once(measured.mean_us()).chain(quantiles).map(number);
+    table.row(std::iter::once(measured.timings.len().to_string()).chain(cells).collect());
+    print(&table.render())?;
+    note(&format!("next: flashlane fit DIR --validate {}", out.display()));
     Ok(())
 }
 

@@ -20,6 +20,9 @@ use crate::target::{Counters, Facts, Failure};
 /// The format of the folder.
 pub const SCHEMA: &str = "flashlane.probe/1";
 
+/// The name under which work is kept that no fit sees.
+pub const HELD_BACK: &str = "held-back";
+
 /// A series, and when its requests were sent and over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measured {
@@ -120,9 +123,9 @@ impl Collected {
             return Err(Failure::Refused(folder.join("probe.json").display().to_string(), problem));
         }
         let mut probes = BTreeMap::new();
-        for name in crate::battery::NAMES.iter() {
+        for name in crate::battery::NAMES.iter().copied().chain([HELD_BACK]) {
             if let Some(measured) = load_probe(folder, name)? {
-                probes.insert((*name).to_owned(), measured);
+                probes.insert(name.to_owned(), measured);
             }
         }
         let About { facts, destroys, seed, skipped, .. } = about;
@@ -226,7 +229,11 @@ pub fn load_probe(folder: &Path, name: &str) -> Result<Option<Vec<Measured>>, Fa
         if requests.len() < one.requests {
             return Err(refused(&path, format!("series {} has too few rows", one.name)));
         }
-        let series = Series { name: one.name, rule: one.rule, requests };
+        let at = match one.rule {
+            Rule::Open => timings.iter().map(|timing: &Timing| timing.sent).collect(),
+            _ => Vec::new(),
+        };
+        let series = Series { name: one.name, rule: one.rule, requests, at };
         measured.push(Measured { series, timings, counters: one.counters });
     }
     match rows.next() {

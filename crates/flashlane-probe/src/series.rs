@@ -55,6 +55,8 @@ pub enum Rule {
         /// From the end of a burst to the next one. Unit: picoseconds.
         pause_ps: u64,
     },
+    /// Each at its own time, whatever became of those before it.
+    Open,
 }
 
 /// Requests, and when they are sent.
@@ -66,6 +68,8 @@ pub struct Series {
     pub rule: Rule,
     /// Its requests.
     pub requests: Vec<Request>,
+    /// When each is sent, from the first one on; empty but for [`Rule::Open`].
+    pub at: Vec<Time>,
 }
 
 /// When a request was sent, and how long it took.
@@ -87,14 +91,21 @@ impl Series {
     /// Requests of which so many are outstanding at any time.
     #[must_use]
     pub fn closed(name: impl Into<String>, depth: u32, requests: Vec<Request>) -> Self {
-        Self { name: name.into(), rule: Rule::Closed { depth }, requests }
+        Self { name: name.into(), rule: Rule::Closed { depth }, requests, at: Vec::new() }
     }
 
     /// Requests of which so many are sent at once, the next ones when they are over.
     #[must_use]
     pub fn bursts(name: impl Into<String>, size: u32, requests: Vec<Request>) -> Self {
         let rule = Rule::Bursts { size, stagger_ps: 0, pause_ps: 0 };
-        Self { name: name.into(), rule, requests }
+        Self { name: name.into(), rule, requests, at: Vec::new() }
+    }
+
+    /// Requests at times of their own.
+    #[must_use]
+    pub fn open(name: impl Into<String>, requests: Vec<Request>, at: Vec<Time>) -> Self {
+        assert_eq!(requests.len(), at.len(), "every request has its time");
+        Self { name: name.into(), rule: Rule::Open, requests, at }
     }
 
     /// Sends it.
@@ -108,6 +119,7 @@ impl Series {
             Rule::Closed { depth } => {
                 closed(target, &self.requests, depth as usize, &mut timings)?;
             }
+            Rule::Open => open(target, &self, &mut timings)?,
             Rule::Bursts { size, stagger_ps, pause_ps } => {
                 let size = (size as usize).max(1);
                 for (burst, timings) in self.requests.chunks(size).zip(timings.chunks_mut(size)) {
@@ -160,6 +172,24 @@ fn closed(
         send(target, requests, index, timings)?;
     }
     for _ in 0..first {
+        receive(target, timings)?;
+    }
+    Ok(())
+}
+
+fn open(target: &mut dyn Target, series: &Series, timings: &mut [Timing]) -> Result<(), Failure> {
+    let (start, deepest) = (target.now(), target.facts().deepest as usize);
+    let mut outstanding = 0;
+    for (index, at) in series.at.iter().enumerate() {
+        target.pause_until(start + *at)?;
+        if outstanding == deepest {
+            receive(target, timings)?;
+            outstanding -= 1;
+        }
+        send(target, &series.requests, index, timings)?;
+        outstanding += 1;
+    }
+    for _ in 0..outstanding {
         receive(target, timings)?;
     }
     Ok(())

@@ -20,6 +20,10 @@ pub(crate) struct FitArgs {
     /// value; repeatable.
     #[arg(long, value_name = "KEY[,KEY...]", value_delimiter = ',')]
     pub(crate) vary: Vec<String>,
+    /// Compare the fitted device with work that it was not fitted to: a folder of `flashlane probe
+    /// --trace`, measured on the same target.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) validate: Option<PathBuf>,
     /// The device file to write; fit.json and the page fit.html go beside it.
     #[arg(long, value_name = "FILE.toml", default_value = "fitted.toml")]
     pub(crate) out: PathBuf,

@@ -25,6 +25,12 @@ pub(crate) struct ProbeArgs {
     /// Do without the counters of the drive of what it wrote to flash.
     #[arg(long)]
     pub(crate) no_counters: bool,
+    /// Instead of the probes, send the requests of a trace at their times: work that `fit
+    /// --validate` compares with the fitted device. Addresses are taken modulo the target.
+    #[arg(long, value_name = "TRACE", conflicts_with = "only")]
+    pub(crate) trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: super::trace::ReadingArgs,
     /// Some of the probes; all without a name.
     #[arg(long, value_name = "NAME[,NAME...]", value_delimiter = ',')]
     pub(crate) only: Vec<String>,

@@ -5,7 +5,7 @@ mod convert;
 mod formats;
 mod inspect;
 mod plot;
-mod reading;
+pub(crate) mod reading;
 
 use flashlane::Error;
 
@@ -25,6 +25,6 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Error> {
 }
 
 /// An error of the trace crate as one of the command.
-fn trace_error(error: flashlane_trace::TraceError) -> Error {
+pub(crate) fn trace_error(error: flashlane_trace::TraceError) -> Error {
     Error::Trace(error.to_string())
 }

@@ -9,7 +9,7 @@ use crate::args::ReadingArgs;
 
 /// Opens a trace. Five bare columns are read where one of their units is named: the other is then
 /// the usual one.
-pub(super) fn open(path: &str, reading: &ReadingArgs) -> Result<TraceReader, Error> {
+pub(crate) fn open(path: &str, reading: &ReadingArgs) -> Result<TraceReader, Error> {
     let config = TraceConfig {
         format: reading.from.clone(),
         columns: reading.columns.clone(),

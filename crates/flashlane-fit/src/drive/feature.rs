@@ -12,9 +12,11 @@ use super::Inside;
 const ALONE: f64 = 0.003;
 /// Relative error of a rate of requests that hinder each other.
 const TOGETHER: f64 = 0.01;
-/// The same where dies may have several planes: how many reads they serve together depends on the
-/// places of the data in their blocks, which nobody knows.
+/// The same where dies have several planes, until it is known better: how many reads they serve
+/// together depends on the places of the data in their blocks, which nobody knows.
 const ON_PLANES: f64 = 0.15;
+/// Of drives that differ in these places alone, twice their spread.
+const SPREADS: f64 = 2.0;
 
 /// A number, and where it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -139,7 +141,7 @@ pub(super) fn all(data: &Collected, inside: &Inside) -> Vec<Feature> {
         };
         all.push(Feature::at(data, "idle-latency", &one.series.name, kind, sigma));
     }
-    let planes = inside.geometries.iter().any(|geometry| geometry.planes > 1);
+    let planes = inside.shows_planes();
     for probe in ["shared-die", "depth"] {
         for one in data.probe(probe) {
             let sigma = sampled(one, if planes { ON_PLANES } else { TOGETHER });
@@ -147,6 +149,22 @@ pub(super) fn all(data: &Collected, inside: &Inside) -> Vec<Feature> {
         }
     }
     all
+}
+
+/// Puts relative errors where [`ON_PLANES`] stood: the spread of drives that differ in the places
+/// of their data alone.
+pub(super) fn from_spread(features: &mut [Feature], drives: &[Vec<f64>]) {
+    for (at, feature) in features.iter_mut().enumerate() {
+        if feature.kind != Kind::Rate {
+            continue;
+        }
+        let count = drives.len() as f64;
+        let mean = drives.iter().map(|drive| drive[at]).sum::<f64>() / count;
+        let squares = drives.iter().map(|drive| (drive[at] - mean) * (drive[at] - mean));
+        let spread = (squares.sum::<f64>() / (count - 1.0).max(1.0)).sqrt() / mean;
+        let error = SPREADS * spread;
+        feature.sigma = feature.sigma.min((TOGETHER * TOGETHER + error * error).sqrt());
+    }
 }
 
 /// What is compared of writes.
@@ -169,6 +187,7 @@ fn sampled(one: &Measured, least: f64) -> f64 {
     let together = match one.series.rule {
         Rule::Closed { depth } => f64::from(depth),
         Rule::Bursts { size, .. } => f64::from(size),
+        Rule::Open => 1.0,
     };
     // A page that is read again takes the same time again.
     let places: BTreeSet<u64> = one.series.requests.iter().map(|request| request.offset).collect();

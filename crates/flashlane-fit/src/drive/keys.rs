@@ -1,7 +1,7 @@
 //! Keys of the fitted device: those that the structure gives, and those that are varied.
 
 use flashlane_probe::Collected;
-use flashlane_probe::structure::{Buffer, Geometry, Programs};
+use flashlane_probe::structure::{Buffer, Geometry, Programs, Wait};
 
 use super::{Inside, Written};
 use crate::calibrate::Parameter;
@@ -80,6 +80,8 @@ pub(super) struct Shape<'a> {
     pub(super) inside: &'a Inside,
     pub(super) geometry: Option<&'a Geometry>,
     pub(super) written: &'a Written,
+    /// Processors that run the firmware.
+    pub(super) servers: u32,
 }
 
 /// The keys that the structure gives, as `--set` takes them.
@@ -119,8 +121,11 @@ pub(super) fn planes(geometry: Option<&Geometry>) -> u64 {
 
 /// Those of a drive with so many bytes at least.
 pub(super) fn others(shape: &Shape<'_>) -> Vec<Other> {
-    let Shape { bytes, inside, geometry, written } = *shape;
-    let technology = ["slc", "mlc", "tlc", "qlc"][inside.levels.len().clamp(1, 4) - 1];
+    let Shape { bytes, inside, geometry, written, servers } = *shape;
+    // Pages of several kinds may be read alike, and programmed in different times.
+    let programmed = written.programs.as_ref().map_or(1, |programs| programs.levels.len());
+    let kinds = inside.levels.len().max(programmed);
+    let technology = ["slc", "mlc", "tlc", "qlc"][kinds.clamp(1, 4) - 1];
     let page = inside.page.unwrap_or(4096);
     let planes = planes(geometry);
     let programs = written.programs.as_ref();
@@ -149,6 +154,10 @@ pub(super) fn others(shape: &Shape<'_>) -> Vec<Other> {
         other("ftl.gc.threshold", &text("4 blocks"), None),
         other("ftl.gc.hard_threshold", &text("3 blocks"), None),
     ];
+    if servers > 1 {
+        let told = Some("depth, where one processor does not fit");
+        all.push(other("interface.firmware_servers", &servers.to_string(), told));
+    }
     if let Some(Buffer::Bytes(buffer)) = written.buffer {
         let capacity = text(&format!("{buffer}B"));
         all.push(other("cache.capacity", &capacity, Some("read-back")));
@@ -161,7 +170,7 @@ pub(super) fn others(shape: &Shape<'_>) -> Vec<Other> {
         let erase = text(&format!("{:.0}ns", us * 1e3));
         all.push(other("flash.erase_time", &erase, behind));
     }
-    if let Some(us) = programs.interrupted_after_us {
+    if let Wait::Interruption(us) = programs.wait {
         all.push(other("flash.suspend.program", "true", behind));
         let time = text(&format!("{:.0}ns", us * 1e3));
         all.push(other("flash.suspend.program_time", &time, behind));

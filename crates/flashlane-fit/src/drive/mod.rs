@@ -1,25 +1,29 @@
 //! Finds the device file that behaves as a probed drive does.
 //!
 //! In the order of the work: [`Inside`] says what the measurements show without simulating; each
-//! geometry that they allow is a drive of the simulator, whose quantities are calibrated by sending
-//! it the same requests ([`replay`]) and comparing what [`feature`] makes of both.
+//! geometry that they allow is a drive of the simulator ([`search`]), whose quantities are
+//! calibrated by sending it the same requests ([`replay`]) and comparing what [`feature`] makes of
+//! both. What was written says more ([`writes`], [`spare`]).
 
 mod feature;
 mod keys;
 mod replay;
 mod report;
+mod search;
 mod spare;
+mod validate;
 mod writes;
 
 use flashlane::Error;
 use flashlane_probe::Collected;
 pub use flashlane_probe::structure::Inside;
 
-use crate::calibrate::{Calibration, Failure, Options, calibrate};
+use crate::calibrate::{Calibration, Failure, Options};
 pub use feature::Feature;
 use keys::Shape;
-use replay::Replay;
+use search::{Search, Variant};
 pub use spare::Spare;
+pub use validate::{Prediction, Validation};
 pub use writes::Written;
 
 /// What to fit, and how.
@@ -32,9 +36,6 @@ pub struct Request {
     /// Seed of the simulated drives.
     pub seed: u64,
 }
-
-/// Geometries that are calibrated at most.
-const MOST_GEOMETRIES: usize = 8;
 
 impl Request {
     /// The usual way, with a base.
@@ -58,7 +59,9 @@ pub struct DriveFit {
     pub inside: Inside,
     /// Which of the geometries of [`Inside::geometries`] fits best.
     pub geometry: usize,
-    /// Those that fit as well, the best one among them.
+    /// Processors that run the firmware.
+    pub servers: u32,
+    /// Geometries that fit as well, the best one among them.
     pub as_good: Vec<usize>,
     /// The calibration with it.
     pub calibration: Calibration,
@@ -72,6 +75,8 @@ pub struct DriveFit {
     pub commands: u64,
     /// Capacity of the drive. Unit: bytes.
     pub bytes: u64,
+    /// Capacity of the drives that were tried. Unit: bytes.
+    wrap: u64,
 }
 
 impl DriveFit {
@@ -97,35 +102,25 @@ pub fn fit(
     if features.is_empty() {
         return Err(Error::config("probe", "no probe is complete that a fit could use"));
     }
-    let measured: Vec<f64> = features.iter().map(|feature| feature.value).collect();
-    let sigmas: Vec<f64> = features.iter().map(|feature| feature.sigma).collect();
-    let parameters = keys::parameters(data, &inside);
+    let parameters = &keys::parameters(data, &inside);
     let mut written = Written::of(data, &inside);
-    let mut found: Vec<(usize, Calibration)> = Vec::new();
-    for index in inside.different().into_iter().take(MOST_GEOMETRIES) {
-        let bytes = replay::wrap(data, &inside);
-        let geometry = inside.geometries.get(index);
-        let shape = Shape { bytes, inside: &inside, geometry, written: &written };
-        let structure = keys::structure(&shape);
-        let replay = Replay::of(data, &inside, request, structure);
-        let simulate = |values: &[f64]| {
-            progress();
-            let replayed = replay.run(&keys::sets(&parameters, values))?;
-            Ok(features.iter().map(|feature| feature.of(&replayed)).collect::<Vec<f64>>())
-        };
-        let outcome = calibrate(&parameters, &measured, &sigmas, simulate, &request.options);
-        found.push((index, outcome.map_err(failed)?));
-    }
-    found.sort_by(|one, two| one.1.chi2.total_cmp(&two.1.chi2));
+    let before = &written;
+    let mut search =
+        Search { data, request, inside: &inside, written: before, parameters, features, progress };
+    let found = search.run()?;
+    let features = search.features;
     let best = found[0].1.chi2;
     let chance = 10.0 * found[0].1.chi2_reduced.unwrap_or(1.0).max(1.0);
-    let as_good = found.iter().filter(|(_, one)| one.chi2 < best + chance).map(|(at, _)| *at);
-    let (as_good, (geometry, calibration)) = (as_good.collect(), found[0].clone());
-    let bytes = data.facts.bytes;
-    let read = keys::sets(&parameters, &calibration.values);
-    written.fit(data, request, &inside, geometry, &read, progress)?;
+    let as_good = found.iter().filter(|(_, one)| one.chi2 < best + chance);
+    let as_good = as_good.map(|(variant, _)| variant.geometry).collect();
+    let (Variant { geometry, servers }, calibration) = found[0].clone();
+    let (bytes, wrap) = (data.facts.bytes, replay::wrap(data, &inside));
+    let read = keys::sets(parameters, &calibration.values);
     let best = inside.geometries.get(geometry);
-    let shape = Shape { bytes, inside: &inside, geometry: best, written: &written };
+    let shape = Shape { bytes: wrap, inside: &inside, geometry: best, written: &written, servers };
+    let structure = keys::structure(&shape);
+    written.fit(data, request, &inside, geometry, [structure, read.clone()].concat(), progress)?;
+    let shape = Shape { bytes, inside: &inside, geometry: best, written: &written, servers };
     let mut sets = keys::structure(&shape);
     sets.extend(read);
     sets.extend(written.sets());
@@ -133,6 +128,7 @@ pub fn fit(
     Ok(DriveFit {
         inside,
         geometry,
+        servers,
         as_good,
         calibration,
         written,
@@ -140,6 +136,7 @@ pub fn fit(
         sets,
         commands,
         bytes,
+        wrap,
     })
 }
 

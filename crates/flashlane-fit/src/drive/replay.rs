@@ -65,10 +65,15 @@ impl<'a> Replay<'a> {
 
     /// Sends everything to a drive with keys set.
     pub(super) fn run(&self, sets: &[String]) -> Result<Collected, Error> {
+        self.run_on(self.seed, sets)
+    }
+
+    /// The same on a drive of a seed: the places of its data differ from those of others.
+    pub(super) fn run_on(&self, seed: u64, sets: &[String]) -> Result<Collected, Error> {
         let sets = self.structure.iter().chain(sets).cloned().collect();
         let overrides = Overrides { sets, ..Overrides::default() };
         let config = load::device(self.base, &overrides)?.config;
-        let mut drive = Simulated::new(&config, self.seed, true).map_err(failed)?;
+        let mut drive = Simulated::new(&config, seed, true).map_err(failed)?;
         if drive.facts().bytes < self.wrap {
             let (has, needs) = (drive.facts().bytes, self.wrap);
             return Err(Error::config("fit", format!("{has} bytes are too few for {needs}")));
@@ -79,7 +84,7 @@ impl<'a> Replay<'a> {
             probes.entry((*probe).to_owned()).or_default().push(measured);
         }
         let facts = self.data.facts.clone();
-        let (seed, skipped) = (self.seed, BTreeMap::new());
+        let skipped = BTreeMap::new();
         Ok(Collected { facts, destroys: false, seed, probes, skipped })
     }
 }
@@ -96,7 +101,7 @@ pub(super) fn wrap(data: &Collected, inside: &Inside) -> u64 {
     }
 }
 
-fn wrapped(series: &Series, wrap: u64) -> Series {
+pub(super) fn wrapped(series: &Series, wrap: u64) -> Series {
     let mut series = series.clone();
     for request in &mut series.requests {
         request.offset %= wrap;

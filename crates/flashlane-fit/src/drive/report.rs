@@ -42,6 +42,7 @@ impl DriveFit {
             also: also(found),
             points,
             proposals: self.proposals(),
+            validation: None,
         })
     }
 
@@ -68,8 +69,13 @@ impl DriveFit {
         ];
         all.retain(|key| key.source != Source::Base);
         let geometry = self.inside.geometries.get(self.geometry);
-        let shape =
-            Shape { bytes: self.bytes, inside: &self.inside, geometry, written: &self.written };
+        let shape = Shape {
+            bytes: self.bytes,
+            inside: &self.inside,
+            geometry,
+            written: &self.written,
+            servers: self.servers,
+        };
         all.extend(keys::others(&shape).iter().map(whole));
         Ok(all)
     }
@@ -110,6 +116,11 @@ impl DriveFit {
         if self.inside.geometries.is_empty() {
             let why = "conflicts after the drive was written in order: pairs of reads a distance \
                        apart did not always do the same";
+            all.push(why.to_owned());
+        }
+        if !self.written.goes_where_it_should() {
+            let why = "nothing: a write did not keep the plane busy that it should go to, so the \
+                       drive places data by the time of their writing, which no fit assumes";
             all.push(why.to_owned());
         }
         let told = |at: &usize| !self.calibration.tells(*at);

@@ -2,11 +2,11 @@
 
 use flashlane::Error;
 use flashlane_probe::Collected;
-use flashlane_probe::structure::{Buffer, Programs, buffer};
+use flashlane_probe::structure::{Buffer, Programs, Wait, buffer};
 
 use super::feature::{self, Feature};
-use super::keys::{self, Shape};
-use super::replay::{self, Replay};
+use super::keys;
+use super::replay::Replay;
 use super::spare::{Plane, Spare};
 use super::{Inside, Request, failed};
 use crate::calibrate::{Calibration, calibrate};
@@ -31,36 +31,45 @@ impl Written {
     pub(super) fn of(data: &Collected, inside: &Inside) -> Self {
         let flash_us = inside.levels.first().copied().unwrap_or(0.0);
         let buffer = buffer(data.probe("read-back"), flash_us);
-        let programs = Programs::of(data.probe("behind-writes"));
+        let mut programs = Programs::of(data.probe("behind-writes"));
+        let kinds = inside.levels.len();
+        if let Some(programs) = programs.as_mut().filter(|one| kinds > 1 && one.levels.len() > 1)
+            && programs.levels.len() != kinds
+        {
+            // Pages of other kinds than reads have: one time has to do for all of them.
+            let mean = programs.levels.iter().sum::<f64>() / programs.levels.len() as f64;
+            programs.levels = vec![mean];
+        }
         Self { buffer, programs, ..Self::default() }
     }
 
     /// Everything that was measured has an explanation.
     pub(super) fn fits(&self) -> bool {
         let programs = self.calibration.as_ref().is_none_or(|one| one.fits);
-        programs && self.spare.as_ref().is_none_or(|one| one.fits)
+        programs && self.goes_where_it_should() && self.spare.as_ref().is_none_or(|one| one.fits)
     }
 
-    /// Calibrates programs, then looks for the spare room; `read` are the keys that reads gave.
+    /// Writes go to the plane that the order of pages says.
+    pub(super) fn goes_where_it_should(&self) -> bool {
+        self.programs.as_ref().is_none_or(|programs| programs.wait != Wait::Elsewhere)
+    }
+
+    /// Calibrates programs, then looks for the spare room; `sets` are the keys known so far.
     pub(super) fn fit(
         &mut self,
         data: &Collected,
         request: &Request,
         inside: &Inside,
         geometry: usize,
-        read: &[String],
+        sets: Vec<String>,
         progress: &(dyn Fn() + Sync),
     ) -> Result<(), Error> {
         let (Some(programs), Some(page)) = (self.programs.clone(), inside.page) else {
             return Ok(());
         };
         let geometry = inside.geometries.get(geometry);
-        let bytes = replay::wrap(data, inside);
-        let shape = Shape { bytes, inside, geometry, written: self };
-        let mut structure = keys::structure(&shape);
-        structure.extend_from_slice(read);
         let planes = keys::planes(geometry);
-        let replay = Replay::of(data, inside, request, structure).of_writes(planes, page);
+        let replay = Replay::of(data, inside, request, sets).of_writes(planes, page);
         let features = feature::of_writes(data, &programs);
         let parameters = keys::of_writes(&programs);
         let measured: Vec<f64> = features.iter().map(|feature| feature.value).collect();

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::calibrate::{Calibration, Direction};
+use crate::drive::Validation;
 use crate::unit::Unit;
 
 /// The format of `fit.json`.
@@ -31,6 +32,8 @@ pub struct Report {
     pub points: Vec<Point>,
     /// What to measure next, in words, best first.
     pub proposals: Vec<String>,
+    /// How well work is predicted that was not fitted to, where there is some.
+    pub validation: Option<Validation>,
 }
 
 /// Whether the fitted device behaves as the data say.

@@ -22,6 +22,11 @@ const ORDERS: [&str; 8] = ["cwdp", "cwpd", "wcdp", "wdcp", "dcwp", "pcwd", "pwcd
 impl Hidden {
     /// A random device.
     pub(crate) fn random(seed: u64) -> Self {
+        Self::with(seed, &[])
+    }
+
+    /// A random device, but for some keys.
+    pub(crate) fn with(seed: u64, more: &[&str]) -> Self {
         let mut random = Rng::stream(seed, "hidden", 0);
         let mut pick = |from: &[u64]| from[random.below(from.len() as u64) as usize];
         let (channels, chips) = (pick(&[2, 4, 8]), pick(&[1, 2, 4]));
@@ -45,7 +50,7 @@ impl Hidden {
             powers.take(kinds).map(|time| format!("\"{time:.0}ns\"")).collect::<Vec<_>>().join(", ")
         };
         let lane = between(400, 1600);
-        let sets = vec![
+        let mut sets = vec![
             format!("flash.technology={}", ["slc", "mlc", "tlc"][kinds - 1]),
             format!("flash.channels={channels}"),
             format!("flash.chips_per_channel={chips}"),
@@ -67,6 +72,7 @@ impl Hidden {
             format!("interface.firmware_time={}ns", between(300, 6000)),
             format!("cache.capacity={}KiB", page_kib * between(64, 4096)),
         ];
+        sets.extend(more.iter().map(|&set| set.to_owned()));
         let overrides = Overrides { sets: sets.clone(), ..Overrides::default() };
         let mut letters: Vec<char> = order.chars().collect();
         let single = |letter: &char| {

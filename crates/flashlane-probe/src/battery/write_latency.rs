@@ -27,7 +27,9 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
         let write = |_| Request::write(bench.address(&mut random, size), size);
         let requests = (0..COUNT).map(write).collect();
         let rule = Rule::Bursts { size: 1, stagger_ps: 0, pause_ps: PAUSE_PS };
-        all.push(Series { name: format!("write-{size}"), rule, requests }.run(bench.target)?);
+        let mut series = Series::single(format!("write-{size}"), requests);
+        series.rule = rule;
+        all.push(series.run(bench.target)?);
     }
     Ok(all)
 }

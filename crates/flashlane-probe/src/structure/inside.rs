@@ -47,6 +47,13 @@ impl Inside {
         if kept.is_empty() { vec![0] } else { kept }
     }
 
+    /// Dies have several planes, by one of the geometries that differ.
+    #[must_use]
+    pub fn shows_planes(&self) -> bool {
+        let planes = |index: usize| self.geometries.get(index).map_or(1, |one| one.planes);
+        self.different().into_iter().any(|index| planes(index) > 1)
+    }
+
     /// The page and the geometry are known.
     #[must_use]
     pub fn is_whole(&self) -> bool {

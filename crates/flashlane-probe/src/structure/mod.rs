@@ -15,7 +15,7 @@ pub use geometry::{Conflict, Geometry, Pattern, candidates, pattern};
 pub use inside::Inside;
 pub use levels::levels;
 pub use page_size::page_size;
-pub use programs::Programs;
+pub use programs::{Programs, Wait};
 pub use spare::{PARTS, spare_curve};
 
 /// The middle of some numbers; 0 of none.

@@ -22,6 +22,11 @@ const SURE: f64 = 0.25;
 /// Beside a read alone, the first read behind a program waits for less than this share of a
 /// program where reads interrupt programs.
 const INTERRUPTED: f64 = 0.4;
+/// Reads wait for a program of their plane, which takes less than this times the mean of programs
+/// without a pause.
+const LONGER: f64 = 1.4;
+/// An interruption takes this long at least. Unit: microseconds.
+const NOTHING_US: f64 = 2.0;
 
 /// What writes to one plane show.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,9 +40,20 @@ pub struct Programs {
     pub pages_per_block: Option<u64>,
     /// Writes that are taken before the first one waits for flash. Unit: pages.
     pub bound: u64,
-    /// How long a read waits until a program is interrupted for it. Unit: microseconds. `None`
-    /// where it waits for the whole program.
-    pub interrupted_after_us: Option<f64>,
+    /// What a read of the same plane waits for, right behind a write.
+    pub wait: Wait,
+}
+
+/// What a read right behind a write waits for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wait {
+    /// The whole program.
+    Program,
+    /// The program's interruption. Unit: microseconds.
+    Interruption(f64),
+    /// Nothing, or much more than a program that starts when another one of that plane ends: writes
+    /// go elsewhere than the order of pages says.
+    Elsewhere,
 }
 
 impl Programs {
@@ -63,8 +79,9 @@ impl Programs {
         let with_erases: Vec<f64> = at.iter().map(|&at| gaps[at]).collect();
         let erase_us = erase(&with_erases, &levels);
         let pages_per_block = steady(&at);
-        let interrupted_after_us = named("one-by-one").and_then(|one| waits(one, middle));
-        Some(Self { levels, erase_us, pages_per_block, bound, interrupted_after_us })
+        let program = levels.iter().sum::<f64>() / levels.len() as f64;
+        let wait = named("one-by-one").map_or(Wait::Program, |one| wait(one, program));
+        Some(Self { levels, erase_us, pages_per_block, bound, wait })
     }
 }
 
@@ -122,13 +139,18 @@ fn slope(places: &[usize]) -> Option<usize> {
     (error < SURE).then_some(slope.round() as usize)
 }
 
-/// How much longer a read right behind a write takes than the next one, if that is much less than a
-/// program. Unit: microseconds.
-fn waits(one_by_one: &Measured, program_us: f64) -> Option<f64> {
+/// What reads right behind writes wait for: beside the next read they take longer by that.
+fn wait(one_by_one: &Measured, program_us: f64) -> Wait {
     let latencies = |which: usize| -> Vec<f64> {
         let of = one_by_one.timings.chunks_exact(3);
         of.map(|three| three[which].latency.as_us()).collect()
     };
-    let wait = median(latencies(1)) - median(latencies(2));
-    (wait < INTERRUPTED * program_us).then_some(wait.max(0.0))
+    let (behind, alone) = (latencies(1), median(latencies(2)));
+    let mean = behind.iter().sum::<f64>() / behind.len().max(1) as f64 - alone;
+    let wait = median(behind) - alone;
+    match wait < INTERRUPTED * program_us {
+        _ if mean > LONGER * program_us || wait < NOTHING_US => Wait::Elsewhere,
+        true => Wait::Interruption(wait),
+        false => Wait::Program,
+    }
 }

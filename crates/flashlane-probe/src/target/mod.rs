@@ -126,7 +126,8 @@ pub trait Target {
     /// A request failed.
     fn wait(&mut self) -> Result<Done, Failure>;
 
-    /// Lets time pass, until an instant of [`Target::now`]. Nothing is outstanding.
+    /// Lets time pass, until an instant of [`Target::now`]; none if that is over. What ends
+    /// meanwhile is there for [`Target::wait`].
     ///
     /// # Errors
     /// The drive failed in the meantime.

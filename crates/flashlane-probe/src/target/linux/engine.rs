@@ -10,19 +10,22 @@ use crate::target::Operation;
 /// Direct I/O wants memory at a multiple of this. Unit: bytes.
 const ALIGNED: usize = 4096;
 
+/// What a request is to do: first byte and length.
+pub(super) type What = (Operation, u64, u32);
+
 /// A request that ended.
 pub(super) struct Ended {
     pub(super) cookie: u64,
     pub(super) at: Instant,
-    /// What it was to do: first byte and length.
-    pub(super) what: (Operation, u64, u32),
+    /// What it was to do.
+    pub(super) what: What,
     /// Why it failed.
     pub(super) problem: Option<String>,
 }
 
 impl Ended {
     /// From what the kernel said: bytes that were moved, or an error.
-    pub(super) fn of(cookie: u64, what: (Operation, u64, u32), moved: io::Result<usize>) -> Self {
+    pub(super) fn of(cookie: u64, what: What, moved: io::Result<usize>) -> Self {
         let problem = match moved {
             Ok(moved) if moved == what.2 as usize => None,
             Ok(moved) => Some(format!("{moved} bytes were moved")),

@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use io_uring::{IoUring, opcode, types};
 
 use super::LONGEST;
-use super::engine::{Ended, Engine, Memory};
+use super::engine::{Ended, Engine, Memory, What};
 use crate::target::Operation;
 
 /// Requests that are outstanding at most.
@@ -24,7 +24,7 @@ pub(super) struct Ring {
     reads: Memory,
     writes: Memory,
     /// What is outstanding, by place; the ring knows requests by these.
-    sent: Vec<Option<(u64, (Operation, u64, u32))>>,
+    sent: Vec<Option<(u64, What)>>,
     free: Vec<usize>,
     ended: VecDeque<Ended>,
 }

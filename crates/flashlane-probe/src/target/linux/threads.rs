@@ -7,14 +7,14 @@ use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 
 use super::LONGEST;
-use super::engine::{Ended, Engine, Memory};
+use super::engine::{Ended, Engine, Memory, What};
 use crate::target::Operation;
 
 /// Threads, and so requests that are outstanding at most.
 const THREADS: u32 = 64;
 
 /// A request on its way to a thread.
-type Work = (u64, (Operation, u64, u32));
+type Work = (u64, What);
 
 /// The threads.
 pub(super) struct Threads {
