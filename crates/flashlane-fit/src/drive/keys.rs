@@ -154,6 +154,9 @@ pub(super) fn others(shape: &Shape<'_>) -> Vec<Other> {
         other("ftl.gc.threshold", &text("4 blocks"), None),
         other("ftl.gc.hard_threshold", &text("3 blocks"), None),
     ];
+    if let Some(victim) = written.spare.as_ref().and_then(|spare| spare.victim) {
+        all.push(other("ftl.gc.victim", &text(victim), told));
+    }
     if servers > 1 {
         let told = Some("depth, where one processor does not fit");
         all.push(other("interface.firmware_servers", &servers.to_string(), told));

@@ -155,7 +155,7 @@ fn of_spare(spare: &Spare) -> impl Iterator<Item = Point> + '_ {
         measured,
         fitted,
         sigma: OTHER,
-        sigmas: (fitted / measured).ln() / OTHER,
+        sigmas: libm::log(fitted / measured) / OTHER,
         held_back: false,
         source: String::new(),
     };

@@ -53,7 +53,8 @@ impl Search<'_> {
             found = self.calibrated(&variants)?;
         }
         for servers in SERVERS {
-            if found[0].1.fits {
+            // More processors do not help where data lie in places that no fit assumes.
+            if found[0].1.fits || !self.inside.is_whole() || !self.written.goes_where_it_should() {
                 break;
             }
             let several = |one: &Variant| Variant { servers, ..*one };

@@ -22,7 +22,9 @@ const RANGE: (f64, f64) = (0.02, 1.0);
 /// The drive collects as much as the measured one does, up to this share.
 const SAME: f64 = 0.05;
 /// A curve that differs by more than this share in the middle is another way of collecting.
-pub(super) const OTHER: f64 = 0.15;
+pub(super) const OTHER: f64 = 0.08;
+/// Victims of collection that are tried: the base's own first, then others until one fits.
+const VICTIMS: [Option<&str>; 4] = [None, Some("greedy"), Some("fifo"), Some("random")];
 
 /// What is known when the spare room is looked for.
 pub(super) struct Plane<'a> {
@@ -54,8 +56,18 @@ pub struct Spare {
     pub fitted: Vec<f64>,
     /// The drive's own counters told it.
     pub counted: bool,
+    /// How collection chooses its victims, where it is not as in the base.
+    pub victim: Option<&'static str>,
+    /// By what share the curves differ in the middle.
+    pub differs: f64,
+}
+
+impl Spare {
     /// The curves are alike.
-    pub fits: bool,
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        self.differs < OTHER
+    }
 }
 
 impl Plane<'_> {
@@ -76,6 +88,24 @@ impl Plane<'_> {
 
     /// Finds the spare room. `None` where the drive was not written, or never collected.
     pub(super) fn spare(&self, progress: &(dyn Fn() + Sync)) -> Result<Option<Spare>, Error> {
+        let mut best: Option<Spare> = None;
+        for victim in VICTIMS {
+            let Some(spare) = self.with_victim(victim, progress)? else { return Ok(None) };
+            if best.as_ref().is_none_or(|best| spare.differs < best.differs) {
+                best = Some(spare);
+            }
+            if best.as_ref().is_some_and(Spare::fits) {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    fn with_victim(
+        &self,
+        victim: Option<&'static str>,
+        progress: &(dyn Fn() + Sync),
+    ) -> Result<Option<Spare>, Error> {
         let series = self.data.probe("permutation");
         let Some((measured, counted)) = spare_curve(series, self.copy()) else { return Ok(None) };
         let wanted = cost(&measured);
@@ -91,11 +121,11 @@ impl Plane<'_> {
         while high - low > (low / 200).max(1) {
             let middle = u64::midpoint(low, high);
             progress();
-            let curve = self.curve(middle, counted)?;
+            let curve = self.curve(middle, counted, victim)?;
             *(if cost(&curve) > wanted { &mut low } else { &mut high }) = middle;
             tried.insert(middle, curve);
         }
-        let off = |curve: &Vec<f64>| (cost(curve) / wanted).ln();
+        let off = |curve: &Vec<f64>| libm::log(cost(curve) / wanted);
         let best = tried.iter().min_by(|one, two| off(one.1).abs().total_cmp(&off(two.1).abs()));
         let Some((&at, fitted)) = best else { return Ok(None) };
         let spare = |blocks: f64| blocks * self.pages_per_block as f64 / self.part() as f64 - 1.0;
@@ -106,8 +136,8 @@ impl Plane<'_> {
             (off(curve) - off(fitted)).abs() / other.abs_diff(at) as f64
         });
         let around = (if counted { SAME } else { 4.0 * SAME } / slope.max(1e-6)).max(1.0);
-        let differs = measured.iter().zip(fitted).map(|(one, two)| (two / one).ln().abs());
-        let fits = flashlane_probe::structure::median(differs.collect()) < OTHER;
+        let differs = measured.iter().zip(fitted).map(|(one, two)| libm::log(two / one).abs());
+        let differs = flashlane_probe::structure::median(differs.collect());
         Ok(Some(Spare {
             over_provisioning: spare(at as f64),
             interval: Interval {
@@ -119,12 +149,13 @@ impl Plane<'_> {
             measured,
             fitted: fitted.clone(),
             counted,
-            fits,
+            victim,
+            differs,
         }))
     }
 
     /// What a plane of so many blocks does.
-    fn curve(&self, blocks: u64, counted: bool) -> Result<Vec<f64>, Error> {
+    fn curve(&self, blocks: u64, counted: bool, victim: Option<&str>) -> Result<Vec<f64>, Error> {
         let pages = blocks * self.pages_per_block;
         let part = self.part() as f64;
         let mut sets: Vec<String> = ["channels", "chips_per_channel", "dies_per_chip"]
@@ -145,6 +176,7 @@ impl Plane<'_> {
             "ftl.allocation=cwdp".to_owned(),
         ]);
         sets.extend(super::keys::collection());
+        sets.extend(victim.map(|victim| format!("ftl.gc.victim={victim}")));
         if let Some(buffer) = self.buffer {
             let share = part / (self.data.facts.bytes / page) as f64;
             let capacity = ((buffer as f64 * share) as u64 / page).max(1) * page;

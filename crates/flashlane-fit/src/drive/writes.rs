@@ -46,7 +46,7 @@ impl Written {
     /// Everything that was measured has an explanation.
     pub(super) fn fits(&self) -> bool {
         let programs = self.calibration.as_ref().is_none_or(|one| one.fits);
-        programs && self.goes_where_it_should() && self.spare.as_ref().is_none_or(|one| one.fits)
+        programs && self.goes_where_it_should() && self.spare.as_ref().is_none_or(Spare::fits)
     }
 
     /// Writes go to the plane that the order of pages says.
@@ -85,6 +85,9 @@ impl Written {
         let read_us = inside.levels.iter().sum::<f64>() / inside.levels.len().max(1) as f64;
         let program_us = programs.levels.iter().sum::<f64>() / programs.levels.len() as f64;
         let Some(pages_per_block) = programs.pages_per_block else { return Ok(()) };
+        if !self.goes_where_it_should() {
+            return Ok(());
+        }
         let buffer = match self.buffer {
             Some(Buffer::Bytes(bytes)) => Some(bytes),
             _ => None,

@@ -19,6 +19,9 @@ pub(crate) struct Hidden {
 /// Orders of the static allocation policies.
 const ORDERS: [&str; 8] = ["cwdp", "cwpd", "wcdp", "wdcp", "dcwp", "pcwd", "pwcd", "dpcw"];
 
+/// Among keys: every switch of the released MQSim's arithmetic.
+pub(crate) const COMPAT: &str = "--compat mqsim";
+
 impl Hidden {
     /// A random device.
     pub(crate) fn random(seed: u64) -> Self {
@@ -72,8 +75,9 @@ impl Hidden {
             format!("interface.firmware_time={}ns", between(300, 6000)),
             format!("cache.capacity={}KiB", page_kib * between(64, 4096)),
         ];
-        sets.extend(more.iter().map(|&set| set.to_owned()));
-        let overrides = Overrides { sets: sets.clone(), ..Overrides::default() };
+        let compat_mqsim = more.contains(&COMPAT);
+        sets.extend(more.iter().filter(|one| **one != COMPAT).map(|&set| set.to_owned()));
+        let overrides = Overrides { sets: sets.clone(), compat_mqsim, ..Overrides::default() };
         let mut letters: Vec<char> = order.chars().collect();
         let single = |letter: &char| {
             [('c', channels), ('w', chips), ('d', dies), ('p', planes)].contains(&(*letter, 1))

@@ -137,7 +137,10 @@ pub fn pattern(series: &[Measured], page: u64) -> Option<Pattern> {
         return None;
     }
     let others = large.iter().zip(&dies).filter(|(_, die)| !**die).map(|(delay, _)| *delay);
-    let from = split(others.collect());
+    let others: Vec<f64> = others.collect();
+    // Where nearly all pairs wait, it is for something else: the link, or the only channel.
+    let waits = |at: &f64| others.iter().filter(|delay| *delay > at).count();
+    let from = split(others.clone()).filter(|at| waits(at) * 4 <= others.len() * 3);
     let conflict = |(&delay, &die): (&f64, &bool)| match (die, from.is_some_and(|at| delay > at)) {
         (true, _) => Conflict::Die,
         (_, true) => Conflict::Channel,
