@@ -31,6 +31,7 @@ pub(super) fn device(
     let (host, device) = (top.inner("Host_Parameter_Set"), top.inner("Device_Parameter_Set"));
     top.finish();
 
+    let host_section = host;
     let mut host = Section::new(host, &mut notes);
     let link = link(&mut host);
     let adapter_time = latency(&mut host, Tag::new("SATA_Processing_Delay", "0"));
@@ -55,6 +56,7 @@ pub(super) fn device(
     (ftl.gc.threshold, ftl.gc.hard_threshold) =
         gc_blocks(shares, flash.blocks_per_plane, line, &mut notes);
 
+    warn_of_idle((host_section, device), interface.kind, ftl.gc.preemptible, &mut notes);
     notes.warn_of_defaults("tags that are missing take MQSim's own defaults");
     let config = DeviceConfig {
         name: name.to_owned(),
@@ -278,6 +280,27 @@ fn gc_shares(device: &mut Section<'_, '_>) -> (f64, f64) {
         device.number(soft, 0.0..=0.99),
         device.number(Tag::new("GC_Hard_Threshold", "0.005"), 0.0..=0.99),
     )
+}
+
+/// Warns of tags of the host's and the device's section that have no effect beside others.
+fn warn_of_idle(
+    (host, device): (Option<&Node>, Option<&Node>),
+    kind: InterfaceKind,
+    preemptible: bool,
+    notes: &mut Notes,
+) {
+    let mut warn = |section: Option<&Node>, name: &str, why: &str| {
+        let tag = section.and_then(|node| node.children.iter().find(|child| child.name == name));
+        if let Some(tag) = tag {
+            notes.warn(tag.line, format!("<{name}> has no effect {why}"));
+        }
+    };
+    if kind == InterfaceKind::Nvme {
+        warn(host, "SATA_Processing_Delay", "with <HostInterface_Type> NVME");
+    }
+    if !preemptible {
+        warn(device, "GC_Hard_Threshold", "without <Preemptible_GC_Enabled>");
+    }
 }
 
 /// MQSim's thresholds in blocks: shares rounded down, with its floors. The hard one is raised where

@@ -301,7 +301,7 @@ fn check_ftl(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
         "ftl.over_provisioning",
         || format!("found {}, allowed: 0.005 to 10 (0.5% to 1000%)", ftl.over_provisioning),
     );
-    rules.bytes("ftl.mapping.cmt_capacity", ftl.mapping.cmt_capacity, 1024..=1 << 40);
+    rules.bytes("ftl.mapping.cmt_capacity", ftl.mapping.cmt_capacity, 32..=1 << 40);
     rules.range("ftl.mapping.log_blocks", ftl.mapping.log_blocks, &(2..=4096));
     let hybrid = ftl.mapping.kind == MappingKind::Hybrid;
     rules.require(!(hybrid && ftl.gc.copyback), "ftl.gc.copyback", || {

@@ -285,7 +285,7 @@ pub(super) fn translation(draw: &mut Draw, device: &mut DeviceConfig) {
         ftl.mapping.kind = MappingKind::Hybrid;
         ftl.mapping.log_blocks = draw.scale(2, 8) as u32;
     }
-    ftl.mapping.cmt_capacity = ByteSize(draw.scale(KIB, 256 * KIB));
+    ftl.mapping.cmt_capacity = ByteSize(draw.scale(32, 256 * KIB));
     ftl.mapping.warm = draw.chance(0.5);
     ftl.mapping.sharing = draw.pick(&[Sharing::Shared, Sharing::EqualPartitioning]);
     let name = if draw.chance(0.3) { "dynamic" } else { draw.pick(Allocation::NAMES) };
