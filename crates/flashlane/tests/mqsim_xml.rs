@@ -213,6 +213,27 @@ fn sata_takes_its_delay_and_its_32_tags() {
 }
 
 #[test]
+fn tags_without_effect_beside_others_are_warned_of() {
+    let delay = "<SATA_Processing_Delay>400000</SATA_Processing_Delay>";
+    let hard = "<GC_Hard_Threshold>0.1</GC_Hard_Threshold>";
+    let never = format!("{hard}<Preemptible_GC_Enabled>false</Preemptible_GC_Enabled>");
+    let (_, warnings) = device(&device_text(delay, &never, ""));
+    let says = "has no effect";
+    let said: Vec<&String> = warnings.iter().filter(|one| one.contains(says)).collect();
+    assert_eq!(said.len(), 2, "{warnings:?}");
+    assert_has(said[0], &["<SATA_Processing_Delay>", "NVME"]);
+    assert_has(said[1], &["<GC_Hard_Threshold>", "<Preemptible_GC_Enabled>"]);
+    let (_, warnings) = device(&device_text("", hard, ""));
+    assert!(!warnings.iter().any(|one| one.contains(says)), "{warnings:?}");
+}
+
+#[test]
+fn a_mapping_cache_of_a_few_entries_is_taken() {
+    let few = device_text("", "<CMT_Capacity>64</CMT_Capacity>", "");
+    assert_eq!(device(&few).0.ftl.mapping.cmt_capacity.0, 64);
+}
+
+#[test]
 fn what_is_not_built_is_refused_with_line_value_and_choice() {
     for (tag, value, allowed) in [
         ("HostInterface_Type", "SAS", "allowed: NVME, SATA"),
