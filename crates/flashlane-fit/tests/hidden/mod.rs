@@ -1,5 +1,8 @@
 //! Random devices whose configuration only the test knows.
 
+// Every test file uses a part of it.
+#![allow(dead_code)]
+
 use flashlane::config::DeviceConfig;
 use flashlane::config::load::{self, Overrides};
 use flashlane_engine::Rng;
