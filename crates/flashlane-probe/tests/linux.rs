@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use flashlane_engine::Time;
 use flashlane_probe::battery::Probe;
@@ -31,7 +31,7 @@ fn file(name: &str) -> PathBuf {
 }
 
 /// Opens it; `None`, which is noted, where its file system has no direct I/O.
-fn open(path: &PathBuf, writes: bool) -> Option<Linux> {
+fn open(path: &Path, writes: bool) -> Option<Linux> {
     match Linux::open(path, writes) {
         Ok(target) => Some(target),
         Err(error) if error.to_string().contains("direct") => {
@@ -79,7 +79,7 @@ fn a_file_is_written_where_that_is_allowed() {
 
 #[test]
 fn what_cannot_be_measured_is_refused() {
-    let refused = |path: &PathBuf, says: &str| {
+    let refused = |path: &Path, says: &str| {
         let error = Linux::open(path, false).err().expect(says).to_string();
         if error.contains("direct I/O") {
             flashlane_testing::skip("a file system with direct I/O");
@@ -92,7 +92,7 @@ fn what_cannot_be_measured_is_refused() {
     refused(&holes, "has a hole at byte 0");
     fs::write(&holes, [1; 4096]).expect("room");
     refused(&holes, "found 4096 bytes, allowed: at least 67108864");
-    refused(&PathBuf::from("/dev/null"), "neither a block device nor a file");
+    refused(Path::new("/dev/null"), "neither a block device nor a file");
     refused(&path("is not there"), "No such file");
 }
 
