@@ -163,6 +163,9 @@ fn summary(report: &Report) -> String {
     if let Some(validation) = &report.validation {
         text += &validated(validation);
     }
+    for one in &report.observations {
+        text += &format!("seen: {one}\n");
+    }
     for proposal in &report.proposals {
         text += &format!("measure next: {proposal}\n");
     }

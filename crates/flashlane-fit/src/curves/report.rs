@@ -48,6 +48,7 @@ impl CurveFit {
             also: also(found),
             points: points.collect(),
             proposals: proposals.collect(),
+            observations: Vec::new(),
             validation: None,
         }
     }

@@ -17,6 +17,7 @@ mod writes;
 use flashlane::Error;
 use flashlane_probe::Collected;
 pub use flashlane_probe::structure::Inside;
+use flashlane_probe::structure::observed;
 
 use crate::calibrate::{Calibration, Failure, Options};
 pub use feature::Feature;
@@ -71,6 +72,8 @@ pub struct DriveFit {
     pub features: Vec<Feature>,
     /// Keys with values, as `--set` takes them: the fitted drive on top of the base.
     pub sets: Vec<String>,
+    /// What was seen that no key says, in words.
+    pub observations: Vec<String>,
     /// Requests that were measured.
     pub commands: u64,
     /// Capacity of the drive. Unit: bytes.
@@ -134,6 +137,7 @@ pub fn fit(
         written,
         features,
         sets,
+        observations: observed(data),
         commands,
         bytes,
         wrap,

@@ -42,6 +42,7 @@ impl DriveFit {
             also: also(found),
             points,
             proposals: self.proposals(),
+            observations: self.observations.clone(),
             validation: None,
         })
     }

@@ -32,6 +32,8 @@ pub struct Report {
     pub points: Vec<Point>,
     /// What to measure next, in words, best first.
     pub proposals: Vec<String>,
+    /// What was seen that no key says, in words.
+    pub observations: Vec<String>,
     /// How well work is predicted that was not fitted to, where there is some.
     pub validation: Option<Validation>,
 }

@@ -81,16 +81,18 @@ impl Hidden {
         let compat_mqsim = more.contains(&COMPAT);
         sets.extend(more.iter().filter(|one| **one != COMPAT).map(|&set| set.to_owned()));
         let overrides = Overrides { sets: sets.clone(), compat_mqsim, ..Overrides::default() };
-        let mut letters: Vec<char> = order.chars().collect();
-        let single = |letter: &char| {
-            [('c', channels), ('w', chips), ('d', dies), ('p', planes)].contains(&(*letter, 1))
-        };
-        letters.retain(|letter| !single(letter));
-        letters.extend("cwdp".chars().filter(single));
         let [channels, chips, dies, planes] = [channels, chips, dies, planes].map(|one| one as u32);
-        let order = letters.into_iter().collect();
+        let order = told_apart(order, [channels, chips, dies, planes]);
         let geometry = Geometry { channels, chips, dies, planes, order };
         let config = load::device("fast18", &overrides).expect("the ranges are allowed").config;
         Self { config, geometry, sets }
     }
+}
+
+/// An order of pages, in which letters that stand for one of a kind come last; the numbers are
+/// those of channels, chips, dies and planes.
+fn told_apart(order: &str, numbers: [u32; 4]) -> String {
+    let single = |letter: char| "cwdp".find(letter).is_some_and(|place| numbers[place] == 1);
+    let several = order.chars().filter(|&letter| !single(letter));
+    several.chain("cwdp".chars().filter(|&letter| single(letter))).collect()
 }

@@ -5,6 +5,7 @@ pub mod conflicts;
 mod depth;
 mod idle_latency;
 mod idle_recovery;
+mod mapping_cache;
 pub mod page_boundary;
 pub mod permutation;
 mod planes;
@@ -124,6 +125,13 @@ pub const PROBES: &[Probe] = &[
         source: "Chen, Lee and Zhang (HPCA 2011), section 4",
         destroys: false,
         run: depth::run,
+    },
+    Probe {
+        name: "mapping-cache",
+        about: "small reads within a growing part of the drive",
+        source: "DFTL (ASPLOS 2009); uFLIP (CIDR 2009)",
+        destroys: false,
+        run: mapping_cache::run,
     },
     Probe {
         name: "write-latency",
