@@ -420,7 +420,7 @@ fn bad_flows_are_refused() {
         ("Average_No_of_Reqs_in_Queue", "0", "1 to 65535"),
         ("Stop_Time", "0", "both 0"),
         ("Stop_Time", "99999999999999999999", "Stop_Time"),
-        ("Address_Distribution", "MIXED_STREAMING_RANDOM", "allowed: STREAMING"),
+        ("Address_Distribution", "MIXED_STREAMING_RANDOM", "synthetic.address.mixed"),
         ("Synthetic_Generator_Type", "BANDWIDTH", "<Bandwidth> is missing"),
         ("Request_Size_Distribution", "NORMAL", "<Variance_Request_Size> is missing"),
     ] {
@@ -435,6 +435,8 @@ fn bad_flows_are_refused() {
     let hot = with(&base, "Address_Distribution", "RANDOM_HOTCOLD");
     let hot = format!("{hot}<Percentage_of_Hot_Region>100</Percentage_of_Hot_Region>\n");
     assert_has(&flow_error(&synthetic(&hot)), &["Percentage_of_Hot_Region", "0 to 99"]);
+    // A region of no percent is one sector, as in the release.
+    scenarios(&scenario_text(&synthetic(&hot.replace(">100<", ">0<"))));
     let trace = format!("{COMMON}{TRACE}");
     for (tag, value) in [("File_Path", ""), ("Relay_Count", "0"), ("Relay_Count", "x")] {
         assert_has(&flow_error(&traced(&with(&trace, tag, value))), &[tag]);

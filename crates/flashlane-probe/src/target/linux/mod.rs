@@ -4,6 +4,7 @@
 //! A file is written in place and never trimmed: its file system would take part. A device is
 //! trimmed by punching holes, which Linux turns into the drive's own command.
 
+mod counters;
 mod engine;
 mod ring;
 mod safety;
@@ -37,6 +38,8 @@ pub struct Linux {
     /// Requests that ended at their submission.
     at_once: Vec<Done>,
     writes: bool,
+    /// The drive's own counters, where writes are measured and it has some.
+    counted: Option<counters::Drive>,
 }
 
 impl Linux {
@@ -90,8 +93,10 @@ impl Linux {
             longest: LONGEST,
             deepest: engine.deepest(),
         };
+        let counts = writes && kind == Kind::BlockDevice;
+        let counted = counts.then(|| counters::Drive::behind(path)).flatten();
         let (start, outstanding, at_once) = (Instant::now(), 0, Vec::new());
-        Ok(Self { file, facts, engine, start, outstanding, at_once, writes })
+        Ok(Self { file, facts, engine, start, outstanding, at_once, writes, counted })
     }
 
     fn time(&self) -> Time {
@@ -217,6 +222,6 @@ impl Target for Linux {
     }
 
     fn counters(&mut self) -> Option<Counters> {
-        None
+        self.counted.as_ref()?.counters()
     }
 }
