@@ -9,7 +9,9 @@ from typing import Any
 from flashlane import _flashlane
 
 #: Keys of a flow that say where its requests come from; all others of ``Flow`` belong to the flow.
-_FLOW_KEYS = frozenset(["priority", "cache", "channels", "chips", "dies", "planes", "occupancy", "on_end"])
+_FLOW_KEYS = frozenset(
+    ["priority", "cache", "channels", "chips", "dies", "planes", "occupancy", "on_end", "slo", "count"]
+)
 
 
 class Flow:
@@ -24,7 +26,7 @@ class Flow:
         clone: name of a built-in clone (``flashlane.clone_names()``), path of a file of parameters, or a
             ``flashlane.Clone``; the other keys are then those of ``[flow.clone]``.
         keys: keys of the flow (``priority``, ``cache``, ``channels``, ``chips``, ``dies``, ``planes``,
-            ``occupancy``, ``on_end``) and of its source (``read_ratio``, ``size``, ``duration``,
+            ``occupancy``, ``on_end``, ``slo``, ``count``) and of its source (``read_ratio``, ``size``, ``duration``,
             ``requests``, ``time_scale``, …). Sizes and times are text with a unit: ``"4KiB"``, ``"10ms"``.
             Every key is in docs/configuration.md.
 

@@ -41,12 +41,14 @@ mod fault;
 mod fit;
 mod list;
 mod output;
+mod plan;
 mod probe;
 mod report;
 mod reproduce;
 mod run;
 mod side_by_side;
 mod signals;
+mod slo_table;
 mod states;
 mod summary_table;
 mod table;
@@ -86,6 +88,7 @@ fn dispatch(command: &Command) -> Result<(), Error> {
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
         Command::Probe(arguments) => probe::probe(arguments),
         Command::Fit(arguments) => fit::fit(arguments),
+        Command::Plan(arguments) => plan::plan(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Check(arguments) => check::check(&arguments.files),
         Command::Preset(arguments) => list::preset(arguments),

@@ -14,7 +14,7 @@ use crate::execute::{Outcome, Scenario, execute, pretty};
 use crate::output::{Content, OutFolder, note, print, print_data};
 use crate::side_by_side::{Column, verdicts};
 use crate::watch::Watched;
-use crate::{blame_table, dry_run, report, states, summary_table};
+use crate::{blame_table, dry_run, report, slo_table, states, summary_table};
 
 /// Loads, checks, runs, reports.
 pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         return dry_run::dry_run(&device.config, &workloads, arguments.common.format);
     }
     let mut folder = arguments.common.out.as_deref().map(OutFolder::prepare).transpose()?;
-    let states = states::states(arguments)?;
+    let states = states::states(arguments.states.as_deref(), arguments.common.quiet)?;
     let (mut scenarios, mut watched) = (Vec::new(), Vec::new());
     for (index, workload) in workloads.iter().enumerate() {
         let path = PathBuf::from(scenario_name(index, workloads.len()).unwrap_or_default());
@@ -92,7 +92,23 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
             print_data(&pretty(&document))?;
         }
     }
-    if to_files { Ok(()) } else { print(&documents.concat()) }
+    if !to_files {
+        print(&documents.concat())?;
+    }
+    missed(&outcomes)
+}
+
+/// Fails where a tenant did not get what it was promised.
+fn missed(outcomes: &[Outcome]) -> Result<(), Error> {
+    let mut lines = Vec::new();
+    for (index, outcome) in outcomes.iter().enumerate() {
+        let scenario = scenario_name(index, outcomes.len()).map(|name| format!("{name}: "));
+        let summary = outcome.shown()?;
+        lines.extend(slo_table::missed(&summary).map(|line| {
+            format!("{}{line}", scenario.as_deref().unwrap_or_default())
+        }));
+    }
+    if lines.is_empty() { Ok(()) } else { Err(Error::Missed(lines.join("\n"))) }
 }
 
 fn options(arguments: &RunArgs) -> RunOptions {

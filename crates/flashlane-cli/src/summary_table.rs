@@ -5,6 +5,7 @@ use flashlane::metrics::summary::WafOnlySummary;
 use flashlane::metrics::{BreakdownSummary, SeedStatistics, Summary, WindowedSlowdown};
 use flashlane::visible_line;
 
+use crate::slo_table;
 use crate::table::{Table, maybe, number};
 
 /// Says what a star behind a figure means.
@@ -44,6 +45,7 @@ pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
     if summary.saturated {
         text.push_str(STAR);
     }
+    text.push_str(&slo_table::slos(summary, seeds));
     if let Some(over_time) = &summary.slowdown_over_time {
         text.push_str(&slowdown_over_time(summary, over_time));
     }

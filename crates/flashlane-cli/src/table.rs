@@ -15,6 +15,11 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// No rows below the header.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.len() <= 1
+    }
+
     /// Aligned text with a rule below the header.
     pub(crate) fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);

@@ -84,6 +84,7 @@ impl Device {
             isolation,
             compat_mqsim: compat_is_mqsim(compat)?,
             sets: sets(set)?,
+            ..Overrides::default()
         };
         let loaded = match source {
             None => load::device("flin", &overrides),
@@ -138,6 +139,7 @@ impl Device {
             isolation,
             compat_mqsim: compat_is_mqsim(compat)?,
             sets: sets(set)?,
+            ..Overrides::default()
         };
         Self::checked(load::device_from_toml(&self.to_toml()?, "Device", &overrides))
     }

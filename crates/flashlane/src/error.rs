@@ -33,6 +33,9 @@ pub enum Error {
     /// The simulated device could not finish the work. Exit status 3.
     #[error("{0}")]
     Stuck(String),
+    /// A tenant did not get what it was promised; everything was written. Exit status 4.
+    #[error("{0}")]
+    Missed(String),
     /// The caller asked for the end of the run ([`crate::RunOptions::stop`]). Exit status 1.
     #[error("interrupted")]
     Interrupted,
@@ -50,6 +53,7 @@ impl Error {
         match self {
             Self::Config(_) | Self::Trace(_) | Self::Output(_) => 2,
             Self::Stuck(_) => 3,
+            Self::Missed(_) => 4,
             Self::Interrupted => 1,
         }
     }

@@ -3,6 +3,7 @@
 #[cfg(feature = "exec")]
 mod exec;
 mod fit;
+mod plan;
 mod probe;
 mod trace;
 
@@ -18,6 +19,7 @@ use crate::watch::WatchArgs;
 #[cfg(feature = "exec")]
 pub(crate) use exec::ExecArgs;
 pub(crate) use fit::FitArgs;
+pub(crate) use plan::PlanArgs;
 pub(crate) use probe::ProbeArgs;
 pub(crate) use trace::{
     Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, TraceAction, TraceArgs,
@@ -47,6 +49,8 @@ pub(crate) enum Command {
     Probe(ProbeArgs),
     /// Find the device that behaves as a probed drive or as published figures, with intervals.
     Fit(FitArgs),
+    /// How many tenants, or how much load, fit on a drive within all promises (`slo`).
+    Plan(PlanArgs),
     /// Results of several runs side by side.
     Compare(CompareArgs),
     /// Check device and workload files without running them.
@@ -93,6 +97,10 @@ pub(crate) struct RunArgs {
     /// `flow.tpcc.clone.time_scale=0.1`; repeatable.
     #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE")]
     sets: Vec<String>,
+    /// What a tenant is promised, for example `reader:p99=1ms,slowdown=2` (as `slo` in a workload
+    /// file); repeatable. Exit status 4 where it is missed.
+    #[arg(long = "slo", value_name = "FLOW:GOAL=VALUE")]
+    slos: Vec<String>,
     /// Switch to the arithmetic of the released MQSim.
     #[arg(long, value_name = "MODE")]
     pub(crate) compat: Option<Compat>,
@@ -320,6 +328,7 @@ impl RunArgs {
             isolation: self.isolation.clone(),
             compat_mqsim: self.compat.is_some(),
             sets: self.sets.clone(),
+            slos: self.slos.clone(),
         }
     }
 }

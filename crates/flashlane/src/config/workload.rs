@@ -7,7 +7,7 @@ use crate::cache::config::CacheMode;
 pub use crate::workload::config::{
     AddressConfig, Arrivals, CloneConfig, DecreasingTimes, FlowConfig, HotColdConfig, MixedConfig,
     MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig, NormalSizeConfig, OnEnd,
-    OutOfRange, SizeConfig, SyntheticConfig, TraceConfig, ZipfConfig,
+    OutOfRange, SizeConfig, SloConfig, SyntheticConfig, TraceConfig, ZipfConfig,
 };
 
 /// A workload: one or more flows.
@@ -17,7 +17,7 @@ pub struct WorkloadConfig {
     /// Name in reports.
     #[serde(default)]
     pub name: String,
-    /// The flows. Range: 1..=64.
+    /// The flows, after `count` of each was counted. Range: 1..=1024.
     #[serde(rename = "flow")]
     pub flows: Vec<FlowConfig>,
     /// What is counted. Files of MQSim count the whole run, drain included.

@@ -148,6 +148,7 @@ fn flow_summary(
         slowdown_device: None,
         slowdown_transaction: None,
         alone: None,
+        slo: None,
         wrapped_requests: input.wrapped,
         clipped_requests: input.clipped,
         rejected_lines: input.rejected.into_iter().collect(),

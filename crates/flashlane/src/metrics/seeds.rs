@@ -27,6 +27,7 @@ const NOT_METRICS: &[&str] = &[
     "isolation_sets.sets",
     "isolation_sets.windows",
     "slowdown_over_time",
+    "flows[].slo.goals[].limit",
     "steady_state.rounds",
     "steady_state.window_first",
 ];
@@ -178,6 +179,10 @@ impl SeedStatistics {
         let mean: Result<Summary, _> = serde_json::from_value(tree);
         let mut mean = mean.map_err(|error| format!("means over the seeds: {error}"))?;
         mean.verdict = self.verdict(first);
+        for flow in &mut mean.flows {
+            let saturated = flow.saturated;
+            flow.slo.iter_mut().for_each(|slo| slo.judge(saturated));
+        }
         Ok(mean)
     }
 

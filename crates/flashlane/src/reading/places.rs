@@ -93,7 +93,13 @@ impl Places {
         same_start.filter(move |(path, _)| is_below(path, key))
     }
 
-    fn remove_below(&mut self, key: &str) {
+    /// Takes over the places of `other` for `key` and everything below it, as those of `name`.
+    pub(crate) fn take_over_as(&mut self, key: &str, other: &Self, name: &str) {
+        let taken = other.below(key);
+        self.keys.extend(taken.map(|(path, place)| (path.replacen(key, name, 1), place.clone())));
+    }
+
+    pub(crate) fn remove_below(&mut self, key: &str) {
         let below: Vec<String> = self.below(key).map(|(path, _)| path.clone()).collect();
         for path in below {
             self.keys.remove(&path);

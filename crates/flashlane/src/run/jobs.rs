@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use flashlane_units::FlowId;
 
-use super::{Details, Outcome, Prepared, Simulation, runs_alone};
+use super::{Details, Outcome, Prepared, Simulation, runs_alone, wants_slowdowns};
 use crate::drive::recording::Recorder as Recording;
 use crate::error::Error;
 use crate::ftl::{FrozenState, FtlState};
@@ -13,6 +13,7 @@ use crate::layout::Geometry;
 use crate::metrics::steady::Watch;
 use crate::metrics::summary::FlowSummary;
 use crate::metrics::window::Window;
+use crate::config::WorkloadConfig;
 use crate::metrics::windows::{self, Windows};
 use crate::metrics::{Summary, empty, report};
 use crate::observe::{self, Completions, Observed, Observer};
@@ -60,6 +61,7 @@ impl<'a> Runs<'a> {
     fn together(&self, job: usize) -> Result<Begun<Together<'a>, Outcome>, Error> {
         let Simulation { device, workload, options } = self.simulations[job];
         empty::foreseen(workload, options)?;
+        promises_fit(workload, options)?;
         if options.waf_only {
             return self.untimed(job).map(Begun::Over);
         }
@@ -150,7 +152,7 @@ impl<'a> Runs<'a> {
             return Ok(Begun::Parts(together, workload.flows.len()));
         }
         let Together { over_time, mut summary, mut details, observed, .. } = together;
-        if options.alone {
+        if wants_slowdowns(workload, options) {
             report::alone_is_shared(&mut summary);
             finish_alone(&mut summary, options, &over_time, &over_time);
             if let Some(series) = &mut details.time_series {
@@ -215,6 +217,7 @@ impl<'a> Runs<'a> {
     }
 
     fn over(&self, job: usize, summary: &mut Summary) {
+        summary.judge(self.simulations[job].workload);
         summary.peak_rss_bytes = report::peak_rss_bytes();
         (self.progress)(job, 1.0);
     }
@@ -249,6 +252,22 @@ impl<'a> Jobs for Runs<'a> {
         self.over(job, &mut summary);
         Ok((summary, details))
     }
+}
+
+/// Refuses promises that the options leave without an answer.
+fn promises_fit(workload: &WorkloadConfig, options: &RunOptions) -> Result<(), Error> {
+    let Some(flow) = workload.flows.iter().find(|flow| flow.slo.is_some()) else { return Ok(()) };
+    let place = format!("flow.{}.slo", flow.name);
+    if options.waf_only {
+        let message = "found goals, allowed: none; a run without time cannot judge them";
+        return Err(Error::config(place, message));
+    }
+    if options.until_steady.is_some() && wants_slowdowns(workload, options) {
+        let message = "found a goal for the slowdown, allowed: the others; --until-steady does not run flows \
+                       alone";
+        return Err(Error::config(place, message));
+    }
+    Ok(())
 }
 
 /// What follows from the slowdowns of all flows.

@@ -3,7 +3,7 @@
 mod jobs;
 
 use crate::cache::Cache;
-use crate::config::{DeviceConfig, InterfaceKind, Priority, Technology, WorkloadConfig};
+use crate::config::{DeviceConfig, FlowConfig, InterfaceKind, Priority, Technology, WorkloadConfig};
 use crate::device::Device;
 use crate::error::Error;
 use crate::ftl::{FrozenState, Ftl, FtlState};
@@ -22,9 +22,15 @@ use crate::workload::{self, RequestSource};
 use flashlane_units::FlowId;
 use jobs::Runs;
 
+/// Slowdowns are asked for, by the caller or by what a tenant was promised.
+fn wants_slowdowns(workload: &WorkloadConfig, options: &RunOptions) -> bool {
+    let promised = |flow: &FlowConfig| flow.slo.as_ref().is_some_and(|slo| slo.slowdown.is_some());
+    options.alone || workload.flows.iter().any(promised)
+}
+
 /// Every flow also runs by itself: a single one already did.
 fn runs_alone(workload: &WorkloadConfig, options: &RunOptions) -> bool {
-    options.alone && workload.flows.len() > 1
+    wants_slowdowns(workload, options) && workload.flows.len() > 1
 }
 
 /// A scenario that is ready to run: input checked, drive preconditioned.

@@ -4,10 +4,12 @@
 //! 1. the preset that `base = "NAME"` at the top of a device file names;
 //! 2. the file;
 //! 3. `--compat mqsim`, `--scheduler`, `--isolation`;
-//! 4. `--set path.to.key=value`, in the order given.
+//! 4. `--set path.to.key=value`, in the order given; then `--slo`, then `count` of flows.
 //!
 //! A policy (`scheduler`, `ftl.gc.victim`, ...) is replaced whole where a layer names another one.
 //! Lists are replaced whole. Every refusal says the file and line, preset or option it is about.
+
+mod tenants;
 
 use std::path::{Path, PathBuf};
 
@@ -41,6 +43,10 @@ pub struct Overrides {
     /// all others to the device; a leading `device.` or `workload.` says so explicitly. A flow is
     /// named by number, `flow[0].…` or `flow.0.…`, or by name, `flow.tpcc.…`.
     pub sets: Vec<String>,
+    /// `--slo FLOW:GOAL=VALUE`: goals on top of those of the workload.
+    pub slos: Vec<String>,
+    /// So many tenants of a flow, in place of its `count`: name and number.
+    pub counts: Vec<(String, u32)>,
 }
 
 /// A configuration and where its keys were written.
@@ -304,6 +310,12 @@ fn finish_workload(
         None => draft.finish()?,
     };
     if apply_sets(&mut draft, &overrides.sets, true)? {
+        config = draft.finish()?;
+    }
+    if tenants::promise(&mut draft, &config, &overrides.slos)? {
+        config = draft.finish()?;
+    }
+    if tenants::multiply(&mut draft, &config, &overrides.counts)? {
         config = draft.finish()?;
     }
     Ok(Loaded { config, places: draft.places, warnings })

@@ -167,3 +167,73 @@ fn files_are_told_apart() {
     assert_eq!(kind("<Execution_Parameter_Set/>"), Kind::Device);
     assert_eq!(kind("<?xml version=\"1.0\"?><MQSim_IO_Scenarios/>"), Kind::Workload);
 }
+
+const COUNTED: &str = r#"
+[[flow]]
+name = "a"
+count = 3
+slo = { p99 = "1ms" }
+[flow.synthetic]
+queue_depth = 1
+requests = 10
+[[flow]]
+name = "b"
+[flow.synthetic]
+queue_depth = 70000
+requests = 10
+"#;
+
+fn loaded(sets: &[&str], slos: &[&str]) -> Result<Loaded<WorkloadConfig>, String> {
+    let slos = slos.iter().map(|&slo| slo.to_owned()).collect();
+    let overrides = Overrides { slos, ..overrides(sets) };
+    workload_from_toml(COUNTED, "w.toml", &overrides).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_count_makes_flows_with_places_and_keys_of_their_own() {
+    let loaded = loaded(&["flow.a.synthetic.queue_depth=4"], &[]).expect("valid");
+    let names: Vec<&str> = loaded.config.flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["a-1", "a-2", "a-3", "b"]);
+    for flow in &loaded.config.flows[..3] {
+        assert_eq!(flow.synthetic.as_ref().expect("given").queue_depth, Some(4));
+        assert_eq!(flow.slo.as_ref().expect("given").p99, Some(Span(1_000_000_000)));
+        assert_eq!(flow.count, None);
+    }
+    // A problem of a later flow is found at its line, whatever stands before it.
+    let wrong = crate::config::validate::validate_workload(&loaded.config);
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+    let place = loaded.places.locate("flow[3].synthetic.queue_depth");
+    assert_eq!(place, "w.toml:12: flow[3].synthetic.queue_depth");
+    let place = loaded.places.locate("flow[2].synthetic.queue_depth");
+    assert!(place.starts_with("--set flow.a.synthetic.queue_depth=4: flow[2]"), "{place}");
+    // What was made is a workload like any other.
+    let text = toml::to_string(&loaded.config).expect("plain data");
+    let again = workload_from_toml(&text, "again", &Overrides::default()).expect("valid");
+    assert_eq!(again.config, loaded.config);
+}
+
+#[test]
+fn counts_out_of_range_are_refused_at_their_line() {
+    for (count, found) in [("0", "found 0"), ("1025", "found 1025"), ("-1", "invalid value")] {
+        let error = loaded(&[&format!("flow.a.count={count}")], &[]).expect_err("refused");
+        assert!(error.contains("flow[0].count") && error.contains(found), "{error}");
+    }
+}
+
+#[test]
+fn promises_of_the_command_line_go_to_their_flow() {
+    let loaded = loaded(&[], &["a:p99=2ms,min_iops=100", "b:slowdown=1.5"]).expect("valid");
+    let slo = |flow: usize| loaded.config.flows[flow].slo.clone().expect("given");
+    assert_eq!((slo(0).p99, slo(0).min_iops), (Some(Span(2_000_000_000)), Some(100.0)));
+    assert_eq!((slo(2).p99, slo(3).slowdown), (slo(0).p99, Some(1.5)));
+    for (text, part) in [
+        ("a", "write FLOW:GOAL=VALUE"),
+        ("a:p99", "write FLOW:GOAL=VALUE"),
+        ("c:p99=1ms", "no flow is named `c`"),
+        ("a:p98=1ms", "did you mean `p90`"),
+        ("a:p99=1", "unit"),
+    ] {
+        let error = self::loaded(&[], &[text]).expect_err("refused");
+        assert!(error.contains(&format!("--slo {text}")) && error.contains(part), "{error}");
+    }
+}

@@ -32,7 +32,7 @@ use crate::layout::Layout;
 use crate::reading::Rules;
 
 /// Flows of a workload.
-pub const FLOWS: RangeInclusive<usize> = 1..=64;
+pub const FLOWS: RangeInclusive<usize> = 1..=1024;
 /// Entries of a queue pair.
 pub const QUEUE_DEPTH: RangeInclusive<u32> = 2..=65_536;
 /// Requests outstanding of a closed loop.

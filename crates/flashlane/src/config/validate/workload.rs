@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flashlane_trace::{ColumnMap, Format};
 
-use super::{FLOWS, MAX_SPAN_PS, OUTSTANDING, flow, horizon, mqsim};
-use crate::config::{CloneConfig, FlashConfig, FlowConfig, TraceConfig, WorkloadConfig};
+use super::{BANDWIDTH, FLOWS, MAX_SPAN_PS, OUTSTANDING, flow, horizon, mqsim};
+use crate::config::{
+    CloneConfig, FlashConfig, FlowConfig, SloConfig, TraceConfig, WorkloadConfig,
+};
 use crate::reading::Rules;
 use crate::workload::clone;
 
@@ -89,6 +91,12 @@ fn check_flow(rules: &mut Rules, key: &str, flow: &FlowConfig, allowed: fn(usize
         let found = if given.is_empty() { "no source".to_owned() } else { given.join(" and ") };
         format!("found {found}, allowed: exactly one of synthetic, trace, clone, mqsim")
     });
+    rules.require(flow.count.is_none(), format!("{key}.count"), || {
+        "found a count, allowed: none in a workload that is loaded; loading makes the flows".to_owned()
+    });
+    if let Some(slo) = &flow.slo {
+        check_slo(rules, &format!("{key}.slo"), slo);
+    }
     if let Some(occupancy) = flow.occupancy {
         rules.share(format!("{key}.occupancy"), occupancy);
     }
@@ -103,6 +111,25 @@ fn check_flow(rules: &mut Rules, key: &str, flow: &FlowConfig, allowed: fn(usize
     }
     if let Some(config) = &flow.mqsim {
         mqsim::check(rules, &format!("{key}.mqsim"), config);
+    }
+}
+
+fn check_slo(rules: &mut Rules, key: &str, slo: &SloConfig) {
+    for (name, limit) in slo.times() {
+        if let Some(limit) = limit {
+            rules.span(format!("{key}.{name}"), limit, &(1..=MAX_SPAN_PS));
+        }
+    }
+    if let Some(slowdown) = slo.slowdown {
+        rules.range(format!("{key}.slowdown"), slowdown, &(1.0..=1e9));
+    }
+    if let Some(iops) = slo.min_iops {
+        rules.range(format!("{key}.min_iops"), iops, &(0.001..=1e9));
+    }
+    if let Some(least) = slo.min_bandwidth {
+        rules.require(BANDWIDTH.contains(&least.0), format!("{key}.min_bandwidth"), || {
+            format!("found {least}, allowed: 1kB/s to 1000GB/s")
+        });
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::device::{DeviceTime, HitCounts};
 use crate::host::counts::{ByteCounts, RequestCounts};
+use crate::metrics::slo::SloSummary;
 
 /// Distribution of a latency. Unit: microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -117,6 +118,9 @@ pub struct FlowSummary {
     pub slowdown_transaction: Option<f64>,
     /// The same flow with the drive to itself. Null without `--alone`.
     pub alone: Option<AloneSummary>,
+    /// What became of the tenant's goals; left out where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slo: Option<SloSummary>,
     /// Trace requests whose address was wrapped into the flow's space.
     pub wrapped_requests: u64,
     /// Trace requests dropped because of their address.

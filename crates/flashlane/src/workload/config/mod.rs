@@ -2,6 +2,7 @@
 
 mod mqsim;
 mod size;
+mod slo;
 mod synthetic;
 mod trace;
 
@@ -12,6 +13,7 @@ use crate::cache::config::CacheMode;
 use crate::interface::config::Priority;
 use flashlane_units::{Ratio, Span};
 pub use mqsim::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig};
+pub use slo::SloConfig;
 pub use synthetic::{
     AddressConfig, Arrivals, HotColdConfig, MixedConfig, NormalSizeConfig, SizeConfig,
     SyntheticConfig, ZipfConfig,
@@ -52,6 +54,13 @@ pub struct FlowConfig {
     /// over when there are several flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_end: Option<OnEnd>,
+    /// What the tenant was promised; each goal is judged at the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slo: Option<SloConfig>,
+    /// So many tenants of this kind, named `NAME-1`, `NAME-2`, …, each with draws, a queue pair and
+    /// a share of the drive of its own. Range: 1..=1024. Default: one, with the name as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
     /// Requests drawn from distributions. Exactly one of `synthetic`, `trace`, `clone`, `mqsim`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synthetic: Option<SyntheticConfig>,
@@ -83,6 +92,8 @@ impl FlowConfig {
             planes: None,
             occupancy: None,
             on_end: None,
+            slo: None,
+            count: None,
             synthetic: None,
             trace: None,
             clone: None,

@@ -1,0 +1,150 @@
+//! Finds the largest level that holds, with as few questions as can be.
+//!
+//! From a first level the search goes up (or down) in steps that double, until one level holds and
+//! a larger one does not. Between these two it asks where the strain would be 1 if it grew as a
+//! power of the level; every second question of this kind that moves the same end is a bisection,
+//! so that a strain of another shape costs at most twice the questions of one.
+
+use std::ops::RangeInclusive;
+
+/// What is known of a level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Reply {
+    /// The promises are kept.
+    pub(super) met: bool,
+    /// How far they are from being missed: 1 at the limit, above where they are missed. Infinite
+    /// where nothing is known.
+    pub(super) strain: f64,
+}
+
+/// The largest level that holds and the smallest that was found not to; neither where the range
+/// ends before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bracket {
+    pub(super) met: Option<i64>,
+    pub(super) missed: Option<i64>,
+}
+
+/// A search within `levels`, from `start`, with a first step of `step`.
+///
+/// # Errors
+/// Those of a question.
+pub(super) fn largest<E>(
+    levels: RangeInclusive<i64>,
+    start: i64,
+    step: i64,
+    ask: &mut dyn FnMut(i64) -> Result<Reply, E>,
+) -> Result<Bracket, E> {
+    let (mut low, mut high): (Option<(i64, f64)>, Option<(i64, f64)>) = (None, None);
+    let (mut level, mut step) = (start.clamp(*levels.start(), *levels.end()), step.max(1));
+    while low.is_none() || high.is_none() {
+        let reply = ask(level)?;
+        let next = match reply.met {
+            true => {
+                low = Some((level, reply.strain));
+                level.saturating_add(step).min(*levels.end())
+            }
+            false => {
+                high = Some((level, reply.strain));
+                level.saturating_sub(step).max(*levels.start())
+            }
+        };
+        if next == level {
+            break;
+        }
+        (level, step) = (next, step.saturating_mul(2));
+    }
+    let (Some(mut low), Some(mut high)) = (low, high) else {
+        return Ok(Bracket { met: low.map(|one| one.0), missed: high.map(|one| one.0) });
+    };
+    // How often in a row the same end moved: the lower one counts up, the upper one down.
+    let mut same = 0_i32;
+    while high.0 - low.0 > 1 {
+        let middle = low.0 + (high.0 - low.0) / 2;
+        let level = match same.abs() >= 2 {
+            true => middle,
+            false => between(low, high).unwrap_or(middle),
+        };
+        let reply = ask(level)?;
+        if reply.met {
+            low = (level, reply.strain);
+            same = same.max(0) + 1;
+        } else {
+            high = (level, reply.strain);
+            same = same.min(0) - 1;
+        }
+        if level == middle {
+            same = 0;
+        }
+    }
+    Ok(Bracket { met: Some(low.0), missed: Some(high.0) })
+}
+
+/// The level strictly between two at which a power law through both would have a strain of 1.
+fn between(low: (i64, f64), high: (i64, f64)) -> Option<i64> {
+    let (below, above) = (libm::log(low.1), libm::log(high.1));
+    let share = -below / (above - below);
+    let known = low.1 > 0.0 && high.1.is_finite() && (0.0..=1.0).contains(&share);
+    let guess = low.0 as f64 + (high.0 - low.0) as f64 * share;
+    known.then(|| (guess.round() as i64).clamp(low.0 + 1, high.0 - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Searches where everything up to `limit` holds; gives the bracket and the levels asked.
+    fn search(
+        levels: RangeInclusive<i64>,
+        limit: i64,
+        strain: impl Fn(i64) -> f64,
+    ) -> (Bracket, Vec<i64>) {
+        let mut asked = Vec::new();
+        let mut ask = |level: i64| {
+            assert!(levels.contains(&level) && !asked.contains(&level), "{level} of {asked:?}");
+            asked.push(level);
+            Ok::<_, ()>(Reply { met: level <= limit, strain: strain(level) })
+        };
+        let found = largest(levels.clone(), 1, 1, &mut ask).expect("no question fails");
+        (found, asked)
+    }
+
+    #[test]
+    fn every_limit_is_found_with_few_questions() {
+        for limit in 0..=64 {
+            let shapes: [fn(i64, i64) -> f64; 4] = [
+                |level, limit| level as f64 / (limit as f64 + 0.5),
+                |level, limit| ((level - limit) as f64 - 0.5).exp(),
+                |_, _| f64::INFINITY,
+                |level, limit| if level <= limit { 0.999 } else { 1e9 },
+            ];
+            for (number, shape) in shapes.iter().enumerate() {
+                let (found, asked) = search(1..=64, limit, |level| shape(level, limit));
+                let met = (limit >= 1).then_some(limit);
+                let missed = (limit < 64).then_some(limit + 1);
+                assert_eq!(found, Bracket { met, missed }, "shape {number}");
+                assert!(asked.len() <= 16, "shape {number}, limit {limit}: {asked:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_strain_in_proportion_needs_hardly_any_bisection() {
+        let asked: usize =
+            (1..1000).map(|limit| search(1..=1024, limit, |l| l as f64 / (limit as f64 + 0.5)).1.len()).sum();
+        assert!(asked < 13 * 1000, "{asked} questions for a thousand limits; bisection needs some 17,000");
+    }
+
+    #[test]
+    fn levels_below_the_start_are_found_too() {
+        for limit in -100..100 {
+            let mut ask = |level: i64| Ok::<_, ()>(Reply { met: level <= limit, strain: 1.0 });
+            let found = largest(-120..=120, 0, 14, &mut ask).expect("no question fails");
+            assert_eq!(found, Bracket { met: Some(limit), missed: Some(limit + 1) });
+        }
+        let fails = largest(1..=8, 1, 1, &mut |level| if level > 3 { Err("no") } else {
+            Ok(Reply { met: true, strain: 0.5 })
+        });
+        assert_eq!(fails, Err("no"));
+    }
+}

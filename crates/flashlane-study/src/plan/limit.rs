@@ -1,0 +1,139 @@
+//! What stands in the way of more: the promise that is missed first, and the wait that grew.
+
+use std::collections::BTreeMap;
+
+use flashlane::observe::{Blame, Observe};
+use flashlane::{Error, RunOptions, simulate_in_detail};
+use serde::Serialize;
+
+use super::trial::GoalOver;
+use crate::base::Scenario;
+
+/// What stands in the way of more.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Limit {
+    /// Why the drive cannot be set up for more, or cannot finish; null where it can.
+    pub refused: Option<String>,
+    /// The promise that is missed; null where the drive cannot be set up.
+    pub missed: Option<GoalOver>,
+    /// The wait of the tenants of that promise that grew most; null where none grew.
+    pub grown: Option<Grown>,
+    /// Runs were needed to tell.
+    #[serde(skip)]
+    pub(super) ran: bool,
+}
+
+/// A wait that grew, mean of a request.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Grown {
+    /// Whose work it is for; `device` where it is nobody's.
+    pub culprit: String,
+    /// What stands in the way, as in `blame.json`.
+    pub cause: String,
+    /// At the smallest level that fits; null where none does. Unit: microseconds.
+    pub before_us: Option<f64>,
+    /// At the smallest level that does not fit. Unit: microseconds.
+    pub after_us: f64,
+}
+
+impl Limit {
+    pub(super) fn refused(why: &str) -> Self {
+        Self { refused: Some(why.to_owned()), ..Self::default() }
+    }
+
+    /// From the blame at a level that fits, if there is one, and at one that does not.
+    pub(super) fn of(
+        missed: GoalOver,
+        before: Option<&Blame>,
+        after: &Blame,
+        kind: &dyn Fn(&str) -> String,
+    ) -> Self {
+        let of_victim = |blame: &Blame| waits(blame, &missed.flow, kind);
+        let (earlier, now) = (before.map(of_victim), of_victim(after));
+        let then = |key: &(String, String)| {
+            earlier.as_ref().map(|waits| waits.get(key).copied().unwrap_or(0.0))
+        };
+        let growth = |key: &(String, String), us: f64| us - then(key).unwrap_or(0.0);
+        let most = now.iter().max_by(|a, b| growth(a.0, *a.1).total_cmp(&growth(b.0, *b.1)));
+        let grown = most.filter(|(key, us)| growth(key, **us) > 0.0).map(|(key, &after_us)| Grown {
+            culprit: key.0.clone(),
+            cause: key.1.clone(),
+            before_us: then(key),
+            after_us,
+        });
+        Self { refused: None, missed: Some(missed), grown, ran: true }
+    }
+}
+
+/// Who makes whom wait in a scenario.
+pub(super) fn blame(scenario: &Scenario, options: &RunOptions) -> Result<Blame, Error> {
+    let observe = Observe { blame: true, ..Observe::default() };
+    let options = RunOptions { observe, ..options.clone() };
+    let (device, workload) = (&scenario.device.config, &scenario.workload.config);
+    let (_, details) = simulate_in_detail(device, workload, &options, &|_| {})?;
+    Ok(details.blame.unwrap_or_default())
+}
+
+/// Mean wait of a request of the tenants of a kind by the kind of the culprit and the cause. Unit:
+/// microseconds.
+fn waits(
+    blame: &Blame,
+    victim: &str,
+    kind: &dyn Fn(&str) -> String,
+) -> BTreeMap<(String, String), f64> {
+    let victims: Vec<_> = blame.victims.iter().filter(|one| kind(&one.flow) == victim).collect();
+    let requests: u64 = victims.iter().map(|one| one.requests).sum();
+    let mut waits: BTreeMap<(String, String), u128> = BTreeMap::new();
+    for cell in victims.iter().flat_map(|one| &one.cells) {
+        *waits.entry((kind(&cell.culprit), cell.cause.clone())).or_default() += cell.ps;
+    }
+    let mean = |ps: u128| ps as f64 / 1e6 / requests.max(1) as f64;
+    waits.into_iter().map(|(key, ps)| (key, mean(ps))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane::observe::{BlameCell, BlameVictim};
+
+    fn blame(requests: u64, cells: &[(&str, &str, u128)]) -> Blame {
+        let cell = |&(culprit, cause, us): &(&str, &str, u128)| BlameCell {
+            culprit: culprit.to_owned(),
+            cause: cause.to_owned(),
+            ps: us * 1_000_000,
+        };
+        let victim = |flow: &str, cells: Vec<BlameCell>| BlameVictim {
+            flow: flow.to_owned(),
+            requests,
+            cells,
+            ..BlameVictim::default()
+        };
+        let cells = cells.iter().map(cell).collect();
+        let other = vec![cell(&("a-1", "erase", 10_000))];
+        Blame { victims: vec![victim("b", cells), victim("c", other)], ..Blame::default() }
+    }
+
+    #[test]
+    fn the_wait_that_grew_most_is_named_with_its_kind() {
+        let missed = GoalOver {
+            flow: "b".to_owned(),
+            goal: "p99".to_owned(),
+            limit: 1.0,
+            value: None,
+            strain: None,
+            strain_interval: None,
+            saturated_seeds: 0,
+        };
+        let kind = |name: &str| name.split('-').next().unwrap_or(name).to_owned();
+        let before = blame(10, &[("a-1", "program", 100), ("b", "bus", 900)]);
+        let cells = [("b", "bus", 1000), ("a-1", "program", 200), ("a-2", "program", 300)];
+        let after = blame(10, &cells);
+        let limit = Limit::of(missed.clone(), Some(&before), &after, &kind);
+        let grown = limit.grown.expect("the programs of the copies");
+        assert_eq!((grown.culprit.as_str(), grown.cause.as_str()), ("a", "program"));
+        assert_eq!((grown.before_us, grown.after_us), (Some(10.0), 50.0));
+        assert_eq!(Limit::of(missed.clone(), Some(&after), &before, &kind).grown, None);
+        let alone = Limit::of(missed, None, &before, &kind).grown.expect("the largest");
+        assert_eq!((alone.cause.as_str(), alone.before_us), ("bus", None));
+    }
+}

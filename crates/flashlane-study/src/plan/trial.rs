@@ -1,0 +1,230 @@
+//! One level under several seeds: which promises are kept.
+
+use flashlane::metrics::{Estimate, Summary};
+use serde::Serialize;
+
+/// A promise over the seeds. Of several tenants of one kind it is the worst one that counts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GoalOver {
+    /// The tenant; of several of one kind, their name without a number.
+    pub flow: String,
+    /// Key of the goal, for example `p99`.
+    pub goal: String,
+    /// What was promised. Unit: microseconds, one, or bytes per second.
+    pub limit: f64,
+    /// What the worst tenant got, mean over the seeds, in the same unit; null without a figure.
+    pub value: Option<f64>,
+    /// How far the value goes beyond the limit: 1 at the limit, above where it is missed.
+    pub strain: Option<f64>,
+    /// The 95 % interval of the strain; null for one seed.
+    pub strain_interval: Option<[f64; 2]>,
+    /// In how many seeds the drive does not keep up with the tenant.
+    pub saturated_seeds: usize,
+}
+
+/// What is known of a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Every promise is kept, with its whole interval.
+    Met,
+    /// Some promise is missed, with its whole interval.
+    Missed,
+    /// Every promise is kept on average, but the interval of one reaches over its limit.
+    MetOnAverage,
+    /// Some promise is missed on average, and none with its whole interval.
+    MissedOnAverage,
+}
+
+impl Verdict {
+    /// The promises are kept.
+    #[must_use]
+    pub fn is_met(self) -> bool {
+        matches!(self, Self::Met | Self::MetOnAverage)
+    }
+
+    /// More seeds may change it.
+    #[must_use]
+    pub fn is_close(self) -> bool {
+        matches!(self, Self::MetOnAverage | Self::MissedOnAverage)
+    }
+}
+
+/// A level that was tried.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Trial {
+    /// Copies, or load as a factor.
+    pub level: f64,
+    /// Seeds that were run.
+    pub seeds: usize,
+    /// What came out.
+    pub verdict: Verdict,
+    /// The promises; none where the drive cannot be set up for so much.
+    pub goals: Vec<GoalOver>,
+    /// Why it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+impl Trial {
+    /// A level that the drive cannot be set up for.
+    pub(super) fn refused(level: f64, seeds: usize, why: String) -> Self {
+        Self { level, seeds, verdict: Verdict::Missed, goals: Vec::new(), refused: Some(why) }
+    }
+
+    /// Judges runs of one level. `kind` names the kind of a tenant.
+    pub(super) fn of(level: f64, runs: &[Summary], kind: &dyn Fn(&str) -> String) -> Self {
+        let mut goals: Vec<GoalOver> = Vec::new();
+        for (flow, slo) in runs[0].flows.iter().filter_map(|f| Some((f, f.slo.as_ref()?))) {
+            for goal in &slo.goals {
+                let name = kind(&flow.name);
+                if goals.iter().all(|one| one.flow != name || one.goal != goal.goal) {
+                    goals.push(over_seeds(&name, &goal.goal, goal.limit, runs, kind));
+                }
+            }
+        }
+        let verdict = verdict(&goals, runs.len());
+        Self { level, seeds: runs.len(), verdict, goals, refused: None }
+    }
+
+    /// The largest strain; infinite where a figure is missing.
+    pub(super) fn strain(&self) -> f64 {
+        match self.refused {
+            Some(_) => f64::INFINITY,
+            None => self.goals.iter().map(strain).fold(0.0, f64::max),
+        }
+    }
+
+    /// The goal with the largest strain.
+    #[must_use]
+    pub fn worst(&self) -> Option<&GoalOver> {
+        self.goals.iter().max_by(|a, b| strain(a).total_cmp(&strain(b)))
+    }
+}
+
+/// The strain of a goal; infinite where a figure is missing.
+fn strain(goal: &GoalOver) -> f64 {
+    goal.strain.unwrap_or(f64::INFINITY)
+}
+
+fn over_seeds(
+    flow: &str,
+    goal: &str,
+    limit: f64,
+    runs: &[Summary],
+    kind: &dyn Fn(&str) -> String,
+) -> GoalOver {
+    // Of each seed: value, strain and saturation of the tenant with the largest strain.
+    let worst = runs.iter().map(|run| {
+        let of_kind = run.flows.iter().filter(|one| kind(&one.name) == flow);
+        let found = of_kind.filter_map(|one| {
+            let goal = one.slo.as_ref()?.goals.iter().find(|one| one.goal == goal)?;
+            let grows = one.saturated && !goal.is_floor();
+            Some((goal.value, goal.strain(), grows))
+        });
+        let worst = found.max_by(|a, b| (a.2, a.1).partial_cmp(&(b.2, b.1)).expect("no NaN"));
+        worst.unwrap_or((None, f64::INFINITY, false))
+    });
+    let worst: Vec<(Option<f64>, f64, bool)> = worst.collect();
+    let finite = worst.iter().all(|one| one.1.is_finite());
+    let estimate = Estimate::of(worst.iter().map(|one| Some(one.1)).collect()).filter(|_| finite);
+    let values = Estimate::of(worst.iter().map(|one| one.0).collect());
+    let interval = estimate.as_ref().and_then(|one| Some([one.ci95_low?, one.ci95_high?]));
+    GoalOver {
+        flow: flow.to_owned(),
+        goal: goal.to_owned(),
+        limit,
+        value: values.map(|one| one.mean),
+        strain: estimate.map(|one| one.mean),
+        strain_interval: interval,
+        saturated_seeds: worst.iter().filter(|one| one.2).count(),
+    }
+}
+
+fn verdict(goals: &[GoalOver], seeds: usize) -> Verdict {
+    let mut all = Verdict::Met;
+    for goal in goals {
+        let [low, high] = match (goal.strain_interval, goal.strain) {
+            (Some(interval), _) => interval,
+            (None, Some(strain)) => [strain; 2],
+            (None, None) => return Verdict::Missed,
+        };
+        let one = match goal.saturated_seeds {
+            all if all == seeds => Verdict::Missed,
+            some if 2 * some >= seeds => Verdict::MissedOnAverage,
+            _ if low > 1.0 => Verdict::Missed,
+            _ if strain(goal) > 1.0 => Verdict::MissedOnAverage,
+            some if some > 0 || high > 1.0 => Verdict::MetOnAverage,
+            _ => Verdict::Met,
+        };
+        all = worse(all, one);
+    }
+    all
+}
+
+fn worse(a: Verdict, b: Verdict) -> Verdict {
+    use Verdict::{Met, MetOnAverage, Missed, MissedOnAverage};
+    let order = [Met, MetOnAverage, MissedOnAverage, Missed];
+    let place = |one: Verdict| order.iter().position(|&other| other == one);
+    if place(a) >= place(b) { a } else { b }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane::metrics::{FlowSummary, GoalSummary, SloSummary};
+
+    fn flow(name: &str, value: f64, saturated: bool) -> FlowSummary {
+        let goal =
+            GoalSummary { goal: "p99".into(), limit: 100.0, value: Some(value), met: value <= 100.0 };
+        let slo = Some(SloSummary { met: goal.met, goals: vec![goal] });
+        FlowSummary { name: name.into(), saturated, slo, ..FlowSummary::default() }
+    }
+
+    fn trial(seeds: &[&[(f64, bool)]]) -> Trial {
+        let runs: Vec<Summary> = seeds
+            .iter()
+            .map(|flows| Summary {
+                flows: (1..)
+                    .zip(*flows)
+                    .map(|(n, &(value, grows))| flow(&format!("a-{n}"), value, grows))
+                    .collect(),
+                ..Summary::default()
+            })
+            .collect();
+        Trial::of(2.0, &runs, &|name| name.split('-').next().unwrap_or(name).to_owned())
+    }
+
+    #[test]
+    fn the_worst_tenant_of_a_kind_counts() {
+        let found = trial(&[&[(50.0, false), (90.0, false)], &[(92.0, false), (10.0, false)]]);
+        assert_eq!(found.goals.len(), 1);
+        let goal = found.worst().expect("one goal");
+        assert_eq!((goal.flow.as_str(), goal.value), ("a", Some(91.0)));
+        assert!((found.strain() - 0.91).abs() < 1e-12);
+        assert_eq!(trial(&[&[(100.0, false)]]).verdict, Verdict::Met);
+        assert_eq!(trial(&[&[(101.0, false)]]).verdict, Verdict::Missed);
+    }
+
+    #[test]
+    fn the_interval_decides_how_sure_a_verdict_is() {
+        let seeds = |values: &[f64]| {
+            let rows: Vec<[(f64, bool); 1]> = values.iter().map(|&value| [(value, false)]).collect();
+            let rows: Vec<&[(f64, bool)]> = rows.iter().map(|row| &row[..]).collect();
+            trial(&rows).verdict
+        };
+        assert_eq!(seeds(&[50.0, 52.0, 51.0]), Verdict::Met);
+        assert_eq!(seeds(&[90.0, 99.0, 108.0]), Verdict::MetOnAverage);
+        assert_eq!(seeds(&[95.0, 101.0, 110.0]), Verdict::MissedOnAverage);
+        assert_eq!(seeds(&[150.0, 152.0, 151.0]), Verdict::Missed);
+    }
+
+    #[test]
+    fn a_tenant_whose_backlog_grows_misses_its_promise() {
+        assert_eq!(trial(&[&[(50.0, true)]]).verdict, Verdict::Missed);
+        let some = trial(&[&[(50.0, true)], &[(50.0, false)], &[(51.0, false)], &[(49.0, false)]]);
+        assert_eq!((some.verdict, some.goals[0].saturated_seeds), (Verdict::MetOnAverage, 1));
+        let half = trial(&[&[(50.0, true)], &[(50.0, false)]]);
+        assert_eq!(half.verdict, Verdict::MissedOnAverage);
+    }
+}
