@@ -36,7 +36,8 @@ pub(crate) fn plan(arguments: &PlanArgs) -> Result<(), Error> {
             1 => String::new(),
             all => format!("{} of {all}: {}: ", at + 1, name(&variant.sets, variant.drives)),
         };
-        let answer = question.answer(variant, &|level| bar.set_message(format!("{of_several}{level}")));
+        let answer =
+            question.answer(variant, &|level| bar.set_message(format!("{of_several}{level}")));
         bar.finish_and_clear();
         answers.push(answer?);
     }
@@ -80,13 +81,20 @@ fn grow(arguments: &PlanArgs) -> Result<Grow, Error> {
 fn variants(arguments: &PlanArgs) -> Result<Vec<Variant>, Error> {
     let mut all = vec![Vec::new()];
     for text in &arguments.over {
-        let (key, values) = text.split_once('=').filter(|one| !one.0.trim().is_empty()).ok_or_else(
-            || Error::config(format!("--over {text}"), "write KEY=VALUE,VALUE, for example scheduler=fcfs,flin"),
-        )?;
+        let (key, values) =
+            text.split_once('=').filter(|one| !one.0.trim().is_empty()).ok_or_else(|| {
+                Error::config(
+                    format!("--over {text}"),
+                    "write KEY=VALUE,VALUE, for example scheduler=fcfs,flin",
+                )
+            })?;
         let values: Vec<String> =
             values.split(',').map(|value| format!("{}={}", key.trim(), value.trim())).collect();
         let with = |sets: Vec<String>| {
-            values.iter().map(move |value| [sets.clone(), vec![value.clone()]].concat()).collect::<Vec<_>>()
+            values
+                .iter()
+                .map(move |value| [sets.clone(), vec![value.clone()]].concat())
+                .collect::<Vec<_>>()
         };
         all = all.into_iter().flat_map(with).collect();
     }
@@ -124,7 +132,8 @@ fn text(question: &Question, answers: &[Answer]) -> String {
         let header = ["variant", "fits", "surely", "surely not", "runs", "limited by"];
         let mut table = Table::new(&header);
         for answer in answers {
-            let level = |level: Option<f64>| level.map_or("-".to_owned(), |one| shown(question, one));
+            let level =
+                |level: Option<f64>| level.map_or("-".to_owned(), |one| shown(question, one));
             let limit = answer.first.limited_by.as_ref().map_or("-".to_owned(), short_limit);
             table.row(vec![
                 name(&answer.variant, answer.drives),
@@ -144,7 +153,8 @@ fn text(question: &Question, answers: &[Answer]) -> String {
 /// `12 of reader fit.` and what stands in the way of more.
 fn sentence(question: &Question, answer: &Answer) -> String {
     let flow = visible_line(question.grow.flow()).into_owned();
-    let drives = if answer.drives > 1 { format!(" on {} drives", answer.drives) } else { String::new() };
+    let drives =
+        if answer.drives > 1 { format!(" on {} drives", answer.drives) } else { String::new() };
     let mut said = match (&question.grow, answer.fits) {
         (Grow::Count(_), 0.0) => format!("Not even one {flow} fits."),
         (Grow::Count(_), count) => format!("{count} of {flow} fit{drives}."),

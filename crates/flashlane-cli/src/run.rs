@@ -104,9 +104,10 @@ fn missed(outcomes: &[Outcome]) -> Result<(), Error> {
     for (index, outcome) in outcomes.iter().enumerate() {
         let scenario = scenario_name(index, outcomes.len()).map(|name| format!("{name}: "));
         let summary = outcome.shown()?;
-        lines.extend(slo_table::missed(&summary).map(|line| {
-            format!("{}{line}", scenario.as_deref().unwrap_or_default())
-        }));
+        lines.extend(
+            slo_table::missed(&summary)
+                .map(|line| format!("{}{line}", scenario.as_deref().unwrap_or_default())),
+        );
     }
     if lines.is_empty() { Ok(()) } else { Err(Error::Missed(lines.join("\n"))) }
 }

@@ -9,10 +9,7 @@ use flashlane_files::StatePlace;
 use crate::output::note;
 
 /// What `--states` asks for.
-pub(crate) fn states(
-    wish: Option<&Path>,
-    quiet: bool,
-) -> Result<Option<Arc<KeptStates>>, Error> {
+pub(crate) fn states(wish: Option<&Path>, quiet: bool) -> Result<Option<Arc<KeptStates>>, Error> {
     let Ok(program) = std::env::current_exe() else { return Ok(None) };
     let place = StatePlace::choose(wish.map(Path::to_owned));
     place.open(program).or_else(|problem| {

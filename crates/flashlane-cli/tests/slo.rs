@@ -25,10 +25,8 @@ requests = 100
 "#;
 
 fn run(folder: &Path, more: &[&str]) -> (Output, String) {
-    let output = flashlane(
-        folder,
-        &[&["run", "--device", "tiny", "--workload", "w.toml"], more].concat(),
-    );
+    let output =
+        flashlane(folder, &[&["run", "--device", "tiny", "--workload", "w.toml"], more].concat());
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     (output, stderr)
 }

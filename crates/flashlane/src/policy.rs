@@ -29,7 +29,7 @@ pub use crate::ftl::allocation::{Allocation, AllocationConfig, AllocationPolicy,
 pub use crate::ftl::blocks::Blocks;
 pub use crate::ftl::gc::{PlaneView, SteadyState, Victim, VictimConfig, VictimPolicy};
 pub use crate::ftl::moving::{IsolationSummary, IsolationWindow, MovingSets};
-pub use crate::interface::arbitration::{Arbiter, Arbitration, ArbitrationConfig};
+pub use crate::interface::arbitration::{Arbiter, Arbitration, ArbitrationConfig, QueueSet};
 pub use crate::isolation::{Isolation, IsolationConfig};
 pub use crate::layout::{FlowSpace, Geometry};
 pub use crate::scheduler::overhead::SchedulerOverhead;

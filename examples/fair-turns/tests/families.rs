@@ -5,7 +5,8 @@ use flashlane::conformance::Family;
 use flashlane::policy::{
     Allocation, AllocationConfig, AllocationPolicy, Arbiter, Arbitration, ArbitrationConfig,
     Blocks, ChipId, FlowId, FlowSpace, Geometry, Isolation, IsolationConfig, IsolationSummary,
-    MovingSets, PageWrite, PlaneId, PlaneView, PolicyDoc, Rng, Victim, VictimConfig, VictimPolicy,
+    MovingSets, PageWrite, PlaneId, PlaneView, PolicyDoc, QueueSet, Rng, Victim, VictimConfig,
+    VictimPolicy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -152,8 +153,8 @@ impl ArbitrationConfig for Lowest {
 }
 
 impl Arbiter for InTurns {
-    fn next(&mut self, ready: u64) -> Option<usize> {
-        let next = (1..=64).map(|step| (self.last + step) % 64).find(|at| ready >> at & 1 != 0)?;
+    fn next(&mut self, ready: &QueueSet) -> Option<usize> {
+        let next = ready.next(self.last)?;
         self.last = next;
         Some(next)
     }

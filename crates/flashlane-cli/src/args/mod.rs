@@ -329,6 +329,7 @@ impl RunArgs {
             compat_mqsim: self.compat.is_some(),
             sets: self.sets.clone(),
             slos: self.slos.clone(),
+            ..Overrides::default()
         }
     }
 }

@@ -55,11 +55,8 @@ impl Limit {
         };
         let growth = |key: &(String, String), us: f64| us - then(key).unwrap_or(0.0);
         let most = now.iter().max_by(|a, b| growth(a.0, *a.1).total_cmp(&growth(b.0, *b.1)));
-        let grown = most.filter(|(key, us)| growth(key, **us) > 0.0).map(|(key, &after_us)| Grown {
-            culprit: key.0.clone(),
-            cause: key.1.clone(),
-            before_us: then(key),
-            after_us,
+        let grown = most.filter(|(key, us)| growth(key, **us) > 0.0).map(|(key, &after_us)| {
+            Grown { culprit: key.0.clone(), cause: key.1.clone(), before_us: then(key), after_us }
         });
         Self { refused: None, missed: Some(missed), grown, ran: true }
     }

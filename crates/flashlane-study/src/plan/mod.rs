@@ -173,8 +173,10 @@ impl Question {
             Ok::<_, Error>(reply)
         };
         let bracket = match &self.grow {
-            Grow::Count(_) => largest(1..=i64::from(self.max), 1, 1, &mut ask)?,
-            Grow::Load(_) => largest(-STEPS..=STEPS, 0, TWICE, &mut ask)?,
+            Grow::Count(_) => {
+                largest(1..=i64::from(self.max), 1, 1, |count| libm::log(count as f64), &mut ask)?
+            }
+            Grow::Load(_) => largest(-STEPS..=STEPS, 0, TWICE, |level| level as f64, &mut ask)?,
         };
         let mut trials = trials.into_inner();
         trials.sort_by_key(|&(level, _)| level);

@@ -10,6 +10,9 @@ use crate::error::Error;
 use crate::host::{STARVATION, has_starved};
 use crate::interface::sata::Sata;
 
+/// Flows that the error lists.
+const FLOWS_SHOWN: usize = 32;
+
 impl Device {
     /// Fails where a flow gets nothing done although the device works on.
     pub(super) fn check_starvation(&self) -> Result<(), Error> {
@@ -65,13 +68,17 @@ impl Device {
             let (taken, waiting) = (sata.tags_taken(), sata.waiting());
             lines.push(format!("  {taken} tags in use, {waiting} commands wait for one"));
         }
-        for (index, flow) in self.host.flows().enumerate() {
+        for (index, flow) in self.host.flows().enumerate().take(FLOWS_SHOWN) {
             lines.push(format!(
                 "  flow {index}: {} generated, {} completed, {} in the device",
                 flow.submitted(),
                 flow.completed(),
                 self.interface.nvme().in_device(FlowId::at(index))
             ));
+        }
+        let more = self.host.flows().len().saturating_sub(FLOWS_SHOWN);
+        if more > 0 {
+            lines.push(format!("  and {more} more flows"));
         }
         Error::Stuck(lines.join("\n"))
     }

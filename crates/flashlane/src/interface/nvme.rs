@@ -7,7 +7,7 @@
 use flashlane_engine::{Array, EventQueue, Ring, Time};
 use flashlane_units::{FlowId, RequestId};
 
-use super::arbitration::{self, Arbiter};
+use super::arbitration::{self, Arbiter, QueueSet};
 use super::config::InterfaceConfig;
 use crate::compat::CompatConfig;
 use crate::event::Event;
@@ -51,7 +51,7 @@ pub(crate) struct Nvme {
     queues: Array<FlowId, DeviceQueue>,
     arbiter: Box<dyn Arbiter>,
     /// Queues that may be fetched from, a bit each.
-    ready: u64,
+    ready: QueueSet,
     queue_fetch_size: u32,
     fetch_ahead: u32,
     /// Commands between fetch and the end of firmware time.
@@ -77,7 +77,7 @@ impl Nvme {
         Self {
             queues: Array::of(queue, flows),
             arbiter: arbitration::build(&config.arbitration, classes),
-            ready: 0,
+            ready: QueueSet::default(),
             queue_fetch_size: config.queue_fetch_size,
             fetch_ahead: if instant { u32::MAX } else { config.fetch_ahead },
             before_firmware: 0,
@@ -100,7 +100,7 @@ impl Nvme {
         let queue = &mut self.queues[flow];
         let changed = change(queue);
         let ready = queue.announced > 0 && queue.in_device < self.queue_fetch_size;
-        self.ready = self.ready & !(1 << flow.get()) | u64::from(ready) << flow.get();
+        self.ready.set(flow.index(), ready);
         changed
     }
 
@@ -119,17 +119,17 @@ impl Nvme {
     /// Some queue may be fetched from, if there is room before the firmware.
     #[inline(always)]
     pub(crate) fn any_ready(&self) -> bool {
-        self.ready != 0
+        !self.ready.is_empty()
     }
 
     /// The request whose entry is fetched next, in the order of arbitration, while there is room
     /// before the firmware.
     #[inline]
     pub(crate) fn next_fetch(&mut self) -> Option<RequestId> {
-        if self.ready == 0 || self.before_firmware >= self.fetch_ahead {
+        if self.ready.is_empty() || self.before_firmware >= self.fetch_ahead {
             return None;
         }
-        let flow = FlowId::at(self.arbiter.next(self.ready).expect("a queue is ready"));
+        let flow = FlowId::at(self.arbiter.next(&self.ready).expect("a queue is ready"));
         self.before_firmware += 1;
         let id = self.update(flow, |queue| {
             queue.announced -= 1;
@@ -228,7 +228,7 @@ impl Nvme {
             let acknowledged = queue.acknowledgements.len();
             assert!(acknowledged <= queue.unacknowledged as usize, "a place is freed once");
             let ready = queue.announced > 0 && queue.in_device < self.queue_fetch_size;
-            assert_eq!(self.ready >> flow & 1 != 0, ready, "queues to fetch from are known");
+            assert_eq!(self.ready.contains(flow), ready, "queues to fetch from are known");
             let fetched = entries.checked_sub(waiting).expect("entries are fetched once");
             before_firmware += fetched.checked_sub(queue.arrived).expect("an entry arrives once");
             in_device += queue.in_device;

@@ -179,8 +179,10 @@ impl SeedStatistics {
         let mean: Result<Summary, _> = serde_json::from_value(tree);
         let mut mean = mean.map_err(|error| format!("means over the seeds: {error}"))?;
         mean.verdict = self.verdict(first);
-        for flow in &mut mean.flows {
-            let saturated = flow.saturated;
+        for (index, flow) in mean.flows.iter_mut().enumerate() {
+            // A backlog that grows in half of the seeds is one that grows.
+            let saturated = self.get(&format!("flows[{index}].saturated"));
+            let saturated = saturated.is_some_and(|share| share.mean >= 0.5);
             flow.slo.iter_mut().for_each(|slo| slo.judge(saturated));
         }
         Ok(mean)

@@ -170,7 +170,7 @@ mod tests {
             ..SloConfig::default()
         };
         assert_eq!(met(&strict, &flow()), [false; 4]);
-        assert_eq!(met(&SloConfig::default(), &flow()), []);
+        assert!(met(&SloConfig::default(), &flow()).is_empty());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Instant;
 use flashlane_units::FlowId;
 
 use super::{Details, Outcome, Prepared, Simulation, runs_alone, wants_slowdowns};
+use crate::config::WorkloadConfig;
 use crate::drive::recording::Recorder as Recording;
 use crate::error::Error;
 use crate::ftl::{FrozenState, FtlState};
@@ -13,7 +14,6 @@ use crate::layout::Geometry;
 use crate::metrics::steady::Watch;
 use crate::metrics::summary::FlowSummary;
 use crate::metrics::window::Window;
-use crate::config::WorkloadConfig;
 use crate::metrics::windows::{self, Windows};
 use crate::metrics::{Summary, empty, report};
 use crate::observe::{self, Completions, Observed, Observer};

@@ -3,7 +3,9 @@
 mod jobs;
 
 use crate::cache::Cache;
-use crate::config::{DeviceConfig, FlowConfig, InterfaceKind, Priority, Technology, WorkloadConfig};
+use crate::config::{
+    DeviceConfig, FlowConfig, InterfaceKind, Priority, Technology, WorkloadConfig,
+};
 use crate::device::Device;
 use crate::error::Error;
 use crate::ftl::{FrozenState, Ftl, FtlState};

@@ -214,7 +214,7 @@ fn a_count_makes_flows_with_places_and_keys_of_their_own() {
 
 #[test]
 fn counts_out_of_range_are_refused_at_their_line() {
-    for (count, found) in [("0", "found 0"), ("1025", "found 1025"), ("-1", "invalid value")] {
+    for (count, found) in [("0", "found 0"), ("1025", "found 1025"), ("-1", "found integer `-1`")] {
         let error = loaded(&[&format!("flow.a.count={count}")], &[]).expect_err("refused");
         assert!(error.contains("flow[0].count") && error.contains(found), "{error}");
     }
@@ -230,7 +230,7 @@ fn promises_of_the_command_line_go_to_their_flow() {
         ("a", "write FLOW:GOAL=VALUE"),
         ("a:p99", "write FLOW:GOAL=VALUE"),
         ("c:p99=1ms", "no flow is named `c`"),
-        ("a:p98=1ms", "did you mean `p90`"),
+        ("a:p98=1ms", "did you mean `p99`?"),
         ("a:p99=1", "unit"),
     ] {
         let error = self::loaded(&[], &[text]).expect_err("refused");

@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flashlane_trace::{ColumnMap, Format};
 
 use super::{BANDWIDTH, FLOWS, MAX_SPAN_PS, OUTSTANDING, flow, horizon, mqsim};
-use crate::config::{
-    CloneConfig, FlashConfig, FlowConfig, SloConfig, TraceConfig, WorkloadConfig,
-};
+use crate::config::{CloneConfig, FlashConfig, FlowConfig, SloConfig, TraceConfig, WorkloadConfig};
 use crate::reading::Rules;
 use crate::workload::clone;
 
@@ -92,7 +90,8 @@ fn check_flow(rules: &mut Rules, key: &str, flow: &FlowConfig, allowed: fn(usize
         format!("found {found}, allowed: exactly one of synthetic, trace, clone, mqsim")
     });
     rules.require(flow.count.is_none(), format!("{key}.count"), || {
-        "found a count, allowed: none in a workload that is loaded; loading makes the flows".to_owned()
+        "found a count, allowed: none in a workload that is loaded; loading makes the flows"
+            .to_owned()
     });
     if let Some(slo) = &flow.slo {
         check_slo(rules, &format!("{key}.slo"), slo);

@@ -1,8 +1,10 @@
 //! Which submission queue the device fetches from next.
 
+mod queue_set;
 mod round_robin;
 mod weighted;
 
+pub use queue_set::QueueSet;
 pub use round_robin::RoundRobinConfig;
 pub use weighted::WeightedConfig;
 
@@ -24,9 +26,9 @@ pub trait ArbitrationConfig: Send + Sync {
 
 /// Chooses the queue that the next entry is fetched from.
 pub trait Arbiter: Send + dyn_clone::DynClone {
-    /// The next of the queues that may be fetched from, a bit each, or `None` if there is none. The
-    /// choice counts as taken.
-    fn next(&mut self, ready: u64) -> Option<usize>;
+    /// The next of the queues that may be fetched from, or `None` if there is none. The choice
+    /// counts as taken.
+    fn next(&mut self, ready: &QueueSet) -> Option<usize>;
 }
 
 dyn_clone::clone_trait_object!(Arbiter);
@@ -48,17 +50,18 @@ pub(crate) const RULES: [Rule<Arbitration>; 1] = [Rule {
 
 fn ready_queues_only_and_all_of_them(config: &Arbitration) -> Result<(), String> {
     let mut arbiter = build(config, &[1, 2, 2, 3]);
-    ensure!(arbiter.next(0).is_none(), "it chose a queue where none was ready");
+    let (none, three) = (QueueSet::default(), QueueSet::from_iter([0, 1, 3]));
+    ensure!(arbiter.next(&none).is_none(), "it chose a queue where none was ready");
     let mut served = [0; 4];
     for _ in 0..1000 {
-        let queue = arbiter.next(0b1011).ok_or("it chose none, and three queues were ready")?;
+        let queue = arbiter.next(&three).ok_or("it chose none, and three queues were ready")?;
         let place = served.get_mut(queue).ok_or_else(|| format!("it chose queue {queue} of 4"))?;
         *place += 1;
     }
     ensure!(served[2] == 0, "it chose a queue that was not ready");
     let all = served[0] > 50 && served[1] > 50 && served[3] > 50;
     ensure!(all, "of 1000 turns the four queues got {served:?}; allowed: above 50 for ready ones");
-    ensure!(arbiter.next(0).is_none(), "it chose a queue where none was ready any more");
+    ensure!(arbiter.next(&none).is_none(), "it chose a queue where none was ready any more");
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Arbiter;
+use super::{Arbiter, QueueSet};
 use flashlane_units::PolicyDoc;
 
 /// Parameters of round robin.
@@ -34,15 +34,11 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// The next queue in turn, `burst` times each.
-    pub(super) fn next(&mut self, ready: u64, burst: u32) -> Option<usize> {
-        if ready == 0 {
-            return None;
-        }
-        if self.left == 0 || ready >> self.turn & 1 == 0 {
-            let after = ready & (u64::MAX << self.turn << 1);
-            let from = if after == 0 { ready } else { after };
-            self.turn = from.trailing_zeros();
+    /// The next queue in turn of those that are ready and of a class, `burst` times each.
+    pub(super) fn next(&mut self, ready: &QueueSet, class: &QueueSet, burst: u32) -> Option<usize> {
+        let turn = self.turn as usize;
+        if self.left == 0 || !ready.contains(turn) || !class.contains(turn) {
+            self.turn = ready.next_of_both(class, turn)? as u32;
             self.left = burst;
         }
         self.left -= 1;
@@ -50,7 +46,7 @@ impl Ring {
     }
 }
 
-/// The policy. Range: up to 64 queues.
+/// The policy.
 #[derive(Clone)]
 pub(super) struct RoundRobin {
     ring: Ring,
@@ -60,13 +56,13 @@ pub(super) struct RoundRobin {
 impl RoundRobin {
     pub(super) fn new(config: &RoundRobinConfig) -> Self {
         // The pointer starts at the last place, so that queue 0 is the first one served.
-        Self { ring: Ring { turn: 63, ..Ring::default() }, burst: config.burst }
+        Self { ring: Ring { turn: 1023, ..Ring::default() }, burst: config.burst }
     }
 }
 
 impl Arbiter for RoundRobin {
-    fn next(&mut self, ready: u64) -> Option<usize> {
-        self.ring.next(ready, self.burst)
+    fn next(&mut self, ready: &QueueSet) -> Option<usize> {
+        self.ring.next(ready, ready, self.burst)
     }
 }
 
@@ -77,8 +73,8 @@ mod tests {
     #[test]
     fn bursts_rotate() {
         let mut policy = RoundRobin::new(&RoundRobinConfig { burst: 2 });
-        let ready = 1 << 0 | 1 << 5 | 1 << 63;
-        let order: Vec<usize> = (0..8).filter_map(|_| policy.next(ready)).collect();
-        assert_eq!(order, [0, 0, 5, 5, 63, 63, 0, 0]);
+        let ready = QueueSet::from_iter([0, 5, 1000]);
+        let order: Vec<usize> = (0..8).filter_map(|_| policy.next(&ready)).collect();
+        assert_eq!(order, [0, 0, 5, 5, 1000, 1000, 0, 0]);
     }
 }

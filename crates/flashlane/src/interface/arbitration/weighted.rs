@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Arbiter;
 use super::round_robin::Ring;
+use super::{Arbiter, QueueSet};
 use flashlane_units::PolicyDoc;
 
 /// Parameters of weighted round robin with urgent priority class.
@@ -37,8 +37,8 @@ impl PolicyDoc for WeightedConfig {
 /// The policy.
 #[derive(Clone)]
 pub(super) struct Weighted {
-    /// Queues of each class, a bit each.
-    classes: [u64; 4],
+    /// Queues of each class.
+    classes: [QueueSet; 4],
     rings: [Ring; 4],
     weights: [u32; 3],
     credits: [u32; 3],
@@ -50,7 +50,7 @@ impl Weighted {
         let weights = [config.high, config.medium, config.low];
         let of_class = |class: u8| {
             let queues = classes.iter().zip(0..).filter(|&(&c, _)| c == class);
-            queues.fold(0, |set, (_, queue)| set | 1_u64 << queue)
+            queues.map(|(_, queue)| queue).collect()
         };
         Self {
             classes: [0, 1, 2, 3].map(of_class),
@@ -63,8 +63,8 @@ impl Weighted {
 
     /// The weighted class whose turn it is: the highest that is ready and has credit; a new round
     /// starts when no ready class has any.
-    fn class(&mut self, ready: u64) -> Option<usize> {
-        let ready = |c: &usize| ready & self.classes[c + 1] != 0;
+    fn class(&mut self, ready: &QueueSet) -> Option<usize> {
+        let ready = |c: &usize| ready.meets(&self.classes[c + 1]);
         let first = (0..3).find(ready)?;
         let with_credit = (0..3).filter(ready).find(|&c| self.credits[c] > 0);
         Some(with_credit.unwrap_or_else(|| {
@@ -75,13 +75,13 @@ impl Weighted {
 }
 
 impl Arbiter for Weighted {
-    fn next(&mut self, ready: u64) -> Option<usize> {
-        if let Some(queue) = self.rings[0].next(ready & self.classes[0], self.burst) {
+    fn next(&mut self, ready: &QueueSet) -> Option<usize> {
+        if let Some(queue) = self.rings[0].next(ready, &self.classes[0], self.burst) {
             return Some(queue);
         }
         let class = self.class(ready)?;
         self.credits[class] -= 1;
-        self.rings[class + 1].next(ready & self.classes[class + 1], self.burst)
+        self.rings[class + 1].next(ready, &self.classes[class + 1], self.burst)
     }
 }
 
@@ -92,11 +92,12 @@ mod tests {
     #[test]
     fn urgent_is_strict_and_the_rest_is_weighted() {
         let mut policy = Weighted::new(&WeightedConfig::default(), &[1, 2, 3, 0]);
+        let (three, all) = (QueueSet::from_iter(0..3), QueueSet::from_iter(0..4));
         let mut served = [0; 4];
         for _ in 0..700 {
-            served[policy.next(0b0111).unwrap()] += 1;
+            served[policy.next(&three).unwrap()] += 1;
         }
         assert_eq!(served, [400, 200, 100, 0]);
-        assert_eq!((0..5).filter_map(|_| policy.next(0b1111)).collect::<Vec<_>>(), [3; 5]);
+        assert_eq!((0..5).filter_map(|_| policy.next(&all)).collect::<Vec<_>>(), [3; 5]);
     }
 }
