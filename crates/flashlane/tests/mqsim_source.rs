@@ -99,7 +99,7 @@ fn hot_cold_sizes_and_gaps_take_the_next_seeds() {
 fn normal_sizes_below_one_sector_are_one_sector() {
     let mut config = config();
     (config.normal_size, config.size_mean_sectors, config.size_stddev_sectors) = (true, 4, 8);
-    let requests = drawn(&config, 10_000, GeneratorMode::Mqsim);
+    let requests = drawn(&config, 1_000_000, GeneratorMode::Mqsim { device_aligned: false });
     let ones = requests.iter().filter(|request| request.sectors == 1).count();
     // A third of a normal distribution is as far below its mean.
     assert!((ones as f64 / requests.len() as f64 - 0.354).abs() < 0.1, "{ones}");

@@ -17,6 +17,9 @@ pub(super) struct Reply {
     pub(super) strain: f64,
 }
 
+/// A level and its strain.
+type Known = (i64, f64);
+
 /// The largest level that holds and the smallest that was found not to; neither where the range
 /// ends before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,8 +28,8 @@ pub(super) struct Bracket {
     pub(super) missed: Option<i64>,
 }
 
-/// A search within `levels`, from `start`, with a first step of `step`. `scale`: logarithm of what a
-/// level stands for.
+/// A search within `levels`, from `start`, with a first step of `step`. `scale`: logarithm of what
+/// a level stands for.
 ///
 /// # Errors
 /// Those of a question.
@@ -37,7 +40,7 @@ pub(super) fn largest<E>(
     scale: fn(i64) -> f64,
     ask: &mut dyn FnMut(i64) -> Result<Reply, E>,
 ) -> Result<Bracket, E> {
-    let (mut low, mut high): (Option<(i64, f64)>, Option<(i64, f64)>) = (None, None);
+    let (mut low, mut high): (Option<Known>, Option<Known>) = (None, None);
     let (mut level, mut step) = (start.clamp(*levels.start(), *levels.end()), step.max(1));
     while low.is_none() || high.is_none() {
         let reply = ask(level)?;
@@ -83,7 +86,7 @@ pub(super) fn largest<E>(
 }
 
 /// The level strictly between two at which a power law through both would have a strain of 1.
-fn between(low: (i64, f64), high: (i64, f64), scale: fn(i64) -> f64) -> Option<i64> {
+fn between(low: Known, high: Known, scale: fn(i64) -> f64) -> Option<i64> {
     let (below, above) = (libm::log(low.1), libm::log(high.1));
     let share = -below / (above - below);
     let known = low.1 > 0.0 && high.1.is_finite() && (0.0..=1.0).contains(&share);
