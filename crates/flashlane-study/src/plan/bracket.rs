@@ -129,7 +129,7 @@ mod tests {
         for limit in 0..=64 {
             let shapes: [fn(i64, i64) -> f64; 4] = [
                 |level, limit| level as f64 / (limit as f64 + 0.5),
-                |level, limit| ((level - limit) as f64 - 0.5).exp(),
+                |level, limit| libm::exp((level - limit) as f64 - 0.5),
                 |_, _| f64::INFINITY,
                 |level, limit| if level <= limit { 0.999 } else { 1e9 },
             ];
