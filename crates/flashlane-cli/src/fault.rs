@@ -8,10 +8,35 @@ use flashlane::policy::{Allocation, Arbitration, Isolation, Scheduling, Victim};
 /// Replaces the panic message by one line and ends the process with exit status 1.
 pub(crate) fn install_hook() {
     std::panic::set_hook(Box::new(|info| {
-        let _ = writeln!(std::io::stderr(), "{}", describe(info));
+        let text = describe(info);
+        let _ = writeln!(std::io::stderr(), "{text}");
+        if flashlane_study::sweep::fault::note(&text) {
+            start_again();
+        }
         std::process::exit(1);
     }));
 }
+
+/// Says to a sweep that a fault at one of its points started it again.
+const AGAIN: &str = "FLASHLANE_SWEEP_STARTED_AGAIN";
+
+/// This process goes on where the one before it had a fault.
+pub(crate) fn started_again() -> bool {
+    std::env::var_os(AGAIN).is_some()
+}
+
+/// Starts the same command in this process again. Comes back only if that cannot be done.
+#[cfg(unix)]
+fn start_again() {
+    use std::os::unix::process::CommandExt;
+    if let Ok(program) = std::env::current_exe() {
+        let arguments = std::env::args_os().skip(1);
+        let _ = std::process::Command::new(program).args(arguments).env(AGAIN, "1").exec();
+    }
+}
+
+#[cfg(not(unix))]
+fn start_again() {}
 
 /// The program registered policies of its own.
 fn brought_policies() -> bool {

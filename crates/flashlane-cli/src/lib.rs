@@ -51,6 +51,7 @@ mod signals;
 mod slo_table;
 mod states;
 mod summary_table;
+mod sweep;
 mod table;
 mod trace;
 mod watch;
@@ -88,6 +89,7 @@ fn dispatch(command: &Command) -> Result<(), Error> {
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
         Command::Probe(arguments) => probe::probe(arguments),
         Command::Fit(arguments) => fit::fit(arguments),
+        Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Plan(arguments) => plan::plan(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Check(arguments) => check::check(&arguments.files),

@@ -292,14 +292,8 @@ pub(crate) fn report(columns: Vec<Vec<String>>) -> PyResult<String> {
 /// The figures of a run that do not differ from machine to machine.
 #[pyfunction]
 pub(crate) fn without_wall_times(summary: &str) -> PyResult<String> {
-    let mut summary: Summary = serde_json::from_str(summary)
+    let summary: Summary = serde_json::from_str(summary)
         .map_err(|error| Error::Output(format!("summary: {error}")))
         .or_raise()?;
-    (summary.wall_s, summary.precondition_wall_s) = (0.0, 0.0);
-    (summary.requests_per_wall_s, summary.peak_rss_bytes) = (0.0, 0);
-    if let Some(waf_only) = &mut summary.waf_only {
-        waf_only.page_writes_per_wall_s = 0.0;
-        waf_only.host_page_writes_per_wall_s = 0.0;
-    }
-    json(&summary)
+    json(&summary.without_clocks())
 }

@@ -4,5 +4,6 @@
 
 mod base;
 pub mod plan;
+pub mod sweep;
 
 pub use base::{Base, Scenario};

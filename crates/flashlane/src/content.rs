@@ -134,6 +134,12 @@ pub fn content_key(
     Ok(hex(&Sha256::digest(text)))
 }
 
+/// SHA-256 of some bytes, in hexadecimal digits.
+#[must_use]
+pub fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
 /// Readers look at the name of a file (compression, traces in several files), and not at its
 /// folder.
 fn name(path: &Path) -> String {

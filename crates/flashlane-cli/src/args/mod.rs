@@ -5,6 +5,7 @@ mod exec;
 mod fit;
 mod plan;
 mod probe;
+mod sweep;
 mod trace;
 
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ pub(crate) use exec::ExecArgs;
 pub(crate) use fit::FitArgs;
 pub(crate) use plan::PlanArgs;
 pub(crate) use probe::ProbeArgs;
+pub(crate) use sweep::{SweepArgs, SweepFormat};
 pub(crate) use trace::{
     Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, TraceAction, TraceArgs,
 };
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Probe(ProbeArgs),
     /// Find the device that behaves as a probed drive or as published figures, with intervals.
     Fit(FitArgs),
+    /// Run every point of a grid, resumable; a table of all.
+    Sweep(SweepArgs),
     /// How many tenants, or how much load, fit on a drive within all promises (`slo`).
     Plan(PlanArgs),
     /// Results of several runs side by side.

@@ -41,7 +41,7 @@ impl QueueSet {
     }
 
     /// Some queue is in both.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
         places(self.used & other.used).any(|at| self.words[at] & other.words[at] != 0)
@@ -49,9 +49,22 @@ impl QueueSet {
 
     /// The next queue that is in both, by number: the first one above `queue`, or else the first of
     /// all.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn next_of_both(&self, other: &Self, queue: usize) -> Option<usize> {
+        if self.used > 1 {
+            return self.next_of_many(other, queue);
+        }
+        // Most drives have few queues.
+        let both = self.words[0] & other.words[0];
+        let above = if queue < BITS { both & (u64::MAX << queue << 1) } else { 0 };
+        let from = if above == 0 { both } else { above };
+        (from != 0).then_some(from.trailing_zeros() as usize)
+    }
+
+    /// [`QueueSet::next_of_both`] beyond the first word.
+    #[inline(never)]
+    fn next_of_many(&self, other: &Self, queue: usize) -> Option<usize> {
         let word = |at: usize| self.words[at] & other.words[at];
         let both = self.used & other.used;
         let (here, bit) = (queue / BITS % WORDS, queue % BITS);

@@ -114,6 +114,21 @@ pub struct Summary {
     pub waf_only: Option<WafOnlySummary>,
 }
 
+impl Summary {
+    /// The figures that do not differ from machine to machine: wall times and memory are 0.
+    #[must_use]
+    pub fn without_clocks(&self) -> Self {
+        let mut summary = self.clone();
+        (summary.wall_s, summary.precondition_wall_s) = (0.0, 0.0);
+        (summary.requests_per_wall_s, summary.peak_rss_bytes) = (0.0, 0);
+        if let Some(waf_only) = &mut summary.waf_only {
+            waf_only.page_writes_per_wall_s = 0.0;
+            waf_only.host_page_writes_per_wall_s = 0.0;
+        }
+        summary
+    }
+}
+
 /// What the controller's processors did. Shares of the time of all cores; work that was begun
 /// counts as a whole, so that a share may exceed 1 by a little.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

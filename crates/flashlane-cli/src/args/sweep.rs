@@ -1,0 +1,74 @@
+//! Arguments of `sweep`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use flashlane::config::units::ByteSize;
+
+/// Arguments of `sweep`.
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    /// The grid: `device`, `workload`, and `[axes]` with a list of values for each key, policy,
+    /// `device`, `workload` or `seed`.
+    #[arg(value_name = "GRID.toml")]
+    pub(crate) grid: PathBuf,
+    /// Folder for results.parquet, results.csv and the results of the points; made if it does not
+    /// exist. Points whose results are there are not run again.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Runs at a time; 0 for one on each core. Never changes a result.
+    #[arg(long, value_name = "N", default_value_t = 0,
+        value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub(crate) jobs: u16,
+    /// Memory that all runs together may take, for example `8GiB`; four fifths of what is free
+    /// without it. A run waits until there is room for it; one that needs more than all is a row
+    /// with an error.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) memory: Option<u64>,
+    /// Run only the points of one of N parts, for example `3/8`, as on eight machines with a shared
+    /// folder. The table is written by the sweep that finds all points done, or by --merge.
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, conflicts_with = "merge")]
+    pub(crate) shard: Option<(u32, u32)>,
+    /// Run nothing: write the table from the results in the folder, all of which have to be there.
+    #[arg(long)]
+    pub(crate) merge: bool,
+    /// Print how many points there are, and the first ones; run nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// What goes to standard output: nothing, one JSON object for each point, or the table as CSV.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: SweepFormat,
+    /// Folder in which states of preconditioned drives are kept, or `off`, as in `run`.
+    #[arg(long, value_name = "DIR|off")]
+    pub(crate) states: Option<PathBuf>,
+    /// No progress bar and no summary.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+/// What goes to standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SweepFormat {
+    /// Nothing; a summary goes to standard error.
+    Text,
+    /// One object for each point.
+    Json,
+    /// The table.
+    Csv,
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    match text.parse::<ByteSize>() {
+        Ok(size) if size.0 > 0 => Ok(size.0),
+        Ok(_) => Err("allowed: above 0".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn parse_shard(text: &str) -> Result<(u32, u32), String> {
+    let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    match parts {
+        Some((part, parts)) if part >= 1 && part <= parts => Ok((part, parts)),
+        _ => Err("allowed: I/N with I from 1 to N, for example 3/8".to_owned()),
+    }
+}

@@ -1,0 +1,179 @@
+//! `flashlane sweep`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use flashlane::content::InputFiles;
+use flashlane::{Error, RunOptions, visible_line};
+use flashlane_study::sweep::{
+    Found, Grid, Outcome, Point, Source, Store, Sweep, Table, fault, usual_limit,
+};
+use indicatif::ProgressStyle;
+use serde_json::{Map, Value};
+
+use crate::args::{SweepArgs, SweepFormat};
+use crate::execute::progress_bar;
+use crate::fault::started_again;
+use crate::output::{OutFolder, note, print_data};
+use crate::states;
+
+/// Points that `--dry-run` shows, and failures that the summary shows.
+const SHOWN: usize = 10;
+
+/// Runs the points that were not run yet, and writes the table.
+pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
+    let grid = Grid::read(&arguments.grid)?;
+    if arguments.dry_run {
+        return dry_run(&grid);
+    }
+    let folder = OutFolder::prepare(&arguments.out)?;
+    let kept = arguments.out.join("points");
+    let store = Store::open(&kept)?;
+    if !started_again() {
+        fault::forget(&kept);
+    }
+    let program = std::env::current_exe()
+        .map_err(|error| Error::Output(format!("the program's own file: {error}")))?;
+    let options = RunOptions {
+        states: states::states(arguments.states.as_deref(), arguments.quiet)?,
+        ..RunOptions::default()
+    };
+    let sweep = Sweep {
+        source: Source::Files(grid.base.clone()),
+        options: grid.options(&options)?,
+        store: Some(store),
+        program,
+        files: InputFiles::new(),
+        memory: arguments.memory.unwrap_or_else(usual_limit),
+        stop: Arc::new(AtomicBool::new(false)),
+    };
+    if arguments.merge {
+        let outcomes = all_kept(&sweep, &grid)?;
+        return write(arguments, folder, &grid, &outcomes);
+    }
+    let found = run(arguments, &sweep, &grid)?;
+    let outcomes: Vec<Outcome> = match arguments.shard {
+        None => found.iter().map(|one| one.outcome.clone()).collect(),
+        Some(_) => {
+            if !arguments.quiet {
+                note(&summary(&found));
+            }
+            let Ok(all) = all_kept(&sweep, &grid) else { return Ok(()) };
+            all
+        }
+    };
+    if arguments.shard.is_none() && !arguments.quiet {
+        note(&summary(&found));
+    }
+    write(arguments, folder, &grid, &outcomes)
+}
+
+/// Runs the points of the grid, or of a part of it.
+fn run(arguments: &SweepArgs, sweep: &Sweep, grid: &Grid) -> Result<Vec<Found>, Error> {
+    let of_part = |index: &usize| match arguments.shard {
+        None => true,
+        Some((part, parts)) => index % parts as usize == part as usize - 1,
+    };
+    let points: Vec<Point> =
+        (0..grid.points.len()).filter(of_part).map(|index| grid.points[index].clone()).collect();
+    let bar = progress_bar(points.len() as u64, "sweep", arguments.quiet);
+    let style = "{msg} [{wide_bar}] {pos} of {len}, {eta} to go";
+    bar.set_style(
+        ProgressStyle::with_template(style).expect("it is constant").progress_chars("=> "),
+    );
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    let jobs = if arguments.jobs == 0 { cores } else { usize::from(arguments.jobs) };
+    let found = sweep.run(&points, jobs, &|_, one| {
+        if let Some(damage) = &one.damage {
+            bar.suspend(|| note(&format!("warning: {damage}; the point was run again")));
+        }
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    found
+}
+
+/// The results of all points, where all are there.
+fn all_kept(sweep: &Sweep, grid: &Grid) -> Result<Vec<Outcome>, Error> {
+    let kept = grid.points.iter().map(|point| sweep.kept(point));
+    let kept: Vec<Option<Outcome>> = kept.collect::<Result<_, _>>()?;
+    let missing = kept.iter().filter(|one| one.is_none()).count();
+    let count = kept.len();
+    kept.into_iter().collect::<Option<Vec<Outcome>>>().ok_or_else(|| {
+        let message = format!(
+            "{missing} of {count} points have no result in the folder; run the sweep, or its other parts, \
+             first"
+        );
+        Error::config("--merge", message)
+    })
+}
+
+fn write(
+    arguments: &SweepArgs,
+    folder: OutFolder,
+    grid: &Grid,
+    outcomes: &[Outcome],
+) -> Result<(), Error> {
+    let table = Table::of(&grid.keys, grid.points.iter().zip(outcomes));
+    let parquet = table.parquet();
+    let parquet = parquet.map_err(|error| Error::Output(format!("results.parquet: {error}")))?;
+    folder.write([
+        (PathBuf::from("results.parquet"), crate::output::Content::Bytes(parquet)),
+        (PathBuf::from("results.csv"), table.csv().into()),
+    ])?;
+    match arguments.format {
+        SweepFormat::Text => Ok(()),
+        SweepFormat::Csv => print_data(&table.csv()),
+        SweepFormat::Json => {
+            for (point, outcome) in grid.points.iter().zip(outcomes) {
+                let mut line: Map<String, Value> = Map::new();
+                line.insert(
+                    "point".to_owned(),
+                    point.iter().cloned().collect::<Map<_, _>>().into(),
+                );
+                if let Value::Object(result) = outcome.to_json() {
+                    line.extend(result);
+                }
+                print_data(&format!("{}\n", Value::Object(line)))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// How many points ran, were there, and failed; the first failures.
+fn summary(found: &[Found]) -> String {
+    let kept = found.iter().filter(|one| one.was_kept).count();
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut failures = Vec::new();
+    for one in found {
+        if let Outcome::Failed(trouble, why) = &one.outcome {
+            *kinds.entry(trouble.name()).or_default() += 1;
+            failures.push(why.lines().next().unwrap_or_default());
+        }
+    }
+    let mut text = format!("{} points: {} run, {kept} found", found.len(), found.len() - kept);
+    if !kinds.is_empty() {
+        let kinds: Vec<String> =
+            kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        text += &format!("; {} failed ({})", failures.len(), kinds.join(", "));
+    }
+    for why in failures.iter().take(SHOWN) {
+        text += &format!("\n  failed: {}", visible_line(why));
+    }
+    text
+}
+
+fn dry_run(grid: &Grid) -> Result<(), Error> {
+    let mut text = format!("{} points over {}\n", grid.points.len(), grid.keys.join(", "));
+    for point in grid.points.iter().take(SHOWN) {
+        let keys: Vec<String> = point.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        text += &format!("{}\n", keys.join(" "));
+    }
+    if grid.points.len() > SHOWN {
+        text += "…\n";
+    }
+    print_data(&text)
+}

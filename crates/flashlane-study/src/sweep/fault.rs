@@ -1,0 +1,71 @@
+//! Faults of the simulator at a point: they end no sweep.
+//!
+//! Where panics unwind (as in the Python package) a fault is caught. Where they end the process, the
+//! hook of the command notes the fault beside the result of the point ([`note`]) and starts the
+//! sweep again, which then finds the note in place of a result.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+thread_local! {
+    /// Where a fault on this thread is noted, while a point runs.
+    static PLACE: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
+}
+
+/// Runs a point. A fault is noted in the file while it unwinds or before it ends the process; its
+/// words are the error.
+pub(super) fn watched<T>(note: Option<PathBuf>, run: impl FnOnce() -> T) -> Result<T, String> {
+    PLACE.with(|place| *place.borrow_mut() = note);
+    let result = catch_unwind(AssertUnwindSafe(run));
+    PLACE.with(|place| *place.borrow_mut() = None);
+    result.map_err(|payload| {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        format!("internal fault: {}", text.unwrap_or_default())
+    })
+}
+
+/// For the hook of a program whose faults end it: notes the fault of the point that runs on this
+/// thread. True where there is one; the sweep can then be started again.
+pub fn note(what: &str) -> bool {
+    let place = PLACE.with(|place| place.try_borrow().ok().and_then(|place| place.clone()));
+    place.is_some_and(|place| std::fs::write(place, what).is_ok())
+}
+
+/// The fault that was noted at a point.
+pub(super) fn noted(path: &Path) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
+/// Takes away the notes of earlier sweeps in a folder: their points are tried again.
+pub fn forget(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("point-") && name.ends_with(".fault") {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_an_error_with_its_words() {
+        assert_eq!(watched(None, || 3), Ok(3));
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("point-1.fault");
+        let failed = watched(Some(place.clone()), || {
+            assert!(note("as the hook does"));
+            panic!("entry {} is missing", 7);
+        });
+        assert_eq!(failed, Err::<(), _>("internal fault: entry 7 is missing".to_owned()));
+        assert_eq!(noted(&place).as_deref(), Some("as the hook does"));
+        assert!(!note("no point runs"));
+        forget(folder.path());
+        assert_eq!(noted(&place), None);
+    }
+}

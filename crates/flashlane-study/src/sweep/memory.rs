@@ -1,0 +1,112 @@
+//! Memory that a sweep may take, and who waits until there is some.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use flashlane::RunOptions;
+use flashlane::layout::Layout;
+
+use crate::base::Scenario;
+
+/// Page tables of a drive while it runs, with what making its state takes. Unit: bytes per page of
+/// its flash. Measured: 7.6 to 8.6 for the tables.
+const PER_PAGE: u64 = 10;
+/// Everything else of a run. Unit: bytes.
+const PER_RUN: u64 = 24 << 20;
+/// Queues and histograms of a tenant. Unit: bytes.
+const PER_FLOW: u64 = 512 << 10;
+
+/// What a run takes at its peak, roughly. Unit: bytes.
+pub(super) fn estimate(scenario: &Scenario, options: &RunOptions) -> u64 {
+    let (device, workload) = (&scenario.device.config, &scenario.workload.config);
+    let pages = Layout::new(device, workload).geometry.pages();
+    let promised = workload.flows.iter().filter_map(|flow| flow.slo.as_ref());
+    let alone = options.alone || promised.filter_map(|slo| slo.slowdown).next().is_some();
+    let flows = workload.flows.len() as u64;
+    // Runs alone start from a copy that is kept aside.
+    let drives = if alone && flows > 1 { 2 } else { 1 };
+    PER_RUN + flows * PER_FLOW * drives + pages * PER_PAGE * drives
+}
+
+/// Memory that several runs share.
+pub(super) struct Room {
+    limit: u64,
+    taken: Mutex<u64>,
+    freed: Condvar,
+}
+
+/// A part of the memory; dropped, it is free again.
+pub(super) struct Part<'a> {
+    room: &'a Room,
+    bytes: u64,
+}
+
+impl Room {
+    pub(super) fn new(limit: u64) -> Self {
+        Self { limit, taken: Mutex::new(0), freed: Condvar::new() }
+    }
+
+    /// Takes a part, waiting until there is room for it. `None`: there never will be.
+    pub(super) fn take(&self, bytes: u64) -> Option<Part<'_>> {
+        if bytes > self.limit {
+            return None;
+        }
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        while *taken + bytes > self.limit {
+            taken = self.freed.wait(taken).unwrap_or_else(PoisonError::into_inner);
+        }
+        *taken += bytes;
+        Some(Part { room: self, bytes })
+    }
+}
+
+impl Drop for Part<'_> {
+    fn drop(&mut self) {
+        *self.room.taken.lock().unwrap_or_else(PoisonError::into_inner) -= self.bytes;
+        self.room.freed.notify_all();
+    }
+}
+
+/// Four fifths of the memory that this process may still take, where the system tells. Unit: bytes.
+#[must_use]
+pub fn usual_limit() -> u64 {
+    let read = |file: &str| std::fs::read_to_string(file).ok();
+    let kib = |line: &str| line.split_whitespace().nth(1)?.parse::<u64>().ok();
+    let free = read("/proc/meminfo")
+        .and_then(|text| text.lines().find(|line| line.starts_with("MemAvailable:")).and_then(kib))
+        .map_or(u64::MAX, |kib| kib * 1024);
+    let group = read("/sys/fs/cgroup/memory.max").and_then(|text| text.trim().parse::<u64>().ok());
+    let used = read("/sys/fs/cgroup/memory.current");
+    let used = used.and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(0);
+    let of_group = group.map_or(u64::MAX, |limit| limit.saturating_sub(used));
+    free.min(of_group) / 5 * 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn parts_never_exceed_the_limit() {
+        let room = Room::new(10);
+        assert!(room.take(11).is_none());
+        let (now, most) = (AtomicU64::new(0), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for size in [3, 4, 5, 6] {
+                let (room, now, most) = (&room, &now, &most);
+                scope.spawn(move || {
+                    for _ in 0..200 {
+                        let part = room.take(size).expect("there will be room");
+                        let taken = now.fetch_add(size, Ordering::SeqCst) + size;
+                        most.fetch_max(taken, Ordering::SeqCst);
+                        std::thread::yield_now();
+                        now.fetch_sub(size, Ordering::SeqCst);
+                        drop(part);
+                    }
+                });
+            }
+        });
+        assert!(most.into_inner() <= 10);
+        assert!(usual_limit() > 0);
+    }
+}

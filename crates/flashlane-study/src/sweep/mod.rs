@@ -1,0 +1,229 @@
+//! Many runs: the points of a grid or of a list, each kept under a digest of everything that
+//! decides it, so that a sweep goes on where it ended, on one machine or on several.
+
+mod axes;
+pub mod fault;
+mod grid;
+mod memory;
+mod outcome;
+mod point;
+mod store;
+mod table;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use flashlane::content::{InputFiles, content_key};
+use flashlane::{Error, RunOptions, simulate};
+
+pub use axes::Point;
+pub use grid::Grid;
+use memory::Room;
+pub use memory::usual_limit;
+pub use outcome::{Outcome, Trouble};
+pub use point::{RUN_KEYS, Source};
+use store::Kept;
+pub use store::Store;
+pub use table::{Cell, Table};
+
+use crate::base::Scenario;
+
+/// A sweep that runs or finds its points.
+#[derive(Debug)]
+pub struct Sweep {
+    /// Device and tenants.
+    pub source: Source,
+    /// How to run, under the keys of a point.
+    pub options: RunOptions,
+    /// Where results are kept; nowhere without it.
+    pub store: Option<Store>,
+    /// The file with the code of the simulator.
+    pub program: PathBuf,
+    /// Digests of the files that points read.
+    pub files: InputFiles,
+    /// Most memory. Unit: bytes.
+    pub memory: u64,
+    /// Ends all runs.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// What came out of a point, and what was wrong with the file that was kept of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// What came out.
+    pub outcome: Outcome,
+    /// It was kept already.
+    pub was_kept: bool,
+    /// The damage of its file, in words; the point was run again.
+    pub damage: Option<String>,
+}
+
+impl Found {
+    fn new(outcome: Outcome) -> Self {
+        Self { outcome, was_kept: false, damage: None }
+    }
+}
+
+impl Sweep {
+    /// Runs or finds many points on so many threads. `told` hears of each one when it is over, by
+    /// its place in the list. Results are in the order of the points.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] where [`Sweep::stop`] asked for it; [`Error::Output`] where a result
+    /// cannot be kept.
+    pub fn run(
+        &self,
+        points: &[Point],
+        jobs: usize,
+        told: &(dyn Fn(usize, &Found) + Sync),
+    ) -> Result<Vec<Found>, Error> {
+        let room = Room::new(self.memory);
+        let next = AtomicUsize::new(0);
+        let found: Mutex<Vec<Option<Found>>> = Mutex::new(vec![None; points.len()]);
+        let failed: Mutex<Option<Error>> = Mutex::new(None);
+        let work = || {
+            while !self.stop.load(Ordering::Relaxed) {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(point) = points.get(index) else { return };
+                match self.point(point, &room) {
+                    Ok(one) => {
+                        told(index, &one);
+                        found.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(one);
+                    }
+                    Err(error) => {
+                        failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                        self.stop();
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..jobs.max(1).min(points.len().max(1)) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
+        }
+        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.into_iter().collect::<Option<Vec<Found>>>().ok_or(Error::Interrupted)
+    }
+
+    /// Ends what is under way.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.files.stop();
+    }
+
+    /// What is kept of a point; `None` where it has to be run.
+    ///
+    /// # Errors
+    /// As [`Sweep::run`].
+    pub fn kept(&self, point: &Point) -> Result<Option<Outcome>, Error> {
+        let Some((_, _, key)) = self.resolved(point)? else { return Ok(None) };
+        let Some((store, key)) = self.store.as_ref().zip(key) else { return Ok(None) };
+        Ok(match store.find(&key) {
+            Kept::Result(outcome) => Some(outcome),
+            Kept::Nothing | Kept::Damaged(_) => None,
+        })
+    }
+
+    /// Drive, options and key of a point; `None` where they are refused, see [`Sweep::refused`].
+    fn resolved(
+        &self,
+        point: &Point,
+    ) -> Result<Option<(Scenario, RunOptions, Option<String>)>, Error> {
+        match self.resolve(point) {
+            Ok(found) => Ok(Some(found)),
+            Err(error @ (Error::Interrupted | Error::Output(_))) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn resolve(&self, point: &Point) -> Result<(Scenario, RunOptions, Option<String>), Error> {
+        let options = point::options(&self.options, point)?;
+        let scenario = self.source.scenario(point)?;
+        let key = self.key(&scenario, &options)?;
+        Ok((scenario, options, key))
+    }
+
+    /// The digest of all that decides a result; none where nothing is kept.
+    fn key(&self, scenario: &Scenario, options: &RunOptions) -> Result<Option<String>, Error> {
+        if self.store.is_none() {
+            return Ok(None);
+        }
+        let (device, workload) = (&scenario.device.config, &scenario.workload.config);
+        content_key(&self.program, device, workload, options, &self.files).map(Some)
+    }
+
+    /// Finds or makes the result of a point.
+    fn point(&self, point: &Point, room: &Room) -> Result<Found, Error> {
+        let (scenario, options, key) = match self.resolve(point) {
+            Ok(found) => found,
+            Err(error @ (Error::Interrupted | Error::Output(_))) => return Err(error),
+            Err(error) => {
+                let refused = Outcome::of_error(&error).ok_or(Error::Interrupted)?;
+                return Ok(Found::new(refused));
+            }
+        };
+        let Some((store, key)) = self.store.as_ref().zip(key) else {
+            return self.simulated(&scenario, &options, room, None).map(Found::new);
+        };
+        let damage = match store.find(&key) {
+            Kept::Result(outcome) => return Ok(Found { was_kept: true, ..Found::new(outcome) }),
+            Kept::Nothing => None,
+            Kept::Damaged(why) => Some(why),
+        };
+        let fault = store.fault_path(&key);
+        let outcome = match fault::noted(&fault) {
+            Some(why) => Outcome::failed(Trouble::Internal, why),
+            None => self.simulated(&scenario, &options, room, Some(fault))?,
+        };
+        let found = |outcome| Found { damage, ..Found::new(outcome) };
+        if !outcome.is_final() {
+            return Ok(found(outcome));
+        }
+        match self.key(&scenario, &options) {
+            Ok(Some(same)) if same == key => {}
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            _ => {
+                let said = "a file that the point reads changed while it ran; run the sweep again";
+                return Ok(found(Outcome::failed(Trouble::Changed, said.to_owned())));
+            }
+        }
+        store.keep(&key, point, &outcome)?;
+        Ok(found(outcome))
+    }
+
+    fn simulated(
+        &self,
+        scenario: &Scenario,
+        options: &RunOptions,
+        room: &Room,
+        fault: Option<PathBuf>,
+    ) -> Result<Outcome, Error> {
+        let needed = memory::estimate(scenario, options);
+        let Some(_part) = room.take(needed) else {
+            let why = format!(
+                "it needs some {} MiB, allowed: {} MiB; give the sweep more memory",
+                needed >> 20,
+                self.memory >> 20
+            );
+            return Ok(Outcome::failed(Trouble::Memory, why));
+        };
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let stop = Some(Arc::clone(&self.stop));
+        let options = RunOptions { threads: 1, stop, ..options.clone() };
+        let (device, workload) = (&scenario.device.config, &scenario.workload.config);
+        let run = || simulate(device, workload, &options, &|_| {});
+        match fault::watched(fault, run) {
+            Ok(Ok(summary)) => Ok(Outcome::done(&summary)),
+            Ok(Err(error)) => Outcome::of_error(&error).ok_or(Error::Interrupted),
+            Err(why) => Ok(Outcome::failed(Trouble::Internal, why)),
+        }
+    }
+}

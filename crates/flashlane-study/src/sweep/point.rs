@@ -1,0 +1,168 @@
+//! From the keys of a point to a drive, its tenants and the options of a run.
+
+use flashlane::config::load::{self, Overrides};
+use flashlane::config::units::Span;
+use flashlane::config::validate;
+use flashlane::{Error, RunOptions, Warmup};
+use serde_json::Value;
+
+use super::axes::Point;
+use crate::base::{Base, Scenario};
+
+/// Keys of a run: options of `run` by these names.
+pub const RUN_KEYS: [&str; 6] = ["seed", "alone", "warmup", "waf_only", "windows", "check"];
+
+/// Where device and tenants of a sweep come from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Files, read anew for each point.
+    Files(Base),
+    /// A device and a workload as the texts of TOML files, paths resolved.
+    Texts {
+        /// The drive.
+        device: String,
+        /// Its tenants.
+        workload: String,
+    },
+}
+
+impl Source {
+    /// Device and tenants at a point.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for what is refused.
+    pub fn scenario(&self, point: &Point) -> Result<Scenario, Error> {
+        let keys = point.iter().filter(|(key, _)| !RUN_KEYS.contains(&key.as_str()));
+        match self {
+            Self::Files(base) => {
+                let (mut base, mut left) = (base.clone(), Vec::new());
+                for (key, value) in keys {
+                    match (key.as_str(), value.as_str()) {
+                        ("device", Some(name)) => name.clone_into(&mut base.device),
+                        ("workload", Some(name)) => base.workload = name.into(),
+                        _ => left.push((key.clone(), value.clone())),
+                    }
+                }
+                base.load(&sets(left.iter()), &[])
+            }
+            Self::Texts { device, workload } => {
+                let overrides = Overrides { sets: sets(keys), ..Overrides::default() };
+                let device = load::device_from_toml(device, "Device", &overrides)?;
+                let workload = load::workload_from_toml(workload, "Workload", &overrides)?;
+                validate::check_pair(&device, &workload)?;
+                Ok(Scenario { device, workload })
+            }
+        }
+    }
+}
+
+/// Keys with values as `--set` takes them; a key without a value is left out.
+pub(super) fn sets<'a>(keys: impl Iterator<Item = &'a (String, Value)>) -> Vec<String> {
+    keys.filter_map(|(key, value)| Some(format!("{key}={}", toml_text(value)?))).collect()
+}
+
+/// A value as TOML writes it; `None` for null.
+fn toml_text(value: &Value) -> Option<String> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Array(list) => {
+            format!("[{}]", list.iter().filter_map(toml_text).collect::<Vec<_>>().join(", "))
+        }
+        Value::Object(keys) => {
+            let keys = keys.iter().filter_map(|(key, value)| {
+                Some(format!("{} = {}", toml::Value::String(key.clone()), toml_text(value)?))
+            });
+            format!("{{ {} }}", keys.collect::<Vec<_>>().join(", "))
+        }
+        Value::String(text) => toml::Value::String(text.clone()).to_string(),
+        Value::Bool(yes) => yes.to_string(),
+        Value::Number(number) => number.to_string(),
+    })
+}
+
+/// The options of a run with the keys of a point on top.
+///
+/// # Errors
+/// [`Error::Config`] for a value of another kind.
+pub(super) fn options(base: &RunOptions, point: &Point) -> Result<RunOptions, Error> {
+    let mut options = base.clone();
+    for (key, value) in point {
+        let wrong = |allowed: &str| {
+            Error::config(key.clone(), format!("found {value}, allowed: {allowed}"))
+        };
+        let flag = || value.as_bool().ok_or_else(|| wrong("true, false"));
+        match (key.as_str(), value) {
+            (key, Value::Null) if RUN_KEYS.contains(&key) => {}
+            ("seed", value) => {
+                options.seed = value.as_u64().ok_or_else(|| wrong("0 to 18446744073709551615"))?;
+            }
+            ("alone", _) => options.alone = flag()?,
+            ("waf_only", _) => options.waf_only = flag()?,
+            ("check", _) => options.check = flag()?,
+            ("warmup", Value::Number(count)) => {
+                let count =
+                    count.as_u64().ok_or_else(|| wrong("a time, or a number of requests"))?;
+                options.warmup = Warmup::Requests(count);
+            }
+            ("warmup", value) => {
+                let span = value.as_str().and_then(|text| text.parse::<Span>().ok());
+                let span = span.ok_or_else(|| wrong("a time, or a number of requests"))?;
+                options.warmup = Warmup::Time(span.0);
+            }
+            ("windows", value) => {
+                let span = value.as_str().and_then(|text| text.parse::<Span>().ok());
+                options.windows = Some(span.ok_or_else(|| wrong("a time"))?.0);
+            }
+            _ => {}
+        }
+    }
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn point(keys: Value) -> Point {
+        keys.as_object().expect("keys").iter().map(|(k, v)| (k.clone(), v.clone())).collect()
+    }
+
+    #[test]
+    fn values_become_toml() {
+        let keys = point(json!({
+            "a": "x\"y", "b": [1, 2.5, true], "c": {"d e": {"f": []}}, "g": null, "h": -3
+        }));
+        let found = sets(keys.iter());
+        assert_eq!(found.len(), 4);
+        let text: String = found.iter().map(|set| format!("{set}\n")).collect();
+        let back: toml::Table = toml::from_str(&text).expect("TOML");
+        assert_eq!(
+            serde_json::to_value(back).expect("plain"),
+            json!({
+                "a": "x\"y", "b": [1, 2.5, true], "c": {"d e": {"f": []}}, "h": -3
+            })
+        );
+    }
+
+    #[test]
+    fn options_are_checked() {
+        let of = |keys| options(&RunOptions::default(), &point(keys)).map_err(|e| e.to_string());
+        let all = json!({"seed": 7, "alone": true, "warmup": "2ms", "windows": "1ms", "waf_only": false,
+            "check": true, "scheduler": "fcfs"});
+        let found = of(all).expect("valid");
+        assert_eq!((found.seed, found.alone, found.check), (7, true, true));
+        assert_eq!(found.warmup, Warmup::Time(2_000_000_000));
+        assert_eq!(of(json!({"warmup": 10})).expect("valid").warmup, Warmup::Requests(10));
+        assert_eq!(of(json!({"warmup": null})).expect("valid").warmup, Warmup::None);
+        for (keys, part) in [
+            (json!({"seed": -4}), "seed: found -4, allowed: 0 to"),
+            (json!({"alone": 1}), "alone: found 1, allowed: true, false"),
+            (json!({"warmup": "2"}), "warmup: found \"2\", allowed: a time"),
+            (json!({"windows": 3}), "windows: found 3, allowed: a time"),
+        ] {
+            let error = of(keys).expect_err("refused");
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}
