@@ -22,8 +22,10 @@ read_ratio = 0.0
 requests = 40
 "#;
 
-/// A thousand points. One has a trace that cannot be read, one a drive that never collects and is
-/// written until it is full.
+/// Requests that last a little longer than simulated time, with some seeds.
+const LATE: &str = "[[flow]]\nname = 'slow'\nsynthetic = { iops = 0.001, requests = 18400 }\n";
+
+/// A thousand points. One has a trace that cannot be read, one cannot finish.
 const GRID: &str = r#"
 device = "tiny"
 workload = "w.toml"
@@ -33,16 +35,16 @@ warmup = 2
 
 [axes]
 scheduler = ["fcfs", "out-of-order"]
-flow.writer.synthetic.queue_depth = [1, 2, 4, 8]
+interface.queue_fetch_size = [1, 2, 4, 8]
 seed = { from = 1, to = 125, steps = 125 }
 
 [[when]]
-if = { scheduler = "fcfs", "flow.writer.synthetic.queue_depth" = 1, seed = 60 }
+if = { scheduler = "fcfs", "interface.queue_fetch_size" = 1, seed = 60 }
 axes."flow.replay.trace.path" = ["bad.trace"]
 
 [[when]]
-if = { scheduler = "fcfs", "flow.writer.synthetic.queue_depth" = 8, seed = 7 }
-axes = { "ftl.gc.victim" = ["none"], "flow.writer.synthetic.requests" = [40000] }
+if = { scheduler = "fcfs", "interface.queue_fetch_size" = 8, seed = 3 }
+axes.workload = ["late.toml"]
 "#;
 
 fn folder() -> tempfile::TempDir {
@@ -53,6 +55,7 @@ fn folder() -> tempfile::TempDir {
     };
     write("good.trace", (0..40).map(line).collect());
     write("bad.trace", "20 0 8 8 1\n10 0 8 8 1\n".to_owned());
+    write("late.toml", LATE.to_owned());
     write("grid.toml", GRID.to_owned());
     folder
 }
@@ -167,7 +170,7 @@ fn parts_of_a_sweep_merge_to_the_whole() {
     let loud = ["sweep", "grid.toml", "--states", "off", "--out", "one"];
     let output = flashlane(folder, &loud);
     assert!(
-        text(&output.stderr).contains("40 points: 40 run, 0 found"),
+        text(&output.stderr).contains("40 points: 39 run, 1 found"),
         "{}",
         text(&output.stderr)
     );
@@ -220,7 +223,7 @@ fn grids_are_checked_before_anything_runs() {
     let folder = folder.path();
     let (shown, _) = succeeds(folder, &arguments("out", &["--dry-run"]));
     assert!(
-        shown.starts_with("1000 points over scheduler, flow.writer.synthetic.queue_depth, seed"),
+        shown.starts_with("1000 points over scheduler, interface.queue_fetch_size, seed"),
         "{shown}"
     );
     assert_eq!(shown.lines().count(), 12);
