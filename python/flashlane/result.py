@@ -310,11 +310,6 @@ def compare(*results: Result | Sequence[Result], path: str | PathLike[str] | Non
     return page
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all; what dead processes left in its folder goes."""
-    _flashlane.write_whole(path, text)
-
-
-def unchanging(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Summaries without the figures that differ from run to run."""
-    return [json.loads(_flashlane.without_wall_times(r._outcome["summary"])) for r in results]
+    _flashlane.write_whole(path, content.encode() if isinstance(content, str) else content)

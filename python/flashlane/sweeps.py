@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import os
-import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
-from os import PathLike
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 from flashlane import _flashlane
 from flashlane._flashlane import Device
-from flashlane.errors import ConfigError, Error, OutputError, StuckError, TraceError
 from flashlane.optional import needed
 from flashlane.progress import Progress, shown
-from flashlane.result import unchanging, write_whole
-from flashlane.run import simulate
+from flashlane.result import write_whole
 from flashlane.workload import Flow, Workload
 
 Point = dict[str, Any]
 
 #: Options of ``simulate`` that decide a summary; points may set them, too.
 _RUN_KEYS = ("seed", "warmup", "alone", "waf_only", "windows", "check")
-_SCHEMA = "flashlane.sweep-point/2"
 
 
 class Sweep(Sequence[dict[str, Any]]):
@@ -39,7 +32,8 @@ class Sweep(Sequence[dict[str, Any]]):
     figures that differ from run to run, such as wall times). The entry of a point that failed has ``error``
     (the message) and ``error_kind`` instead: ``config`` (its configuration is refused), ``trace`` (its trace
     is refused), ``stuck`` (its device cannot finish the work), ``changed`` (a file that it reads changed
-    while it ran) or ``internal`` (a fault of the simulator).
+    while it ran), ``memory`` (it needs more than the sweep may take) or ``internal`` (a fault of the
+    simulator).
     """
 
     def __init__(self, entries: list[dict[str, Any]]) -> None:
@@ -90,6 +84,18 @@ class Sweep(Sequence[dict[str, Any]]):
         """:meth:`rows` as a pandas DataFrame."""
         return needed("pandas", "pandas").DataFrame(self.rows())
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the table of ``flashlane sweep``: a Parquet file, or CSV where the name ends in ``.csv``.
+
+        A row a point and flow: ``point`` (its number), the keys, the figures, ``error_kind`` and ``error``.
+
+        Raises:
+            flashlane.errors.OutputError: the file cannot be written; nothing is left of it.
+        """
+        keys = list(dict.fromkeys(key for entry in self._entries for key in entry["point"]))
+        csv, parquet = _flashlane.sweep_table(keys, json.dumps(self._entries))
+        write_whole(Path(path), csv if Path(path).suffix == ".csv" else parquet)
+
     @property
     def failed(self) -> list[dict[str, Any]]:
         """The entries of the points that failed."""
@@ -119,136 +125,6 @@ def points_of(over: Mapping[str, Iterable[Any]] | Iterable[Point]) -> list[Point
     ]
 
 
-def _of_workload(key: str) -> bool:
-    return key.startswith(("flow.", "flow[", "workload.")) or key == "window"
-
-
-class _Cancelled(Exception):
-    """The sweep ends; runs under way end with it."""
-
-
-@dataclass
-class _Outcome:
-    """What came out of a point: its entry, and what is wrong with the file that was kept of it."""
-
-    entry: dict[str, Any]
-    damage: str | None = None
-
-
-@dataclass
-class _Runner:
-    """Runs points of one sweep."""
-
-    device: Device
-    workload: Workload
-    options: dict[str, Any]
-    folder: Path | None
-    states: str | PathLike[str] | None = None
-    cancel: threading.Event = field(default_factory=threading.Event)
-    keys: _flashlane._ContentKeys = field(
-        default_factory=lambda: _flashlane._ContentKeys(_flashlane.__file__)
-    )
-
-    def stop(self) -> None:
-        """End what is under way."""
-        self.cancel.set()
-        self.keys.stop()
-
-    def run(self, point: Point) -> _Outcome:
-        """Find or make the result of a point."""
-        try:
-            device, workload, options = self._resolved(point)
-            key = self._key(device, workload, options)
-        except OutputError:
-            raise
-        except (Error, TypeError, ValueError, OverflowError) as error:
-            self._look(0.0)
-            return _Outcome({"point": point, "error": str(error), "error_kind": "config"})
-        if key is None or self.folder is None:
-            return _Outcome({"point": point, **self._result(device, workload, options)})
-        path = self.folder / f"point-{key[:24]}.json"
-        kept, damage = _kept(path, key)
-        if kept is not None:
-            return _Outcome({"point": point, **kept})
-        result = self._result(device, workload, options)
-        if result.get("error_kind") == "internal":
-            return _Outcome({"point": point, **result}, damage)
-        try:
-            same = self._key(device, workload, options) == key
-        except ConfigError:
-            same = False
-        if not same:
-            said = "a file that the point reads changed while it ran; run the sweep again"
-            return _Outcome({"point": point, "error": said, "error_kind": "changed"}, damage)
-        _keep(path, key, point, result)
-        return _Outcome({"point": point, **result}, damage)
-
-    def _resolved(self, point: Point) -> tuple[Device, Workload, dict[str, Any]]:
-        keys = dict(point)
-        run = {key: keys.pop(key) for key in _RUN_KEYS if key in keys}
-        policies = {key: keys.pop(key) for key in ("scheduler", "isolation") if key in keys}
-        of_workload = {key: value for key, value in keys.items() if _of_workload(key)}
-        of_device = {key: value for key, value in keys.items() if not _of_workload(key)}
-        device, workload = self.device, self.workload
-        if of_device or policies:
-            device = device.replace(set=of_device or None, **policies)
-        if of_workload:
-            workload = workload.replace(set=of_workload)
-        return device, workload, {**self.options, **run}
-
-    def _key(self, device: Device, workload: Workload, options: dict[str, Any]) -> str | None:
-        """The digest of all that decides the result; none where nothing is kept."""
-        if self.folder is None:
-            return None
-        return self.keys.key(device, workload._native, **options)
-
-    def _look(self, _share: float) -> None:
-        if self.cancel.is_set():
-            raise _Cancelled
-
-    def _result(self, device: Device, workload: Workload, options: dict[str, Any]) -> dict[str, Any]:
-        kinds = ((ConfigError, "config"), (TraceError, "trace"), (StuckError, "stuck"))
-        try:
-            result = simulate(device, workload, **options, threads=1, states=self.states, progress=self._look)
-        except (ConfigError, TraceError, StuckError) as error:
-            kind = next(kind for type_, kind in kinds if isinstance(error, type_))
-            return {"error": str(error), "error_kind": kind}
-        except (TypeError, ValueError, OverflowError) as error:
-            return {"error": str(error), "error_kind": "config"}
-        except RuntimeError as error:
-            return {"error": str(error), "error_kind": "internal"}
-        return {"summary": unchanging([result])[0]}
-
-
-def _digest(result: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()
-
-
-def _keep(path: Path, key: str, point: Point, result: dict[str, Any]) -> None:
-    whole = {"schema": _SCHEMA, "key": key, "point": point, "result": result, "digest": _digest(result)}
-    write_whole(path, json.dumps(whole))
-
-
-def _kept(path: Path, key: str) -> tuple[dict[str, Any] | None, str | None]:
-    """The result in a file of a sweep; none, and why, where the file is damaged."""
-    try:
-        text = path.read_bytes()
-    except FileNotFoundError:
-        return None, None
-    except OSError as error:
-        return None, f"{path}: cannot be read ({error.strerror or error})"
-    try:
-        kept = json.loads(text)
-    except (ValueError, RecursionError):
-        return None, f"{path}: is no JSON"
-    if not isinstance(kept, dict) or kept.get("schema") != _SCHEMA or kept.get("key") != key:
-        return None, f"{path}: is no result of this point"
-    result = kept.get("result")
-    if not isinstance(result, dict) or kept.get("digest") != _digest(result):
-        return None, f"{path}: its result does not match its digest"
-    return result, None
-
-
 def sweep(
     device: Device | str | PathLike[str] | dict[str, Any],
     workload: Workload | list[Flow] | str | PathLike[str] | dict[str, Any],
@@ -256,6 +132,7 @@ def sweep(
     *,
     folder: str | PathLike[str] | None = None,
     jobs: int | None = None,
+    memory: int | None = None,
     states: str | PathLike[str] | None = None,
     progress: Progress = None,
     **options: Any,
@@ -275,6 +152,8 @@ def sweep(
             it run again. A damaged file of a point is replaced, with a warning. All other files are left
             alone.
         jobs: runs at a time; as many as there are cores without it. Never changes a result.
+        memory: bytes that all runs together may take; four fifths of what is free without it. A run waits
+            until there is room for it.
         states: where states of preconditioned drives are kept, as in :func:`flashlane.simulate`. Points that
             start from the same state share its memory.
         progress: called with the share of points that is done; ``True`` for a bar.
@@ -289,42 +168,28 @@ def sweep(
         raise TypeError(f"sweep: found {found}; allowed: {', '.join(_RUN_KEYS)}")
     if jobs is not None and jobs < 1:
         raise ValueError(f"sweep: jobs: found {jobs}, allowed: 1 and above")
+    if memory is not None and memory < 1:
+        raise ValueError(f"sweep: memory: found {memory}, allowed: 1 and above")
     drive = device if isinstance(device, Device) else Device(device)
     load = workload if isinstance(workload, Workload) else Workload(workload)
     points = points_of(over)
-    keep = None if folder is None else Path(folder)
-    if keep is not None:
-        keep.mkdir(parents=True, exist_ok=True)
-    runner = _Runner(drive, load, options, keep, states)
-    entries: list[dict[str, Any] | None] = [None] * len(points)
+    base = {key: _flashlane.plain(value, key) for key, value in options.items()}
     with shown(progress, "sweep") as told:
-        finished = _in_parallel(runner, points, jobs or os.cpu_count() or 1)
-        for count, (index, outcome) in enumerate(finished, start=1):
-            if outcome.damage is not None:
-                warnings.warn(f"{outcome.damage}; the point was run again", RuntimeWarning, stacklevel=2)
-            # As it comes back from a file, so that a resumed sweep gives the same.
-            entries[index] = json.loads(json.dumps(outcome.entry))
-            if told is not None:
-                told(count / len(points))
-    return Sweep([entry for entry in entries if entry is not None])
-
-
-def _in_parallel(runner: _Runner, points: list[Point], jobs: int) -> Iterator[tuple[int, _Outcome]]:
-    """Results as they come; at most ``jobs`` points at a time, so that an interrupt ends all soon."""
-    ahead = iter(range(len(points)))
-    run: Callable[[Point], _Outcome] = runner.run
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        running: dict[Future[_Outcome], int] = {}
-        try:
-            for index in itertools.islice(ahead, jobs):
-                running[pool.submit(run, points[index])] = index
-            while running:
-                finished, _ = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    index = running.pop(future)
-                    for following in itertools.islice(ahead, 1):
-                        running[pool.submit(run, points[following])] = following
-                    yield index, future.result()
-        except BaseException:
-            runner.stop()
-            raise
+        found, _ = _flashlane.sweep(
+            drive,
+            load._native,
+            points=json.dumps(points),
+            options=json.dumps(base),
+            folder=None if folder is None else fspath(folder),
+            jobs=jobs or os.cpu_count() or 1,
+            memory=memory,
+            states=states,
+            program=_flashlane.__file__,
+            progress=told,
+        )
+    for _, damage in found:
+        if damage is not None:
+            warnings.warn(f"{damage}; the point was run again", RuntimeWarning, stacklevel=2)
+    return Sweep(
+        [{"point": point, **json.loads(text)} for point, (text, _) in zip(points, found, strict=True)]
+    )

@@ -26,8 +26,9 @@ class Flow:
         clone: name of a built-in clone (``flashlane.clone_names()``), path of a file of parameters, or a
             ``flashlane.Clone``; the other keys are then those of ``[flow.clone]``.
         keys: keys of the flow (``priority``, ``cache``, ``channels``, ``chips``, ``dies``, ``planes``,
-            ``occupancy``, ``on_end``, ``slo``, ``count``) and of its source (``read_ratio``, ``size``, ``duration``,
-            ``requests``, ``time_scale``, …). Sizes and times are text with a unit: ``"4KiB"``, ``"10ms"``.
+            ``occupancy``, ``on_end``, ``slo``, ``count``) and of its source (``read_ratio``, ``size``,
+            ``duration``, ``requests``, ``time_scale``, …). Sizes and times are text with a unit:
+            ``"4KiB"``, ``"10ms"``.
             Every key is in docs/configuration.md.
 
     Examples:

@@ -157,63 +157,68 @@ def test_rewritten_clones_jobs_and_device_files_give_their_own_results(tmp_path:
     assert files() == 6, "both workloads run on another drive"
 
 
-def test_each_file_is_read_once(device: fl.Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from flashlane import sweeps
-
-    runners: list[sweeps._Runner] = []
-    made = sweeps._Runner
-
-    def runner(*arguments: object) -> sweeps._Runner:
-        runners.append(made(*arguments))  # type: ignore[arg-type]
-        return runners[-1]
-
-    monkeypatch.setattr(sweeps, "_Runner", runner)
-    workload = _replay(_trace(tmp_path / "t.trace", 50))
-    done = fl.sweep(device, workload, {"seed": list(range(12))}, folder=tmp_path / "kept", jobs=4)
-    assert not done.failed
-    assert runners[0].keys.files_read == 2, "the program and the trace"
-
-
-def test_points_that_fail_end_no_sweep(
-    device: fl.Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from flashlane import sweeps
-
+def test_points_that_fail_end_no_sweep(device: fl.Device, tmp_path: Path) -> None:
     good, bad = _trace(tmp_path / "good.trace", 50), tmp_path / "bad.trace"
     bad.write_text("20 0 8 8 1\n10 0 8 8 1\n")
-    real, ran = sweeps.simulate, []
-
-    def sometimes(drive: fl.Device, work: fl.Workload, **options: object) -> fl.Result:
-        ran.append(options["seed"])
-        if options["seed"] == 2:
-            raise fl.StuckError("the device cannot finish: request 7 of flow replay waits")
-        if options["seed"] == 3:
-            raise RuntimeError("internal fault: index out of bounds")
-        return real(drive, work, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(sweeps, "simulate", sometimes)
-    points = [
+    # Its requests last a little longer than simulated time, with this seed.
+    slow = {"iops": 0.001, "requests": 18400}
+    points: list[dict[str, object]] = [
         {"seed": 1},
         {"seed": 1, "flow.replay.trace.path": str(bad)},
-        {"seed": 2},
+        {"seed": 3, "flow.replay.on_end": "stop", "flow": [{"name": "slow", "synthetic": slow}]},
         {"seed": 1, "flow.replay.trace.path": str(tmp_path / "nowhere")},
-        {"seed": 3},
         {"seed": -4},
         {"seed": 5},
     ]
-    kinds = [None, "trace", "stuck", "config", "internal", "config", None]
-    for again in range(2):
-        ran.clear()
+    kinds = [None, "trace", "stuck", "config", "config", None]
+    kept: dict[str, int] = {}
+    for _ in range(2):
         done = fl.sweep(device, _replay(good), points, folder=tmp_path / "kept")
-        assert [entry.get("error_kind") for entry in done] == kinds
+        assert [entry.get("error_kind") for entry in done] == kinds, [entry.get("error") for entry in done]
         assert [entry["point"] for entry in done] == points
-        assert repr(done) == "Sweep(7 points, 5 failed: 2 config, 1 internal, 1 stuck, 1 trace)"
-        assert "bad.trace" in done[1]["error"] and "request 7" in done[2]["error"]
+        assert repr(done) == "Sweep(6 points, 4 failed: 2 config, 1 stuck, 1 trace)"
+        assert "bad.trace" in done[1]["error"] and "213 days" in done[2]["error"]
         rows = done.rows()
         assert [row.get("error_kind") for row in rows] == kinds
-        assert len(done.to_pandas()) == 7
-        if again:
-            assert ran == [3], "only a fault of the simulator is tried again"
+        assert len(done.to_pandas()) == 6
+        now = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()}
+        assert now == (kept or now) and len(now) == 4, "refused points have no result to keep"
+        kept = now
+
+
+def test_a_policy_that_raises_is_a_row(device: fl.Device, workload: fl.Workload) -> None:
+    class Raises(fl.Scheduler, name="raises-in-a-sweep"):
+        """Fails."""
+
+        def enqueue(self, die: int, work: fl.Work) -> None:
+            raise LookupError("no such entry")
+
+        def next(self, die: int, state: fl.State) -> None:
+            return None
+
+    done = fl.sweep(device, workload, {"scheduler": ["fcfs", "raises-in-a-sweep"]}, jobs=2)
+    assert [entry.get("error_kind") for entry in done] == [None, "internal"]
+    assert "no such entry" in done[1]["error"]
+
+
+def test_a_sweep_keeps_to_its_memory(device: fl.Device, workload: fl.Workload) -> None:
+    done = fl.sweep(device, workload, {"seed": [1, 2]}, memory=1 << 20)
+    assert [entry["error_kind"] for entry in done] == ["memory", "memory"]
+    with pytest.raises(ValueError, match="memory: found 0"):
+        fl.sweep(device, workload, {"seed": [1]}, memory=0)
+
+
+def test_tables_are_those_of_the_command(device: fl.Device, workload: fl.Workload, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    points = [{"scheduler": "fcfs"}, {"scheduler": "no-such", "seed": 2}]
+    done = fl.sweep(device, workload, points)
+    done.save(tmp_path / "t.csv")
+    done.save(tmp_path / "t.parquet")
+    table = pandas.read_csv(tmp_path / "t.csv")
+    assert list(table["flow"].dropna()) == ["light", "heavy"]
+    assert list(table.columns[:3]) == ["point", "scheduler", "seed"]
+    assert table["error_kind"].dropna().tolist() == ["config"]
+    assert (tmp_path / "t.parquet").read_bytes()[:4] == b"PAR1"
 
 
 @pytest.mark.parametrize(
@@ -223,7 +228,7 @@ def test_points_that_fail_end_no_sweep(
         lambda text: "",
         lambda text: "[" * 100_000,
         lambda text: "[1, 2]",
-        lambda text: text.replace('"requests_completed": ', '"requests_completed": 1'),
+        lambda text: text.replace('"requests_completed":', '"requests_completed":1'),
         lambda text: text.encode().replace(b"light", b"l\xff\xfeght"),
     ],
     ids=["cut", "empty", "deep", "list", "digit", "bytes"],

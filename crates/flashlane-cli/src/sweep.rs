@@ -48,6 +48,7 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
         files: InputFiles::new(),
         memory: arguments.memory.unwrap_or_else(usual_limit),
         stop: Arc::new(AtomicBool::new(false)),
+        describe: |_| None,
     };
     if arguments.merge {
         let outcomes = all_kept(&sweep, &grid)?;

@@ -2,13 +2,13 @@
 //! `python/flashlane`.
 
 mod config;
-mod content;
 mod drive;
 mod error;
 mod files;
 mod papers;
 mod policies;
 mod simulate;
+mod sweep;
 mod table;
 mod traces;
 mod values;
@@ -21,7 +21,6 @@ fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<config::Device>()?;
     module.add_class::<config::Workload>()?;
-    module.add_class::<content::ContentKeys>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<drive::Drive>()?;
     module.add_class::<drive::Snapshot>()?;
@@ -36,6 +35,8 @@ fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(config::capacity, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::report, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::sweep_table, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::without_wall_times, module)?)?;
     module.add_function(wrap_pyfunction!(traces::read_trace, module)?)?;
     module.add_function(wrap_pyfunction!(traces::clone_parameters, module)?)?;

@@ -180,7 +180,10 @@ pub(crate) fn options(
 }
 
 /// Where states of drives are kept. `program`: the file of this library.
-fn kept_states(wish: Option<PathBuf>, program: PathBuf) -> Result<Option<Arc<KeptStates>>, Error> {
+pub(crate) fn kept_states(
+    wish: Option<PathBuf>,
+    program: PathBuf,
+) -> Result<Option<Arc<KeptStates>>, Error> {
     let place = StatePlace::choose(wish);
     match place.open(program) {
         Err(problem) if place.is_named() => Err(Error::config("states", problem)),

@@ -20,7 +20,7 @@ const CHUNK: usize = 1 << 18;
 #[derive(Debug, Default)]
 pub struct InputFiles {
     known: Mutex<BTreeMap<PathBuf, Arc<Mutex<Option<Known>>>>>,
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
     read: AtomicU64,
 }
 
@@ -63,6 +63,12 @@ impl InputFiles {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// No file is known; `stop` ends all reading.
+    #[must_use]
+    pub fn stopped_by(stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..Self::default() }
     }
 
     /// Ends all reading, now and later, with [`Error::Interrupted`].

@@ -4,6 +4,7 @@
 //! hook of the command notes the fault beside the result of the point ([`note`]) and starts the
 //! sweep again, which then finds the note in place of a result.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -13,15 +14,23 @@ thread_local! {
     static PLACE: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
 }
 
+/// What the payload of a panic says, where it is no text.
+pub type Describe = fn(&(dyn Any + Send)) -> Option<String>;
+
 /// Runs a point. A fault is noted in the file while it unwinds or before it ends the process; its
 /// words are the error.
-pub(super) fn watched<T>(note: Option<PathBuf>, run: impl FnOnce() -> T) -> Result<T, String> {
+pub(super) fn watched<T>(
+    note: Option<PathBuf>,
+    describe: Describe,
+    run: impl FnOnce() -> T,
+) -> Result<T, String> {
     PLACE.with(|place| *place.borrow_mut() = note);
     let result = catch_unwind(AssertUnwindSafe(run));
     PLACE.with(|place| *place.borrow_mut() = None);
     result.map_err(|payload| {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        let text = text.or_else(|| describe(&*payload));
         format!("internal fault: {}", text.unwrap_or_default())
     })
 }
@@ -55,13 +64,17 @@ mod tests {
 
     #[test]
     fn a_fault_is_an_error_with_its_words() {
-        assert_eq!(watched(None, || 3), Ok(3));
+        assert_eq!(watched(None, |_| None, || 3), Ok(3));
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("point-1.fault");
-        let failed = watched(Some(place.clone()), || {
-            assert!(note("as the hook does"));
-            panic!("entry {} is missing", 7);
-        });
+        let failed = watched(
+            Some(place.clone()),
+            |_| None,
+            || {
+                assert!(note("as the hook does"));
+                panic!("entry {} is missing", 7);
+            },
+        );
         assert_eq!(failed, Err::<(), _>("internal fault: entry 7 is missing".to_owned()));
         assert_eq!(noted(&place).as_deref(), Some("as the hook does"));
         assert!(!note("no point runs"));

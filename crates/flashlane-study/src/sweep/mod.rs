@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use flashlane::config::CompatConfig;
 use flashlane::content::{InputFiles, content_key};
 use flashlane::{Error, RunOptions, simulate};
 
@@ -22,7 +23,7 @@ pub use grid::Grid;
 use memory::Room;
 pub use memory::usual_limit;
 pub use outcome::{Outcome, Trouble};
-pub use point::{RUN_KEYS, Source};
+pub use point::{RUN_KEYS, Source, options};
 use store::Kept;
 pub use store::Store;
 pub use table::{Cell, Table};
@@ -46,6 +47,8 @@ pub struct Sweep {
     pub memory: u64,
     /// Ends all runs.
     pub stop: Arc<AtomicBool>,
+    /// What a fault says that is no text.
+    pub describe: fault::Describe,
 }
 
 /// What came out of a point, and what was wrong with the file that was kept of it.
@@ -143,8 +146,10 @@ impl Sweep {
     }
 
     fn resolve(&self, point: &Point) -> Result<(Scenario, RunOptions, Option<String>), Error> {
-        let options = point::options(&self.options, point)?;
+        let mut options = point::options(&self.options, point)?;
         let scenario = self.source.scenario(point)?;
+        let compat = scenario.device.config.compat == CompatConfig::mqsim();
+        options.compat = compat.then(|| "mqsim".to_owned());
         let key = self.key(&scenario, &options)?;
         Ok((scenario, options, key))
     }
@@ -220,7 +225,7 @@ impl Sweep {
         let options = RunOptions { threads: 1, stop, ..options.clone() };
         let (device, workload) = (&scenario.device.config, &scenario.workload.config);
         let run = || simulate(device, workload, &options, &|_| {});
-        match fault::watched(fault, run) {
+        match fault::watched(fault, self.describe, run) {
             Ok(Ok(summary)) => Ok(Outcome::done(&summary)),
             Ok(Err(error)) => Outcome::of_error(&error).ok_or(Error::Interrupted),
             Err(why) => Ok(Outcome::failed(Trouble::Internal, why)),

@@ -96,7 +96,8 @@ impl Outcome {
     }
 
     /// The same back; `None` for anything else.
-    pub(super) fn from_json(mut value: Value) -> Option<Self> {
+    #[must_use]
+    pub fn from_json(mut value: Value) -> Option<Self> {
         if let Some(summary) = value.get_mut("summary") {
             return summary.is_object().then(|| Self::Done(summary.take()));
         }

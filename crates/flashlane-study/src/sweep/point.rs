@@ -1,5 +1,7 @@
 //! From the keys of a point to a drive, its tenants and the options of a run.
 
+use std::path::Path;
+
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::units::Span;
 use flashlane::config::validate;
@@ -48,7 +50,8 @@ impl Source {
             Self::Texts { device, workload } => {
                 let overrides = Overrides { sets: sets(keys), ..Overrides::default() };
                 let device = load::device_from_toml(device, "Device", &overrides)?;
-                let workload = load::workload_from_toml(workload, "Workload", &overrides)?;
+                let mut workload = load::workload_from_toml(workload, "Workload", &overrides)?;
+                load::resolve_paths(&mut workload, Path::new(""))?;
                 validate::check_pair(&device, &workload)?;
                 Ok(Scenario { device, workload })
             }
@@ -84,7 +87,7 @@ fn toml_text(value: &Value) -> Option<String> {
 ///
 /// # Errors
 /// [`Error::Config`] for a value of another kind.
-pub(super) fn options(base: &RunOptions, point: &Point) -> Result<RunOptions, Error> {
+pub fn options(base: &RunOptions, point: &Point) -> Result<RunOptions, Error> {
     let mut options = base.clone();
     for (key, value) in point {
         let wrong = |allowed: &str| {

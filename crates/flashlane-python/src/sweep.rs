@@ -1,0 +1,116 @@
+//! Sweeps: the engine of the command, with devices and workloads that are there already.
+
+use std::any::Any;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use flashlane::content::InputFiles;
+use flashlane::{Error, RunOptions, visible};
+use flashlane_study::sweep::{Outcome, Point, Source, Store, Sweep, Table, usual_limit};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::{Map, Value};
+
+use crate::config::{Device, Workload};
+use crate::error::OrRaise;
+use crate::simulate::{detached, kept_states};
+
+/// What came out of a point as JSON, and the damage of its file.
+type Entry = (String, Option<String>);
+
+fn points_of(text: &str) -> Result<Vec<Point>, Error> {
+    let points: Result<Vec<Map<String, Value>>, _> = serde_json::from_str(text);
+    let points = points.map_err(|error| Error::config("sweep", format!("points: {error}")))?;
+    Ok(points.into_iter().map(|point| point.into_iter().collect()).collect())
+}
+
+/// What an exception of a policy in Python says.
+fn describe(payload: &(dyn Any + Send)) -> Option<String> {
+    let exception = payload.downcast_ref::<PyErr>()?;
+    Some(Python::attach(|_| exception.to_string()))
+}
+
+/// The options that all points start from. `text`: keys of a run as JSON.
+fn options_of(text: &str, states: Option<PathBuf>, program: PathBuf) -> Result<RunOptions, Error> {
+    let run = points_of(&format!("[{text}]"))?.remove(0);
+    let states = kept_states(states, program)?;
+    flashlane_study::sweep::options(&RunOptions { states, ..RunOptions::default() }, &run)
+}
+
+/// Runs or finds points, which are JSON. Gives of each one `{"summary": …}` or `{"error": …}` as
+/// JSON and the damage of its file, and how many files were read.
+#[pyfunction]
+#[pyo3(signature = (device, workload, *, points, options, folder, jobs, memory, states, program,
+    progress))]
+#[expect(clippy::too_many_arguments, reason = "keywords of flashlane.sweep")]
+pub(crate) fn sweep(
+    py: Python<'_>,
+    device: &Device,
+    workload: &Workload,
+    points: &str,
+    options: &str,
+    folder: Option<PathBuf>,
+    jobs: usize,
+    memory: Option<u64>,
+    states: Option<PathBuf>,
+    program: PathBuf,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Vec<Entry>, u64)> {
+    let points = points_of(points).or_raise()?;
+    let options = options_of(options, states, program.clone()).or_raise()?;
+    let source = Source::Texts { device: device.to_toml()?, workload: workload.to_toml()? };
+    detached(py, progress, move |watch| {
+        let sweep = Sweep {
+            source,
+            options,
+            store: folder.as_deref().map(Store::open).transpose()?,
+            program,
+            files: InputFiles::stopped_by(Arc::clone(&watch.stop)),
+            memory: memory.unwrap_or_else(usual_limit),
+            stop: Arc::clone(&watch.stop),
+            describe,
+        };
+        let (over, all) = (AtomicUsize::new(0), points.len().max(1));
+        let found = sweep.run(&points, jobs, &|_, _| {
+            let over = over.fetch_add(1, Ordering::Relaxed) + 1;
+            watch.note(over as f64 / all as f64);
+        })?;
+        let shown = |text: String| visible(&text).into_owned();
+        let entries = found.into_iter().map(|one| {
+            let outcome = match one.outcome {
+                Outcome::Failed(trouble, why) => Outcome::Failed(trouble, shown(why)),
+                done @ Outcome::Done(_) => done,
+            };
+            (outcome.to_json().to_string(), one.damage.map(shown))
+        });
+        Ok((entries.collect(), sweep.files.files_read()))
+    })
+}
+
+/// The table of a sweep as CSV and as a Parquet file. `entries`: points with what came out of them,
+/// as JSON.
+#[pyfunction]
+pub(crate) fn sweep_table<'py>(
+    py: Python<'py>,
+    keys: Vec<String>,
+    entries: &str,
+) -> PyResult<(String, Bound<'py, PyBytes>)> {
+    let made = || -> Result<(String, Vec<u8>), Error> {
+        let wrong = |what: String| Error::config("sweep", what);
+        let entries: Vec<Map<String, Value>> =
+            serde_json::from_str(entries).map_err(|error| wrong(error.to_string()))?;
+        let read = |mut entry: Map<String, Value>| {
+            let point = entry.remove("point").and_then(|point| point.as_object().cloned());
+            let point: Point = point?.into_iter().collect();
+            Some((point, Outcome::from_json(Value::Object(entry))?))
+        };
+        let entries: Option<Vec<(Point, Outcome)>> = entries.into_iter().map(read).collect();
+        let entries = entries.ok_or_else(|| wrong("no entry of a sweep".to_owned()))?;
+        let table = Table::of(&keys, entries.iter().map(|(point, outcome)| (point, outcome)));
+        let parquet = table.parquet().map_err(|error| Error::Output(error.to_string()))?;
+        Ok((table.csv(), parquet))
+    };
+    let (csv, parquet) = made().or_raise()?;
+    Ok((csv, PyBytes::new(py, &parquet)))
+}
