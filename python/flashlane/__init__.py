@@ -29,7 +29,7 @@ from flashlane.papers import papers, reproduce
 from flashlane.policies import DriveShape, Scheduler, Verdict, VictimPolicy, conformance
 from flashlane.result import FlowResult, Result, compare
 from flashlane.run import simulate
-from flashlane.sweeps import Sweep, sweep
+from flashlane.sweeps import Sweep, sweep, sweep_grid
 from flashlane.traces import Clone, clone_names, clone_trace, read_trace
 from flashlane.workload import Flow, Workload
 
@@ -73,4 +73,5 @@ __all__ = [
     "reproduce",
     "simulate",
     "sweep",
+    "sweep_grid",
 ]

@@ -400,3 +400,15 @@ def sweep(
     progress: Callable[[float], object] | None,
 ) -> tuple[list[tuple[str, str | None]], int]: ...
 def sweep_table(keys: list[str], entries: str) -> tuple[str, bytes]: ...
+def grid_points(path: str | PathLike[str]) -> tuple[list[str], str]: ...
+def sweep_grid(
+    path: str | PathLike[str],
+    *,
+    numbers: list[int],
+    folder: str | PathLike[str] | None,
+    jobs: int,
+    memory: int | None,
+    states: str | PathLike[str] | None,
+    program: str,
+    progress: Callable[[float], object] | None,
+) -> tuple[list[tuple[str, str | None]], int]: ...

@@ -7,7 +7,7 @@ import json
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -36,9 +36,10 @@ class Sweep(Sequence[dict[str, Any]]):
     simulator).
     """
 
-    def __init__(self, entries: list[dict[str, Any]]) -> None:
-        """Keep the entries."""
+    def __init__(self, entries: list[dict[str, Any]], keys: list[str] | None = None) -> None:
+        """Keep the entries; ``keys`` are the columns of the table, in order."""
         self._entries = entries
+        self._keys = keys or list(dict.fromkeys(key for entry in entries for key in entry["point"]))
 
     def __len__(self) -> int:
         """Number of points."""
@@ -92,8 +93,7 @@ class Sweep(Sequence[dict[str, Any]]):
         Raises:
             flashlane.errors.OutputError: the file cannot be written; nothing is left of it.
         """
-        keys = list(dict.fromkeys(key for entry in self._entries for key in entry["point"]))
-        csv, parquet = _flashlane.sweep_table(keys, json.dumps(self._entries))
+        csv, parquet = _flashlane.sweep_table(self._keys, json.dumps(self._entries))
         write_whole(Path(path), csv if Path(path).suffix == ".csv" else parquet)
 
     @property
@@ -134,6 +134,7 @@ def sweep(
     jobs: int | None = None,
     memory: int | None = None,
     states: str | PathLike[str] | None = None,
+    client: Any = None,
     progress: Progress = None,
     **options: Any,
 ) -> Sweep:
@@ -156,6 +157,8 @@ def sweep(
             until there is room for it.
         states: where states of preconditioned drives are kept, as in :func:`flashlane.simulate`. Points that
             start from the same state share its memory.
+        client: a ``distributed.Client``: the points run on its cluster, one task each. ``folder`` and
+            ``states``, where given, and all traces are then on a file system that every worker sees.
         progress: called with the share of points that is done; ``True`` for a bar.
         options: of :func:`flashlane.simulate` at every point: ``seed``, ``warmup``, ``alone``, ``waf_only``,
             ``windows``, ``check``.
@@ -173,23 +176,127 @@ def sweep(
     drive = device if isinstance(device, Device) else Device(device)
     load = workload if isinstance(workload, Workload) else Workload(workload)
     points = points_of(over)
+    texts = [json.dumps(point) for point in points]
     base = {key: _flashlane.plain(value, key) for key, value in options.items()}
-    with shown(progress, "sweep") as told:
+    keep, kept_states = _whole(folder), _whole(states)
+
+    def run(some: list[str], jobs: int, told: _Told) -> list[_Found]:
         found, _ = _flashlane.sweep(
             drive,
             load._native,
-            points=json.dumps(points),
+            points=f"[{','.join(some)}]",
             options=json.dumps(base),
-            folder=None if folder is None else fspath(folder),
-            jobs=jobs or os.cpu_count() or 1,
+            folder=keep,
+            jobs=jobs,
             memory=memory,
-            states=states,
+            states=kept_states,
             program=_flashlane.__file__,
             progress=told,
         )
+        return found
+
+    found = _everywhere(run, texts, jobs, client, progress)
+    return Sweep([{"point": point, **json.loads(text)} for point, text in zip(points, found, strict=True)])
+
+
+def sweep_grid(
+    grid: str | PathLike[str],
+    *,
+    folder: str | PathLike[str] | None = None,
+    jobs: int | None = None,
+    memory: int | None = None,
+    states: str | PathLike[str] | None = None,
+    client: Any = None,
+    progress: Progress = None,
+) -> Sweep:
+    """Simulate every point of a grid file, as ``flashlane sweep`` does (docs/sweep.md).
+
+    Args:
+        grid: the file. With ``client`` its folder is one that all workers see, as is ``folder``.
+        folder: where results are kept, as in :func:`sweep`.
+        jobs: runs at a time; as many as there are cores without it.
+        memory: bytes that all runs of this process together may take.
+        states: where states of preconditioned drives are kept.
+        client: a ``distributed.Client``: the points run on its cluster, one task each.
+        progress: called with the share of points that is done; ``True`` for a bar.
+
+    Raises:
+        flashlane.errors.ConfigError: the grid is refused, with its line or key.
+    """
+    keys, texts = _flashlane.grid_points(grid)
+    points = json.loads(texts)
+    path, keep, kept_states = _whole(grid), _whole(folder), _whole(states)
+
+    def run(some: list[str], jobs: int, told: _Told) -> list[_Found]:
+        found, _ = _flashlane.sweep_grid(
+            path or "",
+            numbers=[int(number) for number in some],
+            folder=keep,
+            jobs=jobs,
+            memory=memory,
+            states=kept_states,
+            program=_flashlane.__file__,
+            progress=told,
+        )
+        return found
+
+    found = _everywhere(run, [str(number) for number in range(len(points))], jobs, client, progress)
+    entries = [{"point": point, **json.loads(text)} for point, text in zip(points, found, strict=True)]
+    return Sweep(entries, keys)
+
+
+#: What came out of a point, and the damage of its file.
+_Found = tuple[str, str | None]
+#: Hears of the share that is done.
+_Told = Callable[[float], object] | None
+#: Runs some points, so many at a time.
+_Run = Callable[[list[str], int, _Told], list[_Found]]
+
+
+def _whole(path: str | PathLike[str] | None) -> str | None:
+    """A path that means the same in every process; ``off`` stays as it is."""
+    return None if path is None else "off" if fspath(path) == "off" else os.path.abspath(path)
+
+
+def _everywhere(
+    run: _Run,
+    points: list[str],
+    jobs: int | None,
+    client: Any,
+    progress: Progress,
+) -> list[str]:
+    """Results of all points, from threads of this process or from a cluster."""
+    with shown(progress, "sweep") as told:
+        if client is None:
+            found = run(points, jobs or os.cpu_count() or 1, told)
+        else:
+            found = _on_cluster(run, points, client, told)
     for _, damage in found:
         if damage is not None:
-            warnings.warn(f"{damage}; the point was run again", RuntimeWarning, stacklevel=2)
-    return Sweep(
-        [{"point": point, **json.loads(text)} for point, (text, _) in zip(points, found, strict=True)]
+            warnings.warn(f"{damage}; the point was run again", RuntimeWarning, stacklevel=3)
+    return [text for text, _ in found]
+
+
+def _on_cluster(run: _Run, points: list[str], client: Any, told: _Told) -> list[_Found]:
+    """One task a point. A worker that dies takes no result with it: its tasks run on another one."""
+    distributed = needed("distributed", "dask")
+    futures = client.map(
+        run, [[point] for point in points], [1] * len(points), [None] * len(points), pure=False
     )
+    numbers = {future.key: index for index, future in enumerate(futures)}
+    found: list[_Found] = [("", None)] * len(points)
+    try:
+        for over, future in enumerate(distributed.as_completed(futures), start=1):
+            failure = future.exception()
+            if isinstance(failure, distributed.KilledWorker):
+                text = json.dumps({"error": f"its workers died: {failure}", "error_kind": "internal"})
+                found[numbers[future.key]] = (text, None)
+            elif failure is not None:
+                raise failure
+            else:
+                (found[numbers[future.key]],) = future.result()
+            if told is not None:
+                told(over / len(points))
+    finally:
+        client.cancel(futures)
+    return found

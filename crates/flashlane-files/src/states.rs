@@ -166,6 +166,19 @@ fn refuse_others(_folder: &fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
+/// A state that this process makes. Dropped, its lock is free.
+struct Claim {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // While it is locked: who waits for it looks whether it is still there.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
 impl StateStore for StateFolder {
     fn find(&self, key: &str) -> Option<File> {
         let path = self.path(key);
@@ -185,6 +198,23 @@ impl StateStore for StateFolder {
 
     fn discard(&self, key: &str) {
         let _ = fs::remove_file(self.path(key));
+    }
+
+    #[cfg(unix)]
+    fn claim(&self, key: &str) -> Option<Box<dyn std::any::Any + Send>> {
+        use rustix::fs::{FlockOperation, flock};
+        let path = self.folder.join(key).with_extension("lock");
+        loop {
+            let file = OpenOptions::new().create(true).append(true).open(&path).ok()?;
+            // The lock of a process that ends, however it does, is free.
+            flock(&file, FlockOperation::LockExclusive).ok()?;
+            // Whoever had it before took the file away: others may have made another one.
+            let number = |data: fs::Metadata| std::os::unix::fs::MetadataExt::ino(&data);
+            let here = file.metadata().map(number).ok()?;
+            if fs::symlink_metadata(&path).map(number).ok() == Some(here) {
+                return Some(Box::new(Claim { path, _file: file }));
+            }
+        }
     }
 }
 
@@ -223,6 +253,35 @@ mod tests {
         assert_eq!(kept(&store), ["x.state", "z.state"], "more than there can be room for");
         store.discard("x");
         assert!(store.find("x").is_none() && store.find("z").is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_claim_keeps_others_waiting() {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        let root = tempfile::tempdir().expect("a folder");
+        let open = || StateFolder::prepare(&root.path().join("states"), 1000).expect("made");
+        let (inside, made) = (AtomicU32::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let store = open();
+                    let claim = store.claim("x").expect("a lock");
+                    assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "one at a time");
+                    if store.find("x").is_none() {
+                        std::thread::sleep(std::time::Duration::from_millis(50));
+                        made.fetch_add(1, Ordering::SeqCst);
+                        keep(&store, "x", 10);
+                    }
+                    inside.fetch_sub(1, Ordering::SeqCst);
+                    drop(claim);
+                });
+            }
+        });
+        assert_eq!(made.into_inner(), 1, "made once");
+        assert_eq!(kept(&open()), ["x.state"], "no lock is left");
+        let other = open().claim("y").expect("a lock");
+        drop((open().claim("x").expect("another key is free"), other));
     }
 
     #[test]

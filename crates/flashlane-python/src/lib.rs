@@ -37,6 +37,8 @@ fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::report, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep_table, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::sweep_grid, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::grid_points, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::without_wall_times, module)?)?;
     module.add_function(wrap_pyfunction!(traces::read_trace, module)?)?;
     module.add_function(wrap_pyfunction!(traces::clone_parameters, module)?)?;

@@ -7,14 +7,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flashlane::content::InputFiles;
 use flashlane::{Error, RunOptions, visible};
-use flashlane_study::sweep::{Outcome, Point, Source, Store, Sweep, Table, usual_limit};
+use flashlane_study::sweep::{
+    Grid, Outcome, Point, Source, Store, Sweep, Table, usual_limit,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Map, Value};
 
 use crate::config::{Device, Workload};
 use crate::error::OrRaise;
-use crate::simulate::{detached, kept_states};
+use crate::simulate::{detached, json, kept_states};
 
 /// What came out of a point as JSON, and the damage of its file.
 type Entry = (String, Option<String>);
@@ -38,8 +40,55 @@ fn options_of(text: &str, states: Option<PathBuf>, program: PathBuf) -> Result<R
     flashlane_study::sweep::options(&RunOptions { states, ..RunOptions::default() }, &run)
 }
 
-/// Runs or finds points, which are JSON. Gives of each one `{"summary": …}` or `{"error": …}` as
-/// JSON and the damage of its file, and how many files were read.
+/// Where and how the points of a sweep run.
+struct Wish {
+    source: Source,
+    options: RunOptions,
+    folder: Option<PathBuf>,
+    jobs: usize,
+    memory: Option<u64>,
+    program: PathBuf,
+}
+
+impl Wish {
+    /// Runs or finds points. Gives of each one `{"summary": …}` or `{"error": …}` as JSON and the
+    /// damage of its file, and how many files were read.
+    fn run(
+        self,
+        py: Python<'_>,
+        points: Vec<Point>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Vec<Entry>, u64)> {
+        detached(py, progress, move |watch| {
+            let sweep = Sweep {
+                source: self.source,
+                options: self.options,
+                store: self.folder.as_deref().map(Store::open).transpose()?,
+                program: self.program,
+                files: InputFiles::stopped_by(Arc::clone(&watch.stop)),
+                memory: self.memory.unwrap_or_else(usual_limit),
+                stop: Arc::clone(&watch.stop),
+                describe,
+            };
+            let (over, all) = (AtomicUsize::new(0), points.len().max(1));
+            let found = sweep.run(&points, self.jobs, &|_, _| {
+                let over = over.fetch_add(1, Ordering::Relaxed) + 1;
+                watch.note(over as f64 / all as f64);
+            })?;
+            let shown = |text: String| visible(&text).into_owned();
+            let entries = found.into_iter().map(|one| {
+                let outcome = match one.outcome {
+                    Outcome::Failed(trouble, why) => Outcome::Failed(trouble, shown(why)),
+                    done @ Outcome::Done(_) => done,
+                };
+                (outcome.to_json().to_string(), one.damage.map(shown))
+            });
+            Ok((entries.collect(), sweep.files.files_read()))
+        })
+    }
+}
+
+/// Runs or finds points, which are JSON, of a device and a workload.
 #[pyfunction]
 #[pyo3(signature = (device, workload, *, points, options, folder, jobs, memory, states, program,
     progress))]
@@ -60,32 +109,43 @@ pub(crate) fn sweep(
     let points = points_of(points).or_raise()?;
     let options = options_of(options, states, program.clone()).or_raise()?;
     let source = Source::Texts { device: device.to_toml()?, workload: workload.to_toml()? };
-    detached(py, progress, move |watch| {
-        let sweep = Sweep {
-            source,
-            options,
-            store: folder.as_deref().map(Store::open).transpose()?,
-            program,
-            files: InputFiles::stopped_by(Arc::clone(&watch.stop)),
-            memory: memory.unwrap_or_else(usual_limit),
-            stop: Arc::clone(&watch.stop),
-            describe,
-        };
-        let (over, all) = (AtomicUsize::new(0), points.len().max(1));
-        let found = sweep.run(&points, jobs, &|_, _| {
-            let over = over.fetch_add(1, Ordering::Relaxed) + 1;
-            watch.note(over as f64 / all as f64);
-        })?;
-        let shown = |text: String| visible(&text).into_owned();
-        let entries = found.into_iter().map(|one| {
-            let outcome = match one.outcome {
-                Outcome::Failed(trouble, why) => Outcome::Failed(trouble, shown(why)),
-                done @ Outcome::Done(_) => done,
-            };
-            (outcome.to_json().to_string(), one.damage.map(shown))
-        });
-        Ok((entries.collect(), sweep.files.files_read()))
-    })
+    Wish { source, options, folder, jobs, memory, program }.run(py, points, progress)
+}
+
+/// The keys and the points of a grid file, the points as JSON.
+#[pyfunction]
+pub(crate) fn grid_points(path: PathBuf) -> PyResult<(Vec<String>, String)> {
+    let grid = Grid::read(&path).or_raise()?;
+    let points: Vec<Map<String, Value>> =
+        grid.points.into_iter().map(|point| point.into_iter().collect()).collect();
+    Ok((grid.keys, json(&points)?))
+}
+
+/// Runs or finds some points of a grid file, by number.
+#[pyfunction]
+#[pyo3(signature = (path, *, numbers, folder, jobs, memory, states, program, progress))]
+#[expect(clippy::too_many_arguments, reason = "keywords of flashlane.sweep")]
+pub(crate) fn sweep_grid(
+    py: Python<'_>,
+    path: PathBuf,
+    numbers: Vec<usize>,
+    folder: Option<PathBuf>,
+    jobs: usize,
+    memory: Option<u64>,
+    states: Option<PathBuf>,
+    program: PathBuf,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Vec<Entry>, u64)> {
+    let grid = Grid::read(&path).or_raise()?;
+    let states = kept_states(states, program.clone()).or_raise()?;
+    let options = grid.options(&RunOptions { states, ..RunOptions::default() }).or_raise()?;
+    let point = |&number: &usize| {
+        let message = || format!("found point {number}, allowed: 0 to {}", grid.points.len() - 1);
+        grid.points.get(number).cloned().ok_or_else(|| Error::config("sweep_grid", message()))
+    };
+    let points: Result<Vec<Point>, Error> = numbers.iter().map(point).collect();
+    let source = Source::Files(grid.base.clone());
+    Wish { source, options, folder, jobs, memory, program }.run(py, points.or_raise()?, progress)
 }
 
 /// The table of a sweep as CSV and as a Parquet file. `entries`: points with what came out of them,

@@ -22,7 +22,7 @@ pub(crate) use exec::ExecArgs;
 pub(crate) use fit::FitArgs;
 pub(crate) use plan::PlanArgs;
 pub(crate) use probe::ProbeArgs;
-pub(crate) use sweep::{SweepArgs, SweepFormat};
+pub(crate) use sweep::{Engine, SweepArgs, SweepFormat};
 pub(crate) use trace::{
     Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, TraceAction, TraceArgs,
 };

@@ -25,6 +25,25 @@ pub(crate) struct SweepArgs {
     /// with an error.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) memory: Option<u64>,
+    /// Where the points run: on threads of this machine, as a job array of Slurm whose parts share
+    /// the folder, or on a cluster of Dask (which takes the Python package).
+    #[arg(long, value_name = "ENGINE", default_value = "threads")]
+    pub(crate) engine: Engine,
+    /// With --engine slurm: tasks of the job array.
+    #[arg(long, value_name = "N", default_value_t = 16,
+        value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) parts: u32,
+    /// With --engine slurm: more words for sbatch, for example `--cpus-per-task=8 --time=60`.
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub(crate) sbatch: Option<String>,
+    /// With --engine dask: the address of a scheduler, `slurm` for workers that are jobs of Slurm
+    /// (as `dask-jobqueue` is configured), or `local`.
+    #[arg(long, value_name = "ADDRESS|slurm|local", default_value = "local")]
+    pub(crate) cluster: String,
+    /// With --engine dask and `slurm` or `local`: workers; 0 for one on each core.
+    #[arg(long, value_name = "N", default_value_t = 0,
+        value_parser = clap::value_parser!(u16).range(0..=10_000))]
+    pub(crate) workers: u16,
     /// Run only the points of one of N parts, for example `3/8`, as on eight machines with a shared
     /// folder. The table is written by the sweep that finds all points done, or by --merge.
     #[arg(long, value_name = "I/N", value_parser = parse_shard, conflicts_with = "merge")]
@@ -44,6 +63,17 @@ pub(crate) struct SweepArgs {
     /// No progress bar and no summary.
     #[arg(long)]
     pub(crate) quiet: bool,
+}
+
+/// Where the points of a sweep run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// Threads of this process.
+    Threads,
+    /// A job array of Slurm.
+    Slurm,
+    /// A cluster of Dask.
+    Dask,
 }
 
 /// What goes to standard output.

@@ -120,6 +120,14 @@ impl Sweep {
         self.files.stop();
     }
 
+    /// A point that is not refused: it has a result once it was run.
+    ///
+    /// # Errors
+    /// As [`Sweep::run`].
+    pub fn can_be_kept(&self, point: &Point) -> Result<bool, Error> {
+        Ok(self.resolved(point)?.is_some())
+    }
+
     /// What is kept of a point; `None` where it has to be run.
     ///
     /// # Errors
@@ -129,7 +137,8 @@ impl Sweep {
         let Some((store, key)) = self.store.as_ref().zip(key) else { return Ok(None) };
         Ok(match store.find(&key) {
             Kept::Result(outcome) => Some(outcome),
-            Kept::Nothing | Kept::Damaged(_) => None,
+            Kept::Nothing | Kept::Damaged(_) => fault::noted(&store.fault_path(&key))
+                .map(|why| Outcome::failed(Trouble::Internal, why)),
         })
     }
 

@@ -53,6 +53,12 @@ pub trait StateStore: fmt::Debug + Send + Sync {
 
     /// Takes a file away that is not what it should be.
     fn discard(&self, key: &str);
+
+    /// Waits until nobody else makes the state of a key. Others wait until the claim is dropped.
+    /// `None` where that cannot be had: two may make the same state then.
+    fn claim(&self, _key: &str) -> Option<Box<dyn std::any::Any + Send>> {
+        None
+    }
 }
 
 /// Keeps states of drives between runs. Never changes a result.
@@ -138,8 +144,13 @@ impl KeptStates {
         found
     }
 
-    /// Keeps a state under a key.
-    pub(crate) fn keep(&self, key: &str, state: &FtlState) {
+    /// Waits until nobody else makes the state of a key, on this machine or on another one that
+    /// shares the place. Others wait until the claim is dropped.
+    pub(crate) fn claim(&self, key: &str) -> Option<Box<dyn std::any::Any + Send>> {
+        self.store.claim(key)
+    }
+
+    /// Keeps a state under a key.(&self, key: &str, state: &FtlState) {
         let Some(numbers) = state.numbers() else { return };
         let numbers: Vec<u8> = numbers.into_iter().flat_map(u32::to_ne_bytes).collect();
         let mut parts = vec![&numbers[..]];

@@ -73,9 +73,17 @@ impl<'a> Prepared<'a> {
             let (seed, layout) = (options.seed, &layout);
             let key = |states: &KeptStates| states.key(device, workload, layout, &footprints, seed);
             let place = options.states.as_deref().and_then(|states| Some((states, key(states)?)));
-            kept = place.as_ref().and_then(|(states, key)| {
+            let find = || {
+                let (states, key) = place.as_ref()?;
                 states.find(key, FtlState::new(device.ftl_settings(), layout, 0))
-            });
+            };
+            kept = find();
+            let mut claim = None;
+            if let (None, Some((states, key))) = (&kept, &place) {
+                // Whoever was waited for has made it.
+                claim = states.claim(key);
+                kept = claim.as_ref().and_then(|_| find());
+            }
             let state = state.insert(kept.as_ref().map_or_else(empty, FrozenState::copy));
             if kept.is_none() {
                 let device = &precondition::decisive(device);
@@ -84,6 +92,7 @@ impl<'a> Prepared<'a> {
                     states.keep(&key, state);
                 }
             }
+            drop(claim);
             precondition::warm(device, workload, layout, state, &mut cache, seed)?;
         } else if device.compat.translation_pages_from_start {
             let state = state.insert(empty());

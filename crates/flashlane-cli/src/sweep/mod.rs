@@ -1,5 +1,8 @@
 //! `flashlane sweep`.
 
+mod dask;
+mod slurm;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +16,7 @@ use flashlane_study::sweep::{
 use indicatif::ProgressStyle;
 use serde_json::{Map, Value};
 
-use crate::args::{SweepArgs, SweepFormat};
+use crate::args::{Engine, SweepArgs, SweepFormat};
 use crate::execute::progress_bar;
 use crate::fault::started_again;
 use crate::output::{OutFolder, note, print_data};
@@ -28,10 +31,19 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
     if arguments.dry_run {
         return dry_run(&grid);
     }
+    if arguments.engine != Engine::Threads && (arguments.shard.is_some() || arguments.merge) {
+        let message = "found with another engine, allowed: with threads";
+        return Err(Error::config("--shard, --merge", message));
+    }
+    if arguments.engine == Engine::Dask {
+        return dask::run(arguments);
+    }
     let folder = OutFolder::prepare(&arguments.out)?;
     let kept = arguments.out.join("points");
     let store = Store::open(&kept)?;
-    if !started_again() {
+    // A part of a sweep tries no fault again: others may look for it.
+    let whole = arguments.shard.is_none() && !arguments.merge;
+    if whole && !started_again() {
         fault::forget(&kept);
     }
     let program = std::env::current_exe()
@@ -53,6 +65,10 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
     if arguments.merge {
         let outcomes = all_kept(&sweep, &grid)?;
         return write(arguments, folder, &grid, &outcomes);
+    }
+    if arguments.engine == Engine::Slurm {
+        let array = slurm::Array::new(arguments, grid.points.len());
+        array.run(&mut || missing(&sweep, &grid))?;
     }
     let found = run(arguments, &sweep, &grid)?;
     let outcomes: Vec<Outcome> = match arguments.shard {
@@ -94,6 +110,17 @@ fn run(arguments: &SweepArgs, sweep: &Sweep, grid: &Grid) -> Result<Vec<Found>, 
     });
     bar.finish_and_clear();
     found
+}
+
+/// The points that have no result and could have one, by number.
+fn missing(sweep: &Sweep, grid: &Grid) -> Result<Vec<usize>, Error> {
+    let mut missing = Vec::new();
+    for (index, point) in grid.points.iter().enumerate() {
+        if sweep.can_be_kept(point)? && sweep.kept(point)?.is_none() {
+            missing.push(index);
+        }
+    }
+    Ok(missing)
 }
 
 /// The results of all points, where all are there.
