@@ -96,7 +96,9 @@ def test_devices_and_workloads_of_python_run_there_too(
 def test_the_module_writes_the_table(grid: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-m", "flashlane.cluster", str(grid), "--out", str(out), "--workers", "2"]
-    run = subprocess.run([*command, "--format", "csv", "--quiet"], capture_output=True, text=True, timeout=300)
+    run = subprocess.run(
+        [*command, "--format", "csv", "--quiet"], capture_output=True, text=True, timeout=300
+    )
     assert run.returncode == 0, run.stderr
     assert run.stdout == _table(fl.sweep_grid(grid), tmp_path / "alone.csv")
     assert (out / "results.parquet").exists() and (out / "results.csv").read_text() == run.stdout
