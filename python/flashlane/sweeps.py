@@ -195,8 +195,8 @@ def sweep(
         )
         return found
 
-    found = _everywhere(run, texts, jobs, client, progress)
-    return Sweep([{"point": point, **json.loads(text)} for point, text in zip(points, found, strict=True)])
+    outcomes = _everywhere(run, texts, jobs, client, progress)
+    return Sweep([{"point": point, **json.loads(text)} for point, text in zip(points, outcomes, strict=True)])
 
 
 def sweep_grid(
@@ -240,8 +240,8 @@ def sweep_grid(
         )
         return found
 
-    found = _everywhere(run, [str(number) for number in range(len(points))], jobs, client, progress)
-    entries = [{"point": point, **json.loads(text)} for point, text in zip(points, found, strict=True)]
+    outcomes = _everywhere(run, [str(number) for number in range(len(points))], jobs, client, progress)
+    entries = [{"point": point, **json.loads(text)} for point, text in zip(points, outcomes, strict=True)]
     return Sweep(entries, keys)
 
 

@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flashlane::content::InputFiles;
 use flashlane::{Error, RunOptions, visible};
-use flashlane_study::sweep::{
-    Grid, Outcome, Point, Source, Store, Sweep, Table, usual_limit,
-};
+use flashlane_study::sweep::{Grid, Outcome, Point, Source, Store, Sweep, Table, usual_limit};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Map, Value};

@@ -31,14 +31,13 @@ fn failed(what: impl std::fmt::Display) -> Error {
 
 /// Runs a program of Slurm; what it prints.
 fn ask(program: &str, arguments: &[&str]) -> Result<String, Error> {
-    let output = Command::new(program).args(arguments).output().map_err(|error| {
-        match error.kind() {
+    let output =
+        Command::new(program).args(arguments).output().map_err(|error| match error.kind() {
             ErrorKind::NotFound => failed(format!(
                 "found no program `{program}`; allowed: a machine from which Slurm takes jobs"
             )),
             _ => failed(format!("{program}: {error}")),
-        }
-    })?;
+        })?;
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     match output.status.success() {
         true => Ok(said(&output.stdout)),
@@ -114,9 +113,8 @@ impl<'a> Array<'a> {
 
     /// What a task runs.
     fn script(&self) -> Result<String, Error> {
-        let whole = |path: &Path| {
-            std::path::absolute(path).map(|path| quoted(&path.display().to_string()))
-        };
+        let whole =
+            |path: &Path| std::path::absolute(path).map(|path| quoted(&path.display().to_string()));
         let whole = |path: &Path| whole(path).map_err(failed);
         let program = whole(&std::env::current_exe().map_err(failed)?)?;
         let (grid, out) = (whole(&self.arguments.grid)?, whole(&self.arguments.out)?);

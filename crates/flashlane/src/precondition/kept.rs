@@ -150,7 +150,8 @@ impl KeptStates {
         self.store.claim(key)
     }
 
-    /// Keeps a state under a key.(&self, key: &str, state: &FtlState) {
+    /// Keeps a state under a key.
+    pub(crate) fn keep(&self, key: &str, state: &FtlState) {
         let Some(numbers) = state.numbers() else { return };
         let numbers: Vec<u8> = numbers.into_iter().flat_map(u32::to_ne_bytes).collect();
         let mut parts = vec![&numbers[..]];

@@ -1,4 +1,9 @@
-"""A sweep as a job array of Slurm, on a cluster of one node that the test starts on this machine."""
+#!/usr/bin/env python3
+"""Runs a command beside a Slurm of one node, which it starts on this machine and ends again.
+
+For tests: ``scripts/slurm_node.py COMMAND ARGUMENT…``. Ends as the command does, or with 77 and the reason
+where Slurm cannot run here. It listens on loopback only.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,12 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-
-import pytest
 
 CONFIG = """
 ClusterName=flashlane
@@ -58,18 +63,6 @@ PROGRAMS = [
     "squeue",
     "srun",
 ]
-WORKLOAD = """
-[[flow]]
-name = "reader"
-synthetic = { queue_depth = 1, read_ratio = 1.0, requests = 3000 }
-"""
-GRID = """
-device = "tiny"
-workload = "w.toml"
-[axes]
-scheduler = ["fcfs", "no-such", "out-of-order"]
-seed = { from = 1, to = 20, steps = 20 }
-"""
 
 
 class _NoClusterError(Exception):
@@ -158,42 +151,19 @@ def _cluster(here: Path) -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def slurm(tmp_path: Path) -> Iterator[None]:
-    here = tmp_path / "slurm"
-    here.mkdir()
+def main() -> int:
+    """Start, run, stop."""
     with ExitStack() as stack:
+        # Munge wants a folder that everybody may enter.
+        here = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="slurm-")))
+        here.chmod(0o755)
         try:
             stack.enter_context(_cluster(here))
         except _NoClusterError as error:
-            pytest.skip(f"Slurm: {error}")
-        yield
+            print(error, file=sys.stderr)
+            return 77
+        return subprocess.run(sys.argv[1:]).returncode
 
 
-def _command() -> Path:
-    return Path(__file__).parents[2] / "target" / "debug" / "flashlane"
-
-
-def test_a_job_array_gives_the_table_of_one_machine(tmp_path: Path, slurm: None) -> None:
-    command = _command()
-    if not command.exists():
-        subprocess.run(["cargo", "build", "-q", "-p", "flashlane-cli"], check=True, cwd=command.parents[2])
-    (tmp_path / "w.toml").write_text(WORKLOAD)
-    (tmp_path / "grid.toml").write_text(GRID)
-
-    def sweep(out: str, *more: str) -> bytes:
-        words = [str(command), "sweep", "grid.toml", "--out", out, *more]
-        run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-        assert run.returncode == 0, run.stderr
-        return (tmp_path / out / "results.parquet").read_bytes()
-
-    alone = sweep("alone", "--quiet")
-    parts = sweep("parts", "--engine", "slurm", "--parts", "4")
-    assert parts == alone
-    logs = sorted(path.name for path in (tmp_path / "parts" / "slurm").iterdir())
-    assert logs == [f"part-{part}.log" for part in range(1, 5)]
-    assert "SLURM_ARRAY_TASK_ID/4" in (tmp_path / "parts" / "sweep.sbatch").read_text()
-    # A part that was lost is submitted again.
-    for point in sorted((tmp_path / "parts" / "points").glob("point-*.json"))[:3]:
-        point.unlink()
-    assert sweep("parts", "--engine", "slurm", "--parts", "4") == alone
+if __name__ == "__main__":
+    sys.exit(main())
