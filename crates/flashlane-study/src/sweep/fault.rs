@@ -1,8 +1,8 @@
 //! Faults of the simulator at a point: they end no sweep.
 //!
-//! Where panics unwind (as in the Python package) a fault is caught. Where they end the process, the
-//! hook of the command notes the fault beside the result of the point ([`note`]) and starts the
-//! sweep again, which then finds the note in place of a result.
+//! Where panics unwind (as in the Python package) a fault is caught. Where they end the process,
+//! the hook of the command notes the fault beside the result of the point ([`note`]) and starts
+//! the sweep again, which then finds the note in place of a result.
 
 use std::any::Any;
 use std::cell::RefCell;

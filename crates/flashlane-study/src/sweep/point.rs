@@ -151,8 +151,10 @@ mod tests {
     #[test]
     fn options_are_checked() {
         let of = |keys| options(&RunOptions::default(), &point(keys)).map_err(|e| e.to_string());
-        let all = json!({"seed": 7, "alone": true, "warmup": "2ms", "windows": "1ms", "waf_only": false,
-            "check": true, "scheduler": "fcfs"});
+        let all = json!({
+            "seed": 7, "alone": true, "warmup": "2ms", "windows": "1ms", "waf_only": false,
+            "check": true, "scheduler": "fcfs",
+        });
         let found = of(all).expect("valid");
         assert_eq!((found.seed, found.alone, found.check), (7, true, true));
         assert_eq!(found.warmup, Warmup::Time(2_000_000_000));

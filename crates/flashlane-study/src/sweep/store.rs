@@ -86,7 +86,13 @@ impl Store {
         let result = outcome.to_json();
         let point: Value = point.iter().cloned().collect::<serde_json::Map<_, _>>().into();
         let digest = digest(result.to_string().as_bytes());
-        let whole = json!({"schema": SCHEMA, "key": key, "point": point, "result": result, "digest": digest});
+        let whole = json!({
+            "schema": SCHEMA,
+            "key": key,
+            "point": point,
+            "result": result,
+            "digest": digest,
+        });
         let path = self.path(key);
         write_whole(&path, whole.to_string().as_bytes()).map_err(|error| {
             Error::Output(format!("{}: cannot be written: {error}", path.display()))
