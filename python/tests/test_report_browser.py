@@ -103,6 +103,29 @@ def test_the_first_screen_names_who_suffers_and_who_causes_it(
         assert box["y"] + box["height"] <= 800, "it is on the first screen"
 
 
+def test_goals_are_marks_in_the_charts(browser: Any, device: fl.Device, tmp_path: Path) -> None:
+    flows = [
+        fl.Flow("a", queue_depth=1, duration="20ms", slo={"p99": "300us", "mean": "1ms", "min_iops": 100}),
+        fl.Flow("b", queue_depth=4, duration="20ms"),
+    ]
+    path = tmp_path / "report.html"
+    fl.simulate(device, fl.Workload(flows), timeseries=True).report(path)
+    page, said = _open(browser, path)
+    drawn = {
+        chart: page.locator(f"[data-chart={chart}] .plot").get_attribute("data-drawn")
+        for chart in ("latency", "series-p99_us", "series-mean_us", "series-iops", "series-queue")
+    }
+    # Two tenants, and a mark where one was promised something.
+    assert drawn == {
+        "latency": "3",
+        "series-p99_us": "3",
+        "series-mean_us": "3",
+        "series-iops": "3",
+        "series-queue": "2",
+    }
+    assert said == []
+
+
 def test_interactions_work(browser: Any, four: fl.Result, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     four.report(path)

@@ -54,6 +54,12 @@
     return index;
   };
 
+  // What tenants were promised: goals by the figure that they are about.
+  const SHARES = { p50: 0.5, p90: 0.1, p95: 0.05, p99: 0.01, p99_9: 0.001, p99_99: 0.0001 };
+  const GOALS = { mean_us: "mean", p99_us: "p99", slowdown: "slowdown", iops: "min_iops", bytes_per_s: "min_bandwidth" };
+  const goals = (run) => run.summary.flows.flatMap((flow, index) =>
+    (flow.slo ? flow.slo.goals : []).map((goal) => ({ ...goal, flow: index })));
+
   const charts = [];
   const place = (host, options, data) => {
     const box = { width: Math.max(280, host.clientWidth), height: options.height };
@@ -83,6 +89,18 @@
         });
       }
     });
+    if (tables.length > 0 && op === "all") {
+      for (const goal of goals(runs[0])) {
+        const slower = SHARES[goal.goal];
+        if (slower === undefined) continue;
+        tables.push([[goal.limit], [tail ? slower : 1 - slower]]);
+        series.push({
+          label: `${flowName(runs[0], goal.flow)}: goal ${goal.goal.replace("_", ".")}`,
+          stroke: flowColour(goal.flow), width: 0, points: { show: true, size: 11, width: 2, fill: css("--paper") },
+          value: () => micros(goal.limit),
+        });
+      }
+    }
     if (tables.length === 0) {
       latencyHost.replaceChildren(document.createTextNode("No such requests."));
       latencyHost.dataset.drawn = "0";
@@ -124,6 +142,7 @@
     for (const [name, title, format] of SERIES) {
       const columns = run.series.columns.filter((c) => c.name === name && c.values.some((v) => v !== null));
       if (columns.length === 0) continue;
+      const promised = goals(run).filter((goal) => goal.goal === GOALS[name]);
       const figure = document.createElement("figure");
       figure.className = "chart";
       figure.dataset.chart = `series-${name}`;
@@ -144,9 +163,13 @@
             label: c.flow === null ? "drive" : flowName(run, c.flow),
             stroke: c.flow === null ? css("--ink") : flowColour(c.flow), dash: dash(0, c.flow ?? 0),
             width: 1.6, spanGaps: false, points: { show: run.series.end_s.length < 3 }, value: (u, v) => format(v),
+          })),
+          ...promised.map((goal) => ({
+            label: `${flowName(run, goal.flow)}: goal`, stroke: flowColour(goal.flow), dash: [3, 5], width: 1.2,
+            points: { show: false }, value: (u, v) => format(v),
           }))],
         cursor: { sync: { key: sync.key }, drag: { x: true, y: false } },
-      }, [run.series.end_s, ...columns.map((c) => c.values)]);
+      }, [run.series.end_s, ...columns.map((c) => c.values), ...promised.map((g) => run.series.end_s.map(() => g.limit))]);
     }
   };
 

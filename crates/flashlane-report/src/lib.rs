@@ -4,6 +4,7 @@
 //! [`RunData::from_page`] gets them back: several pages make one that compares them.
 
 mod data;
+mod goals;
 mod matrices;
 mod names;
 mod page;

@@ -4,6 +4,7 @@ use flashlane::metrics::{BreakdownSummary, FlowSummary, Latency, Summary};
 use serde::Serialize;
 
 use crate::data::RunData;
+use crate::goals::Goal;
 use crate::matrices::{ChannelRow, Matrix, chip_heads, chip_rows, matrix};
 use crate::side_by_side::{Compared, Figure, Row, collection, comparison};
 use crate::verdict;
@@ -102,6 +103,7 @@ struct FlowCard {
     p99: String,
     throughput: String,
     culprit: Option<String>,
+    goals: Vec<Goal>,
 }
 
 #[derive(Debug, Serialize)]
@@ -195,6 +197,7 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
             number(flow.bandwidth_bytes_per_s / 1e6)
         ),
         culprit: chips(flow),
+        goals: flow.slo.iter().flat_map(|slo| slo.goals.iter().map(Goal::of)).collect(),
     });
     let flows = flows.collect();
     let compat = summary.compat.as_ref().map(|mode| format!(", --compat {mode}"));

@@ -220,3 +220,23 @@ fn names_are_text_and_control_characters_are_written_out() {
         assert!(RunData::from_page(&page).unwrap()[0] == run, "the numbers change on their way");
     }
 }
+
+#[test]
+fn promises_stand_on_the_cards_of_their_tenants() {
+    let workload = WORKLOAD.replace(
+        "name = 'heavy'",
+        "name = 'heavy'\nslo = { p99_9 = '1us', min_iops = 1, slowdown = 1000 }",
+    );
+    let run = run_of(&workload, "fcfs", "pair", 1);
+    let page = render(std::slice::from_ref(&run)).unwrap();
+    let card = page.split("class=\"card").nth(2).expect("the second tenant");
+    for (goal, missed) in
+        [("p99.9 at most 1", true), ("slowdown at most 1000", false), ("at least 1.00 IOPS", false)]
+    {
+        let (before, after) = card.split_once(goal).unwrap_or_else(|| panic!("{goal}: {card}"));
+        assert_eq!(before.ends_with("class=\"goal missed\"><dt>"), missed, "{goal}");
+        let verdict = after.split("</dd>").next().expect("a line").to_owned();
+        assert!(verdict.ends_with(if missed { ", missed" } else { ", met" }), "{goal}: {verdict}");
+    }
+    assert_eq!(RunData::from_page(&page).unwrap()[0].summary, run.summary);
+}

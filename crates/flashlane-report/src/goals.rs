@@ -1,0 +1,42 @@
+//! What tenants were promised and what they got.
+
+use flashlane::metrics::GoalSummary;
+use serde::Serialize;
+
+use crate::words::{number, time};
+
+/// A promise to the tenant.
+#[derive(Debug, Serialize)]
+pub(crate) struct Goal {
+    /// `p99 at most 1 ms`.
+    name: String,
+    found: String,
+    met: bool,
+    verdict: &'static str,
+}
+
+impl Goal {
+    pub(crate) fn of(goal: &GoalSummary) -> Self {
+        let shown = |value: f64| match goal.goal.as_str() {
+            "min_iops" => format!("{} IOPS", number(value)),
+            "min_bandwidth" => format!("{} MB/s", number(value / 1e6)),
+            "slowdown" => number(value) + "×",
+            _ => time(value),
+        };
+        let bound = if goal.is_floor() { "at least" } else { "at most" };
+        let name = match goal.is_time() || goal.goal == "slowdown" {
+            true => format!("{} ", goal.goal.replace('_', ".")),
+            false => String::new(),
+        };
+        Self {
+            name: format!("{name}{bound} {}", shown(goal.limit)),
+            found: goal.value.map_or_else(|| "no figure".to_owned(), shown),
+            met: goal.met,
+            verdict: match (goal.met, goal.strain() <= 1.0) {
+                (true, _) => "met",
+                (false, true) => "missed: its backlog grows",
+                (false, false) => "missed",
+            },
+        }
+    }
+}
