@@ -30,7 +30,7 @@ GRID = """
 device = "tiny"
 workload = "w.toml"
 [axes]
-scheduler = ["fcfs", "no-such", "out-of-order"]
+interface.queue_fetch_size = [1, 0, 4]
 seed = { from = 1, to = 20, steps = 20 }
 """
 
