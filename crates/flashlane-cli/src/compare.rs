@@ -4,12 +4,12 @@ use std::path::{Component, Path, PathBuf};
 
 use flashlane::Error;
 use flashlane::metrics::{SCHEMA, SeedStatistics, Summary};
-use flashlane_report::{RunData, name_columns, render};
+use flashlane_report::{RunData, name_columns, render, tradeoffs};
 
-use crate::args::{CompareArgs, Format};
+use crate::args::{CompareArgs, CompareFormat};
 use crate::execute::to_json;
-use crate::output::{OutFile, note, print_data};
-use crate::side_by_side::{Column, side_by_side};
+use crate::output::{OutFile, note, print, print_data};
+use crate::side_by_side::{Column, side_by_side, table};
 
 /// A run, and the folders that lead to it from the outside in.
 type Found = (RunData, Vec<String>);
@@ -24,7 +24,7 @@ pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
     let (mut runs, sources): (Vec<RunData>, Vec<Vec<String>>) = found.into_iter().unzip();
     name_columns(&mut runs, &sources);
     match arguments.format {
-        Format::Json => {
+        CompareFormat::Json => {
             for run in &runs {
                 print_data(&json_line(run)?)?;
             }
@@ -38,8 +38,18 @@ pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
                 seeds: run.seeds.as_ref(),
             });
             let columns: Vec<Column<'_>> = columns.collect();
+            for sentence in tradeoffs(&runs) {
+                note(&format!("{sentence}\n"));
+            }
             note(side_by_side(&columns).trim_end());
             notes(&runs);
+            let table = table(&columns);
+            match arguments.format {
+                CompareFormat::Csv => print_data(&table.csv())?,
+                CompareFormat::Markdown => print(&table.markdown())?,
+                CompareFormat::Latex => print(&table.latex())?,
+                CompareFormat::Text | CompareFormat::Json => {}
+            }
         }
     }
     if let Some(mut page) = page {

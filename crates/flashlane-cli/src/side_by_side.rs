@@ -30,7 +30,15 @@ type Of<'a> = &'a dyn Fn(&Summary) -> Option<Figure>;
 /// The verdict of each column, then the figures of all tenants, a column for each run. With several
 /// seeds a cell holds the mean and half the width of its 95 % interval.
 pub(crate) fn side_by_side(columns: &[Column<'_>]) -> String {
-    let mut text = verdicts(columns);
+    let mut text = verdicts(columns) + &table(columns).render();
+    if columns.iter().any(|column| column.summary.saturated) {
+        text += STAR;
+    }
+    text
+}
+
+/// The figures of all tenants, a column for each run.
+pub(crate) fn table(columns: &[Column<'_>]) -> Table {
     let labels: Vec<_> = columns.iter().map(|column| visible_line(column.label)).collect();
     let mut header = vec!["side by side"];
     header.extend(labels.iter().map(|label| &**label));
@@ -78,11 +86,7 @@ pub(crate) fn side_by_side(columns: &[Column<'_>]) -> String {
     add("write amplification".to_owned(), &|s| {
         at(s, "flash.write_amplification", Some(s.flash.write_amplification))
     });
-    text += &table.render();
-    if columns.iter().any(|column| column.summary.saturated) {
-        text += STAR;
-    }
-    text
+    table
 }
 
 /// What to know before any number, by column.

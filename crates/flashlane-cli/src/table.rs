@@ -20,6 +20,55 @@ impl Table {
         self.rows.len() <= 1
     }
 
+    /// Commas between cells, by RFC 4180.
+    pub(crate) fn csv(&self) -> String {
+        let quoted = |cell: &String| match cell.contains([',', '"', '\n', '\r']) {
+            true => format!("\"{}\"", cell.replace('"', "\"\"")),
+            false => cell.clone(),
+        };
+        let line = |row: &Vec<String>| row.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n";
+        self.rows.iter().map(line).collect()
+    }
+
+    /// Rows between bars, numbers to the right.
+    pub(crate) fn markdown(&self) -> String {
+        let line = |row: &Vec<String>| {
+            let cells = row.iter().map(|cell| cell.replace('\\', "\\\\").replace('|', "\\|"));
+            format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+        };
+        let mut lines: Vec<String> = self.rows.iter().map(line).collect();
+        let columns = self.rows.first().map_or(0, Vec::len);
+        lines.insert(1, format!("| --- |{}\n", " ---: |".repeat(columns.saturating_sub(1))));
+        lines.concat()
+    }
+
+    /// A `tabular` with horizontal rules, for any document class.
+    pub(crate) fn latex(&self) -> String {
+        let escaped = |cell: &String| {
+            let each = cell.chars().map(|c| match c {
+                '&' | '%' | '$' | '#' | '_' | '{' | '}' => format!("\\{c}"),
+                '\\' => "\\textbackslash{}".to_owned(),
+                '~' => "\\textasciitilde{}".to_owned(),
+                '^' => "\\textasciicircum{}".to_owned(),
+                '±' => "$\\pm$".to_owned(),
+                other => other.to_string(),
+            });
+            each.collect::<String>()
+        };
+        let line = |row: &Vec<String>| {
+            format!("{} \\\\\n", row.iter().map(escaped).collect::<Vec<_>>().join(" & "))
+        };
+        let columns = self.rows.first().map_or(0, Vec::len);
+        let mut text = format!("\\begin{{tabular}}{{l{}}}\n\\hline\n", "r".repeat(columns.max(1) - 1));
+        for (index, row) in self.rows.iter().enumerate() {
+            text += &line(row);
+            if index == 0 {
+                text += "\\hline\n";
+            }
+        }
+        text + "\\hline\n\\end{tabular}\n"
+    }
+
     /// Aligned text with a rule below the header.
     pub(crate) fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -94,5 +143,21 @@ mod tests {
         );
         assert_eq!(bytes(192 << 30), "192 GiB");
         assert_eq!(bytes(1536), "1.50 KiB");
+    }
+
+    #[test]
+    fn tables_have_the_forms_of_other_programs() {
+        let mut table = Table::new(&["side", "a, b"]);
+        table.row(vec!["x_1 | 100 %".to_owned(), "4.03 ±0.2".to_owned()]);
+        assert_eq!(table.csv(), "side,\"a, b\"\nx_1 | 100 %,4.03 ±0.2\n");
+        assert_eq!(
+            table.markdown(),
+            "| side | a, b |\n| --- | ---: |\n| x_1 \\| 100 % | 4.03 ±0.2 |\n"
+        );
+        assert_eq!(
+            table.latex(),
+            "\\begin{tabular}{lr}\n\\hline\nside & a, b \\\\\n\\hline\n\
+             x\\_1 | 100 \\% & 4.03 $\\pm$0.2 \\\\\n\\hline\n\\end{tabular}\n"
+        );
     }
 }

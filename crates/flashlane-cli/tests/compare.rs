@@ -247,3 +247,29 @@ fn the_verdict_of_every_column_stands_first() {
     assert!(at("<b>out-of-order:</b> Saturated") < at("id=\"comparison\""));
     assert!(!page.contains("<b>read-priority:</b>"));
 }
+
+#[test]
+fn the_trade_off_comes_first_and_the_table_has_other_forms() {
+    let folder = folder_with(
+        "w.toml",
+        "[[flow]]\nname = 'reader'\nsynthetic = { queue_depth = 1, read_ratio = 1.0, requests = 300 }\n\
+         [[flow]]\nname = 'writer'\nsynthetic = { queue_depth = 16, read_ratio = 0.0, requests = 900 }\n",
+    );
+    let folder = folder.path();
+    for scheduler in ["fcfs", "read-priority"] {
+        let run = ["run", "--device", "tiny", "--workload", "w.toml", "--scheduler", scheduler];
+        succeeds(folder, &[&run[..], &["--seeds", "3", "--out", scheduler, "--quiet"]].concat());
+    }
+    let compared = |more: &[&str]| succeeds(folder, &[&["compare", "fcfs", "read-priority"], more].concat());
+    let (out, said) = compared(&[]);
+    assert_eq!(out, "");
+    assert!(said.starts_with("Against fcfs, read-priority cuts reader's "), "{said}");
+    let (csv, _) = compared(&["--format", "csv"]);
+    assert!(csv.starts_with("side by side,fcfs,read-priority\n\"reader: mean response, us\","), "{csv}");
+    let (markdown, _) = compared(&["--format", "markdown"]);
+    assert!(markdown.starts_with("| side by side | fcfs | read-priority |\n| --- | ---: | ---: |\n"));
+    let (latex, _) = compared(&["--format", "latex"]);
+    assert!(latex.starts_with("\\begin{tabular}{lrr}\n") && latex.contains("$\\pm$"), "{latex}");
+    let rows = |text: &str, extra: usize| text.lines().count() - extra;
+    assert!(rows(&csv, 1) == rows(&markdown, 2) && rows(&csv, 1) == rows(&latex, 6), "{csv}");
+}

@@ -7,6 +7,7 @@ use crate::data::RunData;
 use crate::goals::Goal;
 use crate::matrices::{ChannelRow, Matrix, chip_heads, chip_rows, matrix};
 use crate::side_by_side::{Compared, Figure, Row, collection, comparison};
+use crate::tradeoff::tradeoffs;
 use crate::verdict;
 use crate::words::{number, percent, starred, time};
 
@@ -56,6 +57,8 @@ pub(crate) struct Page {
     /// Some figures have a star.
     has_stars: bool,
     comparison: Option<Vec<Row<Compared>>>,
+    /// What each run after the first gives and costs.
+    tradeoffs: Vec<String>,
     collection: Vec<Row<String>>,
     runs: Vec<RunView>,
 }
@@ -172,6 +175,7 @@ pub(crate) fn page(runs: &[RunData]) -> Result<Page, String> {
         warnings: warnings.collect(),
         has_stars: shown.iter().any(|summary| summary.saturated),
         comparison,
+        tradeoffs: tradeoffs(runs),
         collection: collection(&shown),
         runs: runs.iter().zip(&shown).map(|(run, summary)| run_view(run, summary)).collect(),
     })

@@ -227,10 +227,25 @@ pub(crate) struct CompareArgs {
     /// seeds.json.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// What goes to standard output: nothing (the table goes to standard error), or one JSON object
-    /// per line.
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_text_or_json)]
-    pub(crate) format: Format,
+    /// What goes to standard output: nothing (the table goes to standard error), one JSON object per
+    /// line, or the table as CSV, Markdown or LaTeX.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: CompareFormat,
+}
+
+/// What `compare` writes to standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareFormat {
+    /// Nothing; the table goes to standard error.
+    Text,
+    /// One summary per line.
+    Json,
+    /// The table, with commas between cells.
+    Csv,
+    /// The table in Markdown.
+    Markdown,
+    /// The table as a LaTeX `tabular`.
+    Latex,
 }
 
 /// Arguments of `check`.
