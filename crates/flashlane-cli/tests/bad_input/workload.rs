@@ -247,12 +247,12 @@ fn no_flows_and_too_many() {
     let folder = good_folder();
     let arguments = ["run", "--device", "d.toml", "--workload", "w.toml"];
     std::fs::write(folder.path().join("w.toml"), "flow = []\n").expect("written");
-    assert_refused(folder.path(), &arguments, &["w.toml:1: flow", "found 0 flows", "1 to 64"]);
-    let many: String = (0..65)
+    assert_refused(folder.path(), &arguments, &["w.toml:1: flow", "found 0 flows", "1 to 1024"]);
+    let many: String = (0..1025)
         .map(|i| {
             format!("[[flow]]\nname = \"{i}\"\n[flow.synthetic]\nqueue_depth = 1\nrequests = 1\n")
         })
         .collect();
     std::fs::write(folder.path().join("w.toml"), many).expect("written");
-    assert_refused(folder.path(), &arguments, &["w.toml", "found 65 flows", "1 to 64"]);
+    assert_refused(folder.path(), &arguments, &["w.toml", "found 1025 flows", "1 to 1024"]);
 }
