@@ -59,7 +59,8 @@ impl Table {
             format!("{} \\\\\n", row.iter().map(escaped).collect::<Vec<_>>().join(" & "))
         };
         let columns = self.rows.first().map_or(0, Vec::len);
-        let mut text = format!("\\begin{{tabular}}{{l{}}}\n\\hline\n", "r".repeat(columns.max(1) - 1));
+        let mut text =
+            format!("\\begin{{tabular}}{{l{}}}\n\\hline\n", "r".repeat(columns.max(1) - 1));
         for (index, row) in self.rows.iter().enumerate() {
             text += &line(row);
             if index == 0 {

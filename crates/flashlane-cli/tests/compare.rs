@@ -260,14 +260,20 @@ fn the_trade_off_comes_first_and_the_table_has_other_forms() {
         let run = ["run", "--device", "tiny", "--workload", "w.toml", "--scheduler", scheduler];
         succeeds(folder, &[&run[..], &["--seeds", "3", "--out", scheduler, "--quiet"]].concat());
     }
-    let compared = |more: &[&str]| succeeds(folder, &[&["compare", "fcfs", "read-priority"], more].concat());
+    let compared =
+        |more: &[&str]| succeeds(folder, &[&["compare", "fcfs", "read-priority"], more].concat());
     let (out, said) = compared(&[]);
     assert_eq!(out, "");
     assert!(said.starts_with("Against fcfs, read-priority cuts reader's "), "{said}");
     let (csv, _) = compared(&["--format", "csv"]);
-    assert!(csv.starts_with("side by side,fcfs,read-priority\n\"reader: mean response, us\","), "{csv}");
+    assert!(
+        csv.starts_with("side by side,fcfs,read-priority\n\"reader: mean response, us\","),
+        "{csv}"
+    );
     let (markdown, _) = compared(&["--format", "markdown"]);
-    assert!(markdown.starts_with("| side by side | fcfs | read-priority |\n| --- | ---: | ---: |\n"));
+    assert!(
+        markdown.starts_with("| side by side | fcfs | read-priority |\n| --- | ---: | ---: |\n")
+    );
     let (latex, _) = compared(&["--format", "latex"]);
     assert!(latex.starts_with("\\begin{tabular}{lrr}\n") && latex.contains("$\\pm$"), "{latex}");
     let rows = |text: &str, extra: usize| text.lines().count() - extra;

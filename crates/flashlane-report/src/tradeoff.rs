@@ -70,9 +70,14 @@ impl Change<'_> {
     }
 
     /// `wsrch's slowdown from 26.3× to 4.03×`.
-    fn from_to(&self) -> String {
+    fn ends(&self) -> String {
         let (name, shown) = (self.figure.name, self.figure.shown);
-        format!("{}'s {name} from {} to {}", visible_line(self.flow), shown(self.from), shown(self.to))
+        format!(
+            "{}'s {name} from {} to {}",
+            visible_line(self.flow),
+            shown(self.from),
+            shown(self.to)
+        )
     }
 
     /// `tpcc's p99 rises by 185 %`.
@@ -130,7 +135,7 @@ fn tradeoff(first: &RunData, other: &RunData) -> String {
         (Some(best), worst) => {
             let verb = if best.figure.more_is_better { "raises" } else { "cuts" };
             let cost = worst.map_or("no tenant pays for it".to_owned(), Change::by);
-            format!("{against} {verb} {}; {cost}.", best.from_to())
+            format!("{against} {verb} {}; {cost}.", best.ends())
         }
     }
 }
@@ -193,8 +198,10 @@ mod tests {
     #[test]
     fn over_seeds_a_change_has_to_be_sure() {
         let over = |label: &str, values: &[f64]| {
-            let runs: Vec<RunData> =
-                (1..).zip(values).map(|(seed, &p99)| run(label, seed, &[("a", 1.0, p99)])).collect();
+            let runs: Vec<RunData> = (1..)
+                .zip(values)
+                .map(|(seed, &p99)| run(label, seed, &[("a", 1.0, p99)]))
+                .collect();
             let summaries: Vec<Summary> = runs.iter().map(|run| run.summary.clone()).collect();
             RunData { seeds: Some(SeedStatistics::of(&summaries)), ..runs[0].clone() }
         };

@@ -1,5 +1,6 @@
 //! Command-line arguments.
 
+mod compare;
 #[cfg(feature = "exec")]
 mod exec;
 mod fit;
@@ -17,6 +18,7 @@ use flashlane::config::units::Span;
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
 
 use crate::watch::WatchArgs;
+pub(crate) use compare::{CompareArgs, CompareFormat};
 #[cfg(feature = "exec")]
 pub(crate) use exec::ExecArgs;
 pub(crate) use fit::FitArgs;
@@ -214,38 +216,6 @@ pub(crate) struct ReproduceArgs {
     /// No progress bar.
     #[arg(long)]
     pub(crate) quiet: bool,
-}
-
-/// Arguments of `compare`.
-#[derive(Debug, Args)]
-pub(crate) struct CompareArgs {
-    /// Folders that `run --out` wrote, or files in them: a report.html or a summary.json.
-    #[arg(value_name = "RESULT", num_args = 2.., required = true)]
-    pub(crate) results: Vec<PathBuf>,
-    /// Page to write with everything side by side, whole or not at all. Distributions, time series
-    /// and blame are taken from the report.html of each run, means and intervals from its
-    /// seeds.json.
-    #[arg(long, value_name = "FILE.html")]
-    pub(crate) report: Option<PathBuf>,
-    /// What goes to standard output: nothing (the table goes to standard error), one JSON object per
-    /// line, or the table as CSV, Markdown or LaTeX.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: CompareFormat,
-}
-
-/// What `compare` writes to standard output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CompareFormat {
-    /// Nothing; the table goes to standard error.
-    Text,
-    /// One summary per line.
-    Json,
-    /// The table, with commas between cells.
-    Csv,
-    /// The table in Markdown.
-    Markdown,
-    /// The table as a LaTeX `tabular`.
-    Latex,
 }
 
 /// Arguments of `check`.
