@@ -8,8 +8,11 @@ const WORDS: usize = 16;
 /// A set of submission queues, by number. Range: 0 to 1023.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueSet {
-    words: [u64; WORDS],
-    /// Words that are not 0, a bit each.
+    /// The first 64 queues: most drives have no others.
+    first: u64,
+    /// The others, from word 1.
+    more: [u64; WORDS - 1],
+    /// Words of `more` that are not 0, a bit each, by their number.
     used: u32,
 }
 
@@ -20,31 +23,55 @@ impl QueueSet {
     /// With a queue that no drive has.
     #[inline(always)]
     pub fn set(&mut self, queue: usize, member: bool) {
+        if queue < BITS {
+            self.first = self.first & !(1 << queue) | u64::from(member) << queue;
+        } else {
+            self.set_more(queue, member);
+        }
+    }
+
+    /// [`QueueSet::set`] beyond the first word.
+    #[inline(never)]
+    fn set_more(&mut self, queue: usize, member: bool) {
         let (at, bit) = (queue / BITS, queue % BITS);
-        let word = self.words[at] & !(1 << bit) | u64::from(member) << bit;
-        self.words[at] = word;
+        let word = self.more[at - 1] & !(1 << bit) | u64::from(member) << bit;
+        self.more[at - 1] = word;
         self.used = self.used & !(1 << at) | u32::from(word != 0) << at;
+    }
+
+    /// A word by its number.
+    fn word(&self, at: usize) -> u64 {
+        if at == 0 { self.first } else { self.more[at - 1] }
+    }
+
+    /// Words that may not be 0, a bit each.
+    fn words(&self) -> u32 {
+        self.used | 1
     }
 
     /// No queue is in it.
     #[inline(always)]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.used == 0
+        self.first == 0 && self.used == 0
     }
 
     /// The queue is in it.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn contains(&self, queue: usize) -> bool {
-        self.words.get(queue / BITS).is_some_and(|word| word >> (queue % BITS) & 1 != 0)
+        if queue < BITS {
+            return self.first >> queue & 1 != 0;
+        }
+        queue < BITS * WORDS && self.word(queue / BITS) >> (queue % BITS) & 1 != 0
     }
 
     /// Some queue is in both.
     #[inline(always)]
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
-        places(self.used & other.used).any(|at| self.words[at] & other.words[at] != 0)
+        let more = || places(self.used & other.used).any(|at| self.word(at) & other.word(at) != 0);
+        self.first & other.first != 0 || more()
     }
 
     /// The next queue that is in both, by number: the first one above `queue`, or else the first of
@@ -52,11 +79,10 @@ impl QueueSet {
     #[inline(always)]
     #[must_use]
     pub fn next_of_both(&self, other: &Self, queue: usize) -> Option<usize> {
-        if self.used > 1 {
+        if self.used > 0 {
             return self.next_of_many(other, queue);
         }
-        // Most drives have few queues.
-        let both = self.words[0] & other.words[0];
+        let both = self.first & other.first;
         let above = if queue < BITS { both & (u64::MAX << queue << 1) } else { 0 };
         let from = if above == 0 { both } else { above };
         (from != 0).then_some(from.trailing_zeros() as usize)
@@ -65,8 +91,8 @@ impl QueueSet {
     /// [`QueueSet::next_of_both`] beyond the first word.
     #[inline(never)]
     fn next_of_many(&self, other: &Self, queue: usize) -> Option<usize> {
-        let word = |at: usize| self.words[at] & other.words[at];
-        let both = self.used & other.used;
+        let word = |at: usize| self.word(at) & other.word(at);
+        let both = self.words() & other.words();
         let (here, bit) = (queue / BITS % WORDS, queue % BITS);
         let above = word(here) & (u64::MAX << bit << 1);
         if above != 0 {
