@@ -236,7 +236,7 @@ of the released MQSim as [mqsim.md](mqsim.md). One row per case and flow:
   need not add up: they interact.
 
 Anybody can check the column *all switches to release*: `cargo test -p flashlane --test reference` runs the cases whose
-figures are part of the repository. 252 of 267 cases agree; of the other 15, 6 have a known cause and 9 do not
+figures are part of the repository. 261 of 267 cases agree; the other 6 have a known cause
 ([how](validation.md#check-the-comparison-with-mqsim-yourself)).
 
 Defaults draw other random numbers than the release (`random_generators`): short runs differ by that alone.
