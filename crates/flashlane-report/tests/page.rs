@@ -229,7 +229,7 @@ fn promises_stand_on_the_cards_of_their_tenants() {
     );
     let run = run_of(&workload, "fcfs", "pair", 1);
     let page = render(std::slice::from_ref(&run)).unwrap();
-    let card = page.split("class=\"card").nth(2).expect("the second tenant");
+    let card = page.split("<h4>").nth(2).expect("the second tenant");
     for (goal, missed) in
         [("p99.9 at most 1", true), ("slowdown at most 1000", false), ("at least 1.00 IOPS", false)]
     {
