@@ -3,6 +3,7 @@ from os import PathLike
 from typing import Any, TypedDict, final
 
 __version__: str
+RUN_KEYS: list[str]
 
 @final
 class Device:
@@ -398,7 +399,7 @@ def sweep(
     states: str | PathLike[str] | None,
     program: str,
     progress: Callable[[float], object] | None,
-) -> tuple[list[tuple[str, str | None]], int]: ...
+) -> list[tuple[str, str | None]]: ...
 def sweep_table(keys: list[str], entries: str) -> tuple[str, bytes]: ...
 def grid_points(path: str | PathLike[str]) -> tuple[list[str], str]: ...
 def sweep_grid(
@@ -411,4 +412,4 @@ def sweep_grid(
     states: str | PathLike[str] | None,
     program: str,
     progress: Callable[[float], object] | None,
-) -> tuple[list[tuple[str, str | None]], int]: ...
+) -> list[tuple[str, str | None]]: ...

@@ -21,9 +21,6 @@ from flashlane.workload import Flow, Workload
 
 Point = dict[str, Any]
 
-#: Options of ``simulate`` that decide a summary; points may set them, too.
-_RUN_KEYS = ("seed", "warmup", "alone", "waf_only", "windows", "check")
-
 
 class Sweep(Sequence[dict[str, Any]]):
     """What came out of a sweep: one entry a point, in the order of the points.
@@ -165,38 +162,22 @@ def sweep(
 
     A point that fails gives an entry with ``error``; the others run. See :class:`Sweep`.
     """
-    unknown = sorted(options.keys() - set(_RUN_KEYS))
+    unknown = sorted(options.keys() - set(_flashlane.RUN_KEYS))
     if unknown:
         found = _flashlane.visible_line(", ".join(unknown))
-        raise TypeError(f"sweep: found {found}; allowed: {', '.join(_RUN_KEYS)}")
-    if jobs is not None and jobs < 1:
-        raise ValueError(f"sweep: jobs: found {jobs}, allowed: 1 and above")
-    if memory is not None and memory < 1:
-        raise ValueError(f"sweep: memory: found {memory}, allowed: 1 and above")
+        raise TypeError(f"sweep: found {found}; allowed: {', '.join(_flashlane.RUN_KEYS)}")
     drive = device if isinstance(device, Device) else Device(device)
     load = workload if isinstance(workload, Workload) else Workload(workload)
     points = points_of(over)
-    texts = [json.dumps(point) for point in points]
     base = {key: _flashlane.plain(value, key) for key, value in options.items()}
-    keep, kept_states = _whole(folder), _whole(states)
 
-    def run(some: list[str], jobs: int, told: _Told) -> list[_Found]:
-        found, _ = _flashlane.sweep(
-            drive,
-            load._native,
-            points=f"[{','.join(some)}]",
-            options=json.dumps(base),
-            folder=keep,
-            jobs=jobs,
-            memory=memory,
-            states=kept_states,
-            program=_flashlane.__file__,
-            progress=told,
-        )
-        return found
+    def run(some: list[str], **how: Any) -> list[_Found]:
+        texts = f"[{','.join(some)}]"
+        return _flashlane.sweep(drive, load._native, points=texts, options=json.dumps(base), **how)
 
-    outcomes = _everywhere(run, texts, jobs, client, progress)
-    return Sweep([{"point": point, **json.loads(text)} for point, text in zip(points, outcomes, strict=True)])
+    asked = [json.dumps(point) for point in points]
+    found = _everywhere(run, asked, folder, jobs, memory, states, client, progress)
+    return Sweep([{"point": point, **json.loads(text)} for point, text in zip(points, found, strict=True)])
 
 
 def sweep_grid(
@@ -225,23 +206,14 @@ def sweep_grid(
     """
     keys, texts = _flashlane.grid_points(grid)
     points = json.loads(texts)
-    path, keep, kept_states = _whole(grid), _whole(folder), _whole(states)
+    path = os.path.abspath(grid)
 
-    def run(some: list[str], jobs: int, told: _Told) -> list[_Found]:
-        found, _ = _flashlane.sweep_grid(
-            path or "",
-            numbers=[int(number) for number in some],
-            folder=keep,
-            jobs=jobs,
-            memory=memory,
-            states=kept_states,
-            program=_flashlane.__file__,
-            progress=told,
-        )
-        return found
+    def run(some: list[str], **how: Any) -> list[_Found]:
+        return _flashlane.sweep_grid(path, numbers=[int(number) for number in some], **how)
 
-    outcomes = _everywhere(run, [str(number) for number in range(len(points))], jobs, client, progress)
-    entries = [{"point": point, **json.loads(text)} for point, text in zip(points, outcomes, strict=True)]
+    asked = [str(number) for number in range(len(points))]
+    found = _everywhere(run, asked, folder, jobs, memory, states, client, progress)
+    entries = [{"point": point, **json.loads(text)} for point, text in zip(points, found, strict=True)]
     return Sweep(entries, keys)
 
 
@@ -259,13 +231,25 @@ def _whole(path: str | PathLike[str] | None) -> str | None:
 
 
 def _everywhere(
-    run: _Run,
+    native: Callable[..., list[_Found]],
     points: list[str],
+    folder: str | PathLike[str] | None,
     jobs: int | None,
+    memory: int | None,
+    states: str | PathLike[str] | None,
     client: Any,
     progress: Progress,
 ) -> list[str]:
     """Results of all points, from threads of this process or from a cluster."""
+    for name, value in (("jobs", jobs), ("memory", memory)):
+        if value is not None and value < 1:
+            raise ValueError(f"sweep: {name}: found {value}, allowed: 1 and above")
+    how = {"folder": _whole(folder), "memory": memory, "states": _whole(states)}
+
+    def run(some: list[str], jobs: int, told: _Told) -> list[_Found]:
+        # The file of this process: on a cluster that of the worker.
+        return native(some, jobs=jobs, progress=told, program=_flashlane.__file__, **how)
+
     with shown(progress, "sweep") as told:
         if client is None:
             found = run(points, jobs or os.cpu_count() or 1, told)

@@ -21,6 +21,7 @@ pub(crate) fn plan(arguments: &PlanArgs) -> Result<(), Error> {
         device: arguments.device.clone(),
         workload: arguments.workload.clone(),
         overrides: arguments.overrides(),
+        ..Base::default()
     };
     let grow = grow(arguments)?;
     let variants = variants(arguments)?;

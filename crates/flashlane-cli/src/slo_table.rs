@@ -16,7 +16,7 @@ pub(crate) fn slos(summary: &Summary, seeds: Option<&SeedStatistics>) -> String 
                 format!("{}: {}", visible_line(&flow.name), name(goal)),
                 limit(goal),
                 shown(seeds, &path, goal.value),
-                verdict(goal).to_owned(),
+                goal.verdict().to_owned(),
             ]);
         }
     }
@@ -41,7 +41,7 @@ fn missed_goal(flow: &FlowSummary, goal: &GoalSummary) -> String {
 }
 
 /// A goal with its unit: `p99, us`.
-pub(crate) fn name(goal: &GoalSummary) -> String {
+fn name(goal: &GoalSummary) -> String {
     match goal.goal.as_str() {
         "min_iops" => "IOPS".to_owned(),
         "min_bandwidth" => "bytes/s".to_owned(),
@@ -52,14 +52,5 @@ pub(crate) fn name(goal: &GoalSummary) -> String {
 
 /// `at most 1000`.
 fn limit(goal: &GoalSummary) -> String {
-    let bound = if goal.is_floor() { "at least" } else { "at most" };
-    format!("{bound} {}", number(goal.limit))
-}
-
-fn verdict(goal: &GoalSummary) -> &'static str {
-    match (goal.met, goal.strain() <= 1.0) {
-        (true, _) => "met",
-        (false, true) => "missed: the backlog grows",
-        (false, false) => "missed",
-    }
+    format!("{} {}", goal.bound(), number(goal.limit))
 }

@@ -1,5 +1,7 @@
 //! Tables for people.
 
+use flashlane_files::csv_line;
+
 /// A table under construction: the first column is text, the others are numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -22,12 +24,7 @@ impl Table {
 
     /// Commas between cells, by RFC 4180.
     pub(crate) fn csv(&self) -> String {
-        let quoted = |cell: &String| match cell.contains([',', '"', '\n', '\r']) {
-            true => format!("\"{}\"", cell.replace('"', "\"\"")),
-            false => cell.clone(),
-        };
-        let line = |row: &Vec<String>| row.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n";
-        self.rows.iter().map(line).collect()
+        self.rows.iter().map(csv_line).collect()
     }
 
     /// Rows between bars, numbers to the right.

@@ -48,9 +48,13 @@ fn main() -> ExitCode {
         Arbitration::register::<FaultyConfig>("faulty").expect("a free name");
         return flashlane_cli::main();
     }
-    if cfg!(unix) {
-        a_fault_of_the_simulator_is_a_row();
+    if !cfg!(unix) {
+        println!(
+            "test a_fault_of_the_simulator_is_a_row ... ignored, a process cannot start anew here"
+        );
+        return ExitCode::SUCCESS;
     }
+    a_fault_of_the_simulator_is_a_row();
     println!("test a_fault_of_the_simulator_is_a_row ... ok");
     ExitCode::SUCCESS
 }

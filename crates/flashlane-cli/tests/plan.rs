@@ -158,6 +158,11 @@ fn questions_without_an_answer_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(stderr.contains(part), "{part}: {stderr}");
     }
+    // A count in the file is no obstacle.
+    let counted = WORKLOAD.replace("name = \"reader\"", "name = \"reader\"\ncount = 5");
+    std::fs::write(folder.path().join("w.toml"), counted).expect("written");
+    let answer = plan(folder.path(), &["--count", "reader", "--seeds", "1", "--max", "2"]);
+    assert_eq!(answer["answers"][0]["fits"], 2.0);
     let sure = [&["plan"], &DRIVE[..], &["--count", "reader", "--slo", "reader:p99=1us"]].concat();
     let output = flashlane(folder.path(), &sure);
     let stderr = String::from_utf8_lossy(&output.stderr);

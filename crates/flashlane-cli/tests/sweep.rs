@@ -177,6 +177,37 @@ fn parts_of_a_sweep_merge_to_the_whole() {
 }
 
 #[test]
+fn points_that_are_refused_do_not_keep_parts_from_merging() {
+    let folder = folder();
+    let folder = folder.path();
+    let grid = "device = 'tiny'\nworkload = 'w.toml'\n[axes]\nscheduler = ['fcfs', 'no-such']\nseed = [1, 2]\n";
+    std::fs::write(folder.join("grid.toml"), grid).expect("written");
+    succeeds(folder, &arguments("one", &[]));
+    for part in ["1/2", "2/2"] {
+        succeeds(folder, &arguments("parts", &["--shard", part]));
+    }
+    assert!(table(folder, "parts") == table(folder, "one"), "the last part writes the table");
+    std::fs::remove_file(folder.join("parts/results.csv")).expect("it was there");
+    succeeds(folder, &arguments("parts", &["--merge"]));
+    let (csv, _) = table(folder, "parts");
+    assert_eq!(csv.lines().filter(|row| row.contains(",config,")).count(), 2, "{csv}");
+}
+
+#[test]
+fn files_of_axes_start_at_the_folder_of_the_grid() {
+    let folder = folder();
+    let folder = folder.path();
+    let grid = "device = 'tiny'\nworkload = 'w.toml'\n[axes]\nworkload = ['w.toml', 'late.toml']\nseed = [2]\n";
+    std::fs::create_dir(folder.join("elsewhere")).expect("made");
+    std::fs::write(folder.join("grid.toml"), grid).expect("written");
+    let sweep = ["sweep", "../grid.toml", "--states", "off", "--quiet", "--out", "out"];
+    succeeds(&folder.join("elsewhere"), &sweep);
+    let (csv, _) = table(&folder.join("elsewhere"), "out");
+    let flows = ["replay", "writer", "slow"].map(|flow| csv.contains(&format!(",{flow},")));
+    assert_eq!(flows, [true; 3], "{csv}");
+}
+
+#[test]
 fn memory_is_a_limit() {
     let folder = folder_with("w.toml", WORKLOAD);
     let folder = folder.path();
@@ -214,6 +245,7 @@ seed = [1, 2, 3]
     let (csv, _) = table(folder, "out");
     let failed = csv.lines().filter(|row| row.contains(",memory,")).count();
     assert_eq!(failed, 3, "the large drives need more than there is: {csv}");
+    assert!(peak > 0, "the system tells how much memory a process takes");
     assert!(peak < limit, "{} MiB of {} MiB", peak >> 20, limit >> 20);
 }
 

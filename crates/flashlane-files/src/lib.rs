@@ -3,12 +3,14 @@
 //! A file is written under a temporary name beside its place and renamed at the end. The next write
 //! into a folder removes the temporary files that dead processes left there.
 
+mod csv;
 mod stale;
 mod states;
 
 use std::io::{Result, Write};
 use std::path::Path;
 
+pub use csv::csv_line;
 pub use states::{StateFolder, StatePlace};
 use tempfile::NamedTempFile;
 

@@ -19,6 +19,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("RUN_KEYS", flashlane_study::sweep::RUN_KEYS)?;
     module.add_class::<config::Device>()?;
     module.add_class::<config::Workload>()?;
     module.add_class::<table::Table>()?;

@@ -49,14 +49,14 @@ struct Wish {
 }
 
 impl Wish {
-    /// Runs or finds points. Gives of each one `{"summary": …}` or `{"error": …}` as JSON and the
-    /// damage of its file, and how many files were read.
+    /// Runs or finds points. Gives of each one `{"summary": …}` or `{"error": …}` as JSON, and the
+    /// damage of its file.
     fn run(
         self,
         py: Python<'_>,
         points: Vec<Point>,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(Vec<Entry>, u64)> {
+    ) -> PyResult<Vec<Entry>> {
         detached(py, progress, move |watch| {
             let sweep = Sweep {
                 source: self.source,
@@ -81,7 +81,7 @@ impl Wish {
                 };
                 (outcome.to_json().to_string(), one.damage.map(shown))
             });
-            Ok((entries.collect(), sweep.files.files_read()))
+            Ok(entries.collect())
         })
     }
 }
@@ -103,7 +103,7 @@ pub(crate) fn sweep(
     states: Option<PathBuf>,
     program: PathBuf,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(Vec<Entry>, u64)> {
+) -> PyResult<Vec<Entry>> {
     let points = points_of(points).or_raise()?;
     let options = options_of(options, states, program.clone()).or_raise()?;
     let source = Source::Texts { device: device.to_toml()?, workload: workload.to_toml()? };
@@ -133,7 +133,7 @@ pub(crate) fn sweep_grid(
     states: Option<PathBuf>,
     program: PathBuf,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(Vec<Entry>, u64)> {
+) -> PyResult<Vec<Entry>> {
     let grid = Grid::read(&path).or_raise()?;
     let states = kept_states(states, program.clone()).or_raise()?;
     let options = grid.options(&RunOptions { states, ..RunOptions::default() }).or_raise()?;

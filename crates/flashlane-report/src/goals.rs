@@ -23,20 +23,15 @@ impl Goal {
             "slowdown" => number(value) + "×",
             _ => time(value),
         };
-        let bound = if goal.is_floor() { "at least" } else { "at most" };
         let name = match goal.is_time() || goal.goal == "slowdown" {
             true => format!("{} ", goal.goal.replace('_', ".")),
             false => String::new(),
         };
         Self {
-            name: format!("{name}{bound} {}", shown(goal.limit)),
+            name: format!("{name}{} {}", goal.bound(), shown(goal.limit)),
             found: goal.value.map_or_else(|| "no figure".to_owned(), shown),
             met: goal.met,
-            verdict: match (goal.met, goal.strain() <= 1.0) {
-                (true, _) => "met",
-                (false, true) => "missed: its backlog grows",
-                (false, false) => "missed",
-            },
+            verdict: goal.verdict(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The data behind a figure.
 
-use std::fmt::Write;
+use flashlane_files::csv_line;
 
 /// A value of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,31 +79,13 @@ impl Table {
     /// them.
     #[must_use]
     pub fn csv(&self) -> String {
-        let quote = |text: &str| {
-            if text.contains([',', '"', '\n']) {
-                format!("\"{}\"", text.replace('"', "\"\""))
-            } else {
-                text.to_owned()
-            }
+        let text = |cell: &Cell| match cell {
+            Cell::Text(text) => text.clone(),
+            Cell::Number(value) => value.to_string(),
+            Cell::Empty => String::new(),
         };
-        let mut csv = self.columns.iter().map(|c| quote(c)).collect::<Vec<_>>().join(",");
-        csv.push('\n');
-        for row in &self.rows {
-            for (index, cell) in row.iter().enumerate() {
-                if index > 0 {
-                    csv.push(',');
-                }
-                match cell {
-                    Cell::Text(text) => csv.push_str(&quote(text)),
-                    Cell::Number(value) => {
-                        let _ = write!(csv, "{value}");
-                    }
-                    Cell::Empty => {}
-                }
-            }
-            csv.push('\n');
-        }
-        csv
+        let rows = self.rows.iter().map(|row| csv_line(row.iter().map(text)));
+        std::iter::once(csv_line(&self.columns)).chain(rows).collect()
     }
 }
 

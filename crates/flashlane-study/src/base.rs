@@ -23,13 +23,15 @@ pub struct Base {
     pub device: String,
     /// File; of one scenario.
     pub workload: PathBuf,
+    /// Where files that are named are looked for before the current folder.
+    pub folder: PathBuf,
     /// What lies on top of both at every point.
     pub overrides: Overrides,
 }
 
 impl Base {
-    /// Loads both with more keys on top, each as `KEY=VALUE`. The key `device` names another
-    /// device.
+    /// Loads both with more keys on top, each as `KEY=VALUE`. The keys `device` and `workload` name
+    /// others.
     ///
     /// # Errors
     /// [`Error::Config`] for what is refused.
@@ -39,26 +41,38 @@ impl Base {
         Ok(scenario)
     }
 
+    /// Takes another device or workload. False for any other key.
+    pub(crate) fn take(&mut self, key: &str, name: &str) -> bool {
+        let beside = self.folder.join(name.trim());
+        match key.trim() {
+            "device" if beside.is_file() => self.device = beside.display().to_string(),
+            "device" => name.trim().clone_into(&mut self.device),
+            "workload" if beside.exists() => self.workload = beside,
+            "workload" => self.workload = name.trim().into(),
+            _ => return false,
+        }
+        true
+    }
+
     /// As [`Base::load`], before device and workload are checked.
     pub(crate) fn unchecked(
         &self,
         sets: &[String],
         counts: &[(String, u32)],
     ) -> Result<Scenario, Error> {
-        let mut device = self.device.as_str();
-        let mut overrides = self.overrides.clone();
-        overrides.counts.extend_from_slice(counts);
+        let mut base = self.clone();
+        base.overrides.counts.extend_from_slice(counts);
         for set in sets {
-            match set.split_once('=') {
-                Some((key, name)) if key.trim() == "device" => device = name.trim(),
-                _ => overrides.sets.push(set.clone()),
+            let named = set.split_once('=').is_some_and(|(key, name)| base.take(key, name));
+            if !named {
+                base.overrides.sets.push(set.clone());
             }
         }
-        let device = load::device(device, &overrides)?;
-        let mut workloads = load::workloads(&self.workload, &overrides)?;
+        let device = load::device(&base.device, &base.overrides)?;
+        let mut workloads = load::workloads(&base.workload, &base.overrides)?;
         if workloads.len() != 1 {
             let found = format!("found {} scenarios, allowed: one", workloads.len());
-            return Err(Error::config(self.workload.display().to_string(), found));
+            return Err(Error::config(base.workload.display().to_string(), found));
         }
         let workload = workloads.pop().expect("one");
         Ok(Scenario { device, workload })

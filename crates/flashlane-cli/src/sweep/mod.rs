@@ -63,7 +63,9 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
         describe: |_| None,
     };
     if arguments.merge {
-        let outcomes = all_kept(&sweep, &grid)?;
+        let Some(outcomes) = all_kept(&sweep, &grid)? else {
+            return Err(incomplete(missing(&sweep, &grid)?.len(), grid.points.len()));
+        };
         return write(arguments, folder, &grid, &outcomes);
     }
     if arguments.engine == Engine::Slurm {
@@ -71,20 +73,14 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
         array.run(&mut || missing(&sweep, &grid))?;
     }
     let found = run(arguments, &sweep, &grid)?;
-    let outcomes: Vec<Outcome> = match arguments.shard {
-        None => found.iter().map(|one| one.outcome.clone()).collect(),
-        Some(_) => {
-            if !arguments.quiet {
-                note(&summary(&found));
-            }
-            let Ok(all) = all_kept(&sweep, &grid) else { return Ok(()) };
-            all
-        }
-    };
-    if arguments.shard.is_none() && !arguments.quiet {
+    if !arguments.quiet {
         note(&summary(&found));
     }
-    write(arguments, folder, &grid, &outcomes)
+    let outcomes = match arguments.shard {
+        None => Some(found.into_iter().map(|one| one.outcome).collect()),
+        Some(_) => all_kept(&sweep, &grid)?,
+    };
+    outcomes.map_or(Ok(()), |outcomes: Vec<Outcome>| write(arguments, folder, &grid, &outcomes))
 }
 
 /// Runs the points of the grid, or of a part of it.
@@ -112,30 +108,28 @@ fn run(arguments: &SweepArgs, sweep: &Sweep, grid: &Grid) -> Result<Vec<Found>, 
     found
 }
 
-/// The points that have no result and could have one, by number.
+/// The points that have to be run, by number.
 fn missing(sweep: &Sweep, grid: &Grid) -> Result<Vec<usize>, Error> {
     let mut missing = Vec::new();
     for (index, point) in grid.points.iter().enumerate() {
-        if sweep.can_be_kept(point)? && sweep.kept(point)?.is_none() {
+        if sweep.kept(point)?.is_none() {
             missing.push(index);
         }
     }
     Ok(missing)
 }
 
-/// The results of all points, where all are there.
-fn all_kept(sweep: &Sweep, grid: &Grid) -> Result<Vec<Outcome>, Error> {
-    let kept = grid.points.iter().map(|point| sweep.kept(point));
-    let kept: Vec<Option<Outcome>> = kept.collect::<Result<_, _>>()?;
-    let missing = kept.iter().filter(|one| one.is_none()).count();
-    let count = kept.len();
-    kept.into_iter().collect::<Option<Vec<Outcome>>>().ok_or_else(|| {
-        let message = format!(
-            "{missing} of {count} points have no result in the folder; run the sweep, or its other parts, \
-             first"
-        );
-        Error::config("--merge", message)
-    })
+/// The outcomes of all points; `None` at the first one that has to be run.
+fn all_kept(sweep: &Sweep, grid: &Grid) -> Result<Option<Vec<Outcome>>, Error> {
+    grid.points.iter().map(|point| sweep.kept(point).transpose()).collect::<Option<_>>().transpose()
+}
+
+fn incomplete(missing: usize, points: usize) -> Error {
+    let message = format!(
+        "{missing} of {points} points have no result in the folder; run the sweep, or its other parts, \
+         first"
+    );
+    Error::config("--merge", message)
 }
 
 fn write(

@@ -18,9 +18,9 @@ pub struct Limit {
     pub missed: Option<GoalOver>,
     /// The wait of the tenants of that promise that grew most; null where none grew.
     pub grown: Option<Grown>,
-    /// Runs were needed to tell.
+    /// Runs that it took to tell.
     #[serde(skip)]
-    pub(super) ran: bool,
+    pub(super) runs: usize,
 }
 
 /// A wait that grew, mean of a request.
@@ -58,7 +58,7 @@ impl Limit {
         let grown = most.filter(|(key, us)| growth(key, **us) > 0.0).map(|(key, &after_us)| {
             Grown { culprit: key.0.clone(), cause: key.1.clone(), before_us: then(key), after_us }
         });
-        Self { refused: None, missed: Some(missed), grown, ran: true }
+        Self { refused: None, missed: Some(missed), grown, runs: 1 + usize::from(before.is_some()) }
     }
 }
 

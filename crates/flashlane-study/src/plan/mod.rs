@@ -114,7 +114,7 @@ impl Question {
     /// # Errors
     /// Input that is refused; a fault of a run.
     pub fn answer(&self, variant: &Variant, told: &dyn Fn(&str)) -> Result<Answer, Error> {
-        let scenario = self.base.load(&variant.sets, &[])?;
+        let scenario = self.base.load(&variant.sets, &self.counts(1))?;
         self.check(&scenario, variant)?;
         let several = scenario.workload.config.flows.len() > 1;
         let first = self.fit(variant, true, told)?;
@@ -143,7 +143,7 @@ impl Question {
             Grow::Count(name) => ("--count", name),
             Grow::Load(name) => ("--load", name),
         };
-        if !names.contains(&name.as_str()) {
+        if !names.iter().any(|name| self.grows(name)) {
             let allowed = flashlane::config::load::allowed(name, &names);
             return Err(Error::config(key, format!("no flow is named `{name}`; {allowed}")));
         }
@@ -187,7 +187,7 @@ impl Question {
             fits: bracket.met.map(|level| self.level(level)),
             surely: trials.iter().rev().find(is(Verdict::Met)).map(|one| self.level(one.0)),
             surely_not: trials.iter().find(is(Verdict::Missed)).map(|one| self.level(one.0)),
-            runs: runs + if limited_by.as_ref().is_some_and(|one| one.ran) { 2 } else { 0 },
+            runs: runs + limited_by.as_ref().map_or(0, |limit| limit.runs),
             limited_by,
             trials: trials.into_iter().map(|one| one.1).collect(),
         })
@@ -201,6 +201,14 @@ impl Question {
         }
     }
 
+    /// The numbers of tenants at a level.
+    fn counts(&self, level: i64) -> Vec<(String, u32)> {
+        match &self.grow {
+            Grow::Count(flow) => vec![(flow.clone(), level as u32)],
+            Grow::Load(_) => Vec::new(),
+        }
+    }
+
     /// Drive and tenants at a level.
     fn scenario(
         &self,
@@ -208,11 +216,7 @@ impl Question {
         with_others: bool,
         level: i64,
     ) -> Result<Scenario, Error> {
-        let counts = match &self.grow {
-            Grow::Count(flow) => vec![(flow.clone(), level as u32)],
-            Grow::Load(_) => Vec::new(),
-        };
-        let mut scenario = self.base.unchecked(&variant.sets, &counts)?;
+        let mut scenario = self.base.unchecked(&variant.sets, &self.counts(level))?;
         let flows = &mut scenario.workload.config.flows;
         if !with_others {
             flows.retain(|flow| self.grows(&flow.name));

@@ -14,7 +14,7 @@
 //! seed = [1, 2, 3]
 //! ```
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flashlane::config::load::{Overrides, nearest, read_text};
 use flashlane::{Error, Problem, RunOptions};
@@ -47,7 +47,7 @@ pub struct Grid {
 #[serde(deny_unknown_fields)]
 struct Written {
     device: String,
-    workload: PathBuf,
+    workload: String,
     #[serde(default)]
     set: Table,
     #[serde(default)]
@@ -150,18 +150,12 @@ impl Grid {
         }
         let run = flat("", &written.run);
         reader.check_run(&run)?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let beside = |name: &Path| match folder.join(name) {
-            beside if beside.exists() => beside,
-            _ => name.to_owned(),
-        };
-        let device = match beside(Path::new(&written.device)) {
-            file if file.is_file() => file.display().to_string(),
-            _ => written.device.clone(),
-        };
         let overrides =
             Overrides { sets: point::sets(flat("", &written.set).iter()), ..Overrides::default() };
-        let base = Base { device, workload: beside(&written.workload), overrides };
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let mut base = Base { folder, overrides, ..Base::default() };
+        base.take("device", &written.device);
+        base.take("workload", &written.workload);
         Ok(Self { base, run, keys, points })
     }
 }

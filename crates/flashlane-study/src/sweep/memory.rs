@@ -2,8 +2,8 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use flashlane::RunOptions;
 use flashlane::layout::Layout;
+use flashlane::{RunOptions, runs_alone};
 
 use crate::base::Scenario;
 
@@ -19,11 +19,9 @@ const PER_FLOW: u64 = 512 << 10;
 pub(super) fn estimate(scenario: &Scenario, options: &RunOptions) -> u64 {
     let (device, workload) = (&scenario.device.config, &scenario.workload.config);
     let pages = Layout::new(device, workload).geometry.pages();
-    let promised = workload.flows.iter().filter_map(|flow| flow.slo.as_ref());
-    let alone = options.alone || promised.filter_map(|slo| slo.slowdown).next().is_some();
     let flows = workload.flows.len() as u64;
     // Runs alone start from a copy that is kept aside.
-    let drives = if alone && flows > 1 { 2 } else { 1 };
+    let drives = if runs_alone(workload, options) { 2 } else { 1 };
     PER_RUN + flows * PER_FLOW * drives + pages * PER_PAGE * drives
 }
 

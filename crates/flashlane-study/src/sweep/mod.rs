@@ -30,6 +30,9 @@ pub use table::{Cell, Table};
 
 use crate::base::Scenario;
 
+/// Drive and tenants, options, and the key of a point where results are kept.
+type Resolved = (Scenario, RunOptions, Option<String>);
+
 /// A sweep that runs or finds its points.
 #[derive(Debug)]
 pub struct Sweep {
@@ -120,20 +123,16 @@ impl Sweep {
         self.files.stop();
     }
 
-    /// A point that is not refused: it has a result once it was run.
-    ///
-    /// # Errors
-    /// As [`Sweep::run`].
-    pub fn can_be_kept(&self, point: &Point) -> Result<bool, Error> {
-        Ok(self.resolved(point)?.is_some())
-    }
-
-    /// What is kept of a point; `None` where it has to be run.
+    /// What came out of a point, without running it: what is kept, or why it is refused. `None`
+    /// where it has to be run.
     ///
     /// # Errors
     /// As [`Sweep::run`].
     pub fn kept(&self, point: &Point) -> Result<Option<Outcome>, Error> {
-        let Some((_, _, key)) = self.resolved(point)? else { return Ok(None) };
+        let (_, _, key) = match self.resolved(point)? {
+            Ok(found) => found,
+            Err(refused) => return Ok(Some(refused)),
+        };
         let Some((store, key)) = self.store.as_ref().zip(key) else { return Ok(None) };
         Ok(match store.find(&key) {
             Kept::Result(outcome) => Some(outcome),
@@ -142,19 +141,16 @@ impl Sweep {
         })
     }
 
-    /// Drive, options and key of a point; `None` where they are refused, see [`Sweep::refused`].
-    fn resolved(
-        &self,
-        point: &Point,
-    ) -> Result<Option<(Scenario, RunOptions, Option<String>)>, Error> {
+    /// Drive, options and key of a point; or the outcome of one that is refused.
+    fn resolved(&self, point: &Point) -> Result<Result<Resolved, Outcome>, Error> {
         match self.resolve(point) {
-            Ok(found) => Ok(Some(found)),
-            Err(error @ (Error::Interrupted | Error::Output(_))) => Err(error),
-            Err(_) => Ok(None),
+            Ok(found) => Ok(Ok(found)),
+            Err(error @ Error::Output(_)) => Err(error),
+            Err(error) => Outcome::of_error(&error).map(Err).ok_or(Error::Interrupted),
         }
     }
 
-    fn resolve(&self, point: &Point) -> Result<(Scenario, RunOptions, Option<String>), Error> {
+    fn resolve(&self, point: &Point) -> Result<Resolved, Error> {
         let mut options = point::options(&self.options, point)?;
         let scenario = self.source.scenario(point)?;
         let compat = scenario.device.config.compat == CompatConfig::mqsim();
@@ -174,13 +170,9 @@ impl Sweep {
 
     /// Finds or makes the result of a point.
     fn point(&self, point: &Point, room: &Room) -> Result<Found, Error> {
-        let (scenario, options, key) = match self.resolve(point) {
+        let (scenario, options, key) = match self.resolved(point)? {
             Ok(found) => found,
-            Err(error @ (Error::Interrupted | Error::Output(_))) => return Err(error),
-            Err(error) => {
-                let refused = Outcome::of_error(&error).ok_or(Error::Interrupted)?;
-                return Ok(Found::new(refused));
-            }
+            Err(refused) => return Ok(Found::new(refused)),
         };
         let Some((store, key)) = self.store.as_ref().zip(key) else {
             return self.simulated(&scenario, &options, room, None).map(Found::new);

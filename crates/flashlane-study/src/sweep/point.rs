@@ -39,10 +39,8 @@ impl Source {
             Self::Files(base) => {
                 let (mut base, mut left) = (base.clone(), Vec::new());
                 for (key, value) in keys {
-                    match (key.as_str(), value.as_str()) {
-                        ("device", Some(name)) => name.clone_into(&mut base.device),
-                        ("workload", Some(name)) => base.workload = name.into(),
-                        _ => left.push((key.clone(), value.clone())),
+                    if !value.as_str().is_some_and(|name| base.take(key, name)) {
+                        left.push((key.clone(), value.clone()));
                     }
                 }
                 base.load(&sets(left.iter()), &[])

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use flashlane_files::csv_line;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -121,16 +122,8 @@ impl Table {
     /// The table with commas between cells, by RFC 4180.
     #[must_use]
     pub fn csv(&self) -> String {
-        let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) {
-            true => format!("\"{}\"", text.replace('"', "\"\"")),
-            false => text.to_owned(),
-        };
-        let line = |cells: Vec<String>| {
-            let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
-            cells.join(",") + "\n"
-        };
-        let rows = self.rows.iter().map(|row| line(row.iter().map(Cell::text).collect()));
-        std::iter::once(line(self.columns.clone())).chain(rows).collect()
+        let rows = self.rows.iter().map(|row| csv_line(row.iter().map(Cell::text)));
+        std::iter::once(csv_line(&self.columns)).chain(rows).collect()
     }
 
     /// The table as a Parquet file. A column is whole numbers, numbers, or true and false where all

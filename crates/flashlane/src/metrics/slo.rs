@@ -46,6 +46,22 @@ impl GoalSummary {
         !self.is_floor() && self.goal != "slowdown"
     }
 
+    /// `met`, or `missed` with the reason where the figure alone does not show it.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        match (self.met, self.strain() <= 1.0) {
+            (true, _) => "met",
+            (false, true) => "missed: its backlog grows",
+            (false, false) => "missed",
+        }
+    }
+
+    /// `at least` or `at most`.
+    #[must_use]
+    pub fn bound(&self) -> &'static str {
+        if self.is_floor() { "at least" } else { "at most" }
+    }
+
     /// How far the value goes beyond the limit, or keeps away from it below 1: the value over the
     /// limit, and the other way round where more is better. Infinite without a value.
     #[must_use]

@@ -31,7 +31,8 @@ fn wants_slowdowns(workload: &WorkloadConfig, options: &RunOptions) -> bool {
 }
 
 /// Every flow also runs by itself: a single one already did.
-fn runs_alone(workload: &WorkloadConfig, options: &RunOptions) -> bool {
+#[must_use]
+pub fn runs_alone(workload: &WorkloadConfig, options: &RunOptions) -> bool {
     wants_slowdowns(workload, options) && workload.flows.len() > 1
 }
 
