@@ -164,8 +164,8 @@ def sweep(
     """
     unknown = sorted(options.keys() - set(_flashlane.RUN_KEYS))
     if unknown:
-        found = _flashlane.visible_line(", ".join(unknown))
-        raise TypeError(f"sweep: found {found}; allowed: {', '.join(_flashlane.RUN_KEYS)}")
+        strangers = _flashlane.visible_line(", ".join(unknown))
+        raise TypeError(f"sweep: found {strangers}; allowed: {', '.join(_flashlane.RUN_KEYS)}")
     drive = device if isinstance(device, Device) else Device(device)
     load = workload if isinstance(workload, Workload) else Workload(workload)
     points = points_of(over)
