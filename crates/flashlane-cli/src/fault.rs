@@ -2,12 +2,18 @@
 
 use std::io::Write;
 use std::panic::PanicHookInfo;
+use std::sync::Mutex;
 
 use flashlane::policy::{Allocation, Arbitration, Isolation, Scheduling, Victim};
 
-/// Replaces the panic message by one line and ends the process with exit status 1.
+/// Held by the thread whose fault ends the process.
+static LAST: Mutex<()> = Mutex::new(());
+
+/// Replaces the panic message by one line and ends the process with exit status 1. A second thread
+/// with a fault waits for that end: it would cut short what the first one writes.
 pub(crate) fn install_hook() {
     std::panic::set_hook(Box::new(|info| {
+        let _last = LAST.lock();
         let text = describe(info);
         let _ = writeln!(std::io::stderr(), "{text}");
         if flashlane_study::sweep::fault::note(&text) {

@@ -9,6 +9,8 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use flashlane_files::write_whole;
+
 thread_local! {
     /// Where a fault on this thread is noted, while a point runs.
     static PLACE: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
@@ -39,7 +41,7 @@ pub(super) fn watched<T>(
 /// thread. True where there is one; the sweep can then be started again.
 pub fn note(what: &str) -> bool {
     let place = PLACE.with(|place| place.try_borrow().ok().and_then(|place| place.clone()));
-    place.is_some_and(|place| std::fs::write(place, what).is_ok())
+    place.is_some_and(|place| write_whole(&place, what.as_bytes()).is_ok())
 }
 
 /// The fault that was noted at a point.
