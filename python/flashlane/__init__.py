@@ -29,6 +29,7 @@ from flashlane.papers import papers, reproduce
 from flashlane.policies import DriveShape, Scheduler, Verdict, VictimPolicy, conformance
 from flashlane.result import FlowResult, Result, compare
 from flashlane.run import simulate
+from flashlane.search import Search, search, search_file
 from flashlane.sweeps import Sweep, sweep, sweep_grid
 from flashlane.traces import Clone, clone_names, clone_trace, read_trace
 from flashlane.workload import Flow, Workload
@@ -52,6 +53,7 @@ __all__ = [
     "Result",
     "S",
     "Scheduler",
+    "Search",
     "Snapshot",
     "State",
     "StuckError",
@@ -71,6 +73,8 @@ __all__ = [
     "papers",
     "read_trace",
     "reproduce",
+    "search",
+    "search_file",
     "simulate",
     "sweep",
     "sweep_grid",

@@ -252,6 +252,7 @@ def simulate(
     submissions: bool,
     timeseries: bool | str | None,
     blame: bool,
+    energy: bool,
     waf_only: bool,
     threads: int,
     states: str | PathLike[str] | None,

@@ -23,6 +23,7 @@ def simulate(
     submissions: bool = False,
     timeseries: bool | str = False,
     blame: bool = False,
+    energy: bool = False,
     windows: str | None = None,
     waf_only: bool = False,
     check: bool = False,
@@ -46,6 +47,7 @@ def simulate(
         submissions: keep what the flows submit (``Result.submissions``), for :meth:`Drive.replay`.
         timeseries: keep the run in windows (``Result.timeseries``); a text such as ``"1ms"`` is their length.
         blame: charge all waiting to causes and culprits (``Result.blame``).
+        energy: what each flow spends: ``energy`` and ``wear`` of the summary and of its flows.
         windows: with ``alone``, slowdown in windows of this length as well.
         waf_only: placement, collection and wear without time.
         check: audit the state of the model during the run (slow).
@@ -78,6 +80,7 @@ def simulate(
             submissions=submissions,
             timeseries=timeseries,
             blame=blame,
+            energy=energy,
             waf_only=waf_only,
             threads=threads,
             states=states,

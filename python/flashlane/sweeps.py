@@ -142,7 +142,7 @@ def sweep(
         workload: the tenants, or what ``Workload`` takes.
         over: a grid, ``{"scheduler": ["fcfs", "flin"], "flow.reader.synthetic.queue_depth": [1, 8]}``, or a
             list of points, ``[{"scheduler": "fcfs"}, …]``. Keys are those of ``--set``, ``scheduler``,
-            ``isolation``, ``seed``, ``warmup``, ``alone``, ``waf_only``, ``windows`` and ``check``.
+            ``isolation``, ``seed``, ``warmup``, ``alone``, ``energy``, ``waf_only``, ``windows``, ``check``.
         folder: where results are kept, one file a point, under a digest of everything that decides the
             result: this build of flashlane, the resolved device and workload, the options, and the bytes of
             every trace and clone that the point reads. Points whose result is there are not run again, so
@@ -157,8 +157,8 @@ def sweep(
         client: a ``distributed.Client``: the points run on its cluster, one task each. ``folder`` and
             ``states``, where given, and all traces are then on a file system that every worker sees.
         progress: called with the share of points that is done; ``True`` for a bar.
-        options: of :func:`flashlane.simulate` at every point: ``seed``, ``warmup``, ``alone``, ``waf_only``,
-            ``windows``, ``check``.
+        options: of :func:`flashlane.simulate` at every point: ``seed``, ``warmup``, ``alone``, ``energy``,
+            ``waf_only``, ``windows``, ``check``.
 
     A point that fails gives an entry with ``error``; the others run. See :class:`Sweep`.
     """

@@ -34,6 +34,7 @@ mod compare;
 mod conformance;
 mod demo;
 mod dry_run;
+mod energy_table;
 #[cfg(feature = "exec")]
 mod exec;
 mod execute;
@@ -43,9 +44,11 @@ mod list;
 mod output;
 mod plan;
 mod probe;
+mod python;
 mod report;
 mod reproduce;
 mod run;
+mod search;
 mod side_by_side;
 mod signals;
 mod slo_table;
@@ -90,6 +93,7 @@ fn dispatch(command: &Command) -> Result<(), Error> {
         Command::Probe(arguments) => probe::probe(arguments),
         Command::Fit(arguments) => fit::fit(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
+        Command::Search(arguments) => search::search(arguments),
         Command::Plan(arguments) => plan::plan(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Check(arguments) => check::check(&arguments.files),

@@ -5,6 +5,7 @@ use flashlane::metrics::summary::WafOnlySummary;
 use flashlane::metrics::{BreakdownSummary, SeedStatistics, Summary, WindowedSlowdown};
 use flashlane::visible_line;
 
+use crate::energy_table;
 use crate::slo_table;
 use crate::table::{Table, maybe, number};
 
@@ -53,6 +54,7 @@ pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
     text.push_str(&breakdown(summary).render());
     text.push('\n');
     text.push_str(&flash(summary, seeds));
+    text.push_str(&energy_table::energy(summary, seeds));
     text
 }
 

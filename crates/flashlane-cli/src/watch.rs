@@ -24,6 +24,11 @@ pub(crate) struct WatchArgs {
     /// Tell who made whom wait, and for what; with --out also as blame.json.
     #[arg(long)]
     pub(crate) blame: bool,
+    /// Tell what energy each tenant takes and how much of the wear is its: collection is charged to
+    /// those whose writes use up the blocks. Powers and rated cycles: `[energy]` and `[endurance]`
+    /// of the device.
+    #[arg(long)]
+    pub(crate) energy: bool,
     /// Write timeline.pftrace, for ui.perfetto.dev: every command on channels and dies. Without a
     /// span from the start on, 200000 slices at most; `10ms..12ms`: what happens then, whole.
     #[arg(long, value_name = "FROM..TO", num_args = 0..=1, require_equals = true,
@@ -111,6 +116,7 @@ impl Watched {
             blame: arguments.blame || arguments.report,
             timeline: arguments.timeline,
             queues: false,
+            energy: arguments.energy,
             submissions: None,
         };
         Ok((observe, watched))

@@ -272,6 +272,7 @@ fn how_to_pages_run_as_printed() {
     let clone = clone_after_demo();
     follow(clone.path(), "docs/howto.md", "");
     follow(clone.path(), "docs/blame.md", "");
+    follow(clone.path(), "docs/energy.md", "");
     follow(clone.path(), "docs/results.md", "import pandas, pyarrow");
     follow(clone.path(), "docs/adding-a-policy.md", "");
     follow(clone.path(), "docs/reproduce.md", "");

@@ -115,3 +115,25 @@ fn dask_is_left_to_the_python_package() {
     let output = flashlane(folder.path(), &parts);
     assert!(text(&output.stderr).contains("--shard, --merge: found with another engine"));
 }
+
+#[test]
+fn a_search_is_left_to_the_python_package() {
+    let folder = folder();
+    let run = |python: &str, more: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_flashlane"))
+            .args(["search", "study.toml", "--out", "out"])
+            .args(more)
+            .current_dir(folder.path())
+            .env("PYTHON", python)
+            .output()
+            .expect("it starts")
+    };
+    let output = run("echo", &["--trials", "30", "--memory", "1KiB", "--quiet"]);
+    assert_eq!(
+        text(&output.stdout).trim(),
+        "-m flashlane.search study.toml --out out --jobs 0 --trials 30 --memory 1024 --quiet"
+    );
+    assert_eq!(run("false", &[]).status.code(), Some(2));
+    let output = run("a-program-that-is-not-there", &[]);
+    assert!(text(&output.stderr).contains("flashlane[search]"), "{}", text(&output.stderr));
+}

@@ -195,7 +195,7 @@ pub(crate) fn kept_states(
 /// What a run leaves: texts and tables, for `flashlane.Result`.
 #[pyfunction]
 #[pyo3(signature = (device, workload, *, seed, alone, check, warmup, windows, requests, submissions,
-    timeseries, blame, waf_only, threads, states, program, label, named, progress))]
+    timeseries, blame, energy, waf_only, threads, states, program, label, named, progress))]
 #[expect(clippy::too_many_arguments, reason = "keywords of flashlane.simulate")]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
@@ -210,6 +210,7 @@ pub(crate) fn simulate<'py>(
     submissions: bool,
     timeseries: Option<&Bound<'py, PyAny>>,
     blame: bool,
+    energy: bool,
     waf_only: bool,
     threads: usize,
     states: Option<PathBuf>,
@@ -230,6 +231,7 @@ pub(crate) fn simulate<'py>(
         blame,
         timeline: None,
         queues: false,
+        energy,
         submissions: submissions.then(|| Arc::clone(&submitted)),
     };
     let options = options(device, seed, alone, check, warmup, windows, waf_only)?;

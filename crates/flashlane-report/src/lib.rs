@@ -9,6 +9,7 @@ mod matrices;
 mod names;
 mod page;
 mod side_by_side;
+mod spending;
 mod tradeoff;
 mod verdict;
 mod view;

@@ -7,6 +7,7 @@ use crate::data::RunData;
 use crate::goals::Goal;
 use crate::matrices::{ChannelRow, Matrix, chip_heads, chip_rows, matrix};
 use crate::side_by_side::{Compared, Figure, Row, collection, comparison};
+use crate::spending;
 use crate::tradeoff::tradeoffs;
 use crate::verdict;
 use crate::words::{number, percent, starred, time};
@@ -48,6 +49,7 @@ pub(crate) struct Page {
     several: bool,
     sections: Vec<Section>,
     summary_heads: [&'static str; 11],
+    spending_heads: [&'static str; 8],
     stages: [&'static str; 9],
     has_blame: bool,
     has_series: bool,
@@ -94,6 +96,7 @@ struct RunView {
     breakdown: Vec<Bar>,
     chip_heads: Vec<u32>,
     chip_rows: Vec<ChannelRow>,
+    spending: Vec<Row<String>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -169,6 +172,7 @@ pub(crate) fn page(runs: &[RunData]) -> Result<Page, String> {
             .collect(),
         summary_heads: SUMMARY_HEADS,
         stages: STAGES,
+        spending_heads: spending::HEADS,
         has_blame,
         has_series,
         has_seeds: runs.iter().any(|run| run.seeds.is_some()),
@@ -229,6 +233,7 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
         breakdown: breakdown(summary),
         chip_heads: chip_heads(&summary.chips),
         chip_rows: chip_rows(summary),
+        spending: spending::rows(summary),
     }
 }
 

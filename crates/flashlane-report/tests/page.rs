@@ -41,8 +41,12 @@ fn run_of(workload: &str, scheduler: &str, label: &str, seed: u64) -> RunData {
     let device = load::device_from_toml(DEVICE, "device", &overrides).unwrap();
     let workload = load::workload_from_toml(workload, "workload", &Overrides::default()).unwrap();
     validate::check_pair(&device, &workload).unwrap();
-    let observe =
-        Observe { series: Some(SeriesOptions::default()), blame: true, ..Observe::default() };
+    let observe = Observe {
+        series: Some(SeriesOptions::default()),
+        blame: true,
+        energy: true,
+        ..Observe::default()
+    };
     let options = RunOptions { alone: true, seed, observe, ..RunOptions::default() };
     let (summary, details) =
         simulate_in_detail(&device.config, &workload.config, &options, &|_| {}).unwrap();
@@ -62,6 +66,19 @@ fn a_page_needs_nothing_else_and_gives_its_numbers_back() {
     assert!(!page.contains("light <b>"), "names are text");
     assert!(page.contains("light &lt;b&gt;"), "names are there");
     assert!(RunData::from_page(&page).unwrap() == [run], "the numbers change on their way");
+}
+
+#[test]
+fn the_page_says_what_each_tenant_spends() {
+    let run = run("fcfs", "pair");
+    let page = render(std::slice::from_ref(&run)).unwrap();
+    let table = page.split("data-chart=\"spending\"").nth(1).expect("the table is there");
+    let table = table.split("</table>").next().unwrap();
+    let rows: Vec<&str> = table.split("<th scope=\"row\">").skip(1).collect();
+    assert_eq!(rows.len(), run.summary.flows.len() + 1);
+    let programs = run.summary.wear.unwrap().programs;
+    assert!(rows[rows.len() - 1].starts_with("the drive<") && programs > 0);
+    assert!(rows[rows.len() - 1].contains(&format!("<td>{programs}</td>")), "{table}");
 }
 
 #[test]

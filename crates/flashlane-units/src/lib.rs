@@ -15,7 +15,7 @@ pub use handles::{
 pub use policy::{PolicyDoc, PolicyInfo};
 pub use request::RequestOp;
 pub use sharing::Sharing;
-pub use units::{Bandwidth, BlockShare, ByteSize, Frequency, Ratio, Span, TransferRate};
+pub use units::{Bandwidth, BlockShare, ByteSize, Frequency, Power, Ratio, Span, TransferRate};
 
 /// Bytes of a host sector.
 pub const SECTOR_BYTES: u64 = 512;

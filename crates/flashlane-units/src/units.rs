@@ -188,6 +188,12 @@ quantity!(
     [("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)]
 );
 
+quantity!(
+    /// A power. Unit: microwatts.
+    Power, "82.5mW",
+    [("uW", 1), ("mW", 1_000), ("W", 1_000_000)]
+);
+
 /// A fraction, written as a percentage `"28%"` or as a plain number `0.28`. Unit: 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Ratio(pub f64);

@@ -59,7 +59,8 @@ fn a_run_repeats_itself() {
             let once = run(&case.device, &case.workload, &case.options);
             let twice = run(&case.device, &case.workload, &case.options);
             // Whatever is watched changes nothing.
-            let unwatched = RunOptions { observe: Observe::default(), ..case.options.clone() };
+            let observe = Observe { energy: case.options.observe.energy, ..Observe::default() };
+            let unwatched = RunOptions { observe, ..case.options.clone() };
             let plain = run(&case.device, &case.workload, &unwatched);
             assert!(once == plain, "seed {seed} differs where nothing is watched");
             if let Some(records) = &case.records {

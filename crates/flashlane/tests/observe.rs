@@ -307,6 +307,7 @@ fn watching_changes_nothing() {
         blame: true,
         timeline: Some(TimelineOptions::default()),
         queues: true,
+        energy: false,
         submissions: Some(submissions.clone()),
     };
     let (watched, details) = detailed(&scenario);

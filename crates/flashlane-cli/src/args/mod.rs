@@ -6,6 +6,7 @@ mod exec;
 mod fit;
 mod plan;
 mod probe;
+mod search;
 mod sweep;
 mod trace;
 
@@ -24,6 +25,7 @@ pub(crate) use exec::ExecArgs;
 pub(crate) use fit::FitArgs;
 pub(crate) use plan::PlanArgs;
 pub(crate) use probe::ProbeArgs;
+pub(crate) use search::SearchArgs;
 pub(crate) use sweep::{Engine, SweepArgs, SweepFormat};
 pub(crate) use trace::{
     Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, TraceAction, TraceArgs,
@@ -55,6 +57,9 @@ pub(crate) enum Command {
     Fit(FitArgs),
     /// Run every point of a grid, resumable; a table of all.
     Sweep(SweepArgs),
+    /// Search for the configurations that are best in one or several objectives, within
+    /// constraints (takes the Python package with `flashlane[search]`)
+    Search(SearchArgs),
     /// How many tenants, or how much load, fit on a drive within all promises (`slo`).
     Plan(PlanArgs),
     /// Results of several runs side by side.
@@ -135,7 +140,7 @@ pub(crate) struct RunArgs {
     /// Placement, collection and wear without time: write amplification only, some hundred times as
     /// fast. Flows take turns by arrival time or queue depth; how far collection falls behind is
     /// estimated from the load; times and rates in the summary are 0. Refused with what needs time.
-    #[arg(long, conflicts_with_all = ["alone", "windows", "until_steady"])]
+    #[arg(long, conflicts_with_all = ["alone", "windows", "until_steady", "energy"])]
     pub(crate) waf_only: bool,
     /// With --alone: slowdowns and fairness in windows of this length as well, for example `100ms`.
     #[arg(long, value_name = "TIME", requires = "alone", conflicts_with = "seeds")]

@@ -87,7 +87,7 @@ pub(crate) enum SweepFormat {
     Csv,
 }
 
-fn parse_size(text: &str) -> Result<u64, String> {
+pub(super) fn parse_size(text: &str) -> Result<u64, String> {
     match text.parse::<ByteSize>() {
         Ok(size) if size.0 > 0 => Ok(size.0),
         Ok(_) => Err("allowed: above 0".to_owned()),

@@ -12,7 +12,8 @@ use super::axes::Point;
 use crate::base::{Base, Scenario};
 
 /// Keys of a run: options of `run` by these names.
-pub const RUN_KEYS: [&str; 6] = ["seed", "alone", "warmup", "waf_only", "windows", "check"];
+pub const RUN_KEYS: [&str; 7] =
+    ["seed", "alone", "energy", "warmup", "waf_only", "windows", "check"];
 
 /// Where device and tenants of a sweep come from.
 #[derive(Clone, Debug)]
@@ -98,6 +99,7 @@ pub fn options(base: &RunOptions, point: &Point) -> Result<RunOptions, Error> {
                 options.seed = value.as_u64().ok_or_else(|| wrong("0 to 18446744073709551615"))?;
             }
             ("alone", _) => options.alone = flag()?,
+            ("energy", _) => options.observe.energy = flag()?,
             ("waf_only", _) => options.waf_only = flag()?,
             ("check", _) => options.check = flag()?,
             ("warmup", Value::Number(count)) => {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::energy::{EnduranceConfig, EnergyConfig};
 pub use crate::cache::config::{CacheConfig, CacheMechanism, CacheMode, DramConfig};
 pub use crate::compat::CompatConfig;
 pub use crate::flash::config::{
@@ -49,6 +50,12 @@ pub struct DeviceConfig {
     pub isolation: Isolation,
     /// The flash memory.
     pub flash: FlashConfig,
+    /// What the parts of the drive take, for `--energy`.
+    #[serde(default)]
+    pub energy: EnergyConfig,
+    /// What its flash is rated for, for `--energy`.
+    #[serde(default)]
+    pub endurance: EnduranceConfig,
     /// Switches to the released MQSim's arithmetic. All off by default.
     #[serde(default)]
     pub compat: CompatConfig,

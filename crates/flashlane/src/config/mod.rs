@@ -2,6 +2,7 @@
 
 pub mod bounds;
 pub mod device;
+pub mod energy;
 pub mod fio_job;
 mod layout;
 pub mod load;
@@ -12,5 +13,6 @@ pub mod validate;
 pub mod workload;
 
 pub use device::*;
+pub use energy::{EnduranceConfig, EnergyConfig};
 pub use flashlane_units::{PolicyDoc, PolicyInfo, policy, units};
 pub use workload::*;

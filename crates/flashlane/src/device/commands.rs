@@ -7,7 +7,7 @@ use flashlane_units::{ChannelId, DieId, TransactionId};
 
 use super::{Device, context, moment};
 use crate::flash::{ArrayEnd, DiePlace, Next};
-use crate::transaction::{Place, Source};
+use crate::transaction::{Op, Place, Source};
 
 impl Device {
     /// Sends the command that the scheduler formed, of several pages or one that interrupts
@@ -27,6 +27,7 @@ impl Device {
         self.flash.issue(&mut context!(self), at.die, batch, page, interrupts);
         if self.observer.is_some() {
             self.observe_command(at.die);
+            self.observe_program_data(at.die);
         }
     }
 
@@ -48,6 +49,7 @@ impl Device {
         self.flash.issue_page(&mut context!(self), at.die, (id, op), sectors, page, lone);
         if self.observer.is_some() {
             self.observe_command(at.die);
+            self.observe_program_data(at.die);
         }
     }
 
@@ -92,6 +94,9 @@ impl Device {
     /// Read data is in the controller.
     pub(crate) fn on_data_sent(&mut self, channel: ChannelId) {
         let (id, source, die) = self.flash.data_arrives(&mut context!(self), channel);
+        if self.observer.is_some() {
+            self.observe_operation(id, Op::Read);
+        }
         self.read_over(id, source);
         if self.flash.data_left(&mut context!(self), die) && self.observer.is_some() {
             self.observe_resumption(die);
@@ -133,6 +138,9 @@ impl Device {
         let mut id = ended.head;
         while id != TransactionId::NONE {
             let (source, next) = self.flash.take_page(&mut context!(self), ended, id);
+            if self.observer.is_some() {
+                self.observe_operation(id, ended.op);
+            }
             self.change_done(id, source, ended.op);
             if self.flash.scans_at_once() {
                 self.dispatch_offered();
@@ -172,6 +180,9 @@ impl Device {
         let mut id = self.flash.keep_in_registers(&mut context!(self), die);
         let mut moved = TransactionId::NONE;
         while id != TransactionId::NONE {
+            if self.observer.is_some() {
+                self.observe_operation(id, Op::Read);
+            }
             let next = std::mem::replace(&mut self.transactions[id].sibling, TransactionId::NONE);
             let moved_on = self.ftl.place_migration(&mut moment!(self), id);
             self.hand_on();

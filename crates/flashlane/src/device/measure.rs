@@ -71,6 +71,7 @@ impl Device {
             channels: self.flash.taken(at, &self.transactions),
             chips,
             flows,
+            spent: self.observer.as_ref().map_or_else(Vec::new, |observer| observer.spent()),
         }
     }
 
@@ -184,6 +185,7 @@ impl Device {
             geometry: self.geometry,
             isolation_sets: self.ftl.sets_summary(),
             scheduler_overhead: self.scheduler.overhead(room),
+            logical_bytes: self.layout.logical_pages * device.flash.page_size.0,
             memory: MemorySummary {
                 physical_pages: self.geometry.pages(),
                 page_table_bytes,

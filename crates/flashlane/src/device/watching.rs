@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::metrics::window::Edge;
 use crate::observe::{Counters, DieAt, Front, Observed};
 use crate::request::{HostWork, Request};
-use crate::transaction::{Source, Transaction};
+use crate::transaction::{Op, Source, Transaction};
 
 impl Device {
     /// A request is back at the host.
@@ -135,6 +135,30 @@ impl Device {
             id = tr.sibling;
         }
         observer.command(self.now, at, &command, &self.transactions);
+    }
+
+    /// The data of the program that a die got crossed the channel with the command.
+    #[cold]
+    pub(crate) fn observe_program_data(&mut self, die: DieId) {
+        let command = self.flash.command_of(die);
+        let Some(observer) = self.observer.as_mut().filter(|_| command.op == Op::Program) else {
+            return;
+        };
+        let mut id = command.head;
+        while id != TransactionId::NONE {
+            let tr = &self.transactions[id];
+            observer.program_data(tr, Time(self.flash.timing().data(tr.moved_sectors())));
+            id = tr.sibling;
+        }
+    }
+
+    /// A page, or an erase, is over in the array.
+    #[cold]
+    pub(crate) fn observe_operation(&mut self, id: TransactionId, op: Op) {
+        let tr = &self.transactions[id];
+        let Some(observer) = &mut self.observer else { return };
+        let page = if op == Op::Erase { 0 } else { self.ftl.page_in_block(tr.ppa) };
+        observer.operation(tr, op, page, self.flash.timing());
     }
 
     /// A page of read data begins to cross the channel.

@@ -2,6 +2,7 @@
 //! stage boundaries; knows no other stage.
 
 pub(crate) mod empty;
+pub mod energy;
 pub(crate) mod latency;
 pub(crate) mod load;
 mod mqsim_xml;
@@ -19,6 +20,7 @@ mod verdict;
 pub(crate) mod window;
 pub(crate) mod windows;
 
+pub use energy::{EnergySummary, WearSummary};
 pub use mqsim_xml::mqsim_results;
 pub use seeds::{Estimate, SeedStatistics};
 pub use series::Interval;

@@ -3,6 +3,7 @@
 
 use flashlane_engine::Time;
 
+use super::energy::Spent;
 use super::load::{Level, Load};
 use super::recorder::Recorder;
 use super::steady::WINDOW_ROUNDS;
@@ -71,6 +72,8 @@ pub(crate) struct Reading {
     pub(crate) channels: Vec<u64>,
     pub(crate) chips: Vec<ChipReading>,
     pub(crate) flows: Vec<FlowReading>,
+    /// By flow, where energy is counted.
+    pub(crate) spent: Vec<Spent>,
 }
 
 impl Reading {
@@ -80,6 +83,7 @@ impl Reading {
             channels: vec![0; later.channels.len()],
             chips: vec![ChipReading::default(); later.chips.len()],
             flows: vec![FlowReading::default(); later.flows.len()],
+            spent: vec![Spent::default(); later.spent.len()],
             ..Self::default()
         }
     }

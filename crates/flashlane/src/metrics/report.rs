@@ -4,7 +4,6 @@ use flashlane_units::FlowId;
 
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::layout::Geometry;
-use crate::metrics::Fairness;
 use crate::metrics::reading::Reading;
 use crate::metrics::recorder::Recorder;
 use crate::metrics::span::{Span, Spans, amplification};
@@ -12,6 +11,7 @@ use crate::metrics::summary::{
     AloneSummary, FlowSummary, HitCounts, IsolationSummary, MemorySummary, SCHEMA,
     SchedulerOverhead, Summary, TransactionFairness,
 };
+use crate::metrics::{Fairness, energy};
 use crate::options::RunOptions;
 use crate::workload::SourceReport;
 
@@ -30,6 +30,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) isolation_sets: Option<IsolationSummary>,
     pub(crate) scheduler_overhead: Option<SchedulerOverhead>,
     pub(crate) memory: MemorySummary,
+    /// What hosts can keep on the drive. Unit: bytes.
+    pub(crate) logical_bytes: u64,
 }
 
 /// The summary of a run, without what needs other runs or a wall clock.
@@ -85,7 +87,10 @@ pub(crate) fn summarise(
         memory: run.memory,
         processors: window.processors(),
         waf_only: None,
+        energy: None,
+        wear: None,
     };
+    energy::fill_in(&mut summary, window, device, run.logical_bytes);
     summary.verdict = summary.verdict();
     summary
 }
@@ -149,6 +154,8 @@ fn flow_summary(
         slowdown_transaction: None,
         alone: None,
         slo: None,
+        energy: None,
+        wear: None,
         wrapped_requests: input.wrapped,
         clipped_requests: input.clipped,
         rejected_lines: input.rejected.into_iter().collect(),

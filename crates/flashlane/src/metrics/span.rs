@@ -3,6 +3,7 @@
 use flashlane_engine::Time;
 use flashlane_units::ChipId;
 
+use super::energy::Spent;
 use super::reading::{FlowWork, Reading};
 use super::recorder::Recorder;
 use super::summary::{
@@ -66,7 +67,7 @@ pub(crate) fn amplification(host: u64, all: u64) -> f64 {
 
 impl Span<'_> {
     /// Unit: picoseconds.
-    fn length(&self) -> u64 {
+    pub(crate) fn length(&self) -> u64 {
         self.to.at.saturating_sub(self.from.at).0
     }
 
@@ -123,6 +124,11 @@ impl Span<'_> {
     /// The same of all flows together.
     fn work_of_all(&self, of: fn(&FlowWork) -> u64) -> u64 {
         self.count(|reading| reading.flows.iter().map(|flow| of(&flow.work)).sum())
+    }
+
+    /// What each flow spent; empty where that is not counted.
+    pub(crate) fn spent(&self) -> Vec<Spent> {
+        self.to.spent.iter().zip(&self.from.spent).map(|(to, from)| to.since(from)).collect()
     }
 
     /// Mean number of a flow's transactions that wait at a chip.

@@ -178,6 +178,9 @@ impl Observer {
         if let Some(timeline) = TimelineRecorder::wanted(&mut self.timeline, now) {
             timeline.transfer(channel, (now, now + duration), tr.flow, tr.request);
         }
+        if let Some(meter) = &mut self.energy {
+            meter.transfer(tr, Time(duration));
+        }
         let Some(account) = &mut self.account else { return };
         if source != Source::Gc {
             account.note_queue(id, tr, now, Obstacle::Channel { channel });
@@ -246,8 +249,7 @@ impl Observer {
     /// A page of a host or of the data cache is on flash.
     #[cold]
     pub(crate) fn program(&mut self, tr: &Transaction) {
-        let Some(account) = &mut self.account else { return };
-        account.credits.wrote(tr.plane, tr.flow);
+        self.wrote(tr);
     }
 
     /// A page of the data cache is on flash, in the given pool.
@@ -286,8 +288,8 @@ impl Observer {
     pub(crate) fn translation_program(&mut self, id: TransactionId, tr: &Transaction) {
         if let Some(account) = &mut self.account {
             account.forget(id);
-            account.credits.wrote(tr.plane, tr.flow);
         }
+        self.wrote(tr);
     }
 
     /// An entry of the cached mapping table made room for one of a flow.
@@ -295,14 +297,6 @@ impl Observer {
     pub(crate) fn eviction(&mut self, lpa: Lpa, flow: FlowId) {
         if let Some(account) = &mut self.account {
             account.evicted(lpa, flow);
-        }
-    }
-
-    /// The collection of a block of a flow starts.
-    #[cold]
-    pub(crate) fn job(&mut self, plane: PlaneId, job: JobId, owner: FlowId, valid: u32) {
-        if let Some(account) = &mut self.account {
-            account.credits.job_starts(plane, job, owner, valid);
         }
     }
 
@@ -367,6 +361,9 @@ impl Observer {
                 _ => RequestId::NONE,
             };
             timeline.dram((begins, end.0), flow, request);
+        }
+        if let Some(meter) = &mut self.energy {
+            meter.dram(flow, Time(end.0 - begins));
         }
         let Some(account) = &mut self.account else { return };
         if free < now {

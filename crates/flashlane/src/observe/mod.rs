@@ -10,6 +10,9 @@ pub mod timeline;
 
 mod completion_hook;
 mod completions;
+mod credit;
+mod credit_hooks;
+pub(crate) mod energy;
 mod hooks;
 pub(crate) mod options;
 
@@ -17,8 +20,10 @@ use flashlane_engine::Time;
 
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::layout::Geometry;
+use crate::metrics::energy::Spent;
 use blame::account::Account;
 pub(crate) use completions::Completions;
+use energy::EnergyMeter;
 pub(crate) use hooks::{DieAt, Front};
 use queues::QueueRecorder;
 pub(crate) use series::recorder::{Counters, fill_ones, fill_slowdowns};
@@ -31,18 +36,19 @@ pub use requests::{RequestBatch, RequestRecord, RequestSink};
 pub use series::{DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
 pub use timeline::{Slice, Timeline, TimelineOptions, Track};
 
-/// Follows requests and commands while they are under way, for blame and timeline.
+/// Follows requests and commands while they are under way, for blame, timeline and energy.
 #[derive(Clone, Debug)]
 pub(crate) struct Observer {
     account: Option<Account>,
     timeline: Option<TimelineRecorder>,
     queues: Option<QueueRecorder>,
+    energy: Option<EnergyMeter>,
     /// The pages of the command that is being looked at.
     pages: Vec<Page>,
 }
 
 impl Observer {
-    /// `None` if nobody asked for blame, a timeline or queues.
+    /// `None` if nobody asked for blame, a timeline, queues or energy.
     pub(crate) fn new(
         observe: &Observe,
         device: &DeviceConfig,
@@ -50,7 +56,8 @@ impl Observer {
         logical_pages: u64,
         open_loops: &[bool],
     ) -> Option<Box<Self>> {
-        if !observe.blame && observe.timeline.is_none() && !observe.queues {
+        let asked = observe.blame || observe.queues || observe.energy;
+        if !asked && observe.timeline.is_none() {
             return None;
         }
         let geometry = Geometry::new(&device.flash);
@@ -63,8 +70,14 @@ impl Observer {
             queues: observe
                 .queues
                 .then(|| QueueRecorder::new(geometry.chips(), geometry.chips_per_channel)),
+            energy: observe.energy.then(|| EnergyMeter::new(device, flows)),
             pages: Vec::new(),
         }))
+    }
+
+    /// What each flow has spent; nothing where that is not counted.
+    pub(crate) fn spent(&self) -> Vec<Spent> {
+        self.energy.as_ref().map_or_else(Vec::new, EnergyMeter::spent)
     }
 
     /// The run is over: what was watched.

@@ -20,6 +20,8 @@ pub struct Observe {
     pub timeline: Option<TimelineOptions>,
     /// Keeps [`QueueStatistics`](super::QueueStatistics).
     pub queues: bool,
+    /// Counts energy and wear by flow, for the summary.
+    pub energy: bool,
     /// Takes what the flows submitted, when the run is over, for [`crate::drive::Drive::replay`].
     pub submissions: Option<Submissions>,
 }
@@ -40,6 +42,7 @@ impl Observe {
             && self.series.is_none()
             && !self.blame
             && !self.queues
+            && !self.energy
             && self.timeline.is_none()
     }
 }

@@ -236,6 +236,8 @@ pub(crate) fn decisive(device: &DeviceConfig) -> DeviceConfig {
         scheduler: crate::config::default_scheduler(),
         isolation: device.isolation.clone(),
         flash: device.flash.clone(),
+        energy: crate::config::EnergyConfig::default(),
+        endurance: crate::config::EnduranceConfig::default(),
         compat: device.compat.clone(),
     }
 }

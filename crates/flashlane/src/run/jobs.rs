@@ -118,7 +118,6 @@ impl<'a> Runs<'a> {
             let generated = shared.host.flows().map(|flow| flow.submitted()).sum();
             return Err(empty::found(options, generated, window.load_ended()));
         }
-        let mut observed = shared.observed(workload)?;
         shared.recorder.settle();
         let wall_s = begun.elapsed().as_secs_f64();
 
@@ -132,6 +131,7 @@ impl<'a> Runs<'a> {
         summary.wall_s = wall_s;
         summary.precondition_wall_s = precondition_wall_s;
         summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
+        let mut observed = shared.observed(workload)?;
         let flows = &mut shared.recorder.flows;
         let details = Details {
             distributions: flows.iter().map(|f| f.response().distribution()).collect(),

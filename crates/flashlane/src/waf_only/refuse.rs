@@ -36,6 +36,8 @@ pub(crate) fn refuse(device: &DeviceConfig, options: &RunOptions) -> Vec<Problem
         "ftl.read_scrubbing.limit",
         "found a limit, allowed: 0; reads are not placed in time",
     );
+    let observe = &options.observe;
+    refuse(observe.energy, "energy", "found true, allowed: false; energy is power over time");
     let compat = &device.compat;
     refuse(
         compat.collection_per_block,

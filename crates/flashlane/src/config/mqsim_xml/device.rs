@@ -4,9 +4,10 @@ use super::flash::{array, channel, latency, suspend_margins};
 use super::tags::{Notes, Section, Tag};
 use super::tree::Node;
 use crate::config::{
-    CacheConfig, CacheMechanism, CompatConfig, DeviceConfig, DramConfig, FtlConfig, GcConfig,
-    InterfaceConfig, InterfaceKind, LinkConfig, MappingConfig, MappingKind, PreconditionConfig,
-    SataConfig, ScrubbingConfig, Sharing, UnwrittenRead, WearConfig,
+    CacheConfig, CacheMechanism, CompatConfig, DeviceConfig, DramConfig, EnduranceConfig,
+    EnergyConfig, FtlConfig, GcConfig, InterfaceConfig, InterfaceKind, LinkConfig, MappingConfig,
+    MappingKind, PreconditionConfig, SataConfig, ScrubbingConfig, Sharing, UnwrittenRead,
+    WearConfig,
 };
 use crate::error::Error;
 use crate::ftl::allocation::Allocation;
@@ -68,6 +69,8 @@ pub(super) fn device(
         scheduler,
         isolation: Isolation::by_name("unified").expect("registered"),
         flash,
+        energy: EnergyConfig::default(),
+        endurance: EnduranceConfig::default(),
         compat: CompatConfig::default(),
     };
     notes.finish().map(|warnings| (config, warnings))

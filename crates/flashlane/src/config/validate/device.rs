@@ -21,6 +21,8 @@ use flashlane_units::{BlockShare, Span};
 
 const WEIGHT: RangeInclusive<u32> = 1..=256;
 const BURST: RangeInclusive<u32> = 1..=64;
+/// Unit: microwatts.
+const MAX_POWER_UW: u64 = 100_000_000;
 
 /// Every rule that concerns the device alone, but for the room in its planes.
 pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
@@ -42,6 +44,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     }
     check_placement(rules, device);
     isolation::check_device(rules, device);
+    check_energy(rules, device);
     if let Scheduling::Sprinkler(sprinkler) = &device.scheduler {
         rules.range("scheduler.sprinkler.window", sprinkler.window, &(1..=1024));
         check_pending_writes(rules, "sprinkler", sprinkler.pending_writes);
@@ -67,6 +70,17 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
         {
             rules.range(format!("scheduler.priority-out-of-order.{name}"), weight, &WEIGHT);
         }
+    }
+}
+
+fn check_energy(rules: &mut Rules, device: &DeviceConfig) {
+    for (key, power) in device.energy.powers() {
+        rules.require(power.0 <= MAX_POWER_UW, format!("energy.{key}"), || {
+            format!("found {power}, allowed: 0 W to {} W", MAX_POWER_UW / 1_000_000)
+        });
+    }
+    if let Some(cycles) = device.endurance.rated_cycles {
+        rules.range("endurance.rated_cycles", cycles, &(1..=1_000_000_000));
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::device::{DeviceTime, HitCounts};
 use crate::host::counts::{ByteCounts, RequestCounts};
+use crate::metrics::energy::{EnergySummary, WearSummary};
 use crate::metrics::slo::SloSummary;
 
 /// Distribution of a latency. Unit: microseconds.
@@ -121,6 +122,12 @@ pub struct FlowSummary {
     /// What became of the tenant's goals; left out where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo: Option<SloSummary>,
+    /// What the flow spent inside the window; left out without `--energy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<EnergySummary>,
+    /// How much of the wear is the flow's; left out without `--energy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wear: Option<WearSummary>,
     /// Trace requests whose address was wrapped into the flow's space.
     pub wrapped_requests: u64,
     /// Trace requests dropped because of their address.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::steady::SteadySummary;
 pub use crate::ftl::moving::{IsolationSummary, IsolationWindow};
 pub use crate::host::counts::{ByteCounts, RequestCounts};
+use crate::metrics::energy::{EnergySummary, WearSummary};
 pub use crate::scheduler::overhead::SchedulerOverhead;
 pub use device::{
     BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
@@ -109,6 +110,13 @@ pub struct Summary {
     /// (`interface.processors`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<ProcessorsSummary>,
+    /// What the drive spent inside the window: the sums over its tenants. Left out without
+    /// `--energy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<EnergySummary>,
+    /// How its flash wears; left out without `--energy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wear: Option<WearSummary>,
     /// What a run without time adds; left out of others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf_only: Option<WafOnlySummary>,

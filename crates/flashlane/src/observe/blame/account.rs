@@ -7,12 +7,12 @@
 use flashlane_engine::{Handle, Table, Use, place_of};
 use flashlane_units::{FlowId, Lpa, RequestId, TransactionId};
 
-use crate::config::{DeviceConfig, InterfaceKind, MappingKind, Sharing, WorkloadConfig};
-use crate::transaction::{Source, Transaction};
+use crate::config::{DeviceConfig, InterfaceKind, Sharing, WorkloadConfig};
+use crate::transaction::Transaction;
 
+use super::super::credit::Credits;
 pub(crate) use super::charge::Obstacle;
 use super::charge::{Logs, Wait, cell};
-use super::credit::Credits;
 use super::place::Places;
 use super::weights::Weights;
 use crate::cause::{CAUSES, Cause};
@@ -94,8 +94,8 @@ pub(crate) struct Account {
     pub(crate) logs: Logs,
     /// Whom collections are charged to.
     pub(crate) credits: Credits,
-    /// Who pushed an entry out of the cached mapping table, a byte for each logical page: a flow
-    /// plus one (there are 64 at most), 0 for nobody. `None` without such a table.
+    /// Who pushed an entry out of the cached mapping table, two bytes for each logical page: a flow
+    /// plus one, 0 for nobody. `None` without such a table.
     evictors: Option<Table>,
     pub(super) transactions: Vec<TransactionWaits>,
     requests: Vec<RequestWaits>,
@@ -131,14 +131,12 @@ impl Account {
         let queues = if device.interface.kind == InterfaceKind::Sata { 1 } else { flows };
         let flash = &device.flash;
         let dies_per_channel = flash.chips_per_channel * flash.dies_per_chip;
-        let by_page = device.ftl.mapping.kind != MappingKind::Hybrid;
-        let planes = flash.channels * dies_per_channel * flash.planes_per_die;
-        let credits = Credits::new(flows, planes, flash.pages_per_block, by_page);
+        let credits = Credits::of(device, flows);
         let evictors = device
             .ftl
             .mapping
             .is_cached()
-            .then(|| Table::new(logical_pages.div_ceil(4) as usize, Use::Sparse));
+            .then(|| Table::new(logical_pages.div_ceil(2) as usize, Use::Sparse));
         let mut made = Self::new(flows, pools, queues, flash.channels, dies_per_channel, credits);
         made.evictors = evictors;
         made.open_loops = open_loops.to_vec();
@@ -189,14 +187,14 @@ impl Account {
 
     /// Whose work a transaction is, as far as blame goes.
     pub(crate) fn culprit_of(&self, tr: &Transaction) -> FlowId {
-        if tr.source == Source::Gc { self.credits.culprit(tr.job(), tr.flow) } else { tr.flow }
+        self.credits.culprit_of(tr)
     }
 
     /// A flow pushed the entry of a page out of the cached mapping table.
     pub(crate) fn evicted(&mut self, lpa: Lpa, flow: FlowId) {
         if let Some(evictors) = &mut self.evictors {
-            let (word, shift) = (lpa.get() / 4, lpa.get() % 4 * 8);
-            let others = evictors.get(word) & !(0xff << shift);
+            let (word, shift) = (lpa.get() / 2, lpa.get() % 2 * 16);
+            let others = evictors.get(word) & !(0xffff << shift);
             evictors.set(word, others | (u32::from(flow.get()) + 1) << shift);
         }
     }
@@ -204,7 +202,7 @@ impl Account {
     /// Whom a flow has to thank for a miss: who pushed the entry out, or nobody but itself.
     pub(crate) fn evictor(&self, lpa: Lpa, flow: FlowId) -> FlowId {
         let Some(evictors) = &self.evictors else { return flow };
-        let known = evictors.get(lpa.get() / 4) >> (lpa.get() % 4 * 8) & 0xff;
+        let known = evictors.get(lpa.get() / 2) >> (lpa.get() % 2 * 16) & 0xffff;
         known.checked_sub(1).map_or(flow, |flow| FlowId::new(flow as u16))
     }
 
@@ -388,6 +386,18 @@ pub(crate) fn slot<H: Handle, T: Default>(list: &mut Vec<T>, id: H) -> &mut T {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thousand_flows_are_told_apart_where_the_mapping_is_cached() {
+        let mut account = Account::new(1024, 1, 1, 1, 1, Credits::new(1024, 1, 1, true));
+        account.evictors = Some(Table::new(2, Use::Sparse));
+        let (last, other) = (FlowId::new(1023), FlowId::new(255));
+        account.evicted(Lpa::new(2), last);
+        account.evicted(Lpa::new(3), other);
+        let victim = FlowId::new(7);
+        let found = [1, 2, 3].map(|lpa| account.evictor(Lpa::new(lpa), victim));
+        assert_eq!(found, [victim, last, other]);
+    }
 
     #[test]
     fn looking_for_what_may_be_forgotten_costs_each_request_as_much_however_many_wait() {

@@ -2,7 +2,6 @@
 
 pub(crate) mod account;
 mod charge;
-mod credit;
 pub(crate) mod log;
 mod matrix;
 mod place;

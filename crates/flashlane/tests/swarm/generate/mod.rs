@@ -159,7 +159,17 @@ fn observe(draw: &mut Draw) -> (Observe, Option<Arc<Mutex<Records>>>) {
     let sink = records.clone().map(|records| records as Arc<Mutex<dyn RequestSink>>);
     let series = series.then_some(SeriesOptions { window });
     let timeline = timeline.then_some(span);
-    (Observe { requests: sink, blame, series, timeline, queues: blame, submissions: None }, records)
+    let energy = blame;
+    let watched = Observe {
+        requests: sink,
+        blame,
+        series,
+        timeline,
+        queues: blame,
+        energy,
+        submissions: None,
+    };
+    (watched, records)
 }
 
 /// Records of requests, kept.

@@ -3,6 +3,10 @@
 use flashlane_engine::place_of;
 use flashlane_units::{FlowId, JobId, PlaneId};
 
+use crate::config::{DeviceConfig, MappingKind};
+use crate::layout::Geometry;
+use crate::transaction::{Source, Transaction};
+
 /// Accounts of pages written, by plane and flow, and whose collection each job is.
 #[derive(Clone, Debug)]
 pub(crate) struct Credits {
@@ -17,6 +21,13 @@ pub(crate) struct Credits {
 }
 
 impl Credits {
+    /// Nothing is written on the drive.
+    pub(crate) fn of(device: &DeviceConfig, flows: usize) -> Self {
+        let by_page = device.ftl.mapping.kind != MappingKind::Hybrid;
+        let planes = Geometry::new(&device.flash).planes();
+        Self::new(flows, planes, device.flash.pages_per_block, by_page)
+    }
+
     /// Nothing is written. With hybrid mapping (`by_page` false) merges belong to the owner of the
     /// page.
     pub(crate) fn new(flows: usize, planes: u32, pages_per_block: u32, by_page: bool) -> Self {
@@ -46,6 +57,12 @@ impl Credits {
             self.jobs.resize(at + 1, FlowId::new(0));
         }
         self.jobs[at] = culprit;
+    }
+
+    /// Whose work a transaction is: collection belongs to those whose writes use up the blocks.
+    #[inline]
+    pub(crate) fn culprit_of(&self, tr: &Transaction) -> FlowId {
+        if tr.source == Source::Gc { self.culprit(tr.job(), tr.flow) } else { tr.flow }
     }
 
     /// Whom the work of a job is charged to, on a page of `owner`.
