@@ -199,6 +199,25 @@ def test_several_runs_side_by_side(browser: Any, four: fl.Result, device: fl.Dev
     assert said == []
 
 
+def test_series_of_several_runs_lie_over_each_other(browser: Any, device: fl.Device, tmp_path: Path) -> None:
+    flows = [fl.Flow(name, queue_depth=2, duration="20ms") for name in ("a", "b")]
+    runs = [
+        fl.simulate(device.replace(scheduler=name), fl.Workload(flows), timeseries=True, label=name)
+        for name in ("fcfs", "out-of-order")
+    ]
+    path = tmp_path / "over.html"
+    fl.compare(*runs, path=path)
+    page, said = _open(browser, path)
+    drawn = page.locator("[data-chart=series-mean_us] .plot")
+    assert drawn.get_attribute("data-drawn") == "4", "two tenants of two runs"
+    names = drawn.locator(".u-label").all_inner_texts()
+    assert "a, fcfs" in names and "b, out-of-order" in names
+    assert _painted(page, "[data-chart=series-mean_us]") > 20
+    page.select_option("#series-run", "1")
+    assert drawn.get_attribute("data-drawn") == "2"
+    assert said == []
+
+
 CONTRAST = """(element) => {
     const channel = (value) => (value /= 255) <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
     const light = (colour) => {

@@ -129,20 +129,36 @@
     ["gc_pages_per_s", "Pages moved by collection per second", short], ["busy", "Share of chips at work (operations count when they end)", short],
   ];
   const grid = document.getElementById("series-grid");
+  // The lines of a figure in one run, and what was promised.
+  const linesOf = (run, r, name, format) => {
+    const columns = run.series.columns.filter((c) => c.name === name && c.values.some((v) => v !== null));
+    const promised = columns.length > 0 ? goals(run).filter((goal) => goal.goal === GOALS[name]) : [];
+    const label = (text) => (several() ? `${text}, ${visible(run.label)}` : text);
+    const look = (flow) => ({
+      stroke: flow === null ? css("--ink") : flowColour(flow), dash: dash(several() ? r : 0, flow ?? 0), width: 1.6,
+      spanGaps: several(), points: { show: run.series.end_s.length < 3 }, value: (u, v) => format(v),
+    });
+    return [
+      ...columns.map((c) => [{ label: label(c.flow === null ? "drive" : flowName(run, c.flow)), ...look(c.flow) }, c.values]),
+      ...promised.map((goal) => [
+        { label: label(`${flowName(run, goal.flow)}: goal`), ...look(goal.flow), dash: [3, 5], width: 1.2, points: { show: false } },
+        run.series.end_s.map(() => goal.limit)]),
+    ].map(([line, values]) => ({ line, table: [run.series.end_s, values] }));
+  };
+  const chosenRun = () => document.getElementById("series-run")?.value ?? "0";
+  const several = () => chosenRun() === "all";
   const drawSeries = () => {
-    const chosen = document.getElementById("series-run");
-    const index = chosen ? Number(chosen.value) : 0;
-    const run = runs[index];
+    const chosen = several() ? runs.map((run, r) => [run, r]) : [[runs[Number(chosenRun())], Number(chosenRun())]];
+    const shown = chosen.filter(([run]) => run.series);
     grid.replaceChildren();
-    if (!run.series) {
+    if (shown.length === 0) {
       grid.append("This run has no time series.");
       return;
     }
     const sync = uPlot.sync("time");
     for (const [name, title, format] of SERIES) {
-      const columns = run.series.columns.filter((c) => c.name === name && c.values.some((v) => v !== null));
-      if (columns.length === 0) continue;
-      const promised = goals(run).filter((goal) => goal.goal === GOALS[name]);
+      const lines = shown.flatMap(([run, r]) => linesOf(run, r, name, format));
+      if (lines.length === 0) continue;
       const figure = document.createElement("figure");
       figure.className = "chart";
       figure.dataset.chart = `series-${name}`;
@@ -158,18 +174,9 @@
         height: 210,
         scales: { x: { time: false }, y: { range: (u, min, max) => [Math.min(0, min ?? 0), (max || 1) * 1.05] } },
         axes: [axis("", (u, s) => s.map((v) => `${+v.toPrecision(6)} s`), 32), axis("", (u, s) => s.map(format), 68)],
-        series: [{ label: "time", value: (u, v) => (v === null ? "–" : `${+v.toPrecision(5)} s`) },
-          ...columns.map((c) => ({
-            label: c.flow === null ? "drive" : flowName(run, c.flow),
-            stroke: c.flow === null ? css("--ink") : flowColour(c.flow), dash: dash(0, c.flow ?? 0),
-            width: 1.6, spanGaps: false, points: { show: run.series.end_s.length < 3 }, value: (u, v) => format(v),
-          })),
-          ...promised.map((goal) => ({
-            label: `${flowName(run, goal.flow)}: goal`, stroke: flowColour(goal.flow), dash: [3, 5], width: 1.2,
-            points: { show: false }, value: (u, v) => format(v),
-          }))],
-        cursor: { sync: { key: sync.key }, drag: { x: true, y: false } },
-      }, [run.series.end_s, ...columns.map((c) => c.values), ...promised.map((g) => run.series.end_s.map(() => g.limit))]);
+        series: [{ label: "time", value: (u, v) => (v === null ? "–" : `${+v.toPrecision(5)} s`) }, ...lines.map((l) => l.line)],
+        cursor: { sync: { key: sync.key }, drag: { x: true, y: false }, dataIdx: nearest },
+      }, uPlot.join(lines.map((l) => l.table)));
     }
   };
 
