@@ -2,12 +2,17 @@
 //! simulator.
 
 mod lease;
+#[cfg(target_family = "wasm")]
+mod no_maps;
 
 use std::fs::File;
 use std::io;
 use std::ops::{Deref, DerefMut};
 
+#[cfg(not(target_family = "wasm"))]
 use memmap2::{MmapMut, MmapOptions};
+#[cfg(target_family = "wasm")]
+use no_maps::{MmapMut, MmapOptions};
 
 use lease::Shown;
 pub(crate) use lease::{Leased, Section};
@@ -32,7 +37,10 @@ pub(crate) fn prefetch_whole<T>(values: &[T], index: usize) {
 }
 
 #[inline(always)]
-#[cfg_attr(not(miri), expect(unsafe_code, reason = "the instruction takes a raw pointer"))]
+#[cfg_attr(
+    all(not(miri), any(target_arch = "x86_64", target_arch = "aarch64")),
+    expect(unsafe_code, reason = "the instruction takes a raw pointer")
+)]
 fn prefetch_line(address: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: SSE is part of x86-64, and a prefetch neither faults nor reads, whatever the address.
@@ -228,7 +236,7 @@ mod system {
     use std::fs::File;
     use std::io;
 
-    use memmap2::MmapMut;
+    use super::MmapMut;
 
     pub(super) fn file(_bytes: usize) -> io::Result<File> {
         Err(io::ErrorKind::Unsupported.into())

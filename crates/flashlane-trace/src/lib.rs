@@ -34,8 +34,11 @@
 //! and add one line to the table in `src/format/mod.rs`. The property tests and the name list
 //! follow.
 
+#[cfg(feature = "codecs")]
 mod ahead;
 mod bare;
+#[cfg_attr(not(feature = "codecs"), path = "no_codecs.rs")]
+mod codecs;
 mod cursor;
 mod detect;
 mod error;

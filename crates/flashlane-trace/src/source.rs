@@ -1,10 +1,10 @@
 //! Files as streams of decompressed bytes.
 
 use std::fmt;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{Cursor, Read};
 use std::path::Path;
 
-use crate::ahead::Ahead;
+use crate::codecs::decompressor;
 use crate::error::TraceError;
 
 /// How a file is compressed. Told by its first bytes, never by its name.
@@ -36,12 +36,6 @@ impl fmt::Display for Codec {
 
 /// Bytes needed to tell the codec.
 const MAGIC_BYTES: usize = 10;
-
-/// Buffer between a file and its decompressor. Unit: bytes.
-const COMPRESSED_BUFFER_BYTES: usize = 64 * 1024;
-
-/// Most memory that an xz file may ask for; `xz -9` needs 65 MiB. Unit: bytes.
-const XZ_MEMORY_LIMIT_BYTES: u64 = 512 * 1024 * 1024;
 
 impl Codec {
     /// The codec that the ending of a file name stands for: `.gz`, `.zst`, `.xz` or `.bz2`. For
@@ -87,25 +81,6 @@ pub(crate) fn open(path: &Path) -> Result<(Codec, Bytes), TraceError> {
     let whole = Cursor::new(head).chain(file);
     let bytes = decompressor(codec, whole).map_err(fault)?;
     Ok((codec, bytes))
-}
-
-fn decompressor<R: Read + Send + 'static>(codec: Codec, whole: R) -> io::Result<Bytes> {
-    if codec == Codec::Plain {
-        return Ok(Box::new(whole));
-    }
-    let buffered = BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, whole);
-    // Decompression takes longer than reading the lines: it has a thread of its own.
-    Ok(Box::new(match codec {
-        Codec::Plain => unreachable!("what is plain needs nothing"),
-        Codec::Gzip => Ahead::start(flate2::bufread::MultiGzDecoder::new(buffered))?,
-        Codec::Zstd => Ahead::start(zstd::stream::read::Decoder::with_buffer(buffered)?)?,
-        Codec::Xz => {
-            let flags = xz2::stream::CONCATENATED;
-            let stream = xz2::stream::Stream::new_stream_decoder(XZ_MEMORY_LIMIT_BYTES, flags)?;
-            Ahead::start(xz2::bufread::XzDecoder::new_stream(buffered, stream))?
-        }
-        Codec::Bzip2 => Ahead::start(bzip2::bufread::MultiBzDecoder::new(buffered))?,
-    }))
 }
 
 #[cfg(test)]

@@ -44,6 +44,7 @@ pub mod policy;
 pub mod precondition;
 pub mod run;
 
+mod stopwatch;
 mod tenants;
 mod visible;
 mod waf_only;

@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use memmap2::MmapOptions;
-
-use super::{Memory, read_at};
+use super::{Memory, MmapOptions, read_at};
 
 /// Time between two looks whether somebody waits for a file. The kernel gives 45 s unless it was
 /// told otherwise (`/proc/sys/fs/lease-break-time`).

@@ -18,6 +18,7 @@ mod msps;
 mod msr;
 mod oracle_general;
 mod order;
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod spc;
 mod ssdsim;

@@ -3,10 +3,12 @@
 mod csv;
 mod fio;
 mod mqsim;
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
+use crate::codecs::Compressor;
 use crate::record::Record;
 use crate::source::Codec;
 
@@ -117,76 +119,6 @@ impl OutputFormat {
             OutputFormat::Mqsim => Box::new(mqsim::MqsimWriter::new(out)),
             OutputFormat::Parquet => unreachable!("it was made above"),
         })
-    }
-}
-
-/// Buffer between a writer and its compressor. Unit: bytes.
-const BUFFER_BYTES: usize = 64 * 1024;
-
-/// A stream that may be compressed.
-enum Compressor<W: Write> {
-    Plain(BufWriter<W>),
-    Gzip(BufWriter<flate2::write::GzEncoder<W>>),
-    Zstd(BufWriter<zstd::Encoder<'static, W>>),
-    Xz(BufWriter<xz2::write::XzEncoder<W>>),
-    Bzip2(BufWriter<bzip2::write::BzEncoder<W>>),
-}
-
-impl<W: Write> Compressor<W> {
-    fn new(out: W, codec: Codec) -> io::Result<Compressor<W>> {
-        const XZ_LEVEL: u32 = 6;
-        fn buffered<T: Write>(out: T) -> BufWriter<T> {
-            BufWriter::with_capacity(BUFFER_BYTES, out)
-        }
-        Ok(match codec {
-            Codec::Plain => Compressor::Plain(buffered(out)),
-            Codec::Gzip => {
-                let level = flate2::Compression::default();
-                Compressor::Gzip(buffered(flate2::write::GzEncoder::new(out, level)))
-            }
-            Codec::Zstd => Compressor::Zstd(buffered(zstd::Encoder::new(out, 0)?)),
-            Codec::Xz => Compressor::Xz(buffered(xz2::write::XzEncoder::new(out, XZ_LEVEL))),
-            Codec::Bzip2 => {
-                let level = bzip2::Compression::default();
-                Compressor::Bzip2(buffered(bzip2::write::BzEncoder::new(out, level)))
-            }
-        })
-    }
-
-    /// Writes what is left, and the end of the compressed stream.
-    fn finish(self) -> io::Result<()> {
-        fn inner<T: Write>(out: BufWriter<T>) -> io::Result<T> {
-            out.into_inner().map_err(io::IntoInnerError::into_error)
-        }
-        match self {
-            Compressor::Plain(out) => inner(out)?.flush(),
-            Compressor::Gzip(out) => inner(out)?.finish()?.flush(),
-            Compressor::Zstd(out) => inner(out)?.finish()?.flush(),
-            Compressor::Xz(out) => inner(out)?.finish()?.flush(),
-            Compressor::Bzip2(out) => inner(out)?.finish()?.flush(),
-        }
-    }
-}
-
-impl<W: Write> Write for Compressor<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Compressor::Plain(out) => out.write(bytes),
-            Compressor::Gzip(out) => out.write(bytes),
-            Compressor::Zstd(out) => out.write(bytes),
-            Compressor::Xz(out) => out.write(bytes),
-            Compressor::Bzip2(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Compressor::Plain(out) => out.flush(),
-            Compressor::Gzip(out) => out.flush(),
-            Compressor::Zstd(out) => out.flush(),
-            Compressor::Xz(out) => out.flush(),
-            Compressor::Bzip2(out) => out.flush(),
-        }
     }
 }
 

@@ -1,9 +1,7 @@
 //! What an observer is told. Called only where a run is watched; nothing here changes it.
 
 use flashlane_engine::Time;
-use flashlane_units::{
-    ChannelId, ChipId, DieId, FlowId, JobId, Lpa, PlaneId, RequestId, TransactionId,
-};
+use flashlane_units::{ChannelId, ChipId, DieId, FlowId, Lpa, RequestId, TransactionId};
 
 use super::Observer;
 use super::blame::account::Obstacle;

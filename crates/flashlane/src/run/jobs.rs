@@ -1,7 +1,6 @@
 //! Scenarios as jobs for several threads: the flows together, then each flow alone.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 use flashlane_units::FlowId;
 
@@ -19,6 +18,7 @@ use crate::metrics::{Summary, empty, report};
 use crate::observe::{self, Completions, Observed, Observer};
 use crate::options::RunOptions;
 use crate::parallel::{Begun, Jobs};
+use crate::stopwatch::Stopwatch;
 use crate::tenants::Run;
 use crate::waf_only;
 
@@ -65,9 +65,9 @@ impl<'a> Runs<'a> {
         if options.waf_only {
             return self.untimed(job).map(Begun::Over);
         }
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         let mut prepared = Prepared::new(device, workload, options)?;
-        let precondition_wall_s = begun.elapsed().as_secs_f64();
+        let precondition_wall_s = begun.seconds();
 
         let alone = runs_alone(workload, options);
         let runs = if alone { workload.flows.len() + 1 } else { 1 };
@@ -94,7 +94,7 @@ impl<'a> Runs<'a> {
                 }
             },
         };
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         let window = match options.until_steady {
             Some(_) => Window::until_steady(options.warmup),
             None => Window::new(workload.window, options.warmup),
@@ -119,7 +119,7 @@ impl<'a> Runs<'a> {
             return Err(empty::found(options, generated, window.load_ended()));
         }
         shared.recorder.settle();
-        let wall_s = begun.elapsed().as_secs_f64();
+        let wall_s = begun.seconds();
 
         let mut summary = report::summarise(
             &shared.ended(device),
@@ -170,9 +170,9 @@ impl<'a> Runs<'a> {
         if !problems.is_empty() {
             return Err(Error::Config(problems));
         }
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         let Prepared { layout, state, cache, .. } = Prepared::new(device, workload, options)?;
-        let precondition_wall_s = begun.elapsed().as_secs_f64();
+        let precondition_wall_s = begun.seconds();
         let progress = |share| (self.progress)(job, share);
         let mut summary =
             waf_only::run(device, workload, options, &layout, state, cache, &progress)?;

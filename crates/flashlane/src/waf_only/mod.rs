@@ -9,8 +9,6 @@ mod flows;
 mod refuse;
 mod report;
 
-use std::time::Instant;
-
 use flashlane_units::{FlowId, Lpa};
 use flows::Flows;
 
@@ -24,6 +22,7 @@ use crate::metrics::Summary;
 use crate::metrics::empty;
 use crate::metrics::summary::{ByteCounts, RequestCounts};
 use crate::options::{Progress, RunOptions, Warmup};
+use crate::stopwatch::Stopwatch;
 use crate::workload::{Planned, RequestOp};
 pub(crate) use refuse::refuse;
 use report::Taken;
@@ -66,7 +65,7 @@ pub(crate) fn run(
     cache: Cache,
     progress: Progress<'_>,
 ) -> Result<Summary, Error> {
-    let start = Instant::now();
+    let start = Stopwatch::start();
     let flows = workload.flows.len();
     let sets = device.isolation.moving_sets(&device.flash, layout);
     let classes = vec![0; flows];
@@ -91,7 +90,7 @@ pub(crate) fn run(
     if run.generated <= run.warmup {
         return Err(empty::found(options, run.generated, None));
     }
-    let wall_s = start.elapsed().as_secs_f64();
+    let wall_s = start.seconds();
     Ok(report::summarise(&run, device, workload, options, wall_s))
 }
 

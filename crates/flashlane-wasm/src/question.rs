@@ -1,0 +1,65 @@
+//! What a page asks.
+
+use flashlane::config::load::{self, Overrides};
+use flashlane::config::validate;
+use flashlane::observe::{Observe, TimelineOptions};
+use flashlane::{Error, RunOptions, simulate_in_detail};
+use serde::Deserialize;
+
+use crate::answer::Answer;
+
+/// A scenario to simulate.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Question {
+    /// The drive, as TOML; `base = "tiny"` begins with a preset.
+    pub device: String,
+    /// The tenants, as TOML.
+    pub workload: String,
+    /// Keys to set, as `--set` takes them.
+    pub set: Vec<String>,
+    /// Scheduling policy, instead of the device's.
+    pub scheduler: Option<String>,
+    /// Isolation policy, instead of the device's.
+    pub isolation: Option<String>,
+    /// Root seed of the random streams.
+    pub seed: Option<u64>,
+    /// Also run every flow alone.
+    pub alone: bool,
+    /// Charge all waiting to causes and culprits.
+    pub blame: bool,
+    /// Count energy and wear.
+    pub energy: bool,
+    /// Slices of the timeline from the start on; 0 for none.
+    pub slices: usize,
+}
+
+impl Question {
+    /// Runs it.
+    #[must_use]
+    pub fn answer(&self) -> Answer {
+        self.run().unwrap_or_else(|error| Answer::failed(&error.to_string()))
+    }
+
+    fn run(&self) -> Result<Answer, Error> {
+        let overrides = Overrides {
+            sets: self.set.clone(),
+            scheduler: self.scheduler.clone(),
+            isolation: self.isolation.clone(),
+            ..Overrides::default()
+        };
+        let device = load::device_from_toml(&self.device, "device", &overrides)?;
+        let workload = load::workload_from_toml(&self.workload, "workload", &overrides)?;
+        validate::check_pair(&device, &workload)?;
+        let timeline = (self.slices > 0)
+            .then(|| TimelineOptions { slices_max: self.slices, ..TimelineOptions::default() });
+        let observe =
+            Observe { blame: self.blame, energy: self.energy, timeline, ..Observe::default() };
+        let seed = self.seed.unwrap_or(RunOptions::default().seed);
+        let options =
+            RunOptions { seed, alone: self.alone, threads: 1, observe, ..RunOptions::default() };
+        let (summary, details) =
+            simulate_in_detail(&device.config, &workload.config, &options, &|_| {})?;
+        Ok(Answer::of(&summary, details))
+    }
+}
