@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +19,20 @@ SMALL = {
     "base": "fast18",
     "flash": {"channels": 1, "chips_per_channel": 2, "blocks_per_plane": 160, "pages_per_block": 32},
 }
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    script = Path(__file__).resolve().parents[2] / "scripts" / "browser.sh"
+    path = subprocess.run([script], capture_output=True, text=True, check=False).stdout.strip()
+    if not path:
+        pytest.skip("no Chromium here, and none could be installed")
+    with sync_api.sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +12,6 @@ import pytest
 import flashlane as fl
 
 ROOT = Path(__file__).resolve().parents[2]
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    path = subprocess.run(
-        [ROOT / "scripts" / "browser.sh"], capture_output=True, text=True, check=False
-    ).stdout.strip()
-    if not path:
-        pytest.skip("no Chromium here, and none could be installed")
-    with sync_api.sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")

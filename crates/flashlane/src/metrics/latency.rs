@@ -150,7 +150,8 @@ impl LatencyRecorder {
             mean,
             min,
             max,
-            stddev: variance.max(0.0).sqrt(),
+            // Not by `max`: which of two zeros that gives depends on the machine.
+            stddev: if variance > 0.0 { variance.sqrt() } else { 0.0 },
             p50: at(0.5),
             p90: at(0.9),
             p95: at(0.95),

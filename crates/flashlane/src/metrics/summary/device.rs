@@ -120,9 +120,15 @@ impl EraseSummary {
             min: erases.clone().min().unwrap_or(0),
             max: erases.max().unwrap_or(0),
             mean,
-            stddev: (squares / count - mean * mean).max(0.0).sqrt(),
+            stddev: root(squares / count - mean * mean),
         }
     }
+}
+
+/// The root of a variance, which rounding may have made negative. Never -0: which of two zeros
+/// `max` gives depends on the machine.
+fn root(variance: f64) -> f64 {
+    if variance > 0.0 { variance.sqrt() } else { 0.0 }
 }
 
 /// Commands sent to dies, by operation.

@@ -1,0 +1,52 @@
+"""Make the playground: one HTML file with the simulator in it, which needs no server.
+
+Usage: playground.py OUT.html. The module is built first (`cargo build --target wasm32-unknown-unknown`).
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "crates/flashlane-wasm/page"
+REPORT = ROOT / "crates/flashlane-report"
+TARGET = "wasm32-unknown-unknown"
+
+
+def module() -> bytes:
+    """The simulator as a WebAssembly module."""
+    installed = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True)
+    if not (Path(installed.stdout.strip()) / "lib/rustlib" / TARGET).is_dir():
+        subprocess.run(["rustup", "target", "add", TARGET], check=True)
+    # A folder of its own: its artifacts are of no use to other builds.
+    folder = ROOT / "target/wasm"
+    command = ["cargo", "build", "--quiet", "--locked", "-p", "flashlane-wasm", "--target", TARGET]
+    subprocess.run([*command, "--profile", "wasm", "--target-dir", folder], cwd=ROOT, check=True)
+    return (folder / TARGET / "wasm/flashlane_wasm.wasm").read_bytes()
+
+
+def page() -> str:
+    """The page with everything that it needs."""
+    text = (PAGE / "index.html").read_text(encoding="utf-8")
+    style = [REPORT / "vendor/uPlot/uPlot.min.css", REPORT / "src/page.css", PAGE / "playground.css"]
+    packed = base64.b64encode(gzip.compress(module(), 9, mtime=0)).decode()
+    parts = {
+        "/*STYLE*/": "".join(path.read_text(encoding="utf-8") for path in style),
+        "/*LIBRARY*/": (REPORT / "vendor/uPlot/uPlot.iife.min.js").read_text(encoding="utf-8"),
+        "/*MODULE*/": f'const FLASHLANE_MODULE = "{packed}";',
+        "/*PAGE*/": (PAGE / "playground.js").read_text(encoding="utf-8"),
+    }
+    for mark, part in parts.items():
+        text = text.replace(mark, part, 1)
+    return text
+
+
+if __name__ == "__main__":
+    out = Path(sys.argv[1])
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(page(), encoding="utf-8")
+    print(f"{out}: {out.stat().st_size / 1e6:.2f} MB")
