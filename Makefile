@@ -131,9 +131,9 @@ target/python-env/bin/ruff:
 screenshots: target/python-env/bin/ruff
 	./target/python-env/bin/python scripts/screenshots.py
 
-# The documentation as a site, in out/site.
+# The documentation as a site, in out/site, with the playground: open out/site/index.html.
 site: target/python-env/bin/ruff
-	./target/python-env/bin/mkdocs build --strict --quiet --site-dir out/site
+	./target/python-env/bin/python scripts/site.py
 
 fuzz:
 	FUZZ_SECONDS="$(FUZZ_SECONDS)" FUZZ_TARGETS="$(FUZZ_TARGETS)" scripts/fuzz.sh

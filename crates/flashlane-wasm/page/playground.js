@@ -259,7 +259,6 @@
         const cell = make("td", {}, make("b", { textContent: waits ? micros(1e6 * waits / victim.requests) : "–" }), own.length ? make("small", { textContent: own[0].cause }) : "");
         const share = Math.round(100 * waits / (victim.waiting_s || 1));
         cell.style.setProperty("--heat", share);
-        cell.classList.toggle("hot", share > 55);
         return cell;
       });
       return make("tr", {}, make("th", { scope: "row", textContent: victim.flow }), ...cells);
