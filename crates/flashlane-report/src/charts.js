@@ -190,6 +190,9 @@
   for (const id of ["latency-op", "latency-shape", "series-run"]) {
     document.getElementById(id)?.addEventListener("change", draw);
   }
+  document.getElementById("breakdown-shares").addEventListener("change", (event) => {
+    document.getElementById("breakdown").classList.toggle("shares", event.target.checked);
+  });
   document.getElementById("latency-reset").addEventListener("click", draw);
   document.getElementById("series-reset")?.addEventListener("click", draw);
   let width = innerWidth;

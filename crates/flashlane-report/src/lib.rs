@@ -4,11 +4,13 @@
 //! [`RunData::from_page`] gets them back: several pages make one that compares them.
 
 mod data;
+mod diagram;
 mod goals;
 mod matrices;
 mod names;
 mod page;
 mod side_by_side;
+mod spark;
 mod spending;
 mod tradeoff;
 mod verdict;

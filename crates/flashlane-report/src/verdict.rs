@@ -135,26 +135,87 @@ fn cause(flow: &FlowSummary, blame: Option<&Blame>) -> String {
     let Some(blame) = blame else {
         return "Who causes it: run with --blame.".to_owned();
     };
-    match culprit_of(blame, &flow.name) {
-        Some(Culprit { name, share, cause }) => format!(
-            "{name} causes {:.0} % of its waiting, most of that by {}.",
-            share * 100.0,
-            crate::words::cause(&cause)
-        ),
-        None => "It waits for nobody but itself.".to_owned(),
-    }
+    said_of(blame, &flow.name)
 }
 
-/// The share of the time of a flow's requests in which they wait for others, and for whom most.
-fn share_of_others<'a>(
-    flow: &'a FlowSummary,
-    blame: &Blame,
-) -> Option<(&'a FlowSummary, f64, Culprit)> {
-    let culprit = culprit_of(blame, &flow.name)?;
+/// Whom a flow waits for, in one or two sentences: it says so where that is mostly the flow itself.
+fn said_of(blame: &Blame, victim: &str) -> String {
+    let Some(culprit) = culprit_of(blame, victim) else {
+        return "It waits for nobody but itself.".to_owned();
+    };
+    let Culprit { name, share, cause } = &culprit;
+    let by = format!(
+        "{name} causes {:.0} % of its waiting, most of that by {}.",
+        share * 100.0,
+        crate::words::cause(cause)
+    );
+    let own = own_share(blame, victim);
+    if own <= *share {
+        return by;
+    }
+    format!("It mostly waits for its own requests ({:.0} % of its waiting). {by}", own * 100.0)
+}
+
+/// The share of its waiting that a flow causes itself. Range: 0..=1.
+pub(crate) fn own_share(blame: &Blame, victim: &str) -> f64 {
+    let Some(row) = blame.victims.iter().find(|row| row.flow == victim) else { return 0.0 };
+    let sum = |own: bool| {
+        let cells = row.cells.iter().filter(|cell| !own || cell.culprit == victim);
+        cells.map(|cell| cell.ps as f64).sum::<f64>()
+    };
+    sum(true) / sum(false).max(1.0)
+}
+
+/// What would help the one that suffers, by the largest cause of its waiting; empty where nothing
+/// is known.
+pub(crate) fn remedy(summary: &Summary, blame: Option<&Blame>, victim: Option<&str>) -> String {
+    if summary.saturated {
+        return "What would help: less load, or a faster drive. Where work piles up, no policy \
+                makes room for it."
+            .to_owned();
+    }
+    let found = victim
+        .zip(blame)
+        .and_then(|(victim, blame)| Some((culprit_of(blame, victim)?, own_share(blame, victim))));
+    let Some((culprit, own)) = found else { return String::new() };
+    if own > culprit.share {
+        return "What would help: a lower queue depth of its own, or more dies for it \
+                (isolation = \"partitioned\" gives it chips of its own)."
+            .to_owned();
+    }
+    let advice = match culprit.cause.as_str() {
+        "program" | "erase" if summary.scheduler == "fcfs" => {
+            "a scheduler that serves reads first (out-of-order), or a fair one (flin)"
+        }
+        "read" | "program" | "bus" | "policy" if summary.scheduler != "flin" => {
+            "a fair scheduler (flin), or chips of its own (isolation = \"partitioned\")"
+        }
+        "read" | "program" | "bus" | "policy" => "chips of its own (isolation = \"partitioned\")",
+        "erase" => "suspension of erases (flash.suspend.erase = true)",
+        "gc" | "free-block" => {
+            "more over-provisioning (ftl.over_provisioning), or chips of its own"
+        }
+        "cache-room" | "dram" => "a part of the data cache of its own (cache.sharing)",
+        "mapping" => {
+            "a larger mapping cache (ftl.mapping.cmt_capacity), or parts of it for each tenant"
+        }
+        "arbitration" | "host-queue" | "fetch-limit" => {
+            "a higher NVMe class for it (priority of the flow, interface.arbitration)"
+        }
+        "link" => "a faster link (link.generation, link.lanes)",
+        "firmware" => "more processors in the drive (interface.firmware_servers)",
+        _ => return String::new(),
+    };
+    format!("What may help: {advice}. The playground and compare show by how much.")
+}
+
+/// The share of the time of a flow's requests in which they wait for others.
+fn share_of_others<'a>(flow: &'a FlowSummary, blame: &Blame) -> Option<(&'a FlowSummary, f64)> {
+    culprit_of(blame, &flow.name)?;
     let row = blame.victims.iter().find(|row| row.flow == flow.name)?;
     let others = row.cells.iter().filter(|cell| cell.culprit != flow.name);
     let ps = others.map(|cell| cell.ps as f64).sum::<f64>();
-    Some((flow, ps / (row.end_to_end_ps as f64).max(1.0), culprit))
+    Some((flow, ps / (row.end_to_end_ps as f64).max(1.0)))
 }
 
 /// Without runs alone: who waits most for others, as a share of its time.
@@ -166,19 +227,14 @@ fn by_blame(summary: &Summary, blame: &Blame) -> Verdict {
         .filter_map(|flow| share_of_others(flow, blame))
         .reduce(|worst, one| if one.1 > worst.1 { one } else { worst });
     match worst {
-        Some((flow, share, culprit)) => Verdict {
+        Some((flow, share)) => Verdict {
             sufferer: Some(flow.name.clone()),
             headline: format!(
                 "{} waits most for others: {:.0} % of the time of its requests.",
                 flow.name,
                 share * 100.0
             ),
-            cause: format!(
-                "{} causes {:.0} % of its waiting, most of that by {}.",
-                culprit.name,
-                culprit.share * 100.0,
-                crate::words::cause(&culprit.cause)
-            ),
+            cause: said_of(blame, &flow.name),
         },
         None => Verdict {
             sufferer: None,

@@ -4,13 +4,14 @@ use flashlane::metrics::{BreakdownSummary, FlowSummary, Latency, Summary};
 use serde::Serialize;
 
 use crate::data::RunData;
+use crate::diagram::Diagram;
 use crate::goals::Goal;
 use crate::matrices::{ChannelRow, Matrix, chip_heads, chip_rows, matrix};
 use crate::side_by_side::{Compared, Figure, Row, collection, comparison};
-use crate::spending;
 use crate::tradeoff::tradeoffs;
 use crate::verdict;
 use crate::words::{number, percent, starred, time};
+use crate::{diagram, spark, spending};
 
 /// Colours of flows; beyond them the lines of charts are dashed.
 const COLOURS: usize = 8;
@@ -87,12 +88,14 @@ struct RunView {
     sufferer: Option<String>,
     headline: String,
     cause: String,
+    remedy: String,
     facts: String,
     seeds: Option<String>,
     fairness: Option<String>,
     flows: Vec<FlowCard>,
     summary_rows: Vec<Row<String>>,
     blame: Option<Matrix>,
+    diagram: Option<Diagram>,
     breakdown: Vec<Bar>,
     chip_heads: Vec<u32>,
     chip_rows: Vec<ChannelRow>,
@@ -109,6 +112,8 @@ struct FlowCard {
     p99: String,
     throughput: String,
     culprit: Option<String>,
+    /// Mean response time over the run, as the points of a line of 100 by 24.
+    spark: Option<String>,
     goals: Vec<Goal>,
 }
 
@@ -188,9 +193,17 @@ pub(crate) fn page(runs: &[RunData]) -> Result<Page, String> {
 /// What the template prints of one run; `summary` holds means where the run has several seeds.
 fn run_view(run: &RunData, summary: &Summary) -> RunView {
     let verdict = verdict::of(summary, run.blame.as_ref());
+    let remedy = verdict::remedy(summary, run.blame.as_ref(), verdict.sufferer.as_deref());
     let chips = |flow: &FlowSummary| {
-        let culprit = run.blame.as_ref().and_then(|blame| verdict::culprit_of(blame, &flow.name));
-        culprit.map(|culprit| format!("{} {}", culprit.name, percent(culprit.share)))
+        let blame = run.blame.as_ref()?;
+        let own = verdict::own_share(blame, &flow.name);
+        match verdict::culprit_of(blame, &flow.name) {
+            Some(culprit) if culprit.share >= own => {
+                Some(format!("{} {}", culprit.name, percent(culprit.share)))
+            }
+            _ if own > 0.0 => Some(format!("itself {}", percent(own))),
+            _ => None,
+        }
     };
     let flows = summary.flows.iter().enumerate().map(|(index, flow)| FlowCard {
         name: flow.name.clone(),
@@ -205,6 +218,7 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
             number(flow.bandwidth_bytes_per_s / 1e6)
         ),
         culprit: chips(flow),
+        spark: spark::line(run.series.as_ref(), index),
         goals: flow.slo.iter().flat_map(|slo| slo.goals.iter().map(Goal::of)).collect(),
     });
     let flows = flows.collect();
@@ -222,6 +236,7 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
         sufferer: verdict.sufferer,
         headline: verdict.headline,
         cause: verdict.cause,
+        remedy,
         facts: facts(run, summary),
         seeds: seeds(run),
         fairness: fairness(summary),
@@ -230,6 +245,7 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
             .map(|flow| summary_row(run, summary, flow))
             .collect(),
         blame: run.blame.as_ref().map(|blame| matrix(blame, summary)),
+        diagram: run.blame.as_ref().and_then(diagram::of),
         breakdown: breakdown(summary),
         chip_heads: chip_heads(&summary.chips),
         chip_rows: chip_rows(summary),
