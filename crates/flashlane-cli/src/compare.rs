@@ -8,7 +8,7 @@ use flashlane_report::{RunData, name_columns, render, tradeoffs};
 
 use crate::args::{CompareArgs, CompareFormat};
 use crate::execute::to_json;
-use crate::output::{OutFile, note, print, print_data};
+use crate::output::{OutFile, print, print_data, show};
 use crate::side_by_side::{Column, side_by_side, table};
 
 /// A run, and the folders that lead to it from the outside in.
@@ -38,11 +38,12 @@ pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
                 seeds: run.seeds.as_ref(),
             });
             let columns: Vec<Column<'_>> = columns.collect();
+            let data = arguments.format != CompareFormat::Text;
             for sentence in tradeoffs(&runs) {
-                note(&format!("{sentence}\n"));
+                show(&format!("{sentence}\n"), data)?;
             }
-            note(side_by_side(&columns).trim_end());
-            notes(&runs);
+            show(side_by_side(&columns).trim_end(), data)?;
+            notes(&runs, data)?;
             let table = table(&columns);
             match arguments.format {
                 CompareFormat::Csv => print_data(&table.csv())?,
@@ -70,16 +71,18 @@ fn json_line(run: &RunData) -> Result<String, Error> {
 }
 
 /// Says which columns are means, and over how many seeds.
-fn notes(runs: &[RunData]) {
+fn notes(runs: &[RunData], data: bool) -> Result<(), Error> {
     for run in runs {
         if let Some(seeds) = &run.seeds {
-            note(&format!(
+            let text = format!(
                 "{}: means over {} seeds; ± is half the width of the 95 % interval",
                 run.label,
                 seeds.seeds.len()
-            ));
+            );
+            show(&text, data)?;
         }
     }
+    Ok(())
 }
 
 fn refuse(path: &Path, what: impl std::fmt::Display) -> Error {

@@ -8,7 +8,7 @@ use flashlane::{Error, RunOptions};
 
 use crate::args::{DemoArgs, Format};
 use crate::execute::{Scenario, execute};
-use crate::output::{OutFolder, note, print_data};
+use crate::output::{OutFolder, print_data, show};
 use crate::side_by_side::{Column, side_by_side};
 use crate::watch::Watched;
 use crate::{blame_table, report, summary_table};
@@ -51,13 +51,14 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
         });
     }
     let outcomes = execute(&scenarios, usize::from(common.threads), "simulating", common.quiet)?;
+    let json = common.format != Format::Text;
     if common.format == Format::Text || !common.quiet {
         for outcome in &outcomes {
-            note(summary_table::report(&outcome.summary, None).trim_end());
+            show(summary_table::report(&outcome.summary, None).trim_end(), json)?;
             if let Some(blame) = &outcome.details.blame {
-                note(blame_table::blame(blame).trim_end());
+                show(blame_table::blame(blame).trim_end(), json)?;
             }
-            note("");
+            show("", json)?;
         }
     }
     if let Some(folder) = folder {
@@ -82,7 +83,7 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
             .zip(&outcomes)
             .map(|(label, outcome)| Column { label, summary: &outcome.summary, seeds: None })
             .collect();
-        note(side_by_side(&columns).trim_end());
+        show(side_by_side(&columns).trim_end(), json)?;
     }
     if common.format == Format::Json {
         for outcome in &outcomes {

@@ -42,6 +42,7 @@ mod fault;
 mod fit;
 mod list;
 mod output;
+mod pages;
 mod plan;
 mod probe;
 mod python;
@@ -96,6 +97,8 @@ fn dispatch(command: &Command) -> Result<(), Error> {
         Command::Search(arguments) => search::search(arguments),
         Command::Plan(arguments) => plan::plan(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Completions(arguments) => pages::completions(arguments),
+        Command::Man(arguments) => pages::man(arguments),
         Command::Check(arguments) => check::check(&arguments.files),
         Command::Preset(arguments) => list::preset(arguments),
         Command::Policies => list::policies(),

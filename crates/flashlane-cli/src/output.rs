@@ -21,6 +21,15 @@ pub(crate) fn report(error: &Error) {
     }
 }
 
+/// A table for people: on standard output, or on standard error where that is for data.
+pub(crate) fn show(text: &str, data_on_stdout: bool) -> Result<(), Error> {
+    if data_on_stdout {
+        note(text);
+        return Ok(());
+    }
+    print(&format!("{text}\n"))
+}
+
 /// Writes text to standard output. A reader that went away is no error.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     write_out(&visible(text))

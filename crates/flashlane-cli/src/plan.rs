@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::args::{Format, PlanArgs};
 use crate::execute::{pretty, to_json};
-use crate::output::{OutFolder, note, print_data};
+use crate::output::{OutFolder, print_data, show};
 use crate::states;
 use crate::table::{Table, number};
 
@@ -47,7 +47,7 @@ pub(crate) fn plan(arguments: &PlanArgs) -> Result<(), Error> {
         folder.write([(PathBuf::from("plan.json"), pretty(&value).into())])?;
     }
     if arguments.format == Format::Text || !arguments.quiet {
-        note(text(&question, &answers).trim_end());
+        show(text(&question, &answers).trim_end(), arguments.format != Format::Text)?;
     }
     match arguments.format {
         Format::Json => print_data(&format!("{value}\n")),

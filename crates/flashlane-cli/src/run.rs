@@ -11,7 +11,7 @@ use flashlane_results::fio;
 
 use crate::args::{CommonArgs, Format, RunArgs};
 use crate::execute::{Outcome, Scenario, execute, pretty};
-use crate::output::{Content, OutFolder, note, print, print_data};
+use crate::output::{Content, OutFolder, note, print, print_data, show};
 use crate::side_by_side::{Column, verdicts};
 use crate::watch::Watched;
 use crate::{blame_table, dry_run, report, slo_table, states, summary_table};
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         }));
         folder.write(files)?;
     }
-    show(&outcomes, &arguments.common)?;
+    tell(&outcomes, &arguments.common)?;
     if arguments.common.format == Format::FioJson {
         for (outcome, workload) in outcomes.iter().zip(&workloads) {
             let document = fio::json(&outcome.summary, &outcome.details, &workload.config);
@@ -199,19 +199,20 @@ fn files(outcomes: &[Outcome]) -> Result<Vec<(PathBuf, Content)>, Error> {
     Ok(files)
 }
 
-fn show(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
+fn tell(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
+    let json = common.format != Format::Text;
     if common.format == Format::Text || !common.quiet {
         if outcomes.len() > 1 {
-            note_verdicts(outcomes);
+            show_verdicts(outcomes, json)?;
         }
         for (index, outcome) in outcomes.iter().enumerate() {
             if let Some(name) = scenario_name(index, outcomes.len()) {
-                note(&name);
+                show(&name, json)?;
             }
             let summary = outcome.shown()?;
-            note(summary_table::report(&summary, outcome.seeds.as_ref()).trim_end());
+            show(summary_table::report(&summary, outcome.seeds.as_ref()).trim_end(), json)?;
             if let Some(blame) = &outcome.details.blame {
-                note(blame_table::blame(blame).trim_end());
+                show(blame_table::blame(blame).trim_end(), json)?;
             }
         }
     }
@@ -223,7 +224,7 @@ fn show(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
 }
 
 /// The verdicts of several scenarios, before the tables of the first one.
-fn note_verdicts(outcomes: &[Outcome]) {
+fn show_verdicts(outcomes: &[Outcome], json: bool) -> Result<(), Error> {
     let names: Vec<String> = (0..outcomes.len())
         .map(|index| scenario_name(index, outcomes.len()).unwrap_or_default())
         .collect();
@@ -234,9 +235,10 @@ fn note_verdicts(outcomes: &[Outcome]) {
     });
     let text = verdicts(&columns.collect::<Vec<_>>());
     if !text.is_empty() {
-        note(text.trim_end());
-        note("");
+        show(text.trim_end(), json)?;
+        show("", json)?;
     }
+    Ok(())
 }
 
 #[cfg(test)]

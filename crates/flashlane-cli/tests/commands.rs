@@ -167,3 +167,17 @@ fn help_and_version_succeed() {
         assert_eq!(flashlane(Path::new("."), incomplete).status.code(), Some(2));
     }
 }
+
+#[test]
+fn completions_and_manual_pages() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let (text, _) = succeeds(folder.path(), &["completions", shell]);
+        assert!(text.contains("reproduce") && text.contains("scheduler"), "{shell}");
+    }
+    succeeds(folder.path(), &["man", "--out", "man"]);
+    let page = std::fs::read_to_string(folder.path().join("man/flashlane-run.1")).expect("a page");
+    assert!(page.contains("\\-\\-scheduler"), "{page}");
+    let (version, _) = succeeds(folder.path(), &["--version"]);
+    assert!(version.starts_with(concat!("flashlane ", env!("CARGO_PKG_VERSION"))), "{version}");
+}

@@ -45,8 +45,8 @@ fn every_file_is_written_and_nothing_else() {
     let out = folder.path().join("out");
     let all = ["--requests", "--blame", "--timeline", "--out", "out"];
     let (stdout, stderr) = succeeds(folder.path(), &all);
-    assert_eq!(stdout, "");
-    assert!(stderr.contains("who makes whom wait"), "{stderr}");
+    assert_eq!(stderr, "");
+    assert!(stdout.contains("who makes whom wait"), "{stdout}");
     assert_eq!(
         names(&out),
         [
@@ -74,11 +74,11 @@ fn every_file_is_written_and_nothing_else() {
         assert!(((waiting + service) / whole - 1.0).abs() < 1e-12, "{waiting} and {service}");
     }
     // Only what is asked for.
-    let (_, stderr) = succeeds(folder.path(), &["--series-window", "1ms", "--out", "less"]);
-    assert!(!stderr.contains("who makes whom wait"));
+    let (stdout, _) = succeeds(folder.path(), &["--series-window", "1ms", "--out", "less"]);
+    assert!(!stdout.contains("who makes whom wait"));
     assert_eq!(names(&folder.path().join("less")), ["summary.json", "timeseries.parquet"]);
-    let (_, stderr) = succeeds(folder.path(), &["--blame"]);
-    assert!(stderr.contains("who makes whom wait"), "without --out there is the table");
+    let (stdout, _) = succeeds(folder.path(), &["--blame"]);
+    assert!(stdout.contains("who makes whom wait"), "without --out there is the table");
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn schedulers_and_drives_are_rows_of_a_table() {
         let arguments = [&["plan"], &DRIVE[..], &more, &["--out", "out"]].concat();
         let output = flashlane(folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(0));
-        String::from_utf8(output.stderr).expect("UTF-8")
+        String::from_utf8(output.stdout).expect("UTF-8")
     };
     for part in ["scheduler=fcfs, 2 drives", "limited by", "simulations"] {
         assert!(text.contains(part), "{part}: {text}");
@@ -165,8 +165,8 @@ fn questions_without_an_answer_are_refused() {
     assert_eq!(answer["answers"][0]["fits"], 2.0);
     let sure = [&["plan"], &DRIVE[..], &["--count", "reader", "--slo", "reader:p99=1us"]].concat();
     let output = flashlane(folder.path(), &sure);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("Not even one reader fits."), "{stderr}");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("Not even one reader fits."), "{said}");
     succeeds(
         folder.path(),
         &[&["plan"], &DRIVE[..], &["--count", "reader", "--max", "2"]].concat(),

@@ -52,14 +52,14 @@ fn without_clocks(mut summary: Value) -> Value {
 }
 
 #[test]
-fn text_goes_to_standard_error_and_json_to_standard_output() {
+fn tables_go_to_standard_output_and_make_room_for_json() {
     let folder = folder();
     let output = run(folder.path(), &["--alone"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    assert!(output.stdout.is_empty());
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{table}");
+    assert!(output.stderr.is_empty(), "no progress bar where nobody sees it");
     for word in ["reader", "writer", "p99.9", "slowdown", "fairness", "flash queue", "write ampl"] {
-        assert!(stderr.contains(word), "{word:?} in {stderr}");
+        assert!(table.contains(word), "{word:?} in {table}");
     }
     let lines = json(folder.path(), &["--check"]);
     assert_eq!(lines.len(), 1);
@@ -227,7 +227,7 @@ fn the_verdicts_of_several_scenarios_stand_first() {
     let workload = format!("<MQSim_IO_Scenarios>{}{busy}</MQSim_IO_Scenarios>", scenario(1));
     std::fs::write(folder.path().join("w.xml"), workload).expect("written");
     std::fs::write(folder.path().join("d.xml"), SSDCONFIG).expect("written");
-    let (_, text) = succeeds(folder.path(), &["run", "--device", "d.xml", "--workload", "w.xml"]);
+    let (text, _) = succeeds(folder.path(), &["run", "--device", "d.xml", "--workload", "w.xml"]);
     let said = "scenario-2: Saturated: the drive does not keep up with flow ";
     assert!(text.contains(said) && !text.contains("scenario-1: "), "{text}");
     assert!(text.find(said) < text.find("scenario-1\n"), "{text}");
@@ -264,9 +264,9 @@ fn rounds_until_steady_state_are_shown_and_written() {
         folder.path(),
         &["--until-steady", "--round", "400", "--track", "latency", "--out", "out"],
     );
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    assert!(stderr.contains("steady state reached: in the last 5 rounds"), "{stderr}");
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{table}");
+    assert!(table.contains("steady state reached: in the last 5 rounds"), "{table}");
     let read = |name: &str| -> Value {
         let text = std::fs::read_to_string(folder.path().join("out").join(name)).expect("written");
         serde_json::from_str(&text).expect("JSON")
@@ -398,14 +398,14 @@ duration = "20ms"
 fn the_verdict_stands_first() {
     let folder = folder_with("w.toml", OVERLOAD);
     let output = run(folder.path(), &["--alone"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    let at = |text: &str| stderr.find(text).unwrap_or_else(|| panic!("no {text}: {stderr}"));
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{table}");
+    let at = |text: &str| table.find(text).unwrap_or_else(|| panic!("no {text}: {table}"));
     assert!(
         at("Saturated: the drive does not keep up with flow busy (offered ") < at("device tiny")
     );
-    let row = |name: &str| stderr.lines().find(|line| line.starts_with(name)).expect("a row");
-    assert!(row("busy ").ends_with('*') && !row("calm ").contains('*'), "{stderr}");
+    let row = |name: &str| table.lines().find(|line| line.starts_with(name)).expect("a row");
+    assert!(row("busy ").ends_with('*') && !row("calm ").contains('*'), "{table}");
     assert!(at("* depends on the length of the run") > at("fairness"));
     let summary = &json(folder.path(), &[])[0];
     assert_eq!(summary["schema"], "flashlane.summary/2");
@@ -417,7 +417,7 @@ fn the_verdict_stands_first() {
     let keys: Vec<&String> = summary.as_object().expect("an object").keys().take(3).collect();
     assert_eq!(keys, ["schema", "version", "verdict"], "among the first keys");
     let sentence = summary["verdict"][0].as_str().expect("a sentence");
-    assert!(stderr.contains("the drive does not keep up with flow busy (offered "), "{sentence}");
+    assert!(table.contains("the drive does not keep up with flow busy (offered "), "{sentence}");
     assert!(sentence.starts_with("Saturated: the drive does not keep up with flow busy (offered "));
 }
 
@@ -426,24 +426,24 @@ fn the_verdict_stands_first() {
 fn the_verdict_of_several_seeds_counts_them_and_all_tables_are_means() {
     let folder = folder_with("w.toml", OVERLOAD);
     let output = run(folder.path(), &["--seeds", "3", "--alone", "--out", "o"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{table}");
     assert!(
-        stderr.starts_with(
+        table.starts_with(
             "Saturated: the drive does not keep up with flow busy (in 3 of 3 seeds; on average offered "
         ),
-        "{stderr}"
+        "{table}"
     );
-    assert!(stderr.contains("means over 3 seeds from 1, "), "{stderr}");
-    assert!(stderr.contains(" s (first seed)"), "wall times have no mean: {stderr}");
+    assert!(table.contains("means over 3 seeds from 1, "), "{table}");
+    assert!(table.contains(" s (first seed)"), "wall times have no mean: {table}");
     let text = std::fs::read_to_string(folder.path().join("o/seeds.json")).expect("written");
     let seeds: Value = serde_json::from_str(&text).expect("JSON");
     let sentence = seeds["verdict"][0].as_str().expect("a sentence");
-    assert!(stderr.starts_with(sentence), "{sentence}");
+    assert!(table.starts_with(sentence), "{sentence}");
     let mean = |path: &str| seeds[path]["mean"].as_f64().unwrap_or_else(|| panic!("no {path}"));
     let programs = format!("{:.0} user programs", mean("flash.user_programs"));
-    assert!(stderr.contains(&programs), "{programs}: {stderr}");
-    let stages = stderr.split("mean response time by stage, us").nth(1).expect("a table");
+    assert!(table.contains(&programs), "{programs}: {table}");
+    let stages = table.split("mean response time by stage, us").nth(1).expect("a table");
     let busy = stages.lines().find(|line| line.starts_with("busy")).expect("a row");
     let sum: f64 = busy
         .split_whitespace()
@@ -453,7 +453,7 @@ fn the_verdict_of_several_seeds_counts_them_and_all_tables_are_means() {
         .parse()
         .expect("a number");
     let expected = mean("flows[0].response_time_us.mean");
-    assert!((sum - expected).abs() <= 0.5 + expected * 1e-3, "{sum} {expected}: {stderr}");
+    assert!((sum - expected).abs() <= 0.5 + expected * 1e-3, "{sum} {expected}: {table}");
     assert!(busy.ends_with('*'), "{busy}");
 }
 

@@ -64,7 +64,8 @@ fn a_promise_that_is_missed_is_exit_status_4_after_everything_is_written() {
     // Over several seeds the means decide.
     let (output, stderr) = run(folder.path(), &["--seeds", "3", "--slo", "reader:p99=1us"]);
     assert_eq!(output.status.code(), Some(4), "{stderr}");
-    assert!(stderr.contains("± ") || stderr.contains(" ±"), "{stderr}");
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(table.contains("± ") || table.contains(" ±"), "{table}");
 }
 
 #[test]

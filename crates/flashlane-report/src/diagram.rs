@@ -52,7 +52,7 @@ struct Band {
 /// waiting of each victim per request, so that a tenant with many requests hides nobody.
 pub(crate) fn of(blame: &Blame) -> Option<Diagram> {
     let flows = blame.flows.len();
-    if flows < 2 || flows > TENANTS_MAX {
+    if !(2..=TENANTS_MAX).contains(&flows) {
         return None;
     }
     let colour = |name: &str| blame.flows.iter().position(|flow| flow == name).map(|i| i % 8);
@@ -70,18 +70,9 @@ pub(crate) fn of(blame: &Blame) -> Option<Diagram> {
     }
     let room = HEIGHT - GAP * names.len() as f64;
     let scale = room / all;
-    let mut bars = Vec::new();
-    let mut left: Vec<f64> = Vec::new();
-    let mut y = GAP / 2.0;
-    for &name in &names {
-        left.push(y);
-        let height = (0..flows).map(|victim| waits(victim, name)).sum::<f64>() * scale;
-        if height > 0.05 {
-            let shown = if name == DEVICE { "the drive" } else { name };
-            bars.push(Bar::new(shown, colour(name), (NAMES, y, height), "end"));
-        }
-        y += height + GAP;
-    }
+    let heights =
+        names.iter().map(|&name| (0..flows).map(|victim| waits(victim, name)).sum::<f64>() * scale);
+    let (mut bars, mut left) = culprits(&names, heights, colour);
     let mut bands = Vec::new();
     let mut y = GAP / 2.0;
     for (victim, flow) in blame.flows.iter().enumerate() {
@@ -112,6 +103,24 @@ pub(crate) fn of(blame: &Blame) -> Option<Diagram> {
     }
     let description = bands.iter().map(|band| band.title.as_str()).collect::<Vec<_>>().join("; ");
     Some(Diagram { width: WIDTH, height: HEIGHT, bars, bands, description })
+}
+
+/// The bars on the left, and where the bands of each begin.
+fn culprits(
+    names: &[&str],
+    heights: impl Iterator<Item = f64>,
+    colour: impl Fn(&str) -> Option<usize>,
+) -> (Vec<Bar>, Vec<f64>) {
+    let (mut bars, mut left, mut y) = (Vec::new(), Vec::new(), GAP / 2.0);
+    for (&name, height) in names.iter().zip(heights) {
+        left.push(y);
+        if height > 0.05 {
+            let shown = if name == DEVICE { "the drive" } else { name };
+            bars.push(Bar::new(shown, colour(name), (NAMES, y, height), "end"));
+        }
+        y += height + GAP;
+    }
+    (bars, left)
 }
 
 impl Bar {

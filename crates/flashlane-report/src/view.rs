@@ -194,33 +194,8 @@ pub(crate) fn page(runs: &[RunData]) -> Result<Page, String> {
 fn run_view(run: &RunData, summary: &Summary) -> RunView {
     let verdict = verdict::of(summary, run.blame.as_ref());
     let remedy = verdict::remedy(summary, run.blame.as_ref(), verdict.sufferer.as_deref());
-    let chips = |flow: &FlowSummary| {
-        let blame = run.blame.as_ref()?;
-        let own = verdict::own_share(blame, &flow.name);
-        match verdict::culprit_of(blame, &flow.name) {
-            Some(culprit) if culprit.share >= own => {
-                Some(format!("{} {}", culprit.name, percent(culprit.share)))
-            }
-            _ if own > 0.0 => Some(format!("itself {}", percent(own))),
-            _ => None,
-        }
-    };
-    let flows = summary.flows.iter().enumerate().map(|(index, flow)| FlowCard {
-        name: flow.name.clone(),
-        colour: index % COLOURS,
-        suffers: verdict.sufferer.as_ref() == Some(&flow.name),
-        slowdown: flow.slowdown.map(|value| starred(number(value) + "×", flow.saturated)),
-        mean: starred(time(flow.response_time_us.mean), flow.saturated),
-        p99: starred(time(flow.response_time_us.p99), flow.saturated),
-        throughput: format!(
-            "{} IOPS, {} MB/s",
-            number(flow.iops),
-            number(flow.bandwidth_bytes_per_s / 1e6)
-        ),
-        culprit: chips(flow),
-        spark: spark::line(run.series.as_ref(), index),
-        goals: flow.slo.iter().flat_map(|slo| slo.goals.iter().map(Goal::of)).collect(),
-    });
+    let sufferer = verdict.sufferer.as_deref();
+    let flows = (0..summary.flows.len()).map(|index| flow_card(run, summary, index, sufferer));
     let flows = flows.collect();
     let compat = summary.compat.as_ref().map(|mode| format!(", --compat {mode}"));
     RunView {
@@ -250,6 +225,40 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
         chip_heads: chip_heads(&summary.chips),
         chip_rows: chip_rows(summary),
         spending: spending::rows(summary),
+    }
+}
+
+/// The card of a tenant.
+fn flow_card(run: &RunData, summary: &Summary, index: usize, sufferer: Option<&str>) -> FlowCard {
+    let flow = &summary.flows[index];
+    FlowCard {
+        name: flow.name.clone(),
+        colour: index % COLOURS,
+        suffers: sufferer == Some(flow.name.as_str()),
+        slowdown: flow.slowdown.map(|value| starred(number(value) + "×", flow.saturated)),
+        mean: starred(time(flow.response_time_us.mean), flow.saturated),
+        p99: starred(time(flow.response_time_us.p99), flow.saturated),
+        throughput: format!(
+            "{} IOPS, {} MB/s",
+            number(flow.iops),
+            number(flow.bandwidth_bytes_per_s / 1e6)
+        ),
+        culprit: most_waited_for(run, &flow.name),
+        spark: spark::line(run.series.as_ref(), index),
+        goals: flow.slo.iter().flat_map(|slo| slo.goals.iter().map(Goal::of)).collect(),
+    }
+}
+
+/// Whom a tenant waits for most, itself included, and the share of its waiting.
+fn most_waited_for(run: &RunData, name: &str) -> Option<String> {
+    let blame = run.blame.as_ref()?;
+    let own = verdict::own_share(blame, name);
+    match verdict::culprit_of(blame, name) {
+        Some(culprit) if culprit.share >= own => {
+            Some(format!("{} {}", culprit.name, percent(culprit.share)))
+        }
+        _ if own > 0.0 => Some(format!("itself {}", percent(own))),
+        _ => None,
     }
 }
 

@@ -37,7 +37,10 @@
 #[cfg(feature = "codecs")]
 mod ahead;
 mod bare;
-#[cfg_attr(not(feature = "codecs"), path = "no_codecs.rs")]
+#[cfg(feature = "codecs")]
+mod codecs;
+#[cfg(not(feature = "codecs"))]
+#[path = "no_codecs.rs"]
 mod codecs;
 mod cursor;
 mod detect;

@@ -15,7 +15,7 @@ pub(crate) struct CompareArgs {
     /// seeds.json.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// What goes to standard output: nothing (the table goes to standard error), one JSON object
+    /// What goes to standard output: the table, one JSON object
     /// per line, or the table as CSV, Markdown or LaTeX.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: CompareFormat,
@@ -24,7 +24,7 @@ pub(crate) struct CompareArgs {
 /// What `compare` writes to standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompareFormat {
-    /// Nothing; the table goes to standard error.
+    /// The table for people.
     Text,
     /// One summary per line.
     Json,

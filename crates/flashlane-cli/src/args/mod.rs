@@ -4,6 +4,7 @@ mod compare;
 #[cfg(feature = "exec")]
 mod exec;
 mod fit;
+mod pages;
 mod plan;
 mod probe;
 mod search;
@@ -12,7 +13,7 @@ mod trace;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use flashlane::Warmup;
 use flashlane::config::load::Overrides;
 use flashlane::config::units::Span;
@@ -23,6 +24,7 @@ pub(crate) use compare::{CompareArgs, CompareFormat};
 #[cfg(feature = "exec")]
 pub(crate) use exec::ExecArgs;
 pub(crate) use fit::FitArgs;
+pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use plan::PlanArgs;
 pub(crate) use probe::ProbeArgs;
 pub(crate) use search::SearchArgs;
@@ -33,10 +35,15 @@ pub(crate) use trace::{
 
 /// Simulates SSDs that several tenants share.
 #[derive(Debug, Parser)]
-#[command(name = "flashlane", version, max_term_width = 100)]
+#[command(name = "flashlane", version = env!("FLASHLANE_VERSION"), max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
+}
+
+/// The command with all its arguments, for what is made of it: completions and manual pages.
+pub(crate) fn whole() -> clap::Command {
+    Cli::command()
 }
 
 /// What to do.
@@ -64,6 +71,10 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Results of several runs side by side.
     Compare(CompareArgs),
+    /// Completions for a shell, on standard output.
+    Completions(CompletionsArgs),
+    /// Manual pages, one for each command, into a folder.
+    Man(ManArgs),
     /// Check device and workload files without running them.
     Check(CheckArgs),
     /// Devices that ship with the program.
@@ -169,7 +180,7 @@ pub(crate) struct CommonArgs {
     /// Folder for summary.json and other result files; made if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// What goes to standard output: nothing (tables go to standard error), one JSON object per
+    /// What goes to standard output: the tables, one JSON object per
     /// line, an object as fio prints it for every scenario, or results under MQSim's tags.
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_format)]
     pub(crate) format: Format,
@@ -293,7 +304,7 @@ pub(crate) enum Compat {
 /// What goes to standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// Nothing; tables go to standard error.
+    /// Tables for people.
     Text,
     /// One summary per line.
     Json,

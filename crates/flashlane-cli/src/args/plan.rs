@@ -61,7 +61,7 @@ pub(crate) struct PlanArgs {
     /// Folder for plan.json; made if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// What goes to standard output: nothing (the table goes to standard error), or the answer as
+    /// What goes to standard output: the table, or the answer as
     /// JSON.
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_text_or_json)]
     pub(crate) format: Format,

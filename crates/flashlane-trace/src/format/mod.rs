@@ -18,7 +18,10 @@ mod msps;
 mod msr;
 mod oracle_general;
 mod order;
-#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
 mod parquet;
 mod spc;
 mod ssdsim;

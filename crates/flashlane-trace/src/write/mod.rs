@@ -3,7 +3,10 @@
 mod csv;
 mod fio;
 mod mqsim;
-#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
 mod parquet;
 
 use std::io::{self, Write};
