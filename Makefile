@@ -107,6 +107,7 @@ lint: target/python-env/bin/ruff
 	cargo fmt --manifest-path examples/fair-turns/Cargo.toml --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	./target/python-env/bin/ruff check python scripts examples/*.py && ./target/python-env/bin/ruff format --check python scripts examples/*.py
+	./target/python-env/bin/python scripts/prose.py
 
 # For example: make bench BENCH='--requests 1000000 gc-writes'
 bench:

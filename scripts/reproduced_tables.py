@@ -1,4 +1,4 @@
-"""Writes what `flashlane reproduce` measured into the tables of README.md and docs/reproduce.md.
+"""Writes what `flashlane reproduce` measured into the tables of docs/papers.md and docs/reproduce.md.
 
     flashlane reproduce fast18 --out out/fast18    # and upi, flin
     python scripts/reproduced_tables.py out
@@ -216,7 +216,7 @@ def sensitivity(folder: Path) -> list[str]:
 def main() -> None:
     """Writes all tables."""
     folder = Path(sys.argv[1])
-    readme, page = ROOT / "README.md", ROOT / "docs/reproduce.md"
+    short, page = ROOT / "docs/papers.md", ROOT / "docs/reproduce.md"
     papers = {paper: results(folder, paper) for paper in ("fast18", "flin", "upi")}
     for paper, rows in papers.items():
         if rows:
@@ -229,12 +229,12 @@ def main() -> None:
     if rows := papers["fast18"]:
         # The rest is in docs/reproduce.md.
         numbers = [row for row in rows if row["paper"] is not None and row["verdict"] != "no-reference"]
-        replace(readme, "fast18 numbers", verdicts(numbers))
+        replace(short, "fast18 numbers", verdicts(numbers))
     if rows := papers["flin"]:
-        replace(readme, "flin policies", policies(rows))
+        replace(short, "flin policies", policies(rows))
         replace(page, "flin sensitivity", sensitivity(folder))
     if rows := papers["upi"]:
-        replace(readme, "upi headlines", headlines(rows))
+        replace(short, "upi headlines", headlines(rows))
         replace(page, "upi bars", bars(folder))
         for name in ("variants", "load"):
             if (folder / "upi" / f"{name}.csv").exists():

@@ -5,6 +5,7 @@ Usage: site.py [--without-playground]
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,10 @@ def main(arguments: list[str]) -> None:
     """Build, and replace what would be loaded from elsewhere."""
     shutil.rmtree(SITE, ignore_errors=True)
     generator = Path(sys.executable).with_name("zensical")
-    done = subprocess.run([generator, "build", "--strict"], cwd=ROOT, capture_output=True, text=True)
+    plain = {**os.environ, "NO_COLOR": "1"}
+    done = subprocess.run(
+        [generator, "build", "--strict"], cwd=ROOT, capture_output=True, text=True, check=False, env=plain
+    )
     if done.returncode:
         sys.exit(done.stdout + done.stderr)
     for path in SITE.rglob("*.html"):

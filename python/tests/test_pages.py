@@ -95,8 +95,7 @@ def test_a_page_is_seen_and_can_be_read_by_everybody(
     # What the generator of the site draws around the pages is not ours to mend.
     found = axe.Axe().run(page, context=".md-content" if name == "docs" else None, options=rules)
     violations = [
-        (one["id"], [node["html"][:160] for node in one["nodes"]][:3])
-        for one in found.response["violations"]
+        (one["id"], [node["html"][:160] for node in one["nodes"]][:3]) for one in found.response["violations"]
     ]
     assert violations == []
     page.context.close()

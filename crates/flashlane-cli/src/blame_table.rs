@@ -22,7 +22,7 @@ pub(crate) fn blame(blame: &Blame) -> String {
     }
     let shown = culprits.len().min(COLUMNS_MAX);
     let (shown, others) = culprits.split_at(shown);
-    let mut header = vec!["victim", "work", "waits", "of it for"];
+    let mut header = vec!["victim", "work", "waiting", "of which by"];
     header.extend(shown.iter().map(|&(_, name)| name));
     if !others.is_empty() {
         header.push("others");
@@ -50,7 +50,7 @@ pub(crate) fn blame(blame: &Blame) -> String {
         table.row(row);
     }
     format!(
-        "\nwho makes whom wait: mean of a request in us, and the largest cause\n{}",
+        "\nwho delays whom: mean waiting time of a request in us, with the largest cause\n{}",
         table.render()
     )
 }

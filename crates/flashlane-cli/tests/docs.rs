@@ -278,6 +278,15 @@ fn how_to_pages_run_as_printed() {
     follow(clone.path(), "docs/reproduce.md", "");
 }
 
+#[test]
+fn ten_tasks_are_done_as_printed() {
+    if std::env::var_os("PYTHON").is_none() && !repository().join("target/python-env/bin").exists() {
+        flashlane_testing::skip_part("docs/tasks.md", "the Python package");
+        return;
+    }
+    follow(clone_after_demo().path(), "docs/tasks.md", "");
+}
+
 /// A request that was queued on a device, as blktrace records it.
 /// Layout: `struct blk_io_trace` of Linux, version 7.
 fn queued_request(sequence: u32, read: bool) -> Vec<u8> {
@@ -316,5 +325,5 @@ fn pages_about_input_of_others_run_as_printed() {
     let rows: String = (0..200).map(row).collect();
     let packed = zstd::encode_all(rows.as_bytes(), 0).expect("it packs");
     std::fs::write(folder.join("database.csv.zst"), packed).expect("room");
-    follow(folder, "README.md", "");
+    follow(folder, "docs/commands.md", "");
 }

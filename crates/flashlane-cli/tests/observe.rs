@@ -46,7 +46,7 @@ fn every_file_is_written_and_nothing_else() {
     let all = ["--requests", "--blame", "--timeline", "--out", "out"];
     let (stdout, stderr) = succeeds(folder.path(), &all);
     assert_eq!(stderr, "");
-    assert!(stdout.contains("who makes whom wait"), "{stdout}");
+    assert!(stdout.contains("who delays whom"), "{stdout}");
     assert_eq!(
         names(&out),
         [
@@ -75,10 +75,10 @@ fn every_file_is_written_and_nothing_else() {
     }
     // Only what is asked for.
     let (stdout, _) = succeeds(folder.path(), &["--series-window", "1ms", "--out", "less"]);
-    assert!(!stdout.contains("who makes whom wait"));
+    assert!(!stdout.contains("who delays whom"));
     assert_eq!(names(&folder.path().join("less")), ["summary.json", "timeseries.parquet"]);
     let (stdout, _) = succeeds(folder.path(), &["--blame"]);
-    assert!(stdout.contains("who makes whom wait"), "without --out there is the table");
+    assert!(stdout.contains("who delays whom"), "without --out there is the table");
 }
 
 #[test]

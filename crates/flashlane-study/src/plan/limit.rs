@@ -62,7 +62,7 @@ impl Limit {
     }
 }
 
-/// Who makes whom wait in a scenario.
+/// Who delays whom in a scenario.
 pub(super) fn blame(scenario: &Scenario, options: &RunOptions) -> Result<Blame, Error> {
     let observe = Observe { blame: true, ..Observe::default() };
     let options = RunOptions { observe, ..options.clone() };

@@ -183,7 +183,7 @@ impl Default for WearConfig {
 }
 
 /// Read scrubbing: every read disturbs the other pages of its block a little, so that data is moved
-/// out of a block that was read very often. Only where pages are mapped one by one.
+/// out of a block that was read often. Only where pages are mapped one by one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScrubbingConfig {
