@@ -35,6 +35,7 @@ def episode(env: SharedDrive, *, control: bool, seed: int) -> tuple[float, float
 def main() -> None:
     """Compare the controller with fixed shares."""
     env = gymnasium.make(ENVIRONMENT, device="tiny", loads=LOADS, windows=60).unwrapped
+    assert isinstance(env, SharedDrive)
     for name, control in (("fixed shares", False), ("controller", True)):
         mean, last = episode(env, control=control, seed=1)
         print(f"{name:>12}: fairness {mean:.3f} over the episode, {last:.3f} in its last ten windows")

@@ -26,7 +26,16 @@ from flashlane._flashlane import (
 from flashlane.drive import MS, US, Drive, S
 from flashlane.errors import ConfigError, Error, OutputError, RefusedError, StuckError, TraceError
 from flashlane.papers import papers, reproduce
-from flashlane.policies import DriveShape, Scheduler, Verdict, VictimPolicy, conformance
+from flashlane.plots import plot_compare
+from flashlane.policies import (
+    DriveShape,
+    PolicyInfo,
+    Scheduler,
+    Verdict,
+    VictimPolicy,
+    conformance,
+    policies,
+)
 from flashlane.result import FlowResult, Result, compare
 from flashlane.run import simulate
 from flashlane.search import Search, search, search_file
@@ -48,6 +57,7 @@ __all__ = [
     "FlowResult",
     "OutputError",
     "Plane",
+    "PolicyInfo",
     "Random",
     "RefusedError",
     "Result",
@@ -71,6 +81,8 @@ __all__ = [
     "conformance",
     "errors",
     "papers",
+    "plot_compare",
+    "policies",
     "read_trace",
     "reproduce",
     "search",

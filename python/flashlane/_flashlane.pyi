@@ -97,6 +97,14 @@ class Table:
     def num_rows(self) -> int:
         """Rows."""
     def __len__(self) -> int: ...
+    def to_pandas(self) -> Any:
+        """The rows as a ``pandas.DataFrame``. Needs pandas and pyarrow.
+
+        Raises:
+            ModuleNotFoundError: they are not installed; the message says how to get them.
+        """
+    def to_polars(self) -> Any:
+        """The rows as a ``polars.DataFrame``, without a copy. Needs polars."""
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Arrow's PyCapsule interface."""
     @staticmethod
@@ -238,6 +246,7 @@ class Reading(TypedDict):
     limit: int | None
     delay: bool
 
+def policies() -> list[tuple[str, str, str, str, bool]]: ...
 def capacity(device: Device, workload: _Workload) -> dict[str, float]: ...
 def simulate(
     device: Device,

@@ -31,7 +31,7 @@ import inspect
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from flashlane import _flashlane
 from flashlane._flashlane import Plane, Random, State, Work
@@ -214,3 +214,31 @@ def conformance(policy: type[Scheduler] | type[VictimPolicy]) -> list[Verdict]:
     """
     rows = _flashlane.conformance(policy._family, policy.name)
     return [Verdict(rule, broken) for rule, broken in rows]
+
+
+class PolicyInfo(NamedTuple):
+    """A policy that a device or a workload may name."""
+
+    #: The key that takes it: ``scheduler``, ``isolation``, …
+    family: str
+    #: Its name.
+    name: str
+    #: What it does, in a sentence.
+    summary: str
+    #: The paper and section that it is from.
+    source: str
+    #: Parts of it had to be worked out anew, since the source leaves them open.
+    reconstructed: bool
+
+
+def policies(family: str | None = None) -> list[PolicyInfo]:
+    """Every built-in policy, or those of one family.
+
+    >>> [policy.name for policy in policies("isolation")]
+    ['unified', 'partitioned', 'upi']
+    """
+    found = [PolicyInfo(*one) for one in _flashlane.policies()]
+    families = list(dict.fromkeys(policy.family for policy in found))
+    if family is not None and family not in families:
+        raise ValueError(f"policies: found {family!r}, allowed: {', '.join(families)}")
+    return [policy for policy in found if family in (None, policy.family)]

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashlane import _flashlane
+from flashlane import _flashlane, plots
 from flashlane._flashlane import Device, Table
 from flashlane.optional import needed
 
@@ -278,6 +278,25 @@ class Result:
         axes.set_xlabel("mean response time, us")
         axes.legend(fontsize="small")
         return axes
+
+    def plot_timeseries(self, figure: str = "mean_us", ax: Any = None) -> Any:
+        """Draw a figure over the run, a line a flow. Needs ``timeseries=True``, pyarrow and matplotlib.
+
+        Args:
+            figure: ``mean_us``, ``p99_us`` (response times), ``iops``, or a numeric column of ``timeseries``.
+            ax: axes to draw on; new ones without it.
+
+        Raises:
+            ValueError: the run kept no series, or it has no such column.
+        """
+        return plots.timeseries([self], figure, ax)
+
+    def plot_blame(self, ax: Any = None) -> Any:
+        """Draw who delays whom: mean waiting time of a request by culprit, a bar a flow.
+
+        Needs ``blame=True`` and matplotlib.
+        """
+        return plots.blame(self, ax)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but what is derived."""

@@ -227,3 +227,31 @@ def test_plots_draw_every_flow(result: fl.Result) -> None:
     matplotlib.use("Agg")
     assert len(result.plot_latency().lines) == 2
     assert len(result.plot_breakdown().patches) == 2 * 9
+
+
+def test_charts_of_results(result: fl.Result) -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    assert len(result.plot_timeseries().lines) == 2
+    assert len(result.plot_timeseries("iops").lines) == 2
+    with pytest.raises(ValueError, match="found 'colour', allowed: mean_us, p99_us, iops, "):
+        result.plot_timeseries("colour")
+    bars = result.plot_blame()
+    assert bars.get_xlabel() == "waiting time of a request (us)" and len(bars.patches) >= 2
+    assert len(fl.plot_compare(result, result, figure="slowdown").patches) == 4
+
+
+def test_tables_of_other_libraries(result: fl.Result) -> None:
+    assert result.requests is not None
+    pytest.importorskip("pandas")
+    frame = result.requests.to_pandas()
+    assert len(frame) == len(result.requests) and "complete_ps" in frame.columns
+    pytest.importorskip("polars")
+    assert result.requests.to_polars().height == len(frame)
+
+
+def test_policies_are_listed() -> None:
+    names = [policy.name for policy in fl.policies("scheduler")]
+    assert "flin" in names and "out-of-order" in names
+    assert {policy.family for policy in fl.policies()} >= {"isolation", "ftl.gc.victim"}
+    with pytest.raises(ValueError, match="found 'colour', allowed: scheduler"):
+        fl.policies("colour")

@@ -3,12 +3,8 @@
 use flashlane::Error;
 use flashlane::config::load;
 use flashlane::config::preset::{PRESETS, Preset};
-use flashlane::config::{PolicyInfo, schema};
-use flashlane::ftl::allocation::Allocation;
-use flashlane::ftl::gc::Victim;
-use flashlane::interface::arbitration::Arbitration;
-use flashlane::isolation::Isolation;
-use flashlane::scheduler::Scheduling;
+use flashlane::config::schema;
+use flashlane::policy::families;
 
 use crate::args::{PresetAction, PresetArgs, SchemaOf};
 use crate::execute::pretty;
@@ -33,13 +29,7 @@ pub(crate) fn preset(arguments: &PresetArgs) -> Result<(), Error> {
 
 /// Lists every policy by the key that takes it.
 pub(crate) fn policies() -> Result<(), Error> {
-    let families: [Vec<PolicyInfo>; 5] = [
-        Scheduling::list(),
-        Isolation::list(),
-        Allocation::list(),
-        Victim::list(),
-        Arbitration::list(),
-    ];
+    let families = families();
     let mut text = String::new();
     for family in &families {
         let key = family.first().map_or("", |policy| policy.family);

@@ -280,7 +280,8 @@ fn how_to_pages_run_as_printed() {
 
 #[test]
 fn ten_tasks_are_done_as_printed() {
-    if std::env::var_os("PYTHON").is_none() && !repository().join("target/python-env/bin").exists() {
+    if std::env::var_os("PYTHON").is_none() && !repository().join("target/python-env/bin").exists()
+    {
         flashlane_testing::skip_part("docs/tasks.md", "the Python package");
         return;
     }

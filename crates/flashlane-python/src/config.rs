@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use flashlane::Error;
 use flashlane::config::bounds::Capacity;
 use flashlane::config::load::{self, Loaded, Overrides};
-use flashlane::config::{DeviceConfig, WorkloadConfig, preset, validate};
+use flashlane::config::{DeviceConfig, PolicyInfo, WorkloadConfig, preset, validate};
 use flashlane::layout::Layout;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -329,4 +329,14 @@ pub(crate) fn capacity<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let layout = Layout::new(&device.loaded.config, &workload.loaded.config);
     values::from_json(py, &json_of(&Capacity::new(&layout))?)
+}
+
+/// Family, name, summary and source of every policy, and whether it is reconstructed.
+#[pyfunction]
+pub(crate) fn policies() -> Vec<(&'static str, String, String, String, bool)> {
+    let one = |it: PolicyInfo| {
+        let (name, summary) = (it.name.into_owned(), it.summary.into_owned());
+        (it.family, name, summary, it.source.into_owned(), it.reconstructed)
+    };
+    flashlane::policy::families().into_iter().flatten().map(one).collect()
 }

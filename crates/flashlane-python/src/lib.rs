@@ -31,6 +31,7 @@ fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<policies::Plane>()?;
     module.add_class::<policies::Random>()?;
     module.add_function(wrap_pyfunction!(policies::register_policy, module)?)?;
+    module.add_function(wrap_pyfunction!(config::policies, module)?)?;
     module.add_function(wrap_pyfunction!(policies::conformance, module)?)?;
     module.add_function(wrap_pyfunction!(values::plain, module)?)?;
     module.add_function(wrap_pyfunction!(config::capacity, module)?)?;

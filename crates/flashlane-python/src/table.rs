@@ -47,6 +47,11 @@ impl Table {
     }
 }
 
+/// A library of an optional part of the package, or what to install.
+fn needed<'py>(py: Python<'py>, name: &str, extra: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("flashlane.optional")?.getattr("needed")?.call1((name, extra))
+}
+
 #[pymethods]
 impl Table {
     /// Names of the columns.
@@ -67,6 +72,17 @@ impl Table {
 
     fn __repr__(&self) -> String {
         format!("Table({} rows: {})", self.rows(), self.column_names().join(", "))
+    }
+
+    /// A pandas DataFrame. Needs pandas and pyarrow.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let table = needed(slf.py(), "pyarrow", "pandas")?.call_method1("table", (slf,))?;
+        table.call_method0("to_pandas")
+    }
+
+    /// A polars DataFrame. Needs polars.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        needed(slf.py(), "polars", "polars")?.call_method1("DataFrame", (slf,))
     }
 
     /// Arrow's PyCapsule interface.

@@ -37,3 +37,9 @@ pub use crate::scheduler::policy::{Scheduling, SchedulingConfig, SchedulingPolic
 pub use crate::scheduler::queues::{Kind, Queues};
 pub use crate::scheduler::view::View;
 pub use crate::transaction::{Op, Source, Transaction};
+
+/// Every policy, family by family: what `flashlane policies` lists.
+#[must_use]
+pub fn families() -> [Vec<PolicyInfo>; 5] {
+    [Scheduling::list(), Isolation::list(), Allocation::list(), Victim::list(), Arbitration::list()]
+}

@@ -1,0 +1,11 @@
+# The command in a small container: docker build -t flashlane . && docker run --rm flashlane demo
+FROM docker.io/library/rust:1-slim-trixie AS build
+RUN apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
+WORKDIR /flashlane
+COPY . .
+RUN cargo build --locked --profile dist -p flashlane-cli
+
+FROM docker.io/library/debian:trixie-slim
+COPY --from=build /flashlane/target/dist/flashlane /usr/local/bin/flashlane
+WORKDIR /work
+ENTRYPOINT ["flashlane"]
