@@ -17,11 +17,25 @@ REPORT = ROOT / "crates/flashlane-report"
 TARGET = "wasm32-unknown-unknown"
 
 
+def available() -> bool:
+    """Whether Rust can compile for browsers here; its libraries are fetched where they are missing."""
+    found = subprocess.run(
+        ["rustc", "--print", "sysroot"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    if (Path(found.stdout.strip()) / "lib/rustlib" / TARGET).is_dir():
+        return True
+    try:
+        return subprocess.run(["rustup", "target", "add", TARGET], cwd=ROOT, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
 def module() -> bytes:
     """The simulator as a WebAssembly module."""
-    installed = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True)
-    if not (Path(installed.stdout.strip()) / "lib/rustlib" / TARGET).is_dir():
-        subprocess.run(["rustup", "target", "add", TARGET], check=True)
+    if not available():
+        raise SystemExit(
+            f"playground.py: Rust has no libraries for {TARGET} here: rustup target add {TARGET}"
+        )
     # A folder of its own: its artifacts are of no use to other builds.
     folder = ROOT / "target/wasm"
     command = ["cargo", "build", "--quiet", "--locked", "-p", "flashlane-wasm", "--target", TARGET]

@@ -33,7 +33,9 @@ def main(arguments: list[str]) -> None:
         text = path.read_text(encoding="utf-8")
         up = "../" * (len(path.relative_to(SITE).parts) - 1)
         path.write_text(text.replace(SHIM, f"{up}assets/file-worker.js"), encoding="utf-8")
-    if "--without-playground" not in arguments:
+    if "--without-playground" not in arguments and not playground.available():
+        print(f"site.py: without the playground: Rust has no libraries for {playground.TARGET} here")
+    elif "--without-playground" not in arguments:
         page = SITE / "playground.html"
         page.write_text(playground.page(), encoding="utf-8")
 
