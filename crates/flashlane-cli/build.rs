@@ -12,8 +12,7 @@ fn git(arguments: &[&str]) -> Option<String> {
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // A commit or a checkout writes a line there. A file that is missing would mean a build anew each
-    // time.
+    // A commit or a checkout writes a line there. A missing file would mean a build each time.
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"]);
     if let Some(log) = log.filter(|log| Path::new(log).exists()) {
         println!("cargo::rerun-if-changed={log}");

@@ -94,7 +94,10 @@ mod tests {
         let text = blame(&found);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[2].ends_with("loud") && !lines[2].contains("quiet  "), "{text}");
-        assert!(lines[4].contains("20.00  30.00") && lines[4].ends_with("30.00 program"), "{text}");
+        assert!(
+            lines[4].contains("20.00    30.00") && lines[4].ends_with("30.00 program"),
+            "{text}"
+        );
         assert!(lines[5].ends_with("30.00 read"), "{text}");
     }
 }
