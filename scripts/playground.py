@@ -47,12 +47,13 @@ def page() -> str:
     """The page with everything that it needs."""
     text = (PAGE / "index.html").read_text(encoding="utf-8")
     style = [REPORT / "vendor/uPlot/uPlot.min.css", REPORT / "src/page.css", PAGE / "playground.css"]
+    scripts = [REPORT / "src/chart_tools.js", PAGE / "playground.js"]
     packed = base64.b64encode(gzip.compress(module(), 9, mtime=0)).decode()
     parts = {
         "/*STYLE*/": "".join(path.read_text(encoding="utf-8") for path in style),
         "/*LIBRARY*/": (REPORT / "vendor/uPlot/uPlot.iife.min.js").read_text(encoding="utf-8"),
         "/*MODULE*/": f'const FLASHLANE_MODULE = "{packed}";',
-        "/*PAGE*/": (PAGE / "playground.js").read_text(encoding="utf-8"),
+        "/*PAGE*/": "".join(path.read_text(encoding="utf-8") for path in scripts),
     }
     for mark, part in parts.items():
         text = text.replace(mark, part, 1)

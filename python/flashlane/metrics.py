@@ -65,6 +65,7 @@ _OF_DRIVE: dict[str, tuple[Callable[[Summary], float | None], str, str]] = {
 }
 
 _ENERGY = {"energy", "wear", "power", "energy_per_gb", "years"}
+_UNTIMED = {"waf", "erases", "pages"}
 _ALONE = {"slowdown", "fairness", "max_slowdown", "weighted_speedup"}
 
 
@@ -87,6 +88,11 @@ class Metric:
     def label(self) -> str:
         """Name and unit."""
         return f"{self.text}, {self.unit}" if self.unit else self.text
+
+    @property
+    def untimed(self) -> bool:
+        """A run without time has it, too."""
+        return self.name in _UNTIMED
 
     def check(self, flows: list[str]) -> None:
         """Refuse a flow that does not exist."""
@@ -131,7 +137,7 @@ class Rule:
 
     def __init__(self, text: str) -> None:
         """Parse the text."""
-        found = re.fullmatch(r"\s*(\S+)\s*(<=|>=)\s*([-+0-9.eE]+)\s*", text)
+        found = re.fullmatch(r"\s*(\S.*?)\s*(<=|>=)\s*([-+0-9.eE]+)\s*", text)
         if not found:
             raise ValueError(f"search: found constraint {text!r}, allowed: NAME <= NUMBER, NAME >= NUMBER")
         self.text = text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from flashlane.optional import needed
@@ -23,37 +22,35 @@ def _axes(ax: Any) -> Any:
     return pyplot.subplots(figsize=(7.2, 3.6), layout="constrained")[1]
 
 
+def _label(figure: str) -> str:
+    return figure.replace("_us", " (us)").replace("_", " ")
+
+
 def _finished(ax: Any) -> Any:
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(axis="y", linewidth=0.5, alpha=0.5)
     return ax
 
 
-def timeseries(results: Sequence[Result], figure: str, ax: Any) -> Any:
-    """A figure over the run, a line a flow; runs differ by their dashes."""
+def timeseries(result: Result, figure: str, ax: Any) -> Any:
+    """A figure over the run, a line a flow."""
+    if result.timeseries is None:
+        raise ValueError("this run kept no time series: simulate(..., timeseries=True)")
     ax = _axes(ax)
-    for number, result in enumerate(results):
-        if result.timeseries is None:
-            raise ValueError("this run kept no time series: simulate(..., timeseries=True)")
-        rows = needed("pyarrow", "pandas").table(result.timeseries).to_pylist()
-        column = _COLUMNS.get(figure, figure)
-        for index, flow in enumerate(result.workload.flows):
-            own = [row for row in rows if row["flow"] == flow]
-            if own and figure == "iops":
-                values = [row["read_iops"] + row["write_iops"] for row in own]
-            elif own and column in own[0]:
-                values = [row[column] for row in own]
-            else:
-                allowed = ", ".join(["mean_us", "p99_us", "iops", *(own[0] if own else [])])
-                raise ValueError(f"plot_timeseries: found {figure!r}, allowed: {allowed}")
-            ax.plot(
-                [row["end_s"] for row in own],
-                values,
-                color=COLOURS[index % len(COLOURS)],
-                linestyle=["-", "--", ":", "-."][number % 4],
-                label=flow if len(results) == 1 else f"{flow}, {result.label}",
-            )
-    ax.set(xlabel="time (s)", ylabel=figure.replace("_us", " (us)").replace("_", " "))
+    rows = needed("pyarrow", "pandas").table(result.timeseries).to_pylist()
+    column = _COLUMNS.get(figure, figure)
+    for index, flow in enumerate(result.workload.flows):
+        own = [row for row in rows if row["flow"] == flow]
+        if own and figure == "iops":
+            values = [row["read_iops"] + row["write_iops"] for row in own]
+        elif own and column in own[0]:
+            values = [row[column] for row in own]
+        else:
+            allowed = ", ".join(["mean_us", "p99_us", "iops", *(own[0] if own else [])])
+            raise ValueError(f"plot_timeseries: found {figure!r}, allowed: {allowed}")
+        ends = [row["end_s"] for row in own]
+        ax.plot(ends, values, color=COLOURS[index % len(COLOURS)], label=flow)
+    ax.set(xlabel="time (s)", ylabel=_label(figure))
     ax.set_ylim(bottom=0)
     ax.legend(frameon=False)
     return _finished(ax)
@@ -97,6 +94,6 @@ def plot_compare(*results: Result, figure: str = "p99_us", ax: Any = None) -> An
         places = [index + (number - (len(results) - 1) / 2) * width for index in range(len(flows))]
         ax.bar(places, values, width * 0.92, label=result.label, color=COLOURS[number % len(COLOURS)])
     ax.set_xticks(range(len(flows)), flows)
-    ax.set(ylabel=figure.replace("_us", " (us)").replace("_", " "))
+    ax.set(ylabel=_label(figure))
     ax.legend(frameon=False)
     return _finished(ax)

@@ -289,7 +289,7 @@ class Result:
         Raises:
             ValueError: the run kept no series, or it has no such column.
         """
-        return plots.timeseries([self], figure, ax)
+        return plots.timeseries(self, figure, ax)
 
     def plot_blame(self, ax: Any = None) -> Any:
         """Draw who delays whom: mean waiting time of a request by culprit, a bar a flow.

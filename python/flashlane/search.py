@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import itertools
 import json
 import math
 import os
@@ -62,9 +63,10 @@ class Search(Sequence[dict[str, Any]]):
         self.base = base
         #: ``full`` and ``cheap`` evaluations that ran now, and ``per_minute``, both together.
         self.effort = effort
+        good = [self._costs(entry) for entry in entries if self._good(entry)]
         for entry in entries:
             entry["front"] = self._good(entry) and not any(
-                self._better(other, entry) for other in entries if self._good(other)
+                _beats(costs, self._costs(entry)) for costs in good
             )
 
     @staticmethod
@@ -73,10 +75,6 @@ class Search(Sequence[dict[str, Any]]):
 
     def _costs(self, entry: dict[str, Any]) -> list[float]:
         return [metric.cost(value) for metric, value in zip(self.objectives, entry["values"], strict=True)]
-
-    def _better(self, one: dict[str, Any], other: dict[str, Any]) -> bool:
-        pairs = list(zip(self._costs(one), self._costs(other), strict=True))
-        return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)
 
     def __len__(self) -> int:
         """Number of configurations that ran in full."""
@@ -166,7 +164,7 @@ class Search(Sequence[dict[str, Any]]):
         first = self.objectives[0]
         if len(self.objectives) == 1:
             values = [entry["values"][0] for entry in good]
-            best = [min(values[: n + 1], key=first.cost) for n in range(len(values))]
+            best = list(itertools.accumulate(values, lambda a, b: min(a, b, key=first.cost)))
             axes.scatter(range(1, len(values) + 1), values, s=12, color="0.6", label="each")
             axes.step(range(1, len(values) + 1), best, where="post", label="best so far")
             axes.set(xlabel="evaluation", ylabel=first.label)
@@ -184,6 +182,11 @@ class Search(Sequence[dict[str, Any]]):
     def __repr__(self) -> str:
         """How many configurations ran, and how many are on the front."""
         return f"Search({len(self)} configurations, {len(self.front)} on the front)"
+
+
+def _beats(one: list[float], other: list[float]) -> bool:
+    """Whether costs are nowhere larger than others, and not the same."""
+    return all(a <= b for a, b in zip(one, other, strict=True)) and one != other
 
 
 def _cell(value: Any) -> Any:
@@ -263,7 +266,7 @@ def search(
         "cheap": _flashlane.plain(cheap, "cheap"),
         "seed": seed,
     }
-    study = _study(metrics, seed, folder, question)
+    study = _study(metrics, folder, question)
     kept = None if folder is None else Path(folder) / "points"
 
     def run(points: list[Point]) -> list[dict[str, Any]]:
@@ -271,6 +274,11 @@ def search(
         return list(sweep(drive, load, points, **how, **options))
 
     shortcut = _cheap_keys(cheap, load)
+    timed = [metric.text for metric in [*metrics, *(rule.metric for rule in rules)] if not metric.untimed]
+    if cheap == "waf-only" and timed:
+        raise ValueError(
+            f"search: cheap: found 'waf-only' with {timed[0]}, which takes time; allowed: 'short'"
+        )
     with shown(progress, "search") as told:
         return _Studied(study, axes, metrics, rules, run, shortcut, seed).go(trials, told)
 
@@ -310,7 +318,7 @@ class _Axis:
         return self.values[trial.suggest_categorical(self.key, list(range(last + 1)))]
 
 
-def _study(metrics: list[Metric], seed: int, folder: Any, question: dict[str, Any]) -> Any:
+def _study(metrics: list[Metric], folder: Any, question: dict[str, Any]) -> Any:
     """The study of a folder, or a new one."""
     optuna = needed("optuna", "search")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -464,15 +472,13 @@ class _Studied:
         """Small is good: constraints first, then by how many it is beaten, then the first objective."""
         if entry["error"] is not None:
             return (math.inf, 0.0, 0.0)
-        costs = [metric.cost(value) for metric, value in zip(self.metrics, entry["values"], strict=True)]
 
-        def beats(other: dict[str, Any]) -> bool:
-            if other["error"] is not None:
-                return False
-            theirs = [metric.cost(v) for metric, v in zip(self.metrics, other["values"], strict=True)]
-            return all(a <= b for a, b in zip(theirs, costs, strict=True)) and theirs != costs
+        def costs(one: dict[str, Any]) -> list[float]:
+            return [metric.cost(value) for metric, value in zip(self.metrics, one["values"], strict=True)]
 
-        return (sum(entry["violated"]), sum(map(beats, others)), costs[0])
+        ran = [other for other in others if other["error"] is None]
+        beaten = sum(_beats(costs(other), costs(entry)) for other in ran)
+        return (sum(entry["violated"]), beaten, costs(entry)[0])
 
     def _entry(self, point: Point, result: dict[str, Any]) -> dict[str, Any]:
         """What a configuration is worth."""

@@ -159,6 +159,7 @@ def test_tables_picture_and_page(tmp_path: Path) -> None:
         ({"space": {"ftl.over_provisioning": {"from": 1}}}, "allowed: from, to, step, scale"),
         ({"constraints": ["p99 < 3"]}, "allowed: NAME <= NUMBER"),
         ({"trials": 0}, "allowed: 1 and above"),
+        ({"cheap": "waf-only"}, "found 'waf-only' with p99, which takes time"),
         ({"cheap": "fast"}, "allowed: 'short', 'waf-only'"),
     ],
 )
@@ -172,6 +173,7 @@ def test_a_rule_is_missed_by_a_share_of_its_bound() -> None:
     summary = {"flash": {"write_amplification": 3.0}}
     assert Rule("waf <= 2.0").missed_by(summary) == 0.5
     assert Rule("waf >= 2.0").missed_by(summary) == 0.0
+    assert Rule("p99:key-value store <= 3").metric.flow == "key-value store"
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -8,9 +8,7 @@ use crate::table::{Table, maybe, number};
 
 /// Energy and wear by tenant, with a row for the drive; empty where nothing was counted.
 pub(crate) fn energy(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
-    let (Some(energy), Some(wear)) = (&summary.energy, &summary.wear) else {
-        return String::new();
-    };
+    let Some(wear) = &summary.wear else { return String::new() };
     let window_s = summary.window_end_s - summary.window_start_s;
     let mut joules = Table::new(&[
         "energy, mJ",
@@ -36,15 +34,21 @@ pub(crate) fn energy(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
     ]);
     let flows = summary.flows.iter().enumerate().filter_map(|(index, flow)| {
         let path = format!("flows[{index}].");
-        Some((visible_line(&flow.name).into_owned(), path, flow.energy?, flow.wear?))
+        Some((visible_line(&flow.name).into_owned(), path, flow.energy, flow.wear?))
     });
-    let drive = ("the drive".to_owned(), String::new(), *energy, *wear);
+    let drive = ("the drive".to_owned(), String::new(), summary.energy, *wear);
     for (name, path, energy, wear) in flows.chain([drive]) {
         let row = Row { path, seeds, window_s };
-        joules.row(row.of_energy(name.clone(), &energy));
+        if let Some(energy) = &energy {
+            joules.row(row.of_energy(name.clone(), energy));
+        }
         worn.row(row.of_wear(name, &wear));
     }
-    format!("\n{}\n{}", joules.render(), worn.render())
+    let joules = match joules.is_empty() {
+        true => "energy: more than 18 MJ, which picojoules in 64 bits do not hold\n".to_owned(),
+        false => joules.render(),
+    };
+    format!("\n{joules}\n{}", worn.render())
 }
 
 /// A row in the making.

@@ -270,6 +270,7 @@ fn the_tutorial_runs_as_printed() {
 #[test]
 fn how_to_pages_run_as_printed() {
     let clone = clone_after_demo();
+    follow(clone.path(), "README.md", "");
     follow(clone.path(), "docs/howto.md", "");
     follow(clone.path(), "docs/blame.md", "");
     follow(clone.path(), "docs/energy.md", "");

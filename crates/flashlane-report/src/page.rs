@@ -10,7 +10,7 @@ use crate::view;
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const CHARTS: &str = include_str!("charts.js");
+const CHARTS: &str = concat!(include_str!("chart_tools.js"), include_str!("charts.js"));
 const CHART_LIBRARY: &str = include_str!("../vendor/uPlot/uPlot.iife.min.js");
 const CHART_STYLE: &str = include_str!("../vendor/uPlot/uPlot.min.css");
 

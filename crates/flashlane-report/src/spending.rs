@@ -21,16 +21,16 @@ pub(crate) const HEADS: [&str; 8] = [
 pub(crate) fn rows(summary: &Summary) -> Vec<Row<String>> {
     let flows = summary.flows.iter().map(|flow| (flow.name.as_str(), flow.energy, flow.wear));
     let all = flows.chain([("the drive", summary.energy, summary.wear)]);
-    all.filter_map(|(name, energy, wear)| Some(row(name, &energy?, &wear?))).collect()
+    all.filter_map(|(name, energy, wear)| Some(row(name, energy.as_ref(), &wear?))).collect()
 }
 
-fn row(name: &str, energy: &EnergySummary, wear: &WearSummary) -> Row<String> {
+fn row(name: &str, energy: Option<&EnergySummary>, wear: &WearSummary) -> Row<String> {
     let maybe = |value: Option<f64>| value.map_or("–".to_owned(), number);
     Row {
         name: name.to_owned(),
         cells: vec![
-            number(energy.total_pj as f64 / 1e9),
-            number(energy.collection_pj as f64 / 1e9),
+            maybe(energy.map(|energy| energy.total_pj as f64 / 1e9)),
+            maybe(energy.map(|energy| energy.collection_pj as f64 / 1e9)),
             wear.programs.to_string(),
             wear.erases.to_string(),
             percent(wear.share),

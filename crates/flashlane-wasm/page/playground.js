@@ -2,12 +2,8 @@
 "use strict";
 (() => {
   const $ = (id) => document.getElementById(id);
-  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const COLOURS = 8, TENANTS_MAX = 8;
-  const colour = (flow) => css(`--flow-${flow % COLOURS}`);
-  const micros = (us) => us === null || us === undefined ? "–" : us >= 1e6 ? `${+(us / 1e6).toPrecision(3)} s`
-    : us >= 1e3 ? `${+(us / 1e3).toPrecision(3)} ms` : `${+us.toPrecision(3)} µs`;
-  const short = (v) => v >= 1e6 ? `${+(v / 1e6).toPrecision(3)}M` : v >= 1e4 ? `${+(v / 1e3).toPrecision(3)}k` : `${+v.toPrecision(3)}`;
+  const { COLOURS, css, flowColour: colour, short, micros, percentile, axis, powersOfTen, nearest } = chartTools;
+  const TENANTS_MAX = 8;
   const make = (tag, options = {}, ...children) => {
     const element = Object.assign(document.createElement(tag), options);
     element.append(...children);
@@ -210,20 +206,6 @@
     drawBlame();
     lanes.take(answer.timeline);
   }
-  const axis = (label, values, size) => ({
-    label, values, size, labelSize: 22, labelFont: "13px sans-serif", font: "12px sans-serif",
-    stroke: css("--soft"), grid: { stroke: css("--line"), width: 1 }, ticks: { stroke: css("--line"), width: 1 },
-  });
-  const decade = (v) => Math.abs(Math.log10(v) % 1) < 1e-9;
-  const percentile = (slower) => `p${+(100 * (1 - slower)).toFixed(slower >= 0.01 ? 2 : 4)}`;
-  const nearest = (u, curve, index) => {
-    const values = u.data[curve];
-    for (let step = 0; step < values.length; step += 1) {
-      if (values[index - step] !== null && values[index - step] !== undefined) return index - step;
-      if (values[index + step] !== null && values[index + step] !== undefined) return index + step;
-    }
-    return index;
-  };
   function drawLatency() {
     const host = document.querySelector("#chart-latency .plot");
     const tables = [], series = [{ label: "response time", value: (u, v) => micros(v) }];
@@ -234,7 +216,7 @@
         if (!curve.length) return;
         tables.push([curve.map(([us]) => us), curve.map(([, slower]) => slower)]);
         series.push({ label: answer.summary.flows[flow].name + (dash.length ? ", kept" : ""), stroke: colour(flow), width: 2, dash, spanGaps: true,
-          points: { show: false }, value: (u, v) => (v === null || v === undefined ? "–" : percentile(v)) });
+          points: { show: false }, value: (u, v) => percentile(v) });
       });
     }
     chart?.destroy();
@@ -243,7 +225,10 @@
     chart = new uPlot({
       width: Math.max(280, host.clientWidth), height: 330, series,
       scales: { x: { time: false, distr: 3 }, y: { distr: 3, dir: -1 } },
-      axes: [axis("response time", (u, s) => s.map((v) => (decade(v) ? micros(v) : null)), 44), axis("percentile", (u, s) => s.map((v) => (decade(v) ? percentile(v) : null)), 74)],
+      axes: [
+        axis("response time", (u, s) => powersOfTen(u, s).map((v) => (v === null ? null : micros(v))), 44),
+        axis("percentile", (u, s) => powersOfTen(u, s).map((v) => (v === null ? null : percentile(v))), 74),
+      ],
       cursor: { drag: { x: true, y: false }, dataIdx: nearest },
     }, uPlot.join(tables), host);
     host.dataset.drawn = String(tables.length);

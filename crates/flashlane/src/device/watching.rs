@@ -147,7 +147,7 @@ impl Device {
         let mut id = command.head;
         while id != TransactionId::NONE {
             let tr = &self.transactions[id];
-            observer.program_data(tr, Time(self.flash.timing().data(tr.moved_sectors())));
+            observer.data_moves(tr, Time(self.flash.timing().data(tr.moved_sectors())));
             id = tr.sibling;
         }
     }

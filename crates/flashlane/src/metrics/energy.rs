@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::config::DeviceConfig;
 use crate::layout::Geometry;
 use crate::metrics::span::Span;
-use crate::metrics::summary::{FlowSummary, Summary};
+use crate::metrics::summary::Summary;
+use crate::transaction::Source;
 
 /// Energy inside the window. Units: picojoules; each operation is rounded to whole ones, so that
-/// tenants sum to the drive exactly.
+/// tenants sum to the drive exactly. Left out where 64 bits do not hold it: 18 MJ, which a drive of
+/// 5 W takes in 42 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EnergySummary {
     /// All below, collection counted once.
@@ -35,22 +37,36 @@ pub struct EnergySummary {
 
 impl EnergySummary {
     fn since(&self, before: &Self) -> Self {
+        // A sum that has reached the end of its type stays there.
+        let minus = |now: u64, then: u64| if now == u64::MAX { now } else { now - then };
         Self {
             total_pj: 0,
-            reads_pj: self.reads_pj - before.reads_pj,
-            programs_pj: self.programs_pj - before.programs_pj,
-            erases_pj: self.erases_pj - before.erases_pj,
-            transfers_pj: self.transfers_pj - before.transfers_pj,
-            dram_pj: self.dram_pj - before.dram_pj,
+            reads_pj: minus(self.reads_pj, before.reads_pj),
+            programs_pj: minus(self.programs_pj, before.programs_pj),
+            erases_pj: minus(self.erases_pj, before.erases_pj),
+            transfers_pj: minus(self.transfers_pj, before.transfers_pj),
+            dram_pj: minus(self.dram_pj, before.dram_pj),
             idle_pj: 0,
-            collection_pj: self.collection_pj - before.collection_pj,
+            collection_pj: minus(self.collection_pj, before.collection_pj),
         }
     }
 
-    fn with_total(self) -> Self {
-        let work = self.reads_pj + self.programs_pj + self.erases_pj;
-        let total_pj = work + self.transfers_pj + self.dram_pj + self.idle_pj;
-        Self { total_pj, ..self }
+    /// Both together, with their total. None where that does not fit.
+    fn plus(&self, other: &Self) -> Option<Self> {
+        let sum = Self {
+            total_pj: 0,
+            reads_pj: self.reads_pj.checked_add(other.reads_pj)?,
+            programs_pj: self.programs_pj.checked_add(other.programs_pj)?,
+            erases_pj: self.erases_pj.checked_add(other.erases_pj)?,
+            transfers_pj: self.transfers_pj.checked_add(other.transfers_pj)?,
+            dram_pj: self.dram_pj.checked_add(other.dram_pj)?,
+            idle_pj: self.idle_pj.checked_add(other.idle_pj)?,
+            collection_pj: self.collection_pj.checked_add(other.collection_pj)?,
+        };
+        let parts = [sum.programs_pj, sum.erases_pj, sum.transfers_pj, sum.dram_pj, sum.idle_pj];
+        let all = parts.into_iter().try_fold(sum.reads_pj, u64::checked_add);
+        let total_pj = all.filter(|&total| total < u64::MAX)?;
+        Some(Self { total_pj, ..sum })
     }
 }
 
@@ -90,6 +106,14 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
+    /// So much of it was collection, if it was.
+    pub(crate) fn collects(&mut self, source: Source, energy_pj: u64) {
+        if source == Source::Gc {
+            let sum = &mut self.energy.collection_pj;
+            *sum = sum.saturating_add(energy_pj);
+        }
+    }
+
     /// Since an earlier reading.
     pub(crate) fn since(&self, before: &Self) -> Self {
         Self {
@@ -126,17 +150,11 @@ pub(crate) fn fill_in(
         page_bytes,
         rated_programs: rated.map(|pages| pages as f64),
     };
-    let idle = idle_parts(device.energy.idle_power, window.length(), spent.len() as u64);
-    let (mut energy, mut all, mut bytes) = (EnergySummary::default(), Spent::default(), 0);
-    let mut host_programs = 0;
-    for (index, (one, idle_pj)) in spent.iter().zip(idle).enumerate() {
-        let flow: &mut FlowSummary = &mut summary.flows[index];
-        let own = EnergySummary { idle_pj, ..one.energy }.with_total();
+    let (mut all, mut bytes, mut host_programs) = (Spent::default(), 0, 0);
+    for (index, (flow, one)) in summary.flows.iter_mut().zip(&spent).enumerate() {
         let written = flow.completed_in_window.bytes.write;
         let programs = window.work(index).host_programs;
-        flow.energy = Some(own);
         flow.wear = Some(book.wear(one, programs, written));
-        add(&mut energy, &own);
         all.programs += one.programs;
         all.erases += one.erases;
         bytes += written;
@@ -146,26 +164,34 @@ pub(crate) fn fill_in(
     let erased = flash.erases == all.erases;
     let counted = flash.user_programs + flash.gc_programs + flash.mapping_programs;
     assert!(erased && counted == all.programs, "tenants sum to the drive");
-    summary.energy = Some(energy);
     summary.wear = Some(book.wear(&all, host_programs, bytes));
+    if let Some((flows, drive)) = energies(&spent, device.energy.idle_power, window.length()) {
+        for (flow, energy) in summary.flows.iter_mut().zip(flows) {
+            flow.energy = Some(energy);
+        }
+        summary.energy = Some(drive);
+    }
 }
 
-fn add(sum: &mut EnergySummary, one: &EnergySummary) {
-    sum.total_pj += one.total_pj;
-    sum.reads_pj += one.reads_pj;
-    sum.programs_pj += one.programs_pj;
-    sum.erases_pj += one.erases_pj;
-    sum.transfers_pj += one.transfers_pj;
-    sum.dram_pj += one.dram_pj;
-    sum.idle_pj += one.idle_pj;
-    sum.collection_pj += one.collection_pj;
+/// Of each flow and of the drive, idle energy included. None where it does not fit.
+fn energies(
+    spent: &[Spent],
+    idle_power: Power,
+    window_ps: u64,
+) -> Option<(Vec<EnergySummary>, EnergySummary)> {
+    let idle = idle_parts(idle_power, window_ps, spent.len() as u64)?;
+    let own = |(one, idle_pj): (&Spent, u64)| {
+        one.energy.plus(&EnergySummary { idle_pj, ..EnergySummary::default() })
+    };
+    let flows = spent.iter().zip(idle).map(own).collect::<Option<Vec<_>>>()?;
+    let drive = flows.iter().try_fold(EnergySummary::default(), |sum, one| sum.plus(one))?;
+    Some((flows, drive))
 }
 
-/// Idle energy over a time in equal parts. Unit: picojoules.
-fn idle_parts(power: Power, window_ps: u64, parts: u64) -> impl Iterator<Item = u64> {
-    let all = u128::from(power.0) * u128::from(window_ps) / 1_000_000;
-    let all = u64::try_from(all).unwrap_or(u64::MAX);
-    (0..parts).map(move |part| all / parts + u64::from(part < all % parts))
+/// Idle energy over a time in equal parts. Unit: picojoules. None where it does not fit.
+fn idle_parts(power: Power, window_ps: u64, parts: u64) -> Option<impl Iterator<Item = u64>> {
+    let all = u64::try_from(u128::from(power.0) * u128::from(window_ps) / 1_000_000).ok()?;
+    Some((0..parts).map(move |part| all / parts + u64::from(part < all % parts)))
 }
 
 /// What figures of wear are made of, beside what was spent.
@@ -209,9 +235,22 @@ mod tests {
     #[test]
     fn idle_energy_is_shared_to_the_last_picojoule() {
         // 1 W for 7 us over 3 tenants: 7,000,000 pJ.
-        let parts: Vec<u64> = idle_parts(Power(1_000_000), 7_000_000, 3).collect();
+        let parts: Vec<u64> =
+            idle_parts(Power(1_000_000), 7_000_000, 3).expect("it fits").collect();
         assert_eq!(parts, [2_333_334, 2_333_333, 2_333_333]);
         assert_eq!(parts.iter().sum::<u64>(), 7_000_000);
+    }
+
+    #[test]
+    fn more_than_64_bits_of_picojoules_are_left_out() {
+        let (watt, month_ps) = (Power(1_000_000), 30 * 86_400 * 1_000_000_000_000_u64);
+        let idle = [Spent::default(); 2];
+        let (_, drive) = energies(&idle, Power(5_000_000), month_ps).expect("13 MJ fit");
+        assert_eq!(drive.total_pj, 5 * month_ps);
+        assert_eq!(energies(&idle, Power(8_000_000), month_ps), None, "21 MJ do not");
+        let mut full = Spent::default();
+        full.energy.reads_pj = u64::MAX;
+        assert_eq!(energies(&[full.since(&full)], watt, 1), None, "a sum at its end is none");
     }
 
     #[test]

@@ -5,17 +5,21 @@ use flashlane_engine::Time;
 use flashlane_units::{FlowId, JobId, PlaneId};
 
 use super::Observer;
+use super::blame::account::Account;
+use super::credit::Credits;
 use crate::flash::timing::FlashTiming;
 use crate::transaction::{Op, Transaction};
 
 impl Observer {
+    /// The accounts of blame, and whose work is whose; none where nobody asked for blame.
+    pub(super) fn accounts(&mut self) -> Option<(&mut Account, &Credits)> {
+        self.account.as_mut().zip(self.credits.as_ref())
+    }
+
     /// A flow wrote a page, of its data or of its mapping.
     pub(super) fn wrote(&mut self, tr: &Transaction) {
-        if let Some(account) = &mut self.account {
-            account.credits.wrote(tr.plane, tr.flow);
-        }
-        if let Some(meter) = &mut self.energy {
-            meter.credits.wrote(tr.plane, tr.flow);
+        if let Some(credits) = &mut self.credits {
+            credits.wrote(tr.plane, tr.flow);
         }
     }
 
@@ -23,27 +27,25 @@ impl Observer {
     /// block.
     #[cold]
     pub(crate) fn operation(&mut self, tr: &Transaction, op: Op, page: u32, timing: &FlashTiming) {
-        if let Some(meter) = &mut self.energy {
-            meter.operation(tr, op, page, timing);
+        if let Some((meter, credits)) = self.energy.as_mut().zip(self.credits.as_ref()) {
+            let time = Time(timing.array(op, page, tr.sectors()));
+            meter.operation(credits.culprit_of(tr), tr.source, op, time);
         }
     }
 
-    /// The data of a page that is to be programmed crosses the channel for so long.
+    /// The data of a page crosses the channel for so long.
     #[cold]
-    pub(crate) fn program_data(&mut self, tr: &Transaction, time: Time) {
-        if let Some(meter) = &mut self.energy {
-            meter.transfer(tr, time);
+    pub(crate) fn data_moves(&mut self, tr: &Transaction, time: Time) {
+        if let Some((meter, credits)) = self.energy.as_mut().zip(self.credits.as_ref()) {
+            meter.transfer(credits.culprit_of(tr), tr.source, time);
         }
     }
 
     /// The collection of a block of a flow starts.
     #[cold]
     pub(crate) fn job(&mut self, plane: PlaneId, job: JobId, owner: FlowId, valid: u32) {
-        if let Some(account) = &mut self.account {
-            account.credits.job_starts(plane, job, owner, valid);
-        }
-        if let Some(meter) = &mut self.energy {
-            meter.credits.job_starts(plane, job, owner, valid);
+        if let Some(credits) = &mut self.credits {
+            credits.job_starts(plane, job, owner, valid);
         }
     }
 }

@@ -8,17 +8,14 @@
 use flashlane_engine::{Array, Time};
 use flashlane_units::{FlowId, Power};
 
-use super::credit::Credits;
-use crate::config::{DeviceConfig, EnergyConfig};
-use crate::flash::timing::FlashTiming;
+use crate::config::EnergyConfig;
 use crate::metrics::energy::Spent;
-use crate::transaction::{Op, Source, Transaction};
+use crate::transaction::{Op, Source};
 
 /// Counts what is spent.
 #[derive(Clone, Debug)]
 pub(crate) struct EnergyMeter {
     powers: EnergyConfig,
-    pub(super) credits: Credits,
     flows: Array<FlowId, Spent>,
 }
 
@@ -31,12 +28,8 @@ pub(crate) fn picojoules(power: Power, time: Time) -> u64 {
 
 impl EnergyMeter {
     /// Nothing is spent.
-    pub(crate) fn new(device: &DeviceConfig, flows: usize) -> Self {
-        Self {
-            powers: device.energy.clone(),
-            credits: Credits::of(device, flows),
-            flows: Array::of(Spent::default(), flows),
-        }
+    pub(crate) fn new(powers: &EnergyConfig, flows: usize) -> Self {
+        Self { powers: powers.clone(), flows: Array::of(Spent::default(), flows) }
     }
 
     /// What each flow has spent since the start of the run.
@@ -44,47 +37,37 @@ impl EnergyMeter {
         self.flows.iter().copied().collect()
     }
 
-    /// A page, or an erase, is over in the array of its die; `page`: its place in the block.
-    pub(super) fn operation(&mut self, tr: &Transaction, op: Op, page: u32, timing: &FlashTiming) {
-        let time = Time(timing.array(op, page, tr.sectors()));
-        let spent = &mut self.flows[self.credits.culprit_of(tr)];
-        let energy = match op {
-            Op::Read => {
-                let energy = picojoules(self.powers.read_power, time);
-                spent.energy.reads_pj += energy;
-                energy
-            }
+    /// A page, or an erase, is over in the array of its die, which worked for so long.
+    pub(super) fn operation(&mut self, flow: FlowId, source: Source, op: Op, time: Time) {
+        let spent = &mut self.flows[flow];
+        let (power, sum) = match op {
+            Op::Read => (self.powers.read_power, &mut spent.energy.reads_pj),
             Op::Program => {
-                let energy = picojoules(self.powers.program_power, time);
-                spent.energy.programs_pj += energy;
                 spent.programs += 1;
-                energy
+                (self.powers.program_power, &mut spent.energy.programs_pj)
             }
             Op::Erase => {
-                let energy = picojoules(self.powers.erase_power, time);
-                spent.energy.erases_pj += energy;
                 spent.erases += 1;
-                energy
+                (self.powers.erase_power, &mut spent.energy.erases_pj)
             }
         };
-        if tr.source == Source::Gc {
-            spent.energy.collection_pj += energy;
-        }
+        let energy = picojoules(power, time);
+        *sum = sum.saturating_add(energy);
+        spent.collects(source, energy);
     }
 
     /// The data of a page crosses its channel for so long.
-    pub(super) fn transfer(&mut self, tr: &Transaction, time: Time) {
+    pub(super) fn transfer(&mut self, flow: FlowId, source: Source, time: Time) {
         let energy = picojoules(self.powers.transfer_power, time);
-        let spent = &mut self.flows[self.credits.culprit_of(tr)];
-        spent.energy.transfers_pj += energy;
-        if tr.source == Source::Gc {
-            spent.energy.collection_pj += energy;
-        }
+        let spent = &mut self.flows[flow];
+        spent.energy.transfers_pj = spent.energy.transfers_pj.saturating_add(energy);
+        spent.collects(source, energy);
     }
 
     /// The memory of the data cache works for a flow for so long.
     pub(super) fn dram(&mut self, flow: FlowId, time: Time) {
-        self.flows[flow].energy.dram_pj += picojoules(self.powers.dram_power, time);
+        let sum = &mut self.flows[flow].energy.dram_pj;
+        *sum = sum.saturating_add(picojoules(self.powers.dram_power, time));
     }
 }
 

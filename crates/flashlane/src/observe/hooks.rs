@@ -75,12 +75,12 @@ impl Observer {
     /// The processors work for the drive itself: commands wait for that. Unit: picoseconds.
     #[cold]
     pub(crate) fn own_firmware(&mut self, tr: &Transaction, work: u64) {
-        let Some(account) = &mut self.account else { return };
+        let Some((account, credits)) = self.accounts() else { return };
         let cause = match tr.source {
             Source::User => Cause::Firmware,
             source => Cause::of(source, tr.op),
         };
-        account.works(account.culprit_of(tr), cause, work);
+        account.works(credits.culprit_of(tr), cause, work);
     }
 
     /// A die got a command: its transactions waited until now.
@@ -95,7 +95,7 @@ impl Observer {
         self.show_command(now, at, command, transactions, false);
         let now = now.0;
         let DieAt { channel, die } = at;
-        let Some(account) = &mut self.account else { return };
+        let Some((account, credits)) = self.accounts() else { return };
         let (mut pages, mut id) = (0, command.head);
         let obstacle = Obstacle::Die { die, idle: Cause::Policy, culprit: account.device() };
         while id != TransactionId::NONE {
@@ -114,7 +114,7 @@ impl Observer {
             // The pages of a command had die and channel one after the other, as far as blame goes.
             let tr = &transactions[id];
             let cause = Cause::of(tr.source, command.op);
-            let flow = account.culprit_of(tr);
+            let flow = credits.culprit_of(tr);
             let delay = account.delay(id, flow);
             let part = |end: u64| now + (end - now) / pages * index;
             let logs = &mut account.logs;
@@ -176,14 +176,12 @@ impl Observer {
         if let Some(timeline) = TimelineRecorder::wanted(&mut self.timeline, now) {
             timeline.transfer(channel, (now, now + duration), tr.flow, tr.request);
         }
-        if let Some(meter) = &mut self.energy {
-            meter.transfer(tr, Time(duration));
-        }
-        let Some(account) = &mut self.account else { return };
+        self.data_moves(tr, Time(duration));
+        let Some((account, credits)) = self.accounts() else { return };
         if source != Source::Gc {
             account.note_queue(id, tr, now, Obstacle::Channel { channel });
         }
-        let flow = account.culprit_of(tr);
+        let flow = credits.culprit_of(tr);
         let cause = Cause::of(source, Op::Read);
         let end = now + duration;
         let log = &mut account.logs.channels[channel.index()];
@@ -207,7 +205,7 @@ impl Observer {
         self.show_command(now, at, command, transactions, true);
         let now = now.0;
         let die = at.die;
-        let Some(account) = &mut self.account else { return };
+        let Some((account, credits)) = self.accounts() else { return };
         let obstacle = Obstacle::Die { die, idle: Cause::Policy, culprit: account.device() };
         let mut id = command.head;
         while id != TransactionId::NONE {
@@ -218,7 +216,7 @@ impl Observer {
             id = tr.sibling;
         }
         let first = &transactions[command.head];
-        let flow = account.culprit_of(first);
+        let flow = credits.culprit_of(first);
         let delay = account.delay(command.head, flow);
         let log = &mut account.logs.dies[die.index()];
         log.push_delayed(now, flow, State::Busy(Cause::of(first.source, command.op)), delay);

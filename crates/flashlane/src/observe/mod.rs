@@ -23,6 +23,7 @@ use crate::layout::Geometry;
 use crate::metrics::energy::Spent;
 use blame::account::Account;
 pub(crate) use completions::Completions;
+use credit::Credits;
 use energy::EnergyMeter;
 pub(crate) use hooks::{DieAt, Front};
 use queues::QueueRecorder;
@@ -43,6 +44,8 @@ pub(crate) struct Observer {
     timeline: Option<TimelineRecorder>,
     queues: Option<QueueRecorder>,
     energy: Option<EnergyMeter>,
+    /// Whose work is whose, for blame and energy.
+    credits: Option<Credits>,
     /// The pages of the command that is being looked at.
     pages: Vec<Page>,
 }
@@ -70,7 +73,8 @@ impl Observer {
             queues: observe
                 .queues
                 .then(|| QueueRecorder::new(geometry.chips(), geometry.chips_per_channel)),
-            energy: observe.energy.then(|| EnergyMeter::new(device, flows)),
+            energy: observe.energy.then(|| EnergyMeter::new(&device.energy, flows)),
+            credits: (observe.blame || observe.energy).then(|| Credits::of(device, flows)),
             pages: Vec::new(),
         }))
     }

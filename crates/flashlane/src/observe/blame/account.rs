@@ -8,9 +8,7 @@ use flashlane_engine::{Handle, Table, Use, place_of};
 use flashlane_units::{FlowId, Lpa, RequestId, TransactionId};
 
 use crate::config::{DeviceConfig, InterfaceKind, Sharing, WorkloadConfig};
-use crate::transaction::Transaction;
 
-use super::super::credit::Credits;
 pub(crate) use super::charge::Obstacle;
 use super::charge::{Logs, Wait, cell};
 use super::place::Places;
@@ -92,8 +90,6 @@ pub(crate) struct Account {
     /// Flows whose requests come whether or not earlier ones are over.
     pub(super) open_loops: Vec<bool>,
     pub(crate) logs: Logs,
-    /// Whom collections are charged to.
-    pub(crate) credits: Credits,
     /// Who pushed an entry out of the cached mapping table, two bytes for each logical page: a flow
     /// plus one, 0 for nobody. `None` without such a table.
     evictors: Option<Table>,
@@ -131,13 +127,12 @@ impl Account {
         let queues = if device.interface.kind == InterfaceKind::Sata { 1 } else { flows };
         let flash = &device.flash;
         let dies_per_channel = flash.chips_per_channel * flash.dies_per_chip;
-        let credits = Credits::of(device, flows);
         let evictors = device
             .ftl
             .mapping
             .is_cached()
             .then(|| Table::new(logical_pages.div_ceil(2) as usize, Use::Sparse));
-        let mut made = Self::new(flows, pools, queues, flash.channels, dies_per_channel, credits);
+        let mut made = Self::new(flows, pools, queues, flash.channels, dies_per_channel);
         made.evictors = evictors;
         made.open_loops = open_loops.to_vec();
         made
@@ -149,7 +144,6 @@ impl Account {
         queues: usize,
         channels: u32,
         dies_per_channel: u32,
-        credits: Credits,
     ) -> Self {
         let cells = (flows + 1) * CAUSES;
         let places = Places::new(flows, cells);
@@ -157,7 +151,6 @@ impl Account {
             flows,
             open_loops: vec![false; flows],
             logs: Logs::new(channels, dies_per_channel, flows),
-            credits,
             evictors: None,
             transactions: Vec::new(),
             requests: Vec::new(),
@@ -183,11 +176,6 @@ impl Account {
     /// What is noted of a request.
     pub(crate) fn request(&mut self, id: RequestId) -> &mut RequestWaits {
         slot(&mut self.requests, id)
-    }
-
-    /// Whose work a transaction is, as far as blame goes.
-    pub(crate) fn culprit_of(&self, tr: &Transaction) -> FlowId {
-        self.credits.culprit_of(tr)
     }
 
     /// A flow pushed the entry of a page out of the cached mapping table.
@@ -389,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_thousand_flows_are_told_apart_where_the_mapping_is_cached() {
-        let mut account = Account::new(1024, 1, 1, 1, 1, Credits::new(1024, 1, 1, true));
+        let mut account = Account::new(1024, 1, 1, 1, 1);
         account.evictors = Some(Table::new(2, Use::Sparse));
         let (last, other) = (FlowId::new(1023), FlowId::new(255));
         account.evicted(Lpa::new(2), last);
@@ -404,7 +392,7 @@ mod tests {
         let parts = Parts { whole: 10, ..Parts::default() };
         let who = Who { flow: FlowId::new(0), counted: true, queue: 0, pool: 0 };
         for outstanding in [10, 10_000] {
-            let mut account = Account::new(1, 1, 1, 1, 1, Credits::new(1, 1, 1, true));
+            let mut account = Account::new(1, 1, 1, 1, 1);
             let (requests, mut looked_at) = (50 * BLOCK, 0);
             for _ in 0..requests {
                 account.close(RequestId::new(0), who, &parts);
