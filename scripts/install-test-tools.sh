@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Rust and Python, where it is missing and can be had: rustfmt and clippy, compilers for C and
 # C++, a cross compiler for the programs of `flashlane exec`, SystemC, pkg-config, valgrind, and the tools that some tests compare with
-# (fio, blkparse), and Slurm, of which a test starts one node. Where one cannot be had, what needs it says so and passes.
+# (fio and its examples, blkparse), and Slurm, of which a test starts one node. Where one cannot be had, what needs it says so and passes.
 set -euo pipefail
 
 cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
@@ -14,6 +14,7 @@ command -v pkg-config >/dev/null || missing+=(pkg-config)
 pkg-config --exists systemc 2>/dev/null || missing+=(libsystemc-dev)
 command -v valgrind >/dev/null || missing+=(valgrind)
 command -v fio >/dev/null || missing+=(fio)
+[ -d /usr/share/doc/fio/examples ] || missing+=(fio-examples)
 command -v blkparse >/dev/null || missing+=(blktrace)
 # By itself: where it cannot be had, the others can.
 slurm=()

@@ -11,7 +11,7 @@
 Units are in the names: ``_us`` microseconds, ``_ps`` picoseconds, ``_s`` seconds of simulated time.
 """
 
-from flashlane import errors
+from flashlane import errors, figures, keys
 from flashlane._flashlane import (
     Completion,
     Device,
@@ -36,7 +36,7 @@ from flashlane.policies import (
     conformance,
     policies,
 )
-from flashlane.result import FlowResult, Result, compare
+from flashlane.result import Estimate, FlowResult, Result, Seeds, compare
 from flashlane.run import simulate
 from flashlane.search import Search, search, search_file
 from flashlane.sweeps import Sweep, sweep, sweep_grid
@@ -53,6 +53,7 @@ __all__ = [
     "Drive",
     "DriveShape",
     "Error",
+    "Estimate",
     "Flow",
     "FlowResult",
     "OutputError",
@@ -64,6 +65,7 @@ __all__ = [
     "S",
     "Scheduler",
     "Search",
+    "Seeds",
     "Snapshot",
     "State",
     "StuckError",
@@ -80,6 +82,8 @@ __all__ = [
     "compare",
     "conformance",
     "errors",
+    "figures",
+    "keys",
     "papers",
     "plot_compare",
     "policies",

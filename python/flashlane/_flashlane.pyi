@@ -1,6 +1,8 @@
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, TypedDict, final
+from typing import Any, Literal, TypedDict, Unpack, final
+
+from flashlane.keys import DeviceKeys
 
 __version__: str
 RUN_KEYS: list[str]
@@ -10,41 +12,58 @@ class Device:
     """A drive: every key resolved and checked.
 
     Args:
-        source: name of a preset (see :meth:`presets`; ``"flin"`` without one), path of a TOML file or of an
-            MQSim ``ssdconfig.xml``, or a dict with the keys of a device file.
-        scheduler: scheduling policy instead of the device's, for example ``"flin"``.
-        isolation: isolation policy instead of the device's: ``"unified"``, ``"partitioned"``, ``"upi"``.
+        source: name of a preset (see :meth:`presets`; ``"flin"`` without one), path of a TOML file
+            or of an MQSim ``ssdconfig.xml``, or a dict with the keys of a device file.
         compat: ``"mqsim"`` for the arithmetic of the released MQSim.
-        set: keys to change, for example ``{"ftl.gc.victim": "greedy", "flash.channels": 4}``.
+        set: keys by their paths, for example ``{"ftl.gc.victim": "greedy", "flash.channels": 4}``.
+        keys: keys of a device file by name, on top of the source: ``scheduler="flin"``,
+            ``isolation="partitioned"``, ``flash={"channels": 4}``. Those of
+            :class:`flashlane.keys.DeviceKeys`; units, ranges and defaults are in
+            docs/configuration.md.
 
     Raises:
-        flashlane.errors.ConfigError: with the place, what was found and what is allowed.
+        flashlane.errors.ConfigError: with the key, what was found and what is allowed.
+
+    Examples:
+        >>> Device("tiny", scheduler="fcfs", flash={"channels": 4})
+        Device("tiny", scheduler="fcfs", isolation="unified", 4 channels x 2 chips)
     """
 
     def __init__(
         self,
         source: str | PathLike[str] | dict[str, Any] | None = None,
         *,
-        scheduler: str | None = None,
-        isolation: str | None = None,
-        compat: str | None = None,
+        compat: Literal["mqsim"] | None = None,
         set: dict[str, Any] | None = None,
+        **keys: Unpack[DeviceKeys],
     ) -> None: ...
     @staticmethod
     def from_toml(text: str) -> Device:
-        """A device from the text of a TOML file."""
+        """A device from the text of a TOML file.
+
+        Raises:
+            flashlane.errors.ConfigError: with the line, what was found and what is allowed.
+        """
     @staticmethod
     def presets() -> list[str]:
         """Names of the devices that ship with the package."""
     def replace(
         self,
         *,
-        scheduler: str | None = None,
-        isolation: str | None = None,
-        compat: str | None = None,
+        compat: Literal["mqsim"] | None = None,
         set: dict[str, Any] | None = None,
+        **keys: Unpack[DeviceKeys],
     ) -> Device:
-        """The same device with some keys changed."""
+        """The same device with some keys changed.
+
+        Args:
+            compat: ``"mqsim"`` for the arithmetic of the released MQSim.
+            set: keys by their paths.
+            keys: keys of a device file by name, as ``Device`` takes them.
+
+        Raises:
+            flashlane.errors.ConfigError: with the key, what was found and what is allowed.
+        """
     def to_toml(self) -> str:
         """Every key, as TOML."""
     def to_dict(self) -> dict[str, Any]:
@@ -75,6 +94,7 @@ class _Workload:
     def from_file(path: str | PathLike[str], set: dict[str, Any] | None = None) -> list[_Workload]: ...
     def to_toml(self) -> str: ...
     def to_dict(self) -> dict[str, Any]: ...
+    def changed(self, set: dict[str, Any]) -> _Workload: ...
     @property
     def name(self) -> str: ...
     @property
@@ -104,7 +124,11 @@ class Table:
             ModuleNotFoundError: they are not installed; the message says how to get them.
         """
     def to_polars(self) -> Any:
-        """The rows as a ``polars.DataFrame``, without a copy. Needs polars."""
+        """The rows as a ``polars.DataFrame``, without a copy. Needs polars.
+
+        Raises:
+            ModuleNotFoundError: it is not installed; the message says how to get it.
+        """
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Arrow's PyCapsule interface."""
     @staticmethod
@@ -222,15 +246,42 @@ class _Drive:
     def summary(self) -> str: ...
     def blame(self) -> str | None: ...
 
+class Wishes(TypedDict):
+    """What ``flashlane.simulate`` is asked for, beside drive and workload."""
+
+    seed: int
+    seeds: int
+    alone: bool
+    check: bool
+    warmup: str | int | None
+    until_steady: str | None
+    round: str | int
+    windows: str | None
+    requests: bool
+    submissions: bool
+    timeseries: bool | str | None
+    blame: bool
+    energy: bool
+    timeline: str | None
+    waf_only: bool
+    threads: int
+    states: str | PathLike[str] | None
+    program: str
+    label: str
+    named: bool
+
 class Outcome(TypedDict):
     """What a run leaves: JSON texts and tables."""
 
     summary: str
+    seeds: str | None
     report: str
     histograms: Table
     requests: Table | None
     submissions: Table | None
     timeseries: Table | None
+    timeline: Table | None
+    pftrace: bytes | None
     blame: str | None
 
 class Reading(TypedDict):
@@ -246,28 +297,14 @@ class Reading(TypedDict):
     limit: int | None
     delay: bool
 
+def schema(of: str) -> str: ...
+def check_flow(keys: dict[str, Any]) -> None: ...
 def policies() -> list[tuple[str, str, str, str, bool]]: ...
 def capacity(device: Device, workload: _Workload) -> dict[str, float]: ...
 def simulate(
     device: Device,
     workload: _Workload,
-    *,
-    seed: int,
-    alone: bool,
-    check: bool,
-    warmup: str | int | None,
-    windows: str | None,
-    requests: bool,
-    submissions: bool,
-    timeseries: bool | str | None,
-    blame: bool,
-    energy: bool,
-    waf_only: bool,
-    threads: int,
-    states: str | PathLike[str] | None,
-    program: str,
-    label: str,
-    named: bool,
+    wishes: Wishes,
     progress: Callable[[float], object] | None,
 ) -> Outcome: ...
 def plain(value: object, place: str) -> Any: ...

@@ -220,8 +220,12 @@ class Drive:
         return f"Drive({self.device.name!r}: {tenants}; at {self.now} ps, {self.outstanding} outstanding)"
 
 
-#: Picoseconds of a microsecond, a millisecond and a second.
-US, MS, S = 10**6, 10**9, 10**12
+US = 10**6
+"""Picoseconds of a microsecond."""
+MS = 10**9
+"""Picoseconds of a millisecond."""
+S = 10**12
+"""Picoseconds of a second."""
 
 
 def _keys(tenant: object) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -12,19 +13,28 @@ from typing import TYPE_CHECKING, Any
 
 from flashlane import _flashlane, plots
 from flashlane._flashlane import Device, Table
-from flashlane.optional import needed
+from flashlane.figures import FlowFigures
 
 if TYPE_CHECKING:
     from flashlane._flashlane import Outcome
+    from flashlane.figures import Blame, FlowSummary, SteadySummary, Summary
+    from flashlane.plots import Backend
     from flashlane.workload import Workload
 
 
-class FlowResult(Mapping[str, Any]):
-    """One flow of a result: a mapping with the keys of ``flows[]`` in summary.json, also as attributes."""
+class FlowResult(FlowFigures, Mapping[str, Any]):
+    """One flow of a result: a mapping with the keys of ``flows[]`` in summary.json, also as attributes.
 
-    def __init__(self, summary: dict[str, Any]) -> None:
+    Every key, with its unit, is in docs/results.md and in ``flashlane.figures.FlowSummary``.
+
+    Examples:
+        >>> result["reader"].iops == result["reader"]["iops"]  # doctest: +SKIP
+        True
+    """
+
+    def __init__(self, summary: FlowSummary) -> None:
         """Wrap an element of ``flows``."""
-        self._summary = summary
+        self._summary: dict[str, Any] = dict(summary)
 
     def __getitem__(self, key: str) -> Any:
         """Value of a key of summary.json."""
@@ -38,14 +48,16 @@ class FlowResult(Mapping[str, Any]):
         """Number of keys."""
         return len(self._summary)
 
-    def __getattr__(self, name: str) -> Any:
-        """Value of a key of summary.json."""
-        if name.startswith("_"):
-            # Unpickling and copying ask for such names before there is a summary.
-            raise AttributeError(name)
-        if name not in self._summary:
-            raise AttributeError(f"a flow has no {name!r}; it has {', '.join(self._summary)}")
-        return self._summary[name]
+    if not TYPE_CHECKING:
+        # Type checkers know the figures from FlowFigures.
+        def __getattr__(self, name: str) -> Any:
+            """Value of a key of summary.json."""
+            if name.startswith("_"):
+                # Unpickling and copying ask for such names before there is a summary.
+                raise AttributeError(name)
+            if name not in self._summary:
+                raise AttributeError(f"a flow has no {name!r}; it has {', '.join(self._summary)}")
+            return self._summary[name]
 
     @property
     def mean_us(self) -> float:
@@ -67,6 +79,63 @@ class FlowResult(Mapping[str, Any]):
         )
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """A figure over several seeds."""
+
+    mean: float
+    """Mean of the values."""
+    low: float | None
+    """Lower end of the 95 % confidence interval (Student t); None for a single value."""
+    high: float | None
+    """Its upper end."""
+    values: tuple[float | None, ...]
+    """The value under each seed; None where there is none."""
+
+    def __repr__(self) -> str:
+        """Mean and half of the interval."""
+        half = "" if self.high is None else f" ± {self.high - self.mean:.4g}"
+        return f"{self.mean:.6g}{half}"
+
+
+class Seeds(Mapping[str, Estimate]):
+    """Every figure of a scenario over several seeds, by its path in summary.json.
+
+    Attributes:
+        seeds: the seeds, in the order of the values.
+
+    Examples:
+        >>> result = simulate("tiny", load, seeds=8)  # doctest: +SKIP
+        >>> result.seeds["flows[0].response_time_us.p99"].mean  # doctest: +SKIP
+        123.4
+    """
+
+    def __init__(self, read: dict[str, Any]) -> None:
+        """Wrap seeds.json."""
+        self.seeds: list[int] = read["seeds"]
+        self._figures = {
+            path: Estimate(one["mean"], one["ci95_low"], one["ci95_high"], tuple(one["values"]))
+            for path, one in read.items()
+            if isinstance(one, dict)
+        }
+
+    def __getitem__(self, path: str) -> Estimate:
+        """The figure with this path."""
+        return self._figures[path]
+
+    def __iter__(self) -> Iterator[str]:
+        """Paths."""
+        return iter(self._figures)
+
+    def __len__(self) -> int:
+        """Number of figures."""
+        return len(self._figures)
+
+    def __repr__(self) -> str:
+        """How many."""
+        return f"Seeds({len(self.seeds)} seeds, {len(self)} figures)"
+
+
 class Result:
     """What came out of a run: the summary, tables, a page. Pickles whole.
 
@@ -74,14 +143,6 @@ class Result:
         device: the drive.
         workload: the tenants.
         label: name of the run.
-        summary: summary.json as nested dictionaries (docs/results.md; ``flashlane schema summary``).
-        histograms: distributions of response times; columns ``flow``, ``op`` (``all``, ``read``, ``write``),
-            ``response_us`` (rising) and ``share_at_or_below`` (0 to 1), one row a step.
-        requests: one row a request in the order of completion, or None; times in picoseconds from the start
-            of the run; the nine stages sum to ``complete_ps - submit_ps``.
-        submissions: what the flows submitted, in the order of submission, for ``Drive.replay``; or None.
-        timeseries: one row a window and flow, and one a window with an empty ``flow`` for the drive; or None.
-        blame: blame.json as nested dictionaries: who kept whom waiting; or None.
     """
 
     def __init__(self, outcome: Outcome, *, device: Device, workload: Workload, label: str) -> None:
@@ -92,35 +153,70 @@ class Result:
         self.label = label
 
     @cached_property
-    def summary(self) -> dict[str, Any]:
-        """summary.json as nested dictionaries."""
-        value: dict[str, Any] = json.loads(self._outcome["summary"])
+    def summary(self) -> Summary:
+        """summary.json as nested dictionaries; means over the seeds where there are several."""
+        value: Summary = json.loads(self._outcome["summary"])
         return value
 
     @cached_property
-    def blame(self) -> dict[str, Any] | None:
-        """blame.json as nested dictionaries."""
+    def seeds(self) -> Seeds | None:
+        """Every figure over the seeds of ``simulate(..., seeds=8)``; None for a single seed."""
+        text = self._outcome["seeds"]
+        return None if text is None else Seeds(json.loads(text))
+
+    @property
+    def steady_state(self) -> SteadySummary | None:
+        """The rounds of a run with ``until_steady``, and whether the last five were steady; or None."""
+        return self.summary["steady_state"]
+
+    @cached_property
+    def blame(self) -> Blame | None:
+        """blame.json as nested dictionaries: who kept whom waiting. None without ``blame=True``."""
         text = self._outcome["blame"]
-        return None if text is None else json.loads(text)
+        if text is None:
+            return None
+        value: Blame = json.loads(text)
+        return value
+
+    @property
+    def timeline(self) -> Table | None:
+        """One row a slice of a channel, die, cache or request. None without ``timeline``.
+
+        Columns: ``part`` and ``track`` (what it lies on), ``name``, ``flow``, ``request`` (its number, from
+        1, or null), ``start_ps``, ``end_ps``.
+        """
+        return self._outcome["timeline"]
 
     @property
     def histograms(self) -> Table:
-        """Distributions of response times."""
+        """Distributions of response times, one row a step.
+
+        Columns: ``flow``, ``op`` (``all``, ``read``, ``write``), ``response_us`` (rising) and
+        ``share_at_or_below`` (0 to 1).
+        """
         return self._outcome["histograms"]
 
     @property
     def requests(self) -> Table | None:
-        """One row a request."""
+        """One row a request, in the order of completion. None without ``requests=True``.
+
+        Columns: ``flow``, ``op``, ``offset_bytes``, ``bytes``, the times ``arrival_ps``, ``submit_ps`` and
+        ``complete_ps`` from the start of the run, and nine stages that sum to ``complete_ps - submit_ps``.
+        """
         return self._outcome["requests"]
 
     @property
     def submissions(self) -> Table | None:
-        """What the flows submitted, for :meth:`Drive.replay`."""
+        """What the flows submitted, for :meth:`Drive.replay`. None without ``submissions=True``."""
         return self._outcome["submissions"]
 
     @property
     def timeseries(self) -> Table | None:
-        """One row a window and flow."""
+        """One row a window and flow, one with an empty ``flow`` for the drive. None without ``timeseries``.
+
+        Columns: ``start_s``, ``end_s``, ``flow``, then figures of the flow (``read_iops``,
+        ``response_p99_us``, …) and figures of the drive (``free_blocks``, ``chips_busy``, …).
+        """
         return self._outcome["timeseries"]
 
     @property
@@ -161,7 +257,11 @@ class Result:
         return float(self.summary["flash"]["write_amplification"])
 
     def waiting(self) -> dict[str, dict[str, float]]:
-        """Who kept whom waiting: seconds by victim and culprit. Needs ``blame=True``."""
+        """Who kept whom waiting: seconds by victim and culprit. Needs ``blame=True``.
+
+        Raises:
+            ValueError: the run kept no blame.
+        """
         if self.blame is None:
             raise ValueError("this run kept no blame: simulate(..., blame=True)")
         matrix: dict[str, dict[str, float]] = {}
@@ -202,9 +302,12 @@ class Result:
 
     def _title(self) -> str:
         s = self.summary
+        seed = f"seed {s['seed']}"
+        if self.seeds is not None:
+            seed = f"means over {len(self.seeds.seeds)} seeds from {s['seed']}"
         return (
             f"{_flashlane.visible_line(s['device'])}, scheduler {s['scheduler']}, "
-            f"isolation {s['isolation']}, seed {s['seed']}: {s['simulated_s']:.3f} s simulated"
+            f"isolation {s['isolation']}, {seed}: {s['simulated_s']:.3f} s simulated"
         )
 
     def __repr__(self) -> str:
@@ -241,62 +344,87 @@ class Result:
         """Make the report: one HTML page that needs nothing else. Writes it if ``path`` is given."""
         return compare(self, path=path)
 
-    def plot_latency(self, op: str = "all", ax: Any = None) -> Any:
-        """Draw percentiles of the response time with a stretched tail. Needs matplotlib.
+    def plot_latency(self, op: str = "all", ax: Any = None, *, backend: Backend = "matplotlib") -> Any:
+        """Draw which share of the requests is slower than a response time, a line a flow.
+
+        Needs pyarrow, and matplotlib or Altair.
 
         Args:
             op: ``all``, ``read`` or ``write``.
-            ax: where to draw; a new figure without it.
+            ax: matplotlib axes to draw on; new ones without it.
+            backend: ``"matplotlib"`` or ``"altair"``.
+
+        Returns:
+            The axes, or the Altair chart.
+
+        Raises:
+            ValueError: another operation or backend.
         """
-        pa, plt = needed("pyarrow", "pandas"), needed("matplotlib.pyplot", "plot")
-        axes = plt.subplots()[1] if ax is None else ax
-        columns = pa.table(self.histograms).to_pydict()
-        points: dict[str, tuple[list[float], list[float]]] = {}
-        steps = zip(*(columns[name] for name in columns), strict=True)
-        for flow, kind, us, share in steps:
-            if kind == op and share < 1.0:
-                xs, ys = points.setdefault(flow, ([], []))
-                xs.append(us)
-                ys.append(1.0 - share)
-        for flow, (xs, ys) in points.items():
-            axes.plot(xs, ys, label=flow, drawstyle="steps-post")
-        axes.set(xscale="log", yscale="log", xlabel="response time, us", ylabel="share that is slower")
-        axes.grid(True, alpha=0.3)
-        axes.legend()
-        return axes
+        rows = plots.latency_rows(self, op)
+        return plots.lines(rows, ax, backend, x="response time (us)", y="share that is slower", tail=True)
 
-    def plot_breakdown(self, ax: Any = None) -> Any:
-        """Draw where the time goes: mean of each stage, a bar a flow. Needs matplotlib."""
-        plt = needed("matplotlib.pyplot", "plot")
-        axes = plt.subplots()[1] if ax is None else ax
-        names = [flow["name"] for flow in self.flows]
-        left = [0.0] * len(names)
-        for stage in self.flows[0]["breakdown_us"]:
-            values = [float(flow["breakdown_us"][stage]) for flow in self.flows]
-            axes.barh(names, values, left=left, label=stage)
-            left = [a + b for a, b in zip(left, values, strict=True)]
-        axes.set_xlabel("mean response time, us")
-        axes.legend(fontsize="small")
-        return axes
+    def plot_breakdown(self, ax: Any = None, *, backend: Backend = "matplotlib") -> Any:
+        """Draw where the time goes: mean of each stage, a bar a flow. Needs matplotlib or Altair.
 
-    def plot_timeseries(self, figure: str = "mean_us", ax: Any = None) -> Any:
-        """Draw a figure over the run, a line a flow. Needs ``timeseries=True``, pyarrow and matplotlib.
+        Args:
+            ax: matplotlib axes to draw on; new ones without it.
+            backend: ``"matplotlib"`` or ``"altair"``.
+
+        Returns:
+            The axes, or the Altair chart.
+        """
+        return plots.stacked(plots.breakdown_rows(self), ax, backend, x="mean response time (us)")
+
+    def plot_timeseries(
+        self, figure: str = "mean_us", ax: Any = None, *, backend: Backend = "matplotlib"
+    ) -> Any:
+        """Draw a figure over the run, a line a flow.
+
+        Needs ``timeseries=True``, pyarrow, and matplotlib or Altair.
 
         Args:
             figure: ``mean_us``, ``p99_us`` (response times), ``iops``, or a numeric column of ``timeseries``.
-            ax: axes to draw on; new ones without it.
+            ax: matplotlib axes to draw on; new ones without it.
+            backend: ``"matplotlib"`` or ``"altair"``.
+
+        Returns:
+            The axes, or the Altair chart.
 
         Raises:
             ValueError: the run kept no series, or it has no such column.
         """
-        return plots.timeseries(self, figure, ax)
+        rows = plots.timeseries_rows(self, figure)
+        return plots.lines(rows, ax, backend, x="time (s)", y=plots._label(figure))
 
-    def plot_blame(self, ax: Any = None) -> Any:
+    def plot_blame(self, ax: Any = None, *, backend: Backend = "matplotlib") -> Any:
         """Draw who delays whom: mean waiting time of a request by culprit, a bar a flow.
 
-        Needs ``blame=True`` and matplotlib.
+        Needs ``blame=True``, and matplotlib or Altair.
+
+        Args:
+            ax: matplotlib axes to draw on; new ones without it.
+            backend: ``"matplotlib"`` or ``"altair"``.
+
+        Returns:
+            The axes, or the Altair chart.
+
+        Raises:
+            ValueError: the run kept no blame.
         """
-        return plots.blame(self, ax)
+        rows = plots.blame_rows(self)
+        return plots.stacked(rows, ax, backend, x="waiting time of a request (us)", title="caused by")
+
+    def save_timeline(self, path: str | PathLike[str]) -> None:
+        """Write the timeline for https://ui.perfetto.dev (``.pftrace``), whole or not at all.
+
+        Raises:
+            ValueError: the run kept no timeline.
+            flashlane.errors.OutputError: the file cannot be written.
+        """
+        trace = self._outcome["pftrace"]
+        if trace is None:
+            raise ValueError("this run kept no timeline: simulate(..., timeline=True)")
+        write_whole(Path(path), trace)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but what is derived."""

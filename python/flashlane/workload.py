@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from flashlane import _flashlane
+
+if TYPE_CHECKING:
+    from flashlane.keys import CloneFlow, SyntheticFlow, TraceFlow
 
 #: Keys of a flow that say where its requests come from; all others of ``Flow`` belong to the flow.
 _FLOW_KEYS = frozenset(
@@ -23,13 +26,17 @@ class Flow:
     Args:
         name: name in reports; unique.
         trace: path of a trace to replay; the other keys are then those of ``[flow.trace]``.
-        clone: name of a built-in clone (``flashlane.clone_names()``), path of a file of parameters, or a
-            ``flashlane.Clone``; the other keys are then those of ``[flow.clone]``.
-        keys: keys of the flow (``priority``, ``cache``, ``channels``, ``chips``, ``dies``, ``planes``,
+        clone: name of a built-in clone (``flashlane.clone_names()``), or path of a file of
+            parameters, as ``Clone.save`` writes it; the other keys are then those of ``[flow.clone]``.
+        keys: those of :class:`flashlane.keys.SyntheticFlow`, ``TraceFlow`` or ``CloneFlow``: keys of the flow
+            (``priority``, ``cache``, ``channels``, ``chips``, ``dies``, ``planes``,
             ``occupancy``, ``on_end``, ``slo``, ``count``) and of its source (``read_ratio``, ``size``,
             ``duration``, ``requests``, ``time_scale``, …). Sizes and times are text with a unit:
             ``"4KiB"``, ``"10ms"``.
-            Every key is in docs/configuration.md.
+            Every key, with its unit, range and default, is in docs/configuration.md.
+
+    Raises:
+        flashlane.errors.ConfigError: a key that no flow has, or a value that it does not take.
 
     Examples:
         >>> Flow("reader", queue_depth=4, read_ratio=1.0, duration="100ms")
@@ -38,6 +45,12 @@ class Flow:
         Flow('oltp', priority='high', clone={'of': 'tpcc', 'time_scale': 0.5, 'duration': '1s'})
     """
 
+    @overload
+    def __init__(self, name: str, **keys: Unpack[SyntheticFlow]) -> None: ...
+    @overload
+    def __init__(self, name: str, *, trace: str | PathLike[str], **keys: Unpack[TraceFlow]) -> None: ...
+    @overload
+    def __init__(self, name: str, *, clone: str | PathLike[str], **keys: Unpack[CloneFlow]) -> None: ...
     def __init__(
         self,
         name: str,
@@ -46,7 +59,7 @@ class Flow:
         clone: str | PathLike[str] | None = None,
         **keys: Any,
     ) -> None:
-        """Sort the keys into those of the flow and those of its source."""
+        """Sort the keys into those of the flow and those of its source, and check their names and types."""
         if trace is not None and clone is not None:
             raise TypeError(f"Flow {name!r}: found both `trace` and `clone`, allowed: one of them")
         self.name = name
@@ -60,6 +73,7 @@ class Flow:
             own["synthetic"] = source
         #: The keys as in a workload file, without the name.
         self.keys: dict[str, Any] = own
+        _flashlane.check_flow(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Keys as in a workload file."""
@@ -140,7 +154,7 @@ class Workload:
 
     def replace(self, *, set: dict[str, Any]) -> Workload:
         """The same workload with some keys changed."""
-        return self._of(_flashlane._Workload.from_toml(self.to_toml(), set))
+        return self._of(self._native.changed(set))
 
     def to_toml(self) -> str:
         """Every key, as TOML."""

@@ -59,14 +59,14 @@ def test_flows_say_how_they_are_made() -> None:
 @pytest.mark.parametrize(
     ("make", "place", "found"),
     [
-        (lambda: fl.Device("fast81"), "--device", "fast18"),
+        (lambda: fl.Device("fast81"), "Device: ", "fast18"),
         (lambda: fl.Device({"flash": {"chanels": 4}}), "chanels", "channels"),
         (lambda: fl.Device("fast18", set={"flash.channels": 0}), "flash.channels", "0"),
-        (lambda: fl.Device("fast18", scheduler="fcsf"), "--scheduler", "fcfs"),
+        (lambda: fl.Device("fast18", scheduler="fcsf"), "scheduler: ", "fcfs"),
         (lambda: fl.Device("fast18", compat="mqsin"), "compat", "mqsim"),
         (lambda: fl.Workload([fl.Flow("a", queue_depht=4)]), "queue_depht", "queue_depth"),
         (lambda: fl.Workload([fl.Flow("a", trace="nowhere.trace")]), "trace", "no such file"),
-        (lambda: fl.simulate("fast18", [fl.Flow("a", queue_depth=1)]), "flow", "duration"),
+        (lambda: fl.simulate("fast18", [fl.Flow("a", queue_depth=1)]), "Workload: ", "duration"),
     ],
 )
 def test_bad_input_names_place_and_rule(make: object, place: str, found: str) -> None:

@@ -8,7 +8,8 @@ use flashlane::{Error, RunOptions};
 
 use crate::args::{DemoArgs, Format};
 use crate::execute::{Scenario, execute};
-use crate::output::{OutFolder, print_data, show};
+use crate::flow_rows::print_rows;
+use crate::output::{OutFolder, note, print_data, show};
 use crate::side_by_side::{Column, side_by_side};
 use crate::watch::Watched;
 use crate::{blame_table, report, summary_table};
@@ -21,8 +22,9 @@ const WORKLOAD: &str = include_str!("../demo/workload.toml");
 /// Runs the built-in scenario under both schedulers and shows them side by side.
 pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
     let common = &arguments.common;
-    if !matches!(common.format, Format::Text | Format::Json) {
-        return Err(Error::config("--format", "with demo, allowed: text, json"));
+    if matches!(common.format, Format::FioJson | Format::MqsimXml) {
+        let message = "with demo, allowed: text, json, csv, markdown, latex";
+        return Err(Error::config("--format", message));
     }
     let workload = load::workload_from_toml(WORKLOAD, "demo workload", &Overrides::default())?;
     let mut folder = common.out.as_deref().map(OutFolder::prepare).transpose()?;
@@ -89,6 +91,12 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
         for outcome in &outcomes {
             print_data(&outcome.json_line()?)?;
         }
+    }
+    let named = SCHEDULERS.iter().zip(&outcomes);
+    let named = named.map(|(name, outcome)| ((*name).to_owned(), &outcome.summary, None));
+    print_rows(&named.collect::<Vec<_>>(), common.format)?;
+    if let Some(folder) = &common.out {
+        note(&format!("\nThe page to open: {}", folder.join("report.html").display()));
     }
     Ok(())
 }

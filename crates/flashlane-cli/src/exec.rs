@@ -6,7 +6,7 @@ use flashlane::Error;
 use flashlane::config::load::{self, Overrides};
 use flashlane_exec::{ExecConfig, ExecOptions, ProgramConfig, Results, execute, trace};
 
-use crate::args::{ExecArgs, Format};
+use crate::args::{ExecArgs, TextOrJson};
 use crate::blame_table;
 use crate::execute::{pretty, to_json};
 use crate::output::{Content, OutFile, OutFolder, note, print, print_data};
@@ -45,7 +45,7 @@ pub(crate) fn exec(arguments: &ExecArgs) -> Result<(), Error> {
             }
         }
     }
-    if arguments.format == Format::Json {
+    if arguments.format == TextOrJson::Json {
         let value: serde_json::Value = serde_json::from_str(&results.json(&config))
             .map_err(|error| Error::Output(format!("exec.json: {error}")))?;
         return print_data(&format!("{value}\n"));

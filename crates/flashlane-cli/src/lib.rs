@@ -40,6 +40,7 @@ mod exec;
 mod execute;
 mod fault;
 mod fit;
+mod flow_rows;
 mod list;
 mod output;
 mod pages;

@@ -9,7 +9,7 @@ use flashlane_study::plan::{Answer, Fit, GoalOver, Grow, Limit, Question, SCHEMA
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
-use crate::args::{Format, PlanArgs};
+use crate::args::{PlanArgs, TextOrJson};
 use crate::execute::{pretty, to_json};
 use crate::output::{OutFolder, print_data, show};
 use crate::states;
@@ -46,11 +46,11 @@ pub(crate) fn plan(arguments: &PlanArgs) -> Result<(), Error> {
     if let Some(folder) = folder {
         folder.write([(PathBuf::from("plan.json"), pretty(&value).into())])?;
     }
-    if arguments.format == Format::Text || !arguments.quiet {
-        show(text(&question, &answers).trim_end(), arguments.format != Format::Text)?;
+    if arguments.format == TextOrJson::Text || !arguments.quiet {
+        show(text(&question, &answers).trim_end(), arguments.format != TextOrJson::Text)?;
     }
     match arguments.format {
-        Format::Json => print_data(&format!("{value}\n")),
+        TextOrJson::Json => print_data(&format!("{value}\n")),
         _ => Ok(()),
     }
 }

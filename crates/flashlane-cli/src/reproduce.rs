@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use flashlane::Error;
 use flashlane_reproduce::{
-    Cell, Experiment, Findings, Lab, Origin, Reference, Row, TraceFolder, Verdict, chosen,
+    Cell, Experiment, Findings, Lab, Origin, PAPERS, Reference, Row, TraceFolder, Verdict, chosen,
 };
 
 use crate::args::ReproduceArgs;
@@ -14,8 +14,8 @@ use crate::table::{Table, maybe, number};
 
 /// Runs experiments one after the other, each on all cores.
 pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
-    if arguments.experiments == ["list"] {
-        return list(arguments);
+    if wants_list(arguments) {
+        return list_all(arguments);
     }
     let (paper, experiments) = chosen(&arguments.paper, &arguments.experiments)?;
     let traces = arguments.traces.as_deref().map(TraceFolder::open).transpose()?;
@@ -124,11 +124,28 @@ fn source_row(experiment: &Experiment, origin: &Origin) -> Vec<Cell> {
     vec![experiment.name.into(), origin.name.into(), source.into(), file]
 }
 
-fn list(arguments: &ReproduceArgs) -> Result<(), Error> {
-    let (_, experiments) = chosen(&arguments.paper, &[])?;
+fn wants_list(arguments: &ReproduceArgs) -> bool {
+    arguments.paper == "list" && arguments.experiments.is_empty()
+        || arguments.experiments == ["list"]
+}
+
+/// Prints the experiments of a paper, or those of all.
+fn list_all(arguments: &ReproduceArgs) -> Result<(), Error> {
+    if !arguments.experiments.is_empty() {
+        return list(chosen(&arguments.paper, &[])?.0.experiments, "");
+    }
+    for paper in PAPERS {
+        print(&format!("{}: {}\n", paper.name, paper.title))?;
+        list(paper.experiments, "  ")?;
+    }
+    Ok(())
+}
+
+/// Prints experiments.
+fn list(experiments: &[Experiment], indent: &str) -> Result<(), Error> {
     for experiment in experiments {
         print(&format!(
-            "{:<14} {:<14} {}\n",
+            "{indent}{:<14} {:<14} {}\n",
             experiment.name, experiment.figure, experiment.about
         ))?;
     }

@@ -11,6 +11,7 @@ use flashlane_results::fio;
 
 use crate::args::{CommonArgs, Format, RunArgs};
 use crate::execute::{Outcome, Scenario, execute, pretty};
+use crate::flow_rows::print_rows;
 use crate::output::{Content, OutFolder, note, print, print_data, show};
 use crate::side_by_side::{Column, verdicts};
 use crate::watch::Watched;
@@ -20,6 +21,9 @@ use crate::{blame_table, dry_run, report, slo_table, states, summary_table};
 pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     let wants_time = match arguments.common.format {
         Format::Text | Format::Json => None,
+        Format::Csv => Some("--format csv"),
+        Format::Markdown => Some("--format markdown"),
+        Format::Latex => Some("--format latex"),
         Format::FioJson => Some("--format fio-json"),
         Format::MqsimXml => Some("--format mqsim-xml"),
     };
@@ -220,7 +224,12 @@ fn tell(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
         let lines = outcomes.iter().map(Outcome::json_line).collect::<Result<Vec<_>, _>>()?;
         print_data(&lines.concat())?;
     }
-    Ok(())
+    let shown = outcomes.iter().map(Outcome::shown).collect::<Result<Vec<_>, _>>()?;
+    let name = |index| scenario_name(index, outcomes.len()).unwrap_or_default();
+    let rows = outcomes.iter().zip(&shown).enumerate();
+    let rows =
+        rows.map(|(index, (outcome, summary))| (name(index), &**summary, outcome.seeds.as_ref()));
+    print_rows(&rows.collect::<Vec<_>>(), common.format)
 }
 
 /// The verdicts of several scenarios, before the tables of the first one.

@@ -184,7 +184,8 @@ pub(crate) fn shown(seeds: Option<&SeedStatistics>, path: &str, value: Option<f6
     }
 }
 
-fn flows(summary: &Summary, seeds: Option<&SeedStatistics>) -> Table {
+/// The figures of each flow that people ask for first. Times in microseconds.
+pub(crate) fn flows(summary: &Summary, seeds: Option<&SeedStatistics>) -> Table {
     let mut table = Table::new(&[
         "flow",
         "IOPS",

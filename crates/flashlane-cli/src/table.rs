@@ -17,6 +17,28 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// Tables of the same columns below each other. With several, the first column, headed
+    /// `what`, has their names.
+    pub(crate) fn together<'a>(
+        what: &str,
+        tables: impl IntoIterator<Item = (&'a str, Self)>,
+    ) -> Self {
+        let mut tables: Vec<(&str, Self)> = tables.into_iter().collect();
+        if tables.len() == 1 {
+            return tables.remove(0).1;
+        }
+        let mut rows = Vec::new();
+        for (name, table) in tables {
+            let named = |(index, row): (usize, Vec<String>)| {
+                let first = if index == 0 { what } else { name };
+                [vec![first.to_owned()], row].concat()
+            };
+            let header_once = usize::from(!rows.is_empty());
+            rows.extend(table.rows.into_iter().enumerate().map(named).skip(header_once));
+        }
+        Self { rows }
+    }
+
     /// No rows below the header.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.len() <= 1
@@ -141,6 +163,18 @@ mod tests {
         );
         assert_eq!(bytes(192 << 30), "192 GiB");
         assert_eq!(bytes(1536), "1.50 KiB");
+    }
+
+    #[test]
+    fn tables_below_each_other_have_one_header() {
+        let table = |iops: &str| {
+            let mut table = Table::new(&["flow", "IOPS"]);
+            table.row(vec!["a".to_owned(), iops.to_owned()]);
+            table
+        };
+        assert_eq!(Table::together("run", [("x", table("1"))]).csv(), "flow,IOPS\na,1\n");
+        let two = Table::together("run", [("x", table("1")), ("y", table("2"))]);
+        assert_eq!(two.csv(), "run,flow,IOPS\nx,a,1\ny,a,2\n");
     }
 
     #[test]

@@ -65,7 +65,6 @@ fn what_is_assumed_is_warned_of_and_what_is_wrong_refused() {
         ("[a]\nsize=1g\n", "job.fio:2: flow[0].synthetic.region: found 1GiB, allowed: up to"),
         ("[a]\nbs=100m\nnumber_ios=1\n", "job.fio:2: flow[0].synthetic.size: found 100MiB"),
         ("[a]\nread_iolog=none.log\n", "job.fio:2: flow[0].trace.path: no such file: none.log"),
-        ("[a]\nnumber_ios=1\n[a]\nnumber_ios=1\n", "job.fio:3: flow[1].name: found \"a\""),
         ("what is this", "job.fio:1: unknown key `what is this`"),
     ] {
         write(job);
@@ -76,4 +75,32 @@ fn what_is_assumed_is_warned_of_and_what_is_wrong_refused() {
             assert!(message.contains(expected), "{arguments:?}: {expected}: {message}");
         }
     }
+}
+
+/// Engines that are no drive's: file systems, networks, memory, the processor, other programs.
+const SPECIAL: [&str; 4] = ["ioengine: found", "`clientuid`", "`server_reply`", "`pool`"];
+
+#[test]
+fn fios_own_examples_are_read() {
+    let folder = Path::new("/usr/share/doc/fio/examples");
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return flashlane_testing::skip("the examples of fio (fio-examples)");
+    };
+    let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "fio"));
+    files.sort();
+    let (mut read, mut special) = (0, 0);
+    for file in &files {
+        let job = file.to_string_lossy();
+        let run = flashlane(folder, &["check", &job, "970-pro"]);
+        let said = text(&run.stderr);
+        match run.status.code() {
+            Some(0) => read += 1,
+            _ => {
+                assert!(SPECIAL.iter().any(|part| said.contains(part)), "{job}: {said}");
+                special += 1;
+            }
+        }
+    }
+    assert!(read >= 40 && files.len() == read + special, "{read} read, {special} special");
 }

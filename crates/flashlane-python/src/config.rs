@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use flashlane::Error;
 use flashlane::config::bounds::Capacity;
 use flashlane::config::load::{self, Loaded, Overrides};
-use flashlane::config::{DeviceConfig, PolicyInfo, WorkloadConfig, preset, validate};
+use flashlane::config::{DeviceConfig, WorkloadConfig, preset, validate};
 use flashlane::layout::Layout;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -13,25 +13,20 @@ use pyo3::types::{PyDict, PyString};
 use serde::Serialize;
 
 use crate::error::OrRaise;
-use crate::values;
+use crate::overrides::{device_overrides, overrides};
+use crate::{values, words};
 
 pub(crate) fn toml_of<T: Serialize>(value: &T) -> PyResult<String> {
     toml::to_string(value).map_err(|error| Error::Output(format!("TOML: {error}"))).or_raise()
 }
 
+/// A configuration as a table of keys.
+fn table_of<T: Serialize>(value: &T) -> PyResult<toml::Table> {
+    toml::Table::try_from(value).map_err(|error| Error::Output(format!("TOML: {error}"))).or_raise()
+}
+
 /// What `__reduce__` gives: a function, and its arguments: TOML and warnings.
 type Pickled<'py> = (Bound<'py, PyAny>, (String, Vec<String>));
-
-/// `{"ftl.gc.victim": "greedy"}` as `--set` takes it.
-fn sets(dict: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
-    let Some(dict) = dict else { return Ok(Vec::new()) };
-    dict.iter()
-        .map(|(key, value)| {
-            let key: String = key.extract()?;
-            Ok(format!("{key}={}", values::to_toml(&value, &key)?))
-        })
-        .collect()
-}
 
 /// A path or text.
 fn text_of(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
@@ -45,6 +40,23 @@ fn text_of(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 }
 
 /// A drive: every key resolved and checked.
+///
+/// Args:
+///     source: name of a preset (see :meth:`presets`; ``"flin"`` without one), path of a TOML file
+///         or of an MQSim ``ssdconfig.xml``, or a dict with the keys of a device file.
+///     compat: ``"mqsim"`` for the arithmetic of the released MQSim.
+///     set: keys by their paths, for example ``{"ftl.gc.victim": "greedy", "flash.channels": 4}``.
+///     keys: keys of a device file by name, on top of the source: ``scheduler="flin"``,
+///         ``isolation="partitioned"``, ``flash={"channels": 4}``. Those of
+///         :class:`flashlane.keys.DeviceKeys`; units, ranges and defaults are in
+///         docs/configuration.md.
+///
+/// Raises:
+///     flashlane.errors.ConfigError: with the key, what was found and what is allowed.
+///
+/// Examples:
+///     >>> Device("tiny", scheduler="fcfs", flash={"channels": 4})
+///     Device("tiny", scheduler="fcfs", isolation="unified", 4 channels x 2 chips)
 #[pyclass(frozen, module = "flashlane", name = "Device", eq)]
 #[derive(Clone, Debug)]
 pub(crate) struct Device {
@@ -69,31 +81,19 @@ impl Device {
 #[pymethods]
 impl Device {
     #[new]
-    #[pyo3(signature = (
-        source = None, *, scheduler = None, isolation = None, compat = None, set = None
-    ))]
+    #[pyo3(signature = (source = None, *, compat = None, set = None, **keys))]
     fn new(
         source: Option<&Bound<'_, PyAny>>,
-        scheduler: Option<String>,
-        isolation: Option<String>,
         compat: Option<&str>,
         set: Option<&Bound<'_, PyDict>>,
+        keys: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let overrides = Overrides {
-            scheduler,
-            isolation,
-            compat_mqsim: compat_is_mqsim(compat)?,
-            sets: sets(set)?,
-            ..Overrides::default()
-        };
+        let overrides = device_overrides(compat, set, keys)?;
         let loaded = match source {
             None => load::device("flin", &overrides),
             Some(source) => match (text_of(source)?, source.cast::<PyDict>()) {
                 (Some(text), _) => load::device(&text, &overrides),
-                (None, Ok(dict)) => {
-                    let text = toml_of(&values::table(dict, "")?)?;
-                    load::device_from_toml(&text, "Device", &overrides)
-                }
+                (None, Ok(dict)) => load::device_from_table(values::table(dict, "")?, &overrides),
                 (None, Err(_)) => {
                     return Err(PyTypeError::new_err(format!(
                         "Device: found {}, allowed: the name of a preset, the path of a file, or a dict",
@@ -106,6 +106,9 @@ impl Device {
     }
 
     /// A device from the text of a TOML file.
+    ///
+    /// Raises:
+    ///     flashlane.errors.ConfigError: with the line, what was found and what is allowed.
     #[staticmethod]
     fn from_toml(text: &str) -> PyResult<Self> {
         Self::checked(load::device_from_toml(text, "Device", &Overrides::default()))
@@ -126,22 +129,23 @@ impl Device {
     }
 
     /// The same device with some keys changed.
-    #[pyo3(signature = (*, scheduler = None, isolation = None, compat = None, set = None))]
+    ///
+    /// Args:
+    ///     compat: ``"mqsim"`` for the arithmetic of the released MQSim.
+    ///     set: keys by their paths.
+    ///     keys: keys of a device file by name, as ``Device`` takes them.
+    ///
+    /// Raises:
+    ///     flashlane.errors.ConfigError: with the key, what was found and what is allowed.
+    #[pyo3(signature = (*, compat = None, set = None, **keys))]
     fn replace(
         &self,
-        scheduler: Option<String>,
-        isolation: Option<String>,
         compat: Option<&str>,
         set: Option<&Bound<'_, PyDict>>,
+        keys: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let overrides = Overrides {
-            scheduler,
-            isolation,
-            compat_mqsim: compat_is_mqsim(compat)?,
-            sets: sets(set)?,
-            ..Overrides::default()
-        };
-        Self::checked(load::device_from_toml(&self.to_toml()?, "Device", &overrides))
+        let overrides = device_overrides(compat, set, keys)?;
+        Self::checked(load::device_from_table(table_of(&self.loaded.config)?, &overrides))
     }
 
     /// Every key, as TOML.
@@ -154,16 +158,19 @@ impl Device {
         values::from_json(py, &json_of(&self.loaded.config)?)
     }
 
+    /// Name in reports.
     #[getter]
     fn name(&self) -> &str {
         &self.loaded.config.name
     }
 
+    /// Name of the scheduling policy.
     #[getter]
     fn scheduler(&self) -> PyResult<String> {
         policy_name(&json_of(&self.loaded.config)?["scheduler"])
     }
 
+    /// Name of the isolation policy.
     #[getter]
     fn isolation(&self) -> PyResult<String> {
         policy_name(&json_of(&self.loaded.config)?["isolation"])
@@ -191,16 +198,6 @@ impl Device {
         let device = slf.get();
         let made = slf.get_type().getattr("_unpickled")?;
         Ok((made, (device.to_toml()?, device.warnings())))
-    }
-}
-
-fn compat_is_mqsim(compat: Option<&str>) -> PyResult<bool> {
-    match compat {
-        None => Ok(false),
-        Some("mqsim") => Ok(true),
-        Some(other) => {
-            Err(Error::config("compat", format!("found `{other}`, allowed: mqsim"))).or_raise()
-        }
     }
 }
 
@@ -233,8 +230,19 @@ impl PartialEq for Workload {
 
 impl Workload {
     fn checked(loaded: Loaded<WorkloadConfig>) -> PyResult<Self> {
-        validate::check_workload(&loaded).or_raise()?;
+        let checked = validate::check_workload(&loaded);
+        checked.map_err(|error| words::of_flows(error, &loaded)).or_raise()?;
         Ok(Self { loaded })
+    }
+
+    fn of_table(keys: toml::Table, set: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let names = words::names(&keys);
+        let mut loaded = load::workload_from_table(keys, &overrides(set)?)
+            .map_err(|error| words::renamed(error, &names))
+            .or_raise()?;
+        let found = load::resolve_paths(&mut loaded, Path::new(""));
+        found.map_err(|error| words::of_flows(error, &loaded)).or_raise()?;
+        Self::checked(loaded)
     }
 }
 
@@ -248,8 +256,7 @@ impl Workload {
         set: Option<&Bound<'_, PyDict>>,
         folder: Option<PathBuf>,
     ) -> PyResult<Self> {
-        let overrides = Overrides { sets: sets(set)?, ..Overrides::default() };
-        let mut loaded = load::workload_from_toml(text, "Workload", &overrides).or_raise()?;
+        let mut loaded = load::workload_from_toml(text, "Workload", &overrides(set)?).or_raise()?;
         let folder = folder.unwrap_or_default();
         load::resolve_paths(&mut loaded, &folder).or_raise()?;
         Self::checked(loaded)
@@ -269,15 +276,19 @@ impl Workload {
     #[staticmethod]
     #[pyo3(signature = (keys, set = None))]
     fn from_dict(keys: &Bound<'_, PyDict>, set: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        Self::from_toml(&toml_of(&values::table(keys, "")?)?, set, None)
+        Self::of_table(values::table(keys, "")?, set)
+    }
+
+    /// The same workload with some keys changed.
+    fn changed(&self, set: &Bound<'_, PyDict>) -> PyResult<Self> {
+        Self::of_table(table_of(&self.loaded.config)?, Some(set))
     }
 
     /// From a file: the scenarios in it, one for a TOML file or a fio job file.
     #[staticmethod]
     #[pyo3(signature = (path, set = None))]
     fn from_file(path: PathBuf, set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Self>> {
-        let overrides = Overrides { sets: sets(set)?, ..Overrides::default() };
-        let loaded = load::workloads(Path::new(&path), &overrides).or_raise()?;
+        let loaded = load::workloads(Path::new(&path), &overrides(set)?).or_raise()?;
         loaded.into_iter().map(Self::checked).collect()
     }
 
@@ -320,6 +331,16 @@ impl Workload {
     }
 }
 
+/// Refuses keys of a flow that no flow has, and values that no key takes.
+#[pyfunction]
+pub(crate) fn check_flow(keys: &Bound<'_, PyDict>) -> PyResult<()> {
+    let flow = toml::Value::Table(values::table(keys, "")?);
+    let keys = toml::Table::from_iter([("flow".to_owned(), toml::Value::Array(vec![flow]))]);
+    let names = words::names(&keys);
+    let read = load::workload_from_table(keys, &overrides(None)?);
+    read.map(drop).map_err(|error| words::renamed(error, &names)).or_raise()
+}
+
 /// Bytes that the host sees of a device under a workload, and over-provisioning.
 #[pyfunction]
 pub(crate) fn capacity<'py>(
@@ -329,14 +350,4 @@ pub(crate) fn capacity<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let layout = Layout::new(&device.loaded.config, &workload.loaded.config);
     values::from_json(py, &json_of(&Capacity::new(&layout))?)
-}
-
-/// Family, name, summary and source of every policy, and whether it is reconstructed.
-#[pyfunction]
-pub(crate) fn policies() -> Vec<(&'static str, String, String, String, bool)> {
-    let one = |it: PolicyInfo| {
-        let (name, summary) = (it.name.into_owned(), it.summary.into_owned());
-        (it.family, name, summary, it.source.into_owned(), it.reconstructed)
-    };
-    flashlane::policy::families().into_iter().flatten().map(one).collect()
 }

@@ -6,6 +6,8 @@ use flashlane::{Error, Problem, visible};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::words;
+
 /// The exception for an error.
 pub(crate) fn raise(error: &Error) -> PyErr {
     Python::attach(|py| made(py, error).unwrap_or_else(|failure| failure))
@@ -14,11 +16,12 @@ pub(crate) fn raise(error: &Error) -> PyErr {
 fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let module = py.import("flashlane.errors")?;
     // Names of users may hold control characters, and tracebacks go to terminals.
-    let text = visible(&error.to_string()).into_owned();
+    let text = visible(&words::without_options(&error.to_string())).into_owned();
     let exception = match error {
         Error::Config(problems) => {
             let shown = |one: &Problem| {
-                (visible(&one.place).into_owned(), visible(&one.message).into_owned())
+                let part = |text: &str| visible(&words::without_options(text)).into_owned();
+                (part(&one.place), part(&one.message))
             };
             let pairs: Vec<(String, String)> = problems.iter().map(shown).collect();
             module.getattr("ConfigError")?.call1((text, pairs))?

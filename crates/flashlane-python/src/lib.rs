@@ -2,9 +2,12 @@
 //! `python/flashlane`.
 
 mod config;
+mod detached;
 mod drive;
 mod error;
 mod files;
+mod lists;
+mod overrides;
 mod papers;
 mod policies;
 mod simulate;
@@ -12,6 +15,8 @@ mod sweep;
 mod table;
 mod traces;
 mod values;
+mod wishes;
+mod words;
 
 use pyo3::prelude::*;
 
@@ -31,9 +36,11 @@ fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<policies::Plane>()?;
     module.add_class::<policies::Random>()?;
     module.add_function(wrap_pyfunction!(policies::register_policy, module)?)?;
-    module.add_function(wrap_pyfunction!(config::policies, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::policies, module)?)?;
     module.add_function(wrap_pyfunction!(policies::conformance, module)?)?;
     module.add_function(wrap_pyfunction!(values::plain, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::schema, module)?)?;
+    module.add_function(wrap_pyfunction!(config::check_flow, module)?)?;
     module.add_function(wrap_pyfunction!(config::capacity, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::report, module)?)?;

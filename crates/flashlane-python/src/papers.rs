@@ -5,8 +5,9 @@ use std::sync::Arc;
 use flashlane_reproduce::{Experiment, Lab, PAPERS, Row, TraceFolder, chosen};
 use pyo3::prelude::*;
 
+use crate::detached::detached;
 use crate::error::OrRaise;
-use crate::simulate::{detached, json};
+use crate::simulate::json;
 
 /// Name, figure and subject of an experiment.
 type About = (&'static str, &'static str, &'static str);

@@ -1,104 +1,26 @@
-//! Runs on threads of their own, so that Python stays responsive: Ctrl-C ends a run at once.
+//! `flashlane.simulate`: one scenario, under one or several seeds.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use arrow_array::RecordBatch;
-use flashlane::config::CompatConfig;
-use flashlane::config::units::Span;
-use flashlane::config::validate;
+use flashlane::config::{DeviceConfig, WorkloadConfig, validate};
 use flashlane::drive::Submissions;
-use flashlane::metrics::Summary;
-use flashlane::observe::{Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions};
-use flashlane::{Error, KeptStates, RunOptions, Warmup, simulate_in_detail};
+use flashlane::metrics::{SeedStatistics, Summary};
+use flashlane::observe::{Observe, RequestBatch, RequestRecord, RequestSink};
+use flashlane::{Details, Error, KeptStates, RunOptions, Simulation, simulate_all};
 use flashlane_files::StatePlace;
 use flashlane_report::{RunData, name_columns};
-use pyo3::exceptions::PyRuntimeError;
+use flashlane_results::perfetto;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::config::{Device, Workload};
-use crate::error::{OrRaise, fault, raise};
+use crate::detached::{Watch, detached};
+use crate::error::OrRaise;
 use crate::table::{self, Table};
-
-/// Time between two looks at Python's signals.
-const LOOK: Duration = Duration::from_millis(20);
-
-/// What a simulation tells its caller while it runs.
-#[derive(Debug, Default)]
-pub(crate) struct Watch {
-    /// Share that is done, as the bits of an `f64`.
-    share: AtomicU64,
-    /// Asks it to end.
-    pub(crate) stop: Arc<AtomicBool>,
-}
-
-impl Watch {
-    /// Notes the share that is done. Range: 0 to 1.
-    pub(crate) fn note(&self, share: f64) {
-        self.share.store(share.to_bits(), Ordering::Relaxed);
-    }
-
-    fn share(&self) -> f64 {
-        f64::from_bits(self.share.load(Ordering::Relaxed))
-    }
-}
-
-/// Does work on a thread of its own without the interpreter's lock. An exception in `progress`, or
-/// a signal, asks the work to end and is raised at once.
-pub(crate) fn detached<T: Send + 'static>(
-    py: Python<'_>,
-    progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&Watch) -> Result<T, Error> + Send + 'static,
-) -> PyResult<T> {
-    let watch = Arc::new(Watch::default());
-    let (sender, receiver) = channel();
-    let theirs = Arc::clone(&watch);
-    let thread = std::thread::Builder::new()
-        .name("flashlane".to_owned())
-        .spawn(move || drop(sender.send(work(&theirs))))
-        .map_err(|error| {
-            PyRuntimeError::new_err(format!("no thread for the simulation: {error}"))
-        })?;
-    // A receiver may only be waited for by one thread: this one, with or without the lock.
-    let receiver = Mutex::new(receiver);
-    let wait = |receiver: &Mutex<Receiver<Result<T, Error>>>| {
-        receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK)
-    };
-    let mut told = -1.0;
-    loop {
-        let outcome = py.detach(|| wait(&receiver));
-        let share = if outcome.is_ok() { 1.0 } else { watch.share() };
-        let heard = py.check_signals().and_then(|()| match progress {
-            Some(progress) if share != told => progress.call1((share,)).map(drop),
-            _ => Ok(()),
-        });
-        told = share;
-        if let Err(exception) = heard {
-            watch.stop.store(true, Ordering::Relaxed);
-            return Err(exception);
-        }
-        match outcome {
-            Ok(result) => return result.or_raise(),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                let panic = thread.join().err();
-                return Err(fault(panic, ""));
-            }
-        }
-    }
-}
-
-/// Does work that cannot be watched on a thread of its own, without the interpreter's lock.
-pub(crate) fn unwatched<T: Send + 'static>(
-    py: Python<'_>,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> PyResult<T> {
-    detached(py, None, move |_| Ok(work()))
-}
+use crate::wishes::Wishes;
+use crate::words;
 
 /// Rows of an Arrow batch; the last one of a run may have fewer.
 const BATCH_ROWS: usize = 1 << 16;
@@ -134,51 +56,6 @@ impl RequestSink for Collector {
     }
 }
 
-/// A time such as `"10ms"`, or for a warm-up a number of requests.
-fn span(text: &str, what: &str) -> PyResult<u64> {
-    let span =
-        text.parse::<Span>().map_err(|error| raise(&Error::config(what, error.to_string())))?;
-    Ok(span.0)
-}
-
-fn warmup(value: Option<&Bound<'_, PyAny>>) -> PyResult<Warmup> {
-    let Some(value) = value else { return Ok(Warmup::None) };
-    if let Ok(count) = value.extract::<u64>() {
-        return Ok(Warmup::Requests(count));
-    }
-    Ok(Warmup::Time(span(&value.extract::<String>()?, "warmup")?))
-}
-
-/// True, false, or the length of a window.
-fn series(value: &Bound<'_, PyAny>) -> PyResult<Option<SeriesOptions>> {
-    if let Ok(wanted) = value.extract::<bool>() {
-        return Ok(wanted.then(SeriesOptions::default));
-    }
-    Ok(Some(SeriesOptions { window: Some(span(&value.extract::<String>()?, "timeseries")?) }))
-}
-
-/// The options that decide a summary.
-pub(crate) fn options(
-    device: &Device,
-    seed: u64,
-    alone: bool,
-    check: bool,
-    warmup: Option<&Bound<'_, PyAny>>,
-    windows: Option<&str>,
-    waf_only: bool,
-) -> PyResult<RunOptions> {
-    Ok(RunOptions {
-        seed,
-        alone,
-        check,
-        warmup: self::warmup(warmup)?,
-        windows: windows.map(|text| span(text, "windows")).transpose()?,
-        waf_only,
-        compat: (device.loaded.config.compat == CompatConfig::mqsim()).then(|| "mqsim".to_owned()),
-        ..RunOptions::default()
-    })
-}
-
 /// Where states of drives are kept. `program`: the file of this library.
 pub(crate) fn kept_states(
     wish: Option<PathBuf>,
@@ -194,29 +71,11 @@ pub(crate) fn kept_states(
 
 /// What a run leaves: texts and tables, for `flashlane.Result`.
 #[pyfunction]
-#[pyo3(signature = (device, workload, *, seed, alone, check, warmup, windows, requests, submissions,
-    timeseries, blame, energy, waf_only, threads, states, program, label, named, progress))]
-#[expect(clippy::too_many_arguments, reason = "keywords of flashlane.simulate")]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
     device: &Device,
     workload: &Workload,
-    seed: u64,
-    alone: bool,
-    check: bool,
-    warmup: Option<&Bound<'py, PyAny>>,
-    windows: Option<&str>,
-    requests: bool,
-    submissions: bool,
-    timeseries: Option<&Bound<'py, PyAny>>,
-    blame: bool,
-    energy: bool,
-    waf_only: bool,
-    threads: usize,
-    states: Option<PathBuf>,
-    program: PathBuf,
-    label: &str,
-    named: bool,
+    wishes: Wishes<'py>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let flows: Vec<String> =
@@ -224,43 +83,41 @@ pub(crate) fn simulate<'py>(
     let collector = Arc::new(Mutex::new(Collector::new(flows.clone())));
     let sink: Arc<Mutex<dyn RequestSink>> = collector.clone();
     let submitted = Submissions::default();
-    let series = timeseries.map(series).transpose()?.flatten();
     let observe = Observe {
-        requests: requests.then_some(sink),
-        series,
-        blame,
-        timeline: None,
-        queues: false,
-        energy,
-        submissions: submissions.then(|| Arc::clone(&submitted)),
+        requests: wishes.requests.then_some(sink),
+        submissions: wishes.submissions.then(|| Arc::clone(&submitted)),
+        ..wishes.observe()?
     };
-    let options = options(device, seed, alone, check, warmup, windows, waf_only)?;
-    let states = kept_states(states, program).or_raise()?;
-    let options = RunOptions { threads, observe, states, ..options };
-    let (one, other) = (device.loaded.clone(), workload.loaded.clone());
-    let (summary, details) = detached(py, progress, move |watch| {
-        validate::check_pair(&one, &other)?;
+    let states = kept_states(wishes.states.clone(), wishes.program.clone()).or_raise()?;
+    let options = RunOptions { observe, states, ..wishes.options(device)? };
+    let (one, other, seeds) = (device.loaded.clone(), workload.loaded.clone(), wishes.seeds);
+    let (summaries, details) = detached(py, progress, move |watch| {
+        validate::check_pair(&one, &other).map_err(|error| words::of_flows(error, &other))?;
         let options = RunOptions { stop: Some(Arc::clone(&watch.stop)), ..options };
-        simulate_in_detail(&one.config, &other.config, &options, &|share| watch.note(share))
+        under_seeds(&one.config, &other.config, &options, seeds, watch)
     })?;
     let configuration = format!(
         "# device\n{}\n# workload\n{}",
         device.to_toml()?.trim_end(),
         workload.to_toml()?.trim_end()
     );
-    let data = RunData { named, ..RunData::new(label, "", &configuration, &summary, &details) };
+    let seeds = (summaries.len() > 1).then(|| SeedStatistics::of(&summaries));
+    let data = RunData::new(&wishes.label, "", &configuration, &summaries[0], &details);
+    let data = RunData { named: wishes.named, seeds, ..data };
+    let shown = data.shown_summary().map_err(Error::Output).or_raise()?;
     let result = PyDict::new(py);
-    result.set_item("summary", json(&summary)?)?;
+    result.set_item("summary", json(&shown)?)?;
+    result.set_item("seeds", data.seeds.as_ref().map(json).transpose()?)?;
     result.set_item("report", json(&data)?)?;
     result.set_item("histograms", Py::new(py, table::histograms(&flows, &details))?)?;
-    let rows = requests.then(|| {
+    let rows = wishes.requests.then(|| {
         let mut collector = collector.lock().unwrap_or_else(PoisonError::into_inner);
         collector.end_batch();
         let batches = std::mem::take(&mut collector.batches);
         Table::of_batches(table::request_schema(), batches)
     });
     result.set_item("requests", rows.map(|rows| Py::new(py, rows)).transpose()?)?;
-    let recording = submissions.then(|| {
+    let recording = wishes.submissions.then(|| {
         let submitted =
             std::mem::take(&mut *submitted.lock().unwrap_or_else(PoisonError::into_inner));
         table::submissions(&submitted, &flows)
@@ -268,9 +125,40 @@ pub(crate) fn simulate<'py>(
     result.set_item("submissions", recording.map(|rows| Py::new(py, rows)).transpose()?)?;
     let series = details.time_series.as_ref().map(table::time_series);
     result.set_item("timeseries", series.map(|table| Py::new(py, table)).transpose()?)?;
-    let blame = details.blame.as_ref().map(json).transpose()?;
-    result.set_item("blame", blame)?;
+    let slices = details.timeline.as_ref().map(table::timeline);
+    result.set_item("timeline", slices.map(|table| Py::new(py, table)).transpose()?)?;
+    let trace = details.timeline.as_ref().map(|it| PyBytes::new(py, &perfetto::pftrace(it)));
+    result.set_item("pftrace", trace)?;
+    result.set_item("blame", details.blame.as_ref().map(json).transpose()?)?;
     Ok(result)
+}
+
+/// Runs a scenario under so many seeds in a row: the summary of each, and the details of the first.
+fn under_seeds(
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+    options: &RunOptions,
+    seeds: u64,
+    watch: &Watch,
+) -> Result<(Vec<Summary>, Details), Error> {
+    let under =
+        |index: u64| RunOptions { seed: options.seed.wrapping_add(index), ..options.clone() };
+    let options: Vec<RunOptions> = (0..seeds).map(under).collect();
+    let simulations: Vec<Simulation<'_>> =
+        options.iter().map(|options| Simulation { device, workload, options }).collect();
+    let shares: Mutex<Vec<f64>> = Mutex::new(vec![0.0; options.len()]);
+    let results = simulate_all(&simulations, options[0].threads, &|index, share| {
+        let mut shares = shares.lock().unwrap_or_else(PoisonError::into_inner);
+        shares[index] = share;
+        watch.note(shares.iter().sum::<f64>() / shares.len() as f64);
+    });
+    let (mut summaries, mut first) = (Vec::new(), None);
+    for result in results {
+        let (summary, details) = result?;
+        first.get_or_insert(details);
+        summaries.push(summary);
+    }
+    Ok((summaries, first.expect("one seed at least")))
 }
 
 /// A value as JSON text.

@@ -13,8 +13,9 @@ use pyo3::types::PyBytes;
 use serde_json::{Map, Value};
 
 use crate::config::{Device, Workload};
+use crate::detached::detached;
 use crate::error::OrRaise;
-use crate::simulate::{detached, json, kept_states};
+use crate::simulate::{json, kept_states};
 
 /// What came out of a point as JSON, and the damage of its file.
 type Entry = (String, Option<String>);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::{StringDictionaryBuilder, UInt64Builder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::UInt8Type;
+use arrow_array::types::UInt16Type;
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, UInt32Array,
     UInt64Array,
@@ -12,13 +12,16 @@ use arrow_array::{
 use arrow_schema::{ArrowError, SchemaRef};
 use flashlane::Details;
 use flashlane::drive::{Operation, Submitted};
-use flashlane::observe::{RequestBatch, TimeSeries};
+use flashlane::observe::{RequestBatch, Slice, TimeSeries, Timeline};
 use flashlane::workload::RequestOp;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyTuple};
 
-/// A table: named columns of equal length, in one or more batches.
+/// Named columns of equal length in Arrow's memory layout.
+///
+/// Every library that reads Arrow takes it without a copy: ``pyarrow.table(t)``,
+/// ``polars.DataFrame(t)``, ``pandas.DataFrame.from_arrow(t)``, ``duckdb``.
 #[pyclass(frozen, module = "flashlane", name = "Table")]
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
@@ -54,7 +57,7 @@ fn needed<'py>(py: Python<'py>, name: &str, extra: &str) -> PyResult<Bound<'py, 
 
 #[pymethods]
 impl Table {
-    /// Names of the columns.
+    /// Names of the columns; those of times and sizes end in their unit.
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
@@ -74,13 +77,19 @@ impl Table {
         format!("Table({} rows: {})", self.rows(), self.column_names().join(", "))
     }
 
-    /// A pandas DataFrame. Needs pandas and pyarrow.
+    /// The rows as a ``pandas.DataFrame``. Needs pandas and pyarrow.
+    ///
+    /// Raises:
+    ///     ModuleNotFoundError: they are not installed; the message says how to get them.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let table = needed(slf.py(), "pyarrow", "pandas")?.call_method1("table", (slf,))?;
         table.call_method0("to_pandas")
     }
 
-    /// A polars DataFrame. Needs polars.
+    /// The rows as a ``polars.DataFrame``, without a copy. Needs polars.
+    ///
+    /// Raises:
+    ///     ModuleNotFoundError: it is not installed; the message says how to get it.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         needed(slf.py(), "polars", "polars")?.call_method1("DataFrame", (slf,))
     }
@@ -129,7 +138,7 @@ impl Table {
 
 /// Names instead of numbers: few different ones, so a dictionary.
 fn names(values: impl Iterator<Item = Option<impl AsRef<str>>>) -> ArrayRef {
-    let mut builder = StringDictionaryBuilder::<UInt8Type>::new();
+    let mut builder = StringDictionaryBuilder::<UInt16Type>::new();
     for value in values {
         builder.append_option(value);
     }
@@ -272,6 +281,24 @@ pub(crate) fn time_series(series: &TimeSeries) -> Table {
         columns.push((name, Arc::new(Float64Array::from_iter(values))));
     }
     Table::of(columns)
+}
+
+/// What hosts, cache, channels and dies did: one row a slice.
+pub(crate) fn timeline(timeline: &Timeline) -> Table {
+    let slices = &timeline.slices;
+    let track = |slice: &Slice| timeline.tracks.get(slice.track as usize);
+    let above = |slice: &Slice| timeline.tracks.get(track(slice)?.parent? as usize);
+    let flow = |slice: &Slice| timeline.flows.get(usize::from(slice.flow));
+    let request = |slice: &Slice| (slice.request > 0).then_some(slice.request);
+    Table::of(vec![
+        ("part", names(slices.iter().map(|slice| above(slice).map(|track| &track.name)))),
+        ("track", names(slices.iter().map(|slice| track(slice).map(|track| &track.name)))),
+        ("name", names(slices.iter().map(|slice| Some(slice.name)))),
+        ("flow", names(slices.iter().map(flow))),
+        ("request", Arc::new(UInt64Array::from_iter(slices.iter().map(request)))),
+        ("start_ps", u64s(slices.iter().map(|slice| slice.start).collect())),
+        ("end_ps", u64s(slices.iter().map(|slice| slice.end).collect())),
+    ])
 }
 
 /// Distributions of response times: one row a flow, operation and step.

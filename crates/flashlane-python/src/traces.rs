@@ -11,8 +11,8 @@ use flashlane_trace::statistics::Meter;
 use flashlane_trace::{Op, Record};
 use pyo3::prelude::*;
 
+use crate::detached::{Watch, detached};
 use crate::error::OrRaise;
-use crate::simulate::{Watch, detached};
 use crate::table::{Table, TraceColumns};
 
 /// Requests between two looks at signals.

@@ -142,11 +142,61 @@
     }
   };
 
+  // --- Chips over time --------------------------------------------------------------------------
+  const drawChips = () => {
+    const host = document.getElementById("chip-heat");
+    host.replaceChildren();
+    const chosen = several() ? runs : [runs[Number(chosenRun())]];
+    for (const run of chosen) {
+      const heat = run.series?.chips;
+      if (!heat) continue;
+      const figure = document.createElement("figure");
+      figure.className = "chart heat";
+      figure.dataset.chart = "chip-heat";
+      const head = document.createElement("h3");
+      head.textContent = `Chips at work${several() ? `, ${visible(run.label)}` : ""}`;
+      const canvas = document.createElement("canvas");
+      const said = document.createElement("figcaption");
+      const mean = (row) => Math.round(row.reduce((sum, one) => sum + one, 0) / row.length);
+      const means = heat.busy.map(mean);
+      const most = means.indexOf(Math.max(...means));
+      const text = `A row for each ${/chip/.test(heat.rows[0]) ? "chip" : "channel"}, time to the right; the darker, the busier. `
+        + `Busiest: ${heat.rows[most]}, ${means[most]} % of the run.`;
+      said.textContent = text;
+      canvas.setAttribute("role", "img");
+      canvas.setAttribute("aria-label", text);
+      figure.append(head, canvas, said);
+      host.append(figure);
+      const rows = heat.rows.length, columns = heat.end_s.length;
+      const tall = Math.max(4, Math.min(16, Math.floor(320 / rows)));
+      [canvas.width, canvas.height] = [columns, rows];
+      canvas.style.height = `${rows * tall}px`;
+      // Windows may be of any length: each column is as wide as the others.
+      const pen = canvas.getContext("2d");
+      pen.fillStyle = css("--heat-colour");
+      heat.busy.forEach((row, y) => row.forEach((busy, x) => {
+        pen.globalAlpha = busy / 100;
+        pen.fillRect(x, y, 1, 1);
+      }));
+      canvas.addEventListener("mousemove", (event) => {
+        const box = canvas.getBoundingClientRect();
+        const x = Math.min(columns - 1, Math.floor((event.clientX - box.left) / box.width * columns));
+        const y = Math.min(rows - 1, Math.floor((event.clientY - box.top) / box.height * rows));
+        said.textContent = `${heat.rows[y]}, up to ${+heat.end_s[x].toPrecision(4)} s: ${heat.busy[y][x]} % at work`;
+      });
+      canvas.addEventListener("mouseleave", () => { said.textContent = text; });
+      canvas.dataset.drawn = String(rows);
+    }
+  };
+
   // --- The page -------------------------------------------------------------------------------
   const draw = () => {
     charts.splice(0).forEach(({ chart }) => chart.destroy());
     drawLatency();
-    if (grid) drawSeries();
+    if (grid) {
+      drawSeries();
+      drawChips();
+    }
     document.documentElement.dataset.charts = String(charts.length);
   };
   for (const id of ["latency-op", "latency-shape", "series-run"]) {

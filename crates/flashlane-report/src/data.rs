@@ -5,6 +5,8 @@ use flashlane::observe::{Blame, DevicePoint, FlowPoint, SeriesWindow, TimeSeries
 use flashlane::{Details, visible_json};
 use serde::{Deserialize, Serialize};
 
+use crate::chip_heat::ChipHeat;
+
 /// Points of a curve, at most: what a screen can show.
 const CURVE_POINTS: usize = 400;
 /// Shares of requests that are slower, below which a curve ends.
@@ -60,6 +62,9 @@ pub struct SeriesData {
     pub end_s: Vec<f64>,
     /// What was measured in them.
     pub columns: Vec<SeriesColumn>,
+    /// How busy each chip was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chips: Option<ChipHeat>,
 }
 
 /// One figure over time.
@@ -99,7 +104,7 @@ impl RunData {
             summary: summary.clone(),
             seeds: None,
             curves: curves.collect(),
-            series: details.time_series.as_ref().map(SeriesData::new),
+            series: details.time_series.as_ref().map(|series| SeriesData::new(series, summary)),
             blame: details.blame.clone(),
         }
     }
@@ -137,6 +142,10 @@ impl RunData {
         let summaries: Vec<Summary> = runs.iter().map(|run| run.summary.clone()).collect();
         let mut runs = runs.into_iter();
         let mut first = runs.next().ok_or("found no run, allowed: one for each seed")?;
+        if runs.len() == 0 {
+            // One run, which may have been of several seeds.
+            return Ok(first);
+        }
         let what = |s: &Summary| {
             let flows: Vec<String> = s.flows.iter().map(|flow| flow.name.clone()).collect();
             let policies = [&s.scheduler, &s.isolation].map(String::clone);
@@ -150,7 +159,12 @@ impl RunData {
                     summary.seed
                 ));
             }
-            if run.seeds.is_some() || seeds.contains(&summary.seed) {
+            if run.seeds.is_some() {
+                return Err(
+                    "found a run of several seeds among others, allowed: one seed each".into()
+                );
+            }
+            if seeds.contains(&summary.seed) {
                 return Err(format!("found seed {} twice, allowed: once", summary.seed));
             }
             seeds.push(summary.seed);
@@ -253,7 +267,7 @@ impl Curve {
 
 impl SeriesData {
     /// From a time series; several windows together where there are more than a screen can show.
-    fn new(series: &TimeSeries) -> Self {
+    fn new(series: &TimeSeries, summary: &Summary) -> Self {
         let stride = series.windows.len().div_ceil(WINDOWS).max(1);
         let groups: Vec<&[SeriesWindow]> = series.windows.chunks(stride).collect();
         let mut columns = Vec::new();
@@ -294,7 +308,8 @@ impl SeriesData {
         device("gc_pages_per_s", &|p, s| (s > 0.0).then(|| p.gc_programs as f64 / s));
         device("busy", &|p, _| Some(p.chips_busy));
         let end_s = groups.iter().map(|group| rounded(group[group.len() - 1].end_s));
-        Self { end_s: end_s.collect(), columns }
+        let chips = ChipHeat::new(&series.windows, &summary.chips);
+        Self { end_s: end_s.collect(), columns, chips }
     }
 }
 

@@ -3,6 +3,7 @@
 //! The page carries its numbers as JSON, from which its charts are drawn and from which
 //! [`RunData::from_page`] gets them back: several pages make one that compares them.
 
+mod chip_heat;
 mod data;
 mod diagram;
 mod goals;
@@ -17,6 +18,7 @@ mod verdict;
 mod view;
 mod words;
 
+pub use chip_heat::ChipHeat;
 pub use data::{Curve, RunData, SeriesColumn, SeriesData};
 pub use names::name_columns;
 pub use page::render;

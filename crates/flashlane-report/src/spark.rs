@@ -40,7 +40,8 @@ mod tests {
     fn the_largest_value_is_at_the_top() {
         let values = vec![Some(1.0), None, Some(4.0), Some(2.0)];
         let column = SeriesColumn { name: "mean_us".to_owned(), flow: Some(0), values };
-        let series = SeriesData { end_s: vec![1.0, 2.0, 3.0, 4.0], columns: vec![column] };
+        let series =
+            SeriesData { end_s: vec![1.0, 2.0, 3.0, 4.0], columns: vec![column], chips: None };
         assert_eq!(line(Some(&series), 0).as_deref(), Some("0.0,18.5 66.7,2.0 100.0,13.0"));
         assert_eq!(line(Some(&series), 1), None);
         assert_eq!(line(None, 0), None);

@@ -131,6 +131,7 @@ mod tests {
             end_s: start_s + 0.5,
             flows: vec![point(3, Some(2.0)), point(4, None)],
             device,
+            chips: Vec::new(),
         };
         let flows = vec!["one".to_owned(), "two".to_owned()];
         let series = TimeSeries { window_s: 0.5, flows, windows: vec![window(0.0), window(0.5)] };

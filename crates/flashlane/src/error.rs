@@ -13,7 +13,10 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.message)
+        match self.place.is_empty() {
+            true => f.write_str(&self.message),
+            false => write!(f, "{}: {}", self.place, self.message),
+        }
     }
 }
 

@@ -111,7 +111,8 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
         || device.flash.technology == Technology::InPlace
         || compat.collection_per_block
         || compat.unprogrammed_mapping
-        || compat.flash_unwritten_reads && compat.unordered_programs;
+        || compat.flash_unwritten_reads && compat.unordered_programs
+        || case.workload.flows.iter().any(|flow| flow.starts_after.is_some());
     let summary = match simulate(device, &case.workload, &options, progress) {
         Ok(summary) => summary,
         Err(flashlane::Error::Config(problems)) if refused => {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Format, parse_text_or_json};
+use super::TextOrJson;
 
 /// Arguments of `exec`.
 #[derive(Debug, Args)]
@@ -42,8 +42,8 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// What goes to standard output: a table, or exec.json on one line.
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_text_or_json)]
-    pub(crate) format: Format,
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: TextOrJson,
     /// Do not print what the programs printed.
     #[arg(long)]
     pub(crate) quiet: bool,

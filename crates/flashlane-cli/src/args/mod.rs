@@ -1,9 +1,11 @@
 //! Command-line arguments.
 
 mod compare;
+mod examples;
 #[cfg(feature = "exec")]
 mod exec;
 mod fit;
+mod format;
 mod pages;
 mod plan;
 mod probe;
@@ -13,7 +15,7 @@ mod trace;
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use flashlane::Warmup;
 use flashlane::config::load::Overrides;
 use flashlane::config::units::Span;
@@ -24,6 +26,7 @@ pub(crate) use compare::{CompareArgs, CompareFormat};
 #[cfg(feature = "exec")]
 pub(crate) use exec::ExecArgs;
 pub(crate) use fit::FitArgs;
+pub(crate) use format::{Format, TextOrJson};
 pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use plan::PlanArgs;
 pub(crate) use probe::ProbeArgs;
@@ -43,7 +46,7 @@ struct Cli {
 
 /// The command with all its arguments, for what is made of it: completions and manual pages.
 pub(crate) fn whole() -> clap::Command {
-    Cli::command()
+    examples::added(Cli::command())
 }
 
 /// What to do.
@@ -180,9 +183,8 @@ pub(crate) struct CommonArgs {
     /// Folder for summary.json and other result files; made if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// What goes to standard output: the tables, one JSON object per
-    /// line, an object as fio prints it for every scenario, or results under MQSim's tags.
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_format)]
+    /// What goes to standard output.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
     /// No progress bar, no warnings; with `--format json` no table either.
     #[arg(long)]
@@ -203,7 +205,7 @@ pub(crate) struct DemoArgs {
 /// Arguments of `reproduce`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// The paper: fast18.
+    /// The paper: fast18, flin or upi; `list` names them and their experiments.
     #[arg(value_name = "PAPER")]
     pub(crate) paper: String,
     /// Some of its experiments; all without a name. `list` names them.
@@ -301,20 +303,6 @@ pub(crate) enum Compat {
     Mqsim,
 }
 
-/// What goes to standard output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// Tables for people.
-    Text,
-    /// One summary per line.
-    Json,
-    /// An object for each scenario, with the keys of fio 3.
-    FioJson,
-    /// Results under MQSim's tags, one document per scenario: to files of MQSim's names with
-    /// `--out`, else to standard output.
-    MqsimXml,
-}
-
 impl RunArgs {
     /// What `--until-steady` asks for.
     pub(crate) fn steady(&self) -> Option<SteadyRule> {
@@ -336,24 +324,6 @@ impl RunArgs {
             slos: self.slos.clone(),
             ..Overrides::default()
         }
-    }
-}
-
-fn parse_format(text: &str) -> Result<Format, String> {
-    match text {
-        "text" => Ok(Format::Text),
-        "json" => Ok(Format::Json),
-        "mqsim-xml" => Ok(Format::MqsimXml),
-        "fio-json" => Ok(Format::FioJson),
-        _ => Err("allowed: text, json, fio-json, mqsim-xml".to_owned()),
-    }
-}
-
-fn parse_text_or_json(text: &str) -> Result<Format, String> {
-    match text {
-        "text" => Ok(Format::Text),
-        "json" => Ok(Format::Json),
-        _ => Err("allowed: text, json".to_owned()),
     }
 }
 
@@ -385,7 +355,8 @@ fn parse_warmup(text: &str) -> Result<Warmup, String> {
 
 /// Parses the command line; on error or `--help` prints and gives the exit status.
 pub(crate) fn parse() -> Result<Command, u8> {
-    let error = match Cli::try_parse() {
+    let parsed = whole().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
+    let error = match parsed {
         Ok(cli) => return Ok(cli.command),
         Err(error) => error,
     };

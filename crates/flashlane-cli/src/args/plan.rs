@@ -6,7 +6,7 @@ use clap::Args;
 use flashlane::config::load::Overrides;
 use flashlane::{RunOptions, Warmup};
 
-use super::{Format, parse_text_or_json, parse_warmup};
+use super::{TextOrJson, parse_warmup};
 
 /// Arguments of `plan`.
 #[derive(Debug, Args)]
@@ -63,8 +63,8 @@ pub(crate) struct PlanArgs {
     pub(crate) out: Option<PathBuf>,
     /// What goes to standard output: the table, or the answer as
     /// JSON.
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_text_or_json)]
-    pub(crate) format: Format,
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: TextOrJson,
     /// Folder in which states of preconditioned drives are kept, or `off`, as in `run`.
     #[arg(long, value_name = "DIR|off")]
     pub(crate) states: Option<PathBuf>,

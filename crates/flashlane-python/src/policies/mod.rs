@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
 
-use crate::simulate::unwatched;
+use crate::detached::unwatched;
 use crate::values;
 pub(crate) use scheduler::{State, Work};
 pub(crate) use victim::{Plane, Random};

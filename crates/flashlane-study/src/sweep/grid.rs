@@ -16,7 +16,7 @@
 
 use std::path::Path;
 
-use flashlane::config::load::{Overrides, nearest, read_text};
+use flashlane::config::load::{Caller, Overrides, nearest, read_text};
 use flashlane::{Error, Problem, RunOptions};
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
@@ -150,8 +150,11 @@ impl Grid {
         }
         let run = flat("", &written.run);
         reader.check_run(&run)?;
-        let overrides =
-            Overrides { sets: point::sets(flat("", &written.set).iter()), ..Overrides::default() };
+        let overrides = Overrides {
+            sets: point::sets(flat("", &written.set).iter()),
+            caller: Caller::Program,
+            ..Overrides::default()
+        };
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let mut base = Base { folder, overrides, ..Base::default() };
         base.take("device", &written.device);

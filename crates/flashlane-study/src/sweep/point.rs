@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flashlane::config::load::{self, Overrides};
+use flashlane::config::load::{self, Caller, Overrides};
 use flashlane::config::units::Span;
 use flashlane::config::validate;
 use flashlane::{Error, RunOptions, Warmup};
@@ -47,15 +47,21 @@ impl Source {
                 base.load(&sets(left.iter()), &[])
             }
             Self::Texts { device, workload } => {
-                let overrides = Overrides { sets: sets(keys), ..Overrides::default() };
-                let device = load::device_from_toml(device, "Device", &overrides)?;
-                let mut workload = load::workload_from_toml(workload, "Workload", &overrides)?;
+                let caller = Caller::Program;
+                let overrides = Overrides { sets: sets(keys), caller, ..Overrides::default() };
+                let device = load::device_from_table(table(device)?, &overrides)?;
+                let mut workload = load::workload_from_table(table(workload)?, &overrides)?;
                 load::resolve_paths(&mut workload, Path::new(""))?;
                 validate::check_pair(&device, &workload)?;
                 Ok(Scenario { device, workload })
             }
         }
     }
+}
+
+/// The keys of a configuration that a program resolved and wrote.
+fn table(text: &str) -> Result<toml::Table, Error> {
+    text.parse().map_err(|error| Error::config("", format!("not valid TOML: {error}")))
 }
 
 /// Keys with values as `--set` takes them; a key without a value is left out.

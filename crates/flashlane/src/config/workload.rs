@@ -1,5 +1,7 @@
 //! The workload: flows, each one tenant with its own queue pair and its own logical space.
 
+use flashlane_engine::Time;
+use flashlane_units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,9 +25,17 @@ pub struct WorkloadConfig {
     /// What is counted. Files of MQSim count the whole run, drain included.
     #[serde(default)]
     pub window: WindowRule,
+    /// Load that does not count, where the run does not say otherwise (`--warmup`). Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<Span>,
 }
 
 impl WorkloadConfig {
+    /// When the last flow starts.
+    pub(crate) fn last_start(&self) -> Time {
+        self.flows.iter().map(FlowConfig::starts_at).max().unwrap_or(Time::ZERO)
+    }
+
     /// The priority class of each flow: 0 for urgent to 3 for low.
     pub(crate) fn classes(&self) -> Vec<u8> {
         self.flows.iter().map(|flow| flow.priority as u8).collect()

@@ -46,6 +46,7 @@ impl Device {
     fn counters(&self, at: Time) -> (Counters, Vec<Option<u32>>) {
         let free = self.ftl.free_blocks();
         let flash = self.flash.counters();
+        let each_chip: Vec<u64> = self.flash.busy_chips(at).into_iter().collect();
         let counters = Counters {
             free_blocks_min: free.clone().min().unwrap_or(0).into(),
             free_blocks: free.map(u64::from).sum(),
@@ -54,7 +55,8 @@ impl Device {
             mapping_programs: flash.mapping_programs,
             erases: flash.erases,
             channels: self.flash.taken(at, &self.transactions).into_iter().map(u128::from).sum(),
-            chips: self.flash.busy_chips(at).into_iter().map(u128::from).sum(),
+            chips: each_chip.iter().copied().map(u128::from).sum(),
+            each_chip,
         };
         let flows = (0..self.host.flows().len()).map(FlowId::at);
         (counters, flows.map(|flow| self.ftl.chips_of(flow)).collect())

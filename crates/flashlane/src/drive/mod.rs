@@ -167,6 +167,7 @@ impl Drive {
             name: "drive".to_owned(),
             flows: tenants.to_vec(),
             window: WindowRule::WholeRun,
+            warmup: None,
         };
         let problems = validate_tenants(device, &workload);
         if !problems.is_empty() {

@@ -19,7 +19,7 @@ impl Pass {
         let (synthetic, clone) = (flow.synthetic.as_ref(), flow.clone.as_ref());
         let requests = synthetic.and_then(|s| s.requests).or(clone.and_then(|c| c.requests));
         let duration = synthetic.and_then(|s| s.duration).or(clone.and_then(|c| c.duration));
-        Self { requests, duration: duration.map(|span| span.0) }
+        Self { requests, duration: duration.map(|span| span.0 + flow.starts_at().0) }
     }
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn foreseen(workload: &WorkloadConfig, options: &RunOptions) -> Resul
     }
     let several = workload.flows.len() > 1;
     let passes: Vec<Pass> = workload.flows.iter().map(Pass::of).collect();
-    match options.warmup {
+    match options.warmup.or(workload.warmup) {
         Warmup::None => Ok(()),
         Warmup::Time(warmup) => {
             // The first end of a flow that stops ends the load, else the last end of a pass.
@@ -78,9 +78,9 @@ fn too_long(found: &str, load: &str) -> Error {
 }
 
 /// The error of a run none of whose `generated` requests counted; the load ended at `end`.
-pub(crate) fn found(options: &RunOptions, generated: u64, end: Option<Time>) -> Error {
+pub(crate) fn found(warmup: Warmup, generated: u64, end: Option<Time>) -> Error {
     let until = end.map_or_else(String::new, |end| format!(" by {}", seconds(end)));
-    let warmup = match options.warmup {
+    let warmup = match warmup {
         _ if generated == 0 => {
             let message = "found no request in any flow: the files of its traces are empty, or every \
                            request was rejected or clipped; allowed: at least one";

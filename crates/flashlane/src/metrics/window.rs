@@ -61,6 +61,8 @@ pub(crate) struct Window {
     /// Rounds decide: whether the run ends with steady state, and whether they are over.
     until_steady: bool,
     rounds_over: bool,
+    /// It opens no earlier.
+    earliest: Time,
     counted: u64,
     completed: u64,
     /// The window ends with this many completions of counted requests.
@@ -87,12 +89,21 @@ impl Window {
             passes_over: false,
             until_steady: false,
             rounds_over: false,
+            earliest: Time::ZERO,
             counted: 0,
             completed: 0,
             ends_with: u64::MAX,
             last_completion: Time::ZERO,
             edge: Time::MAX,
             edges: [Time::MAX; EDGES.len()],
+        }
+    }
+
+    /// The same, if every flow has to load the drive: the last one starts at `start`.
+    pub(crate) fn after(self, start: Time) -> Self {
+        match self.rule {
+            WindowRule::Steady => Self { earliest: start, ..self },
+            WindowRule::WholeRun => self,
         }
     }
 
@@ -166,7 +177,7 @@ impl Window {
             Warmup::Requests(count) => self.arrivals > count,
         };
         // The load may have ended before.
-        if open && now <= self.to {
+        if open && now >= self.earliest && now <= self.to {
             self.from = now;
             self.counted += 1;
             return true;

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use super::hint;
-use super::places::{Places, join, join_index};
+use super::places::{Places, at, join, join_index};
 use super::refuse;
 use crate::error::{Error, Problem};
 
@@ -34,7 +34,7 @@ impl Draft {
         merge_tables("", &mut self.value, over.value, &mut self.places, &over.places);
     }
 
-    /// Sets one key from the command line.
+    /// Sets one key; refusals are about `place`.
     pub(crate) fn set(&mut self, path: &str, value: Value, place: &str) -> Result<(), Problem> {
         let steps: Vec<&str> =
             path.split(['.', '[']).map(|step| step.strip_suffix(']').unwrap_or(step)).collect();
@@ -113,7 +113,7 @@ fn descend<'a>(
 
 /// The index of the list element that `step` names, by number or by its `name`.
 fn element(list: &[Value], above: &str, step: &str, place: &str) -> Result<usize, Problem> {
-    let refuse = |message: String| Problem { place: format!("{place}: {above}"), message };
+    let refuse = |message: String| Problem { place: at(place, above), message };
     if let Ok(index) = step.parse::<usize>() {
         return match index < list.len() {
             true => Ok(index),

@@ -15,6 +15,15 @@ pub(crate) fn join_index(path: &str, index: usize) -> String {
     format!("{path}[{index}]")
 }
 
+/// `device.toml:12: flash.channels`; the key alone where nobody wrote it into a file.
+pub(crate) fn at(place: &str, key: &str) -> String {
+    match (place.is_empty(), key.is_empty()) {
+        (true, _) => key.to_owned(),
+        (_, true) => place.to_owned(),
+        _ => format!("{place}: {key}"),
+    }
+}
+
 /// The key path without its last step.
 fn parent(path: &str) -> Option<&str> {
     path.rfind(['.', '[']).map(|end| &path[..end])
@@ -28,7 +37,7 @@ fn is_below(path: &str, above: &str) -> bool {
 /// Where each key of a configuration was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
-    /// The file as a whole.
+    /// The file as a whole; nothing for a configuration that a program gives key by key.
     file: String,
     /// Key path to `file:line` or to the option that set it.
     keys: BTreeMap<String, String>,
@@ -51,7 +60,7 @@ impl Places {
     #[must_use]
     pub fn locate(&self, key: &str) -> String {
         match self.keys.get(key) {
-            Some(place) => format!("{place}: {key}"),
+            Some(place) => at(place, key),
             None => self.locate_nearest(key),
         }
     }
@@ -61,11 +70,11 @@ impl Places {
         let mut above = Some(key);
         while let Some(path) = above {
             if let Some(place) = self.keys.get(path) {
-                return format!("{place}: {key}");
+                return at(place, key);
             }
             above = parent(path);
         }
-        if key.is_empty() { self.file.clone() } else { format!("{}: {key}", self.file) }
+        at(&self.file, key)
     }
 
     /// Keys without a line of their own now belong to `file`.

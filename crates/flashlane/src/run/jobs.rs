@@ -96,9 +96,10 @@ impl<'a> Runs<'a> {
         };
         let begun = Stopwatch::start();
         let window = match options.until_steady {
-            Some(_) => Window::until_steady(options.warmup),
-            None => Window::new(workload.window, options.warmup),
+            Some(_) => Window::until_steady(options.warmup.or(workload.warmup)),
+            None => Window::new(workload.window, options.warmup.or(workload.warmup)),
         };
+        let window = window.after(workload.last_start());
         let mut run = prepared.build(state, window, |_| true)?;
         let open_loops = run.tenants.unprompted();
         let submissions = options.observe.submissions.clone();
@@ -116,7 +117,11 @@ impl<'a> Runs<'a> {
         let window = &shared.recorder.window;
         if window.is_empty() {
             let generated = shared.host.flows().map(|flow| flow.submitted()).sum();
-            return Err(empty::found(options, generated, window.load_ended()));
+            return Err(empty::found(
+                options.warmup.or(workload.warmup),
+                generated,
+                window.load_ended(),
+            ));
         }
         shared.recorder.settle();
         let wall_s = begun.seconds();
@@ -166,7 +171,7 @@ impl<'a> Runs<'a> {
     /// Runs a scenario without time.
     fn untimed(&self, job: usize) -> Result<Outcome, Error> {
         let Simulation { device, workload, options } = self.simulations[job];
-        let problems = waf_only::refuse(device, options);
+        let problems = waf_only::refuse(device, workload, options);
         if !problems.is_empty() {
             return Err(Error::Config(problems));
         }

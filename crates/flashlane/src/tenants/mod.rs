@@ -26,6 +26,8 @@ struct Tenant {
     closed_loop: bool,
     /// A completion makes the next request after this time; 0 in flows that do not pause.
     think_time: Time,
+    /// When its first requests come.
+    start: Time,
     /// Open loop: when the next request arrives.
     planned: Option<Time>,
     repeat: bool,
@@ -36,7 +38,7 @@ struct Tenant {
 }
 
 impl Tenant {
-    fn new(source: Option<Box<dyn RequestSource>>, repeat: bool) -> Self {
+    fn new(source: Option<Box<dyn RequestSource>>, start: Time, repeat: bool) -> Self {
         let think_time = source.as_ref().map_or(Time::ZERO, |source| source.think_time());
         Self {
             passed: source.as_ref().is_none_or(|source| source.endless()),
@@ -45,6 +47,7 @@ impl Tenant {
                 .as_ref()
                 .is_some_and(|s| s.closed_loop().is_some() && think_time == Time::ZERO),
             think_time,
+            start,
             source,
             planned: None,
             repeat,
@@ -76,14 +79,15 @@ impl Tenants {
         let several = workload.flows.len() > 1;
         let flows = workload.flows.iter().zip(sources).map(|(flow, source)| {
             let repeat = flow.on_end.map_or(several, |end| end == OnEnd::Repeat);
-            Tenant::new(source, repeat)
+            Tenant::new(source, flow.starts_at(), repeat)
         });
         Self { flows: flows.collect(), overdue: Time::ZERO, last_flow_first }
     }
 
     /// Flows whose requests wait for no completion: they come by the clock, or a pause after one.
     pub(crate) fn unprompted(&self) -> Vec<bool> {
-        self.flows.iter().map(|flow| flow.source.is_some() && !flow.closed_loop).collect()
+        let by_itself = |flow: &Tenant| !flow.closed_loop || flow.start > Time::ZERO;
+        self.flows.iter().map(|flow| flow.source.is_some() && by_itself(flow)).collect()
     }
 
     /// Flows whose requests come by the clock.
@@ -192,7 +196,12 @@ impl Run {
         for turn in 0..flows {
             let flow = if self.tenants.last_flow_first { mqsim_start(turn, flows) } else { turn };
             let flow = FlowId::at(flow);
-            let Some(source) = &self.tenants.flows[flow].source else { continue };
+            let tenant = &self.tenants.flows[flow];
+            let Some(source) = &tenant.source else { continue };
+            if tenant.start > Time::ZERO {
+                self.start_later(flow);
+                continue;
+            }
             match source.closed_loop() {
                 Some(depth) => {
                     for _ in 0..depth {
@@ -205,6 +214,26 @@ impl Run {
             }
         }
         self.drive.schedule_ringing();
+    }
+
+    /// The first requests of a flow that starts after the others.
+    #[cold]
+    fn start_later(&mut self, flow: FlowId) {
+        let tenant = &mut self.tenants.flows[flow];
+        let at = tenant.start;
+        let Some(source) = &mut tenant.source else { return };
+        // Its clock, and the time of its pass, begin then.
+        if let Err(error) = source.restart(at) {
+            self.drive.fail(error);
+            return;
+        }
+        let Some(depth) = source.closed_loop() else { return self.plan_arrival(flow) };
+        for _ in 0..depth {
+            if let Some(recorder) = &mut self.recorder {
+                recorder.pause(at, flow);
+            }
+            self.drive.wake_at(at, flow);
+        }
     }
 
     /// Asks a source for its next request; handles the end of a pass. `None`: the flow is silent.

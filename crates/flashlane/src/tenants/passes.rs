@@ -47,6 +47,7 @@ impl Run {
             let source = tenant.source.as_ref().filter(|source| source.closed_loop().is_some());
             let overdue = source.and_then(|source| source.overdue_at());
             let Some(at) = overdue.filter(|_| !tenant.passed) else { continue };
+            let at = tenant.start + at;
             if self.drive.now < at {
                 self.tenants.overdue = self.tenants.overdue.min(at);
                 continue;

@@ -81,14 +81,18 @@ pub(crate) fn run(
         ),
         counted: vec![Counted::default(); flows],
         generated: 0,
-        warmup: if let Warmup::Requests(count) = options.warmup { count } else { 0 },
+        warmup: if let Warmup::Requests(count) = options.warmup.or(workload.warmup) {
+            count
+        } else {
+            0
+        },
         warmed_up: Taken::default(),
         sectors_per_page: u64::from(layout.geometry.sectors_per_page),
     };
     run.drive.start();
     run.run(options.check, progress)?;
     if run.generated <= run.warmup {
-        return Err(empty::found(options, run.generated, None));
+        return Err(empty::found(options.warmup.or(workload.warmup), run.generated, None));
     }
     let wall_s = start.seconds();
     Ok(report::summarise(&run, device, workload, options, wall_s))

@@ -1,11 +1,15 @@
 //! What needs time, and is refused without.
 
-use crate::config::{DeviceConfig, MappingKind, Technology};
+use crate::config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
 use crate::error::Problem;
 use crate::options::{RunOptions, Warmup};
 
 /// Everything that a run without time cannot do.
-pub(crate) fn refuse(device: &DeviceConfig, options: &RunOptions) -> Vec<Problem> {
+pub(crate) fn refuse(
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+    options: &RunOptions,
+) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |found: bool, place: &str, message: &str| {
         if found {
@@ -76,9 +80,13 @@ pub(crate) fn refuse(device: &DeviceConfig, options: &RunOptions) -> Vec<Problem
         "found, allowed: not given; they are about time",
     );
     refuse(
-        matches!(options.warmup, Warmup::Time(_)),
-        "--warmup",
+        matches!(options.warmup.or(workload.warmup), Warmup::Time(_)),
+        if workload.warmup.is_some() { "warmup" } else { "--warmup" },
         "found a time, allowed: a number of requests",
     );
+    for (index, flow) in workload.flows.iter().enumerate() {
+        let late = flow.starts_after.is_some_and(|start| start.0 > 0);
+        refuse(late, &format!("flow[{index}].starts_after"), "found a time, allowed: none");
+    }
     problems
 }

@@ -2,39 +2,60 @@
 
 use std::path::PathBuf;
 
+use super::keys::{NOT_MODELLED, WITHOUT_EFFECT};
+use super::pace::{end, pace, span};
 use super::reader::Reader;
-use super::requests::{PATTERNS, Pattern, address, mix, sizes, smallest};
-use super::sections::{Section, WITHOUT_EFFECT};
-use super::values::{bytes, one_of_directions, time_ps};
+use super::requests::{address, mix, pattern, sizes, smallest};
+use super::sections::Section;
+use super::values::{SECOND_PS, time_ps};
 use super::{FLOWS_MAX, Notes};
-use crate::config::{Arrivals, FlowConfig, Priority, SyntheticConfig, TraceConfig};
+use crate::config::{FlowConfig, OnEnd, Priority, SyntheticConfig, TraceConfig};
 use crate::reading::{Places, allowed};
-use flashlane_units::{Bandwidth, ByteSize, Ratio, Span};
+use flashlane_units::{ByteSize, Ratio, Span};
 
-const SECOND_PS: u64 = 1_000_000_000_000;
-const MICROSECOND_PS: u64 = 1_000_000;
 /// Engines that wait for every request: the depth is 1.
 const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "posix_sync"];
 /// Engines that keep requests in flight.
 const ASYNCHRONOUS: &[&str] =
     &["libaio", "io_uring", "io_uring_cmd", "posixaio", "windowsaio", "null", "sg"];
 
-/// The flows of a file.
+/// The flows of jobs that run together.
 pub(super) struct Jobs {
     pub(super) places: Places,
     pub(super) flows: Vec<FlowConfig>,
+    /// The longest `ramp_time`.
+    warmup: u64,
 }
 
 impl Jobs {
+    pub(super) fn new(file: &str) -> Self {
+        Self { places: Places::new(file), flows: Vec::new(), warmup: 0 }
+    }
+
+    /// Load that does not count.
+    pub(super) fn warmup(&self) -> Option<Span> {
+        (self.warmup > 0).then_some(Span(self.warmup))
+    }
+
     /// Adds the flows of a job.
     pub(super) fn add(&mut self, section: &Section, notes: &mut Notes) {
         let mut reader = Reader { section, notes };
         let copies = reader.number("numjobs", 1..=FLOWS_MAX as u64).unwrap_or(1);
         let increment = reader.size("offset_increment").unwrap_or(0);
         let priority = priority(&mut reader);
+        let starts = starts(&mut reader);
+        let ramp = span(&mut reader, "ramp_time").unwrap_or(0);
+        self.warmup = self.warmup.max(ramp.saturating_add(starts.1));
+        let stops = reader.flag("exitall");
+        for (key, why) in NOT_MODELLED {
+            if reader.has(key) {
+                let line = reader.line(key);
+                reader.notes.warn(line, key, why);
+            }
+        }
         let source = match reader.has("read_iolog") {
             true => Source::Trace(trace(&mut reader).map(Box::new)),
-            false => Source::Synthetic(Box::new(synthetic(&mut reader))),
+            false => Source::Synthetic(Box::new(synthetic(&mut reader, ramp))),
         };
         if reader.section.entries.keys().any(|key| matches!(*key, "direct" | "buffered")) {
             let buffered = reader.text("direct").as_deref() == Some("0")
@@ -50,7 +71,11 @@ impl Jobs {
                 1 => section.name.clone(),
                 _ => format!("{}.{copy}", section.name),
             };
-            let mut flow = flow(name, priority);
+            let mut flow = FlowConfig { priority, ..FlowConfig::named(self.unique(name)) };
+            // Copies of a job that starts in a range of times are spread over it.
+            let start = starts.0 + (starts.1 - starts.0) / copies.max(1) * copy;
+            flow.starts_after = (start > 0).then_some(Span(start));
+            flow.on_end = stops.then_some(OnEnd::Stop);
             match &source {
                 Source::Trace(trace) => flow.trace = trace.as_deref().cloned(),
                 Source::Synthetic(synthetic) => {
@@ -72,6 +97,16 @@ impl Jobs {
         }
     }
 
+    /// The name, or the name and a number where there is such a job already: fio takes both.
+    fn unique(&self, name: String) -> String {
+        let taken = |name: &str| self.flows.iter().any(|flow| flow.name == name);
+        if !taken(&name) {
+            return name;
+        }
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        numbered.into_iter().find(|name| !taken(name)).unwrap_or(name)
+    }
+
     /// Where the keys of the next flow were written.
     fn place(&mut self, section: &Section) {
         let flow = format!("flow[{}]", self.flows.len());
@@ -90,6 +125,7 @@ impl Jobs {
             ("random_distribution", "synthetic.address"),
             ("number_ios", "synthetic.requests"),
             ("runtime", "synthetic.duration"),
+            ("startdelay", "starts_after"),
             ("read_iolog", "trace.path"),
             ("replay_time_scale", "trace.time_scale"),
         ];
@@ -109,8 +145,18 @@ enum Source {
     Synthetic(Box<SyntheticConfig>),
 }
 
-fn flow(name: String, priority: Priority) -> FlowConfig {
-    FlowConfig { priority, ..FlowConfig::named(name) }
+/// When a job starts, at the earliest and at the latest: `startdelay=5` or `5-10`. Unit:
+/// picoseconds.
+fn starts(reader: &mut Reader<'_>) -> (u64, u64) {
+    let allowed = "seconds or a time, such as 5, 500ms or a range 5-10";
+    let range = reader.value("startdelay", allowed, |text| {
+        let one = |text: &str| time_ps(text, SECOND_PS);
+        match text.split_once('-') {
+            Some((from, to)) => one(from).zip(one(to)).filter(|(from, to)| from <= to),
+            None => one(text).map(|time| (time, time)),
+        }
+    });
+    range.unwrap_or_default()
 }
 
 /// `prioclass` 1 (real time) is urgent; 2 (best effort, the default) is high for `prio` 0 to 3,
@@ -140,10 +186,16 @@ fn trace(reader: &mut Reader<'_>) -> Option<TraceConfig> {
         "prio",
         "prioclass",
         "rw",
+        "startdelay",
+        "ramp_time",
+        "stonewall",
+        "wait_for",
+        "exitall",
     ];
     let own: Vec<&str> = reader.section.entries.keys().copied().collect();
     for key in own {
-        if !understood.contains(&key) && !WITHOUT_EFFECT.contains(&key) {
+        let left_out = NOT_MODELLED.iter().any(|one| one.0 == key);
+        if !understood.contains(&key) && !WITHOUT_EFFECT.contains(&key) && !left_out {
             let list = understood.join(", ");
             reader.refuse(key, format!("found beside read_iolog, allowed there: {list}"));
         }
@@ -165,7 +217,7 @@ fn trace(reader: &mut Reader<'_>) -> Option<TraceConfig> {
 }
 
 /// `iodepth`, or 1 where the engine waits for every request.
-fn depth(reader: &mut Reader<'_>) -> u32 {
+pub(super) fn depth(reader: &mut Reader<'_>) -> u32 {
     let depth = reader.number("iodepth", 1..=65_535).unwrap_or(1) as u32;
     let Some(engine) = reader.text("ioengine") else { return depth };
     if SYNCHRONOUS.contains(&engine.as_str()) {
@@ -185,31 +237,26 @@ fn depth(reader: &mut Reader<'_>) -> u32 {
 }
 
 /// A flow drawn from distributions.
-fn synthetic(reader: &mut Reader<'_>) -> SyntheticConfig {
-    let names: Vec<&str> = PATTERNS.iter().map(|pattern| pattern.0).collect();
+fn synthetic(reader: &mut Reader<'_>, ramp: u64) -> SyntheticConfig {
     for key in ["replay_time_scale", "replay_no_stall"] {
         if reader.has(key) {
             reader.refuse(key, "found without read_iolog, allowed: beside it".to_owned());
         }
     }
-    let rw = reader.text("rw").unwrap_or_else(|| "read".to_owned());
-    let Some((_, pattern)) = PATTERNS.iter().find(|(name, _)| *name == rw) else {
-        reader.refuse("rw", format!("found {rw:?}; {}", allowed(&rw, &names)));
-        return SyntheticConfig::default();
-    };
+    let Some(pattern) = pattern(reader) else { return SyntheticConfig::default() };
     let mut synthetic = SyntheticConfig {
-        read_ratio: Ratio(mix(reader, *pattern)),
+        read_ratio: Ratio(mix(reader, pattern)),
         trim_ratio: Ratio(if pattern.trims { 1.0 } else { 0.0 }),
         ..SyntheticConfig::default()
     };
-    let (size, mean) = sizes(reader, *pattern);
+    let (size, mean) = sizes(reader, pattern, synthetic.read_ratio.0);
     synthetic.size = size;
     synthetic.align =
         reader.size("blockalign").map(ByteSize).or(Some(ByteSize(smallest(&synthetic.size))));
-    synthetic.address = address(reader, *pattern, &synthetic.size);
+    synthetic.address = address(reader, pattern, &synthetic.size);
     region(reader, &mut synthetic);
-    pace(reader, *pattern, &mut synthetic);
-    end(reader, mean, &mut synthetic);
+    pace(reader, pattern, &mut synthetic);
+    end(reader, mean, ramp, &mut synthetic);
     synthetic.seed = reader.number("randseed", 0..=u64::MAX);
     synthetic
 }
@@ -231,82 +278,7 @@ fn region(reader: &mut Reader<'_>, synthetic: &mut SyntheticConfig) {
         }
         return;
     }
-    synthetic.region = reader.size("size").map(ByteSize);
+    let key = if reader.has("size") { "size" } else { "filesize" };
+    synthetic.region = reader.size(key).map(ByteSize);
     synthetic.region_start = reader.size("offset").map(ByteSize);
-}
-
-/// How fast requests come.
-fn pace(reader: &mut Reader<'_>, pattern: Pattern, synthetic: &mut SyntheticConfig) {
-    let depth = depth(reader);
-    let wanted = (pattern.reads, pattern.writes, pattern.trims);
-    let iops =
-        reader.value("rate_iops", "requests per second, for all operations together", |text| {
-            let one = text.parse::<f64>().ok().or_else(|| match wanted {
-                // Both are used: fio counts each by itself.
-                (true, true, _) => None,
-                _ => one_of_directions(text, wanted)?.parse().ok(),
-            })?;
-            (0.001..=1e9).contains(&one).then_some(one)
-        });
-    let rate = reader.value(
-        "rate",
-        "bytes per second, such as 100m, for all operations together",
-        |text| bytes(text).filter(|rate| (1_000..=1_000_000_000_000).contains(rate)),
-    );
-    let process = reader.text("rate_process").unwrap_or_else(|| "linear".to_owned());
-    match process.as_str() {
-        "linear" => synthetic.arrivals = Arrivals::Constant,
-        "poisson" => synthetic.arrivals = Arrivals::Poisson,
-        _ => reader.refuse("rate_process", format!("found {process:?}, allowed: linear, poisson")),
-    }
-    let think =
-        reader.value("thinktime", "a time, such as 50us, 1ms or 100 (microseconds)", |text| {
-            time_ps(text, MICROSECOND_PS)
-        });
-    match (iops, rate) {
-        (None, None) => {
-            synthetic.arrivals = Arrivals::default();
-            synthetic.queue_depth = Some(depth);
-            synthetic.think_time = think.filter(|think| *think > 0).map(Span);
-        }
-        (Some(_), Some(_)) => {
-            reader.refuse("rate", "found beside rate_iops, allowed: one of them".to_owned());
-        }
-        (iops, rate) => {
-            (synthetic.iops, synthetic.bandwidth) = (iops, rate.map(Bandwidth));
-            let key = if iops.is_some() { "rate_iops" } else { "rate" };
-            if think.is_some() {
-                reader.refuse("thinktime", format!("found beside {key}, allowed: one of them"));
-            }
-            let line = reader.line(key);
-            let message = "requests come at this rate whatever is outstanding; fio never has more than iodepth";
-            reader.notes.warn(line, key, message);
-        }
-    }
-}
-
-/// What ends the job: bytes, requests or time, whichever comes first.
-fn end(reader: &mut Reader<'_>, mean_bytes: f64, synthetic: &mut SyntheticConfig) {
-    let runtime = reader.value("runtime", "a time, such as 30 (seconds), 500ms or 2m", |text| {
-        time_ps(text, SECOND_PS).filter(|time| *time > 0)
-    });
-    synthetic.duration = runtime.map(Span);
-    let is_time_based = reader.flag("time_based");
-    let loops = reader.number("loops", 1..=1 << 20).unwrap_or(1);
-    let io_size = reader.size("io_size");
-    let count = reader.number("number_ios", 1..=1 << 50);
-    if is_time_based {
-        if runtime.is_none() {
-            reader.refuse("time_based", "found without runtime, allowed: beside it".to_owned());
-        }
-        return;
-    }
-    let whole = io_size.or(synthetic.region.map(|region| region.0));
-    let of_bytes = whole.map(|bytes| (bytes as f64 / mean_bytes).round().max(1.0) as u64);
-    let requests = [of_bytes, count].into_iter().flatten().min();
-    synthetic.requests = requests.map(|requests| requests.saturating_mul(loops).min(1 << 50));
-    if requests.is_none() && runtime.is_none() {
-        let message = "found nothing that ends the job, allowed: size or io_size in bytes, number_ios or runtime";
-        reader.refuse("", message.to_owned());
-    }
 }

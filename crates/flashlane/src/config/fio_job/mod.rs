@@ -1,12 +1,16 @@
-//! Reads fio job files as workloads: a subset, in which every key that is not understood is
-//! refused.
+//! Reads fio job files as workloads: a subset. A key that is not modelled is warned of, and one
+//! that is not known is refused.
 //!
 //! Every job section becomes a flow, `numjobs` of them as many flows; `[global]` sections hold for
-//! the jobs below them. What the keys mean here, and what differs from fio, is in `docs/traces.md`.
+//! the jobs below them. Jobs behind a `stonewall` are a scenario of their own. What the keys mean
+//! here, and what differs from fio, is in `docs/traces.md`.
 //! Source: fio's HOWTO, and fio 3.33 for what the HOWTO leaves open (suffixes of sizes, sizes drawn
 //! from a range).
 
 mod job;
+mod keys;
+mod order;
+mod pace;
 mod reader;
 mod requests;
 mod sections;
@@ -14,18 +18,19 @@ mod values;
 
 use std::path::Path;
 
-use super::{FlowConfig, WindowRule, WorkloadConfig};
+use super::{WindowRule, WorkloadConfig};
 use crate::error::{Error, Problem};
 use crate::reading::Places;
 use job::Jobs;
 
 /// Most flows of a workload.
-const FLOWS_MAX: usize = 64;
+const FLOWS_MAX: usize = 1024;
 
-/// A workload, where its keys were written, and what to warn of.
-pub type Parsed = (WorkloadConfig, Places, Vec<String>);
+/// Workloads, each with the places where its keys were written, and what to warn of.
+pub type Parsed = (Vec<(WorkloadConfig, Places)>, Vec<String>);
 
-/// Reads the text of a job file. Paths of traces are kept as they stand in the file.
+/// Reads the text of a job file: a workload for each group of jobs that run together. Paths of
+/// traces are kept as they stand in the file.
 ///
 /// # Errors
 /// [`Error::Config`] with every problem of the file: line, key, what was found, what is allowed.
@@ -33,11 +38,13 @@ pub fn parse(path: &Path, text: &str) -> Result<Parsed, Error> {
     let file = path.display().to_string();
     let mut notes = Notes { file: file.clone(), ..Notes::default() };
     let sections = sections::sections(text, &mut notes);
-    let mut jobs = Jobs { places: Places::new(&file), flows: Vec::new() };
-    for section in &sections {
-        jobs.add(section, &mut notes);
+    let groups = order::groups(&sections, &mut notes);
+    let count = groups.iter().max().map_or(1, |last| last + 1);
+    let mut all: Vec<Jobs> = (0..count).map(|_| Jobs::new(&file)).collect();
+    for (section, group) in sections.iter().zip(groups) {
+        all[group].add(section, &mut notes);
     }
-    if jobs.flows.is_empty() && notes.problems.is_empty() {
+    if sections.is_empty() && notes.problems.is_empty() {
         notes.problems.push(Problem {
             place: file,
             message:
@@ -48,9 +55,20 @@ pub fn parse(path: &Path, text: &str) -> Result<Parsed, Error> {
     if !notes.problems.is_empty() {
         return Err(Error::Config(notes.problems));
     }
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let flows: Vec<FlowConfig> = jobs.flows;
-    Ok((WorkloadConfig { name, flows, window: WindowRule::default() }, jobs.places, notes.warnings))
+    if count > 1 {
+        notes.warnings.push(format!(
+            "{}: {count} groups of jobs, between which fio waits, are as many scenarios: each begins with the \
+             drive as the device describes it",
+            notes.file
+        ));
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let named = |(index, jobs): (usize, Jobs)| {
+        let name = if count > 1 { format!("{stem} {}", index + 1) } else { stem.clone() };
+        let (window, warmup) = (WindowRule::default(), jobs.warmup());
+        (WorkloadConfig { name, flows: jobs.flows, window, warmup }, jobs.places)
+    };
+    Ok((all.into_iter().enumerate().map(named).collect(), notes.warnings))
 }
 
 /// Everything that is wrong with a file, and what is assumed.
@@ -70,8 +88,15 @@ impl Notes {
         self.problems.push(Problem { place, message: message.into() });
     }
 
+    /// Each warning is said once, however many jobs a global key reaches.
     fn warn(&mut self, line: usize, key: &str, message: &str) {
-        self.warnings.push(format!("{}:{line}: {key}: {message}", self.file));
+        let warning = match key {
+            "" => format!("{}:{line}: {message}", self.file),
+            key => format!("{}:{line}: {key}: {message}", self.file),
+        };
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the requests of a job are: operations, sizes, addresses.
 
 use super::reader::Reader;
-use super::values::{bytes, one_of_directions};
+use super::values::{bytes, directions};
 use crate::config::{AddressConfig, HotColdConfig, MixedConfig, SizeConfig, ZipfConfig};
+use crate::reading::allowed;
 use flashlane_units::{ByteSize, Ratio};
 
 /// Most sizes of a range.
@@ -17,7 +18,7 @@ pub(super) struct Pattern {
     pub(super) is_random: bool,
 }
 
-pub(super) const PATTERNS: [(&str, Pattern); 10] = {
+const PATTERNS: [(&str, Pattern); 10] = {
     const fn of(reads: bool, writes: bool, trims: bool, is_random: bool) -> Pattern {
         Pattern { reads, writes, trims, is_random }
     }
@@ -34,6 +35,39 @@ pub(super) const PATTERNS: [(&str, Pattern); 10] = {
         ("randreadwrite", of(true, true, false, true)),
     ]
 };
+
+/// What `rw` says, without what may follow a colon.
+pub(super) fn pattern(reader: &mut Reader<'_>) -> Option<Pattern> {
+    let names: Vec<&str> = PATTERNS.iter().map(|pattern| pattern.0).collect();
+    let rw = reader.text("rw").unwrap_or_else(|| "read".to_owned());
+    let (name, modifier) = rw.split_once(':').unwrap_or((&rw, ""));
+    let Some((_, pattern)) = PATTERNS.iter().find(|one| one.0 == name) else {
+        reader.refuse("rw", format!("found {rw:?}; {}", allowed(name, &names)));
+        return None;
+    };
+    if !modifier.is_empty() && !pattern.is_random {
+        let line = reader.line("rw");
+        let message = "the holes between the requests are left out: they follow each other";
+        reader.notes.warn(line, "rw", message);
+    }
+    Some(*pattern)
+}
+
+/// Requests that follow each other before the next random address: `randread:8`.
+fn in_a_row(reader: &mut Reader<'_>) -> u64 {
+    let rw = reader.text("rw").unwrap_or_default();
+    let Some((_, count)) = rw.split_once(':') else { return 1 };
+    match count.parse::<u64>() {
+        Ok(count) if count > 0 => count,
+        _ => {
+            reader.refuse(
+                "rw",
+                format!("found {rw:?}, allowed: a number behind the colon, such as randread:8"),
+            );
+            1
+        }
+    }
+}
 
 /// Share of reads.
 pub(super) fn mix(reader: &mut Reader<'_>, pattern: Pattern) -> f64 {
@@ -63,42 +97,68 @@ pub(super) fn smallest(size: &SizeConfig) -> u64 {
 }
 
 /// Sizes of the requests and their mean. Unit: bytes.
-pub(super) fn sizes(reader: &mut Reader<'_>, pattern: Pattern) -> (SizeConfig, f64) {
-    let wanted = (pattern.reads, pattern.writes, pattern.trims);
+///
+/// fio may have other sizes for reads than for writes. Here a size is drawn before it is known what
+/// the request does: both are mixed as `read_ratio` says.
+pub(super) fn sizes(
+    reader: &mut Reader<'_>,
+    pattern: Pattern,
+    read_ratio: f64,
+) -> (SizeConfig, f64) {
     let given: Vec<&str> =
         ["bs", "bsrange", "bssplit"].into_iter().filter(|key| reader.has(key)).collect();
     // A job's own key goes before one of a global section; fio takes a split before a range before
     // a size.
     let key = given.last().copied().unwrap_or("bs");
-    let one = |text: &str| one_of_directions(text, wanted).map(str::to_owned);
-    let discrete = match key {
-        "bsrange" => reader.value(
-            key,
-            "SMALLEST-LARGEST, such as 4k-64k, at most 1024 sizes, the same for all operations",
-            |text| range(&one(text)?),
-        ),
-        "bssplit" => reader.value(
-            key,
-            "SIZE/PERCENT:SIZE/PERCENT, such as 4k/60:64k/40, the same for all operations",
-            |text| split(&one(text)?),
-        ),
-        _ => {
-            let allowed = "bytes, such as 4096, 4k or 1m, the same for all operations";
-            let size =
-                reader.value("bs", allowed, |text| bytes(&one(text)?).filter(|size| *size > 0));
-            let size = size.unwrap_or(4096);
-            return (SizeConfig::Fixed(ByteSize(size)), size as f64);
-        }
+    let (allowed, read): (&str, fn(&str) -> Option<Sizes>) = match key {
+        "bsrange" => ("SMALLEST-LARGEST, such as 4k-64k, at most 1024 sizes", range),
+        "bssplit" => ("SIZE/PERCENT:SIZE/PERCENT, such as 4k/60:64k/40", split),
+        _ => ("bytes, such as 4096, 4k or 1m", single),
     };
-    let discrete = discrete.unwrap_or_else(|| vec![(ByteSize(4096), 1.0)]);
+    let both = reader.value(key, allowed, |text| {
+        let (reads, writes, trims) = directions(text)?;
+        let used = [
+            (pattern.reads, reads, read_ratio),
+            (pattern.writes, writes, 1.0 - read_ratio),
+            (pattern.trims, trims, 1.0),
+        ];
+        let used: Vec<(&str, f64)> =
+            used.iter().filter(|one| one.0).map(|one| (one.1, one.2)).collect();
+        let same = used.iter().all(|one| one.0 == used[0].0);
+        let used = if same { vec![(used[0].0, 1.0)] } else { used };
+        let mut mixed = Vec::new();
+        for (text, share) in used {
+            let sizes = read(text)?;
+            let total: f64 = sizes.iter().map(|(_, weight)| weight).sum();
+            let scale = if same { 1.0 } else { share / total };
+            mixed.extend(sizes.into_iter().map(|(size, weight)| (size, weight * scale)));
+        }
+        Some((mixed, same))
+    });
+    let (discrete, same) = both.unwrap_or_else(|| (vec![(ByteSize(4096), 1.0)], true));
+    if !same {
+        let line = reader.line(key);
+        let message = "reads and writes of one job have the same sizes here: both are mixed";
+        reader.notes.warn(line, key, message);
+    }
+    if let ([(size, _)], "bs") = (&discrete[..], key) {
+        return (SizeConfig::Fixed(*size), size.0 as f64);
+    }
     let total: f64 = discrete.iter().map(|(_, weight)| weight).sum();
     let mean = discrete.iter().map(|(size, weight)| size.0 as f64 * weight).sum::<f64>() / total;
     (SizeConfig::Discrete { discrete }, mean)
 }
 
+/// Sizes and how often each is drawn.
+type Sizes = Vec<(ByteSize, f64)>;
+
+fn single(text: &str) -> Option<Sizes> {
+    bytes(text).filter(|size| *size > 0).map(|size| vec![(ByteSize(size), 1.0)])
+}
+
 /// The multiples of the smaller size up to the larger one, each as likely as the others (fio 3.33,
 /// measured).
-fn range(text: &str) -> Option<Vec<(ByteSize, f64)>> {
+fn range(text: &str) -> Option<Sizes> {
     let (low, high) = text.split_once('-')?;
     let (low, high) = (bytes(low)?, bytes(high)?);
     let count = high.checked_div(low)?;
@@ -109,7 +169,7 @@ fn range(text: &str) -> Option<Vec<(ByteSize, f64)>> {
 }
 
 /// Sizes and their percentages; those without share what is left.
-fn split(text: &str) -> Option<Vec<(ByteSize, f64)>> {
+fn split(text: &str) -> Option<Sizes> {
     let mut sizes = Vec::new();
     for part in text.split(':') {
         let (size, percent) = part.split_once('/').unwrap_or((part, ""));
@@ -143,7 +203,15 @@ pub(super) fn address(
         }
         return AddressConfig::Streaming;
     }
+    let in_a_row = in_a_row(reader);
     let random = reader.number("percentage_random", 0..=100).unwrap_or(100);
+    if in_a_row > 1 && !reader.has("random_distribution") && random == 100 {
+        return AddressConfig::Mixed(MixedConfig {
+            streaming: Ratio((in_a_row - 1) as f64 / in_a_row as f64),
+            stream_space: Ratio(1.0),
+            phase: None,
+        });
+    }
     let Some(text) = reader.text("random_distribution") else {
         return match random {
             100 => AddressConfig::Uniform,

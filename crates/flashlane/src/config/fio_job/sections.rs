@@ -1,71 +1,10 @@
-//! The lines of a job file, and the keys that are understood.
+//! The lines of a job file.
 
 use std::collections::BTreeMap;
 
 use super::Notes;
+use super::keys::{KEYS, canonical};
 use crate::reading::allowed;
-
-/// Keys that say something about the load.
-pub(super) const KEYS: &[&str] = &[
-    "rw",
-    "readwrite",
-    "rwmixread",
-    "rwmixwrite",
-    "bs",
-    "blocksize",
-    "bsrange",
-    "blocksize_range",
-    "bssplit",
-    "blockalign",
-    "ba",
-    "iodepth",
-    "numjobs",
-    "size",
-    "io_size",
-    "offset",
-    "offset_increment",
-    "loops",
-    "number_ios",
-    "runtime",
-    "time_based",
-    "rate",
-    "rate_iops",
-    "rate_process",
-    "thinktime",
-    "random_distribution",
-    "percentage_random",
-    "randseed",
-    "prio",
-    "prioclass",
-    "ioengine",
-    "read_iolog",
-    "replay_time_scale",
-    "replay_no_stall",
-];
-
-/// Keys about the host, its files or fio's reports, which change nothing here.
-pub(super) const WITHOUT_EFFECT: &[&str] = &[
-    "buffered",
-    "description",
-    "direct",
-    "directory",
-    "disable_clat",
-    "disable_lat",
-    "disable_slat",
-    "filename",
-    "group_reporting",
-    "gtod_reduce",
-    "invalidate",
-    "log_avg_msec",
-    "norandommap",
-    "percentile_list",
-    "randrepeat",
-    "refill_buffers",
-    "scramble_buffers",
-    "thread",
-    "unified_rw_reporting",
-    "zero_buffers",
-];
 
 /// A key of a job and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,16 +22,25 @@ pub(super) struct Section {
     pub(super) entries: BTreeMap<&'static str, Entry>,
 }
 
-/// One name for a key that has several.
-fn canonical(key: &str) -> Option<&'static str> {
-    let known = KEYS.iter().chain(WITHOUT_EFFECT).copied().find(|known| *known == key)?;
-    Some(match known {
-        "readwrite" => "rw",
-        "blocksize" => "bs",
-        "blocksize_range" => "bsrange",
-        "ba" => "blockalign",
-        other => other,
-    })
+/// The value with what the environment has for `$NAME` and `${NAME}` in it.
+fn expanded(value: &str) -> Result<String, String> {
+    let (mut text, mut rest) = (String::new(), value);
+    while let Some((before, after)) = rest.split_once('$') {
+        let (name, behind) = match after.strip_prefix('{') {
+            Some(inside) => inside.split_once('}').unwrap_or((inside, "")),
+            None => {
+                let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                after.split_at(end.unwrap_or(after.len()))
+            }
+        };
+        let found = std::env::var(name).map_err(|_| {
+            format!("found the variable {name}, which the environment does not have, allowed: set it, or a plain value")
+        })?;
+        text += before;
+        text += &found;
+        rest = behind;
+    }
+    Ok(text + rest)
 }
 
 /// The jobs of a file.
@@ -101,8 +49,9 @@ pub(super) fn sections(text: &str, notes: &mut Notes) -> Vec<Section> {
     let mut jobs: Vec<Section> = Vec::new();
     let mut is_global = None;
     for (line, content) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
-        let content = content.trim();
-        if content.is_empty() || content.starts_with(['#', ';']) {
+        // A comment may stand behind a value, too.
+        let content = content.split(['#', ';']).next().unwrap_or("").trim();
+        if content.is_empty() {
             continue;
         }
         if let Some(rest) = content.strip_prefix('[') {
@@ -125,10 +74,17 @@ pub(super) fn sections(text: &str, notes: &mut Notes) -> Vec<Section> {
             notes.refuse(line, "", format!("unknown key `{key}`; {}", allowed(key, KEYS)));
             continue;
         };
-        if value.as_ref().is_some_and(|value| value.contains('$')) {
-            notes.refuse(line, known, "found a variable ($), allowed: plain values");
-            continue;
-        }
+        // Names of files may have anything in them: they are not looked at.
+        let value = match value {
+            Some(value) if KEYS.contains(&known) => match expanded(&value) {
+                Ok(value) => Some(value),
+                Err(message) => {
+                    notes.refuse(line, known, message);
+                    continue;
+                }
+            },
+            value => value,
+        };
         let entry = Entry { value, line };
         match (is_global, jobs.last_mut()) {
             (Some(true), _) => globals.insert(known, entry),

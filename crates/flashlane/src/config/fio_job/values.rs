@@ -36,22 +36,17 @@ pub(super) fn time_ps(text: &str, unit_ps: u64) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(scale)
 }
 
-/// A value that may be given for reads, writes and trims, separated by commas: the one for all that
-/// matter.
-pub(super) fn one_of_directions<'a>(
-    text: &'a str,
-    (reads, writes, trims): (bool, bool, bool),
-) -> Option<&'a str> {
+pub(super) const SECOND_PS: u64 = 1_000_000_000_000;
+pub(super) const MICROSECOND_PS: u64 = 1_000_000;
+
+/// A value for reads, writes and trims, separated by commas; one that is left out at the end is
+/// that of the direction before.
+pub(super) fn directions(text: &str) -> Option<(&str, &str, &str)> {
     let mut parts = text.split(',').map(str::trim);
-    let read = parts.next().unwrap_or_default();
-    let filled =
-        |part: Option<&'a str>, other| part.filter(|part| !part.is_empty()).unwrap_or(other);
-    let write = filled(parts.next(), read);
-    let trim = filled(parts.next(), write);
-    let wanted = [(reads, read), (writes, write), (trims, trim)];
-    let mut wanted = wanted.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, value)| value);
-    let first = wanted.next()?;
-    (parts.next().is_none() && wanted.all(|value| value == first)).then_some(first)
+    let read = parts.next()?;
+    let write = parts.next().unwrap_or(read);
+    let trim = parts.next().unwrap_or(write);
+    parts.next().is_none().then_some((read, write, trim))
 }
 
 #[cfg(test)]
@@ -87,15 +82,10 @@ mod tests {
     }
 
     #[test]
-    fn directions_must_agree_where_both_are_used() {
-        let both = (true, true, false);
-        assert_eq!(one_of_directions("4k", both), Some("4k"));
-        assert_eq!(one_of_directions("4k,4k", both), Some("4k"));
-        assert_eq!(one_of_directions("4k,8k", both), None);
-        assert_eq!(one_of_directions("4k,8k", (true, false, false)), Some("4k"));
-        assert_eq!(one_of_directions("4k,8k", (false, true, false)), Some("8k"));
-        assert_eq!(one_of_directions(",8k", (false, true, false)), Some("8k"));
-        assert_eq!(one_of_directions("4k,8k,1k", (false, false, true)), Some("1k"));
-        assert_eq!(one_of_directions("1,2,3,4", both), None);
+    fn directions_are_separated_by_commas() {
+        assert_eq!(directions("4k"), Some(("4k", "4k", "4k")));
+        assert_eq!(directions("4k,8k"), Some(("4k", "8k", "8k")));
+        assert_eq!(directions(",8k, 1k"), Some(("", "8k", "1k")));
+        assert_eq!(directions("1,2,3,4"), None);
     }
 }

@@ -9,6 +9,7 @@
 //! A policy (`scheduler`, `ftl.gc.victim`, ...) is replaced whole where a layer names another one.
 //! Lists are replaced whole. Every refusal says the file and line, preset or option it is about.
 
+mod overrides;
 mod tenants;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,9 @@ use toml::Value;
 pub use crate::reading::{MAX_FILE_BYTES, Places, allowed, nearest, read_text};
 pub use crate::workload::clone::clone_file;
 
+pub use overrides::{Caller, Overrides};
+use overrides::{WORKLOAD_KEYS, apply_sets};
+
 use super::preset::Preset;
 use super::{
     CompatConfig, DeviceConfig, MqsimFlowConfig, WorkloadConfig, fio_job, mqsim_xml as mqsim,
@@ -26,28 +30,6 @@ use super::{
 use crate::error::{Error, Problem};
 use crate::reading::{self, Draft};
 use crate::workload::clone;
-
-/// Top-level keys of a workload; `--set` takes other keys as keys of the device.
-const WORKLOAD_KEYS: &[&str] = &["flow", "window"];
-
-/// What the command line says on top of the files.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Overrides {
-    /// `--scheduler NAME`.
-    pub scheduler: Option<String>,
-    /// `--isolation NAME`.
-    pub isolation: Option<String>,
-    /// `--compat mqsim`.
-    pub compat_mqsim: bool,
-    /// `--set path.to.key=value`. Keys that start with `flow` or `window` belong to the workload,
-    /// all others to the device; a leading `device.` or `workload.` says so explicitly. A flow is
-    /// named by number, `flow[0].…` or `flow.0.…`, or by name, `flow.tpcc.…`.
-    pub sets: Vec<String>,
-    /// `--slo FLOW:GOAL=VALUE`: goals on top of those of the workload.
-    pub slos: Vec<String>,
-    /// So many tenants of a flow, in place of its `count`: name and number.
-    pub counts: Vec<(String, u32)>,
-}
 
 /// A configuration and where its keys were written.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,8 +54,12 @@ pub fn device(argument: &str, overrides: &Overrides) -> Result<Loaded<DeviceConf
     let looks_like_a_name = !argument.contains(['/', '\\', '.']);
     if looks_like_a_name && !path.exists() {
         let hint = allowed(argument, &Preset::names());
+        let place = match overrides.caller {
+            Caller::CommandLine => "--device",
+            Caller::Program => "Device",
+        };
         return Err(Error::config(
-            "--device",
+            place,
             format!("no preset and no file is named `{argument}`; {hint}, or a file"),
         ));
     }
@@ -95,7 +81,25 @@ pub fn device_from_toml(
     file: &str,
     overrides: &Overrides,
 ) -> Result<Loaded<DeviceConfig>, Error> {
-    let mut draft = reading::parse(text, file)?;
+    device_from_draft(reading::parse(text, file)?, file, overrides)
+}
+
+/// Reads a device from a table of keys that a program gives: refusals name keys and no lines.
+///
+/// # Errors
+/// As [`device`].
+pub fn device_from_table(
+    keys: toml::Table,
+    overrides: &Overrides,
+) -> Result<Loaded<DeviceConfig>, Error> {
+    device_from_draft(Draft { value: keys, places: Places::default() }, "", overrides)
+}
+
+fn device_from_draft(
+    mut draft: Draft,
+    file: &str,
+    overrides: &Overrides,
+) -> Result<Loaded<DeviceConfig>, Error> {
     if let Some(base) = draft.value.remove("base") {
         let preset = base_preset(&base).map_err(|message| {
             Error::Config(vec![Problem { place: draft.places.locate("base"), message }])
@@ -108,7 +112,7 @@ pub fn device_from_toml(
     finish_device(draft, overrides, None, Vec::new())
 }
 
-/// Loads the scenarios of a workload file: one from TOML or from a fio job file, one or more from
+/// Loads the scenarios of a workload file: one from TOML, one or more from a fio job file or from
 /// MQSim XML.
 ///
 /// # Errors
@@ -118,10 +122,12 @@ pub fn workloads(path: &Path, overrides: &Overrides) -> Result<Vec<Loaded<Worklo
     let text = read_text(path)?;
     let mut loaded = Vec::new();
     if is_fio_job(path) {
-        let (config, places, warnings) = fio_job::parse(path, &text)?;
-        let mut draft = draft_of(&config, &file, overrides)?;
-        draft.places = places;
-        loaded.push(finish_workload(draft, overrides, Some(config), warnings)?);
+        let (scenarios, warnings) = fio_job::parse(path, &text)?;
+        for (config, places) in scenarios {
+            let mut draft = draft_of(&config, &file, overrides)?;
+            draft.places = places;
+            loaded.push(finish_workload(draft, overrides, Some(config), warnings.clone())?);
+        }
     } else if is_xml(path, &text) {
         let (scenarios, warnings) = mqsim::load_scenarios(path)?;
         for config in scenarios {
@@ -149,6 +155,18 @@ pub fn workload_from_toml(
     overrides: &Overrides,
 ) -> Result<Loaded<WorkloadConfig>, Error> {
     finish_workload(reading::parse(text, file)?, overrides, None, Vec::new())
+}
+
+/// Reads a workload from a table of keys that a program gives: refusals name keys and no lines.
+///
+/// # Errors
+/// As [`device`].
+pub fn workload_from_table(
+    keys: toml::Table,
+    overrides: &Overrides,
+) -> Result<Loaded<WorkloadConfig>, Error> {
+    let draft = Draft { value: keys, places: Places::default() };
+    finish_workload(draft, overrides, None, Vec::new())
 }
 
 /// Finds the traces and parameter files of a workload from TOML: relative to `folder` or, if not
@@ -215,50 +233,6 @@ fn is_xml(path: &Path, text: &str) -> bool {
     by_name || text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
 }
 
-/// One `--set`: its place for messages, its key and its value.
-fn split_set(text: &str) -> Result<(String, &str, Value), Problem> {
-    let place = format!("--set {text}");
-    match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => {
-            Ok((place, key.trim(), reading::parse_value(value.trim())))
-        }
-        _ => Err(Problem {
-            place,
-            message: "write path.to.key=value, for example flash.channels=4".to_owned(),
-        }),
-    }
-}
-
-/// True for a key of the workload; the key without the prefix that says so.
-fn route(key: &str) -> (bool, &str) {
-    if let Some(rest) = key.strip_prefix("workload.") {
-        return (true, rest);
-    }
-    if let Some(rest) = key.strip_prefix("device.") {
-        return (false, rest);
-    }
-    let first = key.split(['.', '[']).next().unwrap_or(key);
-    (WORKLOAD_KEYS.contains(&first), key)
-}
-
-/// Applies those `--set` that belong to the workload, or those that belong to the device.
-fn apply_sets(draft: &mut Draft, sets: &[String], workload: bool) -> Result<bool, Error> {
-    let mut problems = Vec::new();
-    let mut applied = false;
-    for text in sets {
-        let result = split_set(text).and_then(|(place, key, value)| {
-            let (for_workload, key) = route(key);
-            if for_workload != workload {
-                return Ok(());
-            }
-            applied = true;
-            draft.set(key, value, &place)
-        });
-        problems.extend(result.err());
-    }
-    if problems.is_empty() { Ok(applied) } else { Err(Error::Config(problems)) }
-}
-
 /// A draft of a finished configuration, without its values where nothing will go on top of them.
 fn draft_of<T: Serialize>(config: &T, file: &str, over: &Overrides) -> Result<Draft, Error> {
     if *over == Overrides::default() {
@@ -279,21 +253,22 @@ fn finish_device(
         None => draft.finish()?,
     };
     let mut changed = false;
-    let mut set = |key: &str, value: Value, place: &str| {
+    let mut set = |key: &str, value: Value, option: String| {
         changed = true;
-        draft.set(key, value, place).map_err(|problem| Error::Config(vec![problem]))
+        let place = overrides.caller.place(option);
+        draft.set(key, value, &place).map_err(|problem| Error::Config(vec![problem]))
     };
     if overrides.compat_mqsim {
         let compat = Value::try_from(CompatConfig::mqsim()).expect("booleans serialise");
-        set("compat", compat, "--compat mqsim")?;
+        set("compat", compat, "--compat mqsim".to_owned())?;
     }
     if let Some(name) = &overrides.scheduler {
-        set("scheduler", Value::String(name.clone()), &format!("--scheduler {name}"))?;
+        set("scheduler", Value::String(name.clone()), format!("--scheduler {name}"))?;
     }
     if let Some(name) = &overrides.isolation {
-        set("isolation", Value::String(name.clone()), &format!("--isolation {name}"))?;
+        set("isolation", Value::String(name.clone()), format!("--isolation {name}"))?;
     }
-    if apply_sets(&mut draft, &overrides.sets, false)? || changed {
+    if apply_sets(&mut draft, overrides, false)? || changed {
         config = draft.finish()?;
     }
     Ok(Loaded { config, places: draft.places, warnings })
@@ -309,7 +284,7 @@ fn finish_workload(
         Some(config) => config,
         None => draft.finish()?,
     };
-    if apply_sets(&mut draft, &overrides.sets, true)? {
+    if apply_sets(&mut draft, overrides, true)? {
         config = draft.finish()?;
     }
     if tenants::promise(&mut draft, &config, &overrides.slos)? {

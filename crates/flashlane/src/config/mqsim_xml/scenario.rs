@@ -68,7 +68,7 @@ fn scenario(name: String, node: &Node, notes: &mut Notes) -> WorkloadConfig {
         .enumerate()
         .map(|(index, node)| flow(index, node, notes))
         .collect();
-    WorkloadConfig { name, flows, window: WindowRule::WholeRun }
+    WorkloadConfig { name, flows, window: WindowRule::WholeRun, warmup: None }
 }
 
 fn flow(index: usize, node: &Node, notes: &mut Notes) -> FlowConfig {

@@ -133,6 +133,6 @@ impl WorkloadConfig {
     pub fn whole_device() -> Self {
         let cache = crate::config::CacheMode::Off;
         let flow = FlowConfig { cache, ..FlowConfig::named("all") };
-        Self { name: "all".to_owned(), flows: vec![flow], window: WindowRule::Steady }
+        Self { name: "all".to_owned(), flows: vec![flow], window: WindowRule::Steady, warmup: None }
     }
 }

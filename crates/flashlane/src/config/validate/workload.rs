@@ -17,11 +17,16 @@ const SIZE_UNITS: &[&str] = &["B", "KiB", "sector"];
 const ACTIONS: &[&str] = &["Q", "D", "C"];
 /// Longest and shortest day of a clone. Unit: picoseconds.
 const DAY_PS: u64 = 24 * 3600 * 1_000_000_000_000;
+/// Latest start of a flow, and longest warm-up.
+const HOUR_PS: u64 = 3600 * 1_000_000_000_000;
 const DAY_PS_MIN: u64 = 24 * 1_000_000_000_000;
 
 /// Every rule that concerns the workload alone.
 pub(super) fn check(rules: &mut Rules, workload: &WorkloadConfig) {
     check_flows(rules, workload, |sources| sources == 1);
+    if let Some(warmup) = workload.warmup {
+        rules.span("warmup", warmup, &(0..=HOUR_PS));
+    }
     let ends = workload.flows.iter().any(ends);
     rules.require(ends || workload.flows.is_empty(), "flow", || {
         "no flow ever ends; allowed: `requests` or `duration` in at least one flow".to_owned()
@@ -93,6 +98,9 @@ fn check_flow(rules: &mut Rules, key: &str, flow: &FlowConfig, allowed: fn(usize
         "found a count, allowed: none in a workload that is loaded; loading makes the flows"
             .to_owned()
     });
+    if let Some(start) = flow.starts_after {
+        rules.span(format!("{key}.starts_after"), start, &(0..=HOUR_PS));
+    }
     if let Some(slo) = &flow.slo {
         check_slo(rules, &format!("{key}.slo"), slo);
     }

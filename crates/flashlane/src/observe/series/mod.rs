@@ -30,6 +30,10 @@ pub struct SeriesWindow {
     pub flows: Vec<FlowPoint>,
     /// The device as a whole.
     pub device: DevicePoint,
+    /// Share of the window in which each chip has a die at work, in the order of `chips` in the
+    /// summary. Empty where there are too many windows for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chips: Vec<f64>,
 }
 
 /// A flow in a window. All requests that complete in the window, whether or not they count for the

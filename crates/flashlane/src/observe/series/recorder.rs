@@ -18,8 +18,11 @@ const WINDOWS_MAX: usize = 2_048;
 /// Windows at most, where it is given.
 const FIXED_WINDOWS_MAX: usize = 1 << 16;
 
+/// Readings of single chips in all windows together, at most: beyond, only their sums are kept.
+const CHIP_READINGS_MAX: usize = 1 << 22;
+
 /// Readings of the device since the start of the run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) free_blocks_min: u64,
     pub(crate) free_blocks: u64,
@@ -31,6 +34,8 @@ pub(crate) struct Counters {
     /// for which they were busy. Unit: picoseconds.
     pub(crate) channels: u128,
     pub(crate) chips: u128,
+    /// The busy time of each chip; empty where that is not kept. Unit: picoseconds.
+    pub(crate) each_chip: Vec<u64>,
 }
 
 /// Sums of a flow in a window.
@@ -197,7 +202,10 @@ impl SeriesRecorder {
     }
 
     /// The last window is over.
-    fn close(&mut self, counters: Counters, set_chips: &[Option<u32>]) {
+    fn close(&mut self, mut counters: Counters, set_chips: &[Option<u32>]) {
+        if self.windows.len() * self.chips as usize > CHIP_READINGS_MAX {
+            counters.each_chip = Vec::new();
+        }
         let Some(window) = self.windows.last_mut() else { return };
         window.counters = Some(counters);
         for (flow, &chips) in window.flows.iter_mut().zip(set_chips) {
@@ -216,7 +224,7 @@ impl SeriesRecorder {
             for (flow, more) in merged.flows.iter_mut().zip(&later.flows) {
                 flow.add(more, self.window);
             }
-            merged.counters = later.counters;
+            merged.counters.clone_from(&later.counters);
             self.windows[index] = merged;
         }
         self.windows.truncate(count);
@@ -278,8 +286,9 @@ impl SeriesRecorder {
         set_chips: &[Option<u32>],
         names: Vec<String>,
     ) -> TimeSeries {
-        self.close(counters, set_chips);
-        let mut before = Counters::default();
+        self.close(counters.clone(), set_chips);
+        let nothing = vec![0; self.chips as usize];
+        let mut before = Counters { each_chip: nothing, ..Counters::default() };
         let mut levels = vec![[Level::default(); 2]; names.len()];
         let mut windows = Vec::with_capacity(self.windows.len());
         for (index, sums) in (0_u64..).zip(&self.windows) {
@@ -287,7 +296,7 @@ impl SeriesRecorder {
             // A last window in which nothing takes any time still has a length.
             let end = Time(start.0.saturating_add(self.window).min(end.0.max(start.0 + 1)));
             let span_s = (end - start).as_s();
-            let after = sums.counters.unwrap_or(counters);
+            let after = sums.counters.clone().unwrap_or_else(|| counters.clone());
             let points = sums.flows.iter().zip(&mut levels).map(|(flow, [waiting, device])| {
                 let waiting = waiting.area(&flow.waiting, self.window);
                 flow.point(span_s, waiting, device.area(&flow.device, self.window))
@@ -296,14 +305,15 @@ impl SeriesRecorder {
                 start_s: start.as_s(),
                 end_s: end.as_s(),
                 flows: points.collect(),
-                device: self.device_point(before, after, span_s),
+                device: self.device_point(&before, &after, span_s),
+                chips: busy_shares(&before.each_chip, &after.each_chip, span_s),
             });
             before = after;
         }
         TimeSeries { window_s: Time(self.window).as_s(), flows: names, windows }
     }
 
-    fn device_point(&self, before: Counters, after: Counters, span_s: f64) -> DevicePoint {
+    fn device_point(&self, before: &Counters, after: &Counters, span_s: f64) -> DevicePoint {
         let user_programs = after.user_programs - before.user_programs;
         let gc_programs = after.gc_programs - before.gc_programs;
         let mapping_programs = after.mapping_programs - before.mapping_programs;
@@ -331,6 +341,15 @@ impl SeriesRecorder {
         };
         self.windows.iter().map(|window| window.flows.iter().map(mean).collect()).collect()
     }
+}
+
+/// Share of a window in which each chip was busy, from two readings; empty where one is missing.
+fn busy_shares(before: &[u64], after: &[u64], span_s: f64) -> Vec<f64> {
+    if before.len() != after.len() {
+        return Vec::new();
+    }
+    let share = |(before, after): (&u64, &u64)| (after - before) as f64 / 1e12 / span_s;
+    before.iter().zip(after).map(share).collect()
 }
 
 /// Fills in the slowdowns of a series, from mean end-to-end times by window and flow and from the
@@ -494,8 +513,8 @@ mod tests {
         let slowed = (fine.slowed(), coarse.slowed());
         assert_eq!(slowed.0, slowed.1);
         let last = Counters { user_programs: 50, ..Counters::default() };
-        let [fine, coarse] =
-            [fine, coarse].map(|series| series.finish(end, last, &[None], vec!["a".into()]));
+        let [fine, coarse] = [fine, coarse]
+            .map(|series| series.finish(end, last.clone(), &[None], vec!["a".into()]));
         let flows = |series: &TimeSeries| -> Vec<FlowPoint> {
             series.windows.iter().map(|window| window.flows[0]).collect()
         };

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::config::CacheMode;
 use crate::interface::config::Priority;
+use flashlane_engine::Time;
 use flashlane_units::{Ratio, Span};
 pub use mqsim::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig};
 pub use slo::SloConfig;
@@ -54,6 +55,10 @@ pub struct FlowConfig {
     /// over when there are several flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_end: Option<OnEnd>,
+    /// The first requests come so long after the start of the run. With `window = "steady"` nothing
+    /// counts before the last flow has started. Range: up to 3600s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts_after: Option<Span>,
     /// What the tenant was promised; each goal is judged at the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo: Option<SloConfig>,
@@ -92,6 +97,7 @@ impl FlowConfig {
             planes: None,
             occupancy: None,
             on_end: None,
+            starts_after: None,
             slo: None,
             count: None,
             synthetic: None,
@@ -99,6 +105,11 @@ impl FlowConfig {
             clone: None,
             mqsim: None,
         }
+    }
+
+    /// When its first requests come.
+    pub(crate) fn starts_at(&self) -> Time {
+        self.starts_after.map_or(Time::ZERO, |span| Time(span.0))
     }
 
     /// The flow says where its requests come from.

@@ -90,6 +90,7 @@ pub(crate) fn case(seed: u64) -> Case {
         name: format!("swarm {seed}"),
         flows: (0..flows).map(|index| workload::flow(&mut draw, &device, index, flows)).collect(),
         window: if draw.chance(0.85) { WindowRule::Steady } else { WindowRule::WholeRun },
+        warmup: None,
     };
     if let Arbitration::Weighted(_) = device.interface.arbitration {
         // By the standard an urgent queue goes first always; one that starts over until the others

@@ -65,6 +65,7 @@ pub(super) fn flow(
         1 => flow.mqsim = Some(MqsimFlowConfig::Synthetic(mqsim(draw))),
         _ => flow.synthetic = Some(synthetic(draw, device.flash.page_size.0)),
     }
+    flow.starts_after = draw.chance(0.1).then(|| Span(draw.scale(1, 1 << 40)));
     flow
 }
 

@@ -1,0 +1,61 @@
+//! What Python says on top of a preset, a file or a dict: `set`, and keys by name.
+
+use flashlane::Error;
+use flashlane::config::load::{Caller, Overrides};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::OrRaise;
+use crate::values;
+
+/// `{"ftl.gc.victim": "greedy"}` on top of what there is.
+pub(crate) fn overrides(dict: Option<&Bound<'_, PyDict>>) -> PyResult<Overrides> {
+    let mut sets = Vec::new();
+    for (key, value) in dict.into_iter().flatten() {
+        let key: String = key.extract()?;
+        sets.push(format!("{key}={}", values::to_toml(&value, &key)?));
+    }
+    Ok(Overrides { sets, caller: Caller::Program, ..Overrides::default() })
+}
+
+/// Keys of a device that are given by name, in nested dictionaries, as `set` has them:
+/// `flash={"channels": 4}` is `flash.channels`.
+fn flatten(key: &str, value: toml::Value, sets: &mut Vec<String>) {
+    match value {
+        toml::Value::Table(table) if !table.is_empty() => {
+            for (below, value) in table {
+                flatten(&format!("{key}.{below}"), value, sets);
+            }
+        }
+        leaf => sets.push(format!("{key}={leaf}")),
+    }
+}
+
+/// What is given to make a device beside its source.
+pub(crate) fn device_overrides(
+    compat: Option<&str>,
+    set: Option<&Bound<'_, PyDict>>,
+    keys: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Overrides> {
+    let mut all = overrides(set)?;
+    all.compat_mqsim = compat_is_mqsim(compat)?;
+    let mut named = Vec::new();
+    if let Some(keys) = keys {
+        for (key, value) in values::table(keys, "")? {
+            flatten(&key, value, &mut named);
+        }
+    }
+    // What `set` says goes over what is named.
+    all.sets.splice(0..0, named);
+    Ok(all)
+}
+
+fn compat_is_mqsim(compat: Option<&str>) -> PyResult<bool> {
+    match compat {
+        None => Ok(false),
+        Some("mqsim") => Ok(true),
+        Some(other) => {
+            Err(Error::config("compat", format!("found `{other}`, allowed: mqsim"))).or_raise()
+        }
+    }
+}

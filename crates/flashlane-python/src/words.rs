@@ -1,0 +1,99 @@
+//! Refusals in the words of Python: flows by their names, keys as `Flow` takes them, options of the
+//! command by the names of parameters.
+
+use flashlane::config::WorkloadConfig;
+use flashlane::config::load::Loaded;
+use flashlane::{Error, Problem};
+
+/// Options of the command that refusals name, and what stands for them in Python.
+const OPTIONS: [(&str, &str); 10] = [
+    ("--series-window", "timeseries"),
+    ("--waf-only", "waf_only"),
+    ("--until-steady", "until_steady"),
+    ("--warmup", "warmup"),
+    ("--alone", "alone"),
+    ("--windows", "windows"),
+    ("--requests", "requests"),
+    ("--blame", "blame"),
+    ("--timeline", "timeline"),
+    ("--seeds", "seeds"),
+];
+
+/// Names of the flows of a workload that is not read yet.
+pub(crate) fn names(keys: &toml::Table) -> Vec<String> {
+    let flows = keys.get("flow").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
+    let name =
+        |flow: &toml::Value| flow.get("name").and_then(toml::Value::as_str).map(str::to_owned);
+    flows.iter().map(|flow| name(flow).unwrap_or_default()).collect()
+}
+
+/// A refusal of a workload that Python gave key by key: flows by their names. That of a file stays.
+pub(crate) fn of_flows(error: Error, loaded: &Loaded<WorkloadConfig>) -> Error {
+    if !loaded.places.file().is_empty() {
+        return error;
+    }
+    let names: Vec<String> = loaded.config.flows.iter().map(|flow| flow.name.clone()).collect();
+    renamed(error, &names)
+}
+
+/// The same with the names that flows have.
+pub(crate) fn renamed(error: Error, names: &[String]) -> Error {
+    let Error::Config(problems) = error else { return error };
+    let said = |problem: Problem| Problem {
+        place: flow_and_key(&problem.place, names).unwrap_or(problem.place),
+        message: problem
+            .message
+            .replace(" (looked beside the workload file and in the current folder)", ""),
+    };
+    Error::Config(problems.into_iter().map(said).collect())
+}
+
+/// `flow[0].synthetic.queue_depth` as `Flow 'reader': queue_depth`.
+fn flow_and_key(place: &str, names: &[String]) -> Option<String> {
+    if place == "flow" {
+        return Some("Workload".to_owned());
+    }
+    let (index, rest) = place.strip_prefix("flow[")?.split_once(']')?;
+    let name = names.get(index.parse::<usize>().ok()?).filter(|name| !name.is_empty())?;
+    let key = match rest.trim_start_matches('.') {
+        "trace.path" => "trace",
+        "clone.of" => "clone",
+        key => ["synthetic", "trace", "clone"]
+            .iter()
+            .find_map(|source| key.strip_prefix(source))
+            .map_or(key, |key| key.trim_start_matches('.')),
+    };
+    let colon = if key.is_empty() { "" } else { ": " };
+    Some(format!("Flow '{name}'{colon}{key}"))
+}
+
+/// A refusal with parameters for options.
+pub(crate) fn without_options(text: &str) -> String {
+    OPTIONS
+        .iter()
+        .fold(text.to_owned(), |text, (option, parameter)| text.replace(option, parameter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_have_names_and_keys_those_of_python() {
+        let names = ["reader".to_owned(), String::new()];
+        let of = |place: &str| flow_and_key(place, &names);
+        assert_eq!(of("flow[0].synthetic.size").as_deref(), Some("Flow 'reader': size"));
+        assert_eq!(of("flow[0].priority").as_deref(), Some("Flow 'reader': priority"));
+        assert_eq!(of("flow[0].trace.path").as_deref(), Some("Flow 'reader': trace"));
+        assert_eq!(of("flow[0].synthetic").as_deref(), Some("Flow 'reader'"));
+        assert_eq!(of("flow").as_deref(), Some("Workload"));
+        // Without a name, and beyond the flows, the key stays as it is.
+        assert_eq!(of("flow[1].priority"), None);
+        assert_eq!(of("flow[7].priority"), None);
+        assert_eq!(of("flash.channels"), None);
+        assert_eq!(
+            without_options("--warmup: found 3 with --waf-only"),
+            "warmup: found 3 with waf_only"
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! What is said on top of the files, by the command line or by a program.
+
+use toml::Value;
+
+use crate::error::{Error, Problem};
+use crate::reading::{self, Draft};
+
+/// Top-level keys of a workload; `--set` takes other keys as keys of the device.
+pub(super) const WORKLOAD_KEYS: &[&str] = &["flow", "window", "warmup"];
+
+/// In whose words refusals speak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Caller {
+    /// The command line: `--set flash.chanels=4: flash.chanels: …`.
+    #[default]
+    CommandLine,
+    /// A program, which knows keys and no options: `flash.chanels: …`.
+    Program,
+}
+
+impl Caller {
+    /// The place of what was said on top of the files; `option` is the option and its value.
+    pub(super) fn place(self, option: String) -> String {
+        match self {
+            Self::CommandLine => option,
+            Self::Program => String::new(),
+        }
+    }
+}
+
+/// What the command line, or a program, says on top of the files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overrides {
+    /// In whose words refusals speak.
+    pub caller: Caller,
+    /// `--scheduler NAME`.
+    pub scheduler: Option<String>,
+    /// `--isolation NAME`.
+    pub isolation: Option<String>,
+    /// `--compat mqsim`.
+    pub compat_mqsim: bool,
+    /// `--set path.to.key=value`. Keys that start with `flow`, `window` or
+    /// `warmup` belong to the workload,
+    /// all others to the device; a leading `device.` or `workload.` says so explicitly. A flow is
+    /// named by number, `flow[0].…` or `flow.0.…`, or by name, `flow.tpcc.…`.
+    pub sets: Vec<String>,
+    /// `--slo FLOW:GOAL=VALUE`: goals on top of those of the workload.
+    pub slos: Vec<String>,
+    /// So many tenants of a flow, in place of its `count`: name and number.
+    pub counts: Vec<(String, u32)>,
+}
+
+/// One `--set`: its place for messages, its key and its value.
+fn split_set(text: &str, caller: Caller) -> Result<(String, &str, Value), Problem> {
+    let place = caller.place(format!("--set {text}"));
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => {
+            Ok((place, key.trim(), reading::parse_value(value.trim())))
+        }
+        _ => Err(Problem {
+            place,
+            message: "write path.to.key=value, for example flash.channels=4".to_owned(),
+        }),
+    }
+}
+
+/// True for a key of the workload; the key without the prefix that says so.
+fn route(key: &str) -> (bool, &str) {
+    if let Some(rest) = key.strip_prefix("workload.") {
+        return (true, rest);
+    }
+    if let Some(rest) = key.strip_prefix("device.") {
+        return (false, rest);
+    }
+    let first = key.split(['.', '[']).next().unwrap_or(key);
+    (WORKLOAD_KEYS.contains(&first), key)
+}
+
+/// Applies those `--set` that belong to the workload, or those that belong to the device.
+pub(super) fn apply_sets(
+    draft: &mut Draft,
+    overrides: &Overrides,
+    workload: bool,
+) -> Result<bool, Error> {
+    let mut problems = Vec::new();
+    let mut applied = false;
+    for text in &overrides.sets {
+        let result = split_set(text, overrides.caller).and_then(|(place, key, value)| {
+            let (for_workload, key) = route(key);
+            if for_workload != workload {
+                return Ok(());
+            }
+            applied = true;
+            draft.set(key, value, &place)
+        });
+        problems.extend(result.err());
+    }
+    if problems.is_empty() { Ok(applied) } else { Err(Error::Config(problems)) }
+}

@@ -1,0 +1,1193 @@
+"""Figures of results: what summary.json and blame.json hold, with their units.
+
+Written by scripts/python_keys.py from the schemas of the simulator.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+
+Tracked: TypeAlias = Literal["iops", "bandwidth", "latency"]
+"""What has to be steady, over all flows."""
+
+
+class RoundSummary(TypedDict):
+    """One round."""
+
+    start_s: float
+    """From the beginning of the run. Unit: seconds."""
+
+    end_s: float
+    """Unit: seconds."""
+
+    value: float
+    """The tracked value."""
+
+
+class SteadySummary(TypedDict):
+    """What came of a run until steady state, and its plot data."""
+
+    reached: bool
+    """Both criteria were met."""
+
+    tracked: Tracked
+    """What was tracked."""
+
+    rounds: list[RoundSummary]
+    """Every round."""
+
+    window_first: int
+    """First round of the window, counted from 0; the window goes to the last one."""
+
+    mean: float
+    """Mean of the values in the window."""
+
+    band: list[float]
+    """90 % and 110 % of it."""
+
+    range: float
+    """Largest less smallest value in the window, as a share of the mean. Allowed: 0.2."""
+
+    line: list[float]
+    """The line of least squares at the first and at the last round of the window."""
+
+    slope: float
+    """The difference of these two, as a share of the mean. Allowed: 0.1."""
+
+
+class RequestCounts(TypedDict):
+    """Counts by kind of request."""
+
+    read: int
+    """Reads."""
+
+    write: int
+    """Writes."""
+
+    trim: int
+    """Trims (deallocate)."""
+
+    flush: int
+    """Flushes."""
+
+
+class ByteCounts(TypedDict):
+    """Bytes by direction."""
+
+    read: int
+    """Bytes read."""
+
+    write: int
+    """Bytes written."""
+
+
+class CompletedInWindow(TypedDict):
+    """Requests of a flow that completed inside the window, whenever they arrived."""
+
+    requests: RequestCounts
+    """By kind."""
+
+    bytes: ByteCounts
+    """Their bytes."""
+
+
+class Latency(TypedDict):
+    """Distribution of a latency. Unit: microseconds."""
+
+    count: int
+    """Number of requests."""
+
+    mean: float
+    """Mean, exact."""
+
+    min: float
+    """Smallest, exact."""
+
+    max: float
+    """Largest, exact."""
+
+    stddev: float
+    """Population standard deviation."""
+
+    p50: float
+    """Median."""
+
+    p90: float
+    """90th percentile."""
+
+    p95: float
+    """95th percentile."""
+
+    p99: float
+    """99th percentile."""
+
+    p99_9: float
+    """99.9th percentile."""
+
+    p99_99: float
+    """99.99th percentile."""
+
+
+class BreakdownSummary(TypedDict):
+    """Mean time per stage of the life of a request. Unit: microseconds."""
+
+    submission: float
+    """In the submission queue until the device starts to fetch it."""
+
+    transfer_in: float
+    """Entry and write data over the link."""
+
+    firmware: float
+    """Firmware."""
+
+    cache: float
+    """DRAM access, waiting for cache room."""
+
+    mapping: float
+    """Waiting for translation pages."""
+
+    flash_queue: float
+    """Waiting in the scheduler, suspended time included."""
+
+    flash_bus: float
+    """Commands, addresses and data on the channel."""
+
+    flash_array: float
+    """tR, tPROG."""
+
+    transfer_out: float
+    """Read data and completion over the link, waiting for a full completion queue."""
+
+
+class TransactionSummary(TypedDict):
+    """Mean times of page transactions on behalf of a flow's requests. Unit: microseconds."""
+
+    count: int
+    """Flash transactions."""
+
+    wait_us: float
+    """Waiting in the scheduler and for the bus."""
+
+    transfer_us: float
+    """On the bus."""
+
+    execution_us: float
+    """In the array."""
+
+
+class HitCounts(TypedDict):
+    """Hits and misses."""
+
+    hits: int
+    """Found."""
+
+    misses: int
+    """Not found."""
+
+
+class DeviceTime(TypedDict):
+    """Time of the arrays of the dies by cause. A command over several planes belongs to its pages in equal
+    parts; a page moved or erased by collection belongs to the flow that owns it."""
+
+    host_s: float
+    """Host reads and programs. Unit: seconds."""
+
+    gc_s: float
+    """Collection: copies and erases. Unit: seconds."""
+
+    mapping_s: float
+    """Translation pages. Unit: seconds."""
+
+    host_share: float
+    """``host_s`` over the time of all dies. Range: 0..=1."""
+
+    gc_share: float
+    """``gc_s`` over the time of all dies. Range: 0..=1."""
+
+    mapping_share: float
+    """``mapping_s`` over the time of all dies. Range: 0..=1."""
+
+
+class AloneSummary(TypedDict):
+    """A flow that has the drive to itself, over the same window."""
+
+    iops: float
+    """Completions inside the window per second of it."""
+
+    response_time_us: Latency
+    """Submission queue entry written to completion seen by the host."""
+
+    cmt: HitCounts
+    """Mapping look-ups."""
+
+    cache: HitCounts
+    """Data cache accesses, pages."""
+
+    mean_chip_queue_length: float
+    """Mean number of the flow's transactions that wait at a chip."""
+
+    device_time: DeviceTime
+    """Time of the arrays of all dies inside the window."""
+
+
+class GoalSummary(TypedDict):
+    """One goal."""
+
+    goal: str
+    """Its key, for example ``p99`` or ``min_iops``."""
+
+    limit: float
+    """What was promised. Unit: microseconds for times, bytes per second for ``min_bandwidth``, else one."""
+
+    value: NotRequired[float | None]
+    """What the tenant got, in the same unit; null where no request was counted."""
+
+    met: bool
+    """The promise is kept."""
+
+
+class SloSummary(TypedDict):
+    """Goals of a tenant, and what became of them."""
+
+    met: bool
+    """All goals are met."""
+
+    goals: list[GoalSummary]
+    """The goals, in the order of the keys of ``slo``."""
+
+
+class EnergySummary(TypedDict):
+    """Energy inside the window. Units: picojoules; each operation is rounded to whole ones, so that
+    tenants sum to the drive exactly. Left out where 64 bits do not hold it: 18 MJ, which a drive of 5 W
+    takes in 42 days."""
+
+    total_pj: int
+    """All below, collection counted once."""
+
+    reads_pj: int
+    """Arrays that read, whatever for."""
+
+    programs_pj: int
+    """Arrays that program."""
+
+    erases_pj: int
+    """Arrays that erase."""
+
+    transfers_pj: int
+    """Data on the channels."""
+
+    dram_pj: int
+    """The memory of the data cache."""
+
+    idle_pj: int
+    """What the drive takes when it does nothing, over the whole window. Tenants have equal parts of it;
+    picojoules that are left over go to the first ones."""
+
+    collection_pj: int
+    """The part of reads, programs, erases and transfers that is collection, charged to those whose writes
+    use up the blocks."""
+
+
+class WearSummary(TypedDict):
+    """Wear inside the window. A page programmed by collection belongs to the tenants whose writes use up
+    the blocks."""
+
+    programs: int
+    """Pages programmed, whatever for."""
+
+    erases: int
+    """Blocks erased."""
+
+    share: float
+    """Of the pages that the drive programs. Range: 0..=1."""
+
+    write_amplification: NotRequired[float | None]
+    """``programs`` over the pages programmed for hosts; null without these."""
+
+    drive_writes_per_day: NotRequired[float | None]
+    """Bytes of host writes that completed, as a multiple of what the drive holds, per day. Null for a
+    window without length."""
+
+    tbw: NotRequired[float | None]
+    """Host writes until the flash has had its rated cycles, at this write amplification. Unit: terabytes
+    (10^12 bytes). Null without host writes or without ``endurance.rated_cycles``."""
+
+    years_to_rated_wear: NotRequired[float | None]
+    """Years until then at the rate of the window, as if all other tenants wrote nothing. Made of the pages
+    programmed: the erases that they bring may come after the window. Null where nothing is programmed, or
+    without ``endurance.rated_cycles``."""
+
+
+class FlowSummary(TypedDict):
+    """One flow."""
+
+    name: str
+    """Name of the flow."""
+
+    priority: str
+    """NVMe class."""
+
+    requests: RequestCounts
+    """Counted requests: those that arrived inside the window. All latencies are theirs, however late they
+    ended."""
+
+    bytes: ByteCounts
+    """Their bytes."""
+
+    offered_iops: float
+    """Arrivals per second of the window."""
+
+    iops: float
+    """Completions inside the window per second of it, also of requests that arrived before it: never more
+    than the drive does."""
+
+    bandwidth_bytes_per_s: float
+    """Bytes of reads and writes that completed inside the window, per second of it."""
+
+    completed_in_window: CompletedInWindow
+    """The completions that these two rates are made of."""
+
+    backlog_at_end: int
+    """Requests that arrived inside the window and were not complete at its end."""
+
+    saturated: bool
+    """The drive does not keep up with the flow, an open loop: its outstanding requests at the end of the
+    window exceed those at its start by more than 5 % of its arrivals (and by more than the one that
+    arrives last), and over the second half of the window by more than 5 % of the arrivals in it. Then its
+    latencies and its slowdowns depend on how long the run is: they say nothing about the drive. Where the
+    window is the whole run, the load up to the last arrival decides."""
+
+    response_time_us: Latency
+    """Submission queue entry written to completion seen by the host."""
+
+    read_response_time_us: Latency
+    """The same for reads."""
+
+    write_response_time_us: Latency
+    """The same for writes."""
+
+    end_to_end_us: Latency
+    """Arrival to completion seen by the host."""
+
+    breakdown_us: BreakdownSummary
+    """Mean per stage; sums to the mean response time. Keys in pipeline order."""
+
+    transactions: TransactionSummary
+    """Page transactions of the whole run; with ``--until-steady``, of the window."""
+
+    read_transactions: TransactionSummary
+    """Those that read."""
+
+    write_transactions: TransactionSummary
+    """Those that write."""
+
+    cmt: HitCounts
+    """Mapping look-ups of the flow inside the window."""
+
+    cache: HitCounts
+    """Data cache accesses of the flow inside the window, pages."""
+
+    mean_chip_queue_length: float
+    """Mean number of the flow's transactions that wait at a chip, inside the window."""
+
+    write_amplification: float
+    """Page programs on behalf of the flow over its host page programs, inside the window; 0 without
+    writes. Large for a flow that writes little beside one that writes much: collection moves the data of
+    both."""
+
+    device_time: DeviceTime
+    """Time of the arrays of all dies for the flow, inside the window."""
+
+    alone_end_to_end_us: NotRequired[float | None]
+    """Mean end-to-end time of the same requests with the flow alone. Null without ``--alone``."""
+
+    slowdown: NotRequired[float | None]
+    """``end_to_end_us.mean / alone_end_to_end_us``."""
+
+    slowdown_device: NotRequired[float | None]
+    """The same of mean response times."""
+
+    slowdown_transaction: NotRequired[float | None]
+    """The same of the mean turnaround of the flow's page transactions, from their creation to their end:
+    what [``FlowSummary::transactions``] sums up to."""
+
+    alone: NotRequired[AloneSummary | None]
+    """The same flow with the drive to itself. Null without ``--alone``."""
+
+    slo: NotRequired[SloSummary | None]
+    """What became of the tenant's goals; left out where it has none."""
+
+    energy: NotRequired[EnergySummary | None]
+    """What the flow spent inside the window; left out without ``--energy``."""
+
+    wear: NotRequired[WearSummary | None]
+    """How much of the wear is the flow's; left out without ``--energy``."""
+
+    wrapped_requests: int
+    """Trace requests whose address was wrapped into the flow's space."""
+
+    clipped_requests: int
+    """Trace requests dropped because of their address."""
+
+    rejected_lines: dict[str, Any]
+    """Trace lines that could not be read, by reason."""
+
+
+class TransactionFairness(TypedDict):
+    """Fairness of the turnaround of page transactions, instead of that of requests. Source: FLIN (ISCA'18)
+    section 6, Eq. 11."""
+
+    fairness: NotRequired[float | None]
+    """Smallest slowdown over largest. Range: 0..=1."""
+
+    max_slowdown: NotRequired[float | None]
+    """Largest slowdown."""
+
+    stdev_slowdown: NotRequired[float | None]
+    """Population standard deviation of the slowdowns."""
+
+    weighted_speedup: NotRequired[float | None]
+    """Sum of alone over shared mean turnaround times."""
+
+
+class Fairness(TypedDict):
+    """Comparison of the flows with themselves alone."""
+
+    fairness: NotRequired[float | None]
+    """Smallest slowdown over largest. Range: 0..=1."""
+
+    max_slowdown: NotRequired[float | None]
+    """Largest slowdown."""
+
+    stdev_slowdown: NotRequired[float | None]
+    """Population standard deviation of the slowdowns."""
+
+    weighted_speedup: NotRequired[float | None]
+    """Sum of alone over shared mean end-to-end times."""
+
+    by_transaction: TransactionFairness
+    """The same four from ``slowdown_transaction``."""
+
+
+class FlowWindow(TypedDict):
+    """One flow in a window: requests that arrived in it or, in a closed loop, completed in it."""
+
+    requests: int
+    """Counted requests."""
+
+    end_to_end_us: NotRequired[float | None]
+    """Their mean time from arrival to completion; null without requests. Unit: microseconds."""
+
+    alone_requests: int
+    """Counted requests with the flow alone: the same ones in an open loop."""
+
+    alone_end_to_end_us: NotRequired[float | None]
+    """Their mean time from arrival to completion; null without requests. Unit: microseconds."""
+
+    slowdown: NotRequired[float | None]
+    """``end_to_end_us / alone_end_to_end_us``; null where one of them is."""
+
+
+class SlowdownWindow(TypedDict):
+    """One window of [``WindowedSlowdown``]."""
+
+    start_s: float
+    """Start, from the beginning of the run. Unit: seconds."""
+
+    flows: list[FlowWindow]
+    """One entry per flow, in the order of the workload."""
+
+    fairness: NotRequired[float | None]
+    """Smallest slowdown over largest; null where a flow has no slowdown in the window. Range: 0..=1."""
+
+    max_slowdown: NotRequired[float | None]
+    """Largest slowdown; null where a flow has no slowdown in the window."""
+
+
+class WindowedSlowdown(TypedDict):
+    """Slowdown over time."""
+
+    window_s: float
+    """Length of a window. Unit: seconds."""
+
+    windows: list[SlowdownWindow]
+    """The windows in which a flow has a counted request, in order of time."""
+
+
+class EraseSummary(TypedDict):
+    """Erases by block. Unit: erases."""
+
+    min: int
+    """Of the least erased block."""
+
+    max: int
+    """Of the most erased block."""
+
+    mean: float
+    """On average."""
+
+    stddev: float
+    """Population standard deviation."""
+
+
+class FlashSummary(TypedDict):
+    """Flash operations. Unit: pages unless named otherwise."""
+
+    user_reads: int
+    """Pages read for the host, reads that complete partial writes included."""
+
+    zero_fill_reads: int
+    """Reads of never-written pages answered by the controller."""
+
+    user_programs: int
+    """Pages programmed for the host."""
+
+    gc_reads: int
+    """Pages read by collection."""
+
+    gc_programs: int
+    """Pages programmed by collection."""
+
+    mapping_reads: int
+    """Translation pages read."""
+
+    mapping_programs: int
+    """Translation pages programmed."""
+
+    erases: int
+    """Blocks erased."""
+
+    wear_leveling_moves: int
+    """Blocks moved by static wear levelling."""
+
+    read_scrubbing_moves: NotRequired[int]
+    """Blocks moved by read scrubbing. Default: ``0``."""
+
+    block_erases: EraseSummary
+    """Erases of each block."""
+
+    copybacks: int
+    """Pages that collection moved inside their plane, without the channel."""
+
+    multiplane_commands: int
+    """Commands that used more than one plane."""
+
+    interleaved_commands: int
+    """Commands sent to a chip another die of which was busy."""
+
+    program_suspends: int
+    """Programs suspended."""
+
+    erase_suspends: int
+    """Erases suspended."""
+
+    gc_invocations: int
+    """Blocks that collection started on; with hybrid mapping, blocks that merges gave up."""
+
+    blocks_owed_at_end: NotRequired[int]
+    """What collection owed at the end: blocks that planes had fewer free than ``ftl.gc.threshold`` asks
+    for. It goes on until this is 0, or nothing is left to collect. 0 with hybrid mapping, and without time
+    (``--waf-only``). Default: ``0``."""
+
+    full_merges: int
+    """Hybrid mapping: logical blocks gathered in a new data block."""
+
+    partial_merges: int
+    """Hybrid mapping: sequential log blocks completed by copies."""
+
+    switch_merges: int
+    """Hybrid mapping: sequential log blocks that became data blocks as they were."""
+
+    write_amplification: float
+    """All page programs over host page programs; 0 without writes."""
+
+
+class CommandCounts(TypedDict):
+    """Commands of one operation."""
+
+    single: int
+    """Of one plane, while no other die of the chip was busy."""
+
+    multiplane: int
+    """Of several planes, while no other die of the chip was busy."""
+
+    interleaved: int
+    """Of one plane, while another die of the chip was busy."""
+
+    interleaved_multiplane: int
+    """Of several planes, while another die of the chip was busy."""
+
+
+class CommandSummary(TypedDict):
+    """Commands sent to dies, by operation."""
+
+    read: CommandCounts
+    """Reads."""
+
+    program: CommandCounts
+    """Programs, copybacks included."""
+
+    erase: CommandCounts
+    """Erases."""
+
+
+class CacheSummary(TypedDict):
+    """Data cache. Unit: pages."""
+
+    hits: int
+    """Page accesses found."""
+
+    misses: int
+    """Page accesses not found."""
+
+    evictions: int
+    """Pages evicted, clean or dirty."""
+
+
+class CmtSummary(TypedDict):
+    """Cached mapping table."""
+
+    hits: int
+    """Look-ups that found the entry."""
+
+    misses: int
+    """Look-ups that did not."""
+
+    writebacks: int
+    """Translation pages written back."""
+
+
+class ChannelSummary(TypedDict):
+    """One channel."""
+
+    channel: int
+    """Index."""
+
+    busy_fraction: float
+    """Share of the window in which the bus was taken."""
+
+
+class BusyBySource(TypedDict):
+    """Array time by cause, as a share of the window."""
+
+    host: float
+    """Host reads and programs."""
+
+    gc: float
+    """Collection: copies and erases."""
+
+    mapping: float
+    """Translation pages."""
+
+
+class ChipSummary(TypedDict):
+    """One chip."""
+
+    channel: int
+    """Channel index."""
+
+    chip: int
+    """Index on the channel."""
+
+    busy_fraction: float
+    """Share of the window in which at least one die was in an array operation."""
+
+    busy_by_source: BusyBySource
+    """Array time of the dies by cause, as a share of the window."""
+
+    mean_queue_length: float
+    """Time average of waiting transactions."""
+
+    max_queue_length: int
+    """Most transactions that waited at a time."""
+
+    erases: int
+    """Blocks erased."""
+
+
+class OutsideWindow(TypedDict):
+    """What happened outside the measurement window."""
+
+    length_s: float
+    """Its length. Unit: seconds."""
+
+    requests_completed: int
+    """Requests that completed in it, counted or not."""
+
+    flash: FlashSummary
+    """Flash operations. Unit: pages unless named otherwise."""
+
+    cache: CacheSummary
+    """Data cache, page accesses."""
+
+    cmt: CmtSummary
+    """Cached mapping table, look-ups."""
+
+
+class SchedulerOverhead(TypedDict):
+    """What FLIN costs the drive, over the whole run. Source: FLIN (ISCA'18) section 5.5."""
+
+    dram_bytes: int
+    """DRAM for what the policy keeps, with as many transactions as the drive's DRAM holds pages. Unit:
+    bytes."""
+
+    insertions: int
+    """Transactions that stage 1 put in their place."""
+
+    positions_scanned: int
+    """Queue positions that the two passes of stage 1 look at, over all insertions."""
+
+    positions_scanned_mean: float
+    """The same for an insertion, on average."""
+
+    positions_scanned_max: int
+    """The same for the longest insertion."""
+
+    promotions: int
+    """Transactions moved ahead of all others of high intensity (line 20 of Algorithm 1)."""
+
+    suspensions: int
+    """Programs and erases that were interrupted for the read slot."""
+
+    migrations_with_writes: int
+    """Pages that collection moved ahead of a write (lines 13 to 16 of Algorithm 2)."""
+
+
+class IsolationWindow(TypedDict):
+    """Sets after the allocation step of a window."""
+
+    end_s: float
+    """End of the window, from the beginning of the run. Unit: seconds."""
+
+    chips: list[int]
+    """Chips of each set after the step."""
+
+    owners: NotRequired[list[int | None]]
+    """The flow that alone writes to each chip after the step, counted in the order of the workload, by
+    chip, channel by channel; null for chips that all or none write to."""
+
+    utilities: list[float]
+    """Utility of each flow, by which the step decided."""
+
+
+class IsolationSummary(TypedDict):
+    """Sets of chips that flows write to, over the whole run. Lists have one entry per flow, in the order
+    of the workload. Source: UPI (HotStorage) section 3."""
+
+    sets: list[list[int]]
+    """Chips of each set at the end, numbered channel by channel."""
+
+    ended_windows: int
+    """Windows that ended with an allocation step."""
+
+    transfers: int
+    """Chips that the allocation step moved."""
+
+    forced_transfers: int
+    """Chips that went to a flow whose set had no room."""
+
+    relocated_pages: list[int]
+    """Pages that collection moved to a chip of their owner."""
+
+    away_reads: list[int]
+    """Pages that the host read from chips that their owner did not write to at that moment."""
+
+    away_pages: list[int]
+    """Valid pages at the end on chips that their owner does not write to."""
+
+    stranded_copies: int
+    """Copies that stayed on a chip that their owner does not write to, since its set had no room."""
+
+    overflow_pages: int
+    """Writes that went outside of their set, with ``overflow``."""
+
+    utilities: list[float]
+    """Utility of each flow in the last window. Range: 0..=1."""
+
+    write_amplification: list[float]
+    """Running mean of the write amplification of each flow, as the equations use it."""
+
+    windows: list[IsolationWindow]
+    """Windows in order; every second one, fourth one and so on of long runs."""
+
+
+class MemorySummary(TypedDict):
+    """Memory of the page tables."""
+
+    physical_pages: int
+    """Pages of the flash."""
+
+    page_table_bytes: int
+    """Tables with an entry per page. Unit: bytes, whether touched or not."""
+
+    partial_page_bytes: int
+    """Side table of pages written in part; 0 if there never was one. Unit: bytes, whether touched or not."""
+
+
+class ProcessorsSummary(TypedDict):
+    """What the controller's processors did. Shares of the time of all cores; work that was begun counts as
+    a whole, so that a share may exceed 1 by a little."""
+
+    busy_fraction: float
+    """The next three together."""
+
+    commands: float
+    """Commands of hosts with their pages and look-ups."""
+
+    own_pages: float
+    """Pages that collection, the data cache and the mapping move."""
+
+    decisions: float
+    """Decisions that lead to flash commands."""
+
+    lookups: int
+    """Look-ups of the mapping table."""
+
+    lookup_misses: int
+    """Those that missed the processors' cache."""
+
+
+class WafOnlyFlow(TypedDict):
+    """Pages programmed on behalf of a flow without time."""
+
+    host_programs: int
+    """For its requests."""
+
+    gc_programs: int
+    """By collection and wear levelling."""
+
+    mapping_programs: int
+    """Translation pages written back."""
+
+
+class WafOnlySummary(TypedDict):
+    """A run without time (``--waf-only``): of the fields above, those that are times, rates or shares of
+    simulated time are 0."""
+
+    page_writes: int
+    """Pages programmed, whatever for."""
+
+    page_writes_per_wall_s: float
+    """The same per wall second, preconditioning excluded. Differs from run to run."""
+
+    host_page_writes_per_wall_s: float
+    """Pages programmed for the host per wall second. Differs from run to run."""
+
+    free_blocks_min: int
+    """Free blocks at the end of the plane with the fewest."""
+
+    free_blocks_mean: float
+    """Free blocks of a plane at the end, on average."""
+
+    free_blocks_max: int
+    """Free blocks at the end of the plane with the most."""
+
+    flows: list[WafOnlyFlow]
+    """One entry per flow, in the order of the workload. Unit: pages."""
+
+
+class BlameCause(TypedDict):
+    """A kind of obstacle."""
+
+    name: str
+    """Its name."""
+
+    doc: str
+    """What stands in the way."""
+
+
+class BlameCell(TypedDict):
+    """Time that a victim waited for one culprit and one cause."""
+
+    culprit: str
+    """Name of a flow, of the victim itself too; or ``device`` where nobody's work was in the way."""
+
+    cause: str
+    """Name of the cause."""
+
+    waiting_s: float
+    """Sum over the counted requests of the victim."""
+
+
+class BlameVictim(TypedDict):
+    """What the counted requests of a flow waited for."""
+
+    flow: str
+    """Name of the flow."""
+
+    requests: int
+    """Its counted requests."""
+
+    end_to_end_s: float
+    """Sum of their end-to-end times."""
+
+    service_s: float
+    """The part of that sum in which the device worked for them: on the link, in firmware, in DRAM, on the
+    bus and in the array."""
+
+    waiting_s: float
+    """The rest: the sum of the cells."""
+
+    cells: list[BlameCell]
+    """Largest first; none is 0."""
+
+
+class Summary(TypedDict):
+    """The result of one scenario."""
+
+    schema: str
+    """Always ``flashlane.summary/2``."""
+
+    version: str
+    """Version of the program."""
+
+    verdict: NotRequired[list[str]]
+    """What to know before any other number, in sentences: the flows that the drive does not keep up with,
+    and the flows without a request in the window. Empty where there are none."""
+
+    workload: NotRequired[str]
+    """Name of the workload, or of this scenario of a workload file with several; empty where it has none."""
+
+    device: str
+    """Name of the device."""
+
+    scheduler: str
+    """Name of the scheduling policy."""
+
+    isolation: str
+    """Name of the isolation policy."""
+
+    seed: int
+    """Root seed of the random streams."""
+
+    compat: NotRequired[str | None]
+    """``mqsim`` with ``--compat mqsim``, else null."""
+
+    simulated_s: float
+    """Simulated time of the run. Unit: seconds."""
+
+    window_start_s: float
+    """Measurement window: its start, from the beginning of the run. Unit: seconds."""
+
+    window_end_s: float
+    """Measurement window: its end. Unit: seconds."""
+
+    saturated: bool
+    """The drive does not keep up with the load of at least one flow: see ``flows[].saturated``."""
+
+    wall_s: float
+    """Wall time of the run, preconditioning excluded. Unit: seconds. Differs from run to run."""
+
+    precondition_wall_s: float
+    """Wall time of preconditioning. Unit: seconds. Differs from run to run."""
+
+    events: int
+    """Events that went through the queue. A doorbell that comes next does not."""
+
+    requests_per_wall_s: float
+    """Requests (counted or not) per wall second. Differs from run to run."""
+
+    peak_rss_bytes: int
+    """Peak resident memory of the process. Unit: bytes. Differs from run to run."""
+
+    requests_generated: int
+    """Requests that the hosts generated, counted or not."""
+
+    requests_completed: int
+    """Requests completed, counted or not. Equal to ``requests_generated`` in a finished run."""
+
+    steady_state: NotRequired[SteadySummary | None]
+    """Rounds of a run until steady state, whose last five are the measurement window; null without
+    ``--until-steady``."""
+
+    flows: list[FlowSummary]
+    """One entry per flow, in the order of the workload."""
+
+    fairness: Fairness
+    """Comparison with runs of each flow alone; all null without ``--alone``."""
+
+    slowdown_over_time: NotRequired[WindowedSlowdown | None]
+    """The same comparison window by window; null without ``--windows``."""
+
+    flash: FlashSummary
+    """Flash operations inside the window. Unit: pages unless named otherwise."""
+
+    commands: CommandSummary
+    """Flash commands inside the window."""
+
+    cache: CacheSummary
+    """Data cache, page accesses inside the window."""
+
+    cmt: CmtSummary
+    """Cached mapping table, look-ups inside the window."""
+
+    channels: list[ChannelSummary]
+    """One entry per channel, inside the window."""
+
+    chips: list[ChipSummary]
+    """One entry per chip, inside the window."""
+
+    device_time: DeviceTime
+    """Time of the arrays of all dies inside the window."""
+
+    before_window: OutsideWindow
+    """What happened before the window: the warm-up."""
+
+    after_window: OutsideWindow
+    """What happened after the window: requests that were not complete at its end, flows that started over
+    meanwhile, collection that went on."""
+
+    scheduler_overhead: NotRequired[SchedulerOverhead | None]
+    """What the scheduling policy costs the drive; null for policies that do not count it."""
+
+    isolation_sets: NotRequired[IsolationSummary | None]
+    """What the sets of chips did over the whole run, for isolation policies that change them, else null."""
+
+    memory: MemorySummary
+    """What the page tables cost."""
+
+    processors: NotRequired[ProcessorsSummary | None]
+    """The controller's processors inside the window; left out where they are not modelled
+    (``interface.processors``)."""
+
+    energy: NotRequired[EnergySummary | None]
+    """What the drive spent inside the window: the sums over its tenants. Left out without ``--energy``."""
+
+    wear: NotRequired[WearSummary | None]
+    """How its flash wears; left out without ``--energy``."""
+
+    waf_only: NotRequired[WafOnlySummary | None]
+    """What a run without time adds; left out of others."""
+
+
+class Blame(TypedDict):
+    """Of every flow, what its requests waited for and whose work that was. Times are exact here: the cells
+    of a victim sum to its waiting time. Sums over many requests exceed 2^64 ps, so the file gives them in
+    seconds."""
+
+    schema: str
+    """Always ``flashlane.blame/2``."""
+
+    flows: list[str]
+    """Names of the flows, in the order of the workload."""
+
+    causes: list[BlameCause]
+    """What a cell may name as its cause."""
+
+    victims: list[BlameVictim]
+    """One entry for each flow, in the order of the workload."""
+
+
+class FlowFigures:
+    """Figures of a flow as attributes: those of ``FlowSummary``."""
+
+    name: str
+    """Name of the flow."""
+
+    priority: str
+    """NVMe class."""
+
+    requests: RequestCounts
+    """Counted requests: those that arrived inside the window. All latencies are theirs, however late they
+    ended."""
+
+    bytes: ByteCounts
+    """Their bytes."""
+
+    offered_iops: float
+    """Arrivals per second of the window."""
+
+    iops: float
+    """Completions inside the window per second of it, also of requests that arrived before it: never more
+    than the drive does."""
+
+    bandwidth_bytes_per_s: float
+    """Bytes of reads and writes that completed inside the window, per second of it."""
+
+    completed_in_window: CompletedInWindow
+    """The completions that these two rates are made of."""
+
+    backlog_at_end: int
+    """Requests that arrived inside the window and were not complete at its end."""
+
+    saturated: bool
+    """The drive does not keep up with the flow, an open loop: its outstanding requests at the end of the
+    window exceed those at its start by more than 5 % of its arrivals (and by more than the one that
+    arrives last), and over the second half of the window by more than 5 % of the arrivals in it. Then its
+    latencies and its slowdowns depend on how long the run is: they say nothing about the drive. Where the
+    window is the whole run, the load up to the last arrival decides."""
+
+    response_time_us: Latency
+    """Submission queue entry written to completion seen by the host."""
+
+    read_response_time_us: Latency
+    """The same for reads."""
+
+    write_response_time_us: Latency
+    """The same for writes."""
+
+    end_to_end_us: Latency
+    """Arrival to completion seen by the host."""
+
+    breakdown_us: BreakdownSummary
+    """Mean per stage; sums to the mean response time. Keys in pipeline order."""
+
+    transactions: TransactionSummary
+    """Page transactions of the whole run; with ``--until-steady``, of the window."""
+
+    read_transactions: TransactionSummary
+    """Those that read."""
+
+    write_transactions: TransactionSummary
+    """Those that write."""
+
+    cmt: HitCounts
+    """Mapping look-ups of the flow inside the window."""
+
+    cache: HitCounts
+    """Data cache accesses of the flow inside the window, pages."""
+
+    mean_chip_queue_length: float
+    """Mean number of the flow's transactions that wait at a chip, inside the window."""
+
+    write_amplification: float
+    """Page programs on behalf of the flow over its host page programs, inside the window; 0 without
+    writes. Large for a flow that writes little beside one that writes much: collection moves the data of
+    both."""
+
+    device_time: DeviceTime
+    """Time of the arrays of all dies for the flow, inside the window."""
+
+    alone_end_to_end_us: float | None
+    """Mean end-to-end time of the same requests with the flow alone. Null without ``--alone``."""
+
+    slowdown: float | None
+    """``end_to_end_us.mean / alone_end_to_end_us``."""
+
+    slowdown_device: float | None
+    """The same of mean response times."""
+
+    slowdown_transaction: float | None
+    """The same of the mean turnaround of the flow's page transactions, from their creation to their end:
+    what [``FlowSummary::transactions``] sums up to."""
+
+    alone: AloneSummary | None
+    """The same flow with the drive to itself. Null without ``--alone``."""
+
+    slo: SloSummary | None
+    """What became of the tenant's goals; left out where it has none."""
+
+    energy: EnergySummary | None
+    """What the flow spent inside the window; left out without ``--energy``."""
+
+    wear: WearSummary | None
+    """How much of the wear is the flow's; left out without ``--energy``."""
+
+    wrapped_requests: int
+    """Trace requests whose address was wrapped into the flow's space."""
+
+    clipped_requests: int
+    """Trace requests dropped because of their address."""
+
+    rejected_lines: dict[str, Any]
+    """Trace lines that could not be read, by reason."""

@@ -1,0 +1,1588 @@
+"""Keys of devices and flows, for type checkers and editors: units, ranges, defaults.
+
+Written by scripts/python_keys.py from the schemas of the simulator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Required, TypeAlias, TypedDict
+
+Bandwidth: TypeAlias = str
+"""Text with a unit, such as ``1GB/s``."""
+
+ByteSize: TypeAlias = str
+"""Text with a unit, such as ``8KiB``."""
+
+
+class LinkConfig(TypedDict, total=False):
+    """PCIe: two independent directions, each a first-come-first-served server. Source: MQSim (FAST'18)
+    section 4; PCI Express base specification."""
+
+    lanes: int
+    """Number of lanes. Range: 1..=32. Default: ``4``."""
+
+    generation: int
+    """PCIe generation, which gives ``lane_bandwidth`` and ``packet_overhead`` where these are not given
+    (see ``docs/model.md``). Range: 3..=6."""
+
+    lane_bandwidth: Bandwidth
+    """Usable rate of one lane and direction. Without it that of the generation; without both 1 GB/s."""
+
+    max_payload: ByteSize
+    """Largest payload of one packet. Range: 64B..=4KiB. Default: ``128B``."""
+
+    packet_overhead: ByteSize
+    """Header, link-layer and framing bytes of one packet. Range: 0..=64 bytes. Without it that of the
+    generation; without both 28 bytes."""
+
+
+InterfaceKind: TypeAlias = Literal["nvme", "sata"]
+"""The protocol between host and drive."""
+
+
+class RoundRobinConfig(TypedDict, total=False):
+    """Parameters of round robin."""
+
+    burst: int
+    """Commands fetched from one queue before the next queue's turn. Range: 1..=64. Default: ``1``."""
+
+
+class WeightedConfig(TypedDict, total=False):
+    """Parameters of weighted round robin with urgent priority class."""
+
+    burst: int
+    """Commands fetched from one queue before the next queue of its class. Range: 1..=64. Default: ``1``."""
+
+    high: int
+    """Weight of the class ``high``: commands per round. Range: 1..=256. Default: ``4``."""
+
+    medium: int
+    """Weight of the class ``medium``. Range: 1..=256. Default: ``2``."""
+
+    low: int
+    """Weight of the class ``low``. Range: 1..=256. Default: ``1``."""
+
+
+ArbitrationTable = TypedDict(
+    "ArbitrationTable", {"round-robin": RoundRobinConfig, "weighted-round-robin": WeightedConfig}, total=False
+)
+Arbitration: TypeAlias = (
+    Literal["round-robin", "weighted-round-robin"] | ArbitrationTable | str | Mapping[str, Mapping[str, Any]]
+)
+
+Span: TypeAlias = str
+"""Text with a unit, such as ``75us``."""
+
+Frequency: TypeAlias = str
+"""Text with a unit, such as ``1GHz``."""
+
+
+class ProcessorsConfig(TypedDict, total=False):
+    """Processors of the controller. A command takes ``command_cycles``, and for each of its pages
+    ``page_cycles`` and a look-up of its mapping. A page that collection, the data cache or the mapping
+    moves takes the same, and a flash command that is sent ``decision_cycles``: neither waits for that
+    itself, but commands do. The defaults are Flashlane's assumptions."""
+
+    cores: int
+    """Cores; each runs one piece of firmware at a time. Range: 1..=64. Default: ``2``."""
+
+    clock: Frequency
+    """Clock of every core. Range: 1MHz..=10GHz. Default: ``1GHz``."""
+
+    command_cycles: int
+    """Cycles for a command, whatever its size. Range: 0..=1000000. Default: ``500``."""
+
+    page_cycles: int
+    """Cycles for a page: of a command, or moved by the drive itself. Range: 0..=1000000. Default: ``100``."""
+
+    lookup_cycles: int
+    """Cycles for the look-up of a page in the mapping table. Range: 0..=1000000. Default: ``50``."""
+
+    decision_cycles: int
+    """Cycles for the decision of the scheduler that leads to a flash command. Range: 0..=1000000. Default:
+    ``100``."""
+
+    cache: ByteSize
+    """Cache in front of the mapping table, shared by the cores: direct-mapped lines of eight entries.
+    ``0B``: every look-up misses. Range: 0B..=1GiB. Default: ``32KiB``."""
+
+    miss_time: Span
+    """Time that a look-up waits longer when its entry is not in that cache. Range: 0ps..=1ms. Default:
+    ``100ns``."""
+
+
+class SataConfig(TypedDict, total=False):
+    """A SATA drive and its host bus adapter. Source: Serial ATA specification 3.x; the adapter that takes
+    one command at a time is MQSim's (FAST'18)."""
+
+    tags: int
+    """Commands with a tag, from the command to the host's sight of its completion. Range: 1..=32, which is
+    NCQ's. Default: ``32``."""
+
+    adapter_time: Span
+    """Time of the adapter per command on the way to the drive, and the same again per completion; one of
+    each at a time. The default is Flashlane's assumption. Default: ``1us``."""
+
+    link_rate: Bandwidth
+    """Rate of the link after 8b/10b coding, one direction at a time: 600 MB/s for the 6 Gb/s of SATA III.
+    Default: ``600MB/s``."""
+
+    frame_payload: ByteSize
+    """Largest payload of a data frame. Range: 512B..=8KiB. Default: ``8KiB``."""
+
+    frame_overhead: ByteSize
+    """Bytes of a frame besides its contents: start, checksum and end take 12. Range: 0..=256 bytes.
+    Default: ``12B``."""
+
+
+class InterfaceConfig(TypedDict, total=False):
+    """The host interface: NVMe with one submission and one completion queue per flow, doorbells, fetch and
+    arbitration, or SATA with one tagged queue for all flows. Firmware is the same for both."""
+
+    kind: InterfaceKind
+    """The protocol. With ``sata`` the keys of queues, entries and arbitration, the link and the priorities
+    of flows have no effect, nor have their lists of channels, chips, dies and planes: such a drive cannot
+    tell flows apart. Default: ``nvme``."""
+
+    queue_depth: int
+    """Entries of each submission and completion queue. Range: 2..=65536. Default: ``65535``."""
+
+    queue_fetch_size: int
+    """Commands of one queue that the device holds at a time (QueueFetchSize). Range: 1..=65535. Source:
+    MQSim (FAST'18) section 6.1 and Fig. 12. Default: ``512``."""
+
+    arbitration: Arbitration
+    """How the device picks the next queue to fetch from. Default: ``round-robin``."""
+
+    fetch_ahead: int
+    """Commands of all queues together that may be between fetch and the end of their firmware time. Small
+    values let arbitration decide; range: 1..=65535. Default: ``16``."""
+
+    firmware_time: Span
+    """Firmware time per command; ``0ns`` for none. Source: MQSim (FAST'18) section 3.3, about 1 us.
+    Default: ``1us``."""
+
+    write_firmware_time: Span
+    """Firmware time of a write, where it differs; a write that is acknowledged from the cache often takes
+    less."""
+
+    firmware_servers: int
+    """Processors that run the firmware in parallel. Range: 1..=64. Default: ``1``."""
+
+    processors: ProcessorsConfig
+    """A model of the processors, in place of the three keys before. Without it firmware costs commands a
+    constant time, and nothing else any time."""
+
+    submission_entry: ByteSize
+    """Size of a submission queue entry. 64 by the NVMe standard. Default: ``64B``."""
+
+    completion_entry: ByteSize
+    """Size of a completion queue entry. 16 by the NVMe standard. Default: ``16B``."""
+
+    sata: SataConfig
+    """Host bus adapter, tags and link of a SATA drive (with ``kind = 'sata'``)."""
+
+
+CacheMechanism: TypeAlias = Literal["advanced", "simple"]
+"""What the data cache does with data."""
+
+Sharing: TypeAlias = Literal["shared", "equal-partitioning"]
+"""How flows divide a resource."""
+
+TransferRate: TypeAlias = str
+"""Text with a unit, such as ``333MT/s``."""
+
+
+class DramConfig(TypedDict, total=False):
+    """DRAM timing of the data cache: banks with an open row each behind one data bus."""
+
+    row: ByteSize
+    """Bytes of one row. Default: ``8KiB``."""
+
+    banks: int
+    """Banks; each keeps one row open. Range: 1..=256. Default: ``8``."""
+
+    data_rate: TransferRate
+    """Transfers per second of the interface. Default: ``800MT/s``."""
+
+    bus_width: ByteSize
+    """Bytes of one transfer. Default: ``4B``."""
+
+    t_rcd: Span
+    """Row-to-column delay. Default: ``13ns``."""
+
+    t_cl: Span
+    """Column latency. Default: ``13ns``."""
+
+    t_rp: Span
+    """Row precharge. Default: ``13ns``."""
+
+
+class CacheConfig(TypedDict, total=False):
+    """The DRAM data cache. Which flows use it, and how, is the flow's ``cache`` key. Source: MQSim
+    (FAST'18) section 4.2.2."""
+
+    mechanism: CacheMechanism
+    """What the cache does with data. Default: ``advanced``."""
+
+    sharing: Sharing
+    """Whether the flows share slots, bound and memory queue, or have their own. Default: ``shared``."""
+
+    capacity: ByteSize
+    """Room for user data, cut into slots of one flash page. With ``0B`` the drive has no data cache: flows
+    are served as with ``cache = 'off'``. Default: ``256MiB``."""
+
+    write_back_pages_per_plane: int
+    """Dirty data on its way to flash at most, as pages per plane of the device; a write that would exceed
+    it waits. With ``sharing = 'equal-partitioning'`` each flow has such a bound. Range: 1..=65536.
+    Default: ``1``."""
+
+    eager_write_back: bool
+    """Send the first write of a page to flash at once and keep only rewritten ('hot') pages dirty."""
+
+    hot_epoch: Span
+    """The epoch after which a page counts as cold again (with ``eager_write_back``). Default: ``1s``."""
+
+    dram: DramConfig
+    """The memory behind the cache."""
+
+
+Ratio: TypeAlias = float | str
+
+MappingKind: TypeAlias = Literal["page", "hybrid"]
+"""Unit of the mapping from logical to physical."""
+
+
+class MappingConfig(TypedDict, total=False):
+    """Page-level mapping. Source: MQSim (FAST'18) section 4.2.3, after DFTL."""
+
+    kind: MappingKind
+    """Unit of mapping. Default: ``page``."""
+
+    ideal: bool
+    """Page-level: the whole table is in DRAM: every look-up hits and nothing is written back."""
+
+    cmt_capacity: ByteSize
+    """Room of the cached mapping table (CMT). Default: ``2MiB``."""
+
+    sharing: Sharing
+    """Whether the flows share the CMT or have an equal part each. Default: ``shared``."""
+
+    warm: bool
+    """Start with the entries that the workload would have left in the CMT."""
+
+    log_blocks: int
+    """Hybrid: log blocks for random writes, for each plane and flow. Range: 2..=4096. Default: ``8``."""
+
+
+class StripedConfig(TypedDict, total=False):
+    """Parameters of static striping (none; the order is the name)."""
+
+
+class DynamicConfig(TypedDict, total=False):
+    """Parameters of dynamic allocation (none)."""
+
+
+class AllocationTable(TypedDict, total=False):
+    """``Allocation`` with parameters: one name, and its table."""
+
+    cwdp: StripedConfig
+    cwpd: StripedConfig
+    cdwp: StripedConfig
+    cdpw: StripedConfig
+    cpwd: StripedConfig
+    cpdw: StripedConfig
+    wcdp: StripedConfig
+    wcpd: StripedConfig
+    wdcp: StripedConfig
+    wdpc: StripedConfig
+    wpcd: StripedConfig
+    wpdc: StripedConfig
+    dcwp: StripedConfig
+    dcpw: StripedConfig
+    dwcp: StripedConfig
+    dwpc: StripedConfig
+    dpcw: StripedConfig
+    dpwc: StripedConfig
+    pcwd: StripedConfig
+    pcdw: StripedConfig
+    pwcd: StripedConfig
+    pwdc: StripedConfig
+    pdcw: StripedConfig
+    pdwc: StripedConfig
+    dynamic: DynamicConfig
+
+
+Allocation: TypeAlias = (
+    Literal[
+        "cwdp",
+        "cwpd",
+        "cdwp",
+        "cdpw",
+        "cpwd",
+        "cpdw",
+        "wcdp",
+        "wcpd",
+        "wdcp",
+        "wdpc",
+        "wpcd",
+        "wpdc",
+        "dcwp",
+        "dcpw",
+        "dwcp",
+        "dwpc",
+        "dpcw",
+        "dpwc",
+        "pcwd",
+        "pcdw",
+        "pwcd",
+        "pwdc",
+        "pdcw",
+        "pdwc",
+        "dynamic",
+    ]
+    | AllocationTable
+    | str
+    | Mapping[str, Mapping[str, Any]]
+)
+
+UnwrittenRead: TypeAlias = Literal["zero-fill", "flash"]
+"""The answer to a read of a page that nobody wrote."""
+
+
+class GreedyConfig(TypedDict, total=False):
+    """Parameters of greedy (none)."""
+
+
+class RgaConfig(TypedDict, total=False):
+    """Parameters of randomised greedy."""
+
+    choices: int
+    """Blocks drawn; 0 for floor(log2(blocks per plane)), as MQSim. Default: ``0``."""
+
+
+class RandomConfig(TypedDict, total=False):
+    """Parameters of random (none)."""
+
+
+class RandomPlusConfig(TypedDict, total=False):
+    """Parameters of random-plus (none)."""
+
+
+class RandomPlusPlusConfig(TypedDict, total=False):
+    """Parameters of random-plus-plus."""
+
+    max_valid: Ratio
+    """Valid share of a victim at most. 0 for the average of the full blocks of the plane. Range: 0..=1.
+    Default: ``0.0``."""
+
+
+class FifoConfig(TypedDict, total=False):
+    """Parameters of first in, first out (none)."""
+
+
+class CostBenefitConfig(TypedDict, total=False):
+    """Parameters of cost-benefit (none)."""
+
+
+class NoneConfig(TypedDict, total=False):
+    """Parameters of no collection (none)."""
+
+
+VictimTable = TypedDict(
+    "VictimTable",
+    {
+        "greedy": GreedyConfig,
+        "rga": RgaConfig,
+        "random": RandomConfig,
+        "random-plus": RandomPlusConfig,
+        "random-plus-plus": RandomPlusPlusConfig,
+        "fifo": FifoConfig,
+        "cost-benefit": CostBenefitConfig,
+        "none": NoneConfig,
+    },
+    total=False,
+)
+Victim: TypeAlias = (
+    Literal["greedy", "rga", "random", "random-plus", "random-plus-plus", "fifo", "cost-benefit", "none"]
+    | VictimTable
+    | str
+    | Mapping[str, Mapping[str, Any]]
+)
+
+BlockShare: TypeAlias = str
+"""Text with a unit, such as ``5%``."""
+
+
+class GcConfig(TypedDict, total=False):
+    """Garbage collection. Source: MQSim (FAST'18) section 4.2.3."""
+
+    victim: Victim
+    """Which block is emptied. Default: ``rga``."""
+
+    threshold: BlockShare
+    """Collection of a plane starts when its free blocks fall below this. Default: ``5%``."""
+
+    hard_threshold: BlockShare
+    """Below this many free blocks collection goes before user work; host writes wait when only the reserve
+    is left. Default: ``0.5%``."""
+
+    preemptible: bool
+    """User transactions go before collection while free blocks are at or above the hard threshold."""
+
+    max_concurrent_per_plane: int
+    """Blocks of a plane in collection at the same time, wear levelling included. Range: 1..=16. Default:
+    ``1``."""
+
+    copyback: bool
+    """Valid pages move inside their plane, by way of its page register: read and programmed at once, their
+    data never on the channel. Not with hybrid mapping."""
+
+
+class WearConfig(TypedDict, total=False):
+    """Wear levelling."""
+
+    dynamic: bool
+    """New frontiers take the least-erased free block of the plane, instead of the oldest."""
+
+    static_threshold: int
+    """Difference between the most and the least erased block of a plane at which the data of a least
+    erased block is moved, so that the block is used again; 0 for never. Range: 0..=1000000. Source: MQSim
+    (FAST'18), its released configuration. Default: ``100``."""
+
+
+class ScrubbingConfig(TypedDict, total=False):
+    """Read scrubbing: every read disturbs the other pages of its block a little, so that data is moved out
+    of a block that was read often. Only where pages are mapped one by one."""
+
+    limit: int
+    """Host pages read from a block since its erase at which its data is moved; 0 for never. Vendors do not
+    publish theirs: tens of thousands for flash with three bits a cell, a million for one. Range:
+    0..=4000000000. Default: ``0``."""
+
+
+Placement: TypeAlias = Literal["striped", "random"]
+"""The planes on which the data of a flow lies at the start, among those that it writes to."""
+
+
+class PreconditionConfig(TypedDict, total=False):
+    """Instant steady state: valid and invalid pages are set directly before the run. Source: MQSim
+    (FAST'18) section 5; mean-field model of the GC policy in use."""
+
+    enabled: bool
+    """Start from the steady state, instead of an empty drive."""
+
+    occupancy: Ratio
+    """Share of each flow's logical pages that hold data. Range: 0..=1. A flow can override it. Default:
+    ``1.0``."""
+
+    placement: Placement
+    """The planes on which the data of a flow lies. Default: ``striped``."""
+
+    warm_cache: bool
+    """Start with the pages that the workload would have left in the data cache."""
+
+    open_blocks: bool
+    """Start with the blocks that each flow is writing, filled up to a random page, so that the planes do
+    not begin to collect at the same time. Only where pages are mapped one by one; with
+    ``compat.frontiers_at_start`` these blocks are open and empty instead."""
+
+
+class FtlConfig(TypedDict, total=False):
+    """Flash translation layer."""
+
+    over_provisioning: Ratio
+    """(physical - logical) / logical capacity. Range: 0.5 %..=1000 %. Default: ``0.28``."""
+
+    mapping: MappingConfig
+    """The page-level mapping table and its cache."""
+
+    allocation: Allocation
+    """The plane that a write goes to. Default: ``cwdp``."""
+
+    unwritten_read: UnwrittenRead
+    """What a read of a never-written page costs. Default: ``zero-fill``."""
+
+    gc: GcConfig
+    """Garbage collection."""
+
+    wear_leveling: WearConfig
+    """Wear levelling."""
+
+    read_scrubbing: ScrubbingConfig
+    """Read scrubbing."""
+
+    precondition: PreconditionConfig
+    """The state in which a run starts."""
+
+
+class FcfsConfig(TypedDict, total=False):
+    """Parameters (none)."""
+
+
+class HostFirstConfig(TypedDict, total=False):
+    """Parameters (none)."""
+
+
+class ReadPriorityConfig(TypedDict, total=False):
+    """Parameters of read priority."""
+
+    write_age_limit: Span
+    """A write that waited so long goes before reads that came later: without a bound, saturating reads
+    would starve writes for ever. Default: ``10ms``."""
+
+
+class OutOfOrderConfig(TypedDict, total=False):
+    """Parameters (none)."""
+
+
+class PriorityOutOfOrderConfig(TypedDict, total=False):
+    """Weights of the classes below ``urgent``."""
+
+    high: int
+    """Weight of ``high``. Range: 1..=256. Default: ``4``."""
+
+    medium: int
+    """Weight of ``medium``. Range: 1..=256. Default: ``2``."""
+
+    low: int
+    """Weight of ``low``. Range: 1..=256. Default: ``1``."""
+
+
+class SprinklerConfig(TypedDict, total=False):
+    """Parameters of Sprinkler."""
+
+    window: int
+    """Transactions, from the oldest on, that may lead a command. Range: 1..=1024. Default: ``16``."""
+
+    suspend_collection: bool
+    """Reads interrupt programs and erases of collection that may be preempted."""
+
+    pending_writes: int
+    """Collection is not preempted either where so many writes of hosts wait for the die. FLIN (ISCA'18)
+    section 3.4 gives no number. Default: never. Range: 1 and above."""
+
+
+class SprinklerFairnessConfig(TypedDict, total=False):
+    """Parameters of Sprinkler with budgets."""
+
+    window: int
+    """As ``sprinkler.window``. Range: 1..=1024. Default: ``16``."""
+
+    suspend_collection: bool
+    """As ``sprinkler.suspend_collection``."""
+
+    pending_writes: int
+    """As ``sprinkler.pending_writes``."""
+
+    round: Span
+    """Wall time of a round in which every die works: the budgets of a round are so long for each die.
+    Range: 1ms..=10s. Default: ``10ms``."""
+
+    idle: Span
+    """A flow that had no work for so long does not keep others from the next round. Range: 1us..=1s.
+    Default: ``100us``."""
+
+    limit: Span
+    """A round ends after this time at the latest. Range: 1ms..=10s. Default: ``100ms``."""
+
+    gc_compensation: bool
+    """Flows pay for the collection that they cause."""
+
+    least_factor: float
+    """Least factor of compensation. Range: 0.1..=1. Default: ``0.25``."""
+
+    most_factor: float
+    """Largest factor of compensation. Range: 1..=10. Default: ``2.0``."""
+
+    urgent: int
+    """Weight of the budgets of urgent flows. Range: 1..=256. Default: ``1``."""
+
+    high: int
+    """Weight of ``high``. Range: 1..=256. Default: ``1``."""
+
+    medium: int
+    """Weight of ``medium``. Range: 1..=256. Default: ``1``."""
+
+    low: int
+    """Weight of ``low``. Range: 1..=256. Default: ``1``."""
+
+
+Stage: TypeAlias = Literal["insertion", "arbitration", "wait-balancing"]
+"""The stages of FLIN."""
+
+Scope: TypeAlias = Literal["device", "unit", "each-unit"]
+"""What the thresholds of intensity apply to."""
+
+FreePages: TypeAlias = Literal["plane", "unit", "device"]
+"""Where free pages are counted for GC_FLIN."""
+
+History: TypeAlias = Literal["device", "unit", "run"]
+"""What ends the history of writes of Eq. 10."""
+
+
+class FlinConfig(TypedDict, total=False):
+    """Parameters of FLIN. Defaults: FLIN (ISCA'18) section 6."""
+
+    stages: list[Stage]
+    """The stages in use."""
+
+    epoch: Span
+    """Interval of intensity classification. Range: 1us and above. Default: ``10ms``."""
+
+    read_intensity: Bandwidth
+    """A flow that reads less is of low read intensity (alpha for reads, C). Default: ``32MB/s``."""
+
+    write_intensity: Bandwidth
+    """A flow that writes less is of low write intensity (alpha for writes, C). Default: ``250KiB/s``."""
+
+    intensity_scope: Scope
+    """What both apply to. Choice: the paper keeps rates by flow and chip (section 5.5) and speaks of
+    thresholds of flows. Default: ``unit``."""
+
+    fairness_threshold: float
+    """Below this fairness of departed transactions the most slowed flow goes first among those of high
+    intensity (F_thr). Range: 0..=1. Default: ``0.6``."""
+
+    gc_free_pages: int
+    """Writes take migrations along when there are fewer free pages (GC_FLIN). Default: ``1024``."""
+
+    gc_scope: FreePages
+    """Where these are counted. The paper: 'available in the memory'. Default: ``device``."""
+
+    gc_history: History
+    """What ends the history of writes by which migrations are shared. Choice: the paper counts 'since the
+    last garbage collection operation'. Default: ``device``."""
+
+    suspend: bool
+    """A read may interrupt a program or an erase that waited proportionally less (section 4.3)."""
+
+    age_limit: Span
+    """A transaction that waited so long is served next, whatever the stages say. The paper has no bound.
+    Default: none, but 100 ms without wait balancing, where reads go before all else."""
+
+    scan_limit: int
+    """Insertion looks at so many transactions from the tail of a region, at most. The paper has no bound.
+    Range: 1 and above."""
+
+
+SchedulingTable = TypedDict(
+    "SchedulingTable",
+    {
+        "fcfs": FcfsConfig,
+        "host-first": HostFirstConfig,
+        "read-priority": ReadPriorityConfig,
+        "out-of-order": OutOfOrderConfig,
+        "priority-out-of-order": PriorityOutOfOrderConfig,
+        "sprinkler": SprinklerConfig,
+        "sprinkler-fairness": SprinklerFairnessConfig,
+        "flin": FlinConfig,
+    },
+    total=False,
+)
+Scheduling: TypeAlias = (
+    Literal[
+        "fcfs",
+        "host-first",
+        "read-priority",
+        "out-of-order",
+        "priority-out-of-order",
+        "sprinkler",
+        "sprinkler-fairness",
+        "flin",
+    ]
+    | SchedulingTable
+    | str
+    | Mapping[str, Mapping[str, Any]]
+)
+
+
+class UnifiedConfig(TypedDict, total=False):
+    """Parameters of unified allocation (none)."""
+
+
+PartitionBy: TypeAlias = Literal["channel", "chip"]
+"""What partitions are made of."""
+
+PartitionShares: TypeAlias = Literal["equal", "capacity"]
+"""Sizes of partitions."""
+
+
+class PartitionedConfig(TypedDict, total=False):
+    """Parameters of fixed partitions."""
+
+    by: PartitionBy
+    """What is dealt out to the flows, among what their resource lists name. Default: ``chip``."""
+
+    shares: PartitionShares
+    """How much each flow gets. Logical capacities stay as with ``unified``; what does not fit is refused.
+    Default: ``equal``."""
+
+
+FewestReads: TypeAlias = Literal["all", "own"]
+"""Reads by which the chip to give away is chosen."""
+
+PastReads: TypeAlias = Literal["window", "average", "owned"]
+"""What is taken for the reads of a window to come."""
+
+
+class UpiConfig(TypedDict, total=False):
+    """Parameters of UPI. What the paper does not give is ours, and marked so."""
+
+    window: Span
+    """Time between two allocation steps; ours, the paper gives none. Range: 1us..=3600s. Default: ``30s``."""
+
+    hysteresis: float
+    """A chip moves only if the utility of the flow that loses it is expected to be at least ``1 +
+    hysteresis`` times that of the flow that gains it. The paper: 0. Range: 0..=100. Default: ``0.0``."""
+
+    settle: bool
+    """A chip moves only if the lowest utility is expected to rise, so that transfers come to an end while
+    the load is constant; ours. Without it two flows with equal loads may swap a chip for ever."""
+
+    fewest_reads: FewestReads
+    """Whose reads say which chip a flow gives away, the one with the fewest: the paper does not say whose,
+    but that this is to reduce interference, which hits the reads of the flow whose data stays behind.
+    Default: ``own``."""
+
+    past_reads: PastReads
+    """Which reads of the past stand for those to come: the paper does not say. Default: ``average``."""
+
+    read_gain: float
+    """Weight of the last window in the running mean of the reads, with ``past_reads = 'average'``; ours.
+    Range: 0.001..=1. Default: ``0.125``."""
+
+    relocation: float
+    """Weight of the reads of a block on a chip that its flow does not write to, against its invalid pages,
+    when a victim is chosen (section 5): 0 never moves data for its reads, large values move it eagerly. At
+    1 a block that is read as much as the mean block of its flow counts as one without a valid page does.
+    The form of the score is ours. Range: 0..=1000000. Default: ``1.0``."""
+
+    spread_copies: bool
+    """Collection spreads the pages of a flow's own chips over its set, as it does those that it finds on
+    chips of others. Otherwise they stay in their plane."""
+
+    traffic_exponents: list[float]
+    """Exponent on the idle share of a chip in the utility of each flow (section 5), in the order of the
+    workload; 1 where the list ends. Range: 0..=100."""
+
+    read_exponent: float
+    """Exponent on the reads in the utilities (section 5). Range: 0..=10. Default: ``1.0``."""
+
+    shared_chips: list[int]
+    """Chips that every flow writes to (section 5, 'relaxing the mutually exclusive property'), numbered
+    channel by channel."""
+
+    read_only_chips: list[int]
+    """Chips that no flow writes to (section 5): they start with a part of every flow's data and serve
+    reads of it."""
+
+    overflow: bool
+    """A write that finds no room in its set goes outside of it; the paper forbids that. Otherwise its flow
+    is given another chip at once, a forced transfer; ours."""
+
+    fill: Ratio
+    """Share of a plane's pages that are valid from which on it takes no page of a set any more while there
+    is another way; ours. Range: 0.01..=1. Default: ``0.85``."""
+
+    amplification_gain: float
+    """Weight of the last window in the running means of a flow's writes and copies, whose ratio is its
+    write amplification; ours. Range: 0.001..=1. Default: ``0.125``."""
+
+    read_memory: int
+    """Windows over which the reads of a block are remembered, as a running mean; 0: all since it was
+    erased, as drives count them against read disturb; ours. Range: 0..=1000. Default: ``0``."""
+
+    traffic_limit: float
+    """Traffic from which on a chip counts as overloaded; ours, the paper says '0 to 1'. Range:
+    0.1..=0.9999. Default: ``0.99``."""
+
+
+class IsolationTable(TypedDict, total=False):
+    """``Isolation`` with parameters: one name, and its table."""
+
+    unified: UnifiedConfig
+    partitioned: PartitionedConfig
+    upi: UpiConfig
+
+
+Isolation: TypeAlias = (
+    Literal["unified", "partitioned", "upi"] | IsolationTable | str | Mapping[str, Mapping[str, Any]]
+)
+
+Technology: TypeAlias = Literal["slc", "mlc", "tlc", "qlc", "in-place"]
+"""Cell technology."""
+
+ChannelClass: TypeAlias = Literal["nv-ddr2", "nv-ddr3", "nv-lpddr4"]
+"""Interface of the chips. Sources: ONFI 3.x, 4.2 and 5.1."""
+
+
+class SmallReadConfig(TypedDict, total=False):
+    """Reads of small parts of a page. Source: NVMeVirt (FAST'23) gives such times for real drives."""
+
+    size: Required[ByteSize]
+    """Largest part of a page that counts as small. A multiple of 512 B, up to the page."""
+
+    time: Required[list[Span]]
+    """tR of such a read by page type, as ``flash.read_time``."""
+
+
+class SuspendConfig(TypedDict, total=False):
+    """Program and erase suspension. Source: MQSim (FAST'18) section 4.1; reference values of its released
+    configuration."""
+
+    program: bool
+    """A read may interrupt a program."""
+
+    erase: bool
+    """A read may interrupt an erase."""
+
+    program_time: Span
+    """Time from the suspend command until the die takes another one, for a program. Default: ``100us``."""
+
+    erase_time: Span
+    """The same for an erase. Default: ``700us``."""
+
+    program_min_left: Span
+    """A program with less than this left is not interrupted. Default: ``100us``."""
+
+    erase_min_left: Span
+    """An erase with less than this left is not interrupted by a read. Default: ``700us``."""
+
+    erase_for_write: bool
+    """A write may interrupt an erase too, unless collection goes before user work."""
+
+    erase_min_left_for_write: Span
+    """An erase with less than this left is not interrupted by a write. Default: ``700us``."""
+
+
+class FlashConfig(TypedDict, total=False):
+    """The flash memory, or memory that is written in place: geometry, timing, suspension."""
+
+    technology: Technology
+    """Bits per cell, which decide which latency a page has; or ``in-place`` for 3D XPoint, phase-change
+    and other memory that is written where it stands: a page is its media access, nothing is erased, mapped
+    or collected, and logical pages are striped over the dies for good."""
+
+    channels: int
+    """Channels. Range: 1..=64."""
+
+    chips_per_channel: int
+    """Chips on each channel. Range: 1..=64."""
+
+    dies_per_chip: int
+    """Dies of a chip. Range: 1..=16."""
+
+    planes_per_die: int
+    """Planes of a die. Range: 1..=8."""
+
+    blocks_per_plane: int
+    """Blocks of a plane. Range: 8..=1048576."""
+
+    pages_per_block: int
+    """Pages of a block. Range: 4..=8192."""
+
+    page_size: ByteSize
+    """User bytes of a page. A multiple of 512 B, 512 B..=32KiB."""
+
+    channel_width: ByteSize
+    """Bytes that the channel moves per transfer. Range: 1..=8 bytes. Default: ``1B``."""
+
+    channel_rate: TransferRate
+    """Transfers per second of a channel (NV-DDR2: two per clock)."""
+
+    channel_class: ChannelClass
+    """The interface of the chips, which decides how long commands and addresses take; ``channel_rate``
+    must be one that it allows. Without it the timing of NV-DDR2, at any rate."""
+
+    command_time: Span
+    """Time on the channel of command and address of a page, instead of that of the interface."""
+
+    read_time: list[Span]
+    """tR by page type: one value, or one per type (2 for MLC, 3 for TLC, 4 for QLC)."""
+
+    program_time: list[Span]
+    """tPROG by page type, as ``read_time``."""
+
+    small_read: SmallReadConfig
+    """Reads of small parts of a page take less."""
+
+    read_unit: ByteSize
+    """With ``in-place``: bytes of one array read. A larger access takes ``read_time`` for each. Range: 16
+    B..=``page_size``, which is the default."""
+
+    write_unit: ByteSize
+    """With ``in-place``: bytes of one array write, as ``read_unit``."""
+
+    erase_time: Span
+    """tBERS. Not with ``in-place``. Default: ``0ps``."""
+
+    suspend: SuspendConfig
+    """Which operations a more urgent one may interrupt."""
+
+
+Power: TypeAlias = str
+"""Text with a unit, such as ``82.5mW``."""
+
+
+class EnergyConfig(TypedDict, total=False):
+    """Power of the parts of a drive, for ``--energy``. A part takes its power while it works, as data
+    sheets of chips state it: current times voltage. Energy is power times the simulated time; it changes
+    no result. Defaults: assumptions, typical of chips with a 3.3 V core."""
+
+    read_power: Power
+    """Of a plane whose array reads, for tR (ICC1 times VCC). Range: 0..=100W. Default: ``82500uW``."""
+
+    program_power: Power
+    """Of a plane whose array programs, for tPROG (ICC2). Range: 0..=100W. Default: ``82500uW``."""
+
+    erase_power: Power
+    """Of a plane whose array erases, for tBERS (ICC3). Range: 0..=100W. Default: ``82500uW``."""
+
+    transfer_power: Power
+    """Of a channel with both its ends while data crosses it (ICC4). Range: 0..=100W. Default: ``100mW``."""
+
+    dram_power: Power
+    """Of the memory of the data cache while it moves data (IDD4). Range: 0..=100W. Default: ``300mW``."""
+
+    idle_power: Power
+    """Of the whole drive when it does nothing, added at all times. 0 says that nothing is known. Range:
+    0..=100W. Default: ``0uW``."""
+
+
+class EnduranceConfig(TypedDict, total=False):
+    """What the flash is rated for, for ``--energy``."""
+
+    rated_cycles: int
+    """Programs and erases of a block that it is rated for. Without it years of life are not told. Range:
+    1..=1000000000."""
+
+
+class CompatConfig(TypedDict, total=False):
+    """Switches to the released MQSim's arithmetic, so that its numbers can be checked one by one.
+    ``--compat mqsim`` turns all of them on. None of them reproduces lost requests, hangs or crashes."""
+
+    padded_sqe: bool
+    """A submission queue entry is 72 bytes on the link (compiler padding) instead of 64."""
+
+    zero_firmware_time: bool
+    """No firmware time and no limit on commands between fetch and firmware."""
+
+    one_die_per_dispatch: bool
+    """A chip takes a command only when all of its dies are idle, and the oldest transaction of the class
+    decides the die: no die-level parallelism inside a chip."""
+
+    class_rotation: bool
+    """``priority-out-of-order`` rotates over the classes below ``urgent`` once for each chip and
+    operation, not by credits of each die; the rotation goes on with every look at a chip, whether it can
+    take a command or not, and may end before it comes to the class ``low``. With ``one_die_per_dispatch``."""
+
+    strict_queues: bool
+    """``out-of-order`` and ``priority-out-of-order`` have no limit of age, look for pages that other
+    planes can do at the same time in their whole queues, and take what entered its queue first for the
+    oldest where several did at the same time. Reads of hosts fill up reads of mapping."""
+
+    truncated_bus_clock: bool
+    """Two beats of the channel last 2 * trunc(1000 / (MT/s)) ns instead of the exact time."""
+
+    flash_unwritten_reads: bool
+    """A read of a never-written page costs a flash read, at the page that the order of such reads gives
+    it; only the sectors of that first read count as there for partial writes."""
+
+    dram_formula: bool
+    """DRAM access time by MQSim's formula (rows halved, delays charged once)."""
+
+    random_generators: bool
+    """Random draws by MQSim's generator, draw for draw, and flows started last one first, but of more than
+    three the first three come last, in their order. Only for flows that come from MQSim XML."""
+
+    device_page_cuts: bool
+    """Requests are cut at the page boundaries of the device, and their addresses are aligned to the
+    device, while pages are counted from the first sector of their flow: where that is no multiple of a
+    page, one page of flash may get two parts of a request."""
+
+    wrapped_requests: bool
+    """A request that reaches over the end of what its flow uses is not moved back: from the next page of
+    the device on it goes on at the remainder of its address by the length of the flow."""
+
+    truncated_link_time: bool
+    """PCIe transfer times are cut to whole nanoseconds."""
+
+    unordered_programs: bool
+    """Multi-plane programs may pair pages out of the order of their block, and reads do not wait for the
+    program of their page."""
+
+    scan_at_once: bool
+    """Work that the end of an operation sets free is offered to the channel before the die counts as idle,
+    and once for every page of the command."""
+
+    cache_drops_written: bool
+    """A page leaves the data cache as soon as it is on flash, unless another request wrote it again: then
+    the end of the write-back counts as a use of it."""
+
+    cache_milestones: bool
+    """Pages count as written before since the first write after the last whole ``cache.hot_epoch``; the
+    end of an epoch is noticed for the flow that writes then only, even where the write has to wait, and
+    the first write ends one."""
+
+    cache_writes_alone: bool
+    """A write-back that starts at once carries the sectors of its write only, not all that the cache holds
+    of the page."""
+
+    urgent_evictions: bool
+    """Write-backs of evicted pages belong to the class ``urgent``, whatever their flow."""
+
+    cache_drops_leaving: bool
+    """The least recently used page leaves a full data cache although its write-back is under way."""
+
+    cold_cache: bool
+    """The data cache starts empty."""
+
+    partial_writes_in_queue: bool
+    """A partial write gets its page at once and is queued before the read of the old data, which it then
+    waits for in the queue."""
+
+    cmt_per_flow: bool
+    """A shared mapping cache has its whole capacity for every flow."""
+
+    translation_pages_from_start: bool
+    """Every whole translation page is on flash from the start, also on an empty drive."""
+
+    cmt_reserves: bool
+    """A miss takes its place in the mapping cache, and evicts an entry, when it starts to wait."""
+
+    short_mapping_reads: bool
+    """A mapping read moves 512 B, one that merges a page those sectors of which clean entries are cached."""
+
+    unprogrammed_mapping: bool
+    """Mapping write-backs read the old page and are never programmed; entries of a page that was written
+    back once are known for ever."""
+
+    scattered_occupancy: bool
+    """Preconditioned data lies anywhere in a flow's space, unless the flow touches more than it holds; the
+    mapping cache starts with entries of the lowest of these pages."""
+
+    data_before_commands: bool
+    """Waiting read data goes before every command on a channel: the dies of a busy channel run in step,
+    and its bus idles for one tR a round. Mapping data goes before that of users, and that of users before
+    that of collection, however long these wait."""
+
+    no_suspension: bool
+    """Programs and erases are never suspended."""
+
+    frontiers_at_start: bool
+    """Every flow takes its blocks to write to on every plane of its own at the start (host data,
+    translation pages, moved pages), and the next one as soon as one is full. Blocks that hold nothing stay
+    free where a nearly full plane would have none left to collect with."""
+
+    collection_per_block: bool
+    """Collection starts once for each block taken while a plane has fewer free blocks than the threshold,
+    for up to ten blocks at a time; an erase that leaves fewer than ten free blocks starts another one."""
+
+    writes_wait_for_erases: bool
+    """Host writes of a chip wait while collection that goes first has blocks there whose erase did not
+    start yet. With hybrid mapping only from the time when nothing but the erase is left: a merge may have
+    to wait for host writes."""
+
+    occupied_by_own_requests: bool
+    """A uniform flow of MQSim's files holds at the start the pages that its first requests touch, 90 % of
+    its space at most: the run writes nothing that is not there. With ``random_generators``."""
+
+    first_sectors_only: bool
+    """A page that preconditioning fills holds one sector, the first of an access: a write of it needs no
+    old data, and one that leaves it out merges."""
+
+    fullest_blocks_oldest: bool
+    """Preconditioning leaves half as many free blocks as the threshold of collection, and the fullest
+    blocks count as the oldest."""
+
+    sata_over_pcie: bool
+    """Commands, data and completions of a SATA drive cross the PCIe link, as messages of NVMe."""
+
+    sata_tags_freed_on_fetch: bool
+    """A SATA drive has ``interface.queue_depth - 1`` places instead of its tags, and they are free again
+    as soon as a completion tells that their commands were fetched."""
+
+    reporting: bool
+    """``--format mqsim-xml`` writes rates over whole seconds of the whole run, times cut to whole
+    microseconds, and ``-nan`` for averages of nothing. Changes no other output."""
+
+
+Priority: TypeAlias = Literal["urgent", "high", "medium", "low"]
+"""NVMe weighted-round-robin class."""
+
+CacheMode: TypeAlias = Literal["off", "write", "read", "write-read"]
+"""What the data cache does for a flow."""
+
+OnEnd: TypeAlias = Literal["repeat", "stop"]
+"""What a flow does at the end of its first pass."""
+
+
+class SloConfig(TypedDict, total=False):
+    """The goals of a tenant. Times are from arrival to completion (``end_to_end_us``), as the tenant sees
+    them. A goal of time is missed, too, where the drive does not keep up with the tenant."""
+
+    mean: Span
+    """Mean at most."""
+
+    p50: Span
+    """Median at most."""
+
+    p90: Span
+    """90th percentile at most."""
+
+    p95: Span
+    """95th percentile at most."""
+
+    p99: Span
+    """99th percentile at most."""
+
+    p99_9: Span
+    """99.9th percentile at most."""
+
+    p99_99: Span
+    """99.99th percentile at most."""
+
+    max: Span
+    """The longest time at most."""
+
+    slowdown: float
+    """Slowdown at most. The flows then also run alone, as with ``--alone``. Range: 1 and above."""
+
+    min_iops: float
+    """Completions per second at least. Range: above 0."""
+
+    min_bandwidth: Bandwidth
+    """Bytes per second at least."""
+
+
+Arrivals: TypeAlias = Literal["poisson", "constant"]
+"""Gaps between the arrivals of an open loop."""
+
+
+class HotColdConfig(TypedDict, total=False):
+    """Hot and cold regions."""
+
+    hot_region: Required[Ratio]
+    """Share of the space that is hot. Range: 0..1."""
+
+    hot_traffic: Required[Ratio]
+    """Share of the requests that go there. Range: 0..=1."""
+
+
+class ZipfConfig(TypedDict, total=False):
+    """Zipf popularity."""
+
+    theta: Required[float]
+    """Exponent: probability of rank k is proportional to k^-theta. Range: 0..=5."""
+
+    extent: ByteSize
+    """Unit of popularity. Default: 64KiB. Default: ``64KiB``."""
+
+
+class MixedConfig(TypedDict, total=False):
+    """Streaming and uniform, mixed."""
+
+    streaming: Required[Ratio]
+    """Share of requests that continue the stream. Range: 0..=1."""
+
+    stream_space: Ratio
+    """Share of the space, from its start, in which the stream wraps. Range: above 0, 1 at most. Default:
+    ``1.0``."""
+
+    phase: Span
+    """Stream and uniform requests take turns: in each span of this length the stream runs for its share of
+    the time. Default: every request draws its kind."""
+
+
+AddressConfigTable = TypedDict(
+    "AddressConfigTable", {"hot-cold": HotColdConfig, "zipf": ZipfConfig, "mixed": MixedConfig}, total=False
+)
+AddressConfig: TypeAlias = Literal["uniform", "streaming"] | AddressConfigTable
+"""Address distribution of a synthetic flow."""
+
+
+class NormalSizeConfig(TypedDict, total=False):
+    """Normal request sizes."""
+
+    mean: Required[ByteSize]
+    """Mean."""
+
+    stddev: Required[ByteSize]
+    """Standard deviation."""
+
+
+class SizeConfigTable(TypedDict, total=False):
+    """``SizeConfig`` with parameters: one name, and its table."""
+
+    normal: NormalSizeConfig
+    discrete: list[list[Any]]
+
+
+SizeConfig: TypeAlias = ByteSize | SizeConfigTable
+"""Request sizes of a synthetic flow: ``'4KiB'``, or a table."""
+
+
+class SyntheticConfig(TypedDict, total=False):
+    """A synthetic flow. Exactly one of ``queue_depth``, ``bandwidth`` and ``iops``."""
+
+    queue_depth: int
+    """Closed loop: requests outstanding at any time. Range: 1..=65535."""
+
+    bandwidth: Bandwidth
+    """Open loop: mean bytes per second."""
+
+    iops: float
+    """Open loop: mean requests per second."""
+
+    arrivals: Arrivals
+    """Open loop: distribution of the gaps. Default: ``poisson``."""
+
+    read_ratio: Ratio
+    """Share of reads among reads and writes. Range: 0..=1. Default: ``0.0``."""
+
+    trim_ratio: Ratio
+    """Share of trims among all requests. Range: 0..=1. Default: ``0.0``."""
+
+    flush_ratio: Ratio
+    """Share of flushes among all requests. Range: 0..=1. Default: ``0.0``."""
+
+    address: AddressConfig
+    """Where requests go. Default: ``uniform``."""
+
+    size: SizeConfig
+    """Request sizes. Default: ``4KiB``."""
+
+    align: ByteSize
+    """Request addresses are multiples of this. Default: 4KiB."""
+
+    working_set: Ratio
+    """Share of the flow's logical space, from its start, that requests touch. Default: all."""
+
+    region: ByteSize
+    """Size of the part of the flow's logical space that requests touch, instead of ``working_set``."""
+
+    region_start: ByteSize
+    """Where that part starts, from the start of the flow's logical space. Default: 0B."""
+
+    think_time: Span
+    """Closed loop: pause between the completion of a request and the next one in its place. Default: none."""
+
+    seed: int
+    """Seed of the flow's own draws, instead of the run's."""
+
+    requests: int
+    """End of the pass after so many requests."""
+
+    duration: Span
+    """End of the pass after so much simulated time."""
+
+
+OutOfRange: TypeAlias = Literal["wrap", "clip", "refuse"]
+"""Addresses of a trace beyond the flow's logical space."""
+
+DecreasingTimes: TypeAlias = Literal["refuse", "delay"]
+"""Times of a trace that step back."""
+
+
+class TraceConfig(TypedDict, total=False):
+    """A replayed trace."""
+
+    path: Required[str]
+    """The file, relative to the workload file. Plain, gz, zst, xz or bz2."""
+
+    format: str
+    """Format by name (``flashlane trace formats``; ``docs/traces.md``). May be absent where the file
+    describes itself."""
+
+    columns: str
+    """Column map, with ``format = 'columns'``, for example ``'t=1[us],op=3,off=4,len=5;sep=comma'``."""
+
+    time_unit: str
+    """Unit of the time column, instead of the format's: ``s``, ``ms``, ``us``, ``ns``, ``ps``."""
+
+    size_unit: str
+    """Unit of offsets and lengths, instead of the format's, where files come in several: ``B``, ``KiB``,
+    ``sector``."""
+
+    action: str
+    """Event of a request that counts in traces of Linux' block layer: ``Q`` (arrival, the default), ``D``
+    (sent to the drive), ``C`` (completed)."""
+
+    time_scale: float
+    """Arrival times are multiplied by this: 0.5 replays twice as fast. Range: above 0. Default: ``1.0``."""
+
+    queue_depth: int
+    """Closed loop: ignore the times and keep so many requests outstanding."""
+
+    out_of_range: OutOfRange
+    """What to do with addresses beyond the flow's logical space. Default: ``wrap``."""
+
+    offset: ByteSize
+    """Added to every address of the trace before anything else. Default: ``0B``."""
+
+    devices: list[int]
+    """Only requests of these devices of the trace."""
+
+    device_stride: ByteSize
+    """Lay the devices of the trace out one after the other, so many bytes apart. Default: all share one
+    address space, as MQSim reads them."""
+
+    decreasing_times: DecreasingTimes
+    """What to do with a request whose time is before that of the one above it. Default: ``refuse``."""
+
+    repeat: int
+    """Passes over the file that make up the first pass of the flow. Range: 1 and above. Default: ``1``."""
+
+    limit: int
+    """Only the first so many requests of the file."""
+
+
+class CloneConfig(TypedDict, total=False):
+    """A statistical clone of a published trace. Synthetic: only the statistics are the trace's."""
+
+    of: Required[str]
+    """Name of a built-in parameter set, for example ``tpcc`` (``flashlane trace clone --list``), or a file
+    of parameters, relative to the workload file; such a name ends in ``.toml``."""
+
+    time_scale: float
+    """Gaps are multiplied by this: 0.1 is ten times the published rate. Range: above 0. Default: ``1.0``."""
+
+    requests: int
+    """End of the pass after so many requests."""
+
+    duration: Span
+    """End of the pass after so much simulated time."""
+
+    start: Span
+    """Time of the day at which a pass starts, unscaled: ``'61200s'`` for hour 17. Only for clones whose
+    rates follow the hour. Range: 0s to below 86400s. Default: 0s."""
+
+    day: Span
+    """How long the day lasts, unscaled. A shorter one passes through all hours with the rates of each, as
+    a sample of the day. Only for clones whose rates follow the hour. Range: 24s..=86400s. Default: 86400s."""
+
+    footprint: float
+    """Sizes of the sets of places that reads and writes go to, over those of the clone. Range:
+    0.001..=1000. Default: 1."""
+
+    theta: float
+    """Zipf exponent of the popularity of places, of reads and of writes, in place of the clone's. Range:
+    0..=5."""
+
+    read_sizes: list[list[Any]]
+    """Sizes of reads in KiB, multiples of 0.5, with weights, in place of the clone's; their mean stays
+    that of the clone, so that it has to lie between them."""
+
+
+WindowRule: TypeAlias = Literal["steady", "whole-run"]
+"""Which requests are counted."""
+
+
+class DeviceKeys(TypedDict, total=False):
+    """What ``Device`` takes by name: the keys of a device file."""
+
+    name: str
+    """Name in reports."""
+
+    link: LinkConfig
+    """The link between host and device."""
+
+    interface: InterfaceConfig
+    """The NVMe front end."""
+
+    cache: CacheConfig
+    """The DRAM data cache."""
+
+    ftl: FtlConfig
+    """The flash translation layer."""
+
+    scheduler: Scheduling
+    """Which transaction the flash serves next. Default: ``out-of-order``."""
+
+    isolation: Isolation
+    """Who may write where. Default: ``unified``."""
+
+    flash: FlashConfig
+    """The flash memory."""
+
+    energy: EnergyConfig
+    """What the parts of the drive take, for ``--energy``."""
+
+    endurance: EnduranceConfig
+    """What its flash is rated for, for ``--energy``."""
+
+
+class FlowKeys(TypedDict, total=False):
+    """Keys of a flow itself."""
+
+    priority: Priority
+    """NVMe class of the submission queue. Default: ``medium``."""
+
+    cache: CacheMode
+    """What the data cache does for this flow. Default: ``write``."""
+
+    channels: list[int]
+    """Channels that the flow's pages are striped over. All by default."""
+
+    chips: list[int]
+    """Chips of each channel."""
+
+    dies: list[int]
+    """Dies of each chip."""
+
+    planes: list[int]
+    """Planes of each die."""
+
+    occupancy: Ratio
+    """Share of the flow's logical pages that hold data at the start, instead of the device's."""
+
+    on_end: OnEnd
+    """At the end of the first pass: start over while others still run, or stop. Default: start over when
+    there are several flows."""
+
+    slo: SloConfig
+    """What the tenant was promised; each goal is judged at the end of the run."""
+
+    count: int
+    """So many tenants of this kind, named ``NAME-1``, ``NAME-2``, …, each with draws, a queue pair and a
+    share of the drive of its own. Range: 1..=1024. Default: one, with the name as it is."""
+
+
+class SyntheticFlow(FlowKeys, total=False):
+    """What ``Flow`` takes for a flow whose requests are drawn from distributions."""
+
+    queue_depth: int
+    """Closed loop: requests outstanding at any time. Range: 1..=65535."""
+
+    bandwidth: Bandwidth
+    """Open loop: mean bytes per second."""
+
+    iops: float
+    """Open loop: mean requests per second."""
+
+    arrivals: Arrivals
+    """Open loop: distribution of the gaps. Default: ``poisson``."""
+
+    read_ratio: Ratio
+    """Share of reads among reads and writes. Range: 0..=1. Default: ``0.0``."""
+
+    trim_ratio: Ratio
+    """Share of trims among all requests. Range: 0..=1. Default: ``0.0``."""
+
+    flush_ratio: Ratio
+    """Share of flushes among all requests. Range: 0..=1. Default: ``0.0``."""
+
+    address: AddressConfig
+    """Where requests go. Default: ``uniform``."""
+
+    size: SizeConfig
+    """Request sizes. Default: ``4KiB``."""
+
+    align: ByteSize
+    """Request addresses are multiples of this. Default: 4KiB."""
+
+    working_set: Ratio
+    """Share of the flow's logical space, from its start, that requests touch. Default: all."""
+
+    region: ByteSize
+    """Size of the part of the flow's logical space that requests touch, instead of ``working_set``."""
+
+    region_start: ByteSize
+    """Where that part starts, from the start of the flow's logical space. Default: 0B."""
+
+    think_time: Span
+    """Closed loop: pause between the completion of a request and the next one in its place. Default: none."""
+
+    seed: int
+    """Seed of the flow's own draws, instead of the run's."""
+
+    requests: int
+    """End of the pass after so many requests."""
+
+    duration: Span
+    """End of the pass after so much simulated time."""
+
+
+class TraceFlow(FlowKeys, total=False):
+    """What ``Flow`` takes for a flow that replays a trace."""
+
+    format: str
+    """Format by name (``flashlane trace formats``; ``docs/traces.md``). May be absent where the file
+    describes itself."""
+
+    columns: str
+    """Column map, with ``format = 'columns'``, for example ``'t=1[us],op=3,off=4,len=5;sep=comma'``."""
+
+    time_unit: str
+    """Unit of the time column, instead of the format's: ``s``, ``ms``, ``us``, ``ns``, ``ps``."""
+
+    size_unit: str
+    """Unit of offsets and lengths, instead of the format's, where files come in several: ``B``, ``KiB``,
+    ``sector``."""
+
+    action: str
+    """Event of a request that counts in traces of Linux' block layer: ``Q`` (arrival, the default), ``D``
+    (sent to the drive), ``C`` (completed)."""
+
+    time_scale: float
+    """Arrival times are multiplied by this: 0.5 replays twice as fast. Range: above 0. Default: ``1.0``."""
+
+    queue_depth: int
+    """Closed loop: ignore the times and keep so many requests outstanding."""
+
+    out_of_range: OutOfRange
+    """What to do with addresses beyond the flow's logical space. Default: ``wrap``."""
+
+    offset: ByteSize
+    """Added to every address of the trace before anything else. Default: ``0B``."""
+
+    devices: list[int]
+    """Only requests of these devices of the trace."""
+
+    device_stride: ByteSize
+    """Lay the devices of the trace out one after the other, so many bytes apart. Default: all share one
+    address space, as MQSim reads them."""
+
+    decreasing_times: DecreasingTimes
+    """What to do with a request whose time is before that of the one above it. Default: ``refuse``."""
+
+    repeat: int
+    """Passes over the file that make up the first pass of the flow. Range: 1 and above. Default: ``1``."""
+
+    limit: int
+    """Only the first so many requests of the file."""
+
+
+class CloneFlow(FlowKeys, total=False):
+    """What ``Flow`` takes for a flow that draws the requests of a clone."""
+
+    time_scale: float
+    """Gaps are multiplied by this: 0.1 is ten times the published rate. Range: above 0. Default: ``1.0``."""
+
+    requests: int
+    """End of the pass after so many requests."""
+
+    duration: Span
+    """End of the pass after so much simulated time."""
+
+    start: Span
+    """Time of the day at which a pass starts, unscaled: ``'61200s'`` for hour 17. Only for clones whose
+    rates follow the hour. Range: 0s to below 86400s. Default: 0s."""
+
+    day: Span
+    """How long the day lasts, unscaled. A shorter one passes through all hours with the rates of each, as
+    a sample of the day. Only for clones whose rates follow the hour. Range: 24s..=86400s. Default: 86400s."""
+
+    footprint: float
+    """Sizes of the sets of places that reads and writes go to, over those of the clone. Range:
+    0.001..=1000. Default: 1."""
+
+    theta: float
+    """Zipf exponent of the popularity of places, of reads and of writes, in place of the clone's. Range:
+    0..=5."""
+
+    read_sizes: list[list[Any]]
+    """Sizes of reads in KiB, multiples of 0.5, with weights, in place of the clone's; their mean stays
+    that of the clone, so that it has to lie between them."""
