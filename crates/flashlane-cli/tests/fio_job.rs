@@ -77,8 +77,12 @@ fn what_is_assumed_is_warned_of_and_what_is_wrong_refused() {
     }
 }
 
-/// Engines that are no drive's: file systems, networks, memory, the processor, other programs.
-const SPECIAL: [&str; 4] = ["ioengine: found", "`clientuid`", "`server_reply`", "`pool`"];
+/// What jobs are about that no drive does: file systems, networks, memory, the processor.
+const SPECIAL: &str = "ioengine: found";
+
+/// The drives that an example is tried on: the first ones are too small for some, or do not divide
+/// into so many tenants.
+const DRIVES: [&str; 3] = ["970-pro", "fast18", "drive.toml"];
 
 #[test]
 fn fios_own_examples_are_read() {
@@ -89,18 +93,29 @@ fn fios_own_examples_are_read() {
     let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "fio"));
     files.sort();
+    // Four terabytes.
+    let large = folder_with("drive.toml", "base = \"fast18\"\nflash.blocks_per_plane = 65536\n");
+    let check = |file: &Path, drive: &str| {
+        let variables = [("FIO_RW", "randread"), ("FIO_BS", "4k"), ("FIO_IODEPTH", "8")];
+        let run = std::process::Command::new(env!("CARGO_BIN_EXE_flashlane"))
+            .current_dir(large.path())
+            .args(["check".as_ref(), file.as_os_str(), drive.as_ref()])
+            .envs(variables)
+            .output()
+            .expect("it runs");
+        (run.status.code(), text(&run.stderr))
+    };
     let (mut read, mut special) = (0, 0);
     for file in &files {
-        let job = file.to_string_lossy();
-        let run = flashlane(folder, &["check", &job, "970-pro"]);
-        let said = text(&run.stderr);
-        match run.status.code() {
-            Some(0) => read += 1,
-            _ => {
-                assert!(SPECIAL.iter().any(|part| said.contains(part)), "{job}: {said}");
-                special += 1;
-            }
+        let outcomes: Vec<_> = DRIVES.iter().map(|drive| check(file, drive)).collect();
+        if outcomes.iter().any(|(code, _)| *code == Some(0)) {
+            read += 1;
+            continue;
         }
+        for (_, said) in &outcomes {
+            assert!(said.contains(SPECIAL), "{}: {said}", file.display());
+        }
+        special += 1;
     }
     assert!(read >= 40 && files.len() == read + special, "{read} read, {special} special");
 }

@@ -41,7 +41,6 @@ impl Jobs {
     pub(super) fn add(&mut self, section: &Section, notes: &mut Notes) {
         let mut reader = Reader { section, notes };
         let copies = reader.number("numjobs", 1..=FLOWS_MAX as u64).unwrap_or(1);
-        let increment = reader.size("offset_increment").unwrap_or(0);
         let priority = priority(&mut reader);
         let starts = starts(&mut reader);
         let ramp = span(&mut reader, "ramp_time").unwrap_or(0);
@@ -83,11 +82,6 @@ impl Jobs {
                     if copy > 0 {
                         // Jobs of one section draw differently.
                         synthetic.seed = synthetic.seed.map(|seed| seed.wrapping_add(copy));
-                    }
-                    let moved = increment.checked_mul(copy).filter(|by| *by > 0);
-                    if let Some(by) = moved {
-                        let start = synthetic.region_start.map_or(0, |start| start.0);
-                        synthetic.region_start = Some(ByteSize(start.saturating_add(by)));
                     }
                     flow.synthetic = Some(synthetic);
                 }

@@ -20,7 +20,6 @@ pub(super) const KEYS: &[&str] = &[
     "filesize",
     "io_size",
     "offset",
-    "offset_increment",
     "loops",
     "number_ios",
     "runtime",
@@ -119,6 +118,8 @@ pub(super) const WITHOUT_EFFECT: &[&str] = &[
     "nrfiles",
     "numa_cpu_nodes",
     "numa_mem_policy",
+    // Jobs have spaces of their own.
+    "offset_increment",
     "openfiles",
     "overwrite",
     "percentile_list",

@@ -48,7 +48,7 @@ pub(super) fn pace(reader: &mut Reader<'_>, pattern: Pattern, synthetic: &mut Sy
     let allowed = "requests per second of each direction, such as 500 or 500,100 (reads, writes)";
     let iops = rate(reader, "rate_iops", allowed, pattern, number);
     let allowed = "bytes per second of each direction, such as 100m or 100m,20m (reads, writes)";
-    let in_range = |rate: &u64| (1_000..=1_000_000_000_000).contains(rate);
+    let in_range = |rate: &u64| (1..=1_000_000_000_000).contains(rate);
     let rate = rate(reader, "rate", allowed, pattern, |text| {
         bytes(text).filter(in_range).map(|rate| rate as f64)
     });

@@ -234,7 +234,14 @@ pub(super) fn address(
             let theta = parameter.parse::<f64>().ok().filter(|theta| (0.0..=5.0).contains(theta));
             theta.map(|theta| AddressConfig::Zipf(ZipfConfig { theta, extent }))
         }
-        "zoned" => zones(parameter).map(AddressConfig::HotCold),
+        "zoned" => zones(parameter).map(|(zones, count)| {
+            if count > 2 {
+                let line = reader.line("random_distribution");
+                let message = "the zones behind the first one are one zone here";
+                reader.notes.warn(line, "random_distribution", message);
+            }
+            AddressConfig::HotCold(zones)
+        }),
         _ => None,
     };
     found.unwrap_or_else(|| {
@@ -247,17 +254,30 @@ pub(super) fn address(
     })
 }
 
-/// Two zones, of which the first is the hot one.
-fn zones(text: &str) -> Option<HotColdConfig> {
-    let zone = |text: &str| {
-        let (access, size) = text.split_once('/')?;
-        Some((access.trim().parse::<u32>().ok()?, size.trim().parse::<u32>().ok()?))
+/// Zones, of which the first is the hot one; those behind it are one. Their number as well.
+fn zones(text: &str) -> Option<(HotColdConfig, usize)> {
+    // What is left out, at the end, is the rest.
+    let number = |text: &str, rest: u32| match text.trim() {
+        "" => Some(rest),
+        text => text.parse::<u32>().ok(),
     };
-    let (first, second) = text.split_once(':')?;
-    let ((access, size), (other_access, other_size)) = (zone(first)?, zone(second)?);
-    let whole = access.checked_add(other_access)? == 100 && size.checked_add(other_size)? == 100;
-    (whole && (1..100).contains(&size)).then_some(HotColdConfig {
-        hot_region: Ratio(f64::from(size) / 100.0),
-        hot_traffic: Ratio(f64::from(access) / 100.0),
-    })
+    let (mut first, mut access, mut size, mut count) = (None, 0_u32, 0_u32, 0);
+    for zone in text.split(':') {
+        let (one, other) = zone.split_once('/')?;
+        let (one, other) = (
+            number(one, 100_u32.checked_sub(access)?)?,
+            number(other, 100_u32.checked_sub(size)?)?,
+        );
+        first.get_or_insert((one, other));
+        access = access.checked_add(one)?;
+        size = size.checked_add(other)?;
+        count += 1;
+    }
+    let (hot_access, hot_size) = first?;
+    let whole = access == 100 && size == 100 && count > 1;
+    let found = HotColdConfig {
+        hot_region: Ratio(f64::from(hot_size) / 100.0),
+        hot_traffic: Ratio(f64::from(hot_access) / 100.0),
+    };
+    (whole && (1..100).contains(&hot_size)).then_some((found, count))
 }

@@ -1,7 +1,7 @@
 //! Rules of synthetic flows, and of all flows in the space that the device gives them.
 
 use super::workload::check_stop;
-use super::{BANDWIDTH, MAX_REQUEST_BYTES, MAX_SPAN_PS, OUTSTANDING};
+use super::{LOAD_BANDWIDTH, MAX_REQUEST_BYTES, MAX_SPAN_PS, OUTSTANDING};
 use crate::config::{
     AddressConfig, CacheConfig, CacheMechanism, CacheMode, DeviceConfig, FlowConfig,
     MqsimFlowConfig, Sharing, SizeConfig, SyntheticConfig, WorkloadConfig,
@@ -29,8 +29,8 @@ pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConf
         rules.range(format!("{key}.queue_depth"), depth, &OUTSTANDING);
     }
     if let Some(bandwidth) = flow.bandwidth {
-        rules.require(BANDWIDTH.contains(&bandwidth.0), format!("{key}.bandwidth"), || {
-            format!("found {bandwidth}, allowed: 1kB/s to 1000GB/s")
+        rules.require(LOAD_BANDWIDTH.contains(&bandwidth.0), format!("{key}.bandwidth"), || {
+            format!("found {bandwidth}, allowed: 1B/s to 1000GB/s")
         });
     }
     if let Some(iops) = flow.iops {

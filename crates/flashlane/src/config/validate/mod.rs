@@ -37,7 +37,9 @@ pub const FLOWS: RangeInclusive<usize> = 1..=1024;
 pub const QUEUE_DEPTH: RangeInclusive<u32> = 2..=65_536;
 /// Requests outstanding of a closed loop.
 pub const OUTSTANDING: RangeInclusive<u32> = 1..=65_535;
-/// Bytes per second of an open loop or a link lane.
+/// Bytes per second of an open loop.
+pub const LOAD_BANDWIDTH: RangeInclusive<u64> = 1..=1_000_000_000_000;
+/// Bytes per second of a link lane.
 pub const BANDWIDTH: RangeInclusive<u64> = 1_000..=1_000_000_000_000;
 /// Picoseconds of a flash operation: 1 ns to 10 s.
 pub const OPERATION_PS: RangeInclusive<u64> = 1_000..=10_000_000_000_000;
