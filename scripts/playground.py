@@ -47,7 +47,7 @@ def page() -> str:
     """The page with everything that it needs."""
     text = (PAGE / "index.html").read_text(encoding="utf-8")
     style = [REPORT / "vendor/uPlot/uPlot.min.css", REPORT / "src/page.css", PAGE / "playground.css"]
-    scripts = [REPORT / "src/chart_tools.js", PAGE / "playground.js"]
+    scripts = [REPORT / "src/chart_tools.js", REPORT / "src/simulator.js", PAGE / "playground.js"]
     packed = base64.b64encode(gzip.compress(module(), 9, mtime=0)).decode()
     parts = {
         "/*STYLE*/": "".join(path.read_text(encoding="utf-8") for path in style),

@@ -20,5 +20,10 @@ if [ "$(cat "$env/wanted" 2>/dev/null)" != "$wanted" ]; then
     "$env/bin/pip" install --quiet --disable-pip-version-check -r scripts/python-requirements.txt
     echo "$wanted" > "$env/wanted"
 fi
+# Pages of the package run their scenarios again where Rust can compile for browsers.
+packed=$(scripts/what-if.sh)
+if [ -n "$packed" ] && ! cmp -s "$packed" python/flashlane/what_if.b64; then
+    cp "$packed" python/flashlane/what_if.b64
+fi
 # The profile of the tests: the same compiled crates as those of `cargo test`.
 VIRTUAL_ENV="$PWD/$env" "$env/bin/maturin" develop --quiet --profile dev

@@ -1442,6 +1442,10 @@ class FlowKeys(TypedDict, total=False):
     """At the end of the first pass: start over while others still run, or stop. Default: start over when
     there are several flows."""
 
+    starts_after: Span
+    """The first requests come so long after the start of the run. With ``window = 'steady'`` nothing
+    counts before the last flow has started. Range: up to 3600s."""
+
     slo: SloConfig
     """What the tenant was promised; each goal is judged at the end of the run."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -451,10 +452,21 @@ def compare(*results: Result | Sequence[Result], path: str | PathLike[str] | Non
     if not results:
         raise TypeError("compare: found no result, allowed: one or more")
     columns = [[one] if isinstance(one, Result) else list(one) for one in results]
-    page = _flashlane.report([[result._outcome["report"] for result in column] for column in columns])
+    texts = [[result._outcome["report"] for result in column] for column in columns]
+    page = _flashlane.report(texts, _module())
     if path is not None:
         write_whole(Path(path), page)
     return page
+
+
+def _module() -> str | None:
+    """The simulator for browsers, where the package has it: pages then run scenarios again."""
+    named = os.environ.get("FLASHLANE_WHAT_IF")
+    path = Path(named) if named else Path(__file__).with_name("what_if.b64")
+    try:
+        return path.read_text(encoding="ascii")
+    except OSError:
+        return None
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

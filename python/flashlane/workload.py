@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from flashlane import _flashlane
+from flashlane.keys import FlowKeys
 
 if TYPE_CHECKING:
     from flashlane.keys import CloneFlow, SyntheticFlow, TraceFlow
 
-#: Keys of a flow that say where its requests come from; all others of ``Flow`` belong to the flow.
-_FLOW_KEYS = frozenset(
-    ["priority", "cache", "channels", "chips", "dies", "planes", "occupancy", "on_end", "slo", "count"]
-)
+#: Keys of the flow itself; all others of ``Flow`` say where its requests come from.
+_FLOW_KEYS = frozenset(FlowKeys.__annotations__)
 
 
 class Flow:
@@ -30,8 +29,8 @@ class Flow:
             parameters, as ``Clone.save`` writes it; the other keys are then those of ``[flow.clone]``.
         keys: those of :class:`flashlane.keys.SyntheticFlow`, ``TraceFlow`` or ``CloneFlow``: keys of the flow
             (``priority``, ``cache``, ``channels``, ``chips``, ``dies``, ``planes``,
-            ``occupancy``, ``on_end``, ``slo``, ``count``) and of its source (``read_ratio``, ``size``,
-            ``duration``, ``requests``, ``time_scale``, …). Sizes and times are text with a unit:
+            ``occupancy``, ``on_end``, ``starts_after``, ``slo``, ``count``) and of its source
+            (``read_ratio``, ``size``, ``duration``, ``requests``, ``time_scale``, …). Sizes and times are text with a unit:
             ``"4KiB"``, ``"10ms"``.
             Every key, with its unit, range and default, is in docs/configuration.md.
 
@@ -97,6 +96,7 @@ class Workload:
         flows: :class:`Flow` objects, or the path of a workload file (TOML, MQSim XML with one scenario, fio
             job), or a dict with the keys of a workload file.
         name: name in reports.
+        warmup: load that does not count, such as ``"10ms"``, where the run does not say otherwise.
         window: ``"steady"`` (requests that arrive while every flow loads the drive count) or
             ``"whole-run"``.
         set: keys to change, for example ``{"flow.reader.synthetic.queue_depth": 8}``.
@@ -111,6 +111,7 @@ class Workload:
         *,
         name: str | None = None,
         window: str | None = None,
+        warmup: str | None = None,
         set: dict[str, Any] | None = None,
     ) -> None:
         """Resolve and check."""
@@ -134,6 +135,8 @@ class Workload:
             keys["name"] = name
         if window is not None:
             keys["window"] = window
+        if warmup is not None:
+            keys["warmup"] = warmup
         self._native = _flashlane._Workload.from_dict(keys, set)
 
     @classmethod

@@ -9,6 +9,7 @@ use flashlane_report::{RunData, name_columns, render, tradeoffs};
 use crate::args::{CompareArgs, CompareFormat};
 use crate::execute::to_json;
 use crate::output::{OutFile, print, print_data, show};
+use crate::report;
 use crate::side_by_side::{Column, side_by_side, table};
 
 /// A run, and the folders that lead to it from the outside in.
@@ -54,7 +55,7 @@ pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
         }
     }
     if let Some(mut page) = page {
-        let text = render(&runs)?;
+        let text = render(&runs, report::module().as_deref())?;
         page.write(|file| file.write_all(text.as_bytes()))?;
         page.keep()?;
     }

@@ -1,19 +1,13 @@
 //! `report.html`: a page about a scenario.
 
+use std::path::PathBuf;
+
 use flashlane::Error;
 use flashlane::config::{DeviceConfig, WorkloadConfig};
 use flashlane_report::{RunData, render};
-use serde::Serialize;
 
 use crate::execute::Outcome;
 use crate::output::Content;
-
-/// Device and workload as a page shows them.
-#[derive(Serialize)]
-struct Resolved<'a> {
-    device: &'a DeviceConfig,
-    workload: &'a WorkloadConfig,
-}
 
 /// What a page shows of a scenario.
 pub(crate) fn data(
@@ -21,9 +15,12 @@ pub(crate) fn data(
     device: &DeviceConfig,
     workload: &WorkloadConfig,
 ) -> Result<RunData, Error> {
-    let resolved = toml::to_string(&Resolved { device, workload }).map_err(|error| {
+    let failed = |error: toml::ser::Error| {
         Error::Output(format!("resolved configuration cannot be written as TOML: {error}"))
-    })?;
+    };
+    let device = toml::to_string(device).map_err(failed)?;
+    let load = toml::to_string(workload).map_err(failed)?;
+    let resolved = format!("# device\n{}\n# workload\n{}", device.trim_end(), load.trim_end());
     let names: Vec<&str> = workload.flows.iter().map(|flow| flow.name.as_str()).collect();
     let label = if workload.name.is_empty() { names.join(", ") } else { workload.name.clone() };
     Ok(RunData::new(&label, &command(), &resolved, &outcome.summary, &outcome.details))
@@ -31,7 +28,15 @@ pub(crate) fn data(
 
 /// The page of one run or several.
 pub(crate) fn page(runs: &[RunData]) -> Result<Content, Error> {
-    Ok(render(runs)?.into())
+    Ok(render(runs, module().as_deref())?.into())
+}
+
+/// The simulator for browsers, which is in the file `what-if.b64` beside the program or in the one
+/// that `FLASHLANE_WHAT_IF` names. Without it pages do not run scenarios again.
+pub(crate) fn module() -> Option<String> {
+    let beside = || Some(std::env::current_exe().ok()?.with_file_name("what-if.b64"));
+    let path = std::env::var_os("FLASHLANE_WHAT_IF").map(PathBuf::from).or_else(beside)?;
+    std::fs::read_to_string(path).ok()
 }
 
 /// The command line, quoted for a shell where that is needed.

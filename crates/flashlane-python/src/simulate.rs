@@ -168,7 +168,7 @@ pub(crate) fn json<T: serde::Serialize>(value: &T) -> PyResult<String> {
 
 /// The page of columns, each the `report` texts of one run, or of one scenario under several seeds.
 #[pyfunction]
-pub(crate) fn report(columns: Vec<Vec<String>>) -> PyResult<String> {
+pub(crate) fn report(columns: Vec<Vec<String>>, module: Option<&str>) -> PyResult<String> {
     let column = |texts: Vec<String>| {
         let runs: Result<Vec<RunData>, _> =
             texts.iter().map(|text| serde_json::from_str(text)).collect();
@@ -179,7 +179,7 @@ pub(crate) fn report(columns: Vec<Vec<String>>) -> PyResult<String> {
         columns.into_iter().map(column).collect::<Result<_, _>>().or_raise()?;
     let nowhere = vec![Vec::new(); runs.len()];
     name_columns(&mut runs, &nowhere);
-    flashlane_report::render(&runs).or_raise()
+    flashlane_report::render(&runs, module).or_raise()
 }
 
 /// The figures of a run that do not differ from machine to machine.

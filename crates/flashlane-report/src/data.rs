@@ -173,6 +173,14 @@ impl RunData {
         Ok(first)
     }
 
+    /// A page can run it again: every key is known, nothing comes from a file, and the run has time.
+    pub(crate) fn runs_again(&self) -> bool {
+        let files = ["[flow.trace]", "[flow.mqsim", ".toml\""];
+        !self.configuration.is_empty()
+            && self.summary.waf_only.is_none()
+            && !files.iter().any(|part| self.configuration.contains(part))
+    }
+
     /// The summary to show: with several seeds, the mean of each metric.
     ///
     /// # Errors

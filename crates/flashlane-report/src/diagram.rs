@@ -4,7 +4,7 @@ use flashlane::observe::Blame;
 use flashlane::observe::blame::DEVICE;
 use serde::Serialize;
 
-use crate::words::{percent, time};
+use flashlane_verdict::words::{percent, time};
 
 /// Size of the picture, and of its margins for names.
 const WIDTH: f64 = 720.0;

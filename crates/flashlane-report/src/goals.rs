@@ -3,7 +3,7 @@
 use flashlane::metrics::GoalSummary;
 use serde::Serialize;
 
-use crate::words::{number, time};
+use flashlane_verdict::words::{number, time};
 
 /// A promise to the tenant.
 #[derive(Debug, Serialize)]

@@ -14,9 +14,7 @@ mod side_by_side;
 mod spark;
 mod spending;
 mod tradeoff;
-mod verdict;
 mod view;
-mod words;
 
 pub use chip_heat::ChipHeat;
 pub use data::{Curve, RunData, SeriesColumn, SeriesData};

@@ -4,7 +4,7 @@ use flashlane::metrics::{ChipSummary, FlowSummary, Summary};
 use flashlane::observe::Blame;
 use serde::Serialize;
 
-use crate::words::{cause, number, percent, starred, time};
+use flashlane_verdict::words::{cause, number, percent, starred, time};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Matrix {

@@ -11,10 +11,12 @@ use crate::view;
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const CHARTS: &str = concat!(include_str!("chart_tools.js"), include_str!("charts.js"));
+const WHAT_IF: &str = concat!(include_str!("simulator.js"), include_str!("what_if.js"));
 const CHART_LIBRARY: &str = include_str!("../vendor/uPlot/uPlot.iife.min.js");
 const CHART_STYLE: &str = include_str!("../vendor/uPlot/uPlot.min.css");
 
-/// The page of one run, or of several side by side.
+/// The page of one run, or of several side by side. `module`: the simulator for browsers, packed
+/// with gzip and written in base64; the page then runs the scenario again with other settings.
 ///
 /// # Errors
 /// [`Error::Output`] for numbers that JSON has no room for, and for statistics over seeds that do
@@ -22,7 +24,7 @@ const CHART_STYLE: &str = include_str!("../vendor/uPlot/uPlot.min.css");
 ///
 /// # Panics
 /// Without a run.
-pub fn render(runs: &[RunData]) -> Result<String, Error> {
+pub fn render(runs: &[RunData], module: Option<&str>) -> Result<String, Error> {
     assert!(!runs.is_empty(), "a page is about a run");
     let failed = |error: &dyn std::fmt::Display| Error::Output(format!("report: {error}"));
     let mut environment = Environment::new();
@@ -36,13 +38,16 @@ pub fn render(runs: &[RunData]) -> Result<String, Error> {
     environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
     environment.add_template("page", TEMPLATE).expect("the template is constant and tested");
     let template = environment.get_template("page").expect("it was added above");
+    let module = module.filter(|_| runs.iter().all(RunData::runs_again));
     let page = context! {
+        module,
+        what_if => module.map(|_| WHAT_IF),
         style => STYLE,
         chart_style => CHART_STYLE,
         chart_library => CHART_LIBRARY,
         charts => CHARTS,
         data => island(runs).map_err(|error| failed(&error))?,
-        view => Value::from(Serde(view::page(runs).map_err(|error| failed(&error))?)),
+        view => Value::from(Serde(view::page(runs, module.is_some()).map_err(|error| failed(&error))?)),
     };
     template.render(page).map_err(|error| failed(&error))
 }

@@ -4,7 +4,7 @@ use flashlane::metrics::{FlowSummary, Latency, Summary};
 use serde::Serialize;
 
 use crate::data::RunData;
-use crate::words::{number, percent, starred, time};
+use flashlane_verdict::words::{number, percent, starred, time};
 
 /// A line of a table.
 #[derive(Debug, Serialize)]

@@ -3,7 +3,7 @@
 use flashlane::metrics::{EnergySummary, Summary, WearSummary};
 
 use crate::side_by_side::Row;
-use crate::words::{number, percent};
+use flashlane_verdict::words::{number, percent};
 
 /// Columns of the table.
 pub(crate) const HEADS: [&str; 8] = [

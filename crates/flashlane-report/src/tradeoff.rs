@@ -4,7 +4,7 @@ use flashlane::metrics::{Estimate, FlowSummary};
 use flashlane::visible_line;
 
 use crate::data::RunData;
-use crate::words::{number, time};
+use flashlane_verdict::words::{number, time};
 
 /// Changes below this are none. Range: above 0.
 const LEAST: f64 = 0.05;

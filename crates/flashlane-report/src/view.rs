@@ -9,9 +9,9 @@ use crate::goals::Goal;
 use crate::matrices::{ChannelRow, Matrix, chip_heads, chip_rows, matrix};
 use crate::side_by_side::{Compared, Figure, Row, collection, comparison};
 use crate::tradeoff::tradeoffs;
-use crate::verdict;
-use crate::words::{number, percent, starred, time};
 use crate::{diagram, spark, spending};
+use flashlane_verdict as verdict;
+use flashlane_verdict::words::{number, percent, starred, time};
 
 /// Colours of flows; beyond them the lines of charts are dashed.
 const COLOURS: usize = 8;
@@ -63,6 +63,9 @@ pub(crate) struct Page {
     /// What each run after the first gives and costs.
     tradeoffs: Vec<String>,
     collection: Vec<Row<String>>,
+    /// Policies to choose from.
+    schedulers: Vec<String>,
+    isolations: Vec<String>,
     runs: Vec<RunView>,
 }
 
@@ -135,11 +138,17 @@ struct Part {
     title: String,
 }
 
+/// Names of the policies that ship with the simulator.
+fn policies(family: &str) -> Vec<String> {
+    let all = flashlane::policy::families().into_iter().flatten();
+    all.filter(|one| one.family == family).map(|one| one.name.into_owned()).collect()
+}
+
 /// What the template prints of these runs.
 ///
 /// # Errors
 /// As [`RunData::shown_summary`].
-pub(crate) fn page(runs: &[RunData]) -> Result<Page, String> {
+pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
     let several = runs.len() > 1;
     let first = &runs[0].summary;
     let title = if several {
@@ -165,6 +174,7 @@ pub(crate) fn page(runs: &[RunData]) -> Result<Page, String> {
         ("time", "Over time", has_series),
         ("flash", "Channels and chips", true),
         ("collection", "Collection and wear", true),
+        ("what-if", "What if", what_if),
         ("again", "How to get this again", true),
     ];
     Ok(Page {
@@ -186,6 +196,8 @@ pub(crate) fn page(runs: &[RunData]) -> Result<Page, String> {
         comparison,
         tradeoffs: tradeoffs(runs),
         collection: collection(&shown),
+        schedulers: policies("scheduler"),
+        isolations: policies("isolation"),
         runs: runs.iter().zip(&shown).map(|(run, summary)| run_view(run, summary)).collect(),
     })
 }
@@ -197,7 +209,7 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
     let sufferer = verdict.sufferer.as_deref();
     let flows = (0..summary.flows.len()).map(|index| flow_card(run, summary, index, sufferer));
     let flows = flows.collect();
-    let compat = summary.compat.as_ref().map(|mode| format!(", --compat {mode}"));
+    let compat = summary.compat.as_ref().map(|mode| format!(", compat {mode}"));
     RunView {
         label: run.label.clone(),
         command: run.command.clone(),

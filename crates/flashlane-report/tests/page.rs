@@ -56,7 +56,7 @@ fn run_of(workload: &str, scheduler: &str, label: &str, seed: u64) -> RunData {
 #[test]
 fn a_page_needs_nothing_else_and_gives_its_numbers_back() {
     let run = run("fcfs", "pair");
-    let page = render(std::slice::from_ref(&run)).unwrap();
+    let page = render(std::slice::from_ref(&run), None).unwrap();
     assert!(page.len() < 3_000_000, "{} bytes", page.len());
     let scripts: Vec<_> = page.match_indices("<script").collect();
     assert_eq!(scripts.len(), 3, "data, library, charts");
@@ -71,7 +71,7 @@ fn a_page_needs_nothing_else_and_gives_its_numbers_back() {
 #[test]
 fn the_page_says_what_each_tenant_spends() {
     let run = run("fcfs", "pair");
-    let page = render(std::slice::from_ref(&run)).unwrap();
+    let page = render(std::slice::from_ref(&run), None).unwrap();
     let table = page.split("data-chart=\"spending\"").nth(1).expect("the table is there");
     let table = table.split("</table>").next().unwrap();
     let rows: Vec<&str> = table.split("<th scope=\"row\">").skip(1).collect();
@@ -84,7 +84,7 @@ fn the_page_says_what_each_tenant_spends() {
 #[test]
 fn the_first_sentence_names_who_suffers_and_who_causes_it() {
     let run = run("fcfs", "pair");
-    let page = render(std::slice::from_ref(&run)).unwrap();
+    let page = render(std::slice::from_ref(&run), None).unwrap();
     let slowdowns: Vec<f64> = run.summary.flows.iter().map(|f| f.slowdown.unwrap()).collect();
     assert!(slowdowns[0] > slowdowns[1] && slowdowns[0] > 1.5, "{slowdowns:?}");
     let headline = page.split("class=\"headline\">").nth(1).unwrap().split('<').next().unwrap();
@@ -99,14 +99,14 @@ fn the_first_sentence_names_who_suffers_and_who_causes_it() {
 #[test]
 fn runs_are_compared_side_by_side() {
     let runs = [run("fcfs", "fcfs"), run("out-of-order", "out-of-order")];
-    let page = render(&runs).unwrap();
+    let page = render(&runs, None).unwrap();
     assert!(page.contains("id=\"comparison\""));
     assert!(page.contains("heavy: p99"), "every flow has its rows");
     assert_eq!(RunData::from_page(&page).unwrap().len(), 2);
     if let Some(path) = std::env::var_os("FLASHLANE_PAGES") {
         let folder = std::path::PathBuf::from(path);
         std::fs::write(folder.join("compare.html"), &page).unwrap();
-        std::fs::write(folder.join("one.html"), render(&runs[..1]).unwrap()).unwrap();
+        std::fs::write(folder.join("one.html"), render(&runs[..1], None).unwrap()).unwrap();
     }
 }
 
@@ -114,7 +114,7 @@ fn runs_are_compared_side_by_side() {
 fn a_summary_alone_makes_a_page_too() {
     let whole = run("fcfs", "pair");
     let made = RunData::from_summary("from a file", whole.summary.clone());
-    let page = render(&[made]).unwrap();
+    let page = render(&[made], None).unwrap();
     assert!(page.contains("from a file"));
     assert!(RunData::from_page("<html></html>").unwrap_err().contains("no data"));
 }
@@ -148,13 +148,13 @@ fn rows(page: &str, mark: &str) -> Vec<String> {
 #[test]
 fn the_verdict_stands_first_and_figures_of_saturated_flows_are_starred() {
     let calm = run("fcfs", "calm day");
-    let page = render(std::slice::from_ref(&calm)).unwrap();
+    let page = render(std::slice::from_ref(&calm), None).unwrap();
     assert!(!page.contains("id=\"warning\""), "nothing to warn of");
     assert!(!page.contains("depends on the length of the run"));
 
     let busy = run_of(OVERLOAD, "fcfs", "pair", 1);
     assert!(busy.summary.flows[0].saturated && !busy.summary.flows[1].saturated);
-    let page = render(std::slice::from_ref(&busy)).unwrap();
+    let page = render(std::slice::from_ref(&busy), None).unwrap();
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
     let verdict = at("Saturated: the drive does not keep up with flow busy (offered ");
     assert!(at("<main") < at("id=\"warning\"") && at("id=\"warning\"") < verdict);
@@ -180,7 +180,7 @@ fn the_verdict_stands_first_and_figures_of_saturated_flows_are_starred() {
     // The colours of the warning are there for light and for dark.
     assert_eq!(page.matches("--warn-paper:").count(), 2);
 
-    let both = render(&[calm, busy]).unwrap();
+    let both = render(&[calm, busy], None).unwrap();
     assert!(both.contains("<b>pair:</b> Saturated: the drive does not keep up with flow busy"));
     assert!(!both.contains("<b>calm day:</b>"));
     let compared = rows(&both, "id=\"comparison-title\"");
@@ -196,7 +196,7 @@ fn the_verdict_stands_first_and_figures_of_saturated_flows_are_starred() {
 #[test]
 fn no_saturated_flow_is_called_the_one_that_suffers() {
     let headline = |run: &RunData| {
-        let page = render(std::slice::from_ref(run)).unwrap();
+        let page = render(std::slice::from_ref(&run), None).unwrap();
         page.split("class=\"headline\">").nth(1).unwrap().split('<').next().unwrap().to_owned()
     };
     let mut run = run_of(OVERLOAD, "fcfs", "pair", 1);
@@ -213,7 +213,7 @@ fn no_saturated_flow_is_called_the_one_that_suffers() {
 #[test]
 fn with_several_seeds_the_verdict_counts_them() {
     let runs = (1..=3).map(|seed| run_of(OVERLOAD, "fcfs", "pair", seed)).collect();
-    let page = render(&[RunData::over_seeds(runs).unwrap()]).unwrap();
+    let page = render(&[RunData::over_seeds(runs).unwrap()], None).unwrap();
     assert!(page.contains("flow busy (in 3 of 3 seeds; on average offered "));
 }
 
@@ -224,7 +224,8 @@ fn names_are_text_and_control_characters_are_written_out() {
     run.summary.flows[0].name = "\u{1b}[2J<script>alert(1)</script>\u{202e}\u{9b}\0".to_owned();
     run.summary.flows[0].saturated = true;
     run.summary.device = "\u{7}<img src=x>".to_owned();
-    let pages = [render(&[run.clone()]).unwrap(), render(&[run.clone(), run.clone()]).unwrap()];
+    let pages =
+        [render(&[run.clone()], None).unwrap(), render(&[run.clone(), run.clone()], None).unwrap()];
     for page in pages {
         let hidden = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
         assert!(!page.contains(hidden), "{:?}", page.find(hidden));
@@ -245,7 +246,7 @@ fn promises_stand_on_the_cards_of_their_tenants() {
         "name = 'heavy'\nslo = { p99_9 = '1us', min_iops = 1, slowdown = 1000 }",
     );
     let run = run_of(&workload, "fcfs", "pair", 1);
-    let page = render(std::slice::from_ref(&run)).unwrap();
+    let page = render(std::slice::from_ref(&run), None).unwrap();
     let card = page.split("<h4>").nth(2).expect("the second tenant");
     for (goal, missed) in
         [("p99.9 at most 1", true), ("slowdown at most 1000", false), ("at least 1.00 IOPS", false)]

@@ -45,35 +45,9 @@
     + `--isolation ${state.isolation} --seed ${state.seed}${state.tenants.length > 1 ? " --alone" : ""} --blame`;
 
   // --- The simulator, beside the page ------------------------------------------------------------
-  const source = `onmessage = async ({ data }) => {
-    if (data.module) { self.module = await WebAssembly.compile(data.module); postMessage({ ready: true }); return; }
-    const begun = performance.now();
-    const { exports: e } = await WebAssembly.instantiate(self.module, {});
-    const bytes = new TextEncoder().encode(data.question);
-    const place = e.flashlane_input(bytes.length);
-    new Uint8Array(e.memory.buffer, place, bytes.length).set(bytes);
-    try { e.flashlane_run(); } catch (fault) { if (!e.flashlane_output_bytes()) { postMessage({ id: data.id, answer: JSON.stringify({ error: String(fault) }), ms: 0 }); return; } }
-    const answer = new TextDecoder().decode(new Uint8Array(e.memory.buffer).subarray(e.flashlane_output(), e.flashlane_output() + e.flashlane_output_bytes()));
-    postMessage({ id: data.id, answer, ms: performance.now() - begun });
-  };`;
-  const worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
-  let asked = 0, waiting = new Map();
+  const ask = simulator(FLASHLANE_MODULE);
   // Any page may ask: the tests do.
-  const ask = (q) => new Promise((resolve) => {
-    waiting.set(++asked, resolve);
-    worker.postMessage({ id: asked, question: JSON.stringify(q) });
-  });
   window.flashlane = { ask, question };
-  worker.onmessage = ({ data }) => {
-    if (data.ready) { run(); return; }
-    waiting.get(data.id)(data);
-    waiting.delete(data.id);
-  };
-  (async () => {
-    const packed = Uint8Array.from(atob(FLASHLANE_MODULE), (c) => c.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-    worker.postMessage({ module: await new Response(stream).arrayBuffer() });
-  })();
 
   // --- Settings ---------------------------------------------------------------------------------
   let timer = 0;
@@ -153,29 +127,6 @@
     document.documentElement.dataset.runs = String(+(document.documentElement.dataset.runs ?? 0) + 1);
     if (again) { again = false; run(); }
   }
-  const worst = (flows) => flows.filter((f) => f.slowdown).sort((a, b) => b.slowdown - a.slowdown)[0];
-  // Whom a flow waits for most, the drive and itself included.
-  const culprit = (blame, name) => {
-    const cells = blame.victims.find((v) => v.flow === name)?.cells ?? [];
-    const sums = new Map();
-    for (const cell of cells) {
-      const known = sums.get(cell.culprit) ?? { waits: 0, cause: "", most: 0 };
-      known.waits += cell.waiting_s;
-      if (cell.waiting_s > known.most) [known.most, known.cause] = [cell.waiting_s, cell.cause];
-      sums.set(cell.culprit, known);
-    }
-    const all = [...sums.values()].reduce((sum, one) => sum + one.waits, 0);
-    const [who, one] = [...sums.entries()].sort((a, b) => b[1].waits - a[1].waits)[0] ?? [];
-    return who && { who, cause: one.cause, share: one.waits / all };
-  };
-  const say = (answer) => {
-    const flow = worst(answer.summary.flows);
-    if (!flow || flow.slowdown < 1.1) return [flow ? "Nobody suffers: no tenant is slowed down by more than 10 %." : "One tenant has the drive to itself.", ""];
-    const found = culprit(answer.blame, flow.name);
-    const why = !found ? "" : found.who === flow.name ? `It mostly waits for its own requests (${found.cause}): ${Math.round(100 * found.share)} % of its waiting.`
-      : `${found.who === "device" ? "The drive itself" : found.who} causes ${Math.round(100 * found.share)} % of its waiting, mostly by ${found.cause}.`;
-    return [`${flow.name} suffers most: ${+flow.slowdown.toPrecision(3)} times as slow as alone.`, why];
-  };
   function show(answer, ms) {
     if (answer.error) {
       $("headline").textContent = "These settings do not work together.";
@@ -184,8 +135,8 @@
     }
     last = answer;
     const { summary } = answer;
-    [$("headline").textContent, $("cause").textContent] = say(answer);
-    $("verdict").classList.toggle("suffers", (worst(summary.flows)?.slowdown ?? 0) >= 1.1);
+    [$("headline").textContent, $("cause").textContent] = [answer.verdict.headline, answer.verdict.cause];
+    $("verdict").classList.toggle("suffers", answer.verdict.sufferer !== null);
     $("facts").textContent = `${summary.requests_completed.toLocaleString("en")} requests, ${+(1e3 * summary.simulated_s).toPrecision(3)} ms of the drive's time, `
       + `simulated in ${Math.round(ms)} ms${summary.flows.length > 1 ? " (each tenant alone included)" : ""}. Write amplification ${summary.flash.write_amplification.toFixed(2)}.`
       + (summary.saturated ? " The drive does not keep up: latencies depend on the simulated time." : "");
@@ -332,4 +283,5 @@
   duration();
   tenants();
   $("command").textContent = command();
+  run();
 })();

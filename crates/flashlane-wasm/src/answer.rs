@@ -14,6 +14,9 @@ pub struct Answer {
     /// summary.json. Wall times and memory, which differ from machine to machine, are 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
+    /// What it shows, in sentences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Sentences>,
     /// By flow: points of the distribution of response times. Units: microseconds, and the share of
     /// requests at or below.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -24,6 +27,28 @@ pub struct Answer {
     /// What hosts, channels and dies did, from the start on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Lanes>,
+}
+
+/// What a run shows: the sentences at the top of its report.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Sentences {
+    /// Who suffers; none where nobody does.
+    pub sufferer: Option<String>,
+    /// What happened.
+    pub headline: String,
+    /// Who caused it.
+    pub cause: String,
+    /// What would help.
+    pub remedy: String,
+}
+
+impl Sentences {
+    fn of(summary: &Summary, blame: Option<&Blame>) -> Self {
+        let verdict = flashlane_verdict::of(summary, blame);
+        let remedy = flashlane_verdict::remedy(summary, blame, verdict.sufferer.as_deref());
+        let (headline, cause) = (verdict.headline, verdict.cause);
+        Self { sufferer: verdict.sufferer, headline, cause, remedy }
+    }
 }
 
 /// Lines of the timeline, and what lies on them.
@@ -65,6 +90,7 @@ impl Answer {
         Self {
             error: None,
             summary: Some(summary.without_clocks()),
+            verdict: Some(Sentences::of(summary, details.blame.as_ref())),
             distributions: details.distributions,
             timeline: details.timeline.as_ref().map(Lanes::of),
             blame: details.blame,

@@ -1,6 +1,6 @@
 //! What a page asks.
 
-use flashlane::config::load::{self, Overrides};
+use flashlane::config::load::{self, Caller, Overrides};
 use flashlane::config::validate;
 use flashlane::observe::{Observe, TimelineOptions};
 use flashlane::{Error, RunOptions, simulate_in_detail};
@@ -30,6 +30,11 @@ pub struct Question {
     pub blame: bool,
     /// Count energy and wear.
     pub energy: bool,
+    /// A factor for the load of each flow, in the order of the workload; those that are left out
+    /// stay as they are.
+    pub loads: Vec<f64>,
+    /// End each flow after so many requests at the latest; 0 for no limit.
+    pub requests_max: u64,
     /// Slices of the timeline from the start on; 0 for none.
     pub slices: usize,
 }
@@ -46,10 +51,18 @@ impl Question {
             sets: self.set.clone(),
             scheduler: self.scheduler.clone(),
             isolation: self.isolation.clone(),
+            // Pages know keys and no options.
+            caller: Caller::Program,
             ..Overrides::default()
         };
         let device = load::device_from_toml(&self.device, "device", &overrides)?;
-        let workload = load::workload_from_toml(&self.workload, "workload", &overrides)?;
+        let mut workload = load::workload_from_toml(&self.workload, "workload", &overrides)?;
+        for (flow, &factor) in workload.config.flows.iter_mut().zip(&self.loads) {
+            flow.scale_load(factor);
+        }
+        if self.requests_max > 0 {
+            workload.config.flows.iter_mut().for_each(|flow| flow.end_after(self.requests_max));
+        }
         validate::check_pair(&device, &workload)?;
         let timeline = (self.slices > 0)
             .then(|| TimelineOptions { slices_max: self.slices, ..TimelineOptions::default() });

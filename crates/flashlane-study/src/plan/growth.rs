@@ -18,28 +18,6 @@ pub(super) fn check(flow: &FlowConfig) -> Result<(), Error> {
     }
 }
 
-/// Multiplies a load: rates and depths are multiplied, gaps are divided.
-pub(super) fn scale(flow: &mut FlowConfig, factor: f64) {
-    let depth = |depth: &mut u32| {
-        let scaled = libm::round(f64::from(*depth) * factor);
-        *depth = scaled.clamp(1.0, 65_535.0) as u32;
-    };
-    if let Some(synthetic) = &mut flow.synthetic {
-        synthetic.queue_depth.iter_mut().for_each(depth);
-        synthetic.iops.iter_mut().for_each(|iops| *iops *= factor);
-        if let Some(bandwidth) = &mut synthetic.bandwidth {
-            bandwidth.0 = libm::round(bandwidth.0 as f64 * factor) as u64;
-        }
-    }
-    if let Some(trace) = &mut flow.trace {
-        trace.time_scale /= factor;
-        trace.queue_depth.iter_mut().for_each(depth);
-    }
-    if let Some(clone) = &mut flow.clone {
-        clone.time_scale /= factor;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,7 +28,7 @@ mod tests {
         let loaded = flashlane::config::load::workload_from_toml(&text, "test", &overrides);
         let mut flow = loaded.expect("valid").config.flows.remove(0);
         check(&flow).expect("it has a load");
-        scale(&mut flow, factor);
+        flow.scale_load(factor);
         flow
     }
 

@@ -224,7 +224,7 @@ impl Question {
         if let Grow::Load(name) = &self.grow {
             let factor = self.level(level);
             let of_name = |flow: &&mut FlowConfig| flow.name == *name;
-            flows.iter_mut().filter(of_name).for_each(|flow| growth::scale(flow, factor));
+            flows.iter_mut().filter(of_name).for_each(|flow| flow.scale_load(factor));
         }
         validate::check_pair(&scenario.device, &scenario.workload)?;
         Ok(scenario)

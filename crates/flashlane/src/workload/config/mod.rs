@@ -1,5 +1,6 @@
 //! Configuration of a flow: one tenant with its own queue pair and its own logical space.
 
+mod load;
 mod mqsim;
 mod size;
 mod slo;

@@ -1,12 +1,14 @@
 //! Numbers as text.
 
 /// The text of a figure, with a star where the drive does not keep up with the flow.
-pub(crate) fn starred(text: String, saturated: bool) -> String {
+#[must_use]
+pub fn starred(text: String, saturated: bool) -> String {
     if saturated && text != "–" { text + "*" } else { text }
 }
 
 /// A number with three or four digits that say something.
-pub(crate) fn number(value: f64) -> String {
+#[must_use]
+pub fn number(value: f64) -> String {
     let size = value.abs();
     match size {
         _ if value == 0.0 => "0".to_owned(),
@@ -21,7 +23,8 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 /// A time in the unit that fits. Input: microseconds.
-pub(crate) fn time(us: f64) -> String {
+#[must_use]
+pub fn time(us: f64) -> String {
     match us.abs() {
         1e6.. => format!("{} s", number(us / 1e6)),
         1e3.. => format!("{} ms", number(us / 1e3)),
@@ -31,13 +34,16 @@ pub(crate) fn time(us: f64) -> String {
     }
 }
 
-pub(crate) fn percent(share: f64) -> String {
+/// A share in percent, with a digit behind the point where it is small.
+#[must_use]
+pub fn percent(share: f64) -> String {
     let value = share * 100.0;
     if value != 0.0 && value < 0.95 { format!("{value:.1} %") } else { format!("{value:.0} %") }
 }
 
 /// A cause in words.
-pub(crate) fn cause(name: &str) -> String {
+#[must_use]
+pub fn cause(name: &str) -> String {
     match name {
         "read" | "program" | "erase" => format!("{name}s"),
         _ => name.replace('_', " "),

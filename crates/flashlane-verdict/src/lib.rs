@@ -1,4 +1,8 @@
-//! The sentences at the top of a page: who suffers, by how much, and who causes it.
+//! What a run shows, in sentences: who suffers, by how much, who causes it, and what would help.
+//!
+//! Reports and the playground say the same of the same numbers.
+
+pub mod words;
 
 use flashlane::metrics::{FlowSummary, Summary};
 use flashlane::observe::Blame;
@@ -8,27 +12,29 @@ const NOTICEABLE: f64 = 1.1;
 
 /// What the first screen says of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Verdict {
+pub struct Verdict {
     /// The flow that suffers most; none where nobody does.
-    pub(crate) sufferer: Option<String>,
+    pub sufferer: Option<String>,
     /// What happened, in one sentence.
-    pub(crate) headline: String,
+    pub headline: String,
     /// Who caused it, in one sentence; or how to find out.
-    pub(crate) cause: String,
+    pub cause: String,
 }
 
 /// A culprit and what it did.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Culprit {
-    pub(crate) name: String,
+pub struct Culprit {
+    /// Its name; `device` where nobody's work is in the way.
+    pub name: String,
     /// Its share of the waiting of the victim. Range: 0..=1.
-    pub(crate) share: f64,
+    pub share: f64,
     /// The cause with most of it, and its share of what the culprit is charged with.
-    pub(crate) cause: String,
+    pub cause: String,
 }
 
 /// Who but itself keeps a flow waiting most; none where nobody else does.
-pub(crate) fn culprit_of(blame: &Blame, victim: &str) -> Option<Culprit> {
+#[must_use]
+pub fn culprit_of(blame: &Blame, victim: &str) -> Option<Culprit> {
     let row = blame.victims.iter().find(|row| row.flow == victim)?;
     let total: f64 = row.cells.iter().map(|cell| cell.ps as f64).sum();
     let others = row.cells.iter().filter(|cell| cell.culprit != victim && cell.ps > 0);
@@ -54,7 +60,8 @@ pub(crate) fn culprit_of(blame: &Blame, victim: &str) -> Option<Culprit> {
 }
 
 /// The sentences about a run.
-pub(crate) fn of(summary: &Summary, blame: Option<&Blame>) -> Verdict {
+#[must_use]
+pub fn of(summary: &Summary, blame: Option<&Blame>) -> Verdict {
     if summary.flows.len() < 2 {
         return alone(summary, blame);
     }
@@ -93,7 +100,7 @@ pub(crate) fn of(summary: &Summary, blame: Option<&Blame>) -> Verdict {
             sufferer: None,
             headline: format!("{} tenants share the drive.", summary.flows.len()),
             cause:
-                "How much they slow each other down: run with --alone; who does it: with --blame."
+                "How much they slow each other down: run it with `alone`; who does it: with `blame`."
                     .to_owned(),
         },
     }
@@ -133,7 +140,7 @@ fn alone(summary: &Summary, blame: Option<&Blame>) -> Verdict {
 
 fn cause(flow: &FlowSummary, blame: Option<&Blame>) -> String {
     let Some(blame) = blame else {
-        return "Who causes it: run with --blame.".to_owned();
+        return "Who causes it: run it with `blame`.".to_owned();
     };
     said_of(blame, &flow.name)
 }
@@ -157,7 +164,8 @@ fn said_of(blame: &Blame, victim: &str) -> String {
 }
 
 /// The share of its waiting that a flow causes itself. Range: 0..=1.
-pub(crate) fn own_share(blame: &Blame, victim: &str) -> f64 {
+#[must_use]
+pub fn own_share(blame: &Blame, victim: &str) -> f64 {
     let Some(row) = blame.victims.iter().find(|row| row.flow == victim) else { return 0.0 };
     let sum = |own: bool| {
         let cells = row.cells.iter().filter(|cell| !own || cell.culprit == victim);
@@ -168,7 +176,8 @@ pub(crate) fn own_share(blame: &Blame, victim: &str) -> f64 {
 
 /// What would help the one that suffers, by the largest cause of its waiting; empty where nothing
 /// is known.
-pub(crate) fn remedy(summary: &Summary, blame: Option<&Blame>, victim: Option<&str>) -> String {
+#[must_use]
+pub fn remedy(summary: &Summary, blame: Option<&Blame>, victim: Option<&str>) -> String {
     if summary.saturated {
         return "What would help: less load, or a faster drive. Where work piles up, no policy \
                 makes room for it."

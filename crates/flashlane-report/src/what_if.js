@@ -1,0 +1,77 @@
+// Runs the page's scenario again in the browser with other settings, and shows both side by side.
+"use strict";
+(() => {
+  const host = document.getElementById("what-if");
+  if (!host) return;
+  const runs = JSON.parse(document.getElementById("flashlane-data").textContent).runs;
+  const $ = (name) => host.querySelector(`[data-what="${name}"]`);
+  const { micros, short } = chartTools;
+  const REQUESTS_MAX = 20000;
+  let ask = null, asked = 0;
+
+  const run = () => runs[Number($("run")?.value ?? 0)];
+  const parts = () => {
+    const [device, workload] = run().configuration.split(/^# workload$/m);
+    return { device, workload };
+  };
+  // A factor by steps of the slider, from a quarter to four times.
+  const factor = (step) => 2 ** (step / 4);
+  const sliders = () => {
+    $("loads").replaceChildren(...run().summary.flows.map((flow) => {
+      const label = document.createElement("label");
+      const input = document.createElement("input");
+      const shown = document.createElement("output");
+      Object.assign(input, { type: "range", min: -8, max: 8, step: 1, value: 0 });
+      const show = () => { shown.textContent = `${+factor(+input.value).toPrecision(2)}×`; };
+      input.addEventListener("input", show);
+      show();
+      label.append(`Load of ${flow.name}`, input, shown);
+      return label;
+    }));
+  };
+  const question = (changed) => {
+    const { summary } = run();
+    const base = { ...parts(), seed: summary.seed, alone: summary.flows.length > 1, blame: true, requests_max: REQUESTS_MAX };
+    if (!changed) return base;
+    const loads = [...$("loads").querySelectorAll("input")].map((input) => factor(+input.value));
+    return { ...base, scheduler: $("scheduler").value || null, isolation: $("isolation").value || null, loads };
+  };
+  const KEYS = [["mean", (f) => f.response_time_us.mean, micros], ["p99", (f) => f.response_time_us.p99, micros],
+    ["slowdown", (f) => f.slowdown, (v) => `${+v.toPrecision(3)}×`], ["IOPS", (f) => f.iops, short]];
+  const element = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+  const table = (before, after) => {
+    const keys = KEYS.filter(([, key]) => before.summary.flows.some((flow) => key(flow) !== null));
+    const head = document.createElement("tr");
+    head.append(...["tenant", ...keys.map(([name]) => name)].map((name) => Object.assign(element("th", name), { scope: "col" })));
+    const rows = before.summary.flows.map((flow, index) => {
+      const row = document.createElement("tr");
+      row.append(Object.assign(element("th", flow.name), { scope: "row" }));
+      for (const [, key, format] of keys) {
+        const [one, two] = [key(flow), key(after.summary.flows[index])];
+        const change = one ? ` (${two >= one ? "+" : ""}${Math.round(100 * (two / one - 1))} %)` : "";
+        row.append(element("td", one === null || two === null ? "–" : `${format(one)} → ${format(two)}${change}`));
+      }
+      return row;
+    });
+    const thead = document.createElement("thead"), tbody = document.createElement("tbody");
+    thead.append(head);
+    tbody.append(...rows);
+    $("table").replaceChildren(thead, tbody);
+  };
+  const go = async () => {
+    const mine = ++asked;
+    ask ??= simulator(document.getElementById("flashlane-module").textContent.trim());
+    $("said").textContent = "Simulating …";
+    const [before, after] = (await Promise.all([ask(question(false)), ask(question(true))])).map(({ answer }) => JSON.parse(answer));
+    // A later question has gone out.
+    if (mine !== asked) return;
+    const failed = before.error ?? after.error;
+    $("results").hidden = Boolean(failed);
+    $("said").textContent = failed ? `These settings do not work together: ${failed}` : `${after.verdict.headline} ${after.verdict.cause}`;
+    if (!failed) table(before, after);
+    host.dataset.runs = String(+(host.dataset.runs ?? 0) + 1);
+  };
+  $("go").addEventListener("click", go);
+  $("run")?.addEventListener("change", () => { sliders(); $("results").hidden = true; $("said").textContent = ""; });
+  sliders();
+})();
