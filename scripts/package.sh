@@ -14,10 +14,17 @@ program)
         exit 1
     fi
     cp "$program" out/packages/flashlane-linux-x86_64
+    # Beside the program: reports run their scenarios again with it.
+    packed=$(scripts/what-if.sh)
+    [ -z "$packed" ] || cp "$packed" out/packages/what-if.b64
     ;;
 wheel)
-    # One wheel for every Python from 3.11 on, for Linux with glibc 2.17 or later.
-    maturin build --locked --profile dist --zig --compatibility manylinux2014 --out out/packages
+    # One wheel for every Python from 3.11 on, for Linux with glibc 2.17 or later, guided by a profile of the benchmark.
+    packed=$(scripts/what-if.sh)
+    [ -z "$packed" ] || cp "$packed" python/flashlane/what_if.b64
+    PORTABLE=1 PROFILE_ONLY=1 scripts/profile-guided.sh
+    RUSTFLAGS="${RUSTFLAGS-} -Cprofile-use=$PWD/target/profile-guided/profile" \
+        maturin build --locked --profile dist --zig --compatibility manylinux2014 --out out/packages
     auditwheel show out/packages/*.whl
     ;;
 *)

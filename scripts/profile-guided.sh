@@ -2,7 +2,8 @@
 # A build for this machine, guided by a profile of the benchmark's cases: target/profile-guided/flashlane and flashlane-bench.
 # The programs compute the same as those of a plain release build.
 #
-# PORTABLE=1 leaves out instructions that only newer processors have.
+# PORTABLE=1 leaves out instructions that only newer processors have. PROFILE_ONLY=1 measures, and builds nothing with it:
+# target/profile-guided/profile is for other builds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,6 +29,7 @@ for case in backend-2-2:400 backend-2-16:400 backend-2-256:400 mqsim-default:200
 done
 "$tools/llvm-profdata" merge -o "$out/profile" "$out/profiles"
 rm -rf "$out/profiles"
+[ -z "${PROFILE_ONLY-}" ] || exit 0
 build "-Cprofile-use=$out/profile" "$out/guided"
 cp "$out/guided/$triple/release/"{flashlane,flashlane-bench} "$out/"
 echo "target/profile-guided/flashlane"
