@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any, Literal, TypedDict, Unpack, final
 
@@ -107,7 +107,8 @@ class Table:
     """Named columns of equal length in Arrow's memory layout.
 
     Every library that reads Arrow takes it without a copy: ``pyarrow.table(t)``,
-    ``polars.DataFrame(t)``, ``pandas.DataFrame.from_arrow(t)``, ``duckdb``.
+    ``polars.DataFrame(t)``, ``pandas.DataFrame.from_arrow(t)``, ``duckdb``. As an iterable it gives
+    its rows as dictionaries, slowly: ``pandas.DataFrame(t)``, ``for row in t``.
     """
 
     @property
@@ -117,6 +118,7 @@ class Table:
     def num_rows(self) -> int:
         """Rows."""
     def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[dict[str, Any]]: ...
     def to_pandas(self) -> Any:
         """The rows as a ``pandas.DataFrame``. Needs pandas and pyarrow.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Literal
 
 from flashlane.optional import needed
@@ -27,13 +28,12 @@ def shown(progress: Progress, label: str) -> Iterator[Callable[[float], object] 
 
 
 def _has_tqdm() -> bool:
-    from importlib.util import find_spec
-
     return find_spec("tqdm") is not None
 
 
 def _tqdm(label: str) -> Iterator[Callable[[float], object]]:
-    tqdm = needed("tqdm.auto", "bar").tqdm
+    # In notebooks as a widget, where there are widgets.
+    tqdm = needed("tqdm.auto" if find_spec("ipywidgets") else "tqdm", "bar").tqdm
     form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
     with tqdm(total=1.0, desc=label, bar_format=form) as bar:
 

@@ -30,8 +30,8 @@ class Flow:
         keys: those of :class:`flashlane.keys.SyntheticFlow`, ``TraceFlow`` or ``CloneFlow``: keys of the flow
             (``priority``, ``cache``, ``channels``, ``chips``, ``dies``, ``planes``,
             ``occupancy``, ``on_end``, ``starts_after``, ``slo``, ``count``) and of its source
-            (``read_ratio``, ``size``, ``duration``, ``requests``, ``time_scale``, …). Sizes and times are text with a unit:
-            ``"4KiB"``, ``"10ms"``.
+            (``read_ratio``, ``size``, ``duration``, ``requests``, ``time_scale``, …). Sizes and times are
+            text with a unit: ``"4KiB"``, ``"10ms"``.
             Every key, with its unit, range and default, is in docs/configuration.md.
 
     Raises:

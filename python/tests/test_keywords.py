@@ -177,6 +177,21 @@ def test_a_timeline_is_a_table_and_a_file(tmp_path: Path) -> None:
         fl.simulate("tiny", [READER]).save_timeline(tmp_path / "none.pftrace")
 
 
+def test_a_table_is_a_data_frame(tmp_path: Path) -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    result = fl.simulate("tiny", [READER], requests=True, timeseries=True, timeline=True)
+    for table in (result.requests, result.timeseries, result.timeline, result.histograms):
+        assert table is not None
+        rows = list(table)
+        assert len(rows) == len(table) and list(rows[0]) == table.column_names
+        frame = pandas.DataFrame(table)
+        assert list(frame.columns) == table.column_names and len(frame) == len(table)
+        assert polars.DataFrame(table).to_dicts() == rows
+        quick = table.to_pandas()
+        for name in table.column_names:
+            assert frame[name].dropna().to_list() == quick[name].dropna().to_list(), name
+
+
 def test_charts_are_drawn_with_either_library() -> None:
     pytest.importorskip("matplotlib").use("Agg")
     pytest.importorskip("altair")

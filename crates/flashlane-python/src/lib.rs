@@ -10,6 +10,7 @@ mod lists;
 mod overrides;
 mod papers;
 mod policies;
+mod rows;
 mod simulate;
 mod sweep;
 mod table;
@@ -28,6 +29,7 @@ fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<config::Device>()?;
     module.add_class::<config::Workload>()?;
     module.add_class::<table::Table>()?;
+    module.add_class::<rows::Rows>()?;
     module.add_class::<drive::Drive>()?;
     module.add_class::<drive::Snapshot>()?;
     module.add_class::<drive::Completion>()?;

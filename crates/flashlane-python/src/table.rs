@@ -18,10 +18,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyTuple};
 
+use crate::rows::Rows;
+
 /// Named columns of equal length in Arrow's memory layout.
 ///
 /// Every library that reads Arrow takes it without a copy: ``pyarrow.table(t)``,
-/// ``polars.DataFrame(t)``, ``pandas.DataFrame.from_arrow(t)``, ``duckdb``.
+/// ``polars.DataFrame(t)``, ``pandas.DataFrame.from_arrow(t)``, ``duckdb``. As an iterable it gives
+/// its rows as dictionaries, slowly: ``pandas.DataFrame(t)``, ``for row in t``.
 #[pyclass(frozen, module = "flashlane", name = "Table")]
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
@@ -71,6 +74,11 @@ impl Table {
 
     fn __len__(&self) -> usize {
         self.rows()
+    }
+
+    /// The rows as dictionaries, one after the other.
+    fn __iter__(&self) -> Rows {
+        Rows::new(self.batches.clone())
     }
 
     fn __repr__(&self) -> String {
