@@ -18,6 +18,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "python/flashlane"
 
 #: Families of policies: users add to them, so every name and every table of parameters is a value.
 FAMILIES = ("Arbitration", "Allocation", "Victim", "Scheduling", "Isolation")
+#: Tables of a flow, whose keys ``Flow`` takes by name.
+FLOW_PARTS = ("FlowConfig", "SyntheticConfig", "TraceConfig", "CloneConfig")
 #: Values that are written as text.
 TEXTS = ("Bandwidth", "ByteSize", "Span", "Frequency", "TransferRate", "Power", "BlockShare")
 PLAIN = {
@@ -197,14 +199,10 @@ def keys_module() -> str:
     """Keys of devices and workloads."""
     device, workload = (json.loads(_flashlane.schema(of)) for of in ("device", "workload"))
     defs = device["$defs"] | workload["$defs"]
-    for unused in (
-        "FlowConfig",
-        "MqsimFlowConfig",
-        "MqsimSyntheticConfig",
-        "MqsimTraceConfig",
-        "MqsimAddress",
-    ):
-        defs.pop(unused)
+    # Flows have classes of their own; those of MQSim files come from files only.
+    unused = [name for name in defs if name in FLOW_PARTS or name.startswith("Mqsim")]
+    for name in unused:
+        defs.pop(name)
     lines = definitions(defs, given=True)
     keys = {
         key: value for key, value in device["properties"].items() if key not in ("base", "compat", "source")
