@@ -3,21 +3,15 @@
 use std::path::PathBuf;
 
 use super::keys::{NOT_MODELLED, WITHOUT_EFFECT};
-use super::pace::{end, pace, span};
+use super::pace::{depth, end, pace, span};
 use super::reader::Reader;
 use super::requests::{address, mix, pattern, sizes, smallest};
 use super::sections::Section;
 use super::values::{SECOND_PS, time_ps};
 use super::{FLOWS_MAX, Notes};
 use crate::config::{FlowConfig, OnEnd, Priority, SyntheticConfig, TraceConfig};
-use crate::reading::{Places, allowed};
+use crate::reading::Places;
 use flashlane_units::{ByteSize, Ratio, Span};
-
-/// Engines that wait for every request: the depth is 1.
-const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "posix_sync"];
-/// Engines that keep requests in flight.
-const ASYNCHRONOUS: &[&str] =
-    &["libaio", "io_uring", "io_uring_cmd", "posixaio", "windowsaio", "null", "sg"];
 
 /// The flows of jobs that run together.
 pub(super) struct Jobs {
@@ -208,26 +202,6 @@ fn trace(reader: &mut Reader<'_>) -> Option<TraceConfig> {
         repeat,
         ..TraceConfig::of(path)
     })
-}
-
-/// `iodepth`, or 1 where the engine waits for every request.
-pub(super) fn depth(reader: &mut Reader<'_>) -> u32 {
-    let depth = reader.number("iodepth", 1..=65_535).unwrap_or(1) as u32;
-    let Some(engine) = reader.text("ioengine") else { return depth };
-    if SYNCHRONOUS.contains(&engine.as_str()) {
-        if depth > 1 {
-            let line = reader.line("iodepth");
-            let message =
-                format!("has no effect with ioengine={engine}, which waits for every request");
-            reader.notes.warn(line, "iodepth", &message);
-        }
-        return 1;
-    }
-    if !ASYNCHRONOUS.contains(&engine.as_str()) {
-        let all: Vec<&str> = SYNCHRONOUS.iter().chain(ASYNCHRONOUS).copied().collect();
-        reader.refuse("ioengine", format!("found {engine:?}; {}", allowed(&engine, &all)));
-    }
-    depth
 }
 
 /// A flow drawn from distributions.

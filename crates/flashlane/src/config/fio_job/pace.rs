@@ -1,11 +1,37 @@
 //! How fast the requests of a job come, and what ends it.
 
-use super::job::depth;
 use super::reader::Reader;
 use super::requests::Pattern;
 use super::values::{MICROSECOND_PS, SECOND_PS, bytes, directions, time_ps};
 use crate::config::{Arrivals, SyntheticConfig};
+use crate::reading::allowed;
 use flashlane_units::{Bandwidth, Ratio, Span};
+
+/// Engines that wait for every request: the depth is 1.
+const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "posix_sync"];
+/// Engines that keep requests in flight.
+const ASYNCHRONOUS: &[&str] =
+    &["libaio", "io_uring", "io_uring_cmd", "posixaio", "windowsaio", "null", "sg"];
+
+/// `iodepth`, or 1 where the engine waits for every request.
+pub(super) fn depth(reader: &mut Reader<'_>) -> u32 {
+    let depth = reader.number("iodepth", 1..=65_535).unwrap_or(1) as u32;
+    let Some(engine) = reader.text("ioengine") else { return depth };
+    if SYNCHRONOUS.contains(&engine.as_str()) {
+        if depth > 1 {
+            let line = reader.line("iodepth");
+            let message =
+                format!("has no effect with ioengine={engine}, which waits for every request");
+            reader.notes.warn(line, "iodepth", &message);
+        }
+        return 1;
+    }
+    if !ASYNCHRONOUS.contains(&engine.as_str()) {
+        let all: Vec<&str> = SYNCHRONOUS.iter().chain(ASYNCHRONOUS).copied().collect();
+        reader.refuse("ioengine", format!("found {engine:?}; {}", allowed(&engine, &all)));
+    }
+    depth
+}
 
 /// A time in seconds or with a unit. Unit of the result: picoseconds.
 pub(super) fn span(reader: &mut Reader<'_>, key: &str) -> Option<u64> {
