@@ -196,7 +196,7 @@ fn the_verdict_stands_first_and_figures_of_saturated_flows_are_starred() {
 #[test]
 fn no_saturated_flow_is_called_the_one_that_suffers() {
     let headline = |run: &RunData| {
-        let page = render(std::slice::from_ref(&run), None).unwrap();
+        let page = render(std::slice::from_ref(run), None).unwrap();
         page.split("class=\"headline\">").nth(1).unwrap().split('<').next().unwrap().to_owned()
     };
     let mut run = run_of(OVERLOAD, "fcfs", "pair", 1);
