@@ -176,7 +176,7 @@ impl RunData {
     /// A page can run it again: every key is known, nothing comes from a file, and the run has time.
     pub(crate) fn runs_again(&self) -> bool {
         let files = ["[flow.trace]", "[flow.mqsim", ".toml\""];
-        !self.configuration.is_empty()
+        self.configuration.contains("\n# workload\n")
             && self.summary.waf_only.is_none()
             && !files.iter().any(|part| self.configuration.contains(part))
     }

@@ -69,6 +69,23 @@ fn a_page_needs_nothing_else_and_gives_its_numbers_back() {
 }
 
 #[test]
+fn a_page_runs_again_what_needs_no_file() {
+    let module = Some("UEsDBA==");
+    let pair = run("fcfs", "pair");
+    let again = |configuration: &str| {
+        let one = RunData { configuration: configuration.to_owned(), ..pair.clone() };
+        let page = render(&[one], module).unwrap();
+        assert_eq!(page.contains("UEsDBA=="), page.contains("id=\"what-if\""));
+        page.contains("UEsDBA==")
+    };
+    assert!(again("# device\nname = \"a\"\n# workload\n[[flow]]\n[flow.synthetic]\n"));
+    assert!(!again("# device\n# workload\n[[flow]]\n[flow.trace]\npath = \"a.csv\"\n"));
+    assert!(!again("# device\n# workload\n[[flow]]\n[flow.clone]\nof = \"mine.toml\"\n"));
+    assert!(!again("[device]\n[workload]\n"), "a page of an older version");
+    assert!(!render(&[pair.clone()], None).unwrap().contains("id=\"what-if\""));
+}
+
+#[test]
 fn the_page_says_what_each_tenant_spends() {
     let run = run("fcfs", "pair");
     let page = render(std::slice::from_ref(&run), None).unwrap();
