@@ -82,7 +82,7 @@ fn a_page_runs_again_what_needs_no_file() {
     assert!(!again("# device\n# workload\n[[flow]]\n[flow.trace]\npath = \"a.csv\"\n"));
     assert!(!again("# device\n# workload\n[[flow]]\n[flow.clone]\nof = \"mine.toml\"\n"));
     assert!(!again("[device]\n[workload]\n"), "a page of an older version");
-    assert!(!render(&[pair.clone()], None).unwrap().contains("id=\"what-if\""));
+    assert!(!render(std::slice::from_ref(&pair), None).unwrap().contains("id=\"what-if\""));
 }
 
 #[test]
