@@ -173,7 +173,7 @@ impl RunData {
         Ok(first)
     }
 
-    /// A page can run it again: every key is known, nothing comes from a file, and the run has time.
+    /// A page can run it again: every key is known, nothing comes from a file, the run has time.
     pub(crate) fn runs_again(&self) -> bool {
         let files = ["[flow.trace]", "[flow.mqsim", ".toml\""];
         self.configuration.contains("\n# workload\n")

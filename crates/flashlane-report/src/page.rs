@@ -39,6 +39,7 @@ pub fn render(runs: &[RunData], module: Option<&str>) -> Result<String, Error> {
     environment.add_template("page", TEMPLATE).expect("the template is constant and tested");
     let template = environment.get_template("page").expect("it was added above");
     let module = module.filter(|_| runs.iter().all(RunData::runs_again));
+    let view = view::page(runs, module.is_some()).map_err(|error| failed(&error))?;
     let page = context! {
         module,
         what_if => module.map(|_| WHAT_IF),
@@ -47,7 +48,7 @@ pub fn render(runs: &[RunData], module: Option<&str>) -> Result<String, Error> {
         chart_library => CHART_LIBRARY,
         charts => CHARTS,
         data => island(runs).map_err(|error| failed(&error))?,
-        view => Value::from(Serde(view::page(runs, module.is_some()).map_err(|error| failed(&error))?)),
+        view => Value::from(Serde(view)),
     };
     template.render(page).map_err(|error| failed(&error))
 }

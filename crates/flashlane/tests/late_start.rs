@@ -85,6 +85,18 @@ fn a_file_may_ask_for_a_warm_up() {
 }
 
 #[test]
+fn a_flow_that_starts_when_all_is_over_is_refused() {
+    let late = with_a_late_flow("queue_depth = 4\nduration = \"20ms\"\n");
+    let late =
+        late.set("flow.late.starts_after", "\"900ms\"").set("flow.steady.on_end", "\"stop\"");
+    let refused = late.try_run().expect_err("nothing counts").to_string();
+    assert!(
+        refused.starts_with("flow[1].starts_after: found 0.9 s, but the flows have"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn a_run_without_time_refuses_both() {
     for key in ["warmup", "flow.steady.starts_after"] {
         let mut scenario = Scenario::new(SMALL_DRIVE, STEADY).set(key, "\"1ms\"");

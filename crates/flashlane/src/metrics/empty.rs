@@ -78,9 +78,18 @@ fn too_long(found: &str, load: &str) -> Error {
 }
 
 /// The error of a run none of whose `generated` requests counted; the load ended at `end`.
-pub(crate) fn found(warmup: Warmup, generated: u64, end: Option<Time>) -> Error {
+pub(crate) fn found(
+    workload: &WorkloadConfig,
+    options: &RunOptions,
+    generated: u64,
+    end: Option<Time>,
+) -> Error {
     let until = end.map_or_else(String::new, |end| format!(" by {}", seconds(end)));
-    let warmup = match warmup {
+    let ended =
+        format!("the flows have made {generated} requests and ended their first passes{until}");
+    let starts = || workload.flows.iter().map(FlowConfig::starts_at);
+    let last = workload.last_start();
+    let warmup = match options.warmup.or(workload.warmup) {
         _ if generated == 0 => {
             let message = "found no request in any flow: the files of its traces are empty, or every \
                            request was rejected or clipped; allowed: at least one";
@@ -88,10 +97,16 @@ pub(crate) fn found(warmup: Warmup, generated: u64, end: Option<Time>) -> Error 
         }
         Warmup::Time(span) => seconds(Time(span)),
         Warmup::Requests(count) => format!("{count} requests"),
+        Warmup::None if last > Time::ZERO => {
+            let flow = starts().position(|start| start == last).unwrap_or_default();
+            let message = format!(
+                "found {}, but {ended} before this one started: no request would be counted; allowed: \
+                 earlier than that",
+                seconds(last)
+            );
+            return Error::config(format!("flow[{flow}].starts_after"), message);
+        }
         Warmup::None => "none".to_owned(),
     };
-    too_long(
-        &warmup,
-        &format!("the flows have made {generated} requests and ended their first passes{until}"),
-    )
+    too_long(&warmup, &ended)
 }

@@ -117,11 +117,7 @@ impl<'a> Runs<'a> {
         let window = &shared.recorder.window;
         if window.is_empty() {
             let generated = shared.host.flows().map(|flow| flow.submitted()).sum();
-            return Err(empty::found(
-                options.warmup.or(workload.warmup),
-                generated,
-                window.load_ended(),
-            ));
+            return Err(empty::found(workload, options, generated, window.load_ended()));
         }
         shared.recorder.settle();
         let wall_s = begun.seconds();

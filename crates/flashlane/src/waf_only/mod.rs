@@ -92,7 +92,7 @@ pub(crate) fn run(
     run.drive.start();
     run.run(options.check, progress)?;
     if run.generated <= run.warmup {
-        return Err(empty::found(options.warmup.or(workload.warmup), run.generated, None));
+        return Err(empty::found(workload, options, run.generated, None));
     }
     let wall_s = start.seconds();
     Ok(report::summarise(&run, device, workload, options, wall_s))

@@ -205,28 +205,29 @@ pub(super) fn address(
     }
     let in_a_row = in_a_row(reader);
     let random = reader.number("percentage_random", 0..=100).unwrap_or(100);
-    if in_a_row > 1 && !reader.has("random_distribution") && random == 100 {
-        return AddressConfig::Mixed(MixedConfig {
-            streaming: Ratio((in_a_row - 1) as f64 / in_a_row as f64),
-            stream_space: Ratio(1.0),
-            phase: None,
-        });
-    }
     let Some(text) = reader.text("random_distribution") else {
-        return match random {
-            100 => AddressConfig::Uniform,
-            random => AddressConfig::Mixed(MixedConfig {
-                streaming: Ratio((100 - random) as f64 / 100.0),
-                stream_space: Ratio(1.0),
-                phase: None,
-            }),
+        return match (random, in_a_row) {
+            (100, 1) => AddressConfig::Uniform,
+            (100, count) => partly_streaming((count - 1) as f64 / count as f64),
+            (random, _) => partly_streaming((100 - random) as f64 / 100.0),
         };
     };
     if random != 100 {
         let message = "found beside percentage_random, allowed: one of them".to_owned();
         reader.refuse("random_distribution", message);
     }
-    let (kind, parameter) = text.split_once(':').unwrap_or((&text, ""));
+    distribution(reader, &text, size)
+}
+
+/// Random addresses, but for a share that continues a stream.
+fn partly_streaming(share: f64) -> AddressConfig {
+    let (streaming, stream_space) = (Ratio(share), Ratio(1.0));
+    AddressConfig::Mixed(MixedConfig { streaming, stream_space, phase: None })
+}
+
+/// `random_distribution`.
+fn distribution(reader: &mut Reader<'_>, text: &str, size: &SizeConfig) -> AddressConfig {
+    let (kind, parameter) = text.split_once(':').unwrap_or((text, ""));
     let extent = ByteSize(smallest(size));
     let found = match kind {
         "random" if parameter.is_empty() => Some(AddressConfig::Uniform),
