@@ -89,7 +89,7 @@ if result.seeds is not None:
     mean: float = result.seeds["flows[0].iops"].mean
 """
     assert "Success" in check(tmp_path, good)
-    for slip in (
+    slips = (
         'fl.Flow("r", queue_dept=1)',
         'fl.Flow("r", queue_depth="4")',
         'fl.Flow("c", clone="tpcc", queue_depth=1)',
@@ -97,8 +97,10 @@ if result.seeds is not None:
         'fl.simulate("tiny", [])["r"].iosp',
         'fl.simulate("tiny", []).summary["flsh"]',
         'fl.simulate("tiny", [], seedz=3)',
-    ):
-        assert "error:" in check(tmp_path, f"import flashlane as fl\n{slip}\n"), slip
+    )
+    said = check(tmp_path, "\n".join(("import flashlane as fl", *slips)))
+    for line, slip in enumerate(slips, start=2):
+        assert f"program.py:{line}: error:" in said, slip
 
 
 @pytest.mark.parametrize("script", ["python_keys.py", "python_api.py"])
