@@ -1,9 +1,10 @@
 //! From the keys of a job to its flows.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::keys::{NOT_MODELLED, WITHOUT_EFFECT};
-use super::pace::{depth, end, pace, span};
+use super::pace::{depth, end, flushes, pace, span};
 use super::reader::Reader;
 use super::requests::{address, mix, pattern, sizes, smallest};
 use super::sections::Section;
@@ -17,13 +18,22 @@ use flashlane_units::{ByteSize, Ratio, Span};
 pub(super) struct Jobs {
     pub(super) places: Places,
     pub(super) flows: Vec<FlowConfig>,
+    pub(super) warnings: Vec<String>,
+    /// Names of the flows.
+    names: BTreeSet<String>,
     /// The longest `ramp_time`.
     warmup: u64,
 }
 
 impl Jobs {
     pub(super) fn new(file: &str) -> Self {
-        Self { places: Places::new(file), flows: Vec::new(), warmup: 0 }
+        Self {
+            places: Places::new(file),
+            flows: Vec::new(),
+            warnings: Vec::new(),
+            names: BTreeSet::new(),
+            warmup: 0,
+        }
     }
 
     /// Load that does not count.
@@ -59,6 +69,11 @@ impl Jobs {
                 reader.notes.warn(line, key, "there is no page cache: requests go to the drive");
             }
         }
+        if self.flows.len() + copies as usize > FLOWS_MAX {
+            let found = self.flows.len() + copies as usize;
+            let message = format!("found {found} jobs together, allowed: up to {FLOWS_MAX}");
+            return reader.refuse("numjobs", message);
+        }
         for copy in 0..copies {
             let name = match copies {
                 1 => section.name.clone(),
@@ -86,13 +101,12 @@ impl Jobs {
     }
 
     /// The name, or the name and a number where there is such a job already: fio takes both.
-    fn unique(&self, name: String) -> String {
-        let taken = |name: &str| self.flows.iter().any(|flow| flow.name == name);
-        if !taken(&name) {
-            return name;
-        }
-        let numbered = (2..).map(|number| format!("{name}-{number}"));
-        numbered.into_iter().find(|name| !taken(name)).unwrap_or(name)
+    fn unique(&mut self, name: String) -> String {
+        let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
+        let mut names = [name.clone()].into_iter().chain(numbered);
+        let free = names.find(|name| !self.names.contains(name)).unwrap_or(name);
+        self.names.insert(free.clone());
+        free
     }
 
     /// Where the keys of the next flow were written.
@@ -217,14 +231,16 @@ fn synthetic(reader: &mut Reader<'_>, ramp: u64) -> SyntheticConfig {
         trim_ratio: Ratio(if pattern.trims { 1.0 } else { 0.0 }),
         ..SyntheticConfig::default()
     };
+    // Rates may change the mix, on which sizes depend.
+    pace(reader, pattern, &mut synthetic);
     let (size, mean) = sizes(reader, pattern, synthetic.read_ratio.0);
     synthetic.size = size;
     synthetic.align =
         reader.size("blockalign").map(ByteSize).or(Some(ByteSize(smallest(&synthetic.size))));
     synthetic.address = address(reader, pattern, &synthetic.size);
     region(reader, &mut synthetic);
-    pace(reader, pattern, &mut synthetic);
     end(reader, mean, ramp, &mut synthetic);
+    flushes(reader, &mut synthetic);
     synthetic.seed = reader.number("randseed", 0..=u64::MAX);
     synthetic
 }

@@ -16,6 +16,7 @@ mod requests;
 mod sections;
 mod values;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{WindowRule, WorkloadConfig};
@@ -26,15 +27,15 @@ use job::Jobs;
 /// Most flows of a workload.
 const FLOWS_MAX: usize = 1024;
 
-/// Workloads, each with the places where its keys were written, and what to warn of.
-pub type Parsed = (Vec<(WorkloadConfig, Places)>, Vec<String>);
+/// A workload, where its keys were written, and what to warn of.
+pub type Parsed = (WorkloadConfig, Places, Vec<String>);
 
 /// Reads the text of a job file: a workload for each group of jobs that run together. Paths of
 /// traces are kept as they stand in the file.
 ///
 /// # Errors
 /// [`Error::Config`] with every problem of the file: line, key, what was found, what is allowed.
-pub fn parse(path: &Path, text: &str) -> Result<Parsed, Error> {
+pub fn parse(path: &Path, text: &str) -> Result<Vec<Parsed>, Error> {
     let file = path.display().to_string();
     let mut notes = Notes { file: file.clone(), ..Notes::default() };
     let sections = sections::sections(text, &mut notes);
@@ -43,6 +44,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Parsed, Error> {
     let mut all: Vec<Jobs> = (0..count).map(|_| Jobs::new(&file)).collect();
     for (section, group) in sections.iter().zip(groups) {
         all[group].add(section, &mut notes);
+        all[group].warnings.append(&mut notes.warnings);
     }
     if sections.is_empty() && notes.problems.is_empty() {
         notes.problems.push(Problem {
@@ -56,7 +58,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Parsed, Error> {
         return Err(Error::Config(notes.problems));
     }
     if count > 1 {
-        notes.warnings.push(format!(
+        all[0].warnings.push(format!(
             "{}: {count} groups of jobs, between which fio waits, are as many scenarios: each begins with the \
              drive as the device describes it",
             notes.file
@@ -66,9 +68,10 @@ pub fn parse(path: &Path, text: &str) -> Result<Parsed, Error> {
     let named = |(index, jobs): (usize, Jobs)| {
         let name = if count > 1 { format!("{stem} {}", index + 1) } else { stem.clone() };
         let (window, warmup) = (WindowRule::default(), jobs.warmup());
-        (WorkloadConfig { name, flows: jobs.flows, window, warmup }, jobs.places)
+        let config = WorkloadConfig { name, flows: jobs.flows, window, warmup };
+        (config, jobs.places, jobs.warnings)
     };
-    Ok((all.into_iter().enumerate().map(named).collect(), notes.warnings))
+    Ok(all.into_iter().enumerate().map(named).collect())
 }
 
 /// Everything that is wrong with a file, and what is assumed.
@@ -76,7 +79,10 @@ pub fn parse(path: &Path, text: &str) -> Result<Parsed, Error> {
 struct Notes {
     file: String,
     problems: Vec<Problem>,
+    /// Those of the job that is read at the moment.
     warnings: Vec<String>,
+    /// Every warning so far.
+    said: BTreeSet<String>,
 }
 
 impl Notes {
@@ -94,7 +100,7 @@ impl Notes {
             "" => format!("{}:{line}: {message}", self.file),
             key => format!("{}:{line}: {key}: {message}", self.file),
         };
-        if !self.warnings.contains(&warning) {
+        if self.said.insert(warning.clone()) {
             self.warnings.push(warning);
         }
     }

@@ -6,22 +6,25 @@ use super::Notes;
 use super::reader::Reader;
 use super::sections::Section;
 
+/// Jobs that a message names, at most.
+const SHOWN_MAX: usize = 10;
+
 /// The group of each job, from 0: a group starts when the one before has ended.
 pub(super) fn groups(sections: &[Section], notes: &mut Notes) -> Vec<usize> {
-    let mut current = 0;
+    let (mut current, mut last) = (0, 0);
     let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
     let mut groups = Vec::new();
     for (index, section) in sections.iter().enumerate() {
         let mut reader = Reader { section, notes };
         if reader.flag("stonewall") && index > 0 {
-            current = groups.iter().copied().max().unwrap_or(current) + 1;
+            current = last + 1;
         }
         let mut group = current;
         if let Some(name) = reader.text("wait_for") {
             match by_name.get(name.as_str()) {
                 Some(other) => group = group.max(other + 1),
                 None => {
-                    let above: Vec<&str> = by_name.keys().copied().collect();
+                    let above: Vec<&str> = by_name.keys().copied().take(SHOWN_MAX).collect();
                     let message =
                         format!("found {name:?}, allowed: a job above ({})", above.join(", "));
                     reader.refuse("wait_for", message);
@@ -30,6 +33,7 @@ pub(super) fn groups(sections: &[Section], notes: &mut Notes) -> Vec<usize> {
         }
         by_name.insert(&section.name, group);
         groups.push(group);
+        last = last.max(group);
     }
     groups
 }

@@ -151,11 +151,10 @@ pub(super) fn end(
         let line = reader.section.line;
         reader.notes.warn(line, "", message);
     }
-    flushes(reader, synthetic);
 }
 
 /// `fsync=N`: a flush after every N writes.
-fn flushes(reader: &mut Reader<'_>, synthetic: &mut SyntheticConfig) {
+pub(super) fn flushes(reader: &mut Reader<'_>, synthetic: &mut SyntheticConfig) {
     let Some(writes) = reader.number("fsync", 0..=1 << 30).filter(|writes| *writes > 0) else {
         return;
     };

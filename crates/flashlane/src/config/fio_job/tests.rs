@@ -4,16 +4,15 @@ use super::*;
 use crate::config::{AddressConfig, Arrivals, Priority, SizeConfig, SyntheticConfig, validate};
 use flashlane_units::{ByteSize, Ratio, Span};
 
-fn scenarios(text: &str) -> Parsed {
+fn scenarios(text: &str) -> Vec<Parsed> {
     parse(Path::new("job.fio"), text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The only scenario, its places, and the warnings.
 fn parsed(text: &str) -> (WorkloadConfig, Places, Vec<String>) {
-    let (mut all, warnings) = scenarios(text);
+    let mut all = scenarios(text);
     assert_eq!(all.len(), 1);
-    let (config, places) = all.remove(0);
-    (config, places, warnings)
+    all.remove(0)
 }
 
 /// The synthetic part of the only job.
@@ -156,12 +155,13 @@ fn runs_of_requests_and_holes() {
 #[test]
 fn jobs_behind_a_stonewall_are_another_scenario() {
     let text = "[global]\nsize=1m\nbs=4k\n[a]\n[b]\nstonewall\n[c]\n[d]\nwait_for=c\n";
-    let (all, warnings) = scenarios(text);
+    let all = scenarios(text);
     let names: Vec<(&str, Vec<&str>)> = all
         .iter()
-        .map(|(one, _)| (one.name.as_str(), one.flows.iter().map(|f| f.name.as_str()).collect()))
+        .map(|(one, ..)| (one.name.as_str(), one.flows.iter().map(|f| f.name.as_str()).collect()))
         .collect();
     assert_eq!(names, [("job 1", vec!["a"]), ("job 2", vec!["b", "c"]), ("job 3", vec!["d"])]);
+    let warnings = &all[0].2;
     assert!(warnings[0].starts_with("job.fio: 3 groups of jobs"), "{warnings:?}");
     let refused = problems("[a]\nsize=1m\n[b]\nsize=1m\nwait_for=x\n");
     assert!(refused.contains("wait_for: found \"x\", allowed: a job above (a)"), "{refused}");
@@ -186,6 +186,8 @@ fn flushes_come_after_so_many_writes() {
     assert!((job.flush_ratio.0 - 0.2).abs() < 1e-12, "{:?}", job.flush_ratio);
     assert_eq!(job.requests, Some(125));
     assert_eq!(one("rw=randread fsync=4 number_ios=100").flush_ratio, Ratio(0.0));
+    let timed = one("rw=randwrite fsync=4 runtime=1 time_based");
+    assert!((timed.flush_ratio.0 - 0.2).abs() < 1e-12, "{:?}", timed.flush_ratio);
 }
 
 #[test]
@@ -215,6 +217,18 @@ fn comments_variables_and_names() {
     assert_eq!(config.flows[1].name, "a-2");
     let refused = problems("[a]\nbs=${FLASHLANE_NO_SUCH_VARIABLE}\nsize=1m\n");
     assert!(refused.contains("the variable FLASHLANE_NO_SUCH_VARIABLE"), "{refused}");
+}
+
+#[test]
+fn a_hundred_thousand_jobs_are_told_apart_at_once() {
+    let jobs = |count: usize, keys: &str| format!("[a]\nnumber_ios=1\n{keys}").repeat(count);
+    // Each waits for the one above, and each is warned of: as many scenarios, in no time.
+    let all = scenarios(&jobs(100_000, "stonewall\nverify=crc32c\n"));
+    assert_eq!((all.len(), all[99_999].2.len()), (100_000, 1));
+    let refused = problems(&jobs(1025, ""));
+    assert!(refused.contains("found 1025 jobs together, allowed: up to 1024"), "{refused}");
+    let (config, ..) = parsed(&jobs(1024, ""));
+    assert_eq!(config.flows[1023].name, "a-1024");
 }
 
 #[test]

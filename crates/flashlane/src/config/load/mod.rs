@@ -122,11 +122,10 @@ pub fn workloads(path: &Path, overrides: &Overrides) -> Result<Vec<Loaded<Worklo
     let text = read_text(path)?;
     let mut loaded = Vec::new();
     if is_fio_job(path) {
-        let (scenarios, warnings) = fio_job::parse(path, &text)?;
-        for (config, places) in scenarios {
+        for (config, places, warnings) in fio_job::parse(path, &text)? {
             let mut draft = draft_of(&config, &file, overrides)?;
             draft.places = places;
-            loaded.push(finish_workload(draft, overrides, Some(config), warnings.clone())?);
+            loaded.push(finish_workload(draft, overrides, Some(config), warnings)?);
         }
     } else if is_xml(path, &text) {
         let (scenarios, warnings) = mqsim::load_scenarios(path)?;
