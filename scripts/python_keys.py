@@ -6,6 +6,7 @@ Usage: python_keys.py [--check]
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import textwrap
 from keyword import iskeyword
@@ -240,8 +241,6 @@ def figures_module() -> str:
 
 def formatted(text: str) -> str:
     """As the formatter of the project leaves it."""
-    import subprocess
-
     ruff = Path(sys.executable).with_name("ruff")
     done = subprocess.run(
         [ruff, "format", "-", "--line-length", str(WIDTH)],

@@ -28,7 +28,8 @@ class Row(TypedDict):
     series: str
 
 
-def _label(figure: str) -> str:
+def label(figure: str) -> str:
+    """The name of a figure for an axis."""
     return figure.replace("_us", " (us)").replace("_", " ")
 
 
@@ -246,4 +247,4 @@ def plot_compare(
         ValueError: no result, or another backend.
         AttributeError: a flow has no such figure.
     """
-    return grouped(compare_rows(results, figure), ax, backend, y=_label(figure))
+    return grouped(compare_rows(results, figure), ax, backend, y=label(figure))

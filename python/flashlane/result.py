@@ -395,7 +395,7 @@ class Result:
             ValueError: the run kept no series, or it has no such column.
         """
         rows = plots.timeseries_rows(self, figure)
-        return plots.lines(rows, ax, backend, x="time (s)", y=plots._label(figure))
+        return plots.lines(rows, ax, backend, x="time (s)", y=plots.label(figure))
 
     def plot_blame(self, ax: Any = None, *, backend: Backend = "matplotlib") -> Any:
         """Draw who delays whom: mean waiting time of a request by culprit, a bar a flow.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -114,8 +115,9 @@ def simulate(
 
 
 def _whole(name: str, value: int, least: int, most: int) -> int:
+    value = operator.index(value)
     if not least <= value <= most:
         shown = f"{least} to {most}" if most < 2**63 else f"{least} to 2^64 - 1"
         message = f"found {value}, allowed: {shown}"
         raise ConfigError(f"{name}: {message}", [(name, message)])
-    return int(value)
+    return value

@@ -51,6 +51,11 @@ def test_refusals_speak_of_what_the_caller_wrote(make: object, said: str) -> Non
     assert "--" not in str(caught.value), "no option of the command line"
 
 
+def test_a_count_is_a_whole_number() -> None:
+    with pytest.raises(TypeError):
+        fl.simulate("tiny", [READER], seeds=1.5)  # type: ignore[arg-type]
+
+
 def test_keys_by_name_go_over_the_source_and_under_set() -> None:
     made = fl.Device("tiny", flash={"channels": 4}, ftl={"gc": {"victim": {"rga": {"choices": 3}}}})
     assert made.to_dict()["flash"]["channels"] == 4

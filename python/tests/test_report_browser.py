@@ -154,6 +154,27 @@ def test_what_if_is_left_out_where_it_cannot_be(device: fl.Device, tmp_path: Pat
     result = fl.simulate(device, [fl.Flow("replayed", trace=trace, format="csv")])
     assert "flashlane-module" not in result.report(), "the browser has no trace"
 
+    class Waiting(fl.Scheduler, name="test-first-in"):
+        """In the order of arrival."""
+
+        def __init__(self, drive: fl.DriveShape) -> None:
+            self.waiting: list[list[fl.Work]] = [[] for _ in range(drive.dies)]
+
+        def enqueue(self, die: int, work: fl.Work) -> None:
+            self.waiting[die].append(work)
+
+        def next(self, die: int, state: fl.State) -> fl.Work | None:
+            for work in self.waiting[die]:
+                if state.is_ready(work) or state.is_pointless(work):
+                    self.waiting[die].remove(work)
+                    return work
+            return None
+
+    own = fl.simulate(device.replace(scheduler=Waiting.name), [fl.Flow("a", queue_depth=2, requests=50)])
+    assert "flashlane-module" not in own.report(), "the browser has no such scheduler"
+    plain = fl.simulate(device, [fl.Flow("a", queue_depth=2, requests=50)])
+    assert Waiting.name not in plain.report().split('data-what="scheduler"')[-1].split("</select>")[0]
+
 
 def test_goals_are_marks_in_the_charts(browser: Any, device: fl.Device, tmp_path: Path) -> None:
     flows = [

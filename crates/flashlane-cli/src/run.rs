@@ -205,16 +205,16 @@ fn files(outcomes: &[Outcome]) -> Result<Vec<(PathBuf, Content)>, Error> {
 
 fn tell(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
     let json = common.format != Format::Text;
+    let shown = outcomes.iter().map(Outcome::shown).collect::<Result<Vec<_>, _>>()?;
     if common.format == Format::Text || !common.quiet {
         if outcomes.len() > 1 {
             show_verdicts(outcomes, json)?;
         }
-        for (index, outcome) in outcomes.iter().enumerate() {
+        for (index, (outcome, summary)) in outcomes.iter().zip(&shown).enumerate() {
             if let Some(name) = scenario_name(index, outcomes.len()) {
                 show(&name, json)?;
             }
-            let summary = outcome.shown()?;
-            show(summary_table::report(&summary, outcome.seeds.as_ref()).trim_end(), json)?;
+            show(summary_table::report(summary, outcome.seeds.as_ref()).trim_end(), json)?;
             if let Some(blame) = &outcome.details.blame {
                 show(blame_table::blame(blame).trim_end(), json)?;
             }
@@ -224,7 +224,6 @@ fn tell(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
         let lines = outcomes.iter().map(Outcome::json_line).collect::<Result<Vec<_>, _>>()?;
         print_data(&lines.concat())?;
     }
-    let shown = outcomes.iter().map(Outcome::shown).collect::<Result<Vec<_>, _>>()?;
     let name = |index| scenario_name(index, outcomes.len()).unwrap_or_default();
     let rows = outcomes.iter().zip(&shown).enumerate();
     let rows =

@@ -146,11 +146,13 @@ fn under_seeds(
     let options: Vec<RunOptions> = (0..seeds).map(under).collect();
     let simulations: Vec<Simulation<'_>> =
         options.iter().map(|options| Simulation { device, workload, options }).collect();
-    let shares: Mutex<Vec<f64>> = Mutex::new(vec![0.0; options.len()]);
+    // The share of each, and their sum.
+    let shares = Mutex::new((vec![0.0; options.len()], 0.0));
     let results = simulate_all(&simulations, options[0].threads, &|index, share| {
-        let mut shares = shares.lock().unwrap_or_else(PoisonError::into_inner);
-        shares[index] = share;
-        watch.note(shares.iter().sum::<f64>() / shares.len() as f64);
+        let mut guard = shares.lock().unwrap_or_else(PoisonError::into_inner);
+        let (shares, sum) = &mut *guard;
+        *sum += share - std::mem::replace(&mut shares[index], share);
+        watch.note(*sum / shares.len() as f64);
     });
     let (mut summaries, mut first) = (Vec::new(), None);
     for result in results {

@@ -24,6 +24,9 @@ const chartTools = (() => {
     const digits = slower >= 0.01 ? 2 : Math.min(7, Math.ceil(-Math.log10(slower)));
     return `p${+share.toFixed(digits)}`;
   };
+  // Names may hold characters that turn the direction of a text around, or control characters.
+  const visible = (name) =>
+    name.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
   const axis = (label, values, size) => ({
     label, values, size, labelSize: 22, labelFont: "13px sans-serif", font: "12px sans-serif",
     stroke: css("--soft"), grid: { stroke: css("--line"), width: 1 }, ticks: { stroke: css("--line"), width: 1 },
@@ -40,5 +43,5 @@ const chartTools = (() => {
     return index;
   };
 
-  return { COLOURS, css, flowColour, short, micros, percentile, axis, powersOfTen, nearest };
+  return { COLOURS, css, flowColour, short, micros, percentile, visible, axis, powersOfTen, nearest };
 })();

@@ -1,15 +1,14 @@
 // Draws the line charts of the page from the numbers that it carries.
 "use strict";
+// What the page carries of its runs.
+const pageRuns = JSON.parse(document.getElementById("flashlane-data").textContent).runs;
 (() => {
-  const runs = JSON.parse(document.getElementById("flashlane-data").textContent).runs;
-  const { COLOURS, css, flowColour, short, micros, percentile, axis, powersOfTen, nearest } = chartTools;
+  const runs = pageRuns;
+  const { COLOURS, css, flowColour, short, micros, percentile, visible, axis, powersOfTen, nearest } = chartTools;
   const DASHES = [[], [8, 5], [2, 4], [12, 4, 2, 4]];
   // Beyond the colours, and between runs, lines differ by their dashes.
   const dash = (run, flow) => DASHES[(run + Math.floor(flow / COLOURS)) % DASHES.length];
 
-  // Names may hold characters that turn the direction of a text around, or control characters.
-  const visible = (name) =>
-    name.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
   // The star marks flows that the drive does not keep up with.
   const flowName = (run, flow) => {
     const over = run.seeds && run.seeds[`flows[${flow}].saturated`];

@@ -6,6 +6,7 @@ use flashlane::{Details, visible_json};
 use serde::{Deserialize, Serialize};
 
 use crate::chip_heat::ChipHeat;
+use crate::choices;
 
 /// Points of a curve, at most: what a screen can show.
 const CURVE_POINTS: usize = 400;
@@ -173,11 +174,13 @@ impl RunData {
         Ok(first)
     }
 
-    /// A page can run it again: every key is known, nothing comes from a file, the run has time.
+    /// A page can run it again: every key is known, nothing comes from a file or from a policy that
+    /// the program brought along, the run has time.
     pub(crate) fn runs_again(&self) -> bool {
         let files = ["[flow.trace]", "[flow.mqsim", ".toml\""];
         self.configuration.contains("\n# workload\n")
             && self.summary.waf_only.is_none()
+            && choices::has(&self.summary)
             && !files.iter().any(|part| self.configuration.contains(part))
     }
 

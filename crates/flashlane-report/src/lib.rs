@@ -4,6 +4,7 @@
 //! [`RunData::from_page`] gets them back: several pages make one that compares them.
 
 mod chip_heat;
+mod choices;
 mod data;
 mod diagram;
 mod goals;

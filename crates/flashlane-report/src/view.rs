@@ -9,7 +9,7 @@ use crate::goals::Goal;
 use crate::matrices::{ChannelRow, Matrix, chip_heads, chip_rows, matrix};
 use crate::side_by_side::{Compared, Figure, Row, collection, comparison};
 use crate::tradeoff::tradeoffs;
-use crate::{diagram, spark, spending};
+use crate::{choices, diagram, spark, spending};
 use flashlane_verdict as verdict;
 use flashlane_verdict::words::{number, percent, starred, time};
 
@@ -138,12 +138,6 @@ struct Part {
     title: String,
 }
 
-/// Names of the policies that ship with the simulator.
-fn policies(family: &str) -> Vec<String> {
-    let all = flashlane::policy::families().into_iter().flatten();
-    all.filter(|one| one.family == family).map(|one| one.name.into_owned()).collect()
-}
-
 /// What the template prints of these runs.
 ///
 /// # Errors
@@ -196,8 +190,8 @@ pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
         comparison,
         tradeoffs: tradeoffs(runs),
         collection: collection(&shown),
-        schedulers: policies("scheduler"),
-        isolations: policies("isolation"),
+        schedulers: choices::schedulers(),
+        isolations: choices::isolations(),
         runs: runs.iter().zip(&shown).map(|(run, summary)| run_view(run, summary)).collect(),
     })
 }
