@@ -128,9 +128,10 @@ docs:
 target/python-env/bin/ruff:
 	./scripts/python-env.sh
 
-# The pictures of the README.
+# The pictures of the README and of the pages about the model.
 screenshots: target/python-env/bin/ruff
 	./target/python-env/bin/python scripts/screenshots.py
+	./target/python-env/bin/python scripts/drawings.py
 
 # The documentation as a site, in out/site, with the playground: open out/site/index.html.
 site: target/python-env/bin/ruff

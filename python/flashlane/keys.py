@@ -24,7 +24,7 @@ class LinkConfig(TypedDict, total=False):
 
     generation: int
     """PCIe generation, which gives ``lane_bandwidth`` and ``packet_overhead`` where these are not given
-    (see ``docs/model.md``). Range: 3..=6."""
+    (see ``docs/model-host.md``). Range: 3..=6."""
 
     lane_bandwidth: Bandwidth
     """Usable rate of one lane and direction. Without it that of the generation; without both 1 GB/s."""

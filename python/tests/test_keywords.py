@@ -108,7 +108,7 @@ if result.seeds is not None:
         assert f"program.py:{line}: error:" in said, slip
 
 
-@pytest.mark.parametrize("script", ["python_keys.py", "python_api.py"])
+@pytest.mark.parametrize("script", ["python_keys.py", "python_api.py", "drawings.py"])
 def test_what_scripts_write_is_up_to_date(script: str) -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "scripts" / script, "--check"], capture_output=True, text=True, check=False

@@ -13,7 +13,7 @@ pub struct LinkConfig {
     /// Number of lanes. Range: 1..=32.
     pub lanes: u32,
     /// PCIe generation, which gives `lane_bandwidth` and `packet_overhead` where these are not
-    /// given (see `docs/model.md`). Range: 3..=6.
+    /// given (see `docs/model-host.md`). Range: 3..=6.
     pub generation: Option<u32>,
     /// Usable rate of one lane and direction. Without it that of the generation; without both 1
     /// GB/s.

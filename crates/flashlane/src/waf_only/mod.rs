@@ -3,7 +3,7 @@
 //!
 //! The requests of [`Flows`] are carried out one after the other by [`Untimed`], which shares
 //! mapping, allocation, victims, wear levelling and cache with the timed drive. What time decides
-//! there follows rules here: see `docs/model.md`.
+//! there follows rules here: see `docs/model-measures.md`.
 
 mod flows;
 mod refuse;

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Policies that tell classes apart by default; all others ignore them. Keep the table in
-/// `docs/model.md` in step.
+/// `docs/model-flash.md` in step.
 const WITH_CLASSES: [&str; 2] = ["priority-out-of-order", "flin"];
 
 /// Policies that change the order of a flow's reads at a die of one plane. FLIN: a flow that

@@ -1,0 +1,217 @@
+"""Draw the figures of the model's pages, docs/images/*.svg. The numbers of `read.svg` are those of a run.
+
+Usage: drawings.py [--check]  (--check: only compare with what is there)
+"""
+
+from __future__ import annotations
+
+import sys
+from html import escape
+from pathlib import Path
+
+import flashlane as fl
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Colours that read on white and on black: of the paper, of text and lines, and of areas.
+STYLE = """
+  text { font: 13px system-ui, sans-serif; fill: #24292f; }
+  .small { font-size: 11px; fill: #57606a; }
+  .line { stroke: #57606a; fill: none; stroke-width: 1.5; }
+  .box { fill: #f6f8fa; stroke: #8c959f; }
+  .valid { fill: #54aeff; } .stale { fill: #d0d7de; } .open { fill: #4ac26b; }
+  .free { fill: #ffffff; stroke: #8c959f; }
+  .wait { fill: #ffb77c; } .work { fill: #54aeff; } .lead { fill: #c297ff; }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3; } .small { fill: #9198a1; } .line { stroke: #9198a1; }
+    .box { fill: #212830; stroke: #656c76; } .stale { fill: #3d444d; } .free { fill: #0d1117; }
+  }
+"""
+
+
+class Drawing:
+    """A picture in the making. Places and sizes are in pixels, from the upper left."""
+
+    def __init__(self, title: str, width: int, height: int) -> None:
+        """An empty picture."""
+        self.parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
+            f"<title>{escape(title)}</title>",
+            f"<style>{STYLE}</style>",
+            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+            'orient="auto">'
+            '<path d="M0 0 8 4 0 8z" fill="#8c959f"/></marker></defs>',
+        ]
+
+    def area(self, kind: str, x: float, y: float, width: float, height: float) -> None:
+        """A rectangle of a kind of `STYLE`."""
+        self.parts.append(
+            f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="3"/>'
+        )
+
+    def line(self, *points: tuple[float, float], arrow: bool = False, dashed: bool = False) -> None:
+        """A line through points."""
+        path = " ".join(f"{x:g},{y:g}" for x, y in points)
+        more = (' marker-end="url(#tip)"' if arrow else "") + (' stroke-dasharray="4 3"' if dashed else "")
+        self.parts.append(f'<polyline class="line" points="{path}"{more}/>')
+
+    def text(self, x: float, y: float, words: str, *, anchor: str = "middle", small: bool = False) -> None:
+        """Words at a place."""
+        kind = ' class="small"' if small else ""
+        self.parts.append(f'<text{kind} x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(words)}</text>')
+
+    def svg(self) -> str:
+        """The picture as text."""
+        return "\n".join([*self.parts, "</svg>", ""])
+
+
+def device() -> Drawing:
+    """The path of a request through the stages."""
+    drawing = Drawing("The path of a request", 900, 268)
+    stages = [
+        ("Host", "queue pairs of", "the tenants"),
+        ("Link", "PCIe or SATA,", "two directions"),
+        ("Interface", "fetch, arbitration,", "firmware"),
+        ("Data cache", "DRAM slots,", "write-back"),
+        ("Translation", "mapping, blocks,", "collection"),
+        ("Scheduler", "queues of the dies,", "the policy"),
+    ]
+    wide, gap = 124, 26
+    for index, (name, first, second) in enumerate(stages):
+        x = 12 + index * (wide + gap)
+        drawing.area("box", x, 40, wide, 72)
+        drawing.text(x + wide / 2, 62, name)
+        drawing.text(x + wide / 2, 82, first, small=True)
+        drawing.text(x + wide / 2, 98, second, small=True)
+        if index:
+            drawing.line((x - gap + 2, 66), (x - 2, 66), arrow=True)
+            drawing.line((x - 2, 90), (x - gap + 2, 90), arrow=True)
+    drawing.text(12, 24, "requests go down the path, completions come back", anchor="start", small=True)
+    last = 12 + 5 * (wide + gap) + wide / 2
+    drawing.line((last, 112), (last, 136), (40, 136))
+    for channel in range(4):
+        x = 40 + channel * 215
+        drawing.line((x + 80, 136), (x + 80, 160), arrow=True)
+        drawing.area("box", x, 162, 185, 88)
+        drawing.text(x + 92, 180, f"channel {channel}: chips of two dies", small=True)
+        for chip in range(2):
+            for die in range(2):
+                drawing.area(
+                    "work" if (channel + chip + die) % 3 else "stale",
+                    x + 12 + chip * 86 + die * 38,
+                    190,
+                    32,
+                    30,
+                )
+            drawing.text(x + 47 + chip * 86, 238, f"chip {chip}", small=True)
+    return drawing
+
+
+def read() -> Drawing:
+    """The stages of one read on an idle drive."""
+    drive = fl.Device("fast18", ftl={"mapping": {"ideal": True}})
+    alone = fl.Flow("reader", read_ratio=1.0, queue_depth=1, size="4KiB", requests=200)
+    stages = fl.simulate(drive, [alone], states="off").summary["flows"][0]["breakdown_us"]
+    names = {
+        "link": stages["submission"] + stages["transfer_in"] + stages["transfer_out"],
+        "firmware": stages["firmware"],
+        "array": stages["flash_array"],
+        "channel": stages["flash_bus"],
+    }
+    total = sum(stages.values())
+    drawing = Drawing(f"One 4 KiB read of the preset fast18: {total:.2f} us", 900, 120)
+    x, kinds = 20.0, {"link": "lead", "firmware": "wait", "array": "work", "channel": "open"}
+    for name, time_us in names.items():
+        width = max(860 * time_us / total, 2.0)
+        drawing.area(kinds[name], x, 20, width, 34)
+        x += width
+    for index, (name, time_us) in enumerate(names.items()):
+        drawing.area(kinds[name], 20 + index * 215, 78, 14, 14)
+        drawing.text(40 + index * 215, 90, f"{name} {time_us:.2f} us", anchor="start")
+    drawing.text(880, 112, f"response time {total:.2f} us", anchor="end", small=True)
+    return drawing
+
+
+def plane() -> Drawing:
+    """The blocks of a plane."""
+    drawing = Drawing("The blocks of a plane", 900, 236)
+    pages, height = 8, 15
+
+    def block(x: float, kinds: list[str]) -> None:
+        for page, kind in enumerate(kinds):
+            drawing.area(kind, x, 40 + page * (height + 2), 30, height)
+
+    for index, (filled, name) in enumerate([(5, "host data"), (3, "moved data"), (2, "mapping")]):
+        block(30 + index * 66, ["open"] * filled + ["free"] * (pages - filled))
+        drawing.text(45 + index * 66, 194, name, small=True)
+    drawing.text(110, 28, "open blocks of one flow")
+    for index, valid in enumerate([7, 6, 5, 2, 6]):
+        stale = pages - valid
+        block(
+            262 + index * 44,
+            ["stale" if (page * 5 + index) % pages < stale else "valid" for page in range(pages)],
+        )
+    drawing.text(365, 28, "full blocks")
+    drawing.line((409, 212), (409, 182), arrow=True)
+    drawing.text(409, 226, "victim: the fewest valid pages", small=True)
+    for index in range(8):
+        block(520 + index * 44, ["free"] * pages)
+    drawing.text(690, 28, "free blocks")
+    thresholds = [
+        (2, "reserve", "hosts wait"),
+        (4, "hard_threshold", "collection first"),
+        (7, "threshold", "collection starts"),
+    ]
+    for index, name, meaning in thresholds:
+        edge = 520 + index * 44 - 7
+        drawing.line((edge, 34), (edge, 184), dashed=True)
+        drawing.text(edge, 198, name, small=True)
+        drawing.text(edge, 213, meaning, small=True)
+    drawing.text(690, 230, "what happens with fewer free blocks than this", small=True)
+    for index, (kind, name) in enumerate([("valid", "valid"), ("stale", "invalid"), ("open", "written")]):
+        drawing.area(kind, 30 + index * 84, 216, 12, 12)
+        drawing.text(47 + index * 84, 226, name, anchor="start", small=True)
+    return drawing
+
+
+def window() -> Drawing:
+    """Which requests count."""
+    drawing = Drawing("The measurement window", 900, 220)
+    left, right = 220.0, 660.0
+    drawing.area("box", left, 34, right - left, 132)
+    drawing.text((left + right) / 2, 24, "measurement window")
+    drawing.text(115, 24, "warm-up")
+    drawing.text(775, 24, "until all that counts is complete")
+    rows = [
+        (60, [(60, 130, False), (150, 260, False), (270, 360, True), (400, 470, True), (620, 740, True)]),
+        (96, [(90, 170, False), (240, 330, True), (350, 520, True), (540, 600, True), (690, 760, False)]),
+        (132, [(40, 110, False), (190, 215, False), (300, 420, True), (450, 640, True), (680, 820, False)]),
+    ]
+    for y, requests in rows:
+        for start, end, counts in requests:
+            drawing.area("work" if counts else "stale", start, y - 8, end - start, 16)
+    drawing.line((20, 166), (880, 166), arrow=True)
+    drawing.text(880, 184, "time", anchor="end", small=True)
+    drawing.text(left, 184, "first request after the warm-up", small=True)
+    drawing.text(right, 184, "every flow has ended its first pass", small=True)
+    drawing.area("work", 40, 200, 12, 12)
+    drawing.text(58, 211, "arrives in the window: it counts", anchor="start", small=True)
+    drawing.area("stale", 300, 200, 12, 12)
+    drawing.text(318, 211, "loads the drive, and is not counted", anchor="start", small=True)
+    return drawing
+
+
+def main(arguments: list[str]) -> int:
+    """Write all figures, or compare them; the exit status."""
+    stale = 0
+    for draw in (device, read, plane, window):
+        path, picture = ROOT / "docs/images" / f"{draw.__name__}.svg", draw().svg()
+        if "--check" not in arguments:
+            path.write_text(picture, encoding="utf-8")
+        elif path.read_text(encoding="utf-8") != picture:
+            print(f"{path.name} is not what scripts/drawings.py draws: run it", file=sys.stderr)
+            stale = 1
+    return stale
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
