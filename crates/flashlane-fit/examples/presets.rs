@@ -90,18 +90,18 @@ fn note(drive: &str, fit: &CurveFit) -> String {
     );
     let blind: Vec<String> = untold(found).iter().map(|one| format!("`{}`", one.text)).collect();
     if !blind.is_empty() {
-        text += &format!("; they cannot tell {}", blind.join(", "));
+        text += &format!(". They cannot tell {}", blind.join(", "));
     }
     if let Some(also) = &found.also {
         let values = found.parameters.iter().zip(also);
         let values = values.map(|(parameter, &value)| {
             format!("`{}` {}", parameter.key, parameter.unit.text(value))
         });
-        text += &format!("; as good: {}", values.collect::<Vec<_>>().join(", "));
+        text += &format!(". As good: {}", values.collect::<Vec<_>>().join(", "));
     }
     if let Some(proposal) = fit.proposals.first() {
         text += &format!(
-            "; next, measure {}: `{}` would be known to {:.0} % instead of {:.0} %",
+            ". Next, measure {}. Then `{}` would be known to {:.0} % instead of {:.0} %",
             proposal.name,
             proposal.key,
             100.0 * proposal.after,
