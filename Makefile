@@ -40,8 +40,14 @@ install:
 programs:
 	scripts/programs.sh out/programs
 
-# Everything that a change has to pass. Python first: what it builds, the other tests use.
-test: tools lint dependencies minimum-rust site bench-check miri memcheck outside test-python test-rust
+# Checks that use little more than one core and measure no time: two of them run side by side.
+CHECKS := lint dependencies minimum-rust site bench-check miri memcheck outside
+
+# Everything that a change has to pass. Python before Rust: what it builds, the Rust tests use.
+test: tools
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
+	$(MAKE) --no-print-directory test-python
+	$(MAKE) --no-print-directory test-rust
 
 # What other parts need from outside, where it is missing and can be had.
 tools:
@@ -55,7 +61,7 @@ quick: target/python-env/bin/ruff
 	cargo fmt --all --check
 	cargo test --workspace --lib --bins $(QUICK_TESTS:%=--test %) -- --quiet
 	./scripts/python-env.sh
-	./target/python-env/bin/python -m pytest
+	./target/python-env/bin/python -m pytest $(SIDE_BY_SIDE)
 
 # All of that, new random configurations, fuzzing, and the papers at full size.
 long: test swarm fuzz
@@ -93,14 +99,16 @@ SKIPPED_TESTS := $(CURDIR)/target/skipped-tests.txt
 
 test-rust: tools
 	@mkdir -p target && rm -f $(SKIPPED_TESTS)
-	FLASHLANE_SKIPPED_TESTS=$(SKIPPED_TESTS) cargo test --workspace --lib --bins --tests --examples -- --quiet
+	FLASHLANE_SKIPPED_TESTS=$(SKIPPED_TESTS) cargo test --workspace --tests --examples -- --quiet
 	@scripts/skipped-tests.sh $(SKIPPED_TESTS)
 	cargo test --workspace --doc -- --quiet
 
-# Everything that these tests need goes to target/python-env.
+# Everything that these tests need goes to target/python-env. Two files of tests run at a time.
+SIDE_BY_SIDE := --numprocesses=2 --dist=loadfile
+
 test-python:
 	./scripts/python-env.sh
-	./target/python-env/bin/python -m pytest
+	./target/python-env/bin/python -m pytest $(SIDE_BY_SIDE)
 
 lint: target/python-env/bin/ruff
 	cargo fmt --all --check

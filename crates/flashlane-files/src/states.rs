@@ -20,6 +20,9 @@ const VARIABLE: &str = "FLASHLANE_STATES";
 /// Bytes of all files that are kept in a folder at most.
 const LIMIT: u64 = 16 << 30;
 
+/// Kept states take at most one part in so many of what a disk without them would have free.
+const PARTS_OF_FREE_SPACE: u64 = 4;
+
 /// Where states are to be kept.
 #[derive(Debug, PartialEq, Eq)]
 pub enum StatePlace {
@@ -100,7 +103,8 @@ impl StateFolder {
     }
 
     /// Removes the files that were used least lately until there is room for so many bytes.
-    fn make_room(&self, bytes: u64) -> io::Result<()> {
+    /// Returns whether there is: where there cannot be, it removes none.
+    fn make_room(&self, bytes: u64) -> io::Result<bool> {
         let mut files: Vec<(SystemTime, PathBuf, u64)> = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let path = entry?.path();
@@ -112,14 +116,18 @@ impl StateFolder {
         }
         files.sort();
         let mut total: u64 = files.iter().map(|&(_, _, len)| len).sum();
+        let limit = self.limit.min(share_of_disk(free_space(&self.folder)?, total));
+        if bytes > limit {
+            return Ok(false);
+        }
         for (_, path, len) in files {
-            if total.saturating_add(bytes) <= self.limit {
+            if total.saturating_add(bytes) <= limit {
                 break;
             }
             let _ = fs::remove_file(path);
             total -= len;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn write(
@@ -131,12 +139,31 @@ impl StateFolder {
         if bytes > self.limit.min(largest_file()) {
             return Ok(());
         }
-        self.make_room(bytes)?;
+        if !self.make_room(bytes)? {
+            return Ok(());
+        }
         let mut file = BufWriter::new(crate::stage(&self.folder)?);
         write(&mut file)?;
         file.into_inner()?.persist(self.path(key))?;
         Ok(())
     }
+}
+
+/// Bytes that kept states may take of a disk with so many bytes free, where they take `kept` already.
+fn share_of_disk(free: u64, kept: u64) -> u64 {
+    free.saturating_add(kept) / PARTS_OF_FREE_SPACE
+}
+
+/// Bytes that this user may still write to the disk of a folder.
+#[cfg(unix)]
+fn free_space(folder: &Path) -> io::Result<u64> {
+    let disk = rustix::fs::statvfs(folder)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_space(_folder: &Path) -> io::Result<u64> {
+    Ok(u64::MAX)
 }
 
 /// The largest file that this process may write: a write beyond that would end it by a signal.
@@ -282,6 +309,19 @@ mod tests {
         assert_eq!(kept(&open()), ["x.state"], "no lock is left");
         let other = open().claim("y").expect("a lock");
         drop((open().claim("x").expect("another key is free"), other));
+    }
+
+    #[test]
+    fn states_leave_most_of_a_disk_free() {
+        assert_eq!(share_of_disk(400, 0), 100);
+        assert_eq!(share_of_disk(300, 100), 100, "what they take themselves counts as free");
+        assert_eq!(share_of_disk(0, 100), 25, "a disk that others filled gets room back");
+        let root = tempfile::tempdir().expect("a folder");
+        let free = free_space(root.path()).expect("known");
+        let store = StateFolder::prepare(&root.path().join("states"), u64::MAX).expect("made");
+        keep(&store, "x", 10);
+        assert!(!store.make_room(free).expect("looked"), "more than the share");
+        assert_eq!(kept(&store), ["x.state"], "for what cannot be kept nothing is removed");
     }
 
     #[test]

@@ -73,27 +73,3 @@ pub(crate) fn without_options(text: &str) -> String {
         .iter()
         .fold(text.to_owned(), |text, (option, parameter)| text.replace(option, parameter))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flows_have_names_and_keys_those_of_python() {
-        let names = ["reader".to_owned(), String::new()];
-        let of = |place: &str| flow_and_key(place, &names);
-        assert_eq!(of("flow[0].synthetic.size").as_deref(), Some("Flow 'reader': size"));
-        assert_eq!(of("flow[0].priority").as_deref(), Some("Flow 'reader': priority"));
-        assert_eq!(of("flow[0].trace.path").as_deref(), Some("Flow 'reader': trace"));
-        assert_eq!(of("flow[0].synthetic").as_deref(), Some("Flow 'reader'"));
-        assert_eq!(of("flow").as_deref(), Some("Workload"));
-        // Without a name, and beyond the flows, the key stays as it is.
-        assert_eq!(of("flow[1].priority"), None);
-        assert_eq!(of("flow[7].priority"), None);
-        assert_eq!(of("flash.channels"), None);
-        assert_eq!(
-            without_options("--warmup: found 3 with --waf-only"),
-            "warmup: found 3 with waf_only"
-        );
-    }
-}
