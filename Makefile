@@ -40,6 +40,9 @@ install:
 programs:
 	scripts/programs.sh out/programs
 
+# Cargo shares out its own jobs: it cannot take part in those of make, and warns of them.
+unexport MAKEFLAGS MFLAGS
+
 # Checks that use little more than one core and measure no time: two of them run side by side.
 CHECKS := lint dependencies minimum-rust site bench-check miri memcheck outside
 

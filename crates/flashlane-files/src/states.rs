@@ -149,7 +149,8 @@ impl StateFolder {
     }
 }
 
-/// Bytes that kept states may take of a disk with so many bytes free, where they take `kept` already.
+/// Bytes that kept states may take of a disk with so many bytes free, where they take `kept`
+/// already.
 fn share_of_disk(free: u64, kept: u64) -> u64 {
     free.saturating_add(kept) / PARTS_OF_FREE_SPACE
 }
