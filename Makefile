@@ -40,8 +40,8 @@ install:
 programs:
 	scripts/programs.sh out/programs
 
-# Cargo shares out its own jobs: it cannot take part in those of make, and warns of them.
-unexport MAKEFLAGS MFLAGS
+# Cargo shares out its own jobs: without this it looks for those of make, which it cannot reach, and warns.
+export CARGO_MAKEFLAGS =
 
 # Checks that use little more than one core and measure no time: two of them run side by side.
 CHECKS := lint dependencies minimum-rust site bench-check miri memcheck outside

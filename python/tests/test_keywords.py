@@ -23,9 +23,20 @@ READER = fl.Flow("reader", queue_depth=2, read_ratio=1.0, requests=300)
         (lambda: fl.Flow("r", queue_depth="4"), "Flow 'r': queue_depth: found string"),
         (lambda: fl.Flow("r", clone="tpcc", time_scal=2.0), "did you mean `time_scale`?"),
         (lambda: fl.Flow("r", trace="x.csv", formt="msr"), "did you mean `format`?"),
+        (lambda: fl.Flow("r", size="x"), "Flow 'r': size: "),
         (lambda: fl.Flow("r", priority="top"), "Flow 'r': priority: "),
+        (lambda: fl.Flow("", priority="top"), "flow[0].priority: "),
+        (
+            lambda: fl.simulate("tiny", [fl.Flow("r", queue_depth=2, iops=5.0)]),
+            "Flow 'r': found queue_depth and iops",
+        ),
+        (lambda: fl.Device("tiny", flash={"channels": "x"}), "flash.channels: found string"),
+        (
+            lambda: fl.simulate("tiny", [READER], waf_only=True, warmup="1ms"),
+            "warmup: found a time, allowed: a number of requests (waf_only runs without time)",
+        ),
         (lambda: fl.simulate("tiny", [fl.Flow("r", trace="none.csv")]), "Flow 'r': trace: "),
-        (lambda: fl.simulate("tiny", []), "Workload"),
+        (lambda: fl.simulate("tiny", []), "Workload: found 0 flows"),
         (
             lambda: fl.Device("tiny", flash={"chanels": 4}),
             "flash.chanels: unknown key `chanels`; did you mean",

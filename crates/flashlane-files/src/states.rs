@@ -136,10 +136,7 @@ impl StateFolder {
         bytes: u64,
         write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
-        if bytes > self.limit.min(largest_file()) {
-            return Ok(());
-        }
-        if !self.make_room(bytes)? {
+        if bytes > largest_file() || !self.make_room(bytes)? {
             return Ok(());
         }
         let mut file = BufWriter::new(crate::stage(&self.folder)?);
