@@ -99,7 +99,7 @@ fn hits_in_time(base: &Scenario, round: u64, some: u64) -> [(u64, u64); 2] {
 #[test]
 fn a_stream_hits_alike_at_all_times() {
     let (mut never, mut always) = (0, 0);
-    for (blocks, size) in [(16, "8KiB"), (24, "8KiB"), (40, "8KiB"), (24, "24KiB"), (16, "56KiB")] {
+    for (blocks, size) in [(29, "8KiB"), (36, "8KiB"), (48, "8KiB"), (36, "24KiB"), (29, "56KiB")] {
         for entries in ["2KiB", "6KiB", "11KiB", "1MiB"] {
             for cache in ["320KiB", "1MiB", "64MiB"] {
                 let base = one("read", 1.0, "requests = 1")
@@ -109,8 +109,12 @@ fn a_stream_hits_alike_at_all_times() {
                     .set("flow[0].synthetic.align", "8KiB")
                     .set("ftl.unwritten_read", "flash")
                     .set("flash.blocks_per_plane", blocks)
+                    .set("ftl.gc", "{ threshold = \"4 blocks\", hard_threshold = \"2 blocks\" }")
                     .set("cache.capacity", cache)
-                    .set("ftl.mapping", format!("{{ ideal = false, cmt_capacity = \"{entries}\" }}"));
+                    .set(
+                        "ftl.mapping",
+                        format!("{{ ideal = false, cmt_capacity = \"{entries}\" }}"),
+                    );
                 let (device, workload) = base.load();
                 let pages = Layout::new(&device, &workload).flows[0].pages;
                 let [first, later] = hits_in_time(&base, pages, 200);

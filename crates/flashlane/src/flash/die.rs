@@ -36,7 +36,7 @@ pub(crate) struct Suspended {
     pub(super) op: Op,
     pub(super) left: u64,
     pub(super) whole: u64,
-    /// When it was interrupted.
+    /// When the first command that interrupted it was done; the end of time before that.
     pub(super) since: Time,
 }
 
@@ -73,6 +73,9 @@ pub(crate) struct Die {
     /// Something waits for the time from which the operation may be interrupted.
     pub(super) awaited: bool,
     pub(super) suspended: Option<Suspended>,
+    /// Time for which suspensions of the running operation may go on after their first command.
+    /// Unit: picoseconds.
+    pub(super) spare: u64,
 }
 
 const _: () = assert!(std::mem::offset_of!(Die, suspended) <= 64, "one cache line");

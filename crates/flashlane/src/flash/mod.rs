@@ -119,6 +119,7 @@ impl Flash {
             whole: 0,
             interruptible: Time::ZERO,
             suspended: None,
+            spare: 0,
             holds_suspended: false,
             awaited: false,
             registers: TransactionId::NONE,
@@ -400,10 +401,7 @@ mod tests {
         assert_eq!(bench.next(), Event::DataSent { channel: ChannelId::new(0) });
         let arrived = bench.call(|flash, cx| flash.data_arrives(cx, ChannelId::new(0)));
         assert_eq!(arrived, (id, Source::User, DieId::new(0)));
-        assert!(
-            !bench.flash.data_left(DieId::new(0)),
-            "nothing was suspended"
-        );
+        assert!(!bench.flash.data_left(DieId::new(0)), "nothing was suspended");
         assert!(bench.flash.is_idle(DieId::new(0)));
         let chain = bench.transactions[id].chain;
         assert_eq!(chain.total(), bench.now.0, "its stages span the time");

@@ -15,6 +15,11 @@ use crate::transaction::Op;
 /// never end would stop it for ever.
 const PROGRESS_PART: u64 = 16;
 
+/// For this part of its time an operation stays suspended longer, in all, than the first command of
+/// each suspension takes, so that others that wait go as well. Reads that never end would stop
+/// collection, and with it the writes, if it were the whole time.
+const SPARE_PART: u64 = 4;
+
 /// Operations that may be interrupted: the bit of the number of each.
 pub(super) fn interruptible(config: &SuspendConfig) -> u8 {
     let programs = u8::from(config.program) << Op::Program as u8;
@@ -89,14 +94,20 @@ impl Flash {
         assert!(!it.awaited || it.interruptible >= now, "what may interrupt a die again is told");
     }
 
+    /// A command for which the die suspended an operation is done.
+    pub(crate) fn served_suspended(&mut self, die: DieId, now: Time) {
+        if let Some(suspended) = &mut self.dies[die].suspended {
+            suspended.since = suspended.since.min(now);
+        }
+    }
+
     /// True if the die, which has done what it suspended an operation for, may do more of that
-    /// before it resumes: reads, or with `writes` writes. The suspension lasts no longer than the
-    /// operation takes, or reads that never end would stop it for ever.
+    /// before it resumes: reads, or with `writes` writes.
     pub(crate) fn may_stay_suspended(&self, die: DieId, writes: bool, now: Time) -> bool {
         let it = &self.dies[die];
         let Some(suspended) = &it.suspended else { return false };
         it.state == DieState::Idle
-            && (now - suspended.since).0 < suspended.whole
+            && now.saturating_sub(suspended.since).0 < it.spare
             && self.gives_way(suspended.op, writes, suspended.left)
     }
 }
@@ -115,7 +126,11 @@ impl Flash {
         state.awaited = false;
         let left = (state.until - now).0;
         let Die { head, op, whole, .. } = *state;
-        state.suspended = Some(Suspended { head, op, left, whole, since: now });
+        state.suspended = Some(Suspended { head, op, left, whole, since: Time::MAX });
+        // A resumed operation has a guard.
+        if state.interruptible == state.since {
+            state.spare = whole / SPARE_PART;
+        }
         state.holds_suspended = true;
         state.epoch = state.epoch.wrapping_add(1);
         let (op, since, mut id) = (state.op, state.since, state.head);
@@ -143,6 +158,7 @@ impl Flash {
         let state = &mut self.dies[die];
         let suspended = state.suspended.take().expect("something is suspended");
         state.holds_suspended = false;
+        state.spare = state.spare.saturating_sub(now.saturating_sub(suspended.since).0);
         state.head = suspended.head;
         state.op = suspended.op;
         state.until = now + Time(suspended.left);

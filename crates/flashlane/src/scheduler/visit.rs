@@ -283,6 +283,7 @@ impl Scheduler {
     pub(crate) fn serve_suspended(&mut self, at: &mut Surroundings<'_>, die: DieId) -> bool {
         let DiePlace { chip, channel, chip_in_channel, .. } = at.flash.place_of(die);
         let urgent = !self.rules.preemptible || at.ftl.is_urgent(chip);
+        at.flash.served_suspended(die, at.now);
         let for_read = at.flash.may_stay_suspended(die, false, at.now);
         let for_write = !urgent && at.flash.may_stay_suspended(die, true, at.now);
         if self.waiting[die] == 0 || !(for_read || for_write) {

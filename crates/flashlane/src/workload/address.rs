@@ -214,7 +214,8 @@ mod tests {
 
     #[test]
     fn the_past_of_a_stream_ends_where_the_stream_begins() {
-        for (limit, align, sizes) in [(1000, 8, [8, 8, 8]), (1001, 8, [3, 12, 40]), (96, 1, [7, 5, 9])]
+        for (limit, align, sizes) in
+            [(1000, 8, [8, 8, 8]), (1001, 8, [3, 12, 40]), (96, 1, [7, 5, 9])]
         {
             let (begins, mut rng) = draw(&AddressConfig::Streaming, limit, align);
             let mut first = begins.clone();
