@@ -31,6 +31,9 @@ pub(crate) enum Event {
     Sensed { channel: ChannelId },
     /// A program or an erase ends, unless the die was suspended since (`epoch` differs).
     ArrayDone { die: DieId, epoch: u16 },
+    /// A resumed program or erase has run for long enough to be interrupted again, and something
+    /// waits for that.
+    Progressed { die: DieId },
     /// The read data that the channel was moving is in the controller.
     DataSent { channel: ChannelId },
     /// A completion entry reaches the host, or the host bus adapter of a SATA drive.

@@ -5,6 +5,7 @@ mod common;
 
 use common::{Scenario, whole_run};
 use flashlane::Warmup;
+use flashlane::layout::Layout;
 use flashlane::metrics::Summary;
 use flashlane::metrics::summary::HitCounts;
 
@@ -80,6 +81,50 @@ fn a_warm_cache_starts_where_a_long_run_arrives() {
         assert!((warm - rest).abs() < 0.06, "{address}: warm {warm}, in the long run {rest}");
         assert!(cold < warm || address == "uniform", "{address}: cold {cold}, warm {warm}");
     }
+}
+
+/// Hits of requests in the mapping cache and in the data cache: of the first ones, and of as many
+/// after a whole round of all.
+fn hits_in_time(base: &Scenario, round: u64, some: u64) -> [(u64, u64); 2] {
+    let first = base.set("flow[0].synthetic.requests", some).run();
+    let mut later = base.set("flow[0].synthetic.requests", round + some);
+    later.options.warmup = Warmup::Requests(round);
+    let later = later.run();
+    [first, later].map(|run| (run.cmt.hits, run.flows[0].cache.hits))
+}
+
+/// The past of a stream ends where its run begins, whatever the sizes of caches, space and
+/// requests: its first requests hit as those of the next round, in both caches. A stream that is
+/// longer than a cache never hits.
+#[test]
+fn a_stream_hits_alike_at_all_times() {
+    let (mut never, mut always) = (0, 0);
+    for (blocks, size) in [(29, "8KiB"), (36, "8KiB"), (48, "8KiB"), (36, "24KiB"), (29, "56KiB")] {
+        for entries in ["2KiB", "6KiB", "11KiB", "1MiB"] {
+            for cache in ["320KiB", "1MiB", "64MiB"] {
+                let base = one("read", 1.0, "requests = 1")
+                    .set("flow[0].synthetic.queue_depth", 1)
+                    .set("flow[0].synthetic.address", "streaming")
+                    .set("flow[0].synthetic.size", size)
+                    .set("flow[0].synthetic.align", "8KiB")
+                    .set("ftl.unwritten_read", "flash")
+                    .set("flash.blocks_per_plane", blocks)
+                    .set("ftl.gc", "{ threshold = \"4 blocks\", hard_threshold = \"2 blocks\" }")
+                    .set("cache.capacity", cache)
+                    .set(
+                        "ftl.mapping",
+                        format!("{{ ideal = false, cmt_capacity = \"{entries}\" }}"),
+                    );
+                let (device, workload) = base.load();
+                let pages = Layout::new(&device, &workload).flows[0].pages;
+                let [first, later] = hits_in_time(&base, pages, 200);
+                assert_eq!(first, later, "{blocks} blocks, {size}, {entries}, {cache}");
+                never += u32::from(first.0 == 0);
+                always += u32::from(first.1 >= 200);
+            }
+        }
+    }
+    assert!(never > 10 && always > 5, "both happen: {never}, {always}");
 }
 
 /// Rewritten pages wait in the cache as changed, so the first evictions of a warm run write.

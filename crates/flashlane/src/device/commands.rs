@@ -98,10 +98,39 @@ impl Device {
             self.observe_operation(id, Op::Read);
         }
         self.read_over(id, source);
-        if self.flash.data_left(&mut context!(self), die) && self.observer.is_some() {
-            self.observe_resumption(die);
+        if self.flash.data_left(die) && self.read_on(channel, die) {
+            return;
         }
         self.channel_free(channel);
+    }
+
+    /// A die has served a read for which it suspended something, and the channel has moved the
+    /// data. The die serves another read that waits, if it may, or resumes. True if the read took
+    /// the channel.
+    #[cold]
+    fn read_on(&mut self, channel: ChannelId, die: DieId) -> bool {
+        self.queue_lone();
+        let may = self.flash.data_is_over(&mut context!(self), channel);
+        let serves = may && self.stay_suspended(die);
+        if !serves {
+            self.resume(die);
+        }
+        serves
+    }
+
+    /// A die resumes what it suspended.
+    fn resume(&mut self, die: DieId) {
+        self.flash.resume(&mut context!(self), die);
+        if self.observer.is_some() {
+            self.observe_resumption(die);
+        }
+    }
+
+    /// A resumed operation may be interrupted again, and something waits for that.
+    pub(crate) fn on_progressed(&mut self, die: DieId) {
+        if self.flash.has_progressed(die, self.now) {
+            self.offer_at(self.flash.place_of(die));
+        }
     }
 
     /// The channel is free.
@@ -151,10 +180,15 @@ impl Device {
         if self.flash.copies_back() && self.program_registers(die) {
             return;
         }
-        if self.flash.resume(&mut context!(self), die) && self.observer.is_some() {
-            self.observe_resumption(die);
+        let place = self.flash.place_of(die);
+        if self.flash.is_suspended(die) {
+            self.queue_lone();
+            if !self.channel_busy(place.channel) && self.stay_suspended(die) {
+                return;
+            }
+            self.resume(die);
         }
-        self.offer_at(self.flash.place_of(die));
+        self.offer_at(place);
     }
 
     /// A read whose end is an event is over, with copyback.

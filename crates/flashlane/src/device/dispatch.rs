@@ -129,6 +129,18 @@ impl Device {
         formed
     }
 
+    /// An idle die has suspended something, and its channel is free: sends a command of what may go
+    /// before it resumes. False if nothing may, or nothing waits.
+    pub(super) fn stay_suspended(&mut self, die: DieId) -> bool {
+        let formed = self.scheduler.serve_suspended(&mut surroundings!(self), die);
+        if formed {
+            self.send_formed();
+        } else if self.scheduler.has_cancelled() {
+            self.settle_cancelled(die);
+        }
+        formed
+    }
+
     /// Sends what the scheduler formed, and settles what it found pointless.
     fn send_formed(&mut self) {
         let command = self.scheduler.command();

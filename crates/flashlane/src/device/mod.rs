@@ -313,6 +313,7 @@ impl Device {
             Event::ChannelFree { channel } => self.on_channel_free(channel),
             Event::Sensed { channel } => self.on_sensed(channel),
             Event::ArrayDone { die, epoch } => self.on_array_done(die, epoch),
+            Event::Progressed { die } => self.on_progressed(die),
             Event::DataSent { channel } => self.on_data_sent(channel),
             Event::CompletionRoom { flow } => self.on_completion_room(flow),
             Event::Alarm => self.on_alarm(before),

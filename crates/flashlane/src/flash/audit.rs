@@ -3,14 +3,16 @@
 use flashlane_engine::{Ring, Time};
 use flashlane_units::DieId;
 
-use super::{DieState, Flash};
+use super::{Die, DieState, Flash};
 use crate::transaction::Transactions;
 
 impl Flash {
     /// Checks everything that must hold between two events.
     pub(crate) fn audit(&self, now: Time, transactions: &Transactions) {
         self.audit_wanted();
-        for die in &self.dies {
+        for (id, die) in self.dies.numbered() {
+            self.assert_woken(id, now);
+            self.audit_awaited(id, die, now);
             assert_eq!(
                 die.holds_suspended,
                 die.suspended.is_some(),
@@ -31,6 +33,17 @@ impl Flash {
             "a channel moves one thing at a time"
         );
         assert!(most(self.busy_chips(now)) <= now.0, "a chip is busy once at a time");
+    }
+
+    /// A read that may interrupt the resumed operation of a die later on has that made an event,
+    /// unless its channel is busy: the die is looked at when that is free.
+    fn audit_awaited(&self, id: DieId, die: &Die, now: Time) {
+        let waits = self.interruptible_dies(die.chip) >> die.die_in_chip & 1 != 0;
+        if waits && now < die.interruptible && !self.channels[die.channel].busy {
+            let left = die.until.saturating_sub(die.interruptible).0;
+            let later = self.gives_way(die.op, false, left);
+            assert!(die.awaited || !later, "the end of the guard of die {} is an event", id.get());
+        }
     }
 
     /// Checks what must hold when nothing is left that could happen.

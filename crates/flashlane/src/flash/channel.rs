@@ -288,21 +288,27 @@ impl Flash {
         (id, source, die)
     }
 
-    /// A page of read data has left its die. True if the die goes on with what it suspended.
+    /// A page of read data has left its die. True if the die is free and has suspended something.
     #[inline(always)]
-    pub(crate) fn data_left(&mut self, cx: &mut Context<'_>, die: DieId) -> bool {
+    pub(crate) fn data_left(&mut self, die: DieId) -> bool {
         let state = &mut self.dies[die];
         state.data_left -= 1;
         if state.data_left > 0 {
             return false;
         }
         state.state = DieState::Idle;
-        let (place, goes_on) = (state.place(die), state.holds_suspended);
+        let (place, suspended) = (state.place(die), state.holds_suspended);
         self.note(place, true, false);
-        if goes_on {
-            self.resume_suspended(cx, die);
-        }
-        goes_on
+        suspended
+    }
+
+    /// The channel has moved a page of read data. True if it may take a read command at once, for a
+    /// die that has suspended something.
+    pub(crate) fn data_is_over(&mut self, cx: &mut Context<'_>, channel: ChannelId) -> bool {
+        self.look_at_sensing(cx, channel);
+        let state = &mut self.channels[channel];
+        state.busy = false;
+        !(self.data_first && state.has_work())
     }
 
     /// The channel is free: what it does next. Read commands for idle dies go first: they are

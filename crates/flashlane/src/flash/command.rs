@@ -176,6 +176,7 @@ impl Flash {
     pub(crate) fn change_ends(&mut self, cx: &mut Context<'_>, die: DieId) {
         let state = &self.dies[die];
         assert_eq!(state.until, cx.now, "an operation ends when its time is over");
+        assert!(!state.awaited, "what may interrupt a die again is told");
         let channel = state.channel;
         self.look_at_sensing(cx, channel);
         self.die_stops(die, cx.now, cx.transactions);

@@ -36,6 +36,8 @@ pub(crate) struct Suspended {
     pub(super) op: Op,
     pub(super) left: u64,
     pub(super) whole: u64,
+    /// When the first command that interrupted it was done; the end of time before that.
+    pub(super) since: Time,
 }
 
 /// A die. All but what it suspended is in one cache line.
@@ -48,7 +50,7 @@ pub(crate) struct Die {
     pub(super) since: Time,
     /// Array time of the operation without interruptions.
     pub(super) whole: u64,
-    /// From then on the operation may be interrupted.
+    /// From then on the operation may be interrupted; that is an event if `awaited`.
     pub(super) interruptible: Time,
     /// First transaction of the running command, linked by `sibling`.
     pub(super) head: TransactionId,
@@ -68,7 +70,12 @@ pub(crate) struct Die {
     pub(super) op: Op,
     /// There is something in `suspended`.
     pub(super) holds_suspended: bool,
+    /// Something waits for the time from which the operation may be interrupted.
+    pub(super) awaited: bool,
     pub(super) suspended: Option<Suspended>,
+    /// Time for which suspensions of the running operation may go on after their first command.
+    /// Unit: picoseconds.
+    pub(super) spare: u64,
 }
 
 const _: () = assert!(std::mem::offset_of!(Die, suspended) <= 64, "one cache line");
@@ -84,6 +91,11 @@ impl Die {
             chip_in_channel: u32::from(self.chip_in_channel),
             channel: self.channel,
         }
+    }
+
+    /// What the die has suspended, when nothing else keeps it busy.
+    pub(super) fn paused(&self) -> Option<&Suspended> {
+        self.suspended.as_ref().filter(|_| self.state == DieState::Idle)
     }
 
     /// The array works: the command cycles are over, and no read data waits.

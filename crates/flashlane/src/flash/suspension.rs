@@ -1,12 +1,12 @@
 //! Suspension of programs and erases by more urgent work, and their way back.
 //! Source: MQSim (FAST'18) section 4.1.
 
-use flashlane_engine::Time;
+use flashlane_engine::{EventQueue, Time};
 use flashlane_units::{DieId, TransactionId};
 
 use super::config::SuspendConfig;
 use super::die::Suspended;
-use super::{DieState, Flash};
+use super::{Die, DieState, Flash};
 use crate::context::Context;
 use crate::event::Event;
 use crate::transaction::Op;
@@ -14,6 +14,11 @@ use crate::transaction::Op;
 /// A resumed operation runs for this part of its time before it is interrupted again: reads that
 /// never end would stop it for ever.
 const PROGRESS_PART: u64 = 16;
+
+/// For this part of its time an operation stays suspended longer, in all, than the first command of
+/// each suspension takes, so that others that wait go as well. Reads that never end would stop
+/// collection, and with it the writes, if it were the whole time.
+const SPARE_PART: u64 = 4;
 
 /// Operations that may be interrupted: the bit of the number of each.
 pub(super) fn interruptible(config: &SuspendConfig) -> u8 {
@@ -25,24 +30,85 @@ pub(super) fn interruptible(config: &SuspendConfig) -> u8 {
 impl Flash {
     /// True if a read may interrupt what the die does now; `writes`: if a write may.
     pub(crate) fn may_suspend(&self, die: DieId, writes: bool, now: Time) -> bool {
-        let die = &self.dies[die];
-        if die.state != DieState::Array || die.suspended.is_some() || die.until <= now {
+        let it = &self.dies[die];
+        let interruptible = it.state == DieState::Array && it.suspended.is_none();
+        interruptible
+            && now >= it.interruptible
+            && self.gives_way(it.op, writes, it.until.saturating_sub(now).0)
+    }
+
+    /// An operation with so many picoseconds left gives way to a read; `writes`: to a write.
+    pub(super) fn gives_way(&self, op: Op, writes: bool, left: u64) -> bool {
+        if left == 0 || !self.may_be_interrupted(op) {
             return false;
         }
-        if now < die.interruptible || !self.may_be_interrupted(die.op) {
-            return false;
-        }
-        let left = (die.until - now).0;
-        match die.op {
+        let suspend = &self.suspend;
+        match op {
             Op::Read => false,
             Op::Erase if writes => {
-                let suspend = &self.suspend;
                 suspend.erase_for_write && left >= suspend.erase_min_left_for_write.0
             }
             Op::Program if writes => false,
-            Op::Program => self.suspend.program && left >= self.suspend.program_min_left.0,
-            Op::Erase => self.suspend.erase && left >= self.suspend.erase_min_left.0,
+            Op::Program => suspend.program && left >= suspend.program_min_left.0,
+            Op::Erase => suspend.erase && left >= suspend.erase_min_left.0,
         }
+    }
+
+    /// A read that waits at the die may not interrupt the resumed operation before some time:
+    /// makes that time an event. `writes`: what waits may be a write. Without this event the read
+    /// would wait until something else has the die looked at.
+    #[cold]
+    pub(crate) fn await_progress(
+        &mut self,
+        die: DieId,
+        writes: bool,
+        (now, events): (Time, &mut EventQueue<Event>),
+    ) {
+        let it = &self.dies[die];
+        let (op, at) = (it.op, it.interruptible);
+        if it.state != DieState::Array || it.suspended.is_some() || now >= at || it.awaited {
+            return;
+        }
+        let left = it.until.saturating_sub(at).0;
+        if self.gives_way(op, false, left) || writes && self.gives_way(op, true, left) {
+            self.dies[die].awaited = true;
+            events.schedule(at, Event::Progressed { die });
+        }
+    }
+
+    /// The time of [`Flash::await_progress`] has come. False if the die was interrupted at the same
+    /// instant.
+    pub(crate) fn has_progressed(&mut self, die: DieId, now: Time) -> bool {
+        let it = &mut self.dies[die];
+        let due = it.awaited && it.interruptible == now;
+        if due {
+            it.awaited = false;
+        }
+        due
+    }
+
+    /// Nothing waits for a time that is over.
+    #[inline(always)]
+    pub(super) fn assert_woken(&self, die: DieId, now: Time) {
+        let it = &self.dies[die];
+        assert!(!it.awaited || it.interruptible >= now, "what may interrupt a die again is told");
+    }
+
+    /// A command for which the die suspended an operation is done.
+    pub(crate) fn served_suspended(&mut self, die: DieId, now: Time) {
+        if let Some(suspended) = &mut self.dies[die].suspended {
+            suspended.since = suspended.since.min(now);
+        }
+    }
+
+    /// True if the die, which has done what it suspended an operation for, may do more of that
+    /// before it resumes: reads, or with `writes` writes.
+    pub(crate) fn may_stay_suspended(&self, die: DieId, writes: bool, now: Time) -> bool {
+        let it = &self.dies[die];
+        let Some(suspended) = &it.suspended else { return false };
+        it.state == DieState::Idle
+            && now.saturating_sub(suspended.since).0 < it.spare
+            && self.gives_way(suspended.op, writes, suspended.left)
     }
 }
 
@@ -53,12 +119,18 @@ impl Flash {
         let channel = self.place_of(die).channel;
         self.look_at_sensing(cx, channel);
         self.die_stops(die, now, cx.transactions);
+        self.assert_woken(die, now);
         let state = &mut self.dies[die];
         assert_eq!(state.state, DieState::Array, "only array operations are suspended");
         assert!(state.suspended.is_none(), "one level of suspension");
+        state.awaited = false;
         let left = (state.until - now).0;
-        state.suspended =
-            Some(Suspended { head: state.head, op: state.op, left, whole: state.whole });
+        let Die { head, op, whole, .. } = *state;
+        state.suspended = Some(Suspended { head, op, left, whole, since: Time::MAX });
+        // A resumed operation has a guard.
+        if state.interruptible == state.since {
+            state.spare = whole / SPARE_PART;
+        }
         state.holds_suspended = true;
         state.epoch = state.epoch.wrapping_add(1);
         let (op, since, mut id) = (state.op, state.since, state.head);
@@ -80,27 +152,20 @@ impl Flash {
         }
     }
 
-    /// Continues the suspended operation of a die that became idle; false if there is none.
-    #[inline]
-    pub(crate) fn resume(&mut self, cx: &mut Context<'_>, die: DieId) -> bool {
-        let resumes = self.dies[die].holds_suspended;
-        if resumes {
-            self.resume_suspended(cx, die);
-        }
-        resumes
-    }
-
-    pub(super) fn resume_suspended(&mut self, cx: &mut Context<'_>, die: DieId) {
+    /// Continues the suspended operation of an idle die.
+    pub(crate) fn resume(&mut self, cx: &mut Context<'_>, die: DieId) {
         let now = cx.now;
         let state = &mut self.dies[die];
         let suspended = state.suspended.take().expect("something is suspended");
         state.holds_suspended = false;
+        state.spare = state.spare.saturating_sub(now.saturating_sub(suspended.since).0);
         state.head = suspended.head;
         state.op = suspended.op;
         state.until = now + Time(suspended.left);
         state.since = now;
         state.whole = suspended.whole;
         state.interruptible = now + Time(suspended.whole / PROGRESS_PART);
+        state.awaited = false;
         let (until, epoch, mut id) = (state.until, state.epoch, state.head);
         self.set_state(die, DieState::Array);
         while id != TransactionId::NONE {

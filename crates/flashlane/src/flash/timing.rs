@@ -183,6 +183,13 @@ impl FlashTiming {
             Op::Erase => self.erase,
         }
     }
+
+    /// The part of [`FlashTiming::array`] in which the cells work: without the time until the
+    /// controller notices the end of a read.
+    pub(crate) fn work(&self, op: Op, page: u32, sectors: u32) -> u64 {
+        let delay = if op == Op::Read { READY_DELAY } else { 0 };
+        self.array(op, page, sectors) - delay
+    }
 }
 
 /// Page type, 0 for the fastest, by position in the block.

@@ -28,7 +28,7 @@ impl Observer {
     #[cold]
     pub(crate) fn operation(&mut self, tr: &Transaction, op: Op, page: u32, timing: &FlashTiming) {
         if let Some((meter, credits)) = self.energy.as_mut().zip(self.credits.as_ref()) {
-            let time = Time(timing.array(op, page, tr.sectors()));
+            let time = Time(timing.work(op, page, tr.sectors()));
             meter.operation(credits.culprit_of(tr), tr.source, op, time);
         }
     }

@@ -1,11 +1,15 @@
 //! The data cache and the cached mapping table as the workload would have left them.
 //!
 //! The flows' own sources are asked for their past: other draws from the same distributions, or the
-//! trace once before. Their requests are replayed in the order of their times, without taking any,
-//! until what is full has been turned over once more. So every flow has the share that its rate and
-//! its addresses earn it, hot pages are there first, and pages and entries are changed or not as
-//! they would be. Source: MQSim (FAST'18) section 5, which asks for arrival rate and address
-//! distribution.
+//! round of a stream or a trace before the run. Their requests are replayed in the order of their
+//! times, without taking any, until what is full has been turned over once more. So every flow has
+//! the share that its rate and its addresses earn it, hot pages are there first, and pages and
+//! entries are changed or not as they would be. Source: MQSim (FAST'18) section 5, which asks for
+//! arrival rate and address distribution.
+//!
+//! The past of a source ends where its run begins. How long the past has to be shows only when
+//! caches are full. So where the addresses of a source have an order, the past is replayed twice:
+//! the first time tells how far each source goes, and the second time it starts so far back.
 
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, Lpa, Ppa};
@@ -29,6 +33,7 @@ const NOTHING_NEW: u64 = 4096;
 
 /// A flow on its way through its past.
 struct Past<'a> {
+    flow: FlowId,
     source: Box<dyn RequestSource>,
     space: &'a FlowSpace,
     next: Option<Planned>,
@@ -40,6 +45,16 @@ struct Past<'a> {
     zero: u128,
     /// Start of the running pass by the clock of the source.
     pass_start: Time,
+    /// How far the source had gone up to the last request that was replayed.
+    gone: u64,
+}
+
+/// The past, as it was replayed once.
+struct Course {
+    /// The flow of each request, in order.
+    order: Vec<u16>,
+    /// How far each source went.
+    gone: Vec<u64>,
 }
 
 impl Past<'_> {
@@ -105,9 +120,14 @@ pub(crate) fn warm(
         return Ok(());
     }
     // What is not wanted is warmed all the same, for what is wanted depends on it, and dropped.
-    let mut past_cache = cache.clone();
-    let mut past_table = state.mapping.clone();
-    replay(device, workload, layout, &state.pages, &mut past_cache, &mut past_table, seed)?;
+    let past = Replay { device, workload, layout, pages: &state.pages, seed };
+    let (mut past_cache, mut past_table) = (cache.clone(), state.mapping.clone());
+    let course = past.first(&mut past_cache, &mut past_table)?;
+    if course.gone.iter().any(|&gone| gone > 0) {
+        (past_cache, past_table) = (cache.clone(), state.mapping.clone());
+        past.again(&course, &mut past_cache, &mut past_table)?;
+    }
+    past_cache.recall_over();
     if warm_cache {
         *cache = past_cache;
     }
@@ -117,59 +137,102 @@ pub(crate) fn warm(
     Ok(())
 }
 
-fn replay(
-    device: &DeviceConfig,
-    workload: &WorkloadConfig,
-    layout: &Layout,
-    pages: &PageTables,
-    cache: &mut Cache,
-    table: &mut Option<MappingTable>,
+/// What the past is made of.
+struct Replay<'a> {
+    device: &'a DeviceConfig,
+    workload: &'a WorkloadConfig,
+    layout: &'a Layout,
+    pages: &'a PageTables,
     seed: u64,
-) -> Result<(), Error> {
-    let mut flows = Vec::new();
-    for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
-        if !flow.has_source() {
-            continue;
-        }
-        let mut source =
-            workload::build(flow, index, space, device.flash.page_size, &device.compat, seed)?;
-        source.diverge();
-        let mut past = Past { source, space, next: None, at: 0, zero: 0, pass_start: Time::ZERO };
-        past.advance(0, device)?;
-        flows.push(past);
-    }
-    let places = cache.capacity().min(layout.logical_pages)
-        + table.as_ref().map_or(0, |table| table.capacity().min(layout.logical_pages));
-    let mut limit = (places * REQUESTS_PER_PLACE + NOTHING_NEW).min(REQUESTS_MAX);
-    let per_page = u64::from(pages.sectors_per_page());
-    let (mut size, mut grown_at, mut replayed) = (0, 0, 0);
-    while replayed < limit {
-        let next = flows.iter().enumerate().filter(|(_, flow)| flow.next.is_some());
-        let Some((index, _)) = next.min_by_key(|(_, flow)| flow.at) else { break };
-        let flow = &mut flows[index];
-        let now = flow.at;
-        let planned = flow.next.take().expect("just seen");
-        flow.advance(now, device)?;
-        if let Some(next) = &flow.next {
-            pages.prefetch(flow.space.lpa(next.sector / per_page));
-        }
-        // The cache asks only whether two requests are of the same epoch.
-        let epoch_time = Time((now % u128::from(Time::END.0)) as u64);
-        recall(&planned, FlowId::at(index), flow.space, pages, cache, table, epoch_time);
-        replayed += 1;
-        let held = cache.len() + table.as_ref().map_or(0, MappingTable::len);
-        if held > size {
-            (size, grown_at) = (held, replayed);
-            if size == places {
-                // Once more as many, so that what is changed and what is not settles.
-                limit = limit.min(2 * replayed);
+}
+
+impl<'a> Replay<'a> {
+    /// The flows that have sources, each so far before the start of its run.
+    fn flows(&self, back: &[u64]) -> Result<Vec<Past<'a>>, Error> {
+        let Self { device, workload, layout, seed, .. } = *self;
+        let mut flows = Vec::new();
+        for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
+            if !flow.has_source() {
+                continue;
             }
-        } else if replayed - grown_at > NOTHING_NEW.max(size) {
-            break;
+            let page_size = device.flash.page_size;
+            let mut source = workload::build(flow, index, space, page_size, &device.compat, seed)?;
+            source.diverge(back.get(flows.len()).copied().unwrap_or(0))?;
+            let (at, zero, pass_start, gone) = (0, 0, Time::ZERO, 0);
+            let flow = FlowId::at(index as usize);
+            let mut past = Past { flow, source, space, next: None, at, zero, pass_start, gone };
+            past.advance(0, device)?;
+            flows.push(past);
         }
+        Ok(flows)
     }
-    cache.recall_over();
-    Ok(())
+
+    /// Replays the next request of a flow at a time. The cache asks only whether two times are of
+    /// the same epoch.
+    fn step(
+        &self,
+        flow: &mut Past<'_>,
+        now: u128,
+        cache: &mut Cache,
+        table: &mut Option<MappingTable>,
+    ) -> Result<(), Error> {
+        let Some(planned) = flow.next.take() else { return Ok(()) };
+        flow.gone = flow.source.gone();
+        flow.advance(flow.at, self.device)?;
+        if let Some(next) = &flow.next {
+            let per_page = u64::from(self.pages.sectors_per_page());
+            self.pages.prefetch(flow.space.lpa(next.sector / per_page));
+        }
+        let epoch_time = Time((now % u128::from(Time::END.0)) as u64);
+        recall(&planned, flow.flow, flow.space, self.pages, cache, table, epoch_time);
+        Ok(())
+    }
+
+    /// Replays requests until everything is full, and as many again.
+    fn first(&self, cache: &mut Cache, table: &mut Option<MappingTable>) -> Result<Course, Error> {
+        let mut flows = self.flows(&[])?;
+        let logical_pages = self.layout.logical_pages;
+        let places = cache.capacity().min(logical_pages)
+            + table.as_ref().map_or(0, |table| table.capacity().min(logical_pages));
+        let mut limit = (places * REQUESTS_PER_PLACE + NOTHING_NEW).min(REQUESTS_MAX);
+        let (mut size, mut grown_at, mut order) = (0, 0, Vec::new());
+        while (order.len() as u64) < limit {
+            let next = (0_u16..).zip(&mut flows).filter(|(_, flow)| flow.next.is_some());
+            let Some((index, flow)) = next.min_by_key(|(_, flow)| flow.at) else { break };
+            let now = flow.at;
+            self.step(flow, now, cache, table)?;
+            order.push(index);
+            let replayed = order.len() as u64;
+            let held = cache.len() + table.as_ref().map_or(0, MappingTable::len);
+            if held > size {
+                (size, grown_at) = (held, replayed);
+                if size == places {
+                    // Once more as many, so that what is changed and what is not settles.
+                    limit = limit.min(2 * replayed);
+                }
+            } else if replayed - grown_at > NOTHING_NEW.max(size) {
+                break;
+            }
+        }
+        Ok(Course { order, gone: flows.iter().map(|flow| flow.gone).collect() })
+    }
+
+    /// Replays as many requests of each flow in the same order, up to where the run begins.
+    fn again(
+        &self,
+        course: &Course,
+        cache: &mut Cache,
+        table: &mut Option<MappingTable>,
+    ) -> Result<(), Error> {
+        let mut flows = self.flows(&course.gone)?;
+        let mut now = 0;
+        for &index in &course.order {
+            let flow = &mut flows[usize::from(index)];
+            now = flow.at.max(now);
+            self.step(flow, now, cache, table)?;
+        }
+        Ok(())
+    }
 }
 
 /// One past request.

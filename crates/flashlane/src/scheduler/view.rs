@@ -171,7 +171,8 @@ impl View<'_> {
         self.flash.timing().command(Op::Erase, 1) + self.flash.timing().array(Op::Erase, 0, 0)
     }
 
-    /// What is left of the operation that a die runs. Unit: picoseconds.
+    /// What is left of the operation that a die runs, or that an idle die has suspended. Unit:
+    /// picoseconds.
     #[must_use]
     pub fn busy(&self, die: DieId) -> u64 {
         self.flash.busy(die, self.now)

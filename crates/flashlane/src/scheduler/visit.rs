@@ -5,6 +5,7 @@ use flashlane_units::{ChannelId, ChipId, DieId};
 
 use super::policy::SchedulingPolicy;
 use super::{Scheduler, Surroundings};
+use crate::flash::DiePlace;
 
 /// A look at the dies of a channel, which may go on after it was interrupted.
 #[derive(Clone, Copy, Debug)]
@@ -262,6 +263,7 @@ impl Scheduler {
         let (for_read, for_write) =
             if idle { (false, false) } else { (interrupts(false), interrupts(true) && !urgent) };
         if !(idle || for_read || for_write) {
+            at.flash.await_progress(die, !urgent, (at.now, at.events));
             return false;
         }
         self.command.pages.clear();
@@ -273,5 +275,30 @@ impl Scheduler {
                     || for_write && policy.interrupt_for_write(die, view)
             }
         })
+    }
+
+    /// Forms a command for an idle die that has suspended something: what may interrupt that may
+    /// go on before the die resumes. The channel must be free.
+    #[cold]
+    pub(crate) fn serve_suspended(&mut self, at: &mut Surroundings<'_>, die: DieId) -> bool {
+        let DiePlace { chip, channel, chip_in_channel, .. } = at.flash.place_of(die);
+        let urgent = !self.rules.preemptible || at.ftl.is_urgent(chip);
+        at.flash.served_suspended(die, at.now);
+        let for_read = at.flash.may_stay_suspended(die, false, at.now);
+        let for_write = !urgent && at.flash.may_stay_suspended(die, true, at.now);
+        if self.waiting[die] == 0 || !(for_read || for_write) {
+            return false;
+        }
+        self.hold_writes = self.writes_wait && at.ftl.awaits_erase(chip);
+        self.command.pages.clear();
+        let formed = self.with_policy(at, urgent, |policy, view| {
+            for_read && policy.interrupt(die, view)
+                || for_write && policy.interrupt_for_write(die, view)
+        });
+        if formed {
+            self.served(channel, chip_in_channel);
+            (self.command.die, self.command.interrupts) = (die, false);
+        }
+        formed
     }
 }

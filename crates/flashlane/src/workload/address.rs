@@ -18,6 +18,8 @@ pub(crate) struct AddressDraw {
     align: u64,
     /// Next start of the stream. Unit: sectors.
     stream: u64,
+    /// What the stream has gone in its past; `None` in a run. Unit: sectors.
+    gone: Option<u64>,
     /// The last room for starts, and the number of aligned starts in it: requests of one size have
     /// the same.
     slots: (u64, u64),
@@ -72,17 +74,24 @@ impl AddressDraw {
         };
         let wraps = if let Shape::Mixed { wraps, .. } = shape { wraps } else { limit };
         let stream = rng.below(wraps.div_ceil(align)) * align;
-        Self { shape, limit, align, stream, slots: (0, 1) }
+        Self { shape, limit, align, stream, gone: None, slots: (0, 1) }
     }
 
-    /// The past of a stream: it comes from the other half of its space.
-    pub(crate) fn diverge(&mut self) {
+    /// The past of a stream: it begins `back` sectors before its start, and comes to its start when
+    /// it has gone so far. It goes round its space, cut to whole alignments.
+    pub(crate) fn diverge(&mut self, back: u64) {
         let space = match self.shape {
             Shape::Mixed { wraps, .. } => wraps,
             _ => self.limit,
         };
-        let half = space / 2 / self.align * self.align;
-        self.stream = (self.stream + half) % space.next_multiple_of(self.align);
+        let round = space.next_multiple_of(self.align);
+        self.stream = (self.stream + round - back % round) % round;
+        self.gone = Some(0);
+    }
+
+    /// What the stream has gone since [`AddressDraw::diverge`]. Unit: sectors.
+    pub(crate) fn gone(&self) -> u64 {
+        self.gone.unwrap_or(0)
     }
 
     /// The start of the next request where all have the size of the last one. Unit: sectors.
@@ -142,6 +151,14 @@ impl AddressDraw {
 
     /// The stream goes on below `wraps`.
     fn next_of_stream(&mut self, sectors: u64, wraps: u64) -> u64 {
+        if let Some(gone) = &mut self.gone {
+            let step = sectors.next_multiple_of(self.align);
+            *gone += step;
+            let last = wraps.saturating_sub(sectors) / self.align * self.align;
+            let start = self.stream.min(last);
+            self.stream = (self.stream + step) % wraps.next_multiple_of(self.align);
+            return start;
+        }
         let start = if self.stream + sectors <= wraps { self.stream } else { 0 };
         self.stream = start + sectors.next_multiple_of(self.align);
         start
@@ -192,6 +209,29 @@ mod tests {
             assert_eq!(sectors, 12);
             assert_eq!(start, if expected + 12 <= 1000 { expected } else { 0 });
             expected = start + 16;
+        }
+    }
+
+    #[test]
+    fn the_past_of_a_stream_ends_where_the_stream_begins() {
+        for (limit, align, sizes) in
+            [(1000, 8, [8, 8, 8]), (1001, 8, [3, 12, 40]), (96, 1, [7, 5, 9])]
+        {
+            let (begins, mut rng) = draw(&AddressConfig::Streaming, limit, align);
+            let mut first = begins.clone();
+            first.diverge(0);
+            let take = |address: &mut AddressDraw, rng: &mut Rng| -> Vec<(u64, u64)> {
+                let sizes = sizes.iter().cycle().take(100);
+                sizes.map(|&size| address.draw(size, Time::ZERO, rng)).collect()
+            };
+            take(&mut first, &mut rng);
+            let mut past = begins.clone();
+            past.diverge(first.gone());
+            let (start, sectors) = take(&mut past, &mut rng)[99];
+            assert_eq!(past.stream, begins.stream, "the run goes on where the past ends");
+            let ends = (start + sectors).next_multiple_of(align);
+            assert!(ends == begins.stream || begins.stream < 48, "{ends} {}", begins.stream);
+            assert_eq!(past.gone(), first.gone(), "from wherever it comes");
         }
     }
 

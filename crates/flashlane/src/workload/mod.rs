@@ -102,9 +102,23 @@ pub trait RequestSource: Send {
         0.0
     }
 
-    /// From now on other draws from the same distributions, as if this were the past of the flow. A
-    /// trace has no other draws: its past is the round before.
-    fn diverge(&mut self) {}
+    /// From now on other draws from the same distributions, as if this were the past of the flow,
+    /// which ends where the run begins. A source whose addresses have an order is set so far back
+    /// that it comes to its own start after `back`, in the unit of [`RequestSource::gone`]: a
+    /// stream goes round its space, a trace comes from the round before.
+    ///
+    /// # Errors
+    /// A trace that cannot be read.
+    fn diverge(&mut self, back: u64) -> Result<(), Error> {
+        let _ = back;
+        Ok(())
+    }
+
+    /// How far a source has come in its past, if its addresses have an order. Unit: sectors of a
+    /// stream, requests of a trace; 0 where addresses are independent draws.
+    fn gone(&self) -> u64 {
+        0
+    }
 
     /// What was done to the input so far.
     fn report(&self) -> SourceReport {

@@ -224,11 +224,16 @@ impl RequestSource for SyntheticSource {
         self.end.share(now)
     }
 
-    fn diverge(&mut self) {
-        self.address.diverge();
+    fn diverge(&mut self, back: u64) -> Result<(), Error> {
+        self.address.diverge(back);
         for rng in [&mut self.ops.rng, &mut self.address_rng, &mut self.size_rng] {
             *rng = Rng::stream(rng.next_u64(), "workload.past", 0);
         }
+        Ok(())
+    }
+
+    fn gone(&self) -> u64 {
+        self.address.gone()
     }
 
     fn closed_loop(&self) -> Option<u32> {

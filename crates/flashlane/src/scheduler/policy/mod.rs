@@ -74,11 +74,12 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
         self.interrupt(die, view)
     }
 
-    /// The die runs a program or an erase: forms a command of reads worth an interruption, with
-    /// [`View::add`], or returns false. A policy that interrupts nothing always returns false.
+    /// The die runs a program or an erase, or is about to resume one that is suspended: forms a
+    /// command of reads worth an interruption, with [`View::add`], or returns false. A policy that
+    /// interrupts nothing always returns false.
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool;
 
-    /// The die runs an erase: forms a command of writes worth an interruption, or returns false.
+    /// The same for an erase and writes.
     fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let _ = (die, view);
         false

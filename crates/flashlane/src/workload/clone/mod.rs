@@ -378,9 +378,10 @@ impl RequestSource for CloneSource {
     }
 
     /// Gaps keep their draws, which change no address.
-    fn diverge(&mut self) {
+    fn diverge(&mut self, _back: u64) -> Result<(), Error> {
         self.types.rng = diverged(&mut self.types.rng);
         self.addresses.diverge();
+        Ok(())
     }
 
     fn closed_loop(&self) -> Option<u32> {

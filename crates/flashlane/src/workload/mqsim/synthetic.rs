@@ -148,6 +148,8 @@ pub struct MqsimSource {
     aligned_from: u64,
     /// Where a stream goes on.
     stream: u64,
+    /// What a stream has gone in its past; `None` in a run. Unit: sectors.
+    gone: Option<u64>,
     /// Mean time between arrivals (open loop). Unit: nanoseconds.
     gap_mean: f64,
     /// Gaps are cut to whole nanoseconds.
@@ -177,6 +179,7 @@ impl MqsimSource {
             },
             wraps: space.wraps_after.is_some(),
             stream: 0,
+            gone: None,
             gap_mean: gap_mean(config, mode),
             gap_truncated: matches!(mode, GeneratorMode::Mqsim { .. }),
             pass_start: Time::ZERO,
@@ -237,6 +240,21 @@ impl MqsimSource {
         ((mean + self.draws.normal() * spread).ceil() as u32).max(1)
     }
 
+    /// The space that the past of a stream goes round. Unit: sectors.
+    fn round(&self) -> u64 {
+        (self.last + 1).next_multiple_of(self.unit)
+    }
+
+    /// Where a request in the past of a stream starts. The stream goes round its space, so that it
+    /// ends where the run begins, whatever the sizes of its requests are.
+    fn past_stream(&mut self, sectors: u64) -> u64 {
+        let step = sectors.next_multiple_of(self.unit);
+        self.gone = self.gone.map(|gone| gone + step);
+        let start = self.stream.min((self.last + 1).saturating_sub(sectors));
+        self.stream = (self.stream + step) % self.round();
+        start
+    }
+
     /// Where a request of `sectors` starts, before alignment.
     fn address(&mut self, sectors: u64) -> u64 {
         let (last, hot_last) = (self.last, self.hot_last);
@@ -245,6 +263,7 @@ impl MqsimSource {
                 let start = self.draws.below(Use::Address, last + 1);
                 if start + sectors > last { 0 } else { start }
             }
+            MqsimAddress::Streaming if self.gone.is_some() => self.past_stream(sectors),
             MqsimAddress::Streaming => {
                 let start = if self.stream + sectors > last { 0 } else { self.stream };
                 let next = self.stream + sectors;
@@ -312,12 +331,17 @@ impl RequestSource for MqsimSource {
         Ok(())
     }
 
-    fn diverge(&mut self) {
+    fn diverge(&mut self, back: u64) -> Result<(), Error> {
         let first = self.draws.below(Use::Address, u64::from(u32::MAX));
         self.draws = Draws::Ours(Rng::stream(first, "workload.past", 0));
-        // A stream comes from the other half of the space.
-        let half = self.last / 2 / self.unit * self.unit;
-        self.stream = (self.stream + half) % (self.last + 1).next_multiple_of(self.unit);
+        let round = self.round();
+        self.stream = (self.stream + round - back % round) % round;
+        self.gone = Some(0);
+        Ok(())
+    }
+
+    fn gone(&self) -> u64 {
+        self.gone.unwrap_or(0)
     }
 
     fn closed_loop(&self) -> Option<u32> {

@@ -56,6 +56,8 @@ pub struct MqsimTraceSource {
     /// Time of the last line.
     last: Time,
     ended: bool,
+    /// Requests so far.
+    gone: u64,
     report: SourceReport,
 }
 
@@ -89,6 +91,7 @@ impl MqsimTraceSource {
             offset: Time::ZERO,
             last: Time::ZERO,
             ended: space.sectors == 0,
+            gone: 0,
             report: SourceReport::default(),
         })
     }
@@ -111,6 +114,17 @@ impl MqsimTraceSource {
             self.line = 0;
             self.offset = self.last;
         }
+    }
+
+    /// Reads over so many requests of a round, or over all. Returns how many there were.
+    fn skip(&mut self, most: u64) -> Result<u64, Error> {
+        let mut skipped = 0;
+        while skipped < most && self.line < self.line_limit {
+            let Some(line) = self.lines.next()? else { break };
+            self.line += 1;
+            skipped += u64::from(line.sectors > 0);
+        }
+        Ok(skipped)
     }
 
     fn arrival(&self, time_ns: u64) -> Result<Time, Error> {
@@ -164,6 +178,7 @@ impl RequestSource for MqsimTraceSource {
                 self.report.wrapped += 1;
             }
             self.report.clipped += u64::from(placed.clipped);
+            self.gone += 1;
             let op = if line.write { RequestOp::Write } else { RequestOp::Read };
             return Ok(Some(Planned {
                 arrival,
@@ -183,6 +198,22 @@ impl RequestSource for MqsimTraceSource {
         self.last = now;
         self.ended = self.space == 0;
         Ok(())
+    }
+
+    fn diverge(&mut self, back: u64) -> Result<(), Error> {
+        if back == 0 {
+            return Ok(());
+        }
+        let requests = self.skip(u64::MAX)?;
+        self.restart(Time::ZERO)?;
+        if requests > 0 {
+            self.skip((requests - back % requests) % requests)?;
+        }
+        Ok(())
+    }
+
+    fn gone(&self) -> u64 {
+        self.gone
     }
 
     fn closed_loop(&self) -> Option<u32> {

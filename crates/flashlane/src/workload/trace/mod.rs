@@ -38,6 +38,8 @@ pub struct TraceSource {
     too_long: u64,
     /// Requests of the running pass over the file.
     placed: u64,
+    /// Requests of all passes.
+    gone: u64,
     /// The flow has started over: the load now lasts as long as other flows need it.
     restarted: bool,
     /// What the last complete pass over the file could not use.
@@ -152,6 +154,7 @@ impl TraceSource {
             clipped: 0,
             too_long: 0,
             placed: 0,
+            gone: 0,
             restarted: false,
             rejected: None,
         })
@@ -184,6 +187,18 @@ impl TraceSource {
         }
         self.rewind(self.timing.arrival)?;
         Ok(true)
+    }
+
+    /// Reads over so many requests of the file, or over all. Returns how many there were.
+    fn skip(&mut self, most: u64) -> Result<u64, Error> {
+        let mut skipped = 0;
+        while skipped < most {
+            let Some(record) = self.reader.next().map_err(trace_error)? else { break };
+            let placed = matches!(self.placer.place(&record), Placed::At { .. });
+            skipped += u64::from(placed);
+            self.placed += u64::from(placed);
+        }
+        Ok(skipped)
     }
 
     fn unusable(&self) -> Vec<(String, u64)> {
@@ -299,6 +314,7 @@ impl RequestSource for TraceSource {
                 Some(record) => {
                     if let Some(planned) = self.plan(&record, now)? {
                         self.placed += 1;
+                        self.gone += 1;
                         return Ok(Some(planned));
                     }
                 }
@@ -316,6 +332,22 @@ impl RequestSource for TraceSource {
         self.passes_left = self.repeat;
         self.restarted = true;
         self.rewind(now.0)
+    }
+
+    fn diverge(&mut self, back: u64) -> Result<(), Error> {
+        if back == 0 {
+            return Ok(());
+        }
+        let requests = self.skip(u64::MAX)?;
+        self.rewind(0)?;
+        if requests > 0 {
+            self.skip((requests - back % requests) % requests)?;
+        }
+        Ok(())
+    }
+
+    fn gone(&self) -> u64 {
+        self.gone
     }
 
     fn closed_loop(&self) -> Option<u32> {

@@ -266,9 +266,9 @@ impl Trial {
         Ok(())
     }
 
-    fn finish(&mut self, die: DieId) {
+    fn finish(&mut self, die: DieId) -> Result<(), String> {
         let at = die.index();
-        let Some(done) = self.running[DieId::new(at as u32)].take() else { return };
+        let Some(done) = self.running[die].take() else { return Ok(()) };
         for id in done.command {
             let tr = self.bench.transactions[id];
             if self.policy.observes() {
@@ -276,12 +276,27 @@ impl Trial {
             }
             self.bench.transactions.remove(id);
         }
+        if self.suspended[at].is_some() && self.rng.below(2) == 0 && self.reads_on(die)? {
+            return Ok(());
+        }
         self.running[DieId::new(at as u32)] = self.suspended[at]
             .take()
             .map(|waited| Running { until: self.bench.now + waited.until, ..waited });
         let next =
             self.running[DieId::new(at as u32)].as_ref().map(|r| (r.command[0], r.op, r.until));
         self.bench.flash.pretend(die, next);
+        Ok(())
+    }
+
+    /// Offers a die that is about to resume what it suspended. True if it takes more reads first.
+    fn reads_on(&mut self, die: DieId) -> Result<bool, String> {
+        let Some(waited) = &self.suspended[die.index()] else { return Ok(false) };
+        let (head, op, left) = (waited.command[0], waited.op, waited.until.0);
+        self.bench.flash.pretend_suspended(die, head, op, left);
+        let formed = self.bench.view(|view| self.policy.interrupt(die, view));
+        ensure!(formed != self.bench.batch.is_empty(), "it says whether it formed a command");
+        self.settle(die, Op::Read)?;
+        Ok(formed)
     }
 
     /// When something happens next, arrivals aside.
@@ -302,7 +317,7 @@ impl Trial {
         }
         for die in 0..self.running.len() as u32 {
             if self.running[DieId::new(die)].as_ref().is_some_and(|running| running.until <= now) {
-                self.finish(DieId::new(die));
+                self.finish(DieId::new(die))?;
             }
         }
         if self.policy.wake().is_some_and(|time| time <= now) {

@@ -109,7 +109,7 @@ impl Flin {
     }
 
     /// The running program or erase gives way to the read slot, if it waited proportionally less or
-    /// began while both slots were empty.
+    /// began while both slots were empty. So does one that is suspended already.
     pub(super) fn suspend_for_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let read = self.units[die].slots[READ];
         let (Some(read), Some(running)) = (read, view.flash.running(die, view.now)) else {
@@ -123,7 +123,7 @@ impl Flin {
                 return false;
             }
         }
-        self.overhead.suspensions += 1;
+        self.overhead.suspensions += u64::from(!view.flash.is_suspended(die));
         self.dispatch(die, READ, view)
     }
 
