@@ -1,7 +1,9 @@
 //! What needs time, and is refused without.
 
+use crate::collection_order::CollectionOrder;
 use crate::config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
 use crate::error::Problem;
+use crate::layout::Geometry;
 use crate::options::{RunOptions, Warmup};
 
 /// Everything that a run without time cannot do.
@@ -23,6 +25,17 @@ pub(crate) fn refuse(
         &format!(
             "found {}, allowed: unified, partitioned; its sets of chips follow the load over time",
             device.isolation.name()
+        ),
+    );
+    let geometry = Geometry::new(&device.flash);
+    let order = device.scheduler.collection_order(geometry, workload.flows.len());
+    refuse(
+        order == CollectionOrder::Untold,
+        "scheduler",
+        &format!(
+            "found {}, allowed: those that say where collection stands among the work of hosts \
+             (SchedulingPolicy::collection_order)",
+            device.scheduler.name()
         ),
     );
     refuse(
