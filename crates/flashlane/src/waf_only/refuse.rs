@@ -6,6 +6,37 @@ use crate::error::Problem;
 use crate::layout::Geometry;
 use crate::options::{RunOptions, Warmup};
 
+/// Orders of collection that the clocks of dies do not follow closely enough: 4 to 10 % off.
+fn refuse_orders(
+    device: &DeviceConfig,
+    order: CollectionOrder,
+    refuse: &mut impl FnMut(bool, &str, &str),
+) {
+    let dynamic = device.ftl.allocation.is_dynamic();
+    let several = device.flash.planes_per_die > 1;
+    let arrival = matches!(order, CollectionOrder::Arrival { .. });
+    let reads_first = matches!(order, CollectionOrder::Arrival { reads_first: true, .. });
+    let one_list = matches!(order, CollectionOrder::Behind { one_list: true, .. });
+    let name = device.scheduler.name();
+    refuse(
+        reads_first && several,
+        "scheduler",
+        &format!(
+            "found {name} with several planes a die, allowed: one plane; its commands over several \
+             planes are a matter of time"
+        ),
+    );
+    refuse(
+        dynamic && (arrival || one_list && several),
+        "ftl.allocation",
+        &format!(
+            "found {} with scheduler {name}, allowed: a static order; which plane is least busy \
+             hangs on the order of its queues",
+            device.ftl.allocation.name()
+        ),
+    );
+}
+
 /// Everything that a run without time cannot do.
 pub(crate) fn refuse(
     device: &DeviceConfig,
@@ -38,6 +69,7 @@ pub(crate) fn refuse(
             device.scheduler.name()
         ),
     );
+    refuse_orders(device, order, &mut refuse);
     refuse(
         device.ftl.mapping.kind == MappingKind::Hybrid,
         "ftl.mapping.kind",

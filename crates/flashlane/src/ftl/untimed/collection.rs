@@ -82,7 +82,8 @@ impl Untimed {
     /// Collection of a die goes on in the time up to `at` that nobody else used.
     #[inline]
     pub(super) fn catch_up(&mut self, die: DieId, at: u64) {
-        if (self.dies.free_at[die] < at || self.dies.arrival.is_some()) && !self.jobs[die].is_empty()
+        if (self.dies.free_at[die] < at || self.dies.arrival.is_some())
+            && !self.jobs[die].is_empty()
         {
             self.catch_up_on_jobs(die, at);
         }
@@ -298,7 +299,8 @@ impl Untimed {
             let job = &mut self.jobs[die][partners.trailing_zeros() as usize];
             job.program(count, pages);
             if self.balances {
-                let end = |page| self.dies.free_at[die] + u64::from(page) * self.dies.times.gc_program;
+                let end =
+                    |page| self.dies.free_at[die] + u64::from(page) * self.dies.times.gc_program;
                 let plane = job.plane;
                 self.programs.extend((1..=count).map(|page| Reverse((end(page), plane))));
             }
