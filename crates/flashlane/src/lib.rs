@@ -12,6 +12,7 @@ mod reading;
 
 // What every stage may import.
 mod cause;
+mod collection_order;
 mod compat;
 mod context;
 mod event;

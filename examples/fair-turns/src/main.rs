@@ -8,8 +8,8 @@
 use std::process::ExitCode;
 
 use flashlane::policy::{
-    Array, DieId, Geometry, Op, PolicyDoc, Scheduling, SchedulingConfig, SchedulingPolicy, Source,
-    Time, TransactionId, View,
+    Array, CollectionOrder, DieId, Geometry, Op, PolicyDoc, Presses, Scheduling, SchedulingConfig,
+    SchedulingPolicy, Source, Time, TransactionId, View,
 };
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +125,11 @@ impl SchedulingPolicy for Turns {
     fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         let since = |id| view.transaction(id).queued_since();
         self.dies[die].everything().map(since).min().map(|since| (0, since))
+    }
+
+    /// What a run without time has to know.
+    fn collection_order(&self) -> CollectionOrder {
+        CollectionOrder::Behind { presses: Presses::Urgent, one_list: true }
     }
 
     fn waiting(&self, die: DieId) -> u32 {

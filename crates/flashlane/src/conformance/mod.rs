@@ -2,9 +2,10 @@
 //! run: `flashlane conformance`.
 //!
 //! A rule puts a policy to work on prepared and random inputs and looks at every decision. The
-//! rules of a family lie beside its policies; the last one of every family is a whole drive.
+//! rules of a family lie beside its policies; the last two of every family are whole drives.
 
 mod small_drive;
+mod without_time;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -39,6 +40,9 @@ macro_rules! families {
                     $rules.iter().map(|rule| try_rule(rule, self)).collect();
                 verdicts.push(try_rule(&Rule { text: small_drive::RULE, check: |policy: &Self| {
                     small_drive::check($family::KEY, policy)
+                } }, self));
+                verdicts.push(try_rule(&Rule { text: without_time::RULE, check: |policy: &Self| {
+                    without_time::check($family::KEY, policy)
                 } }, self));
                 verdicts
             }

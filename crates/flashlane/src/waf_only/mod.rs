@@ -74,7 +74,11 @@ pub(crate) fn run(
         layout,
         flows: Flows::new(device, workload, layout, options.seed)?,
         drive: Untimed::new(
-            (&device.flash, &device.ftl.gc, device.scheduler.name()),
+            (
+                &device.flash,
+                &device.ftl.gc,
+                device.scheduler.collection_order(layout.geometry, flows),
+            ),
             layout,
             ftl,
             (cache, &device.cache),

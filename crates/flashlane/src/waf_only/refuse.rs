@@ -1,8 +1,41 @@
 //! What needs time, and is refused without.
 
+use crate::collection_order::CollectionOrder;
 use crate::config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
 use crate::error::Problem;
+use crate::layout::Geometry;
 use crate::options::{RunOptions, Warmup};
+
+/// Orders of collection that the clocks of dies do not follow closely enough: 4 to 10 % off.
+fn refuse_orders(
+    device: &DeviceConfig,
+    order: CollectionOrder,
+    refuse: &mut impl FnMut(bool, &str, &str),
+) {
+    let dynamic = device.ftl.allocation.is_dynamic();
+    let several = device.flash.planes_per_die > 1;
+    let arrival = matches!(order, CollectionOrder::Arrival { .. });
+    let reads_first = matches!(order, CollectionOrder::Arrival { reads_first: true, .. });
+    let one_list = matches!(order, CollectionOrder::Behind { one_list: true, .. });
+    let name = device.scheduler.name();
+    refuse(
+        reads_first && several,
+        "scheduler",
+        &format!(
+            "found {name} with several planes a die, allowed: one plane; its commands over several \
+             planes are a matter of time"
+        ),
+    );
+    refuse(
+        dynamic && (arrival || one_list && several),
+        "ftl.allocation",
+        &format!(
+            "found {} with scheduler {name}, allowed: a static order; which plane is least busy \
+             hangs on the order of its queues",
+            device.ftl.allocation.name()
+        ),
+    );
+}
 
 /// Everything that a run without time cannot do.
 pub(crate) fn refuse(
@@ -25,6 +58,18 @@ pub(crate) fn refuse(
             device.isolation.name()
         ),
     );
+    let geometry = Geometry::new(&device.flash);
+    let order = device.scheduler.collection_order(geometry, workload.flows.len());
+    refuse(
+        order == CollectionOrder::Untold,
+        "scheduler",
+        &format!(
+            "found {}, allowed: those that say where collection stands among the work of hosts \
+             (SchedulingPolicy::collection_order)",
+            device.scheduler.name()
+        ),
+    );
+    refuse_orders(device, order, &mut refuse);
     refuse(
         device.ftl.mapping.kind == MappingKind::Hybrid,
         "ftl.mapping.kind",

@@ -7,6 +7,8 @@ use flashlane_engine::Array;
 use flashlane_units::{ChipId, DieId, PlaneId, Span};
 
 use super::super::config::GcConfig;
+use super::arrival::Arrival;
+use crate::collection_order::{CollectionOrder, Presses};
 use crate::flash::config::FlashConfig;
 use crate::layout::Geometry;
 use crate::transaction::STARVING;
@@ -69,8 +71,12 @@ pub(super) struct Dies {
     die_of_plane: Array<PlaneId, DieId>,
     geometry: Geometry,
     pub(super) times: Times,
-    /// Collection is served in the order in which it comes, never behind requests.
-    pub(super) collection_in_order: bool,
+    /// Collection waits its turn among the writes of hosts.
+    pub(super) arrival: Option<Arrival>,
+    /// It goes first when it presses.
+    pub(super) presses: Presses,
+    /// It always does.
+    pub(super) always_first: bool,
     /// Erases come after all moves of their die.
     pub(super) erases_last: bool,
     /// Moved pages join programs of requests on other planes of a die.
@@ -81,10 +87,16 @@ impl Dies {
     pub(super) fn new(
         flash: &FlashConfig,
         gc: &GcConfig,
-        scheduler: &str,
+        order: CollectionOrder,
         geometry: Geometry,
     ) -> Self {
-        let in_order = matches!(scheduler, "fcfs" | "read-priority" | "flin");
+        let (arrival, presses, one_list) = match order {
+            CollectionOrder::Behind { presses, one_list } => (None, presses, one_list),
+            CollectionOrder::Arrival { reads_first, erases_wait } => {
+                (Some(Arrival { reads_first, erases_wait }), Presses::Urgent, true)
+            }
+            CollectionOrder::Untold => unreachable!("refused"),
+        };
         Self {
             free_at: Array::of(0, geometry.dies() as usize),
             reads_until: Array::of(0, geometry.dies() as usize),
@@ -94,11 +106,11 @@ impl Dies {
                 .collect(),
             geometry,
             times: Times::new(flash, gc.copyback),
-            collection_in_order: in_order || !gc.preemptible,
-            erases_last: !matches!(scheduler, "host-first"),
-            moves_join: geometry.planes_per_die > 1
-                && !matches!(scheduler, "host-first")
-                && !gc.copyback,
+            arrival,
+            presses,
+            always_first: arrival.is_none() && !gc.preemptible,
+            erases_last: !one_list,
+            moves_join: geometry.planes_per_die > 1 && !one_list && !gc.copyback,
         }
     }
 
@@ -116,6 +128,12 @@ impl Dies {
     /// Planes of a chip.
     pub(super) fn planes(&self, chip: ChipId) -> impl Iterator<Item = PlaneId> + Clone + use<> {
         self.geometry.planes_of_chip(chip)
+    }
+
+    /// Planes of a die.
+    pub(super) fn planes_of(&self, die: DieId) -> impl Iterator<Item = PlaneId> + use<> {
+        let count = self.geometry.planes_per_die;
+        (die.get() * count..(die.get() + 1) * count).map(PlaneId::new)
     }
 
     /// Chip of a die.
@@ -164,7 +182,17 @@ impl Dies {
     /// not for the operations behind that. These wait for reads no longer than in the timed drive.
     #[inline]
     pub(super) fn read(&mut self, die: DieId, at: u64) -> u64 {
-        let Times { read, program, .. } = self.times;
+        let read = self.times.read;
+        match self.arrival {
+            Some(Arrival { reads_first: false, .. }) => self.work(die, at, read),
+            _ => self.read_for(die, at, read),
+        }
+    }
+
+    /// The same for reads of so much time, of hosts or of collection, that go first.
+    #[inline]
+    pub(super) fn read_for(&mut self, die: DieId, at: u64, read: u64) -> u64 {
+        let program = self.times.program;
         let (free_at, reads_until) = (&mut self.free_at[die], &mut self.reads_until[die]);
         let behind_all = (*free_at).max(at);
         let end = behind_all.min(at.saturating_add(program / 2)).max(*reads_until);
@@ -200,7 +228,9 @@ mod tests {
                 sectors_per_page: 8,
             },
             times: Times { read: MS, program: 4 * MS, gc_read: 0, gc_program: 0, erase: 0 },
-            collection_in_order: false,
+            arrival: None,
+            presses: Presses::Urgent,
+            always_first: false,
             erases_last: true,
             moves_join: false,
         }

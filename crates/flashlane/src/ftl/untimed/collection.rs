@@ -1,10 +1,14 @@
 //! Collection and wear levelling: the same victims as with time, moved in what the host leaves of
 //! the dies' clocks.
 
+use std::cmp::Reverse;
+
 use flashlane_engine::Array;
 use flashlane_units::{BlockId, DieId, Lpa, PlaneId, Ppa};
 
 use super::Untimed;
+use super::arrival::Awaits;
+use crate::collection_order::{Presses, Room};
 use crate::error::Error;
 use crate::flash::config::DIES_PER_CHIP;
 use crate::ftl::blocks::{Block, BlockState, Stream};
@@ -17,8 +21,8 @@ const AHEAD: u32 = 16;
 /// there, then it is erased.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
-    plane: PlaneId,
-    block: BlockId,
+    pub(super) plane: PlaneId,
+    pub(super) block: BlockId,
     /// Physical page to look at next.
     next: Ppa,
     /// Pages that have their new places and are not programmed.
@@ -26,15 +30,19 @@ pub(super) struct Job {
     /// Page of its block that the first of them goes to.
     page: u32,
     kind: JobKind,
+    /// In order of arrival: what it waits for, and when its last program is done.
+    pub(super) awaits: Awaits,
+    pub(super) programmed_at: u64,
 }
 
 impl Job {
     fn new(plane: PlaneId, block: BlockId, first_page: Ppa, kind: JobKind) -> Self {
-        Self { plane, block, next: first_page, programs: 0, page: 0, kind }
+        let (awaits, programmed_at) = (Awaits::Nothing, 0);
+        Self { plane, block, next: first_page, programs: 0, page: 0, kind, awaits, programmed_at }
     }
 
     /// So many pages are programmed.
-    fn program(&mut self, count: u32, pages_per_block: u32) {
+    pub(super) fn program(&mut self, count: u32, pages_per_block: u32) {
         self.programs -= count;
         self.page += count;
         if self.page >= pages_per_block {
@@ -74,12 +82,18 @@ impl Untimed {
     /// Collection of a die goes on in the time up to `at` that nobody else used.
     #[inline]
     pub(super) fn catch_up(&mut self, die: DieId, at: u64) {
-        if self.dies.free_at[die] < at && !self.jobs[die].is_empty() {
+        if (self.dies.free_at[die] < at || self.dies.arrival.is_some())
+            && !self.jobs[die].is_empty()
+        {
             self.catch_up_on_jobs(die, at);
         }
     }
 
     fn catch_up_on_jobs(&mut self, die: DieId, at: u64) {
+        if self.dies.arrival.is_some() {
+            self.take_turns(die, at);
+            return;
+        }
         // The last operation may end behind `at`.
         while self.dies.free_at[die] < at && self.advance(die, at) {}
     }
@@ -96,16 +110,48 @@ impl Untimed {
 
     fn follow_short(&mut self, plane: PlaneId, at: u64) {
         let die = self.dies.of(plane);
+        if self.dies.arrival.is_some() {
+            self.collect(plane);
+            self.take_turns(die, at);
+            return;
+        }
         self.dies.begin(die, at);
         self.collect(plane);
-        if self.dies.collection_in_order {
+        if self.dies.always_first {
             while self.advance(die, u64::MAX) {}
-        } else if self.is_urgent(plane) {
-            self.collect_chip(die, at);
+            return;
+        }
+        let presses = self.dies.presses;
+        match presses {
+            Presses::Urgent if self.is_urgent(plane) => self.collect_chip(die, at),
+            Presses::FewPages { below, on } if self.has_few_pages(plane, below, on) => {
+                self.collect_with_write(die);
+            }
+            _ => {}
         }
     }
 
-    fn is_urgent(&self, plane: PlaneId) -> bool {
+    /// Collection goes with a write to the plane, since free pages are few or it can take no more.
+    fn has_few_pages(&mut self, plane: PlaneId, below: u64, on: Room) -> bool {
+        self.ftl.blocks.planes[plane].urgent = self.is_urgent(plane);
+        let view = self.ftl.view();
+        let free = match on {
+            Room::Plane => view.free_pages(plane),
+            Room::Die => {
+                self.dies.planes_of(self.dies.of(plane)).map(|plane| view.free_pages(plane)).sum()
+            }
+            Room::Drive => view.free_pages_of_drive(),
+        };
+        free < below || view.is_out_of_room(plane)
+    }
+
+    /// Blocks in collection on a die are emptied and erased before a write.
+    fn collect_with_write(&mut self, die: DieId) {
+        let until = self.erases + self.jobs[die].len() as u64;
+        while self.erases < until && self.advance(die, u64::MAX) {}
+    }
+
+    pub(super) fn is_urgent(&self, plane: PlaneId) -> bool {
         self.ftl.blocks.planes[plane].free < self.hard_threshold
     }
 
@@ -151,6 +197,9 @@ impl Untimed {
             if job.plane != own && job.plane != joined && job.programs > 0 && job.page == page {
                 job.program(1, pages);
                 joined = job.plane;
+                if self.balances {
+                    self.programs.push(Reverse((self.dies.free_at[die], joined)));
+                }
             }
         }
     }
@@ -159,9 +208,14 @@ impl Untimed {
     ///
     /// # Errors
     /// [`Error::Stuck`] where no block can be.
-    pub(super) fn make_room(&mut self, plane: PlaneId) -> Result<(), Error> {
+    pub(super) fn make_room(&mut self, plane: PlaneId, at: u64) -> Result<(), Error> {
         self.collect(plane);
-        if self.advance(self.dies.of(plane), u64::MAX) {
+        let die = self.dies.of(plane);
+        let goes_on = match self.dies.arrival {
+            Some(_) => self.take_next_turn(die, at),
+            None => self.advance(die, u64::MAX),
+        };
+        if goes_on {
             return Ok(());
         }
         self.audit_jobs();
@@ -205,7 +259,7 @@ impl Untimed {
     }
 
     /// Pages of a job are read and get their new places.
-    fn read_for(&mut self, die: DieId, at: usize, count: u32) {
+    pub(super) fn read_for(&mut self, die: DieId, at: usize, count: u32) {
         let mut job = self.jobs[die][at];
         let Block { flow, stream, .. } = *self.ftl.blocks.block(job.block);
         if job.programs == 0 {
@@ -213,6 +267,9 @@ impl Untimed {
         }
         self.move_pages(&mut job, count);
         job.programs += count;
+        if self.balances && self.dies.arrival.is_none() {
+            self.ftl.blocks.planes[job.plane].programs += count;
+        }
         self.work[flow.index()].gc_programs += u64::from(count);
         self.jobs[die][at] = job;
     }
@@ -239,7 +296,14 @@ impl Untimed {
             }
         }
         while partners != 0 {
-            self.jobs[die][partners.trailing_zeros() as usize].program(count, pages);
+            let job = &mut self.jobs[die][partners.trailing_zeros() as usize];
+            job.program(count, pages);
+            if self.balances {
+                let end =
+                    |page| self.dies.free_at[die] + u64::from(page) * self.dies.times.gc_program;
+                let plane = job.plane;
+                self.programs.extend((1..=count).map(|page| Reverse((end(page), plane))));
+            }
             partners &= partners - 1;
         }
         count
@@ -292,7 +356,6 @@ impl Untimed {
             left -= count;
         }
         self.ftl.blocks.invalidate_pages(block, moved);
-        self.programmed(plane, moved);
         job.next = next;
         moved
     }
@@ -308,7 +371,7 @@ impl Untimed {
     }
 
     /// An empty block goes back to the pool, and the next one is looked for.
-    fn erase(&mut self, job: &Job) {
+    pub(super) fn erase(&mut self, job: &Job) {
         let &Job { plane, block, kind, .. } = job;
         self.ftl.end_job(plane, block);
         self.erases += 1;

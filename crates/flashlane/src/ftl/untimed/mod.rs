@@ -5,6 +5,7 @@
 //! die, which says how much of its time the host leaves to collection. Invariants: those of the
 //! timed layer.
 
+mod arrival;
 mod clock;
 mod collection;
 mod translation;
@@ -21,6 +22,7 @@ use super::config::GcConfig;
 use super::contents::Trimmed;
 use crate::cache::Cache;
 use crate::cache::config::CacheConfig;
+use crate::collection_order::CollectionOrder;
 use crate::error::Error;
 use crate::flash::config::FlashConfig;
 use crate::layout::Layout;
@@ -116,15 +118,17 @@ pub(crate) struct Untimed {
     leaving: Vec<(FlowId, Lpa, u64)>,
     /// Translation pages to write back, by flow and page.
     write_backs: VecDeque<(FlowId, u32)>,
-    /// Writes go to the plane with the fewest programs.
+    /// The planes of writes depend on the programs that wait for planes or run there.
     balances: bool,
+    /// Ends of such programs, where they count. Those of moved pages count from their reads on, and
+    /// have an end when their die gets them.
+    programs: BinaryHeap<Reverse<(u64, PlaneId)>>,
 }
 
 impl Untimed {
-    /// A drive in the state that the parts are in. `scheduler`: the name of the policy whose order
-    /// it follows.
+    /// A drive in the state that the parts are in. `order`: that of the scheduler.
     pub(crate) fn new(
-        (flash, gc, scheduler): (&FlashConfig, &GcConfig, &str),
+        (flash, gc, order): (&FlashConfig, &GcConfig, CollectionOrder),
         layout: &Layout,
         ftl: Ftl,
         cache: (Cache, &CacheConfig),
@@ -142,13 +146,14 @@ impl Untimed {
             threshold,
             hard_threshold,
             balances: ftl.allocator.is_dynamic(),
+            programs: BinaryHeap::new(),
             step: u64::from(geometry.pages_per_block / 16).max(1),
             under_way: vec![under_way; cache.pools()],
             ftl,
             cache,
             work: vec![FlowWork::default(); layout.flows.len()],
             erases: 0,
-            dies: Dies::new(flash, gc, scheduler, geometry),
+            dies: Dies::new(flash, gc, order, geometry),
             jobs: Array::of(VecDeque::with_capacity(jobs), geometry.dies() as usize),
             leaving: Vec::new(),
             write_backs: VecDeque::new(),
@@ -323,6 +328,7 @@ impl Untimed {
         if !joined {
             self.join(die, ppa);
         }
+        self.awaits_program(plane, done);
         Ok(done)
     }
 
@@ -337,14 +343,14 @@ impl Untimed {
         mut plane: impl FnMut(&mut Ftl) -> PlaneId,
     ) -> Result<(PlaneId, Ppa), Error> {
         loop {
+            if self.balances {
+                self.count_programs(at);
+            }
             let plane = plane(&mut self.ftl);
             self.catch_up(self.dies.of(plane), at);
             match self.ftl.blocks.allocate_at_once(plane, flow, stream, false) {
-                Some(ppa) => {
-                    self.programmed(plane, 1);
-                    return Ok((plane, ppa));
-                }
-                None => self.make_room(plane)?,
+                Some(ppa) => return Ok((plane, ppa)),
+                None => self.make_room(plane, at)?,
             }
         }
     }
@@ -360,16 +366,26 @@ impl Untimed {
         self.dies.read(die, at)
     }
 
-    /// Keeps the balance of planes, where it decides.
+    /// A plane has a program that ends at `end`, where that counts.
     #[inline]
-    fn programmed(&mut self, plane: PlaneId, count: u32) {
+    fn awaits_program(&mut self, plane: PlaneId, end: u64) {
         if self.balances {
-            let planes = &mut self.ftl.blocks.planes;
-            planes[plane].programs += count;
-            if planes[plane].programs > u32::MAX / 2 {
-                let fewest = planes.iter().map(|plane| plane.programs).min().unwrap_or(0);
-                planes.iter_mut().for_each(|plane| plane.programs -= fewest);
-            }
+            self.ftl.blocks.planes[plane].programs += 1;
+            self.programs.push(Reverse((end, plane)));
+        }
+    }
+
+    /// Counts the programs that wait for each plane or run there at `at`: those of hosts and of
+    /// collection, as in the timed drive.
+    fn count_programs(&mut self, at: u64) {
+        for die in self.jobs.numbers() {
+            self.catch_up(die, at);
+        }
+        while let Some(&Reverse((end, plane))) = self.programs.peek()
+            && end <= at
+        {
+            self.programs.pop();
+            self.ftl.blocks.planes[plane].programs -= 1;
         }
     }
 

@@ -84,7 +84,8 @@ impl Untimed {
         self.ftl.pages.set_lpa(ppa, Lpa::new(page));
         self.move_translation_page(page, ppa);
         self.follow(plane, at);
-        self.dies.work(self.dies.of(plane), at, self.dies.times.program);
+        let done = self.dies.work(self.dies.of(plane), at, self.dies.times.program);
+        self.awaits_program(plane, done);
         Ok(())
     }
 

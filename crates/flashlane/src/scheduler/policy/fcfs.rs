@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SchedulingPolicy;
+use crate::collection_order::CollectionOrder;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -63,6 +64,10 @@ impl SchedulingPolicy for Fcfs {
     fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         let id = self.queues.front(die, ALL);
         (id != TransactionId::NONE).then(|| (0, view.transactions[id].mark))
+    }
+
+    fn collection_order(&self) -> CollectionOrder {
+        CollectionOrder::Arrival { reads_first: false, erases_wait: None }
     }
 
     fn waiting(&self, die: DieId) -> u32 {

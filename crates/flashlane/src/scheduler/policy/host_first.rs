@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SchedulingPolicy;
+use crate::collection_order::{CollectionOrder, Presses};
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -77,6 +78,10 @@ impl SchedulingPolicy for HostFirst {
             let id = self.queues.front(die, kind);
             (id != TransactionId::NONE).then(|| (rank, view.transactions[id].mark))
         })
+    }
+
+    fn collection_order(&self) -> CollectionOrder {
+        CollectionOrder::Behind { presses: Presses::Urgent, one_list: true }
     }
 
     fn waiting(&self, die: DieId) -> u32 {

@@ -28,6 +28,7 @@ use flashlane_engine::Time;
 use flashlane_units::{DieId, TransactionId};
 
 use super::view::View;
+use crate::collection_order::CollectionOrder;
 use crate::layout::Geometry;
 use crate::scheduler::overhead::SchedulerOverhead;
 use crate::transaction::{Transaction, Transactions};
@@ -96,6 +97,12 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
     /// may count.
     fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)>;
 
+    /// Where collection stands among the work of hosts; a run without time keeps to it. By default
+    /// the policy does not say, and `run --waf-only` is refused with it.
+    fn collection_order(&self) -> CollectionOrder {
+        CollectionOrder::Untold
+    }
+
     /// The policy wants to be told of what is done.
     fn observes(&self) -> bool {
         false
@@ -141,6 +148,13 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
 }
 
 dyn_clone::clone_trait_object!(SchedulingPolicy);
+
+impl Scheduling {
+    /// As [`SchedulingPolicy::collection_order`], before there is a drive.
+    pub(crate) fn collection_order(&self, geometry: Geometry, flows: usize) -> CollectionOrder {
+        build(self, geometry, flows).collection_order()
+    }
+}
 
 /// Builds the configured policy.
 pub(crate) fn build(config: &Scheduling, geometry: Geometry, flows: usize) -> AnyPolicy {
@@ -274,6 +288,9 @@ impl SchedulingPolicy for AnyPolicy {
     #[inline]
     fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         call!(self, rank(die, view))
+    }
+    fn collection_order(&self) -> CollectionOrder {
+        call!(self, collection_order())
     }
     fn observes(&self) -> bool {
         call!(self, observes())

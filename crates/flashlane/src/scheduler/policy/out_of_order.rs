@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SchedulingPolicy;
+use crate::collection_order::{CollectionOrder, Presses};
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -137,6 +138,10 @@ impl SchedulingPolicy for OutOfOrder {
                 (rank, since)
             },
         )
+    }
+
+    fn collection_order(&self) -> CollectionOrder {
+        CollectionOrder::Behind { presses: Presses::Urgent, one_list: false }
     }
 
     fn waiting(&self, die: DieId) -> u32 {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SchedulingPolicy;
 use super::rotation::{ChipLook, Rotation};
+use crate::collection_order::{CollectionOrder, Presses};
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -230,6 +231,10 @@ impl SchedulingPolicy for PriorityOutOfOrder {
             let rank = 2 * rank + u8::from(behind_urgent);
             (id != TransactionId::NONE).then(|| (rank, view.transactions[id].mark))
         })
+    }
+
+    fn collection_order(&self) -> CollectionOrder {
+        CollectionOrder::Behind { presses: Presses::Urgent, one_list: false }
     }
 
     fn waiting(&self, die: DieId) -> u32 {

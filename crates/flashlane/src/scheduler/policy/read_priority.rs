@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SchedulingPolicy;
+use crate::collection_order::CollectionOrder;
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -92,6 +93,11 @@ impl SchedulingPolicy for ReadPriority {
             let id = self.queues.front(die, kind);
             (id != TransactionId::NONE).then(|| (rank, view.transactions[id].mark))
         })
+    }
+
+    fn collection_order(&self) -> CollectionOrder {
+        let erases_wait = Some(Span(self.write_age_limit.0));
+        CollectionOrder::Arrival { reads_first: true, erases_wait }
     }
 
     fn waiting(&self, die: DieId) -> u32 {

@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SchedulingPolicy;
+use crate::collection_order::{CollectionOrder, Presses};
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -145,6 +146,14 @@ impl SchedulingPolicy for Sprinkler {
             let id = self.queues.front(die, kind);
             (id != TransactionId::NONE).then(|| (rank, view.transactions[id].mark))
         })
+    }
+
+    fn collection_order(&self) -> CollectionOrder {
+        if self.config.pending_writes.is_some() {
+            // Then it also presses where many writes wait.
+            return CollectionOrder::Untold;
+        }
+        CollectionOrder::Behind { presses: Presses::Urgent, one_list: false }
     }
 
     fn waiting(&self, die: DieId) -> u32 {

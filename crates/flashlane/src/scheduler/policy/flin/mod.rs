@@ -31,6 +31,7 @@ mod selection;
 use flashlane_engine::{Array, Time, place_of};
 
 use super::SchedulingPolicy;
+use crate::collection_order::{CollectionOrder, Presses, Room};
 use crate::layout::Geometry;
 use crate::scheduler::overhead::SchedulerOverhead;
 use crate::scheduler::queues::{Kind, Queues};
@@ -304,6 +305,19 @@ impl SchedulingPolicy for Flin {
         let queued: usize = unit.queues.iter().flatten().map(Queue::len).sum();
         let slots = unit.slots.iter().flatten().count();
         self.others.waiting(die) + (queued + slots) as u32
+    }
+
+    /// Without stage 3 as kinds go, and with it as in lines 11 to 16 of Algorithm 2.
+    fn collection_order(&self) -> CollectionOrder {
+        let on = match self.config.gc_scope {
+            FreePages::Plane => Room::Plane,
+            FreePages::Unit => Room::Die,
+            FreePages::Device => Room::Drive,
+        };
+        let below = u64::from(self.config.gc_free_pages);
+        let presses =
+            if self.balancing { Presses::FewPages { below, on } } else { Presses::Urgent };
+        CollectionOrder::Behind { presses, one_list: false }
     }
 
     fn unblocked(&mut self, die: DieId) {

@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SchedulingPolicy;
 use super::sprinkler::{Sprinkler, SprinklerConfig};
+use crate::collection_order::CollectionOrder;
 use crate::layout::Geometry;
 use crate::scheduler::view::View;
 use crate::transaction::{Op, Source, Transaction};
@@ -246,6 +247,11 @@ impl SchedulingPolicy for SprinklerFairness {
             self.budgets.start_round(view.now);
             self.release(view);
         }
+    }
+
+    /// What is held back is in no queue: the rest is Sprinkler's.
+    fn collection_order(&self) -> CollectionOrder {
+        self.sprinkler.collection_order()
     }
 
     fn waiting(&self, die: DieId) -> u32 {
