@@ -278,8 +278,10 @@ pub(crate) fn refuse_input<P: AsRef<Path>>(
 ) -> Result<(), Error> {
     let Ok(place) = output.canonicalize() else { return Ok(()) };
     let is_it = |input: P| input.as_ref().canonicalize().is_ok_and(|input| input == place);
+    let inputs: Vec<P> = inputs.into_iter().collect();
+    let which = if inputs.len() == 1 { "the input" } else { "one of the inputs" };
     if place.is_file() && inputs.into_iter().any(is_it) {
-        let message = "is one of the inputs; allowed: another file";
+        let message = format!("is {which}; allowed: another file");
         return Err(Error::config(output.display().to_string(), message));
     }
     Ok(())

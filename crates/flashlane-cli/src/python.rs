@@ -16,9 +16,9 @@ pub(crate) struct Module {
     pub(crate) command: Command,
 }
 
-/// Python loads no module from the current folder, where anybody's `json.py` may lie: neither this
-/// process nor those that it starts. Folders that `PYTHONPATH` names stay; its empty entries mean the
-/// current folder.
+/// Python loads no module from the current folder, where anybody's `json.py` may lie: neither the
+/// process of this command nor those that it starts. Folders that `PYTHONPATH` names stay; its
+/// empty entries go, since they mean the current folder.
 fn isolate(command: &mut Command) {
     command.arg("-P").env("PYTHONSAFEPATH", "1");
     if let Some(path) = std::env::var_os("PYTHONPATH") {

@@ -11,6 +11,7 @@ mod manifest;
 mod output;
 mod publish;
 mod stale;
+mod state_place;
 mod states;
 
 use std::io::{Result, Write};
@@ -21,7 +22,8 @@ pub use lock::{Holder, Lock, Try};
 pub use manifest::MANIFEST;
 pub use output::{OutputFile, write_file};
 pub use publish::{Refusal, Rules, Staged, hold_folder, publish, refuse_others};
-pub use states::{StateFile, StateFolder, StateNews, StatePlace};
+pub use state_place::{StateNews, StatePlace};
+pub use states::{StateFile, StateFolder};
 use tempfile::NamedTempFile;
 
 /// Makes a temporary file in a folder; dropped, it disappears. Temporary files of dead processes in

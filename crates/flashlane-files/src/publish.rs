@@ -91,13 +91,16 @@ fn others(
     paths: &[PathBuf],
     rules: &Rules<'_>,
 ) -> Result<(), Refusal> {
-    if rules.overwrite {
-        return Ok(());
-    }
     let hint = rules.hint.map(|hint| format!(", or {hint}, which replaces it"));
     let allowed = format!("allowed: another place{}", hint.unwrap_or_default());
     let problem = |path: &PathBuf| {
         let place = folder.join(path);
+        if fs::symlink_metadata(&place).is_ok_and(|data| data.is_dir()) {
+            return Some(format!("{}: is a folder", place.display()));
+        }
+        if rules.overwrite {
+            return None;
+        }
         match manifest.standing(or_here(folder), path) {
             Standing::Free | Standing::Ours => None,
             Standing::Foreign => {
@@ -133,7 +136,8 @@ pub struct Staged {
 /// and on the disk; folders on the way exist.
 ///
 /// # Errors
-/// A place is taken by a file of somebody else: then nothing is changed. A file cannot get its name.
+/// A place is taken by a file of somebody else: then nothing is changed. A file cannot get its
+/// name.
 pub fn publish(folder: &Path, files: Vec<Staged>, rules: &Rules<'_>) -> Result<(), Refusal> {
     let root = or_here(folder);
     let failed = |path: &Path| {

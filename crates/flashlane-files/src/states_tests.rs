@@ -1,5 +1,7 @@
-use super::*;
 use std::io::Read;
+use std::sync::Arc;
+
+use super::*;
 
 /// A key that ends in some letters.
 fn key(name: &str) -> String {
