@@ -19,11 +19,7 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
     }
     let (paper, experiments) = chosen(&arguments.paper, &arguments.experiments)?;
     let traces = arguments.traces.as_deref().map(TraceFolder::open).transpose()?;
-    let folder = |root: &PathBuf| {
-        let folder = OutFolder::prepare(root, arguments.overwrite.overwrite)?;
-        folder.expect(["results.json", "checks.json", "sources.csv"]).map(|()| folder)
-    };
-    let folder = arguments.out.as_ref().map(folder).transpose()?;
+    let folder = out_folder(arguments)?;
     let mut files = Vec::new();
     let (mut rows, mut checks): (Vec<Row>, Vec<Row>) = Default::default();
     let columns = ["experiment", "trace", "source", "file"];
@@ -74,6 +70,14 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
         folder.write(files.into_iter().map(|(path, text)| (path, text.into())))?;
     }
     Ok(())
+}
+
+/// The folder for results, in which no file of somebody else has the name of one.
+fn out_folder(arguments: &ReproduceArgs) -> Result<Option<OutFolder>, Error> {
+    let Some(root) = &arguments.out else { return Ok(None) };
+    let folder = OutFolder::prepare(root, arguments.overwrite.overwrite)?;
+    folder.expect(["results.json", "checks.json", "sources.csv"])?;
+    Ok(Some(folder))
 }
 
 /// Rows that compare with the paper, and checks of our own.

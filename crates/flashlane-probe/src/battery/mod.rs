@@ -243,9 +243,7 @@ impl Battery<'_> {
                 all.skipped.insert(probe.name.to_owned(), reason);
                 continue;
             }
-            if let Some(folder) = folder {
-                data::refuse_foreign(folder, probe.name, self.overwrite)?;
-            }
+            folder.map_or(Ok(()), |to| data::refuse_foreign(to, probe.name, self.overwrite))?;
             progress.starts(probe, index, count);
             target.reset()?;
             let start = target.now();
