@@ -24,7 +24,7 @@ help:
 # `flashlane exec` is left out where there is no C++ compiler.
 demo:
 	cargo build --release -q -p flashlane-cli $$(command -v "$${CXX:-c++}" >/dev/null || echo --no-default-features)
-	FLASHLANE_WHAT_IF="$$(scripts/what-if.sh)" ./target/release/flashlane demo --out out/demo
+	FLASHLANE_WHAT_IF="$$(scripts/what-if.sh)" ./target/release/flashlane demo --out out/demo --overwrite
 
 fast:
 	scripts/profile-guided.sh

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from flashlane.errors import Error
+from flashlane import _flashlane
+from flashlane.command import ended
 from flashlane.optional import needed
 from flashlane.sweeps import sweep_grid
 
@@ -29,7 +30,10 @@ def _cluster(name: str, workers: int) -> Any:
             worker_dashboard_address=f"{_HERE}:0",
         )
     if name == "slurm":
-        cluster = needed("dask_jobqueue", "dask").SLURMCluster()
+        # Workers, too, load no module from the folder in which they start.
+        before = needed("dask", "dask").config.get("jobqueue.slurm.job-script-prologue", None) or []
+        prologue = [*before, "export PYTHONSAFEPATH=1"]
+        cluster = needed("dask_jobqueue", "dask").SLURMCluster(job_script_prologue=prologue)
         cluster.scale(workers or 1)
         return cluster
     return name
@@ -44,6 +48,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--memory", type=int, help="bytes that a run may take")
     parser.add_argument("--states", help="folder for states of drives, which all workers see; DIR/states")
     parser.add_argument("--format", choices=["text", "json", "csv"], default="text")
+    parser.add_argument("--overwrite", action="store_true", help="replace files of others")
     parser.add_argument("--quiet", action="store_true")
     return parser.parse_args(arguments)
 
@@ -51,10 +56,17 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str]) -> int:
     """Run the points on the cluster and write the table; the exit status."""
     wish = _parsed(arguments)
+    # Of the processes that are started here.
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
+    return ended(lambda: _sweep(wish))
+
+
+def _sweep(wish: argparse.Namespace) -> None:
+    """Run the points, write the table, and say what came out."""
     out = Path(wish.out)
     distributed = needed("distributed", "dask")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
+    out.mkdir(parents=True, exist_ok=True)
+    with _flashlane.HeldFolder(out, ["results.parquet", "results.csv"], wish.overwrite):
         cluster = _cluster(wish.cluster, wish.workers)
         with distributed.Client(cluster) as client:
             done = sweep_grid(
@@ -67,11 +79,8 @@ def main(arguments: list[str]) -> int:
             )
         if not isinstance(cluster, str):
             cluster.close()
-        done.save(out / "results.parquet")
-        done.save(out / "results.csv")
-    except (Error, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        done.save(out / "results.parquet", overwrite=wish.overwrite)
+        done.save(out / "results.csv", overwrite=wish.overwrite)
     if not wish.quiet:
         print(done, file=sys.stderr)
     if wish.format == "csv":
@@ -79,7 +88,6 @@ def main(arguments: list[str]) -> int:
     if wish.format == "json":
         for entry in done:
             print(json.dumps(entry, separators=(",", ":"), ensure_ascii=False))
-    return 0
 
 
 if __name__ == "__main__":

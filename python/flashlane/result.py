@@ -341,9 +341,14 @@ class Result:
         notes = "".join(f"<p>{line}</p>" for line in below)
         return f"{verdict}<p>{title}</p><table><tr>{head}</tr>{body}</table>{notes}"
 
-    def report(self, path: str | PathLike[str] | None = None) -> str:
-        """Make the report: one HTML page that needs nothing else. Writes it if ``path`` is given."""
-        return compare(self, path=path)
+    def report(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> str:
+        """Make the report: one HTML page that needs nothing else. Writes it if ``path`` is given.
+
+        Args:
+            path: the file. One that flashlane did not write, or that was changed since, is refused.
+            overwrite: replace such a file.
+        """
+        return compare(self, path=path, overwrite=overwrite)
 
     def plot_latency(self, op: str = "all", ax: Any = None, *, backend: Backend = "matplotlib") -> Any:
         """Draw which share of the requests is slower than a response time, a line a flow.
@@ -415,8 +420,12 @@ class Result:
         rows = plots.blame_rows(self)
         return plots.stacked(rows, ax, backend, x="waiting time of a request (us)", title="caused by")
 
-    def save_timeline(self, path: str | PathLike[str]) -> None:
+    def save_timeline(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the timeline for https://ui.perfetto.dev (``.pftrace``), whole or not at all.
+
+        Args:
+            path: the file. One that flashlane did not write, or that was changed since, is refused.
+            overwrite: replace such a file.
 
         Raises:
             ValueError: the run kept no timeline.
@@ -425,7 +434,7 @@ class Result:
         trace = self._outcome["pftrace"]
         if trace is None:
             raise ValueError("this run kept no timeline: simulate(..., timeline=True)")
-        write_whole(Path(path), trace)
+        write_whole(Path(path), trace, overwrite)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but what is derived."""
@@ -437,14 +446,18 @@ class Result:
         }
 
 
-def compare(*results: Result | Sequence[Result], path: str | PathLike[str] | None = None) -> str:
+def compare(
+    *results: Result | Sequence[Result], path: str | PathLike[str] | None = None, overwrite: bool = False
+) -> str:
     """Make a page with several results side by side. Writes it if ``path`` is given, whole or not at all.
 
     Args:
         results: each a column: a result, or a list of results of the same scenario with different seeds. A
             column of several seeds shows means with 95 % intervals. Columns are named by what differs: the
             labels that :func:`flashlane.simulate` was given, or scenario, scheduler, isolation and device.
-        path: where the page is written.
+        path: where the page is written. A file there that flashlane did not write, or that was changed
+            since, is refused.
+        overwrite: replace such a file.
 
     Raises:
         flashlane.errors.ConfigError: the results of a list differ in more than their seeds.
@@ -455,7 +468,7 @@ def compare(*results: Result | Sequence[Result], path: str | PathLike[str] | Non
     texts = [[result._outcome["report"] for result in column] for column in columns]
     page = _flashlane.report(texts, _module())
     if path is not None:
-        write_whole(Path(path), page)
+        write_whole(Path(path), page, overwrite)
     return page
 
 
@@ -469,6 +482,9 @@ def _module() -> str | None:
         return None
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all; what dead processes left in its folder goes."""
-    _flashlane.write_whole(path, content.encode() if isinstance(content, str) else content)
+def write_whole(path: Path, content: str | bytes, overwrite: bool = False) -> None:
+    """Write a file whole or not at all; what dead processes left in its folder goes.
+
+    A file that flashlane did not write, or that was changed since, is replaced with ``overwrite`` only.
+    """
+    _flashlane.write_whole(path, content.encode() if isinstance(content, str) else content, overwrite)

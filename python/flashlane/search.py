@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import io
 import itertools
@@ -10,6 +11,7 @@ import json
 import math
 import os
 import re
+import sqlite3
 import sys
 import time
 import tomllib
@@ -21,7 +23,8 @@ from typing import Any
 
 from flashlane import _flashlane, search_page
 from flashlane._flashlane import Device
-from flashlane.errors import ConfigError, Error
+from flashlane.command import ended
+from flashlane.errors import ConfigError
 from flashlane.metrics import Metric, Rule
 from flashlane.optional import needed
 from flashlane.progress import Progress, shown
@@ -131,8 +134,13 @@ class Search(Sequence[dict[str, Any]]):
         several = f" {kept} configurations are best in some way." if len(self.objectives) > 1 else ""
         return f"{told}.{several}"
 
-    def save(self, folder: str | PathLike[str]) -> None:
+    def save(self, folder: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write ``trials.csv``, ``front.csv`` and ``search.html`` into a folder, which is made.
+
+        Args:
+            folder: the folder. Files of these names that flashlane did not write, or that were changed since,
+                are refused.
+            overwrite: replace such files.
 
         Raises:
             flashlane.errors.OutputError: a file cannot be written; nothing is left of it.
@@ -147,16 +155,18 @@ class Search(Sequence[dict[str, Any]]):
             writer = csv.DictWriter(text, names, lineterminator="\n")
             writer.writeheader()
             writer.writerows({key: _cell(value) for key, value in row.items()} for row in some)
-            write_whole(folder / name, text.getvalue().encode())
-        write_whole(folder / "search.html", search_page.page(self).encode())
+            write_whole(folder / name, text.getvalue().encode(), overwrite)
+        write_whole(folder / "search.html", search_page.page(self).encode(), overwrite)
 
-    def plot(self, path: str | PathLike[str] | None = None) -> Any:
+    def plot(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False) -> Any:
         """The first two objectives of every configuration, the front as a line; a matplotlib Figure.
 
         With one objective: its value over the evaluations, and the best so far.
 
         Args:
-            path: where to write the picture, too.
+            path: where to write the picture, too, in the format that the name ends in. A file there that
+                flashlane did not write, or that was changed since, is refused.
+            overwrite: replace such a file.
         """
         figure = needed("matplotlib.figure", "plot").Figure(figsize=(6.4, 4.2), layout="constrained")
         axes = figure.subplots()
@@ -176,7 +186,9 @@ class Search(Sequence[dict[str, Any]]):
             axes.set(xlabel=first.label, ylabel=second.label)
         axes.legend(frameon=False)
         if path is not None:
-            figure.savefig(path)
+            picture = io.BytesIO()
+            figure.savefig(picture, format=Path(path).suffix.lstrip(".") or None)
+            write_whole(Path(path), picture.getvalue(), overwrite)
         return figure
 
     def __repr__(self) -> str:
@@ -266,21 +278,25 @@ def search(
         "cheap": _flashlane.plain(cheap, "cheap"),
         "seed": seed,
     }
-    study = _study(metrics, folder, question)
-    kept = None if folder is None else Path(folder) / "points"
+    with contextlib.ExitStack() as until_the_end:
+        if folder is not None:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            until_the_end.enter_context(_flashlane.HeldFolder(folder, [], False))
+        study = _study(metrics, folder, question)
+        kept = None if folder is None else Path(folder) / "points"
 
-    def run(points: list[Point]) -> list[dict[str, Any]]:
-        how = {"folder": kept, "jobs": jobs, "memory": memory, "states": states, "client": client}
-        return list(sweep(drive, load, points, **how, **options))
+        def run(points: list[Point]) -> list[dict[str, Any]]:
+            how = {"folder": kept, "jobs": jobs, "memory": memory, "states": states, "client": client}
+            return list(sweep(drive, load, points, **how, **options))
 
-    shortcut = _cheap_keys(cheap, load)
-    timed = [metric.text for metric in [*metrics, *(rule.metric for rule in rules)] if not metric.untimed]
-    if cheap == "waf-only" and timed:
-        raise ValueError(
-            f"search: cheap: found 'waf-only' with {timed[0]}, which takes time; allowed: 'short'"
-        )
-    with shown(progress, "search") as told:
-        return _Studied(study, axes, metrics, rules, run, shortcut, seed).go(trials, told)
+        shortcut = _cheap_keys(cheap, load)
+        timed = [metric.text for metric in [*metrics, *(rule.metric for rule in rules)] if not metric.untimed]
+        if cheap == "waf-only" and timed:
+            raise ValueError(
+                f"search: cheap: found 'waf-only' with {timed[0]}, which takes time; allowed: 'short'"
+            )
+        with shown(progress, "search") as told:
+            return _Studied(study, axes, metrics, rules, run, shortcut, seed).go(trials, told)
 
 
 class _Axis:
@@ -324,7 +340,7 @@ def _study(metrics: list[Metric], folder: Any, question: dict[str, Any]) -> Any:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     storage = None
     if folder is not None:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        _refuse_other_database(Path(folder) / "study.sqlite")
         storage = f"sqlite:///{os.path.abspath(folder)}/study.sqlite"
     text = json.dumps(question, sort_keys=True)
     directions = ["maximize" if metric.direction == "max" else "minimize" for metric in metrics]
@@ -338,6 +354,26 @@ def _study(metrics: list[Metric], folder: Any, question: dict[str, Any]) -> Any:
             f"{folder}: found the study of another question, allowed: the same, or a new folder"
         )
     return study
+
+
+def _refuse_other_database(path: Path) -> None:
+    """Refuse a database that no search made: this one would write into it."""
+    if not path.exists():
+        return
+    names: set[str] = set()
+    ours = True
+    try:
+        uri = f"{path.absolute().as_uri()}?mode=ro"
+        with contextlib.closing(sqlite3.connect(uri, uri=True)) as database:
+            query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+            tables = {name for (name,) in database.execute(query)}
+            ours = not tables or "studies" in tables
+            if "studies" in tables:
+                names = {name for (name,) in database.execute("SELECT study_name FROM studies")}
+    except sqlite3.DatabaseError:
+        ours = False
+    if not ours or names - {"flashlane"}:
+        raise ConfigError(f"{path}: no search of flashlane wrote it; allowed: another folder")
 
 
 def _cheap_keys(cheap: str | Mapping[str, Any] | None, load: Workload) -> Point | None:
@@ -575,6 +611,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=0, help="runs at a time; 0 for one on each core")
     parser.add_argument("--memory", type=int, help="bytes that all runs together may take")
     parser.add_argument("--states", help="folder for states of drives")
+    parser.add_argument("--overwrite", action="store_true", help="replace files of others")
     parser.add_argument("--quiet", action="store_true")
     return parser.parse_args(arguments)
 
@@ -582,27 +619,28 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str]) -> int:
     """Search as a file says and write what was found; the exit status."""
     wish = _parsed(arguments)
+    return ended(lambda: _search(wish))
+
+
+def _search(wish: argparse.Namespace) -> None:
+    """Search, write what was found, and say it."""
     changes = {} if wish.trials is None else {"trials": wish.trials}
-    try:
-        found = search_file(
-            wish.study,
-            folder=wish.out,
-            jobs=wish.jobs or None,
-            memory=wish.memory,
-            states=wish.states,
-            progress=None if wish.quiet else True,
-            **changes,
-        )
-        found.save(wish.out)
-    except (Error, OSError, ModuleNotFoundError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    _flashlane.refuse_others(wish.out, ["trials.csv", "front.csv", "search.html"], wish.overwrite)
+    found = search_file(
+        wish.study,
+        folder=wish.out,
+        jobs=wish.jobs or None,
+        memory=wish.memory,
+        states=wish.states,
+        progress=None if wish.quiet else True,
+        **changes,
+    )
+    found.save(wish.out, overwrite=wish.overwrite)
     if not wish.quiet:
         print(found.said())
         ran = f"{found.effort['full']} full and {found.effort['cheap']} cheap evaluations"
         page = Path(wish.out) / "search.html"
         print(f"{ran}, {found.effort['per_minute']:.0f} a minute; {page}", file=sys.stderr)
-    return 0
 
 
 if __name__ == "__main__":

@@ -82,16 +82,20 @@ class Sweep(Sequence[dict[str, Any]]):
         """:meth:`rows` as a pandas DataFrame."""
         return needed("pandas", "pandas").DataFrame(self.rows())
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the table of ``flashlane sweep``: a Parquet file, or CSV where the name ends in ``.csv``.
 
         A row a point and flow: ``point`` (its number), the keys, the figures, ``error_kind`` and ``error``.
+
+        Args:
+            path: the file. One that flashlane did not write, or that was changed since, is refused.
+            overwrite: replace such a file.
 
         Raises:
             flashlane.errors.OutputError: the file cannot be written; nothing is left of it.
         """
         csv, parquet = _flashlane.sweep_table(self._keys, json.dumps(self._entries))
-        write_whole(Path(path), csv if Path(path).suffix == ".csv" else parquet)
+        write_whole(Path(path), csv if Path(path).suffix == ".csv" else parquet, overwrite)
 
     @property
     def failed(self) -> list[dict[str, Any]]:

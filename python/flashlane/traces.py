@@ -97,13 +97,18 @@ class Clone:
         """
         return _flashlane.generate(self.parameters, requests, time_scale, seed)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the parameters, whole or not at all."""
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the parameters, whole or not at all.
+
+        Args:
+            path: the file. One that flashlane did not write, or that was changed since, is refused.
+            overwrite: replace such a file.
+        """
         from pathlib import Path
 
         from flashlane.result import write_whole
 
-        write_whole(Path(path), self.parameters)
+        write_whole(Path(path), self.parameters, overwrite)
 
     def __repr__(self) -> str:
         """Name and origin."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from flashlane import OutputError, _flashlane
 from flashlane.result import write_whole
 
 # Written out again and again, so that a signal comes in the middle of a write.
@@ -33,7 +34,7 @@ def _ended_by(folder: Path, number: signal.Signals) -> int:
 
 
 def _temporary(folder: Path) -> list[Path]:
-    return list(folder.glob(".flashlane-*"))
+    return [path for path in folder.glob(".flashlane-*") if path.name != ".flashlane-manifest.json"]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
@@ -58,3 +59,26 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
         assert _ended_by(tmp_path, signal.SIGINT) != 0
         assert _temporary(tmp_path) == []
         assert (tmp_path / "big.json").stat().st_size == 10_000_000
+
+
+def test_a_file_of_the_user_stays(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("mine")
+    with pytest.raises(OutputError, match=r"flashlane did not write it; .*overwrite=True"):
+        write_whole(page, "ours")
+    assert page.read_text() == "mine"
+    write_whole(page, "ours", overwrite=True)
+    write_whole(page, "again")
+    page.write_text("changed")
+    with pytest.raises(OutputError, match="changed since flashlane wrote it"):
+        write_whole(page, "ours")
+    assert page.read_text() == "changed"
+
+
+def test_a_folder_has_one_writer_at_a_time(tmp_path: Path) -> None:
+    (tmp_path / "front.csv").write_text("mine")
+    held = _flashlane.HeldFolder(tmp_path, ["trials.csv"], False)
+    with held, pytest.raises(OutputError, match="writes results there"):
+        _flashlane.HeldFolder(tmp_path, [], False)
+    with pytest.raises(OutputError, match=r"front\.csv: flashlane did not write it"):
+        _flashlane.HeldFolder(tmp_path, ["front.csv"], False)

@@ -8,21 +8,27 @@ use flashlane_report::{RunData, name_columns, render, tradeoffs};
 
 use crate::args::{CompareArgs, CompareFormat};
 use crate::execute::to_json;
-use crate::output::{OutFile, print, print_data, show};
+use crate::output::{OutFile, print, print_data, refuse_input, show};
 use crate::report;
 use crate::side_by_side::{Column, side_by_side, table};
 
-/// A run, and the folders that lead to it from the outside in.
-type Found = (RunData, Vec<String>);
+/// A run, the folders that lead to it from the outside in, and the files that it was read from.
+type Found = (RunData, Vec<String>, Vec<PathBuf>);
 
 /// Reads the results, prints them side by side, and writes the page if it is asked for.
 pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
-    let page = arguments.report.as_deref().map(OutFile::prepare).transpose()?;
     let mut found = Vec::new();
     for path in &arguments.results {
         found.extend(read(path)?);
     }
-    let (mut runs, sources): (Vec<RunData>, Vec<Vec<String>>) = found.into_iter().unzip();
+    let page = |path: &PathBuf| {
+        let inputs = found.iter().flat_map(|(_, _, files)| files);
+        refuse_input(path, inputs)?;
+        OutFile::prepare(path, arguments.overwrite.overwrite)
+    };
+    let page = arguments.report.as_ref().map(page).transpose()?;
+    let found = found.into_iter().map(|(run, steps, _)| (run, steps));
+    let (mut runs, sources): (Vec<RunData>, Vec<Vec<String>>) = found.unzip();
     name_columns(&mut runs, &sources);
     match arguments.format {
         CompareFormat::Json => {
@@ -113,7 +119,7 @@ fn read(path: &Path) -> Result<Vec<Found>, Error> {
         return Ok(runs
             .into_iter()
             .map(|run| (source(&run), run))
-            .map(|(s, run)| (run, s))
+            .map(|(s, run)| (run, s, vec![path.to_owned()]))
             .collect());
     }
     let summary: Summary = serde_json::from_str(&text(path)?)
@@ -126,7 +132,8 @@ fn read(path: &Path) -> Result<Vec<Found>, Error> {
     let label = path.parent().and_then(Path::file_name).unwrap_or(path.as_os_str());
     let mut run = RunData::from_summary(&label.to_string_lossy(), summary);
     run.seeds = seeds;
-    Ok(vec![(run, steps_to(path))])
+    let files = vec![path.to_owned(), path.with_file_name("seeds.json")];
+    Ok(vec![(run, steps_to(path), files)])
 }
 
 /// The statistics over several seeds, which stand beside the summary of the first one.
@@ -164,12 +171,13 @@ fn read_folder(path: &Path) -> Result<Vec<Found>, Error> {
     let (page, summary) = (path.join("report.html"), path.join("summary.json"));
     match (page.is_file(), summary.is_file()) {
         (true, true) => {
-            let (runs, newer) = (read(&page)?, read(&summary)?);
+            let (mut runs, newer) = (read(&page)?, read(&summary)?);
             if runs.len() != 1 || runs[0].0.summary != newer[0].0.summary {
                 let message = "is of another run than the summary.json beside it; allowed: both of one \
                                run, or the name of the file that is meant";
                 return Err(refuse(&page, message));
             }
+            runs[0].2.extend(newer.into_iter().flat_map(|(_, _, files)| files));
             return Ok(runs);
         }
         (true, false) => return read(&page),

@@ -9,7 +9,7 @@ use flashlane::{Error, RunOptions};
 use crate::args::{DemoArgs, Format};
 use crate::execute::{Scenario, execute};
 use crate::flow_rows::print_rows;
-use crate::output::{OutFolder, note, print_data, show};
+use crate::output::{OutFolder, RUN, note, places_of_results, print_data, show};
 use crate::side_by_side::{Column, side_by_side};
 use crate::watch::Watched;
 use crate::{blame_table, report, summary_table};
@@ -27,7 +27,11 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
         return Err(Error::config("--format", message));
     }
     let workload = load::workload_from_toml(WORKLOAD, "demo workload", &Overrides::default())?;
-    let mut folder = common.out.as_deref().map(OutFolder::prepare).transpose()?;
+    let folder = |root: &PathBuf| {
+        let folder = OutFolder::prepare(root, common.overwrite.overwrite)?.of_set(RUN);
+        folder.expect(places_of_results(SCHEDULERS)).map(|()| folder)
+    };
+    let mut folder = common.out.as_ref().map(folder).transpose()?;
     let mut devices = Vec::new();
     for scheduler in SCHEDULERS {
         let overrides = Overrides { scheduler: Some(scheduler.to_owned()), ..Overrides::default() };

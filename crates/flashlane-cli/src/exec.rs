@@ -9,7 +9,7 @@ use flashlane_exec::{ExecConfig, ExecOptions, ProgramConfig, Results, execute, t
 use crate::args::{ExecArgs, TextOrJson};
 use crate::blame_table;
 use crate::execute::{pretty, to_json};
-use crate::output::{Content, OutFile, OutFolder, note, print, print_data};
+use crate::output::{Content, OutFile, OutFolder, RUN, note, places_of_results, print, print_data};
 use crate::table::{Table, bytes, maybe, number};
 
 /// Loads, runs, reports.
@@ -17,8 +17,15 @@ pub(crate) fn exec(arguments: &ExecArgs) -> Result<(), Error> {
     let config = configuration(arguments)?;
     let overrides = Overrides { sets: config.set.clone(), ..Overrides::default() };
     let device = load::device(&config.device, &overrides)?.config;
-    let folder = arguments.out.as_deref().map(OutFolder::prepare).transpose()?;
-    let mut capture = arguments.capture.as_deref().map(OutFile::prepare).transpose()?;
+    let overwrite = arguments.overwrite.overwrite;
+    let folder = |root: &PathBuf| {
+        let folder = OutFolder::prepare(root, overwrite)?.of_set(RUN);
+        folder.expect(["exec.json"])?;
+        folder.expect(places_of_results::<PathBuf>([])).map(|()| folder)
+    };
+    let folder = arguments.out.as_ref().map(folder).transpose()?;
+    let capture = arguments.capture.as_deref();
+    let mut capture = capture.map(|path| OutFile::prepare(path, overwrite)).transpose()?;
     let options = ExecOptions {
         alone: arguments.alone,
         threads: usize::from(arguments.threads),

@@ -1,11 +1,12 @@
 //! Runs scenarios with their seeds, in parallel, behind one progress bar.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flashlane::config::{DeviceConfig, WorkloadConfig};
 use flashlane::metrics::{SeedStatistics, Summary};
-use flashlane::{Details, Error, RunOptions, Simulation, simulate_all};
+use flashlane::{Details, Error, RunOptions, Simulation, StateProgress, StateStep, simulate_all};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
@@ -82,12 +83,17 @@ pub(crate) fn execute(
     quiet: bool,
 ) -> Result<Vec<Outcome>, Error> {
     let seeds = |scenario: &Scenario<'_>| scenario.seeds.unwrap_or(1);
+    let count = scenarios.iter().map(seeds).sum::<u64>() as usize;
+    let bar = Arc::new(Bar::new(progress_bar(count as u64 * STEPS, label, quiet), label, count));
+    let of_state = Arc::clone(&bar);
+    let of_state = StateProgress::new(move |step, share| of_state.sets_state(step, share));
     let options: Vec<RunOptions> = scenarios
         .iter()
         .flat_map(|scenario| {
             (0..seeds(scenario)).map(|index| {
                 let mut options = scenario.options.clone();
                 options.seed = options.seed.wrapping_add(index);
+                options.state_progress = Some(of_state.clone());
                 options
             })
         })
@@ -97,15 +103,9 @@ pub(crate) fn execute(
         .zip(&options)
         .map(|(one, options)| Simulation { device: one.device, workload: one.workload, options })
         .collect();
-    let bar = progress_bar(simulations.len() as u64 * STEPS, label, quiet);
-    let done: Vec<AtomicU64> = simulations.iter().map(|_| AtomicU64::new(0)).collect();
-    let progress = |index: usize, share: f64| {
-        let steps = (share.clamp(0.0, 1.0) * STEPS as f64) as u64;
-        done[index].store(steps, Ordering::Relaxed);
-        bar.set_position(done.iter().map(|one| one.load(Ordering::Relaxed)).sum());
-    };
+    let progress = |index: usize, share: f64| bar.runs(index, share);
     let results = simulate_all(&simulations, threads, &progress);
-    bar.finish_and_clear();
+    bar.bar.finish_and_clear();
     let mut results = results.into_iter();
     let outcome = |scenario: &Scenario<'_>| {
         let count = seeds(scenario) as usize;
@@ -121,6 +121,47 @@ pub(crate) fn execute(
         Ok(Outcome { summary, details: first.expect("at least one seed"), seeds })
     };
     scenarios.iter().map(outcome).collect()
+}
+
+/// The bar of some simulations. Before the first of them runs it shows how far the state of its
+/// drive is.
+struct Bar {
+    bar: ProgressBar,
+    label: String,
+    /// Steps that are done of each.
+    done: Vec<AtomicU64>,
+    runs: AtomicBool,
+}
+
+impl Bar {
+    fn new(bar: ProgressBar, label: &str, count: usize) -> Self {
+        let done = (0..count).map(|_| AtomicU64::new(0)).collect();
+        Self { bar, label: label.to_owned(), done, runs: AtomicBool::new(false) }
+    }
+
+    /// A share of the state of a drive is there.
+    fn sets_state(&self, step: StateStep, share: f64) {
+        if self.runs.load(Ordering::Relaxed) {
+            return;
+        }
+        self.bar.set_message(match step {
+            StateStep::Making => "setting the drive's state",
+            StateStep::Keeping => "keeping the drive's state",
+        });
+        let length = self.done.len() as u64 * STEPS;
+        self.bar.set_position((share.clamp(0.0, 1.0) * length as f64) as u64);
+    }
+
+    /// A share of a simulation is done.
+    fn runs(&self, index: usize, share: f64) {
+        if !self.runs.swap(true, Ordering::Relaxed) {
+            self.bar.set_message(self.label.clone());
+            self.bar.reset_eta();
+        }
+        let steps = (share.clamp(0.0, 1.0) * STEPS as f64) as u64;
+        self.done[index].store(steps, Ordering::Relaxed);
+        self.bar.set_position(self.done.iter().map(|one| one.load(Ordering::Relaxed)).sum());
+    }
 }
 
 pub(crate) fn progress_bar(length: u64, label: &str, quiet: bool) -> ProgressBar {
@@ -143,4 +184,24 @@ pub(crate) fn spinner(label: &str, quiet: bool) -> ProgressBar {
     bar.set_style(style);
     bar.set_message(label.to_owned());
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_shows_the_state_of_the_drive_and_then_the_run() {
+        let bar = Bar::new(progress_bar(2 * STEPS, "simulating", true), "simulating", 2);
+        let shown = || (bar.bar.message(), bar.bar.position());
+        bar.sets_state(StateStep::Making, 0.5);
+        assert_eq!(shown(), ("setting the drive's state".to_owned(), STEPS));
+        bar.sets_state(StateStep::Keeping, 0.25);
+        assert_eq!(shown(), ("keeping the drive's state".to_owned(), STEPS / 2));
+        bar.runs(1, 0.1);
+        assert_eq!(shown(), ("simulating".to_owned(), STEPS / 10));
+        // The other simulation may still wait for its drive.
+        bar.sets_state(StateStep::Making, 0.9);
+        assert_eq!(shown(), ("simulating".to_owned(), STEPS / 10));
+    }
 }

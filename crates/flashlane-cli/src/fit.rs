@@ -12,7 +12,7 @@ use indicatif::ProgressStyle;
 
 use crate::args::FitArgs;
 use crate::execute::spinner;
-use crate::output::{Content, OutFolder, note, print};
+use crate::output::{Content, OutFolder, note, print, refuse_input};
 use crate::table::{Table, number};
 
 /// The base of a fit to measurements where none is named.
@@ -35,8 +35,7 @@ fn to_drive(arguments: &FitArgs) -> Result<(), Error> {
         return Err(Error::config("--vary", why));
     }
     let work = arguments.validate.as_ref().map(|folder| held_back(folder, &data)).transpose()?;
-    let (root, name) = place(&arguments.out)?;
-    let folder = OutFolder::prepare(&root)?;
+    let (folder, name) = place(arguments)?;
     let mut request = drive::Request::of(arguments.base.as_deref().unwrap_or(DRIVE_BASE));
     request.options.threads = usize::from(arguments.threads);
     let progress = spinner("simulating", arguments.quiet);
@@ -79,8 +78,7 @@ fn to_curves(arguments: &FitArgs) -> Result<(), Error> {
         Error::config("--base", "found nothing, allowed: the device that the figures are of")
     })?;
     let figures = table::read(&arguments.data)?;
-    let (root, name) = place(&arguments.out)?;
-    let folder = OutFolder::prepare(&root)?;
+    let (folder, name) = place(arguments)?;
     let mut request = Request::of(base);
     request.vary.clone_from(&arguments.vary);
     request.effort = arguments.effort;
@@ -101,13 +99,20 @@ fn to_curves(arguments: &FitArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// Folder and name of the device file.
-fn place(out: &Path) -> Result<(PathBuf, PathBuf), Error> {
+/// Folder and name of the device file, which no file of somebody else has.
+fn place(arguments: &FitArgs) -> Result<(OutFolder, PathBuf), Error> {
+    let out = &arguments.out;
+    let base = arguments.base.iter().map(PathBuf::from);
+    refuse_input(out, base.chain([arguments.data.clone()]))?;
     let name = out
         .file_name()
         .ok_or_else(|| Error::Output(format!("{}: is not the name of a file", out.display())))?;
     let root = out.parent().filter(|root| !root.as_os_str().is_empty());
-    Ok((root.unwrap_or(Path::new(".")).to_owned(), PathBuf::from(name)))
+    let root = root.unwrap_or(Path::new("."));
+    let folder = OutFolder::prepare(root, arguments.overwrite.overwrite)?;
+    let name = PathBuf::from(name);
+    folder.expect([&name, Path::new("fit.json"), Path::new("fit.html")])?;
+    Ok((folder, name))
 }
 
 /// Writes the device file, `fit.json` and `fit.html`.

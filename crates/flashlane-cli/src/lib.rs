@@ -98,6 +98,7 @@ fn dispatch(command: &Command) -> Result<(), Error> {
         Command::Search(arguments) => search::search(arguments),
         Command::Plan(arguments) => plan::plan(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::States(arguments) => states::manage(arguments),
         Command::Completions(arguments) => pages::completions(arguments),
         Command::Man(arguments) => pages::man(arguments),
         Command::Check(arguments) => check::check(&arguments.files),

@@ -5,6 +5,9 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use flashlane::{Error, visible, visible_json};
+use flashlane_files::{
+    Lock, OutputFile, Refusal, Rules, Staged, hold_folder, publish, refuse_others,
+};
 use tempfile::NamedTempFile;
 
 use crate::signals;
@@ -33,6 +36,11 @@ pub(crate) fn show(text: &str, data_on_stdout: bool) -> Result<(), Error> {
 /// Writes text to standard output. A reader that went away is no error.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     write_out(&visible(text))
+}
+
+/// Writes text of the program's own, with the colours of a terminal, to standard output.
+pub(crate) fn print_as_is(text: &str) -> Result<(), Error> {
+    write_out(text)
 }
 
 /// Writes JSON or TOML to standard output: control characters are escaped as both escape them.
@@ -69,21 +77,57 @@ impl From<String> for Content {
     }
 }
 
-/// A folder for results. Folders that it made disappear again unless something is written.
+/// A folder for results. Folders that it made disappear again unless something is written. Files
+/// that Flashlane did not write stay as they are.
 #[derive(Debug)]
 pub(crate) struct OutFolder {
     root: PathBuf,
+    overwrite: bool,
+    set: Option<&'static str>,
     made: Vec<PathBuf>,
     keep: bool,
+    /// Held until the folder is written.
+    lock: Option<Lock>,
 }
 
+/// Results of `run`, `demo` and `exec` replace each other as a whole.
+pub(crate) const RUN: &str = "run";
+
 impl OutFolder {
-    /// Makes the folder and tries it out, so that a run is not wasted on a full or closed disk.
-    pub(crate) fn prepare(root: &Path) -> Result<Self, Error> {
-        let mut folder = Self { root: root.to_owned(), made: Vec::new(), keep: false };
-        folder.make(root)?;
-        stage(root, root, b"x")?;
+    /// Makes the folder, holds it for this process, and tries it out, so that a run is not wasted
+    /// on a full or closed disk. `overwrite`: files of others may be replaced.
+    pub(crate) fn prepare(root: &Path, overwrite: bool) -> Result<Self, Error> {
+        let mut folder = Self::shared(root, overwrite)?;
+        folder.lock = signals::take_lock(|| hold_folder(root)).map_err(of_refusal)?;
         Ok(folder)
+    }
+
+    /// As [`OutFolder::prepare`], for a folder that several processes write at a time.
+    pub(crate) fn shared(root: &Path, overwrite: bool) -> Result<Self, Error> {
+        let (root, made) = (root.to_owned(), Vec::new());
+        let mut folder = Self { root, overwrite, set: None, made, keep: false, lock: None };
+        folder.make(&folder.root.clone())?;
+        stage(&folder.root, &folder.root, b"x")?;
+        Ok(folder)
+    }
+
+    /// The results are of a set: those of the set that an earlier process left go.
+    pub(crate) fn of_set(mut self, set: &'static str) -> Self {
+        self.set = Some(set);
+        self
+    }
+
+    fn rules(&self) -> Rules<'static> {
+        Rules { set: self.set, ..rules(self.overwrite) }
+    }
+
+    /// Refuses a folder in which files of others have one of these names, before any work is done.
+    pub(crate) fn expect<P: Into<PathBuf>>(
+        &self,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<(), Error> {
+        let paths: Vec<PathBuf> = paths.into_iter().map(Into::into).collect();
+        refuse_others(&self.root, &paths, &self.rules()).map_err(of_refusal)
     }
 
     fn make(&mut self, path: &Path) -> Result<(), Error> {
@@ -117,68 +161,56 @@ impl OutFolder {
     ) -> Result<(), Error> {
         let mut staged = Vec::new();
         for (path, content) in files {
-            let path = self.root.join(path);
-            let folder = path.parent().unwrap_or(&self.root).to_owned();
+            let place = self.root.join(&path);
+            let folder = place.parent().unwrap_or(&self.root).to_owned();
             self.make(&folder)?;
-            if path.is_dir() {
-                return Err(Error::Output(format!("{}: is a folder", path.display())));
+            if place.is_dir() {
+                return Err(Error::Output(format!("{}: is a folder", place.display())));
             }
             let file = match content {
-                Content::Text(text) => stage(&folder, &path, text.as_bytes())?,
-                Content::Bytes(bytes) => stage(&folder, &path, &bytes)?,
+                Content::Text(text) => stage(&folder, &place, text.as_bytes())?,
+                Content::Bytes(bytes) => stage(&folder, &place, &bytes)?,
                 Content::Staged(file) => {
                     let sync = file.as_file().sync_all();
-                    sync.map_err(|error| refuse(&path, "cannot be written", &error))?;
+                    sync.map_err(|error| refuse(&place, "cannot be written", &error))?;
                     file
                 }
             };
-            staged.push((file, path));
+            staged.push(Staged { path, file });
         }
         // A signal waits until all files have their names.
         let _all_or_none = signals::hold();
+        publish(&self.root, staged, &self.rules()).map_err(of_refusal)?;
         self.keep = true;
-        let mut written = Vec::new();
-        for (file, path) in staged {
-            file.persist(&path)
-                .map_err(|error| refuse(&path, "cannot be written", &error.error))?;
-            // Makes the new name durable; not every file system can.
-            let _ = path.parent().map(|parent| File::open(parent).and_then(|dir| dir.sync_all()));
-            written.push(path);
-        }
-        self.remove_earlier(&written)
-    }
-
-    /// The results in a folder are of one run: where a summary was written, those of an earlier run
-    /// go, its scenarios among them. Files of other names stay.
-    fn remove_earlier(&self, written: &[PathBuf]) -> Result<(), Error> {
-        if !written.iter().any(|path| path.ends_with("summary.json")) {
-            return Ok(());
-        }
-        let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
-        let of_scenario = |path: &PathBuf| {
-            let name = path.file_name().and_then(|name| name.to_str());
-            let number = name.and_then(|name| name.strip_prefix("scenario-"));
-            number.is_some_and(|number| number.parse::<u32>().is_ok()) && path.is_dir()
-        };
-        let scenarios = entries.map(|entry| entry.path()).filter(of_scenario);
-        for folder in scenarios.chain([self.root.clone()]) {
-            for path in RESULTS.map(|name| folder.join(name)) {
-                if path.is_file() && !written.contains(&path) {
-                    let removed = fs::remove_file(&path);
-                    removed.map_err(|error| refuse(&path, "cannot be removed", &error))?;
-                }
-            }
-            if folder != self.root {
-                // Only an empty one goes.
-                let _ = fs::remove_dir(&folder);
-            }
-        }
         Ok(())
     }
 }
 
-/// What `run` leaves in the folder of a scenario.
-const RESULTS: [&str; 8] = [
+impl Drop for OutFolder {
+    fn drop(&mut self) {
+        if let Some(lock) = self.lock.take() {
+            let path = lock.path().to_owned();
+            drop(lock);
+            signals::forget(&path);
+        }
+        if !self.keep {
+            for path in self.made.iter().rev() {
+                let _ = fs::remove_dir(path);
+            }
+        }
+    }
+}
+
+fn rules(overwrite: bool) -> Rules<'static> {
+    Rules { overwrite, set: None, hint: Some("--overwrite") }
+}
+
+fn of_refusal(refusal: Refusal) -> Error {
+    Error::Output(refusal.to_string())
+}
+
+/// What a run may leave in the folder of a scenario.
+pub(crate) const RESULTS: [&str; 8] = [
     "summary.json",
     "seeds.json",
     "steady.json",
@@ -189,21 +221,33 @@ const RESULTS: [&str; 8] = [
     "timeline.pftrace",
 ];
 
-/// A single file for results; nothing is left of it unless it is kept.
+/// The places of results in a folder and in folders below it.
+pub(crate) fn places_of_results<P: AsRef<Path>>(
+    below: impl IntoIterator<Item = P>,
+) -> Vec<PathBuf> {
+    let in_folder = |folder: &Path| RESULTS.map(|name| folder.join(name));
+    let below = below.into_iter().flat_map(|folder| in_folder(folder.as_ref()));
+    in_folder(Path::new("")).into_iter().chain(below).collect()
+}
+
+/// A single output: a file of which nothing is left unless it is kept, or a device or pipe.
 #[derive(Debug)]
 pub(crate) struct OutFile {
     path: PathBuf,
-    file: NamedTempFile,
+    overwrite: bool,
+    output: OutputFile,
 }
 
 impl OutFile {
-    /// Tries the place out, so that work is not wasted.
-    pub(crate) fn prepare(path: &Path) -> Result<Self, Error> {
+    /// Tries the place out, so that work is not wasted. `overwrite`: a file of others may be
+    /// replaced.
+    pub(crate) fn prepare(path: &Path, overwrite: bool) -> Result<Self, Error> {
         if path.is_dir() {
             return Err(Error::Output(format!("{}: is a folder", path.display())));
         }
-        let folder = path.parent().unwrap_or(Path::new(""));
-        Ok(Self { path: path.to_owned(), file: stage(folder, path, b"")? })
+        let stage = |folder: &Path| signals::make_file(|| flashlane_files::stage(folder));
+        let output = OutputFile::create(path, &rules(overwrite), stage).map_err(of_refusal)?;
+        Ok(Self { path: path.to_owned(), overwrite, output })
     }
 
     /// Writes the content.
@@ -211,32 +255,36 @@ impl OutFile {
         &mut self,
         content: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Error> {
-        content(&mut self.file).map_err(|error| refuse(&self.path, "cannot be written", &error))
+        content(self.output.file()).map_err(|error| refuse(&self.path, "cannot be written", &error))
     }
 
     /// The file, for writers of their own.
     pub(crate) fn file(&mut self) -> &mut File {
-        self.file.as_file_mut()
+        self.output.file()
     }
 
     /// Makes it durable under its name.
     pub(crate) fn keep(self) -> Result<(), Error> {
-        let Self { path, file } = self;
-        file.as_file().sync_all().map_err(|error| refuse(&path, "cannot be written", &error))?;
-        file.persist(&path)
-            .map_err(|error| refuse(&path, "cannot be written", &error.error))
-            .map(drop)
+        // A signal waits until the file has its name.
+        let _whole = signals::hold();
+        self.output.keep(&rules(self.overwrite)).map_err(of_refusal)
     }
 }
 
-impl Drop for OutFolder {
-    fn drop(&mut self) {
-        if !self.keep {
-            for path in self.made.iter().rev() {
-                let _ = fs::remove_dir(path);
-            }
-        }
+/// Refuses an output that is one of the inputs, under whatever name.
+pub(crate) fn refuse_input<P: AsRef<Path>>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = P>,
+) -> Result<(), Error> {
+    let Ok(place) = output.canonicalize() else { return Ok(()) };
+    let is_it = |input: P| input.as_ref().canonicalize().is_ok_and(|input| input == place);
+    let inputs: Vec<P> = inputs.into_iter().collect();
+    let which = if inputs.len() == 1 { "the input" } else { "one of the inputs" };
+    if place.is_file() && inputs.into_iter().any(is_it) {
+        let message = format!("is {which}; allowed: another file");
+        return Err(Error::config(output.display().to_string(), message));
     }
+    Ok(())
 }
 
 /// Writes a temporary file; dropped, it disappears. Messages are about `place`.

@@ -1,11 +1,11 @@
 //! Completions and manual pages, made of the arguments.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flashlane::Error;
 
 use crate::args::{self, CompletionsArgs, ManArgs};
-use crate::output::print_data;
+use crate::output::{Content, OutFolder, print_data};
 
 /// Prints the completions of a shell.
 pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Error> {
@@ -16,11 +16,24 @@ pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Error> {
 
 /// Writes the manual pages.
 pub(crate) fn man(arguments: &ManArgs) -> Result<(), Error> {
-    let folder = &arguments.out;
-    std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+    let folder = OutFolder::prepare(&arguments.out, arguments.overwrite.overwrite)?;
     let mut command = args::whole();
     command.build();
-    clap_mangen::generate_to(command, folder).map_err(|error| failed(folder, &error))
+    let pages = pages(command).map_err(|error| failed(&arguments.out, &error))?;
+    folder.write(pages)
+}
+
+/// The pages by name.
+fn pages(command: clap::Command) -> std::io::Result<Vec<(PathBuf, Content)>> {
+    let made = tempfile::tempdir()?;
+    clap_mangen::generate_to(command, made.path())?;
+    let mut pages = Vec::new();
+    for entry in std::fs::read_dir(made.path())? {
+        let entry = entry?;
+        let content = Content::Bytes(std::fs::read(entry.path())?);
+        pages.push((PathBuf::from(entry.file_name()), content));
+    }
+    Ok(pages)
 }
 
 fn failed(folder: &Path, error: &std::io::Error) -> Error {

@@ -29,7 +29,11 @@ pub(crate) fn plan(arguments: &PlanArgs) -> Result<(), Error> {
     let options = flashlane::RunOptions { states, ..arguments.options() };
     let (max, seeds) = (arguments.max, arguments.seeds);
     let question = Question { base, grow, max, seeds, options };
-    let folder = arguments.out.as_deref().map(OutFolder::prepare).transpose()?;
+    let folder = |root: &PathBuf| {
+        let folder = OutFolder::prepare(root, arguments.overwrite.overwrite)?;
+        folder.expect(["plan.json"]).map(|()| folder)
+    };
+    let folder = arguments.out.as_ref().map(folder).transpose()?;
     let mut answers = Vec::new();
     for (at, variant) in variants.iter().enumerate() {
         let bar = spinner(arguments.quiet);

@@ -13,7 +13,7 @@ use flashlane_probe::data::{self, HELD_BACK};
 use flashlane_probe::{Battery, Collected, Failure, Measured, Progress, Simulated, Target};
 
 use crate::args::ProbeArgs;
-use crate::output::{note, print};
+use crate::output::{OutFolder, note, print};
 use crate::table::{Table, number};
 
 /// How the name of a simulated target begins.
@@ -33,9 +33,9 @@ pub(crate) fn probe(arguments: &ProbeArgs) -> Result<(), Error> {
         return Err(Error::config("--destroy-data", problem));
     }
     let mut opened = open(target, arguments)?;
-    std::fs::create_dir_all(out)
-        .map_err(|error| Error::Output(format!("{}: {error}", out.display())))?;
+    let _held = OutFolder::prepare(out, arguments.overwrite.overwrite)?;
     let battery = Battery {
+        overwrite: arguments.overwrite.overwrite,
         destroy_data: arguments.destroy_data.is_some(),
         only: &arguments.only,
         budget: arguments.time.map(|time| Time(time.0)),
@@ -65,7 +65,9 @@ fn work(
     let all = Collected { facts, destroys, seed, probes, skipped };
     all.claim(out).and_then(|()| all.write_about(out)).map_err(failed)?;
     let measured = series.run(target).map_err(failed)?;
-    data::write_probe(out, HELD_BACK, std::slice::from_ref(&measured)).map_err(failed)?;
+    let measured_all = std::slice::from_ref(&measured);
+    let overwrite = arguments.overwrite.overwrite;
+    data::write_probe(out, HELD_BACK, measured_all, overwrite).map_err(failed)?;
     let mut table = Table::new(&["requests", "mean (us)", "p50 (us)", "p99 (us)", "p99.9 (us)"]);
     let quantiles = [0.5, 0.99, 0.999].map(|share| measured.quantile_us(share));
     let cells = std::iter::once(measured.mean_us()).chain(quantiles).map(number);

@@ -16,11 +16,26 @@ pub(crate) struct Module {
     pub(crate) command: Command,
 }
 
+/// Python loads no module from the current folder, where anybody's `json.py` may lie: neither the
+/// process of this command nor those that it starts. Folders that `PYTHONPATH` names stay; its
+/// empty entries go, since they mean the current folder.
+fn isolate(command: &mut Command) {
+    command.arg("-P").env("PYTHONSAFEPATH", "1");
+    if let Some(path) = std::env::var_os("PYTHONPATH") {
+        let named = std::env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty());
+        match std::env::join_paths(named) {
+            Ok(named) if !named.is_empty() => command.env("PYTHONPATH", named),
+            _ => command.env_remove("PYTHONPATH"),
+        };
+    }
+}
+
 impl Module {
     /// `extra`: the optional part of the package that it needs.
     pub(crate) fn new(place: &'static str, name: &'static str, extra: &'static str) -> Self {
         let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
         let mut command = Command::new(&python);
+        isolate(&mut command);
         command.args(["-m", name]);
         Self { place, name, extra, python, command }
     }

@@ -19,7 +19,7 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
     }
     let (paper, experiments) = chosen(&arguments.paper, &arguments.experiments)?;
     let traces = arguments.traces.as_deref().map(TraceFolder::open).transpose()?;
-    let folder = arguments.out.as_deref().map(OutFolder::prepare).transpose()?;
+    let folder = out_folder(arguments)?;
     let mut files = Vec::new();
     let (mut rows, mut checks): (Vec<Row>, Vec<Row>) = Default::default();
     let columns = ["experiment", "trace", "source", "file"];
@@ -38,7 +38,10 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
         }
         let (findings, origins) = run(experiment, arguments, traces.as_ref())?;
         for table in &findings.tables {
-            files.push((PathBuf::from(format!("{}.csv", table.name)), table.csv()));
+            let path = PathBuf::from(format!("{}.csv", table.name));
+            // Now, so that the experiments after this one are not wasted.
+            folder.iter().try_for_each(|folder| folder.expect([&path]))?;
+            files.push((path, table.csv()));
             if !table.long {
                 print(&format!("\n{}\n{}", table.title, data(table).render()))?;
             }
@@ -67,6 +70,14 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
         folder.write(files.into_iter().map(|(path, text)| (path, text.into())))?;
     }
     Ok(())
+}
+
+/// The folder for results, in which no file of somebody else has the name of one.
+fn out_folder(arguments: &ReproduceArgs) -> Result<Option<OutFolder>, Error> {
+    let Some(root) = &arguments.out else { return Ok(None) };
+    let folder = OutFolder::prepare(root, arguments.overwrite.overwrite)?;
+    folder.expect(["results.json", "checks.json", "sources.csv"])?;
+    Ok(Some(folder))
 }
 
 /// Rows that compare with the paper, and checks of our own.

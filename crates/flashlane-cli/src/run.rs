@@ -12,7 +12,7 @@ use flashlane_results::fio;
 use crate::args::{CommonArgs, Format, RunArgs};
 use crate::execute::{Outcome, Scenario, execute, pretty};
 use crate::flow_rows::print_rows;
-use crate::output::{Content, OutFolder, note, print, print_data, show};
+use crate::output::{Content, OutFolder, RUN, note, places_of_results, print, print_data, show};
 use crate::side_by_side::{Column, verdicts};
 use crate::watch::Watched;
 use crate::{blame_table, dry_run, report, slo_table, states, summary_table};
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     if arguments.dry_run {
         return dry_run::dry_run(&device.config, &workloads, arguments.common.format);
     }
-    let mut folder = arguments.common.out.as_deref().map(OutFolder::prepare).transpose()?;
+    let mut folder = out_folder(arguments, workloads.len())?;
     let states = states::states(arguments.states.as_deref(), arguments.common.quiet)?;
     let (mut scenarios, mut watched) = (Vec::new(), Vec::new());
     for (index, workload) in workloads.iter().enumerate() {
@@ -100,6 +100,18 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         print(&documents.concat())?;
     }
     missed(&outcomes)
+}
+
+/// The folder for results, in which no file of somebody else has the name of one.
+fn out_folder(arguments: &RunArgs, scenarios: usize) -> Result<Option<OutFolder>, Error> {
+    let common = &arguments.common;
+    let Some(root) = &common.out else { return Ok(None) };
+    let folder = OutFolder::prepare(root, common.overwrite.overwrite)?.of_set(RUN);
+    folder.expect(places_of_results((0..scenarios).filter_map(|i| scenario_name(i, scenarios))))?;
+    if common.format == Format::MqsimXml {
+        folder.expect((0..scenarios).map(|index| mqsim_file(&arguments.workload, index)))?;
+    }
+    Ok(Some(folder))
 }
 
 /// Fails where a tenant did not get what it was promised.

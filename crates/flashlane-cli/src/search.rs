@@ -15,6 +15,9 @@ pub(crate) fn search(arguments: &SearchArgs) -> Result<(), Error> {
         module.command.arg("--trials").arg(trials.to_string());
     }
     module.with_memory(arguments.memory).with_states(arguments.states.as_deref());
+    if arguments.overwrite.overwrite {
+        module.command.arg("--overwrite");
+    }
     if arguments.quiet {
         module.command.arg("--quiet");
     }

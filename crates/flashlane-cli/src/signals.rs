@@ -1,6 +1,8 @@
-//! SIGINT and SIGTERM: nothing temporary is left behind.
+//! Signals that end the process: nothing temporary is left behind.
 
 use std::path::Path;
+
+use flashlane_files::{Lock, Refusal};
 
 /// What is there for the time being, in the order in which it was made.
 #[derive(Debug, Default)]
@@ -28,6 +30,21 @@ pub(crate) fn make_file(
     Ok(file)
 }
 
+/// Takes a lock. A signal removes its file; a signal in between waits.
+pub(crate) fn take_lock(
+    take: impl FnOnce() -> Result<Option<Lock>, Refusal>,
+) -> Result<Option<Lock>, Refusal> {
+    let mut temporary = hold();
+    let lock = take()?;
+    temporary.files.extend(lock.iter().map(|lock| lock.path().to_owned()));
+    Ok(lock)
+}
+
+/// A file is no longer this process's.
+pub(crate) fn forget(file: &Path) {
+    hold().files.retain(|one| one != file);
+}
+
 /// Makes a folder. A signal removes it if it is empty; a signal in between waits.
 pub(crate) fn make_folder(path: &Path) -> std::io::Result<()> {
     let mut temporary = hold();
@@ -47,15 +64,22 @@ impl Temporary {
     }
 }
 
-/// From now on SIGINT and SIGTERM remove what is temporary and then end the process as they would
-/// without that, so that a shell sees exit status 130 or 143.
+/// From now on signals that end the process remove what is temporary first, and then end it as they
+/// would without that, so that a shell sees exit status 130 or 143. A signal that was ignored when
+/// the process began (by `nohup`, for example) is ignored still. A write beyond the largest file
+/// that is allowed (`ulimit -f`) fails, and ends nothing by a signal.
 #[cfg(unix)]
 pub(crate) fn clean_up_when_interrupted() {
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+    // With a handler of any kind the write returns an error.
+    let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default());
+    let ignored = ignored();
+    let ending = [SIGHUP, SIGINT, SIGTERM, SIGXCPU];
+    let ending = ending.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let Ok(mut signals) = Signals::new(ending) else { return };
     let wait = move || {
         for signal in signals.forever() {
             let temporary = hold();
@@ -64,6 +88,15 @@ pub(crate) fn clean_up_when_interrupted() {
         }
     };
     let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
+}
+
+/// The signals that the process ignores, the first one in the lowest bit; none where the system
+/// does not tell.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
 #[cfg(not(unix))]

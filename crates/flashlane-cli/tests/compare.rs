@@ -186,6 +186,7 @@ fn files_of_different_runs_in_one_folder_are_refused() {
     std::fs::write(&seeds, of_first).expect("room");
     let said = refused(folder, &["compare", "fcfs", "fcfs"]);
     assert!(said.contains("seeds.json: belongs to another summary.json"), "{said}");
+    std::fs::remove_file(&seeds).expect("it is there");
     run(folder, "fcfs", &["--report"]);
     let of_first = read(&report);
     run(folder, "fcfs", &["--set", "flow.light.synthetic.requests=60"]);

@@ -123,6 +123,8 @@ fn run(folder: &Path, blocks: &[&Block]) -> Vec<String> {
         .current_dir(folder)
         .env("PATH", std::env::join_paths(&path).expect("a path"))
         .env("HOME", folder)
+        // The first run would say where states are, which differs from run to run.
+        .env("FLASHLANE_STATES", folder.join("states"))
         .stdin(Stdio::null())
         .output()
         .expect("bash starts");

@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{flashlane, folder_with, succeeds};
+use common::{flashlane, folder_with, names, succeeds};
 use serde_json::Value;
 
 /// Fields that differ from run to run.
@@ -101,16 +101,17 @@ fn seeds_give_estimates_of_every_metric() {
 }
 
 #[test]
-fn output_is_written_whole_and_replaces_the_old_one() {
+fn output_is_written_whole_and_replaces_that_of_an_earlier_run() {
     let folder = folder();
     let out = folder.path().join("deep/er");
-    std::fs::create_dir_all(&out).expect("made");
-    std::fs::write(out.join("summary.json"), "old").expect("written");
-    let output = run(folder.path(), &["--out", "deep/er", "--quiet"]);
-    assert_eq!(output.status.code(), Some(0));
-    let text = std::fs::read_to_string(out.join("summary.json")).expect("readable");
-    let _: Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(std::fs::read_dir(&out).expect("readable").count(), 1, "no temporary file is left");
+    for seed in ["1", "2"] {
+        let output = run(folder.path(), &["--out", "deep/er", "--quiet", "--seed", seed]);
+        assert_eq!(output.status.code(), Some(0));
+        let text = std::fs::read_to_string(out.join("summary.json")).expect("readable");
+        let summary: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(summary["seed"].to_string(), seed);
+        assert_eq!(names(&out), ["summary.json"], "no temporary file and no lock is left");
+    }
 }
 
 /// Files of two runs side by side would contradict each other.
@@ -118,26 +119,17 @@ fn output_is_written_whole_and_replaces_the_old_one() {
 fn results_of_an_earlier_run_go_and_other_files_stay() {
     let folder = folder();
     let out = folder.path().join("o");
-    let names = |folder: &Path| -> Vec<String> {
-        let entries = std::fs::read_dir(folder).expect("readable").flatten();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    };
     let watch = ["--report", "--requests", "--timeline"];
     let out_of = |more: &[&str]| run(folder.path(), &[&["--out", "o", "--quiet"], more].concat());
     assert_eq!(out_of(&watch).status.code(), Some(0));
     assert_eq!(names(&out).len(), 6);
-    for scenario in ["scenario-1", "scenario-2"] {
-        std::fs::create_dir(out.join(scenario)).expect("made");
-        std::fs::write(out.join(scenario).join("summary.json"), "old").expect("written");
+    std::fs::create_dir(out.join("scenario-2")).expect("made");
+    for mine in ["scenario-2/summary.json", "scenario-2/notes.txt", "notes.txt"] {
+        std::fs::write(out.join(mine), "mine").expect("written");
     }
-    std::fs::write(out.join("scenario-2/notes.txt"), "mine").expect("written");
-    std::fs::write(out.join("notes.txt"), "mine").expect("written");
     assert_eq!(out_of(&["--seeds", "2"]).status.code(), Some(0));
     assert_eq!(names(&out), ["notes.txt", "scenario-2", "seeds.json", "summary.json"]);
-    assert_eq!(names(&out.join("scenario-2")), ["notes.txt"]);
+    assert_eq!(names(&out.join("scenario-2")), ["notes.txt", "summary.json"]);
 }
 
 #[test]

@@ -154,3 +154,112 @@ fn a_folder_that_others_may_enter_is_refused() {
     assert!(text.contains("found mode 755, allowed: a folder of mode 700"), "{text}");
     assert!(scene.files().is_empty());
 }
+
+/// A workload whose state is kept among the caches of a user who has none yet.
+fn in_caches(scene: &Scene, more: &[&str]) -> Output {
+    let mut command = scene.command(Path::new("unused"), &[]);
+    let arguments: Vec<_> = command.get_args().map(std::ffi::OsStr::to_owned).collect();
+    let kept = arguments.iter().filter(|one| *one != "--quiet" && *one != "unused");
+    let kept = kept.filter(|one| *one != "--states");
+    command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
+    command.args(kept).args(more).env("XDG_CACHE_HOME", scene.0.path().join("caches"));
+    command.env_remove("FLASHLANE_STATES").output().expect("it runs")
+}
+
+#[test]
+fn the_first_run_says_where_states_are() {
+    let scene = Scene::new();
+    let said = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let first = in_caches(&scene, &[]);
+    assert!(first.status.success(), "{}", said(&first));
+    let place = scene.0.path().join("caches/flashlane/states");
+    let words = format!("states of drives are kept in {}", place.display());
+    assert!(said(&first).contains(&words), "{}", said(&first));
+    assert!(said(&first).contains(" at most; `flashlane states list`"), "{}", said(&first));
+    for (more, what) in [(&[][..], "said once"), (&["--seed", "2"], "and for the first one only")] {
+        let second = in_caches(&scene, more);
+        assert!(!said(&second).contains("states of drives are kept"), "{what}: {}", said(&second));
+    }
+}
+
+#[test]
+fn states_are_listed_pruned_and_cleared() {
+    let scene = Scene::new();
+    let states = scene.states();
+    let verb = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
+        let output =
+            command.arg("states").args(more).arg("--states").arg(&states).output().expect("runs");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{stderr}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    assert!(verb(&["list"]).ends_with(": 0 states, 0B\n"), "there is no folder");
+    for seed in ["1", "2", "3"] {
+        scene.run(&states, &["--seed", seed]);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    fs::write(states.join("terraform.state"), "mine").expect("room");
+    let json = |text: &str| -> serde_json::Value { serde_json::from_str(text).expect("JSON") };
+    let listed = json(&verb(&["list", "--format", "json"]));
+    let bytes = listed["bytes"].as_u64().expect("a number");
+    assert_eq!(listed["states"].as_array().expect("a list").len(), 3);
+    assert_eq!(listed["limit_bytes"].as_u64().map(|limit| limit <= 4 << 30), Some(true));
+    let text = verb(&["list"]);
+    assert_eq!(text.lines().filter(|line| line.contains("s ago")).count(), 3, "{text}");
+    let room = format!("{}B", bytes - 1);
+    assert!(verb(&["prune", "--limit", &room]).contains(": 1 state removed"));
+    assert!(verb(&["prune"]).contains(": 0 states removed"), "the others fit");
+    let left = json(&verb(&["list", "--format", "json"]));
+    assert_eq!(left["states"][0], listed["states"][1], "the oldest one went");
+    assert!(verb(&["clear"]).contains(": 2 states removed"));
+    assert_eq!(scene.files(), [states.join("terraform.state")], "it is no state");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_waits_for_a_stopped_one_says_so() {
+    use std::time::{Duration, Instant};
+    let scene = Scene::new();
+    let states = scene.states();
+    let signal = |name: &str, process: u32| {
+        let kill = Command::new("kill").args([name, &process.to_string()]).status();
+        assert!(kill.expect("it runs").success());
+    };
+    // A process that holds the lock: this drive is large enough for the signal to come in time.
+    let large = ["--set", "flash.channels=32"];
+    let quiet = |command: &mut Command| {
+        command.stdout(std::process::Stdio::null());
+    };
+    let mut first = scene.command(&states, &large);
+    quiet(&mut first);
+    let mut first = first.spawn().expect("it runs");
+    let begun = Instant::now();
+    let locked = || {
+        let entries = fs::read_dir(&states).into_iter().flatten().flatten();
+        entries.into_iter().any(|one| one.path().extension().is_some_and(|end| end == "lock"))
+    };
+    while !locked() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no lock");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    signal("-STOP", first.id());
+    let heard = scene.0.path().join("stderr");
+    let mut second = scene.command(&states, &large);
+    second.stderr(fs::File::create(&heard).expect("room"));
+    quiet(&mut second);
+    let mut second = second.spawn().expect("it runs");
+    let words = format!("process {}", first.id());
+    let said = || {
+        let text = fs::read_to_string(&heard).expect("readable");
+        text.contains(&words) && text.contains("which is stopped")
+    };
+    let begun = Instant::now();
+    while !said() && begun.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let text = fs::read_to_string(&heard).expect("readable");
+    signal("-CONT", first.id());
+    assert!(first.wait().expect("it ends").success() && second.wait().expect("it ends").success());
+    assert!(text.contains(&words) && text.contains("which is stopped"), "{text}");
+}

@@ -104,7 +104,7 @@ fn dask_is_left_to_the_python_package() {
     let output = run("echo", &["--memory", "1KiB", "--format", "csv", "--states", "off"]);
     assert_eq!(
         text(&output.stdout).trim(),
-        "-m flashlane.cluster grid.toml --out out --cluster local --workers 2 --memory 1024 --states off \
+        "-P -m flashlane.cluster grid.toml --out out --cluster local --workers 2 --memory 1024 --states off \
          --format csv"
     );
     let output = run("false", &[]);
@@ -131,7 +131,7 @@ fn a_search_is_left_to_the_python_package() {
     let output = run("echo", &["--trials", "30", "--memory", "1KiB", "--quiet"]);
     assert_eq!(
         text(&output.stdout).trim(),
-        "-m flashlane.search study.toml --out out --jobs 0 --trials 30 --memory 1024 --quiet"
+        "-P -m flashlane.search study.toml --out out --jobs 0 --trials 30 --memory 1024 --quiet"
     );
     assert_eq!(run("false", &[]).status.code(), Some(2));
     let output = run("a-program-that-is-not-there", &[]);

@@ -1,17 +1,29 @@
 //! Files that are written whole or not at all: by the command and by the Python package.
 //!
 //! A file is written under a temporary name beside its place and renamed at the end. The next write
-//! into a folder removes the temporary files that dead processes left there.
+//! into a folder removes the temporary files that dead processes left there. A manifest in the
+//! folder tells what Flashlane wrote from the files of others, which it neither replaces nor
+//! removes. What is no file, such as a pipe or `/dev/stdout`, takes the bytes as they come.
 
 mod csv;
+mod lock;
+mod manifest;
+mod output;
+mod publish;
 mod stale;
+mod state_place;
 mod states;
 
 use std::io::{Result, Write};
 use std::path::Path;
 
 pub use csv::csv_line;
-pub use states::{StateFolder, StatePlace};
+pub use lock::{Holder, Lock, Try};
+pub use manifest::MANIFEST;
+pub use output::{OutputFile, write_file};
+pub use publish::{Refusal, Rules, Staged, hold_folder, publish, refuse_others};
+pub use state_place::{StateNews, StatePlace};
+pub use states::{StateFile, StateFolder};
 use tempfile::NamedTempFile;
 
 /// Makes a temporary file in a folder; dropped, it disappears. Temporary files of dead processes in
@@ -30,7 +42,8 @@ pub fn stage(folder: &Path) -> Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all, whatever stands in its place: for stores, whose names are
+/// their own.
 ///
 /// # Errors
 /// It cannot be written; nothing is left of it.

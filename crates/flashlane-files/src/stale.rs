@@ -22,10 +22,16 @@ struct Owner {
     started: u64,
 }
 
+impl Owner {
+    fn text(&self) -> String {
+        format!("{}-{}-{}", self.host, self.pid, self.started)
+    }
+}
+
 /// What the names of this process's temporary files begin with.
 pub(crate) fn prefix() -> String {
     match this_process() {
-        Some(Owner { host, pid, started }) => format!("{START}{host}-{pid}-{started}-"),
+        Some(owner) => format!("{START}{}-", owner.text()),
         None => START.to_owned(),
     }
 }
@@ -51,6 +57,27 @@ fn owner_of(name: &str) -> Option<Owner> {
     Some(Owner { host, pid, started })
 }
 
+/// What the file of a lock says of this process: a line for people, and a line for
+/// [`is_stopped`].
+pub(crate) fn description() -> String {
+    let pid = std::process::id();
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let on = if name.trim().is_empty() { String::new() } else { format!(" on {}", name.trim()) };
+    let owner = this_process().map(|owner| owner.text()).unwrap_or_default();
+    format!("process {pid}{on}\n{owner}\n")
+}
+
+/// The process of such a line is one of this machine that is stopped.
+pub(crate) fn is_stopped(line: &str) -> bool {
+    let owner = owner_of(&format!("{START}{line}-"));
+    let here = owner.filter(|owner| this_process().is_some_and(|own| own.host == owner.host));
+    here.is_some_and(|owner| {
+        let fields = fields_of(owner.pid);
+        let state = fields.first().map(String::as_str);
+        started(&fields) == Some(owner.started) && matches!(state, Some("T" | "t"))
+    })
+}
+
 /// `None` where the system does not tell. A process that forks has another number afterwards, so
 /// only the host is kept.
 fn this_process() -> Option<Owner> {
@@ -68,11 +95,20 @@ fn this_process() -> Option<Owner> {
 
 /// When a process that is alive started. Unit: clock ticks since the boot.
 fn started_at(pid: u32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the command stands in brackets and may hold anything; the start is field 22 of
-    // the line.
-    let (_, fields) = text.rsplit_once(')')?;
-    fields.split_whitespace().nth(19)?.parse().ok()
+    started(&fields_of(pid))
+}
+
+/// What the system says of a process that is alive, from its state on. The name of the command
+/// stands before that in brackets, and may hold anything.
+fn fields_of(pid: u32) -> Vec<String> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = text.rsplit_once(')').map_or("", |(_, fields)| fields);
+    fields.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The start of a process is field 22 of the line, and its state is field 3.
+fn started(fields: &[String]) -> Option<u64> {
+    fields.get(19)?.parse().ok()
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -3,75 +3,27 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use flashlane::{KeptStates, StateStore};
+use flashlane::StateStore;
+
+use crate::lock::{Holder, Lock, Try};
+use crate::state_place::{News, StateNews};
 
 /// How the name of a file ends.
 const ENDING: &str = "state";
 
-/// In the place of a folder: nothing is kept.
-const OFF: &str = "off";
-
-/// The variable that names the folder where the user names none.
-const VARIABLE: &str = "FLASHLANE_STATES";
-
-/// Bytes of all files that are kept in a folder at most.
-const LIMIT: u64 = 16 << 30;
+/// How the name of the lock of a state ends.
+const LOCK: &str = "lock";
 
 /// Kept states take at most one part in so many of what a disk without them would have free.
-const PARTS_OF_FREE_SPACE: u64 = 4;
+const PARTS_OF_FREE_SPACE: u64 = 10;
 
-/// Where states are to be kept.
-#[derive(Debug, PartialEq, Eq)]
-pub enum StatePlace {
-    /// Nowhere.
-    Off,
-    /// In a folder that the user named.
-    Named(PathBuf),
-    /// In the usual folder of the system.
-    Usual(PathBuf),
-}
+/// Time after which a process that waits for another one says so.
+const PATIENCE: Duration = Duration::from_secs(1);
 
-impl StatePlace {
-    /// The place that the user asks for; without a wish the variable `FLASHLANE_STATES` decides,
-    /// and without that it is `flashlane/states` in `XDG_CACHE_HOME` or `~/.cache`. The word `off`
-    /// stands for nowhere.
-    #[must_use]
-    pub fn choose(wish: Option<PathBuf>) -> Self {
-        match wish.or_else(|| std::env::var_os(VARIABLE).map(PathBuf::from)) {
-            Some(folder) if folder == Path::new(OFF) => Self::Off,
-            Some(folder) => Self::Named(folder),
-            None => usual_folder().map_or(Self::Off, Self::Usual),
-        }
-    }
-
-    /// The user named it: a problem there is an error, elsewhere the run goes on without states.
-    #[must_use]
-    pub fn is_named(&self) -> bool {
-        matches!(self, Self::Named(_))
-    }
-
-    /// The states there, ready for use; `None` if nothing is kept. `program`: the file with the
-    /// code of the simulator.
-    ///
-    /// # Errors
-    /// States cannot be kept there; the text names the folder.
-    pub fn open(&self, program: PathBuf) -> Result<Option<Arc<KeptStates>>, String> {
-        let (Self::Named(folder) | Self::Usual(folder)) = self else { return Ok(None) };
-        let problem = |error| format!("{}: states cannot be kept there: {error}", folder.display());
-        let folder = StateFolder::prepare(folder, LIMIT).map_err(problem)?;
-        Ok(Some(Arc::new(KeptStates::new(Arc::new(folder), program))))
-    }
-}
-
-/// A folder for what can be made anew, as the XDG base directory specification has it.
-fn usual_folder() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
-    Some(cache?.join("flashlane").join("states"))
-}
+/// Digits of a key: those of a SHA-256 digest.
+const KEY_DIGITS: usize = 64;
 
 /// Keeps the states that were used last, as many as there is room for.
 ///
@@ -81,6 +33,19 @@ fn usual_folder() -> Option<PathBuf> {
 pub struct StateFolder {
     folder: PathBuf,
     limit: u64,
+    pub(crate) tells_first: bool,
+    pub(crate) tell: Option<News>,
+}
+
+/// A state that is kept.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StateFile {
+    /// When it was made or used last.
+    pub used: SystemTime,
+    /// Its key: 64 hexadecimal digits.
+    pub key: String,
+    /// Its size.
+    pub bytes: u64,
 }
 
 impl StateFolder {
@@ -95,7 +60,84 @@ impl StateFolder {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(folder)?;
         refuse_others(&fs::symlink_metadata(folder)?)?;
-        Ok(Self { folder: folder.to_owned(), limit })
+        Ok(Self { folder: folder.to_owned(), limit, tells_first: false, tell: None })
+    }
+
+    /// The states, the one that was used least lately first. Files of other names are no states.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn list(&self) -> io::Result<Vec<StateFile>> {
+        let mut files = Vec::new();
+        for path in self.files(ENDING)? {
+            // Another program may have removed it meanwhile.
+            let Ok(data) = fs::symlink_metadata(&path) else { continue };
+            if data.is_file() {
+                let key = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                files.push(StateFile { used: data.modified()?, key, bytes: data.len() });
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// Bytes that all states may take together now.
+    ///
+    /// # Errors
+    /// The system does not say how much of the disk is free.
+    pub fn limit(&self) -> io::Result<u64> {
+        let kept = self.list()?.iter().map(|file| file.bytes).sum();
+        self.limit_with(kept)
+    }
+
+    fn limit_with(&self, kept: u64) -> io::Result<u64> {
+        Ok(self.limit.min(share_of_disk(free_space(&self.folder)?, kept)))
+    }
+
+    /// Removes states, those that were used least lately first, until so many bytes are left at
+    /// most, and what dead processes left. Returns what was removed.
+    ///
+    /// # Errors
+    /// A file cannot be removed.
+    pub fn prune(&self, bytes: u64) -> io::Result<Vec<StateFile>> {
+        crate::stale::remove_from(&self.folder);
+        for lock in self.files(LOCK)? {
+            if let Ok(Try::Held(lock)) = Lock::take(&lock) {
+                drop(lock);
+            }
+        }
+        let mut files = self.list()?;
+        let mut total: u64 = files.iter().map(|file| file.bytes).sum();
+        let mut count = 0;
+        while let Some(file) = files.get(count).filter(|_| total > bytes) {
+            match fs::remove_file(self.path(&file.key)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => total -= file.bytes,
+            }
+            count += 1;
+        }
+        files.truncate(count);
+        Ok(files)
+    }
+
+    /// Files that are named after a key.
+    fn files(&self, ending: &str) -> io::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            let key = path.file_stem().unwrap_or_default().as_encoded_bytes();
+            let named = key.len() == KEY_DIGITS && key.iter().all(u8::is_ascii_hexdigit);
+            if named && path.extension().is_some_and(|one| one == ending) {
+                files.push(path);
+            }
+        }
+        Ok(files)
+    }
+
+    fn tell(&self, news: &StateNews) {
+        if let Some(News(tell)) = &self.tell {
+            tell(news);
+        }
     }
 
     fn path(&self, key: &str) -> PathBuf {
@@ -105,27 +147,18 @@ impl StateFolder {
     /// Removes the files that were used least lately until there is room for so many bytes.
     /// Returns whether there is: where there cannot be, it removes none.
     fn make_room(&self, bytes: u64) -> io::Result<bool> {
-        let mut files: Vec<(SystemTime, PathBuf, u64)> = Vec::new();
-        for entry in fs::read_dir(&self.folder)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|ending| ending == ENDING) {
-                // Another program may have removed it meanwhile.
-                let Ok(data) = fs::symlink_metadata(&path) else { continue };
-                files.push((data.modified()?, path, data.len()));
-            }
-        }
-        files.sort();
-        let mut total: u64 = files.iter().map(|&(_, _, len)| len).sum();
-        let limit = self.limit.min(share_of_disk(free_space(&self.folder)?, total));
+        let files = self.list()?;
+        let mut total: u64 = files.iter().map(|file| file.bytes).sum();
+        let limit = self.limit_with(total)?;
         if bytes > limit {
             return Ok(false);
         }
-        for (_, path, len) in files {
+        for file in files {
             if total.saturating_add(bytes) <= limit {
                 break;
             }
-            let _ = fs::remove_file(path);
-            total -= len;
+            let _ = fs::remove_file(self.path(&file.key));
+            total -= file.bytes;
         }
         Ok(true)
     }
@@ -141,7 +174,11 @@ impl StateFolder {
         }
         let mut file = BufWriter::new(crate::stage(&self.folder)?);
         write(&mut file)?;
+        let first = self.tells_first && self.list()?.is_empty();
         file.into_inner()?.persist(self.path(key))?;
+        if first {
+            self.tell(&StateNews::First { folder: self.folder.clone(), limit: self.limit()? });
+        }
         Ok(())
     }
 }
@@ -191,19 +228,6 @@ fn refuse_others(_folder: &fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// A state that this process makes. Dropped, its lock is free.
-struct Claim {
-    path: PathBuf,
-    _file: File,
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        // While it is locked: who waits for it looks whether it is still there.
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
 impl StateStore for StateFolder {
     fn find(&self, key: &str) -> Option<File> {
         let path = self.path(key);
@@ -225,125 +249,21 @@ impl StateStore for StateFolder {
         let _ = fs::remove_file(self.path(key));
     }
 
-    #[cfg(unix)]
     fn claim(&self, key: &str) -> Option<Box<dyn std::any::Any + Send>> {
-        use rustix::fs::{FlockOperation, flock};
-        let path = self.folder.join(key).with_extension("lock");
-        loop {
-            let file = OpenOptions::new().create(true).append(true).open(&path).ok()?;
-            // The lock of a process that ends, however it does, is free.
-            flock(&file, FlockOperation::LockExclusive).ok()?;
-            // Whoever had it before took the file away: others may have made another one.
-            let number = |data: fs::Metadata| std::os::unix::fs::MetadataExt::ino(&data);
-            let here = file.metadata().map(number).ok()?;
-            if fs::symlink_metadata(&path).map(number).ok() == Some(here) {
-                return Some(Box::new(Claim { path, _file: file }));
+        let path = self.folder.join(key).with_extension(LOCK);
+        let mut told: Option<Holder> = None;
+        let lock = Lock::wait(&path, |holder, waited| {
+            // Once, and again where the other process is stopped since.
+            if waited >= PATIENCE && told.as_ref().is_none_or(|told| told != holder) {
+                told = Some(holder.clone());
+                self.tell(&StateNews::Waits { holder: holder.clone(), lock: path.clone() });
             }
-        }
+            Ok(())
+        });
+        Some(Box::new(lock.ok()?))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Read;
-
-    fn keep(store: &StateFolder, key: &str, bytes: usize) {
-        store.keep(key, bytes as u64, &mut |to| to.write_all(&vec![7; bytes]));
-    }
-
-    fn kept(store: &StateFolder) -> Vec<String> {
-        let entries = fs::read_dir(&store.folder).expect("a folder");
-        let name = |entry: io::Result<fs::DirEntry>| entry.expect("a file").file_name();
-        let mut names: Vec<String> =
-            entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn what_was_used_last_stays() {
-        let root = tempfile::tempdir().expect("a folder");
-        let store = StateFolder::prepare(&root.path().join("a/b"), 250).expect("made");
-        let mut text = Vec::new();
-        for key in ["x", "y"] {
-            keep(&store, key, 100);
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
-        store.find("x").expect("kept").read_to_end(&mut text).expect("readable");
-        assert_eq!(text, [7; 100]);
-        keep(&store, "z", 100);
-        assert_eq!(kept(&store), ["x.state", "z.state"], "y was used least lately");
-        keep(&store, "large", 251);
-        assert_eq!(kept(&store), ["x.state", "z.state"], "more than there can be room for");
-        store.discard("x");
-        assert!(store.find("x").is_none() && store.find("z").is_some());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_claim_keeps_others_waiting() {
-        use std::sync::atomic::{AtomicU32, Ordering};
-        let root = tempfile::tempdir().expect("a folder");
-        let open = || StateFolder::prepare(&root.path().join("states"), 1000).expect("made");
-        let (inside, made) = (AtomicU32::new(0), AtomicU32::new(0));
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    let store = open();
-                    let claim = store.claim("x").expect("a lock");
-                    assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "one at a time");
-                    if store.find("x").is_none() {
-                        std::thread::sleep(std::time::Duration::from_millis(50));
-                        made.fetch_add(1, Ordering::SeqCst);
-                        keep(&store, "x", 10);
-                    }
-                    inside.fetch_sub(1, Ordering::SeqCst);
-                    drop(claim);
-                });
-            }
-        });
-        assert_eq!(made.into_inner(), 1, "made once");
-        assert_eq!(kept(&open()), ["x.state"], "no lock is left");
-        let other = open().claim("y").expect("a lock");
-        drop((open().claim("x").expect("another key is free"), other));
-    }
-
-    #[test]
-    fn states_leave_most_of_a_disk_free() {
-        assert_eq!(share_of_disk(400, 0), 100);
-        assert_eq!(share_of_disk(300, 100), 100, "what they take themselves counts as free");
-        assert_eq!(share_of_disk(0, 100), 25, "a disk that others filled gets room back");
-        let root = tempfile::tempdir().expect("a folder");
-        let free = free_space(root.path()).expect("known");
-        let store = StateFolder::prepare(&root.path().join("states"), u64::MAX).expect("made");
-        keep(&store, "x", 10);
-        assert!(!store.make_room(free).expect("looked"), "more than the share");
-        assert_eq!(kept(&store), ["x.state"], "for what cannot be kept nothing is removed");
-    }
-
-    #[test]
-    fn what_cannot_be_written_leaves_nothing() {
-        let root = tempfile::tempdir().expect("a folder");
-        let store = StateFolder::prepare(&root.path().join("states"), 1000).expect("made");
-        store.keep("x", 10, &mut |to| {
-            to.write_all(b"half")?;
-            Err(io::ErrorKind::StorageFull.into())
-        });
-        assert!(kept(&store).is_empty() && store.find("x").is_none());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_folder_is_for_its_owner_alone() {
-        use std::os::unix::fs::{MetadataExt, PermissionsExt};
-        let root = tempfile::tempdir().expect("a folder");
-        let own = root.path().join("own");
-        StateFolder::prepare(&own, 1).expect("made");
-        assert_eq!(fs::metadata(&own).expect("it is there").mode() & 0o777, 0o700);
-        StateFolder::prepare(&own, 1).expect("as it was");
-        fs::set_permissions(&own, fs::Permissions::from_mode(0o750)).expect("changed");
-        let error = StateFolder::prepare(&own, 1).expect_err("others may enter it");
-        assert_eq!(error.to_string(), "found mode 750, allowed: a folder of mode 700");
-    }
-}
+#[path = "states_tests.rs"]
+mod tests;

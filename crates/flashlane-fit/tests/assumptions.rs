@@ -57,7 +57,7 @@ enum Outcome {
 fn outcome(seed: u64, more: &[&str]) -> (Outcome, String) {
     let hidden = Hidden::with(seed, more);
     let mut drive = Simulated::new(&hidden.config, 99 + seed, true).expect("it is allowed");
-    let battery = Battery { destroy_data: true, only: &[], budget: None, seed };
+    let battery = Battery { overwrite: false, destroy_data: true, only: &[], budget: None, seed };
     let data = battery.run(&mut drive, None, &mut Quiet).expect("it runs");
     let found = fit(&data, &Request::of("fast18"), &|| {}).expect("it can be fitted");
     if !found.fits() {

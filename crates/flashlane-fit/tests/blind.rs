@@ -93,7 +93,8 @@ impl Score {
     fn add(&mut self, seed: u64) {
         let hidden = Hidden::random(seed);
         let mut drive = Simulated::new(&hidden.config, 99 + seed, true).expect("it is allowed");
-        let battery = Battery { destroy_data: true, only: &[], budget: None, seed };
+        let battery =
+            Battery { overwrite: false, destroy_data: true, only: &[], budget: None, seed };
         let data = battery.run(&mut drive, None, &mut Quiet).expect("it runs");
         let found = fit(&data, &Request::of("fast18"), &|| {}).expect("it can be fitted");
         self.devices += 1;

@@ -11,6 +11,7 @@ use std::fs;
 use std::path::Path;
 
 use flashlane_engine::Time;
+use flashlane_files::{Refusal, Rules, refuse_others, write_file};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -192,14 +193,23 @@ struct SeriesAbout {
     counters: Option<(Counters, Counters)>,
 }
 
-/// Writes the two files of a probe, the one that makes it complete last.
+/// Writes the two files of a probe, the one that makes it complete last. `overwrite`: files of the
+/// same names that somebody else wrote may be replaced.
 ///
 /// # Errors
 /// They cannot be written.
-pub fn write_probe(folder: &Path, name: &str, measured: &[Measured]) -> Result<(), Failure> {
+pub fn write_probe(
+    folder: &Path,
+    name: &str,
+    measured: &[Measured],
+    overwrite: bool,
+) -> Result<(), Failure> {
+    let write = |path: &Path, bytes: &[u8]| {
+        write_file(path, bytes, &rules(overwrite)).map_err(|refusal| of_refusal(folder, refusal))
+    };
     let path = folder.join(format!("{name}.parquet"));
     let bytes = parquet::encode(measured).map_err(|error| refused(&path, error))?;
-    flashlane_files::write_whole(&path, &bytes).map_err(|error| refused(&path, error))?;
+    write(&path, &bytes)?;
     let about = |one: &Measured| SeriesAbout {
         name: one.series.name.clone(),
         rule: one.series.rule,
@@ -207,7 +217,28 @@ pub fn write_probe(folder: &Path, name: &str, measured: &[Measured]) -> Result<(
         counters: one.counters,
     };
     let about: Vec<SeriesAbout> = measured.iter().map(about).collect();
-    write_json(&folder.join(format!("{name}.json")), &about)
+    let path = folder.join(format!("{name}.json"));
+    write(&path, json(&path, &about)?.as_bytes())
+}
+
+fn rules(overwrite: bool) -> Rules<'static> {
+    Rules { overwrite, set: None, hint: Some("--overwrite") }
+}
+
+fn of_refusal(folder: &Path, refusal: Refusal) -> Failure {
+    match refusal {
+        Refusal::Taken(text) => Failure::Refused(folder.display().to_string(), text),
+        Refusal::Failed(path, error) => refused(&path, error),
+    }
+}
+
+/// Refuses a folder in which somebody else's files have the names of a probe's.
+///
+/// # Errors
+/// There are such files.
+pub(crate) fn refuse_foreign(folder: &Path, name: &str, overwrite: bool) -> Result<(), Failure> {
+    let paths = ["parquet", "json"].map(|ending| format!("{name}.{ending}").into());
+    refuse_others(folder, &paths, &rules(overwrite)).map_err(|refusal| of_refusal(folder, refusal))
 }
 
 /// Reads the two files of a probe; `None` where it is not complete.
@@ -251,9 +282,14 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
     serde_json::from_str(&text).map_err(|error| refused(path, error))
 }
 
-fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Failure> {
+fn json<T: Serialize>(path: &Path, value: &T) -> Result<String, Failure> {
     let mut text = serde_json::to_string_pretty(value).map_err(|error| refused(path, error))?;
     text.push('\n');
+    Ok(text)
+}
+
+fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Failure> {
+    let text = json(path, value)?;
     flashlane_files::write_whole(path, text.as_bytes()).map_err(|error| refused(path, error))
 }
 
@@ -274,7 +310,12 @@ mod tests {
         let two = Measured { series, timings: vec![Timing::default(); 2], counters: None };
         let all = vec![one, two];
         assert_eq!(load_probe(folder.path(), "idle-latency").expect("nothing there"), None);
-        write_probe(folder.path(), "idle-latency", &all).expect("room");
+        fs::write(folder.path().join("idle-latency.parquet"), "mine").expect("room");
+        let refused = refuse_foreign(folder.path(), "idle-latency", false);
+        let refused = refused.expect_err("it is the user's").to_string();
+        assert!(refused.contains("idle-latency.parquet: flashlane did not write it"), "{refused}");
+        write_probe(folder.path(), "idle-latency", &all, true).expect("room");
+        write_probe(folder.path(), "idle-latency", &all, false).expect("they are ours");
         assert_eq!(load_probe(folder.path(), "idle-latency").expect("it is whole"), Some(all));
         fs::write(folder.path().join("idle-latency.parquet"), b"PAR1").expect("room");
         let error = load_probe(folder.path(), "idle-latency").expect_err("it is damaged");

@@ -49,7 +49,8 @@ fn a_file_is_read_and_stays_as_it_was() {
     let Some(mut target) = open(&path, false) else { return };
     assert_eq!(target.facts().bytes, BYTES as u64);
     let only = ["idle-latency", "depth", "write-latency"].map(str::to_owned);
-    let battery = Battery { destroy_data: false, only: &only, budget: None, seed: 1 };
+    let battery =
+        Battery { overwrite: false, destroy_data: false, only: &only, budget: None, seed: 1 };
     let data = battery.run(&mut target, None, &mut Quiet).expect("it runs");
     assert!(data.skipped["write-latency"].contains("--destroy-data"));
     for one in data.probe("idle-latency").iter().chain(data.probe("depth")) {
@@ -102,7 +103,7 @@ fn a_limit_of_time_cuts_a_probe_and_leaves_nothing_outstanding() {
     let Some(mut target) = open(&path, false) else { return };
     let only = ["depth".to_owned()];
     let budget = Some(Time::from_us(100));
-    let battery = Battery { destroy_data: false, only: &only, budget, seed: 1 };
+    let battery = Battery { overwrite: false, destroy_data: false, only: &only, budget, seed: 1 };
     let data = battery.run(&mut target, None, &mut Quiet).expect("it runs");
     assert!(data.skipped["depth"].contains("it was cut"), "{:?}", data.skipped);
     let after = Series::single("after", vec![Request::read(0, 4096)]).run(&mut target);

@@ -21,7 +21,8 @@ fn measured(more: &[&str], only: &[&str]) -> Collected {
     let config = load::device("tiny", &overrides).expect("it is allowed").config;
     let mut drive = Simulated::new(&config, 1, true).expect("it is allowed");
     let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
-    let battery = Battery { destroy_data: true, only: &only, budget: None, seed: 1 };
+    let battery =
+        Battery { overwrite: false, destroy_data: true, only: &only, budget: None, seed: 1 };
     battery.run(&mut drive, None, &mut Quiet).expect("it runs")
 }
 

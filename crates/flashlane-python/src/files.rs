@@ -3,18 +3,65 @@
 use std::path::PathBuf;
 
 use flashlane::Error;
+use flashlane_files::{Lock, Refusal, Rules};
 use pyo3::prelude::*;
 
 use crate::error::OrRaise;
 
-/// Writes a file whole or not at all, and removes what dead processes left in its folder. Python
-/// sees no signal meanwhile, so an interrupt comes when the file is there.
+fn raised<T>(result: Result<T, Refusal>) -> PyResult<T> {
+    result.map_err(|refusal| Error::Output(refusal.to_string())).or_raise()
+}
+
+/// Writes a file whole or not at all, and removes what dead processes left in its folder. A file
+/// that the package did not write is replaced with `overwrite` only. Python sees no signal
+/// meanwhile, so an interrupt comes when the file is there.
 #[pyfunction]
-pub(crate) fn write_whole(py: Python<'_>, path: PathBuf, content: Vec<u8>) -> PyResult<()> {
-    let written = py.detach(|| flashlane_files::write_whole(&path, &content));
-    written
-        .map_err(|error| Error::Output(format!("{}: cannot be written: {error}", path.display())))
-        .or_raise()
+#[pyo3(signature = (path, content, overwrite = false))]
+pub(crate) fn write_whole(
+    py: Python<'_>,
+    path: PathBuf,
+    content: Vec<u8>,
+    overwrite: bool,
+) -> PyResult<()> {
+    raised(py.detach(|| flashlane_files::write_file(&path, &content, &rules(overwrite))))
+}
+
+/// Refuses a folder in which files of others have one of these names.
+#[pyfunction]
+pub(crate) fn refuse_others(folder: PathBuf, names: Vec<PathBuf>, overwrite: bool) -> PyResult<()> {
+    raised(flashlane_files::refuse_others(&folder, &names, &rules(overwrite)))
+}
+
+fn rules(overwrite: bool) -> Rules<'static> {
+    Rules { overwrite, set: None, hint: Some("overwrite=True") }
+}
+
+/// Holds a folder for the results of this process; another process is refused meanwhile. Files of
+/// others in it must not have some names, unless they may be replaced.
+#[pyclass(module = "flashlane._flashlane", name = "HeldFolder")]
+pub(crate) struct HeldFolder(Option<Lock>);
+
+#[pymethods]
+impl HeldFolder {
+    #[new]
+    fn new(folder: PathBuf, names: Vec<PathBuf>, overwrite: bool) -> PyResult<Self> {
+        let lock = raised(flashlane_files::hold_folder(&folder))?;
+        raised(flashlane_files::refuse_others(&folder, &names, &rules(overwrite)))?;
+        Ok(Self(lock))
+    }
+
+    fn __enter__(held: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        held
+    }
+
+    fn __exit__(
+        &mut self,
+        _kind: &Bound<'_, PyAny>,
+        _error: &Bound<'_, PyAny>,
+        _trace: &Bound<'_, PyAny>,
+    ) {
+        self.0 = None;
+    }
 }
 
 /// A text of one line with its control characters written out.

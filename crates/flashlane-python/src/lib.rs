@@ -56,6 +56,8 @@ fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(traces::clone_names, module)?)?;
     module.add_function(wrap_pyfunction!(traces::generate, module)?)?;
     module.add_function(wrap_pyfunction!(files::write_whole, module)?)?;
+    module.add_function(wrap_pyfunction!(files::refuse_others, module)?)?;
+    module.add_class::<files::HeldFolder>()?;
     module.add_function(wrap_pyfunction!(files::visible_line, module)?)?;
     module.add_function(wrap_pyfunction!(papers::papers, module)?)?;
     module.add_function(wrap_pyfunction!(papers::reproduce, module)?)

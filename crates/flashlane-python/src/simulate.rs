@@ -9,7 +9,7 @@ use flashlane::drive::Submissions;
 use flashlane::metrics::{SeedStatistics, Summary};
 use flashlane::observe::{Observe, RequestBatch, RequestRecord, RequestSink};
 use flashlane::{Details, Error, KeptStates, RunOptions, Simulation, simulate_all};
-use flashlane_files::StatePlace;
+use flashlane_files::{StateNews, StatePlace};
 use flashlane_report::{RunData, name_columns};
 use flashlane_results::perfetto;
 use pyo3::prelude::*;
@@ -62,7 +62,16 @@ pub(crate) fn kept_states(
     program: PathBuf,
 ) -> Result<Option<Arc<KeptStates>>, Error> {
     let place = StatePlace::choose(wish);
-    match place.open(program) {
+    // The logger that Python's `logging` has for the package.
+    let tell = |news: &StateNews| {
+        let told = Python::attach(|py| {
+            let logger = py.import("logging")?.call_method1("getLogger", ("flashlane",))?;
+            logger.call_method1("warning", ("%s", news.to_string())).map(drop)
+        });
+        // Nothing depends on the news.
+        drop(told);
+    };
+    match place.open(program, tell) {
         Err(problem) if place.is_named() => Err(Error::config("states", problem)),
         // Nobody asked for it; the run is slower and otherwise the same.
         states => Ok(states.unwrap_or_default()),

@@ -1,7 +1,7 @@
 //! Where device and tenants of a study come from: files, with keys on top that differ from run to
 //! run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use flashlane::Error;
 use flashlane::config::load::{self, Loaded, Overrides};
@@ -68,6 +68,8 @@ impl Base {
                 base.overrides.sets.push(set.clone());
             }
         }
+        refuse_streams(base.device.as_ref())?;
+        refuse_streams(&base.workload)?;
         let device = load::device(&base.device, &base.overrides)?;
         let mut workloads = load::workloads(&base.workload, &base.overrides)?;
         if workloads.len() != 1 {
@@ -76,5 +78,17 @@ impl Base {
         }
         let workload = workloads.pop().expect("one");
         Ok(Scenario { device, workload })
+    }
+}
+
+/// Refuses a pipe or a device: a study reads its files for each run, and they give their bytes once
+/// or without end.
+fn refuse_streams(path: &Path) -> Result<(), Error> {
+    match std::fs::metadata(path) {
+        Ok(data) if !data.is_file() && !data.is_dir() => {
+            let message = "is no regular file; allowed: a file that can be read more than once";
+            Err(Error::config(path.display().to_string(), message))
+        }
+        _ => Ok(()),
     }
 }

@@ -66,6 +66,7 @@ impl Options {
             waf_only,
             observe: _,
             states: _,
+            state_progress: _,
             stop: _,
         } = options;
         Self {

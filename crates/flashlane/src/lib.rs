@@ -55,6 +55,7 @@ pub use error::{Error, Problem};
 pub use flashlane_engine::Time;
 pub use precondition::{KeptStates, StateStore};
 pub use run::{
-    Details, RunOptions, Simulation, Warmup, runs_alone, simulate, simulate_all, simulate_in_detail,
+    Details, RunOptions, Simulation, StateProgress, StateStep, Warmup, runs_alone, simulate,
+    simulate_all, simulate_in_detail,
 };
 pub use visible::{visible, visible_json, visible_line};

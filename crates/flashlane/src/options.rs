@@ -62,6 +62,40 @@ impl Warmup {
     }
 }
 
+/// What is done to the state of a drive before the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateStep {
+    /// It is made.
+    Making,
+    /// It is written to where states are kept.
+    Keeping,
+}
+
+/// What hears of a step and of the share of it that is done, 0 to 1.
+type OnState = dyn Fn(StateStep, f64) + Send + Sync;
+
+/// Hears how far the state of a drive is, which takes a minute on large drives.
+#[derive(Clone)]
+pub struct StateProgress(Arc<OnState>);
+
+impl StateProgress {
+    /// Calls a function now and then, with the step and the share of it that is done, 0 to 1.
+    #[must_use]
+    pub fn new(tell: impl Fn(StateStep, f64) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+
+    pub(crate) fn tell(&self, step: StateStep, share: f64) {
+        (self.0)(step, share);
+    }
+}
+
+impl std::fmt::Debug for StateProgress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StateProgress")
+    }
+}
+
 /// How to run, as opposed to what.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
@@ -94,6 +128,8 @@ pub struct RunOptions {
     pub observe: Observe,
     /// Keeps states of drives between runs; none without it. Never changes a result.
     pub states: Option<Arc<KeptStates>>,
+    /// Hears how far the state of the drive is before the run. Never changes a result.
+    pub state_progress: Option<StateProgress>,
     /// Ends the simulation soon after it becomes true, with
     /// [`Error::Interrupted`](crate::Error::Interrupted).
     pub stop: Option<Arc<AtomicBool>>,
@@ -114,6 +150,7 @@ impl Default for RunOptions {
             waf_only: false,
             observe: Observe::default(),
             states: None,
+            state_progress: None,
             stop: None,
         }
     }

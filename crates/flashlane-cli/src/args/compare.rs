@@ -15,6 +15,8 @@ pub(crate) struct CompareArgs {
     /// seeds.json.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) overwrite: super::OverwriteArgs,
     /// What goes to standard output: the table, one JSON object
     /// per line, or the table as CSV, Markdown or LaTeX.
     #[arg(long, value_name = "FORMAT", default_value = "text")]

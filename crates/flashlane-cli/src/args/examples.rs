@@ -29,6 +29,9 @@ const EXAMPLES: &[(&str, &str)] = &[
         "flashlane plan --device 980-pro --workload tenants.toml --slo reader:p99=1ms --count reader",
     ),
     ("compare", "flashlane compare fcfs flin --report compared.html --format markdown"),
+    ("states list", "flashlane states list"),
+    ("states clear", "flashlane states clear"),
+    ("states prune", "flashlane states prune --limit 1GiB"),
     (
         "completions",
         "flashlane completions bash > ~/.local/share/bash-completion/completions/flashlane",

@@ -41,6 +41,8 @@ pub(crate) struct ExecArgs {
     /// exist.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) overwrite: super::OverwriteArgs,
     /// What goes to standard output: a table, or exec.json on one line.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: TextOrJson,

@@ -27,6 +27,8 @@ pub(crate) struct FitArgs {
     /// The device file to write; fit.json and the page fit.html go beside it.
     #[arg(long, value_name = "FILE.toml", default_value = "fitted.toml")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) overwrite: super::OverwriteArgs,
     /// Searches where the first one does not meet the figures: from the best of so many places.
     #[arg(long, value_name = "N", default_value_t = 8,
         value_parser = clap::value_parser!(u16).range(1..=256))]

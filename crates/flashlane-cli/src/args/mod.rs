@@ -6,13 +6,16 @@ mod examples;
 mod exec;
 mod fit;
 mod format;
+mod overwrite;
 mod pages;
 mod plan;
 mod probe;
 mod search;
+mod states;
 mod sweep;
 mod trace;
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -21,16 +24,19 @@ use flashlane::config::load::Overrides;
 use flashlane::config::units::Span;
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
 
+use crate::output;
 use crate::watch::WatchArgs;
 pub(crate) use compare::{CompareArgs, CompareFormat};
 #[cfg(feature = "exec")]
 pub(crate) use exec::ExecArgs;
 pub(crate) use fit::FitArgs;
 pub(crate) use format::{Format, TextOrJson};
+pub(crate) use overwrite::OverwriteArgs;
 pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use plan::PlanArgs;
 pub(crate) use probe::ProbeArgs;
 pub(crate) use search::SearchArgs;
+pub(crate) use states::{StatesAction, StatesArgs, StatesPlace};
 pub(crate) use sweep::{Engine, SweepArgs, SweepFormat};
 pub(crate) use trace::{
     Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, TraceAction, TraceArgs,
@@ -74,6 +80,8 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Results of several runs side by side.
     Compare(CompareArgs),
+    /// States of drives that are kept for later runs: what is there, and away with it.
+    States(StatesArgs),
     /// Completions for a shell, on standard output.
     Completions(CompletionsArgs),
     /// Manual pages, one for each command, into a folder.
@@ -180,9 +188,12 @@ pub(crate) struct CommonArgs {
     pub(crate) check: bool,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
-    /// Folder for summary.json and other result files; made if it does not exist.
+    /// Folder for summary.json and other result files; made if it does not exist. What an earlier
+    /// run wrote there is replaced.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) overwrite: OverwriteArgs,
     /// What goes to standard output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
@@ -228,6 +239,8 @@ pub(crate) struct ReproduceArgs {
     /// Folder for results.json and the data behind each figure; made if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) overwrite: OverwriteArgs,
     /// Shortest runs that exercise everything: for tests, results mean nothing.
     #[arg(long, hide = true, conflicts_with = "full")]
     pub(crate) smoke: bool,
@@ -360,6 +373,14 @@ pub(crate) fn parse() -> Result<Command, u8> {
         Ok(cli) => return Ok(cli.command),
         Err(error) => error,
     };
-    let _ = error.print();
+    let text = error.render();
+    let text =
+        if std::io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
+    if error.use_stderr() {
+        let _ = error.print();
+    } else if let Err(error) = output::print_as_is(&text) {
+        output::report(&error);
+        return Err(error.exit_status());
+    }
     Err(u8::try_from(error.exit_code()).unwrap_or(2))
 }

@@ -19,4 +19,6 @@ pub(crate) struct ManArgs {
     /// The folder, made if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) overwrite: super::OverwriteArgs,
 }

@@ -61,6 +61,8 @@ pub(crate) struct PlanArgs {
     /// Folder for plan.json; made if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) overwrite: super::OverwriteArgs,
     /// What goes to standard output: the table, or the answer as
     /// JSON.
     #[arg(long, value_name = "FORMAT", default_value = "text")]

@@ -18,6 +18,8 @@ pub(crate) struct ProbeArgs {
     /// kept, so that a second call goes on where the first one ended.
     #[arg(long, value_name = "DIR", required_unless_present = "list")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) overwrite: super::OverwriteArgs,
     /// Allow writes that destroy everything on the target, which is named once more. Refused where
     /// it is mounted, in use in another way, or bears anything that is known.
     #[arg(long, value_name = "TARGET")]

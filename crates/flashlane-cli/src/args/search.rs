@@ -17,6 +17,8 @@ pub(crate) struct SearchArgs {
     /// if it does not exist. A study that is there goes on.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) overwrite: super::OverwriteArgs,
     /// Configurations that run in full, those of earlier calls included; 100 without it, or what
     /// the study says.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

@@ -16,6 +16,8 @@ pub(crate) struct SweepArgs {
     /// exist. Points whose results are there are not run again.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) overwrite: super::OverwriteArgs,
     /// Runs at a time; 0 for one on each core. Never changes a result.
     #[arg(long, value_name = "N", default_value_t = 0,
         value_parser = clap::value_parser!(u16).range(0..=1024))]

@@ -60,6 +60,8 @@ pub(crate) struct ConvertArgs {
     /// File to write, whole or not at all, compressed if it ends in .gz, .zst, .xz or .bz2.
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) overwrite: super::OverwriteArgs,
     /// Format of the output: csv, fio-v3, fio-v2, mqsim or parquet. Default: what its name ends in
     /// (.csv, .iolog, .trace, .parquet).
     #[arg(long, value_name = "NAME")]
@@ -122,6 +124,8 @@ pub(crate) struct CloneArgs {
     /// it.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) overwrite: super::OverwriteArgs,
     /// Name of the fitted clone. Default: the file's, up to the first dot.
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,

@@ -17,6 +17,9 @@ pub(super) fn run(arguments: &SweepArgs) -> Result<(), Error> {
         SweepFormat::Json => drop(module.command.args(["--format", "json"])),
         SweepFormat::Csv => drop(module.command.args(["--format", "csv"])),
     }
+    if arguments.overwrite.overwrite {
+        module.command.arg("--overwrite");
+    }
     if arguments.quiet {
         module.command.arg("--quiet");
     }

@@ -38,11 +38,14 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
     if arguments.engine == Engine::Dask {
         return dask::run(arguments);
     }
-    let folder = OutFolder::prepare(&arguments.out)?;
+    // Parts of a sweep share the folder.
+    let whole = arguments.shard.is_none() && !arguments.merge;
+    let prepare = if whole { OutFolder::prepare } else { OutFolder::shared };
+    let folder = prepare(&arguments.out, arguments.overwrite.overwrite)?;
+    folder.expect(["results.parquet", "results.csv"])?;
     let kept = arguments.out.join("points");
     let store = Store::open(&kept)?;
     // A part of a sweep tries no fault again: others may look for it.
-    let whole = arguments.shard.is_none() && !arguments.merge;
     if whole && !started_again() {
         fault::forget(&kept);
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use flashlane::Error;
 
 use crate::args::SweepArgs;
-use crate::output::note;
+use crate::output::{OutFile, note};
 
 /// Time between two looks at the queue. `sbatch --wait` backs off to ten seconds.
 const LOOK: Duration = Duration::from_millis(500);
@@ -95,8 +95,10 @@ impl<'a> Array<'a> {
         std::fs::create_dir_all(&logs)
             .map_err(|error| Error::Output(format!("{}: {error}", logs.display())))?;
         let script = self.arguments.out.join("sweep.sbatch");
-        flashlane_files::write_whole(&script, self.script()?.as_bytes())
-            .map_err(|error| Error::Output(format!("{}: {error}", script.display())))?;
+        let mut file = OutFile::prepare(&script, self.arguments.overwrite.overwrite)?;
+        let text = self.script()?;
+        file.write(|file| file.write_all(text.as_bytes()))?;
+        file.keep()?;
         let parts: Vec<String> = parts.iter().map(u32::to_string).collect();
         let array = format!("--array={}", parts.join(","));
         let script = script.display().to_string();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flashlane::Error;
 use flashlane::config::load;
@@ -13,7 +13,7 @@ use flashlane_trace::statistics::{Meter, SideStatistics, TraceStatistics};
 use super::{STRIDE, reading, trace_error};
 use crate::args::{CloneArgs, ReadingArgs};
 use crate::execute::{STEPS, progress_bar};
-use crate::output::{OutFile, print, print_data};
+use crate::output::{OutFile, print, print_data, refuse_input};
 use crate::table::{Table, number};
 
 /// Columns of a synthetic trace; a reader takes them from the comment that says so.
@@ -28,7 +28,11 @@ pub(super) fn clone(arguments: &CloneArgs) -> Result<(), Error> {
         let message = format!("found {}, allowed: above 0 (1e-9 to 1e9)", arguments.time_scale);
         return Err(Error::config("--time-scale", message));
     }
-    let out = arguments.out.as_deref().map(OutFile::prepare).transpose()?;
+    let prepare = |path: &PathBuf| {
+        refuse_input(path, [source])?;
+        OutFile::prepare(path, arguments.overwrite.overwrite)
+    };
+    let out = arguments.out.as_ref().map(prepare).transpose()?;
     let (file, comments) = parameters(source, arguments)?;
     let text = format!("{comments}{}", toml_of(&file)?);
     match (arguments.generate, out) {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
 
 use flashlane::Error;
 use flashlane_trace::{Codec, Op, OutputFormat, Record, RecordWriter, TraceReader};
@@ -10,7 +9,7 @@ use flashlane_trace::{Codec, Op, OutputFormat, Record, RecordWriter, TraceReader
 use super::{STRIDE, reading, trace_error};
 use crate::args::{Beyond, ConvertArgs};
 use crate::execute::spinner;
-use crate::output::{OutFile, note};
+use crate::output::{OutFile, note, refuse_input};
 
 /// What is done to records on their way.
 struct Transform {
@@ -29,7 +28,7 @@ struct Transform {
 pub(super) fn convert(arguments: &ConvertArgs) -> Result<(), Error> {
     let (format, codec) = output_format(arguments)?;
     let mut transform = Transform::of(arguments)?;
-    let mut out = OutFile::prepare(&arguments.output)?;
+    let mut out = OutFile::prepare(&arguments.output, arguments.overwrite.overwrite)?;
     let mut reader = reading::open(&arguments.input, &arguments.reading)?;
     if let Some((_, devices)) = &mut transform.layout {
         *devices = devices_of(&mut reader)?;
@@ -94,10 +93,7 @@ fn output_format(arguments: &ConvertArgs) -> Result<(OutputFormat, Codec), Error
         let message = "Parquet is compressed inside; allowed: a name that ends in .parquet";
         return Err(Error::config(arguments.output.display().to_string(), message));
     }
-    if Path::new(&arguments.input) == arguments.output {
-        let message = "is the input; allowed: another file";
-        return Err(Error::config(arguments.output.display().to_string(), message));
-    }
+    refuse_input(&arguments.output, [&arguments.input])?;
     Ok((format, codec))
 }
 

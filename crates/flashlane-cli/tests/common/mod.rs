@@ -43,11 +43,12 @@ pub(crate) fn folder_with(name: &str, content: &str) -> tempfile::TempDir {
     folder
 }
 
-/// Names of what is in a folder, sorted.
+/// Names of what is in a folder but for its manifest, sorted.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .expect("a folder")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
+        .filter(|name| name != flashlane_files::MANIFEST)
         .collect();
     names.sort();
     names

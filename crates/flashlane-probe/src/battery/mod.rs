@@ -183,6 +183,8 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> =
 
 /// How a battery runs.
 pub struct Battery<'a> {
+    /// Files in the folder that somebody else wrote may be replaced.
+    pub overwrite: bool,
     /// Writes are allowed.
     pub destroy_data: bool,
     /// Probes to run; all that there are where it is empty.
@@ -241,6 +243,7 @@ impl Battery<'_> {
                 all.skipped.insert(probe.name.to_owned(), reason);
                 continue;
             }
+            folder.map_or(Ok(()), |to| data::refuse_foreign(to, probe.name, self.overwrite))?;
             progress.starts(probe, index, count);
             target.reset()?;
             let start = target.now();
@@ -258,7 +261,7 @@ impl Battery<'_> {
                 other => other?,
             };
             if let Some(folder) = folder {
-                data::write_probe(folder, probe.name, &measured)?;
+                data::write_probe(folder, probe.name, &measured, self.overwrite)?;
             }
             all.probes.insert(probe.name.to_owned(), measured);
         }

@@ -78,8 +78,20 @@ fn number(value: f64) -> String {
     }
 }
 
+/// A text as ASCII, which is what the document declares: other characters by their numbers.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            _ if character.is_ascii() => escaped.push(character),
+            _ => write!(escaped, "&#{};", u32::from(character)).expect("text takes all"),
+        }
+    }
+    escaped
 }
 
 /// The results of one scenario as a document.
@@ -287,4 +299,15 @@ fn translation(summary: &Summary, cut: bool) -> Vec<(&'static str, String)> {
         ("Average_Page_Movement_For_GC", moves),
         ("Total_WL_Executions", count(flash.wear_leveling_moves)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_the_ascii_that_the_document_declares() {
+        assert_eq!(escaped("a<b> \"&\""), "a&lt;b&gt; &quot;&amp;&quot;");
+        assert_eq!(escaped("ä😀"), "&#228;&#128512;");
+    }
 }

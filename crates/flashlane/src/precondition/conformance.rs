@@ -65,7 +65,7 @@ fn blocks_hold_the_pages_of_their_flow_in_its_order() {
         Footprint::Whole,
     ];
     let mut state = FtlState::new(device.ftl_settings(), &layout, 0);
-    precondition(&device, &workload, &layout, &footprints, &mut state, seed);
+    precondition((&device, &workload, &layout), &footprints, &mut state, seed, &|_| ());
 
     let allocator = Allocator::new(&device.ftl.allocation, &layout);
     let mut placed = 0;

@@ -42,6 +42,9 @@ const FIRST_PAGE: usize = 4096;
 /// Parts begin at multiples of this. Unit: bytes. A multiple of every machine's pages.
 const ALIGNMENT: u64 = 1 << 16;
 
+/// What is written between two words on progress. Unit: bytes.
+const PIECE: usize = 8 << 20;
+
 /// Where states are kept. Several threads and programs may use one at a time.
 pub trait StateStore: fmt::Debug + Send + Sync {
     /// The file under a key, open to be read.
@@ -150,8 +153,8 @@ impl KeptStates {
         self.store.claim(key)
     }
 
-    /// Keeps a state under a key.
-    pub(crate) fn keep(&self, key: &str, state: &FtlState) {
+    /// Keeps a state under a key. `progress` hears of the share that is written.
+    pub(crate) fn keep(&self, key: &str, state: &FtlState, progress: &dyn Fn(f64)) {
         let Some(numbers) = state.numbers() else { return };
         let numbers: Vec<u8> = numbers.into_iter().flat_map(u32::to_ne_bytes).collect();
         let mut parts = vec![&numbers[..]];
@@ -163,8 +166,12 @@ impl KeptStates {
             let mut at = FIRST_PAGE as u64;
             for (part, start) in parts.iter().zip(&starts) {
                 to.write_all(&vec![0; (start - at) as usize])?;
-                to.write_all(part)?;
-                at = start + part.len() as u64;
+                at = *start;
+                for piece in part.chunks(PIECE) {
+                    progress(at as f64 / end as f64);
+                    to.write_all(piece)?;
+                    at += piece.len() as u64;
+                }
             }
             Ok(())
         });

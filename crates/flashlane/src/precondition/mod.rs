@@ -96,14 +96,14 @@ impl<'a> Holding<'a> {
     }
 }
 
-/// Puts an empty drive into steady state.
+/// Puts an empty drive into steady state. `progress` hears of the share of the planes that is
+/// filled.
 pub(crate) fn precondition(
-    device: &DeviceConfig,
-    workload: &WorkloadConfig,
-    layout: &Layout,
+    (device, workload, layout): (&DeviceConfig, &WorkloadConfig, &Layout),
     footprints: &[Footprint],
     state: &mut FtlState,
     seed: u64,
+    progress: &dyn Fn(f64),
 ) {
     let allocator = Allocator::new(&device.ftl.allocation, layout);
     let scattered = scattered::footprints(device, workload, layout, footprints, seed);
@@ -148,7 +148,9 @@ pub(crate) fn precondition(
         order: Scatter::new(),
         places: Table::new(places, Use::Filled),
     };
-    for planes in in_order(layout, &allocator).chunks(together) {
+    let all = in_order(layout, &allocator);
+    for (group, planes) in all.chunks(together).enumerate() {
+        progress((group * together) as f64 / all.len() as f64);
         let mut parts = Vec::new();
         for &plane in planes {
             let flows = &owners[plane.index()];

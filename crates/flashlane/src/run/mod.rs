@@ -15,7 +15,7 @@ use crate::metrics::window::Window;
 use crate::metrics::windows::Windows;
 use crate::metrics::{Interval, Summary};
 use crate::observe::{Blame, QueueStatistics, TimeSeries, Timeline};
-pub use crate::options::{Progress, RunOptions, Warmup};
+pub use crate::options::{Progress, RunOptions, StateProgress, StateStep, Warmup};
 use crate::parallel;
 use crate::precondition::{self, KeptStates};
 use crate::tenants::{Run, Tenants};
@@ -88,9 +88,15 @@ impl<'a> Prepared<'a> {
             let state = state.insert(kept.as_ref().map_or_else(empty, FrozenState::copy));
             if kept.is_none() {
                 let device = &precondition::decisive(device);
-                precondition::precondition(device, workload, layout, &footprints, state, seed);
+                let told = |step: StateStep| {
+                    let progress = options.state_progress.as_ref();
+                    move |share: f64| progress.into_iter().for_each(|one| one.tell(step, share))
+                };
+                let making = told(StateStep::Making);
+                let inputs = (device, workload, layout);
+                precondition::precondition(inputs, &footprints, state, seed, &making);
                 if let Some((states, key)) = place {
-                    states.keep(&key, state);
+                    states.keep(&key, state, &told(StateStep::Keeping));
                 }
             }
             drop(claim);

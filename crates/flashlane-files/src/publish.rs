@@ -1,0 +1,218 @@
+//! Files get their names: only what Flashlane wrote is replaced or removed.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::NamedTempFile;
+
+use crate::lock::{Lock, Try};
+use crate::manifest::{Content, MANIFEST, Manifest, Standing};
+
+/// Held by the process that writes results into a folder.
+const FOLDER_LOCK: &str = ".flashlane-lock";
+
+/// Held while files get their names, which takes moments.
+const MANIFEST_LOCK: &str = ".flashlane-manifest.lock";
+
+/// Longest wait for files of another process to get their names.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Files that a refusal names at most.
+const NAMED: usize = 10;
+
+/// How files replace others.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// Files of anybody may be replaced, but none is removed.
+    pub overwrite: bool,
+    /// Results of this set replace each other as a whole: what an earlier write of the set left,
+    /// and this one does not write, is removed. None: nothing is removed.
+    pub set: Option<&'a str>,
+    /// What the caller can do so that files of others are replaced, for messages: `--overwrite`.
+    pub hint: Option<&'a str>,
+}
+
+/// Why nothing was written.
+#[derive(Debug)]
+pub enum Refusal {
+    /// Files that would be replaced are not Flashlane's, in these words, one a line.
+    Taken(String),
+    /// Something cannot be written.
+    Failed(PathBuf, io::Error),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Taken(text) => f.write_str(text),
+            Self::Failed(path, error) => {
+                write!(f, "{}: cannot be written: {error}", path.display())
+            }
+        }
+    }
+}
+
+/// Holds a folder for the results of this process: another one is refused.
+///
+/// # Errors
+/// Another process writes there, in words for people.
+pub fn hold_folder(folder: &Path) -> Result<Option<Lock>, Refusal> {
+    let folder = or_here(folder);
+    match Lock::take(&folder.join(FOLDER_LOCK)) {
+        Ok(Try::Held(lock)) => Ok(Some(lock)),
+        Ok(Try::Taken(holder)) => Err(Refusal::Taken(format!(
+            "{}: {holder} writes results there; allowed: another folder, or the same one when that \
+             process has ended",
+            folder.display()
+        ))),
+        // A file system without locks.
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
+        Err(error) => Err(Refusal::Failed(folder.to_owned(), error)),
+    }
+}
+
+fn or_here(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
+}
+
+/// Refuses files of others at some paths below a folder.
+///
+/// # Errors
+/// [`Refusal::Taken`], with the name of each.
+pub fn refuse_others(folder: &Path, paths: &[PathBuf], rules: &Rules<'_>) -> Result<(), Refusal> {
+    others(&Manifest::read(or_here(folder)), folder, paths, rules)
+}
+
+fn others(
+    manifest: &Manifest,
+    folder: &Path,
+    paths: &[PathBuf],
+    rules: &Rules<'_>,
+) -> Result<(), Refusal> {
+    let hint = rules.hint.map(|hint| format!(", or {hint}, which replaces it"));
+    let allowed = format!("allowed: another place{}", hint.unwrap_or_default());
+    let problem = |path: &PathBuf| {
+        let place = folder.join(path);
+        if fs::symlink_metadata(&place).is_ok_and(|data| data.is_dir()) {
+            return Some(format!("{}: is a folder", place.display()));
+        }
+        if rules.overwrite {
+            return None;
+        }
+        match manifest.standing(or_here(folder), path) {
+            Standing::Free | Standing::Ours => None,
+            Standing::Foreign => {
+                Some(format!("{}: flashlane did not write it; {allowed}", place.display()))
+            }
+            Standing::Changed => {
+                Some(format!("{}: changed since flashlane wrote it; {allowed}", place.display()))
+            }
+        }
+    };
+    let mut lines: Vec<String> = paths.iter().filter_map(problem).collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let count = lines.len();
+    if count > NAMED {
+        lines.truncate(NAMED);
+        lines.push(format!("{}: {} more such files", folder.display(), count - NAMED));
+    }
+    Err(Refusal::Taken(lines.join("\n")))
+}
+
+/// A file under a temporary name, and its path below the folder.
+#[derive(Debug)]
+pub struct Staged {
+    /// The path.
+    pub path: PathBuf,
+    /// The file, which is whole.
+    pub file: NamedTempFile,
+}
+
+/// Gives files their names below a folder, and notes them in its manifest. All of them are whole
+/// and on the disk; folders on the way exist.
+///
+/// # Errors
+/// A place is taken by a file of somebody else: then nothing is changed. A file cannot get its
+/// name.
+pub fn publish(folder: &Path, files: Vec<Staged>, rules: &Rules<'_>) -> Result<(), Refusal> {
+    let root = or_here(folder);
+    let failed = |path: &Path| {
+        let place = folder.join(path);
+        move |error: io::Error| Refusal::Failed(place, error)
+    };
+    let _lock = manifest_lock(root).map_err(failed(Path::new(MANIFEST)))?;
+    let before = Manifest::read(root);
+    let paths: Vec<PathBuf> = files.iter().map(|staged| staged.path.clone()).collect();
+    others(&before, folder, &paths, rules)?;
+    // Until the end either content is Flashlane's: a process that is killed in between leaves
+    // nothing that a later one would take for somebody else's.
+    let (mut meanwhile, mut after) = (before.clone(), before);
+    for Staged { path, file } in &files {
+        let content = Content::of(file.path(), rules.set).map_err(failed(path))?;
+        meanwhile.add(path, content.clone());
+        after.set(path, content);
+    }
+    write_manifest(root, &meanwhile).map_err(failed(Path::new(MANIFEST)))?;
+    for Staged { path, file } in files {
+        file.persist(root.join(&path)).map_err(|error| failed(&path)(error.error))?;
+    }
+    for path in rules.set.map(|set| meanwhile.of_set(set)).unwrap_or_default() {
+        if !paths.contains(&path) {
+            if meanwhile.standing(root, &path) == Standing::Ours {
+                fs::remove_file(root.join(&path)).map_err(failed(&path))?;
+                remove_empty(root, &path);
+            }
+            after.forget(&path);
+        }
+    }
+    write_manifest(root, &after).map_err(failed(Path::new(MANIFEST)))?;
+    sync(root, &paths);
+    Ok(())
+}
+
+fn manifest_lock(root: &Path) -> io::Result<Option<Lock>> {
+    let locked = Lock::wait(&root.join(MANIFEST_LOCK), |holder, waited| {
+        if waited < PATIENCE {
+            return Ok(());
+        }
+        Err(io::Error::other(format!("{holder} holds it")))
+    });
+    match locked {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
+        locked => locked.map(Some),
+    }
+}
+
+fn write_manifest(root: &Path, manifest: &Manifest) -> io::Result<()> {
+    crate::write_whole(&root.join(MANIFEST), &manifest.text())
+}
+
+/// Removes the folders of a removed file that are empty now, up to the root.
+fn remove_empty(root: &Path, path: &Path) {
+    let below = |folder: &&Path| !folder.as_os_str().is_empty();
+    for folder in path.ancestors().skip(1).take_while(below) {
+        if fs::remove_dir(root.join(folder)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Makes the new names durable; not every file system can.
+fn sync(root: &Path, paths: &[PathBuf]) {
+    let mut folders: Vec<PathBuf> =
+        paths.iter().filter_map(|path| Some(root.join(path).parent()?.to_owned())).collect();
+    folders.push(root.to_owned());
+    folders.sort();
+    folders.dedup();
+    for folder in folders {
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
+}
+
+#[cfg(test)]
+#[path = "publish_tests.rs"]
+mod tests;
