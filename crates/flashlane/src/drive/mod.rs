@@ -37,7 +37,7 @@ pub use command::{Command, Completion, Operation, Refused};
 pub use recording::{Submissions, Submitted};
 
 use crate::config::validate::validate_tenants;
-use crate::config::{DeviceConfig, FlowConfig, WindowRule, WorkloadConfig};
+use crate::config::{DeviceConfig, FlowConfig, OUTSTANDING_MAX, WindowRule, WorkloadConfig};
 use crate::device::Device;
 use crate::error::Error;
 use crate::event::Up;
@@ -168,6 +168,7 @@ impl Drive {
             flows: tenants.to_vec(),
             window: WindowRule::WholeRun,
             warmup: None,
+            outstanding_max: OUTSTANDING_MAX,
         };
         let problems = validate_tenants(device, &workload);
         if !problems.is_empty() {

@@ -6,7 +6,7 @@ use crate::error::{Error, Problem};
 use crate::reading::{self, Draft};
 
 /// Top-level keys of a workload; `--set` takes other keys as keys of the device.
-pub(super) const WORKLOAD_KEYS: &[&str] = &["flow", "window", "warmup"];
+pub(super) const WORKLOAD_KEYS: &[&str] = &["flow", "window", "warmup", "outstanding_max"];
 
 /// In whose words refusals speak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,9 +39,10 @@ pub struct Overrides {
     pub isolation: Option<String>,
     /// `--compat mqsim`.
     pub compat_mqsim: bool,
-    /// `--set path.to.key=value`. Keys that start with `flow`, `window` or `warmup` belong to the
-    /// workload, all others to the device; a leading `device.` or `workload.` says so explicitly. A
-    /// flow is named by number, `flow[0].…` or `flow.0.…`, or by name, `flow.tpcc.…`.
+    /// `--set path.to.key=value`. Keys that start with `flow`, `window`, `warmup` or
+    /// `outstanding_max` belong to the workload, all others to the device; a leading `device.` or
+    /// `workload.` says so explicitly. A flow is named by number, `flow[0].…` or `flow.0.…`, or by
+    /// name, `flow.tpcc.…`.
     pub sets: Vec<String>,
     /// `--slo FLOW:GOAL=VALUE`: goals on top of those of the workload.
     pub slos: Vec<String>,

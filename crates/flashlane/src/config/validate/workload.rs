@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flashlane_trace::{ColumnMap, Format};
 
-use super::{BANDWIDTH, FLOWS, MAX_SPAN_PS, OUTSTANDING, flow, horizon, mqsim};
+use super::{BANDWIDTH, FLOWS, MAX_SPAN_PS, OUTSTANDING, OUTSTANDING_ALL, flow, horizon, mqsim};
 use crate::config::{CloneConfig, FlashConfig, FlowConfig, SloConfig, TraceConfig, WorkloadConfig};
 use crate::reading::Rules;
 use crate::workload::clone;
@@ -27,6 +27,7 @@ pub(super) fn check(rules: &mut Rules, workload: &WorkloadConfig) {
     if let Some(warmup) = workload.warmup {
         rules.span("warmup", warmup, &(0..=HOUR_PS));
     }
+    rules.range("outstanding_max", workload.outstanding_max, &OUTSTANDING_ALL);
     let ends = workload.flows.iter().any(ends);
     rules.require(ends || workload.flows.is_empty(), "flow", || {
         "no flow ever ends; allowed: `requests` or `duration` in at least one flow".to_owned()
