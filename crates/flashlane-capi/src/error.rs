@@ -32,6 +32,9 @@ pub enum Status {
     Panic = -7,
     /// A text could not be made.
     Output = -8,
+    /// There is less memory than the drive needs. Nothing was done; where that was found while the
+    /// drive worked, it is dead for good.
+    Memory = -9,
     /// Refused: the time is before the drive's present, or 213 days (2^64 ps) after its start.
     BadTime = -16,
     /// Refused: there is no such tenant.
@@ -58,6 +61,7 @@ const NAMES: &[(Status, &CStr)] = &[
     (Status::Busy, c"FLASHLANE_STATUS_BUSY"),
     (Status::Panic, c"FLASHLANE_STATUS_PANIC"),
     (Status::Output, c"FLASHLANE_STATUS_OUTPUT"),
+    (Status::Memory, c"FLASHLANE_STATUS_MEMORY"),
     (Status::BadTime, c"FLASHLANE_STATUS_BAD_TIME"),
     (Status::BadTenant, c"FLASHLANE_STATUS_BAD_TENANT"),
     (Status::BadNamespace, c"FLASHLANE_STATUS_BAD_NAMESPACE"),
@@ -86,6 +90,7 @@ impl From<Error> for Failure {
             Error::Config(_) => Status::Config,
             Error::Trace(_) => Status::Trace,
             Error::Stuck(_) => Status::Stuck,
+            Error::Memory(_) => Status::Memory,
             _ => Status::Output,
         };
         Self::new(status, error.to_string())

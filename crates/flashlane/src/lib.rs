@@ -38,6 +38,7 @@ mod device;
 pub mod drive;
 pub mod metrics; // 8
 pub mod observe;
+pub mod need;
 mod options;
 mod parallel;
 pub mod policy;
@@ -56,4 +57,4 @@ pub use precondition::{KeptStates, StateStore};
 pub use run::{
     Details, RunOptions, Simulation, Warmup, runs_alone, simulate, simulate_all, simulate_in_detail,
 };
-pub use visible::{visible, visible_json, visible_line};
+pub use visible::{shortened, visible, visible_json, visible_line};

@@ -13,10 +13,11 @@ mod search;
 mod sweep;
 mod trace;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use flashlane::Warmup;
+use flashlane::{Warmup, visible};
 use flashlane::config::load::Overrides;
 use flashlane::config::units::Span;
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
@@ -360,6 +361,12 @@ pub(crate) fn parse() -> Result<Command, u8> {
         Ok(cli) => return Ok(cli.command),
         Err(error) => error,
     };
-    let _ = error.print();
+    // Words of users may hold control characters. Only a text that has some loses its colours.
+    let plain = error.render().to_string();
+    match visible(&plain) {
+        Cow::Borrowed(_) => drop(error.print()),
+        Cow::Owned(text) if error.use_stderr() => crate::output::note(text.trim_end()),
+        Cow::Owned(text) => drop(crate::output::print(&text)),
+    }
     Err(u8::try_from(error.exit_code()).unwrap_or(2))
 }

@@ -15,6 +15,7 @@ use crate::metrics::summary::{FlowSummary, OverloadSummary};
 use crate::metrics::window::Window;
 use crate::metrics::windows::{self, Windows};
 use crate::metrics::{Summary, empty, report};
+use crate::need;
 use crate::observe::{self, Completions, Observed, Observer};
 use crate::options::RunOptions;
 use crate::parallel::{Begun, Jobs};
@@ -63,6 +64,7 @@ impl<'a> Runs<'a> {
         let Simulation { device, workload, options } = self.simulations[job];
         empty::foreseen(workload, options)?;
         promises_fit(workload, options)?;
+        need::check(device, workload)?;
         if options.waf_only {
             return self.untimed(job).map(Begun::Over);
         }
@@ -239,11 +241,11 @@ impl<'a> Jobs for Runs<'a> {
     type Result = Outcome;
 
     fn begin(&self, job: usize) -> Begun<Self::Shared, Self::Result> {
-        self.together(job).unwrap_or_else(|error| Begun::Over(Err(error)))
+        need::guarded(|| self.together(job)).unwrap_or_else(|error| Begun::Over(Err(error)))
     }
 
     fn part(&self, job: usize, shared: &Self::Shared, flow: usize) -> Self::Part {
-        self.alone(job, shared, flow)
+        need::guarded(|| self.alone(job, shared, flow))
     }
 
     fn end(&self, job: usize, shared: Self::Shared, flows: Vec<Self::Part>) -> Self::Result {

@@ -266,8 +266,8 @@ mod tests {
     use super::*;
     use crate::config::load::{Overrides, device_from_toml, workload_from_toml};
 
-    const FLOOD: &str = "[[flow]]\nname = \"flood\"\n[flow.synthetic]\niops = 1e9\n\
-                         requests = 100000\nread_ratio = 1.0\nsize = \"4KiB\"";
+    const FLOOD: &str = "[[flow]]\nname = \"flood\"\n[flow.synthetic]\niops = 1e6\n\
+                         requests = 20000\nread_ratio = 1.0\nsize = \"4KiB\"";
 
     fn run(workload: &str, set: &str, options: &RunOptions) -> Result<Summary, Error> {
         let overrides = Overrides { sets: vec![set.to_owned()], ..Overrides::default() };
@@ -284,7 +284,7 @@ mod tests {
         let cut = run(FLOOD, "outstanding_max=5000", &options).expect("the run ends");
         let found = &cut.overload[0];
         assert_eq!((found.flow.as_str(), found.alone, found.outstanding), ("flood", false, 5000));
-        assert!(cut.requests_generated >= 5000 && cut.requests_generated < 100_000);
+        assert!(cut.requests_generated >= 5000 && cut.requests_generated < 20_000);
         assert_eq!(cut.requests_completed, cut.requests_generated, "no request is lost");
         assert!((cut.window_end_s - found.at_s).abs() < 1e-12, "the window ends with the load");
         let counted = cut.flows[0].requests.all();
@@ -297,7 +297,7 @@ mod tests {
     fn a_load_below_the_bound_is_not_touched_by_it() {
         let options = RunOptions { alone: true, ..RunOptions::default() };
         let flows = format!("{FLOOD}\n{}", FLOOD.replace("flood", "other"));
-        let [small, large] = ["outstanding_max=200000", "outstanding_max=16777216"]
+        let [small, large] = ["outstanding_max=1000000", "outstanding_max=16777216"]
             .map(|set| run(&flows, set, &options).expect("the run ends"));
         assert_eq!(small, large);
         assert!(small.overload.is_empty());
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_bound_that_is_reached_before_the_window_opens_is_an_error() {
-        let options = RunOptions { warmup: Warmup::Requests(50_000), ..RunOptions::default() };
+        let options = RunOptions { warmup: Warmup::Requests(15_000), ..RunOptions::default() };
         let Err(Error::Stuck(why)) = run(FLOOD, "outstanding_max=5000", &options) else {
             panic!("no request counts")
         };

@@ -4,6 +4,7 @@ use toml::Value;
 
 use crate::error::{Error, Problem};
 use crate::reading::{self, Draft};
+use crate::visible::shortened;
 
 /// Top-level keys of a workload; `--set` takes other keys as keys of the device.
 pub(super) const WORKLOAD_KEYS: &[&str] = &["flow", "window", "warmup", "outstanding_max"];
@@ -52,7 +53,7 @@ pub struct Overrides {
 
 /// One `--set`: its place for messages, its key and its value.
 fn split_set(text: &str, caller: Caller) -> Result<(String, &str, Value), Problem> {
-    let place = caller.place(format!("--set {text}"));
+    let place = caller.place(format!("--set {}", shortened(text)));
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => {
             Ok((place, key.trim(), reading::parse_value(value.trim())))
