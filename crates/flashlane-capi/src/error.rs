@@ -15,11 +15,14 @@ pub enum Status {
     Ok = 0,
     /// flashlane_advance() stopped before the time, because the buffer is full. Call it again.
     More = 1,
-    /// An argument is NULL or has a value that it may not have. Nothing was done.
+    /// An argument is NULL where that is not allowed, is no UTF-8, or has flags or numbers that it
+    /// may not have. Nothing was done.
     Argument = -1,
-    /// The device or the tenants are refused.
+    /// The device or the tenants are refused, or a file that they name does not exist or is not
+    /// readable. There is no drive.
     Config = -2,
-    /// A file that a tenant names cannot be read.
+    /// A trace that a tenant names has a line that is refused, or cannot be read to its end. There
+    /// is no drive.
     Trace = -3,
     /// The drive cannot finish its work. It is dead; a snapshot can be restored.
     Stuck = -4,

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::panic::PanicHookInfo;
 use std::sync::{Mutex, PoisonError};
 
-use flashlane::{need, visible};
 use flashlane::policy::{Allocation, Arbitration, Isolation, Scheduling, Victim};
+use flashlane::{need, visible};
 use flashlane_engine::memory::WatchedAllocator;
 
 /// Held by the thread whose fault ends the process.

@@ -37,8 +37,8 @@ mod audit;
 mod device;
 pub mod drive;
 pub mod metrics; // 8
-pub mod observe;
 pub mod need;
+pub mod observe;
 mod options;
 mod parallel;
 pub mod policy;

@@ -182,7 +182,8 @@ mod system {
 
     /// What one group leaves. Pages of files can be given back at once and are not counted.
     fn of_group(folder: &Path, [limit, used, cached, shared]: &[&str; 4]) -> Option<u64> {
-        let number = |file: &str| read_to_string(folder.join(file)).ok()?.trim().parse::<u64>().ok();
+        let number =
+            |file: &str| read_to_string(folder.join(file)).ok()?.trim().parse::<u64>().ok();
         let limit = number(limit)?;
         let stat = read_to_string(folder.join("memory.stat")).unwrap_or_default();
         let part = |key: &str| {

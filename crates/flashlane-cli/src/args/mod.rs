@@ -17,10 +17,10 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use flashlane::{Warmup, visible};
 use flashlane::config::load::Overrides;
 use flashlane::config::units::Span;
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
+use flashlane::{Warmup, visible};
 
 use crate::watch::WatchArgs;
 pub(crate) use compare::{CompareArgs, CompareFormat};

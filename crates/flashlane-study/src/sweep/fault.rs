@@ -49,8 +49,7 @@ pub fn note(what: &str) -> bool {
 /// The fault that was noted at a point: what memory ran out for says so in its first word.
 pub(super) fn noted(path: &Path) -> Option<Outcome> {
     let why = std::fs::read_to_string(path).ok()?;
-    let trouble =
-        if why.starts_with("memory: ") { Trouble::Memory } else { Trouble::Internal };
+    let trouble = if why.starts_with("memory: ") { Trouble::Memory } else { Trouble::Internal };
     Some(Outcome::failed(trouble, why))
 }
 

@@ -17,8 +17,8 @@ use crate::drive::recording::Recorder;
 use crate::error::Error;
 use crate::event::Up;
 use crate::host::Submission;
-pub(crate) use overload::Overload;
 use crate::workload::{Planned, RequestSource, SourceReport};
+pub(crate) use overload::Overload;
 
 /// A flow and where its requests come from.
 struct Tenant {
