@@ -13,7 +13,7 @@ use crate::calls::transfers::Ending;
 use crate::clock::CoreClock;
 use crate::config::ExecConfig;
 use crate::elf;
-use crate::host::Host;
+use crate::host::{Host, PAGE};
 use crate::machine::{Machine, Stop};
 use crate::measure::Measure;
 use crate::memory::AddressSpace;
@@ -89,6 +89,7 @@ impl Process {
             let message = format!("found {} of memory, which is too little", host.memory);
             Error::config(format!("program {}: host.memory", program.name), message)
         })?;
+        close_what_is_not_there(&mut machine, &elf, &space);
         let mut rng = Rng::stream(config.seed, "exec", index as u64);
         overwrite_random(&mut machine, registers.stack(), &mut rng);
         let thousandths = (config.core.ipc * 1000.0).round().max(1.0) as u64;
@@ -293,6 +294,19 @@ impl Process {
     pub(crate) fn is_stuck(&self) -> bool {
         self.exited.is_none() && self.next_time().is_none()
     }
+}
+
+/// Closes what belongs to no segment, heap, stack or mapping.
+fn close_what_is_not_there(machine: &mut Machine, elf: &[u8], space: &AddressSpace) {
+    let mut end = PAGE;
+    for (start, length) in elf::segments(elf) {
+        let start = start / PAGE * PAGE;
+        machine.close(end, start.saturating_sub(end));
+        end = end.max((start + length).next_multiple_of(PAGE) + PAGE);
+    }
+    let (heap, heap_end, base) = space.bounds();
+    machine.close(heap, heap_end - heap);
+    machine.close_from(base);
 }
 
 /// Largest program. Unit: bytes.

@@ -101,13 +101,17 @@ pub fn left() -> Option<Left> {
     address_space().into_iter().chain(memory()).min_by_key(|left| left.bytes)
 }
 
-#[cfg(target_os = "linux")]
-use system::{address_space, memory};
-
-#[cfg(not(target_os = "linux"))]
-fn address_space() -> Option<Left> {
+/// What the limit of the address space leaves, if there is one.
+#[must_use]
+pub fn address_space() -> Option<Left> {
+    #[cfg(target_os = "linux")]
+    return system::address_space();
+    #[cfg(not(target_os = "linux"))]
     None
 }
+
+#[cfg(target_os = "linux")]
+use system::memory;
 
 #[cfg(not(target_os = "linux"))]
 fn memory() -> Option<Left> {
