@@ -68,9 +68,9 @@ use flashlane::Error;
 
 /// Runs the command with the arguments of the process. Gives its exit status.
 ///
-/// A program whose `#[global_allocator]` is
-/// [`WatchedAllocator`](flashlane_engine::memory::WatchedAllocator) says what memory ran out for and
-/// ends with exit status 2; with another allocator it is aborted.
+/// A program whose `#[global_allocator]` is a
+/// [`WatchedAllocator`](flashlane_engine::memory::WatchedAllocator) says so where memory runs out,
+/// and ends with exit status 2; with another allocator it is aborted.
 #[must_use]
 pub fn main() -> ExitCode {
     fault::install_hook();

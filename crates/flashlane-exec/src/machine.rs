@@ -178,7 +178,7 @@ impl Machine {
     /// The memory of the program, if it is one piece in this process.
     fn find_arena(&mut self, length: u64) -> Option<Arena> {
         let stack = self.registers().stack();
-        let mut base = |address: u64| {
+        let base = |address: u64| {
             // SAFETY: the machine is alive.
             let view = unsafe { sys::libriscv_memview(self.raw.as_ptr(), address, 1) };
             (view as usize).checked_sub(usize::try_from(address).ok()?)

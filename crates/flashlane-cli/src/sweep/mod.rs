@@ -63,11 +63,7 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
         describe: |_| None,
     };
     if arguments.merge {
-        let Some(outcomes) = all_kept(&sweep, &grid)? else {
-            return Err(incomplete(missing(&sweep, &grid)?.len(), grid.points.len()));
-        };
-        write(arguments, folder, &grid, &outcomes)?;
-        return none_succeeded(outcomes.iter());
+        return merge(arguments, &sweep, &grid, folder);
     }
     if arguments.engine == Engine::Slurm {
         let array = slurm::Array::new(arguments, grid.points.len());
@@ -87,6 +83,20 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
         write(arguments, folder, &grid, &outcomes)?;
     }
     failed
+}
+
+/// Writes the table of what all parts have left behind.
+fn merge(
+    arguments: &SweepArgs,
+    sweep: &Sweep,
+    grid: &Grid,
+    folder: OutFolder,
+) -> Result<(), Error> {
+    let Some(outcomes) = all_kept(sweep, grid)? else {
+        return Err(incomplete(missing(sweep, grid)?.len(), grid.points.len()));
+    };
+    write(arguments, folder, grid, &outcomes)?;
+    none_succeeded(outcomes.iter())
 }
 
 /// Fails where no point has a result: nothing came of the sweep but its table of failures. Exit
