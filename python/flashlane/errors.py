@@ -29,6 +29,10 @@ class TraceError(Error, ValueError):
     """A trace is refused."""
 
 
+class OutOfMemoryError(Error, MemoryError):
+    """The run needs more memory than there is; the message says how much, and what makes it smaller."""
+
+
 class OutputError(Error, OSError):
     """An output cannot be written."""
 

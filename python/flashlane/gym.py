@@ -31,6 +31,13 @@ except ModuleNotFoundError as error:
 ENVIRONMENT = "flashlane/SharedDrive-v0"
 
 
+def _whole(where: str, value: Any, low: int, high: int) -> int:
+    """Refuse what is no whole number of a range."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+        raise ValueError(f"{where}: found {value!r}, allowed: whole numbers from {low} to {high}")
+    return int(value)
+
+
 @dataclass(frozen=True)
 class Load:
     """A tenant in a closed loop: it keeps as many commands outstanding as it may.
@@ -51,14 +58,14 @@ class Load:
 
     def __post_init__(self) -> None:
         """Refuse what no drive could run."""
-        for key, value, low, high in (
-            ("depth", self.depth, 1, 65_535),
-            ("read_ratio", self.read_ratio, 0.0, 1.0),
-            ("sectors", self.sectors, 1, 32_768),
-            ("working_set", self.working_set, 0.0, 1.0),
-        ):
-            if not low <= value <= high:
-                raise ValueError(f"Load {self.name!r}: {key}: found {value}, allowed: {low} to {high}")
+        where = f"Load {self.name!r}: "
+        _whole(where + "depth", self.depth, 1, 65_535)
+        _whole(where + "sectors", self.sectors, 1, 32_768)
+        for key, value in (("read_ratio", self.read_ratio), ("working_set", self.working_set)):
+            number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+            # A comparison with NaN is false.
+            if not number or not 0.0 <= value <= 1.0:
+                raise ValueError(f"{where}{key}: found {value!r}, allowed: 0.0 to 1.0")
 
 
 class _Tenant:
@@ -141,9 +148,13 @@ class SharedDrive(gymnasium.Env[Any, Any]):
         self.device = device if isinstance(device, Device) else Device(device)
         self.loads = list(loads)
         self.budget = sum(load.depth for load in loads) if budget is None else budget
+        if isinstance(self.budget, bool) or not isinstance(self.budget, (int, np.integer)):
+            raise ValueError(f"budget: found {self.budget!r}, allowed: a whole number")
         if self.budget < len(self.loads):
             raise ValueError(f"budget: found {self.budget}, allowed: one for each tenant or more")
-        self.window_ps, self.windows, self.seed = window_ps, windows, seed
+        self.window_ps = _whole("window_ps", window_ps, 1, 2**63)
+        self.windows = _whole("windows", windows, 1, 2**31)
+        self.seed = _whole("seed", seed, 0, 2**64 - 1)
         count = len(self.loads)
         self.action_space = gymnasium.spaces.Box(0.0, 1.0, (count,), np.float32)
         low = np.tile(np.array([-6.0, 0.0, 0.0], np.float32), count)
@@ -198,9 +209,12 @@ class SharedDrive(gymnasium.Env[Any, Any]):
         """Set the limits of the tenants by their weights, and let a window pass."""
         if self._drive is None:
             raise RuntimeError("step: allowed after reset")
-        weights = np.clip(np.asarray(action, np.float64), 0.0, 1.0)
-        if weights.shape != (len(self.loads),):
-            raise ValueError(f"action: found shape {weights.shape}, allowed: ({len(self.loads)},)")
+        given = np.asarray(action, np.float64)
+        if given.shape != (len(self.loads),):
+            raise ValueError(f"action: found shape {given.shape}, allowed: ({len(self.loads)},)")
+        if np.isnan(given).any():
+            raise ValueError(f"action: found {given.tolist()}, allowed: a number for each tenant, 0 to 1")
+        weights = np.clip(given, 0.0, 1.0)
         total = float(weights.sum())
         for tenant, weight in zip(self._working, weights, strict=True):
             share = float(weight) / total if total > 0.0 else 1.0 / len(self.loads)

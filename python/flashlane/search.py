@@ -44,7 +44,7 @@ _QUANTITY = re.compile(r"^[0-9][0-9._]* ?[A-Za-z%/]+$")
 
 
 class Search(Sequence[dict[str, Any]]):
-    """What came out of a search: one entry for each configuration that ran in full, in order.
+    """What came out of a search: one entry for each configuration that was to run in full, in order.
 
     Each entry is a dict with ``point`` (keys and values), ``values`` (one for each objective, in its own
     unit), ``violated`` (how far it misses each constraint, 0 where it is kept), ``front`` (whether no other
@@ -80,7 +80,7 @@ class Search(Sequence[dict[str, Any]]):
         return [metric.cost(value) for metric, value in zip(self.objectives, entry["values"], strict=True)]
 
     def __len__(self) -> int:
-        """Number of configurations that ran in full."""
+        """Number of configurations that were to run in full, those that failed included."""
         return len(self._entries)
 
     def __getitem__(self, index: Any) -> Any:
@@ -121,8 +121,10 @@ class Search(Sequence[dict[str, Any]]):
     def said(self) -> str:
         """The answer in a sentence or two."""
         kept = len(self.front)
+        if self.failed and len(self.failed) == len(self):
+            return f"None of {len(self)} configurations could run; the first one: {self.failed[0]['error']}"
         if not self.best:
-            return f"None of {len(self)} configurations keeps all constraints."
+            return f"None of {len(self) - len(self.failed)} configurations keeps all constraints."
         metric = self.objectives[0]
         point = ", ".join(f"{key} = {value}" for key, value in self.best["point"].items())
         told = f"{metric.text} of {metric.shown(self.best['values'][0])} with {point}"
@@ -191,9 +193,21 @@ class Search(Sequence[dict[str, Any]]):
             write_whole(Path(path), picture.getvalue(), overwrite)
         return figure
 
+    @property
+    def failed(self) -> list[dict[str, Any]]:
+        """The entries of the configurations that could not run: refused, stuck, or without a metric."""
+        return [entry for entry in self._entries if entry["error"] is not None]
+
+    def ran(self) -> str:
+        """How many configurations ran in full, and how many could not run, in words."""
+        failed = len(self.failed)
+        ran = f"{len(self) - failed} configurations ran in full"
+        return f"{ran}, {failed} could not run (column error of trials.csv)" if failed else ran
+
     def __repr__(self) -> str:
-        """How many configurations ran, and how many are on the front."""
-        return f"Search({len(self)} configurations, {len(self.front)} on the front)"
+        """How many configurations there are, how many failed, and how many are on the front."""
+        failed = f", {len(self.failed)} failed" if self.failed else ""
+        return f"Search({len(self)} configurations{failed}, {len(self.front)} on the front)"
 
 
 def _beats(one: list[float], other: list[float]) -> bool:
@@ -638,6 +652,8 @@ def _search(wish: argparse.Namespace) -> None:
     found.save(wish.out, overwrite=wish.overwrite)
     if not wish.quiet:
         print(found.said())
+        if found.failed:
+            print(found.ran(), file=sys.stderr)
         ran = f"{found.effort['full']} full and {found.effort['cheap']} cheap evaluations"
         page = Path(wish.out) / "search.html"
         print(f"{ran}, {found.effort['per_minute']:.0f} a minute; {page}", file=sys.stderr)

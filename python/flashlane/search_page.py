@@ -34,7 +34,7 @@ def page(found: Search) -> str:
         for entry in found.front
     )
     effort = found.effort
-    ran = f"{len(found)} configurations ran in full; {effort['per_minute']:.0f} evaluations a minute."
+    ran = f"{found.ran()}; {effort['per_minute']:.0f} evaluations a minute."
     rules = "; ".join(rule.text for rule in found.constraints)
     kept = f"<p>Constraints: {escape(rules)}.</p>" if rules else ""
     return (

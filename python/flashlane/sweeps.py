@@ -113,10 +113,18 @@ class Sweep(Sequence[dict[str, Any]]):
         return f"Sweep({len(self)} points{saturated}{failed})"
 
 
+def _axis(key: str, axis: Any) -> list[Any]:
+    """The values of an axis. Text is one value, whose letters nobody means."""
+    if isinstance(axis, (str, bytes)) or not isinstance(axis, Iterable):
+        shown, name = _flashlane.visible_line(repr(axis)[:80]), _flashlane.visible_line(str(key)[:80])
+        raise TypeError(f"sweep: {name}: found {shown}, allowed: a list of values, such as [{shown}]")
+    return list(axis)
+
+
 def points_of(over: Mapping[str, Iterable[Any]] | Iterable[Point]) -> list[Point]:
     """Every combination of a grid, or the points of a list, as plain values."""
     if isinstance(over, Mapping):
-        values = [list(axis) for axis in over.values()]
+        values = [_axis(key, axis) for key, axis in over.items()]
         points = [dict(zip(over, choice, strict=True)) for choice in itertools.product(*values)]
     else:
         points = [dict(point) for point in over]

@@ -193,3 +193,9 @@ def test_warnings_and_files_that_are_gone_survive_pickling(tmp_path: Path) -> No
     from_job = fl.Workload(job)
     assert from_job.warnings, "a depth has no meaning for this engine"
     assert pickle.loads(pickle.dumps(from_job)).warnings == from_job.warnings
+
+
+def test_keys_of_endless_depth_are_refused() -> None:
+    key = ".".join(["a"] * 40_000)
+    with pytest.raises(fl.errors.ConfigError, match=r"a key of 40000 levels.*allowed: 32 at most"):
+        fl.Device("tiny", set={key: 1})

@@ -355,3 +355,11 @@ def test_batches_cost_little_more_than_a_run() -> None:
     stepped = time.process_time() - begun
     print(f"{requests} commands in batches: {stepped / run:.2f} times the processor time of a run")
     assert completed == requests and stepped < 2 * run
+
+
+@pytest.mark.parametrize("tenant", [2, 9, -1, "c"])
+def test_a_tenant_that_does_not_exist_has_no_sectors(tenant: int | str) -> None:
+    drive = fl.Drive("tiny", ["a", "b"])
+    assert drive.sectors(1) > 0
+    with pytest.raises(ValueError, match="tenant: found"):
+        drive.sectors(tenant)

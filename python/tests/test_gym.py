@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import runpy
 import warnings
 from pathlib import Path
@@ -75,3 +76,42 @@ def test_what_cannot_be_run_is_refused() -> None:
     env.reset(seed=1)
     with pytest.raises(ValueError, match=r"found shape \(2,\), allowed: \(3,\)"):
         env.step([1, 1])
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"depth": 2.5}, "depth: found 2.5, allowed: whole numbers from 1 to 65535"),
+        ({"depth": True}, "depth: found True, allowed: whole numbers"),
+        ({"depth": "8"}, "depth: found '8', allowed: whole numbers"),
+        ({"sectors": 8.0}, "sectors: found 8.0, allowed: whole numbers from 1 to 32768"),
+        ({"read_ratio": NAN}, "read_ratio: found nan, allowed: 0.0 to 1.0"),
+        ({"working_set": "all"}, "working_set: found 'all', allowed: 0.0 to 1.0"),
+    ],
+)
+def test_a_load_that_is_no_load_is_refused(keys: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        Load("a", **keys)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("key", ["windows", "window_ps"])
+@pytest.mark.parametrize("value", [0, -1, 2.5, True])
+def test_windows_are_whole_numbers(key: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"{key}: found {value!r}, allowed: whole numbers from 1"):
+        SharedDrive("tiny", LOADS, **{key: value})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=re.escape("budget: found 3.5, allowed: a whole number")):
+        SharedDrive("tiny", LOADS, budget=3.5)  # type: ignore[arg-type]
+
+
+def test_an_action_that_is_no_number_is_refused_and_changes_nothing() -> None:
+    env = environment()
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=re.escape("action: found [nan, 1.0, 1.0], allowed")):
+        env.step([NAN, 1, 1])
+    after = env.step([0.2, 0.3, 0.5])[0]
+    other = environment()
+    other.reset(seed=1)
+    assert np.array_equal(after, other.step([0.2, 0.3, 0.5])[0])

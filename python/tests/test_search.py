@@ -194,3 +194,16 @@ def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text("device = 'tiny'\n")
     failed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert failed.returncode == 2 and "workload: found nothing" in failed.stderr
+
+
+def test_configurations_that_cannot_run_are_not_counted_among_those_that_did(tmp_path: Path) -> None:
+    space = {"flash.channels": [2, 0], "cache.capacity": ["256KiB", "1MiB", "4MiB"]}
+    found = fl.search(drive(), WORKLOADS["a log beside a scan"], space, ["waf"], trials=6)
+    refused = [entry for entry in found if entry["point"]["flash.channels"] == 0]
+    assert len(refused) == 3 and found.failed == refused
+    assert found.ran() == "3 configurations ran in full, 3 could not run (column error of trials.csv)"
+    assert "3 failed" in repr(found)
+    found.save(tmp_path)
+    assert found.ran() in (tmp_path / "search.html").read_text()
+    none = fl.search(drive(), WORKLOADS["a log beside a scan"], {"flash.channels": [0]}, ["waf"], trials=1)
+    assert none.said().startswith("None of 1 configurations could run; the first one: ")

@@ -281,3 +281,9 @@ def test_files_keep_the_mode_of_the_user(device: fl.Device, workload: fl.Workloa
 
 
 assert os.cpu_count()
+
+
+@pytest.mark.parametrize("axis", ["fcfs", b"fcfs", 4, None])
+def test_an_axis_is_a_list_of_values(axis: object) -> None:
+    with pytest.raises(TypeError, match="sweep: scheduler: found .*, allowed: a list of values"):
+        fl.sweep("tiny", [fl.Flow("a", queue_depth=1, requests=9)], {"scheduler": axis})  # type: ignore[dict-item]

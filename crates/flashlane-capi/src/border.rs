@@ -5,6 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::TryLockError;
 
+use flashlane::need;
+use flashlane_engine::memory::OutOfMemory;
+
 use crate::drive::{Drive, Life, State};
 use crate::error::{Failure, Status, keep};
 use crate::pointers::shared;
@@ -17,6 +20,9 @@ pub(crate) fn guard(work: impl FnOnce() -> Result<Status, Failure>) -> Status {
 
 /// The failure that a panic becomes.
 fn fault(panic: &(dyn Any + Send)) -> Failure {
+    if let Some(memory) = panic.downcast_ref::<OutOfMemory>() {
+        return Failure::new(Status::Memory, need::lacking(memory.bytes));
+    }
     let said = panic.downcast_ref::<String>().map(String::as_str);
     let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
     Failure::new(Status::Panic, format!("a fault of the simulator: {said}"))

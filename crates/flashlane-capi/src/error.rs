@@ -15,11 +15,14 @@ pub enum Status {
     Ok = 0,
     /// flashlane_advance() stopped before the time, because the buffer is full. Call it again.
     More = 1,
-    /// An argument is NULL or has a value that it may not have. Nothing was done.
+    /// An argument is NULL where that is not allowed, is no UTF-8, or has flags or numbers that it
+    /// may not have. Nothing was done.
     Argument = -1,
-    /// The device or the tenants are refused.
+    /// The device or the tenants are refused, or a file that they name does not exist or is not
+    /// readable. There is no drive.
     Config = -2,
-    /// A file that a tenant names cannot be read.
+    /// A trace that a tenant names has a line that is refused, or cannot be read to its end. There
+    /// is no drive.
     Trace = -3,
     /// The drive cannot finish its work. It is dead; a snapshot can be restored.
     Stuck = -4,
@@ -32,6 +35,9 @@ pub enum Status {
     Panic = -7,
     /// A text could not be made.
     Output = -8,
+    /// There is less memory than the drive needs. Nothing was done; where that was found while the
+    /// drive worked, it is dead for good.
+    Memory = -9,
     /// Refused: the time is before the drive's present, or 213 days (2^64 ps) after its start.
     BadTime = -16,
     /// Refused: there is no such tenant.
@@ -58,6 +64,7 @@ const NAMES: &[(Status, &CStr)] = &[
     (Status::Busy, c"FLASHLANE_STATUS_BUSY"),
     (Status::Panic, c"FLASHLANE_STATUS_PANIC"),
     (Status::Output, c"FLASHLANE_STATUS_OUTPUT"),
+    (Status::Memory, c"FLASHLANE_STATUS_MEMORY"),
     (Status::BadTime, c"FLASHLANE_STATUS_BAD_TIME"),
     (Status::BadTenant, c"FLASHLANE_STATUS_BAD_TENANT"),
     (Status::BadNamespace, c"FLASHLANE_STATUS_BAD_NAMESPACE"),
@@ -86,6 +93,7 @@ impl From<Error> for Failure {
             Error::Config(_) => Status::Config,
             Error::Trace(_) => Status::Trace,
             Error::Stuck(_) => Status::Stuck,
+            Error::Memory(_) => Status::Memory,
             _ => Status::Output,
         };
         Self::new(status, error.to_string())

@@ -2,12 +2,16 @@
 
 use std::io::Write;
 use std::panic::PanicHookInfo;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use flashlane::policy::{Allocation, Arbitration, Isolation, Scheduling, Victim};
+use flashlane::{need, visible};
+use flashlane_engine::memory::WatchedAllocator;
 
 /// Held by the thread whose fault ends the process.
 static LAST: Mutex<()> = Mutex::new(());
+/// Memory that is kept for the words at the end.
+static RESERVE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// Replaces the panic message by one line and ends the process with exit status 1. A second thread
 /// with a fault waits for that end: it would cut short what the first one writes.
@@ -15,12 +19,32 @@ pub(crate) fn install_hook() {
     std::panic::set_hook(Box::new(|info| {
         let _last = LAST.lock();
         let text = describe(info);
-        let _ = writeln!(std::io::stderr(), "{text}");
+        let _ = writeln!(std::io::stderr(), "{}", visible(&text));
         if flashlane_study::sweep::fault::note(&text) {
             start_again();
         }
         std::process::exit(1);
     }));
+}
+
+/// From now on the process ends with exit status 2 where an allocation fails, if its allocator
+/// tells: that is no fault of the program. A sweep goes on behind the point.
+pub(crate) fn watch_memory() {
+    // Given back before anything is said, so that there is memory to say it with.
+    RESERVE.lock().unwrap_or_else(PoisonError::into_inner).reserve_exact(1 << 20);
+    WatchedAllocator::watch(|bytes| {
+        // Where this thread is in the hook above, it has the lock.
+        let _last = LAST.try_lock();
+        if let Ok(mut reserve) = RESERVE.try_lock() {
+            drop(std::mem::take(&mut *reserve));
+        }
+        let text = need::lacking(bytes);
+        let _ = writeln!(std::io::stderr(), "error: {text}");
+        if flashlane_study::sweep::fault::note(&text) {
+            start_again();
+        }
+        std::process::exit(2);
+    });
 }
 
 /// Says to a sweep that a fault at one of its points started it again.

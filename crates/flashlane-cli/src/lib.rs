@@ -67,9 +67,14 @@ use args::Command;
 use flashlane::Error;
 
 /// Runs the command with the arguments of the process. Gives its exit status.
+///
+/// A program whose `#[global_allocator]` is a
+/// [`WatchedAllocator`](flashlane_engine::memory::WatchedAllocator) says so where memory runs out,
+/// and ends with exit status 2; with another allocator it is aborted.
 #[must_use]
 pub fn main() -> ExitCode {
     fault::install_hook();
+    fault::watch_memory();
     signals::clean_up_when_interrupted();
     flashlane_trace::keep_pipes();
     let command = match args::parse() {

@@ -15,6 +15,9 @@ use crate::output::{OutFolder, print_data, show};
 use crate::states;
 use crate::table::{Table, number};
 
+/// Combinations of `--over` and `--drives` at most: each is a row, and takes several runs.
+const VARIANTS_MAX: usize = 10_000;
+
 /// Asks, and tells the answer.
 pub(crate) fn plan(arguments: &PlanArgs) -> Result<(), Error> {
     let base = Base {
@@ -84,6 +87,13 @@ fn grow(arguments: &PlanArgs) -> Result<Grow, Error> {
 
 /// Every combination of what `--over` and `--drives` list.
 fn variants(arguments: &PlanArgs) -> Result<Vec<Variant>, Error> {
+    let values_of = |text: &String| text.split_once('=').map_or(1, |one| one.1.split(',').count());
+    let counts = arguments.over.iter().map(values_of).chain([arguments.drives.len()]);
+    let count = counts.fold(1_usize, usize::saturating_mul);
+    if count > VARIANTS_MAX {
+        let message = format!("found {count} combinations, allowed: 1 to {VARIANTS_MAX}");
+        return Err(Error::config("--over, --drives", message));
+    }
     let mut all = vec![Vec::new()];
     for text in &arguments.over {
         let (key, values) =

@@ -115,3 +115,15 @@ fn a_run_gives_a_table_files_and_a_trace_that_replays() {
         assert_eq!(of(&replayed), of(&summary));
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn a_program_is_a_file_that_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (program, what) in [("a=/dev/zero", "a device or a pipe"), ("a=/", "a folder")] {
+        let run = exec(folder.path(), &["--device", "tiny", "--program", program]);
+        let said = text(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{said}");
+        assert!(said.contains(&format!("found {what}, allowed: a file with a program")), "{said}");
+    }
+}

@@ -172,3 +172,16 @@ fn questions_without_an_answer_are_refused() {
         &[&["plan"], &DRIVE[..], &["--count", "reader", "--max", "2"]].concat(),
     );
 }
+
+#[test]
+fn combinations_are_counted_before_they_are_made() {
+    let folder = common::folder_with("w.toml", WORKLOAD);
+    let over = format!("seed={}", vec!["1"; 1000].join(","));
+    let mut arguments =
+        vec!["plan", "--device", "tiny", "--workload", "w.toml", "--slo", "reader:p99=1ms"];
+    for _ in 0..8 {
+        arguments.extend(["--over", &over]);
+    }
+    let said = common::refused(folder.path(), &arguments);
+    assert!(said.contains("--over") && said.contains("allowed: 1 to 10000"), "{said}");
+}

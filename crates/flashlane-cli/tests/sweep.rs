@@ -266,3 +266,46 @@ fn grids_are_checked_before_anything_runs() {
     assert!(text(&output.stderr).contains("grid.toml"), "{}", text(&output.stderr));
     assert!(!folder.join("out").exists(), "nothing is left");
 }
+
+#[test]
+fn a_sweep_without_any_result_fails_and_still_writes_its_tables() {
+    let workload = "[[flow]]\nname = 'a'\nsynthetic = { queue_depth = 1, requests = 10 }\n";
+    let folder = folder_with("w.toml", workload);
+    let head = "device = 'tiny'\nworkload = 'w.toml'\n[axes]\n";
+    let run = |axes: &str, out: &str| {
+        std::fs::write(folder.path().join("g.toml"), format!("{head}{axes}")).expect("room");
+        let run = flashlane(folder.path(), &["sweep", "g.toml", "--out", out]);
+        assert!(folder.path().join(out).join("results.csv").is_file());
+        (run.status.code(), text(&run.stderr))
+    };
+    let (status, said) = run("scheduler = ['nope', 'nada']\n", "all");
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("all 2 points failed (2 config)"), "{said}");
+    let (status, said) = run("scheduler = ['nope', 'fcfs']\n", "half");
+    assert_eq!(status, Some(0), "{said}");
+    let deep = vec!["a"; 40_000].join(".");
+    let (status, said) = run(&format!("\"{deep}\" = [1, 2]\n"), "deep");
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("levels") && said.contains("allowed: 32 at most"), "{said}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_point_that_memory_does_not_suffice_for_is_a_row() {
+    let workload = "[[flow]]\nname = 'a'\nsynthetic = { queue_depth = 1, requests = 10 }\n";
+    let folder = folder_with("w.toml", workload);
+    let grid = "device = 'tiny'\nworkload = 'w.toml'\n[axes]\ndevice = ['tiny', 'fast18']\n";
+    std::fs::write(folder.path().join("g.toml"), grid).expect("room");
+    let script =
+        "ulimit -v 400000; exec \"$0\" sweep g.toml --out o --jobs 1 --memory 8GiB --quiet";
+    let run = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_flashlane")])
+        .current_dir(folder.path())
+        .output()
+        .expect("a shell");
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let table = std::fs::read_to_string(folder.path().join("o/results.csv")).expect("a table");
+    let row = table.lines().find(|line| line.contains("fast18")).expect("a row");
+    assert!(row.contains("memory") && row.contains("ulimit -v"), "{row}");
+    assert!(!row.contains("internal"), "{row}");
+}

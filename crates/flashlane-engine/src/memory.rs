@@ -1,6 +1,7 @@
 //! What safe code cannot tell the machine. With [`crate::places`] the only unsafe code of the
 //! simulator.
 
+mod exhausted;
 mod lease;
 #[cfg(target_family = "wasm")]
 mod no_maps;
@@ -14,6 +15,7 @@ use memmap2::{MmapMut, MmapOptions};
 #[cfg(target_family = "wasm")]
 use no_maps::{MmapMut, MmapOptions};
 
+pub use exhausted::{OutOfMemory, Tell, WatchedAllocator};
 use lease::Shown;
 pub(crate) use lease::{Leased, Section};
 
@@ -79,9 +81,9 @@ impl Memory {
     /// So many zeros, at least one, in memory of their own.
     ///
     /// # Panics
-    /// Without so much memory.
+    /// Without so much memory, with [`OutOfMemory`].
     pub(crate) fn own(len: usize) -> Self {
-        let bytes = MmapMut::map_anon(len).expect("there is memory for the tables");
+        let bytes = MmapMut::map_anon(len).unwrap_or_else(|_| exhausted::unwind(len));
         Self { bytes, file: None, shown: None }
     }
 

@@ -29,6 +29,25 @@ pub(crate) fn heap_start(elf: &[u8]) -> Result<u64, String> {
     end.checked_next_multiple_of(4096).ok_or_else(|| "a segment ends nowhere".to_owned())
 }
 
+/// Start and length of every segment that is loaded, in the order of their addresses. The program
+/// has been looked at before: [`heap_start`].
+pub(crate) fn segments(elf: &[u8]) -> Vec<(u64, u64)> {
+    const LOAD: u64 = 1;
+    let number = |at: u64, bytes: usize| -> Option<u64> {
+        let at = usize::try_from(at).ok()?;
+        let slice = elf.get(at..at.checked_add(bytes)?)?;
+        Some(slice.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
+    };
+    let field = |at: u64, bytes| number(at, bytes).unwrap_or(0);
+    let (table, size, count) = (field(32, 8), field(54, 2), field(56, 2));
+    let header = |index| table + index * size;
+    let loaded = (0..count).map(header).filter(|&at| field(at, 4) == LOAD);
+    let mut found: Vec<(u64, u64)> =
+        loaded.map(|at| (field(at + 16, 8), field(at + 40, 8))).collect();
+    found.sort_unstable();
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,6 +18,7 @@ mod threads;
 mod process;
 
 mod calls;
+mod guard;
 mod host;
 
 mod capture;

@@ -7,7 +7,7 @@
 //! The handlers of system calls belong to the whole process, and making a machine overwrites them.
 //! Therefore machines are made one at a time, while none runs: [`RUNNING`].
 
-// The only place with unsafe code in this crate.
+// Beside `guard.rs` the only place with unsafe code in this crate.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
@@ -15,6 +15,9 @@ use std::ptr::NonNull;
 use std::sync::{PoisonError, RwLock};
 
 use libriscv_sys as sys;
+
+use crate::guard::{Arena, Wild};
+use crate::host::PAGE;
 
 /// Who runs a machine holds it for reading; who makes one, for writing.
 static RUNNING: RwLock<()> = RwLock::new(());
@@ -28,6 +31,10 @@ const BREAKPOINT: c_uint = 511;
 /// Nothing lies below this address, and what points there is a null pointer. The emulator itself
 /// gives such memory away.
 const LOWEST: u64 = 4096;
+
+/// The address space of a program, on processors with 39 bits of address. Nothing but the memory
+/// that the program was given can be used. Unit: bytes.
+const SPACE: u64 = 1 << 38;
 
 /// Why a machine stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +108,8 @@ pub(crate) struct Machine {
     raw: NonNull<sys::RISCVMachine>,
     /// Handlers write through a pointer to it that the emulator keeps.
     told: NonNull<Told>,
+    /// Its memory in this process; `None`: accesses are not watched.
+    arena: Option<Arena>,
     /// The emulator reads the program for as long as the machine lives.
     _elf: Box<[u8]>,
 }
@@ -135,7 +144,7 @@ impl Machine {
         let mut pointers: Vec<*const c_char> = arguments.iter().map(|one| one.as_ptr()).collect();
         let told = NonNull::from(Box::leak(Box::<Told>::default()));
         let mut options = sys::RISCVOptions {
-            max_memory: memory,
+            max_memory: space(memory),
             stack_size: stack,
             strict_sandbox: 1,
             argc: c_uint::try_from(pointers.len()).map_err(|_| "too many arguments")?,
@@ -161,7 +170,63 @@ impl Machine {
         let status = unsafe { sys::libriscv_set_syscall_handler(BREAKPOINT, Some(on_breakpoint)) };
         assert_eq!(status, 0, "the emulator has a handler for breakpoints");
         drop(alone);
-        Ok(Self { raw, told, _elf: elf })
+        let mut made = Self { raw, told, arena: None, _elf: elf };
+        made.arena = made.find_arena(space(memory));
+        Ok(made)
+    }
+
+    /// The memory of the program, if it is one piece in this process.
+    fn find_arena(&mut self, length: u64) -> Option<Arena> {
+        let stack = self.registers().stack();
+        let base = |address: u64| {
+            // SAFETY: the machine is alive.
+            let view = unsafe { sys::libriscv_memview(self.raw.as_ptr(), address, 1) };
+            (view as usize).checked_sub(usize::try_from(address).ok()?)
+        };
+        let found = base(stack)?;
+        let (same, length) = (base(stack - 65_536)?, usize::try_from(length).ok()?);
+        (found == same).then(|| Arena::new(found, length))
+    }
+
+    /// The program has these bytes.
+    pub(crate) fn open(&mut self, address: u64, length: u64) {
+        if let Some(arena) = &self.arena {
+            arena.open(address, length);
+        }
+    }
+
+    /// The program does not have these bytes, or does not have them any more.
+    pub(crate) fn close(&mut self, address: u64, length: u64) {
+        if let Some(arena) = &self.arena {
+            arena.close(address, length);
+        }
+    }
+
+    /// The program does not have what lies behind an address.
+    pub(crate) fn close_from(&mut self, address: u64) {
+        self.close(address, u64::MAX - address);
+    }
+
+    /// Does something with the memory of the program.
+    fn watched<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Option<Wild>) {
+        let arena = self.arena.take();
+        let (done, wild) = match &arena {
+            Some(arena) => arena.watched(|| work(self)),
+            None => (work(self), None),
+        };
+        self.arena = arena;
+        (done, wild)
+    }
+
+    /// The same on behalf of the kernel, which refuses to touch what the program does not have.
+    /// `None`: it did.
+    fn for_call<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let (done, wild) = self.watched(work);
+        if let Some(wild) = wild {
+            self.close(wild.address / PAGE * PAGE, PAGE);
+            return None;
+        }
+        Some(done)
     }
 
     fn told(&mut self) -> &mut Told {
@@ -176,11 +241,17 @@ impl Machine {
         assert!(limit > 0, "a run without a limit counts no instructions");
         *self.told() = Told::default();
         let shared = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the machine is alive and this is the only reference to it.
-        let status = unsafe { sys::libriscv_run(self.raw.as_ptr(), limit) };
+        let (status, wild) = self.watched(|machine| {
+            // SAFETY: the machine is alive and this is the only reference to it.
+            unsafe { sys::libriscv_run(machine.raw.as_ptr(), limit) }
+        });
         drop(shared);
         // SAFETY: as above.
         let instructions = unsafe { sys::libriscv_instruction_counter(self.raw.as_ptr()) };
+        if let Some(Wild { address, what }) = wild {
+            let message = format!("{what} memory that the program does not have, at {address:#x}");
+            return (instructions, Stop::Fault(message));
+        }
         let told = self.told();
         let stop = match told {
             Told { fault: Some(fault), .. } => Stop::Fault(std::mem::take(fault)),
@@ -225,11 +296,13 @@ impl Machine {
             return false;
         }
         let Ok(length) = c_uint::try_from(bytes.len()) else { return false };
-        let (raw, to) = (self.raw.as_ptr(), bytes.as_mut_ptr().cast());
-        // SAFETY: the machine is alive, `to` has room for `length` bytes.
-        let status = unsafe { sys::libriscv_copy_from_guest(raw, to, address, length) };
+        let to = bytes.as_mut_ptr().cast();
+        let status = self.for_call(|machine| {
+            // SAFETY: the machine is alive, `to` has room for `length` bytes.
+            unsafe { sys::libriscv_copy_from_guest(machine.raw.as_ptr(), to, address, length) }
+        });
         self.told().fault = None;
-        status == 0
+        status == Some(0)
     }
 
     /// Copies to memory of the program. False: the program may not write there.
@@ -242,25 +315,31 @@ impl Machine {
             return false;
         }
         let Ok(length) = c_uint::try_from(bytes.len()) else { return false };
-        let raw = self.raw.as_ptr();
-        // SAFETY: the machine is alive.
-        let view = unsafe { sys::libriscv_writable_memview(raw, address, length) };
+        let written = self.for_call(|machine| {
+            let raw = machine.raw.as_ptr();
+            // SAFETY: the machine is alive.
+            let view = unsafe { sys::libriscv_writable_memview(raw, address, length) };
+            if view.is_null() {
+                return false;
+            }
+            // SAFETY: the view is `length` bytes of the program's memory, apart from `bytes`.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), view.cast(), bytes.len()) };
+            true
+        });
         self.told().fault = None;
-        if view.is_null() {
-            return false;
-        }
-        // SAFETY: the view is `length` bytes of the program's memory, apart from `bytes`.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), view.cast(), bytes.len()) };
-        true
+        written == Some(true)
     }
 
     /// A text of the program that ends in a zero byte. `None`: unreadable, too long, or not UTF-8.
     pub(crate) fn text(&mut self, address: u64, most: u32) -> Option<String> {
         let mut length = 0;
-        let raw = self.raw.as_ptr();
-        // SAFETY: the machine is alive.
-        let view = unsafe { sys::libriscv_memstring(raw, address, most, &raw mut length) };
+        let view = self.for_call(|machine| {
+            let raw = machine.raw.as_ptr();
+            // SAFETY: the machine is alive.
+            unsafe { sys::libriscv_memstring(raw, address, most, &raw mut length) }
+        });
         self.told().fault = None;
+        let Some(view) = view else { return None };
         if view.is_null() || length >= most {
             return None;
         }
@@ -268,6 +347,14 @@ impl Machine {
         let bytes = unsafe { std::slice::from_raw_parts(view.cast::<u8>(), length as usize) };
         String::from_utf8(bytes.to_vec()).ok()
     }
+}
+
+/// How much address space the emulator takes for a program with so much memory. What lies behind
+/// the memory is closed, and costs nothing.
+fn space(memory: u64) -> u64 {
+    // A limit of the address space counts what is closed, too.
+    let limited = flashlane::need::address_space().is_some();
+    if cfg!(target_os = "linux") && !limited { memory.max(SPACE) } else { memory }
 }
 
 impl Drop for Machine {

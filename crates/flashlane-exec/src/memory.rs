@@ -44,6 +44,16 @@ impl AddressSpace {
         })
     }
 
+    /// Start of the heap, the end that it may reach, and where mappings begin.
+    pub(crate) fn bounds(&self) -> (u64, u64, u64) {
+        (self.heap, self.heap_end, self.base)
+    }
+
+    /// The end of the heap.
+    pub(crate) fn brk(&self) -> u64 {
+        self.brk
+    }
+
     /// Moves the end of the heap where it may be moved to. Gives the end, and the range that has to
     /// be zero again.
     pub(crate) fn set_brk(&mut self, to: u64) -> (u64, Option<(u64, u64)>) {

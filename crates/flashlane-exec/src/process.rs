@@ -1,6 +1,7 @@
 //! A program on its core: machine, threads, memory, descriptors, host. It is a tenant of the drive.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io::Read;
 use std::path::Path;
 
 use flashlane::drive::{Command, Operation};
@@ -12,7 +13,7 @@ use crate::calls::transfers::Ending;
 use crate::clock::CoreClock;
 use crate::config::ExecConfig;
 use crate::elf;
-use crate::host::Host;
+use crate::host::{Host, PAGE};
 use crate::machine::{Machine, Stop};
 use crate::measure::Measure;
 use crate::memory::AddressSpace;
@@ -88,6 +89,7 @@ impl Process {
             let message = format!("found {} of memory, which is too little", host.memory);
             Error::config(format!("program {}: host.memory", program.name), message)
         })?;
+        close_what_is_not_there(&mut machine, &elf, &space);
         let mut rng = Rng::stream(config.seed, "exec", index as u64);
         overwrite_random(&mut machine, registers.stack(), &mut rng);
         let thousandths = (config.core.ipc * 1000.0).round().max(1.0) as u64;
@@ -294,10 +296,41 @@ impl Process {
     }
 }
 
+/// Closes what belongs to no segment, heap, stack or mapping.
+fn close_what_is_not_there(machine: &mut Machine, elf: &[u8], space: &AddressSpace) {
+    let mut end = PAGE;
+    for (start, length) in elf::segments(elf) {
+        let start = start / PAGE * PAGE;
+        machine.close(end, start.saturating_sub(end));
+        end = end.max((start + length).next_multiple_of(PAGE) + PAGE);
+    }
+    let (heap, heap_end, base) = space.bounds();
+    machine.close(heap, heap_end - heap);
+    machine.close_from(base);
+}
+
+/// Largest program. Unit: bytes.
+const PROGRAM_MAX: u64 = 1 << 30;
+
+/// The bytes of a program: a regular file, since devices and pipes may never end.
 fn read_program(path: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(path).map_err(|error| {
-        Error::config(path.display().to_string(), format!("cannot be read: {error}"))
-    })
+    let refuse = |message: String| Error::config(path.display().to_string(), message);
+    let unreadable = |error: std::io::Error| refuse(format!("cannot be read: {error}"));
+    // Asked before it is opened: opening a pipe waits for its writer.
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    if !about.is_file() {
+        let what = if about.is_dir() { "a folder" } else { "a device or a pipe" };
+        return Err(refuse(format!("found {what}, allowed: a file with a program")));
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(PROGRAM_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > PROGRAM_MAX {
+        return Err(refuse(
+            "found more than 1 GiB, allowed: a program of that size at most".into(),
+        ));
+    }
+    Ok(bytes)
 }
 
 /// The emulator draws the 16 bytes that the C library seeds itself with from the real world: here

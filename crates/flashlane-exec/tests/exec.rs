@@ -190,3 +190,60 @@ fn sqlite_keeps_its_database_whole_and_equal_to_a_native_one() {
         assert_eq!(program.output, told(&["check=1"], "image"), "{wal}: the image is whole");
     }
 }
+
+/// A program that reads or writes eight bytes at an address and ends, as instructions.
+#[cfg(target_os = "linux")]
+fn prober(address: u64, writes: bool) -> Vec<u8> {
+    const BASE: u64 = 0x10000;
+    const HEADERS: u64 = 64 + 56;
+    let access = if writes { 0x00B5_3023 } else { 0x0005_3583 };
+    // auipc t0, 0; ld a0, 24(t0); access at a0; a7 = 93 (exit); a0 = 0; ecall; the address.
+    let code: [u32; 6] = [0x0000_0297, 0x0182_B503, access, 0x05D0_0893, 0x0000_0513, 0x0000_0073];
+    let length = HEADERS + 32;
+    let mut elf = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\xf3\0\x01\0\0\0".to_vec();
+    for word in [BASE + HEADERS, 64, 0] {
+        elf.extend(word.to_le_bytes());
+    }
+    elf.extend(5_u32.to_le_bytes());
+    for half in [64_u16, 56, 1, 64, 0, 0] {
+        elf.extend(half.to_le_bytes());
+    }
+    // One segment: loaded, readable and executable.
+    elf.extend([1_u32, 5].map(u32::to_le_bytes).concat());
+    for word in [0, BASE, BASE, length, length, 0x1000] {
+        elf.extend(word.to_le_bytes());
+    }
+    assert_eq!(elf.len() as u64, HEADERS);
+    elf.extend(code.map(u32::to_le_bytes).concat());
+    elf.extend(address.to_le_bytes());
+    elf
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_pointer_to_nothing_is_a_crash_that_names_the_address() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("probe");
+    let run = |address: u64, writes: bool| {
+        std::fs::write(&path, prober(address, writes)).expect("room");
+        common::run(&common::config(&[("wild", &path, &[])], ""), &ExecOptions::default())
+    };
+    // Its own code.
+    run(0x10000, false).expect("it may be read");
+    // A structure behind a null pointer; behind the segments; behind the stack; behind the memory;
+    // what is written there in examples of debuggers; the last bytes of the address space.
+    let wild = [0x800, 0x4000, 0x100_0000, 0xA00_0000, 0xDEAD_BEE8, (1 << 38) - 8];
+    for address in wild {
+        for writes in [false, true] {
+            let error = run(address, writes).expect_err("it crashes").to_string();
+            assert!(error.contains("program wild") && error.contains("crashed"), "{error}");
+            if address >= 0x1000 {
+                let named = format!("memory that the program does not have, at {address:#x}");
+                assert!(error.contains(&named), "{address:#x} {writes}: {error}");
+            }
+            if cfg!(target_arch = "x86_64") && address >= 0x1000 {
+                assert!(error.contains(if writes { "a write to" } else { "a read of" }), "{error}");
+            }
+        }
+    }
+}

@@ -2,7 +2,8 @@
 
 use std::any::Any;
 
-use flashlane::{Error, Problem, visible};
+use flashlane::{Error, Problem, need, visible};
+use flashlane_engine::memory::OutOfMemory;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -29,6 +30,7 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::Trace(_) => module.getattr("TraceError")?.call1((text,))?,
         Error::Output(_) => module.getattr("OutputError")?.call1((text,))?,
         Error::Stuck(_) => module.getattr("StuckError")?.call1((text,))?,
+        Error::Memory(_) => module.getattr("OutOfMemoryError")?.call1((text,))?,
         _ => module.getattr("Error")?.call1((text,))?,
     };
     Ok(PyErr::from_value(exception))
@@ -42,6 +44,9 @@ pub(crate) fn fault(panic: Option<Box<dyn Any + Send>>, consequence: &str) -> Py
         Some(Err(panic)) => Some(panic),
         None => None,
     };
+    if let Some(memory) = panic.as_ref().and_then(|panic| panic.downcast_ref::<OutOfMemory>()) {
+        return raise(&Error::Memory(need::lacking(memory.bytes)));
+    }
     let said = panic.as_ref().map_or("the thread ended", |panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")

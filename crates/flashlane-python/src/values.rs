@@ -1,6 +1,7 @@
 //! Between Python values, TOML and JSON.
 
-use flashlane::{Error, visible_line};
+use flashlane::config::load::LEVELS_MAX;
+use flashlane::{Error, shortened, visible_line};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -9,8 +10,8 @@ use toml::Value as Toml;
 
 use crate::error::{OrRaise, raise};
 
-/// Levels of dictionaries and lists inside each other, at most. Configurations have less than ten.
-const DEPTH_MAX: usize = 32;
+/// Levels of dictionaries and lists inside each other, at most: those of keys.
+const DEPTH_MAX: usize = LEVELS_MAX;
 /// Values in one object, at most. Lists that hold the same list many times over grow beyond every
 /// memory.
 const VALUES_MAX: usize = 4_000_000;
@@ -139,18 +140,9 @@ fn i64_range() -> String {
     format!("{} to {}", i64::MIN, i64::MAX)
 }
 
-/// The refusal of a value. The place of a deep one is cut in its middle.
+/// The refusal of a value. The place of a deep one is shown in part.
 fn refuse(place: &str, message: String) -> PyErr {
-    const SHOWN: usize = 60;
-    let letters: Vec<char> = place.chars().collect();
-    let place = if letters.len() > 2 * SHOWN {
-        let (start, end) = (&letters[..SHOWN], &letters[letters.len() - SHOWN..]);
-        format!("{}…{}", start.iter().collect::<String>(), end.iter().collect::<String>())
-    } else if place.is_empty() {
-        "the dict".to_owned()
-    } else {
-        place.to_owned()
-    };
+    let place = if place.is_empty() { "the dict".into() } else { shortened(place) };
     raise(&Error::config(place, message))
 }
 

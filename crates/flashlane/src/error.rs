@@ -30,6 +30,9 @@ pub enum Error {
     /// A trace is refused. Exit status 2.
     #[error("{0}")]
     Trace(String),
+    /// The run needs more memory than there is. Exit status 2.
+    #[error("{0}")]
+    Memory(String),
     /// An output cannot be written. Exit status 2.
     #[error("{0}")]
     Output(String),
@@ -54,7 +57,7 @@ impl Error {
     #[must_use]
     pub fn exit_status(&self) -> u8 {
         match self {
-            Self::Config(_) | Self::Trace(_) | Self::Output(_) => 2,
+            Self::Config(_) | Self::Trace(_) | Self::Memory(_) | Self::Output(_) => 2,
             Self::Stuck(_) => 3,
             Self::Missed(_) => 4,
             Self::Interrupted => 1,

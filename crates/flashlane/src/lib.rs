@@ -38,6 +38,7 @@ mod audit;
 mod device;
 pub mod drive;
 pub mod metrics; // 8
+pub mod need;
 pub mod observe;
 mod options;
 mod parallel;
@@ -58,4 +59,4 @@ pub use run::{
     Details, RunOptions, Simulation, StateProgress, StateStep, Warmup, runs_alone, simulate,
     simulate_all, simulate_in_detail,
 };
-pub use visible::{visible, visible_json, visible_line};
+pub use visible::{shortened, visible, visible_json, visible_line};

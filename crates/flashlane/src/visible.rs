@@ -21,6 +21,20 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden, |c, out| out.extend(c.escape_unicode()))
 }
 
+/// Letters of a text of a user that are shown from its beginning, and as many from its end.
+const SHOWN: usize = 60;
+
+/// The text, or its beginning and its end where it is long: for messages.
+#[must_use]
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    if text.len() <= 2 * SHOWN || text.chars().nth(2 * SHOWN).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let start = text.char_indices().nth(SHOWN).map_or(text.len(), |(at, _)| at);
+    let end = text.char_indices().nth_back(SHOWN - 1).map_or(0, |(at, _)| at);
+    Cow::Owned(format!("{}…{}", &text[..start], &text[end..]))
+}
+
 /// The same for JSON, which stays the same JSON: the characters are escaped as JSON escapes them.
 #[must_use]
 pub fn visible_json(text: &str) -> Cow<'_, str> {
@@ -61,6 +75,15 @@ mod tests {
         assert_eq!(visible("\u{1b}[31mred\r\u{7f}\u{9b}"), "\\u{1b}[31mred\\u{d}\\u{7f}\\u{9b}");
         assert_eq!(visible("Größe \u{202e}x"), "Größe \\u{202e}x");
         assert_eq!(visible_line("a\nb\0"), "a\\u{a}b\\u{0}");
+    }
+
+    #[test]
+    fn long_texts_are_shown_in_part() {
+        let exact = "ä".repeat(2 * SHOWN);
+        assert_eq!(shortened(&exact), exact);
+        let long = format!("b{exact}e");
+        let half = "ä".repeat(SHOWN - 1);
+        assert_eq!(shortened(&long), format!("b{half}…{half}e"));
     }
 
     #[test]

@@ -15,14 +15,16 @@ mod states;
 mod sweep;
 mod trace;
 
+use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use clap::builder::StyledStr;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use flashlane::Warmup;
 use flashlane::config::load::Overrides;
 use flashlane::config::units::Span;
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
+use flashlane::{Error, Warmup, visible};
 
 use crate::output;
 use crate::watch::WatchArgs;
@@ -373,14 +375,21 @@ pub(crate) fn parse() -> Result<Command, u8> {
         Ok(cli) => return Ok(cli.command),
         Err(error) => error,
     };
-    let text = error.render();
-    let text =
-        if std::io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
     if error.use_stderr() {
-        let _ = error.print();
-    } else if let Err(error) = output::print_as_is(&text) {
+        // Words of users may hold control characters. Only a text that has some loses its colours.
+        match visible(&error.render().to_string()) {
+            Cow::Borrowed(_) => drop(error.print()),
+            Cow::Owned(text) => output::note(text.trim_end()),
+        }
+    } else if let Err(error) = print_help(&error.render()) {
         output::report(&error);
         return Err(error.exit_status());
     }
     Err(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Prints help or a version, in colours on a terminal.
+fn print_help(text: &StyledStr) -> Result<(), Error> {
+    let colours = std::io::stdout().is_terminal();
+    output::print_as_is(&if colours { text.ansi().to_string() } else { text.to_string() })
 }

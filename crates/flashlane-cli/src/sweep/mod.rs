@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use flashlane::content::InputFiles;
 use flashlane::{Error, RunOptions, visible_line};
 use flashlane_study::sweep::{
-    Found, Grid, Outcome, Point, Source, Store, Sweep, Table, fault, usual_limit,
+    Found, Grid, Outcome, Point, Source, Store, Sweep, Table, Trouble, fault, usual_limit,
 };
 use indicatif::ProgressStyle;
 use serde_json::{Map, Value};
@@ -66,10 +66,7 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
         describe: |_| None,
     };
     if arguments.merge {
-        let Some(outcomes) = all_kept(&sweep, &grid)? else {
-            return Err(incomplete(missing(&sweep, &grid)?.len(), grid.points.len()));
-        };
-        return write(arguments, folder, &grid, &outcomes);
+        return merge(arguments, &sweep, &grid, folder);
     }
     if arguments.engine == Engine::Slurm {
         let array = slurm::Array::new(arguments, grid.points.len());
@@ -79,11 +76,56 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
     if !arguments.quiet {
         note(&summary(&found));
     }
+    let failed = none_succeeded(found.iter().map(|one| &one.outcome));
     let outcomes = match arguments.shard {
         None => Some(found.into_iter().map(|one| one.outcome).collect()),
         Some(_) => all_kept(&sweep, &grid)?,
     };
-    outcomes.map_or(Ok(()), |outcomes: Vec<Outcome>| write(arguments, folder, &grid, &outcomes))
+    if let Some(outcomes) = outcomes {
+        let outcomes: Vec<Outcome> = outcomes;
+        write(arguments, folder, &grid, &outcomes)?;
+    }
+    failed
+}
+
+/// Writes the table of what all parts have left behind.
+fn merge(
+    arguments: &SweepArgs,
+    sweep: &Sweep,
+    grid: &Grid,
+    folder: OutFolder,
+) -> Result<(), Error> {
+    let Some(outcomes) = all_kept(sweep, grid)? else {
+        return Err(incomplete(missing(sweep, grid)?.len(), grid.points.len()));
+    };
+    write(arguments, folder, grid, &outcomes)?;
+    none_succeeded(outcomes.iter())
+}
+
+/// Fails where no point has a result: nothing came of the sweep but its table of failures. Exit
+/// status 3 where every device could not finish its work, else 2.
+fn none_succeeded<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> Result<(), Error> {
+    let mut troubles: BTreeMap<&str, usize> = BTreeMap::new();
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Done(_) => return Ok(()),
+            Outcome::Failed(trouble, _) => *troubles.entry(trouble.name()).or_default() += 1,
+        }
+    }
+    let points: usize = troubles.values().sum();
+    if points == 0 {
+        return Ok(());
+    }
+    let kinds: Vec<String> =
+        troubles.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let message = format!(
+        "found no result: all {points} points failed ({}); the column `error` of results.csv says why",
+        kinds.join(", ")
+    );
+    if troubles.keys().eq([Trouble::Stuck.name()].iter()) {
+        return Err(Error::Stuck(format!("sweep: {message}")));
+    }
+    Err(Error::config("sweep", message))
 }
 
 /// Runs the points of the grid, or of a part of it.

@@ -19,7 +19,13 @@ impl Process {
         let [address, length, ..] = call.arguments;
         Some(Outcome::Value(match call.number {
             214 => {
+                let before = self.memory.brk();
                 let (end, fresh) = self.memory.set_brk(address);
+                let last = end.next_multiple_of(PAGE);
+                match end.checked_sub(before) {
+                    Some(more) => self.machine.open(before, more),
+                    None => self.machine.close(last, before.next_multiple_of(PAGE) - last),
+                }
                 if let Some((start, length)) = fresh {
                     self.clear(start, length);
                 }
@@ -30,6 +36,7 @@ impl Process {
                 if !self.memory.unmap(address, length) {
                     return Some(Outcome::Value(EINVAL));
                 }
+                self.machine.close(address, length.next_multiple_of(PAGE));
                 return Some(Outcome::Costly(0, cost));
             }
             216 => self.remap(call),
@@ -63,6 +70,7 @@ impl Process {
             if !self.memory.map_at(address, length) {
                 return Outcome::Value(ENOMEM);
             }
+            self.machine.open(address, length);
             if protection != 0 {
                 self.clear(address, length.next_multiple_of(PAGE));
             }
@@ -71,6 +79,7 @@ impl Process {
             let Some((at, old)) = self.memory.map(length) else {
                 return Outcome::Value(ENOMEM);
             };
+            self.machine.open(at, length);
             self.clear(at, old);
             at
         };
@@ -79,6 +88,7 @@ impl Process {
         }
         let Some(file) = self.descriptors.file(call.int(4)) else {
             self.memory.unmap(at, length);
+            self.machine.close(at, length.next_multiple_of(PAGE));
             return Outcome::Value(EBADF);
         };
         let mut bytes = vec![0; length as usize];
@@ -100,6 +110,7 @@ impl Process {
             return ENOMEM;
         }
         let Some((at, old)) = self.memory.map(after) else { return ENOMEM };
+        self.machine.open(at, after);
         self.clear(at, old);
         let Some(bytes) = self.machine.read(address, before.min(after) as usize) else {
             return EFAULT;
@@ -107,6 +118,7 @@ impl Process {
         if !self.machine.write(at, &bytes) || !self.memory.unmap(address, before) {
             return EINVAL;
         }
+        self.machine.close(address, before.next_multiple_of(PAGE));
         at.cast_signed()
     }
 

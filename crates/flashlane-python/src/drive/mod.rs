@@ -237,6 +237,11 @@ impl Drive {
 
     fn sectors(&self, tenant: &Bound<'_, PyAny>) -> PyResult<u64> {
         let place = self.tenant(tenant)?;
+        if place >= self.names.len() {
+            let last = self.names.len() - 1;
+            let message = format!("tenant: found {place}, allowed: 0 to {last}, or a name");
+            return Err(PyValueError::new_err(message));
+        }
         Ok(self.lock()?.drive.sectors(place))
     }
 

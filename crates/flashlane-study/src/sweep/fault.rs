@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use flashlane_files::write_whole;
 
+use super::outcome::{Outcome, Trouble};
+
 thread_local! {
     /// Where a fault on this thread is noted, while a point runs.
     static PLACE: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
@@ -44,9 +46,11 @@ pub fn note(what: &str) -> bool {
     place.is_some_and(|place| write_whole(&place, what.as_bytes()).is_ok())
 }
 
-/// The fault that was noted at a point.
-pub(super) fn noted(path: &Path) -> Option<String> {
-    std::fs::read_to_string(path).ok()
+/// The fault that was noted at a point: what memory ran out for says so in its first word.
+pub(super) fn noted(path: &Path) -> Option<Outcome> {
+    let why = std::fs::read_to_string(path).ok()?;
+    let trouble = if why.starts_with("memory: ") { Trouble::Memory } else { Trouble::Internal };
+    Some(Outcome::failed(trouble, why))
 }
 
 /// Takes away the notes of earlier sweeps in a folder: their points are tried again.
@@ -78,8 +82,13 @@ mod tests {
             },
         );
         assert_eq!(failed, Err::<(), _>("internal fault: entry 7 is missing".to_owned()));
-        assert_eq!(noted(&place).as_deref(), Some("as the hook does"));
+        let found = |trouble, why: &str| Some(Outcome::failed(trouble, why.to_owned()));
+        assert_eq!(noted(&place), found(Trouble::Internal, "as the hook does"));
         assert!(!note("no point runs"));
+        let memory = "memory: 9 more bytes could not be had";
+        let noting = || assert!(note(memory));
+        assert_eq!(watched(Some(place.clone()), |_| None, noting), Ok(()));
+        assert_eq!(noted(&place), found(Trouble::Memory, memory));
         forget(folder.path());
         assert_eq!(noted(&place), None);
     }

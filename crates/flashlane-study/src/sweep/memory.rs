@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use flashlane::layout::Layout;
-use flashlane::{RunOptions, runs_alone};
+use flashlane::{RunOptions, need, runs_alone};
 
 use crate::base::Scenario;
 
@@ -67,16 +67,7 @@ impl Drop for Part<'_> {
 /// Four fifths of the memory that this process may still take, where the system tells. Unit: bytes.
 #[must_use]
 pub fn usual_limit() -> u64 {
-    let read = |file: &str| std::fs::read_to_string(file).ok();
-    let kib = |line: &str| line.split_whitespace().nth(1)?.parse::<u64>().ok();
-    let free = read("/proc/meminfo")
-        .and_then(|text| text.lines().find(|line| line.starts_with("MemAvailable:")).and_then(kib))
-        .map_or(u64::MAX, |kib| kib * 1024);
-    let group = read("/sys/fs/cgroup/memory.max").and_then(|text| text.trim().parse::<u64>().ok());
-    let used = read("/sys/fs/cgroup/memory.current");
-    let used = used.and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(0);
-    let of_group = group.map_or(u64::MAX, |limit| limit.saturating_sub(used));
-    free.min(of_group) / 5 * 4
+    need::left().map_or(u64::MAX, |left| left.bytes) / 5 * 4
 }
 
 #[cfg(test)]

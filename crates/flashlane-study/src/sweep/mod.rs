@@ -136,8 +136,7 @@ impl Sweep {
         let Some((store, key)) = self.store.as_ref().zip(key) else { return Ok(None) };
         Ok(match store.find(&key) {
             Kept::Result(outcome) => Some(outcome),
-            Kept::Nothing | Kept::Damaged(_) => fault::noted(&store.fault_path(&key))
-                .map(|why| Outcome::failed(Trouble::Internal, why)),
+            Kept::Nothing | Kept::Damaged(_) => fault::noted(&store.fault_path(&key)),
         })
     }
 
@@ -184,7 +183,7 @@ impl Sweep {
         };
         let fault = store.fault_path(&key);
         let outcome = match fault::noted(&fault) {
-            Some(why) => Outcome::failed(Trouble::Internal, why),
+            Some(outcome) => outcome,
             None => self.simulated(&scenario, &options, room, Some(fault))?,
         };
         let found = |outcome| Found { damage, ..Found::new(outcome) };

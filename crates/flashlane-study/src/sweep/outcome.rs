@@ -72,6 +72,7 @@ impl Outcome {
         let trouble = match error {
             Error::Trace(_) => Trouble::Trace,
             Error::Stuck(_) => Trouble::Stuck,
+            Error::Memory(_) => Trouble::Memory,
             Error::Interrupted => return None,
             _ => Trouble::Config,
         };

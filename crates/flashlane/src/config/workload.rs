@@ -28,6 +28,23 @@ pub struct WorkloadConfig {
     /// Load that does not count, where the run does not say otherwise (`--warmup`). Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Span>,
+    /// Requests that come by the clock (open loops), of all flows together, that may be outstanding
+    /// at once. The arrival that reaches this number is the last one: the load ends there, every
+    /// request that has arrived completes, and the verdict says so. Memory grows by some 150 bytes
+    /// for each. Range: 1..=16777216.
+    #[serde(default = "outstanding_max", skip_serializing_if = "is_usual")]
+    pub outstanding_max: u64,
+}
+
+/// Where a workload does not say how many requests of open loops may be outstanding.
+pub const OUTSTANDING_MAX: u64 = 1 << 20;
+
+fn outstanding_max() -> u64 {
+    OUTSTANDING_MAX
+}
+
+fn is_usual(outstanding_max: &u64) -> bool {
+    *outstanding_max == OUTSTANDING_MAX
 }
 
 impl WorkloadConfig {

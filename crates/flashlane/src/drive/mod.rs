@@ -37,13 +37,14 @@ pub use command::{Command, Completion, Operation, Refused};
 pub use recording::{Submissions, Submitted};
 
 use crate::config::validate::validate_tenants;
-use crate::config::{DeviceConfig, FlowConfig, WindowRule, WorkloadConfig};
+use crate::config::{DeviceConfig, FlowConfig, OUTSTANDING_MAX, WindowRule, WorkloadConfig};
 use crate::device::Device;
 use crate::error::Error;
 use crate::event::Up;
 use crate::host::Submission;
 use crate::metrics::window::Window;
 use crate::metrics::{Summary, report};
+use crate::need;
 use crate::observe::{Blame, Completions, Observe, Observer};
 use crate::run::{Prepared, RunOptions, Warmup};
 use crate::workload::{Planned, SourceReport};
@@ -168,6 +169,7 @@ impl Drive {
             flows: tenants.to_vec(),
             window: WindowRule::WholeRun,
             warmup: None,
+            outstanding_max: OUTSTANDING_MAX,
         };
         let problems = validate_tenants(device, &workload);
         if !problems.is_empty() {
@@ -175,7 +177,9 @@ impl Drive {
         }
         let observe = Observe { blame: options.blame, ..Observe::default() };
         let options = RunOptions { seed, check: options.check, observe, ..RunOptions::default() };
-        let mut made = Prepared::new(device, &workload, &options)?.into_drive()?;
+        need::check(device, &workload)?;
+        let make = || Prepared::new(device, &workload, &options)?.into_drive();
+        let mut made = need::guarded(make)?;
         let unprompted = vec![true; tenants.len()];
         let pages = made.layout.logical_pages;
         made.watch(Observer::new(&options.observe, device, &workload, pages, &unprompted));

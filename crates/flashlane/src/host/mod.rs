@@ -21,8 +21,8 @@ use counts::{ByteCounts, RequestCounts};
 /// Simulated time without a completion after which a flow with work outstanding counts as starved.
 pub(crate) const STARVATION: Time = Time::from_s(20);
 
-/// Requests that may be outstanding at once. With more, a load that the drive cannot keep up with
-/// would fill the memory before it ends.
+/// Requests that a caller outside may have outstanding at once. Tenants of a run have a bound of
+/// their own.
 const OUTSTANDING_MAX: usize = 1 << 24;
 
 /// The host's side of a queue pair.
@@ -127,7 +127,7 @@ pub(crate) struct Host {
     places: u64,
     /// Requests that have not arrived yet.
     upcoming: Slab<SubmissionId, Submission>,
-    /// [`OUTSTANDING_MAX`] but in tests.
+    /// [`OUTSTANDING_MAX`], unless whoever submits bounds what is outstanding.
     outstanding_max: usize,
 }
 
@@ -172,8 +172,7 @@ impl Host {
         outstanding >= self.outstanding_max
     }
 
-    /// Fewer requests may be outstanding, for tests.
-    #[cfg(test)]
+    /// So many requests may be outstanding.
     pub(crate) fn limit_outstanding(&mut self, outstanding_max: usize) {
         self.outstanding_max = outstanding_max;
     }

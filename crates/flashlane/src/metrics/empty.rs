@@ -4,6 +4,7 @@ use flashlane_engine::Time;
 
 use crate::config::{FlowConfig, OnEnd, WindowRule, WorkloadConfig};
 use crate::error::Error;
+use crate::metrics::summary::OverloadSummary;
 use crate::options::{RunOptions, Warmup};
 
 /// Length of the first pass of a flow, as far as the configuration says.
@@ -75,6 +76,16 @@ fn too_long(found: &str, load: &str) -> Error {
         "found {found}, but {load}: no request would be counted; allowed: less than the load"
     );
     Error::config("--warmup", message)
+}
+
+/// The error of a run whose load ended before its window opened.
+pub(crate) fn overloaded(found: &OverloadSummary) -> Error {
+    Error::Stuck(format!(
+        "the drive cannot keep up with the load: at {} s, {} requests of open loops were outstanding \
+         (outstanding_max), most of them of flow {}, and the warm-up was not over: no request would be \
+         counted; allowed: less load, a shorter warm-up, or a larger outstanding_max",
+        found.at_s, found.outstanding, found.flow
+    ))
 }
 
 /// The error of a run none of whose `generated` requests counted; the load ended at `end`.

@@ -6,7 +6,7 @@ use flashlane_engine::Time;
 use super::energy::Spent;
 use super::load::{Level, Load};
 use super::recorder::Recorder;
-use super::steady::WINDOW_ROUNDS;
+use super::steady::{ROUNDS_MAX, WINDOW_ROUNDS};
 use super::window::Edge;
 use crate::config::WindowRule;
 use crate::flash::FlashCounters;
@@ -185,6 +185,8 @@ impl Recorder {
     pub(crate) fn round_ends(&mut self, round: RoundReading) {
         let next = self.watch.as_ref().and_then(|watch| watch.next_end(round.reading.at));
         self.readings.rounds.push(round);
+        // Short rounds may all be over before a request completes, which is when they are judged.
+        let next = next.filter(|_| self.readings.rounds.len() < ROUNDS_MAX);
         self.window.set(Edge::Round, next.unwrap_or(Time::MAX));
     }
 

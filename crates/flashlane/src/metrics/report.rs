@@ -60,6 +60,7 @@ pub(crate) fn summarise(
         window_start_s: opened.as_s(),
         window_end_s: closed.as_s(),
         saturated: saturated.contains(&true),
+        overload: Vec::new(),
         wall_s: 0.0,
         precondition_wall_s: 0.0,
         events: run.events,

@@ -1,7 +1,7 @@
 //! Whether the numbers of a run can be trusted: the sentences that every report prints first.
 
 use super::seeds::SeedStatistics;
-use super::summary::{FlowSummary, Summary};
+use super::summary::{FlowSummary, OverloadSummary, Summary};
 
 /// Flows that the verdict names; it counts the others.
 const NAMED: usize = 4;
@@ -21,7 +21,8 @@ impl Summary {
             saturated: Seeds::one(flow.saturated),
             silent: Seeds::one(flow.requests.all() == 0),
         });
-        sentences(&flows.collect::<Vec<_>>())
+        let ended = self.overload.iter().map(ended);
+        ended.chain(sentences(&flows.collect::<Vec<_>>())).collect()
     }
 }
 
@@ -53,8 +54,39 @@ impl SeedStatistics {
                 silent: Seeds { count: (0..all).filter(silent).count(), all },
             }
         };
-        sentences(&first.flows.iter().enumerate().map(flow).collect::<Vec<_>>())
+        let of_flows = sentences(&first.flows.iter().enumerate().map(flow).collect::<Vec<_>>());
+        self.ended().into_iter().chain(of_flows).collect()
     }
+
+    /// The loads that ended before their time, in any of the seeds.
+    fn ended(&self) -> Option<String> {
+        let outstanding = &self.get("overload[0].outstanding")?;
+        let (count, all) = (outstanding.n, self.seeds.len());
+        let seeds = Seeds { count, all }.text().map_or_else(String::new, |text| format!(" {text}"));
+        Some(format!(
+            "Overloaded{seeds}: {} requests were outstanding on average (outstanding_max), and the load \
+             ended before its time.",
+            grouped(outstanding.mean)
+        ))
+    }
+}
+
+/// The sentence about a load that ended before its time.
+fn ended(one: &OverloadSummary) -> String {
+    let (outstanding, flow) = (grouped(one.outstanding as f64), &one.flow);
+    if one.alone {
+        return format!(
+            "Overloaded alone: flow {flow} by itself had {outstanding} requests outstanding \
+             (outstanding_max) at {} s, and its load ended there; its slowdown says nothing about the \
+             drive.",
+            one.at_s
+        );
+    }
+    format!(
+        "Overloaded: at {} s, {outstanding} requests were outstanding (outstanding_max), most of them of \
+         flow {flow}. The load ended there, and everything that had arrived was completed.",
+        one.at_s
+    )
 }
 
 /// In how many seeds something is so.

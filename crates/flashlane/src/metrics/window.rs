@@ -227,6 +227,12 @@ impl Window {
         }
     }
 
+    /// The load ends now, before its time. Rounds go on with what is outstanding.
+    pub(crate) fn cut(&mut self, now: Time) {
+        self.passes_ended(now);
+        self.close(now, false, false);
+    }
+
     /// No more requests are needed.
     #[inline]
     pub(crate) fn generation_over(&self, now: Time) -> bool {

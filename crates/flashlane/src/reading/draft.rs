@@ -8,6 +8,11 @@ use super::hint;
 use super::places::{Places, at, join, join_index};
 use super::refuse;
 use crate::error::{Error, Problem};
+use crate::visible::shortened;
+
+/// Levels of a key, and of dictionaries and lists inside each other, at most. Configurations have
+/// less than ten. Files are parsed by a library that has a limit of its own, 80.
+pub const LEVELS_MAX: usize = 32;
 
 /// Keys whose table names one of several alternatives, so that another layer replaces it whole.
 const CHOICES: &[&str] =
@@ -36,6 +41,14 @@ impl Draft {
 
     /// Sets one key; refusals are about `place`.
     pub(crate) fn set(&mut self, path: &str, value: Value, place: &str) -> Result<(), Problem> {
+        let levels = 1 + path.matches(['.', '[']).count();
+        if levels > LEVELS_MAX {
+            let message = format!(
+                "found a key of {levels} levels, {}; allowed: {LEVELS_MAX} at most",
+                shortened(path)
+            );
+            return Err(Problem { place: shortened(place).into_owned(), message });
+        }
         let steps: Vec<&str> =
             path.split(['.', '[']).map(|step| step.strip_suffix(']').unwrap_or(step)).collect();
         if steps.iter().any(|step| step.is_empty()) {

@@ -1,8 +1,15 @@
 //! "Did you mean": the nearest of a few allowed words.
 
+/// Longest word that may be a slip of the pen for another one. Unit: bytes.
+const LENGTH_MAX: usize = 256;
+
 /// The allowed word that `found` most likely stands for.
 #[must_use]
 pub fn nearest<'a>(found: &str, allowed: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // A long text is no slip of the pen, and comparing it takes the square of its length.
+    if found.len() > LENGTH_MAX {
+        return None;
+    }
     let plain = |word: &str| word.to_lowercase().replace('-', "_");
     let wanted = plain(found);
     allowed

@@ -10,6 +10,7 @@ mod refuse;
 mod rules;
 mod source;
 
+pub use draft::LEVELS_MAX;
 pub(crate) use draft::{Draft, parse_value};
 pub use hint::{allowed, nearest};
 pub use places::Places;

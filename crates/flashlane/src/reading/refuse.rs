@@ -1,10 +1,13 @@
 //! From an error of the deserialiser to a problem that names place, value and rule.
 
+use std::borrow::Cow;
+
 use serde_path_to_error::{Path, Segment};
 
 use super::hint;
 use super::places::{Places, join, join_index};
 use crate::error::Problem;
+use crate::visible::shortened;
 
 /// The problem that a deserialisation error at `path` stands for.
 pub(crate) fn problem(path: &Path, message: &str, places: &Places) -> Problem {
@@ -15,11 +18,19 @@ pub(crate) fn problem(path: &Path, message: &str, places: &Places) -> Problem {
         if !(key == word || key.ends_with(&format!(".{word}"))) {
             key = join(&key, &word);
         }
-        places.locate_nearest(&key)
+        with_word(places.locate_nearest(&key), &word)
     } else {
         places.locate_nearest(&key)
     };
     Problem { place, message: text }
+}
+
+/// The place, with a long word of a user shown in part.
+fn with_word(place: String, word: &str) -> String {
+    match shortened(word) {
+        Cow::Borrowed(_) => place,
+        Cow::Owned(short) => place.replace(word, &short),
+    }
 }
 
 /// `flash.read_time[0]`.
@@ -43,12 +54,12 @@ fn explain(message: &str) -> (Option<String>, String) {
         && let [found, keys @ ..] = words.as_slice()
     {
         let hint = hint::allowed(found, keys);
-        return (Some((*found).to_owned()), format!("unknown key `{found}`; {hint}"));
+        return (Some((*found).to_owned()), format!("unknown key `{}`; {hint}", shortened(found)));
     }
     if message.starts_with("unknown variant")
         && let [found, names @ ..] = words.as_slice()
     {
-        return (None, format!("found `{found}`; {}", hint::allowed(found, names)));
+        return (None, format!("found `{}`; {}", shortened(found), hint::allowed(found, names)));
     }
     if message.starts_with("missing field")
         && let [name, ..] = words.as_slice()

@@ -11,15 +11,16 @@ use crate::error::Error;
 use crate::ftl::{FrozenState, FtlState};
 use crate::layout::Geometry;
 use crate::metrics::steady::Watch;
-use crate::metrics::summary::FlowSummary;
+use crate::metrics::summary::{FlowSummary, OverloadSummary};
 use crate::metrics::window::Window;
 use crate::metrics::windows::{self, Windows};
 use crate::metrics::{Summary, empty, report};
+use crate::need;
 use crate::observe::{self, Completions, Observed, Observer};
 use crate::options::RunOptions;
 use crate::parallel::{Begun, Jobs};
 use crate::stopwatch::Stopwatch;
-use crate::tenants::Run;
+use crate::tenants::{Overload, Run};
 use crate::waf_only;
 
 /// Simulations as jobs: all flows together first, then each one alone.
@@ -49,6 +50,7 @@ pub(super) struct Alone {
     /// Its end-to-end times by windows, if they are asked for, and by those of the time series.
     windows: Option<Windows>,
     observed: Option<Windows>,
+    overload: Option<OverloadSummary>,
 }
 
 impl Together<'_> {
@@ -62,6 +64,7 @@ impl<'a> Runs<'a> {
         let Simulation { device, workload, options } = self.simulations[job];
         empty::foreseen(workload, options)?;
         promises_fit(workload, options)?;
+        need::check(device, workload)?;
         if options.waf_only {
             return self.untimed(job).map(Begun::Over);
         }
@@ -116,6 +119,10 @@ impl<'a> Runs<'a> {
         let Run { drive: mut shared, tenants, .. } = run;
         let window = &shared.recorder.window;
         if window.is_empty() {
+            if let Some(overload) = tenants.overload {
+                let overload = overload_summary(overload, workload, false);
+                return Err(empty::overloaded(&overload));
+            }
             let generated = shared.host.flows().map(|flow| flow.submitted()).sum();
             return Err(empty::found(workload, options, generated, window.load_ended()));
         }
@@ -129,6 +136,9 @@ impl<'a> Runs<'a> {
             workload,
             options,
         );
+        let overload = tenants.overload.map(|one| overload_summary(one, workload, false));
+        summary.overload.extend(overload);
+        summary.verdict = summary.verdict();
         summary.wall_s = wall_s;
         summary.precondition_wall_s = precondition_wall_s;
         summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
@@ -214,6 +224,7 @@ impl<'a> Runs<'a> {
             ),
             windows,
             observed,
+            overload: tenants.overload.map(|one| overload_summary(one, prepared.workload, true)),
         })
     }
 
@@ -230,22 +241,26 @@ impl<'a> Jobs for Runs<'a> {
     type Result = Outcome;
 
     fn begin(&self, job: usize) -> Begun<Self::Shared, Self::Result> {
-        self.together(job).unwrap_or_else(|error| Begun::Over(Err(error)))
+        need::guarded(|| self.together(job)).unwrap_or_else(|error| Begun::Over(Err(error)))
     }
 
     fn part(&self, job: usize, shared: &Self::Shared, flow: usize) -> Self::Part {
-        self.alone(job, shared, flow)
+        need::guarded(|| self.alone(job, shared, flow))
     }
 
     fn end(&self, job: usize, shared: Self::Shared, flows: Vec<Self::Part>) -> Self::Result {
         let Together { prepared, over_time, mut summary, mut details, observed, .. } = shared;
         let (mut alone_over_time, mut alone_series) = (Vec::new(), Vec::new());
+        let mut overloads = Vec::new();
         for (flow, alone) in summary.flows.iter_mut().zip(flows) {
             let alone = alone?;
             report::slowdowns(flow, &alone.summary);
+            overloads.extend(alone.overload);
             alone_over_time.extend(alone.windows);
             alone_series.extend(alone.observed);
         }
+        summary.overload.extend(overloads);
+        summary.verdict = summary.verdict();
         if let Some(series) = &mut details.time_series {
             observe::fill_slowdowns(series, &observed.slowed, &alone_series);
         }
@@ -253,6 +268,12 @@ impl<'a> Jobs for Runs<'a> {
         self.over(job, &mut summary);
         Ok((summary, details))
     }
+}
+
+/// What the summary says of a load that ended before its time.
+fn overload_summary(one: Overload, workload: &WorkloadConfig, alone: bool) -> OverloadSummary {
+    let flow = workload.flows[one.flow].name.clone();
+    OverloadSummary { flow, alone, at_s: one.at.as_s(), outstanding: one.outstanding }
 }
 
 /// Refuses promises that the options leave without an answer.

@@ -165,7 +165,7 @@ impl<'a> Prepared<'a> {
                 recorder.keep_windows(FlowId::at(flow), Windows::new(length, by_arrival));
             }
         }
-        let ssd = Device::new(
+        let mut ssd = Device::new(
             self.device,
             self.workload,
             self.layout.clone(),
@@ -174,6 +174,8 @@ impl<'a> Prepared<'a> {
             recorder,
             self.options.check,
         );
+        // The tenants bound what is outstanding.
+        ssd.host.limit_outstanding(usize::MAX);
         let drive = ssd.with_stop(self.options.stop.clone());
         Ok(Run { drive, tenants, recorder: None })
     }
@@ -270,23 +272,82 @@ mod tests {
     use super::*;
     use crate::config::load::{Overrides, device_from_toml, workload_from_toml};
 
+    const FLOOD: &str = "[[flow]]\nname = \"flood\"\n[flow.synthetic]\niops = 1e6\n\
+                         requests = 20000\nread_ratio = 1.0\nsize = \"4KiB\"";
+
+    fn run(workload: &str, set: &str, options: &RunOptions) -> Result<Summary, Error> {
+        let overrides = Overrides { sets: vec![set.to_owned()], ..Overrides::default() };
+        let device = device_from_toml("base = \"tiny\"", "device", &overrides)?;
+        let workload = workload_from_toml(workload, "workload", &overrides)?;
+        crate::config::validate::check_pair(&device, &workload)?;
+        simulate(&device.config, &workload.config, options, &|_| {})
+            .map(|summary| summary.without_clocks())
+    }
+
     #[test]
-    fn a_load_that_would_fill_the_memory_ends_with_an_error() {
-        let overrides = Overrides::default();
-        let device = device_from_toml("base = \"tiny\"", "device", &overrides);
-        let flow = "[[flow]]\nname = \"flood\"\n[flow.synthetic]\niops = 1e9\nrequests = 100000\n\
-                    read_ratio = 1.0\nsize = \"4KiB\"";
-        let workload = workload_from_toml(flow, "workload", &overrides);
-        let (device, workload) =
-            (device.expect("a device").config, workload.expect("a workload").config);
+    fn a_load_that_would_fill_the_memory_ends_with_a_finding() {
         let options = RunOptions::default();
-        let mut prepared = Prepared::new(&device, &workload, &options).expect("it can be run");
-        let state = prepared.take_state();
-        let window = Window::new(workload.window, Warmup::None);
-        let mut run = prepared.build(state, window, |_| true).expect("it can be run");
-        run.drive.host.limit_outstanding(5000);
-        let Err(Error::Stuck(why)) = run.run_to_end(&|_| {}) else { panic!("the run ends") };
-        assert!(why.contains("the drive cannot keep up with the load, flow 0"), "{why}");
-        assert!(why.contains("5000 of 50"), "{why}");
+        let cut = run(FLOOD, "outstanding_max=5000", &options).expect("the run ends");
+        let found = &cut.overload[0];
+        assert_eq!((found.flow.as_str(), found.alone, found.outstanding), ("flood", false, 5000));
+        assert!(cut.requests_generated >= 5000 && cut.requests_generated < 20_000);
+        assert_eq!(cut.requests_completed, cut.requests_generated, "no request is lost");
+        assert!((cut.window_end_s - found.at_s).abs() < 1e-12, "the window ends with the load");
+        let counted = cut.flows[0].requests.all();
+        assert!(cut.requests_generated - counted <= 1, "what arrived counts, however late it ends");
+        assert!(cut.verdict[0].starts_with("Overloaded: at "), "{:?}", cut.verdict);
+        assert!(cut.verdict[0].contains("5,000 requests"), "{:?}", cut.verdict);
+    }
+
+    #[test]
+    fn a_load_below_the_bound_is_not_touched_by_it() {
+        let options = RunOptions { alone: true, ..RunOptions::default() };
+        let flows = format!("{FLOOD}\n{}", FLOOD.replace("flood", "other"));
+        let [small, large] = ["outstanding_max=1000000", "outstanding_max=16777216"]
+            .map(|set| run(&flows, set, &options).expect("the run ends"));
+        assert_eq!(small, large);
+        assert!(small.overload.is_empty());
+    }
+
+    #[test]
+    fn a_flow_that_overloads_the_drive_alone_is_named() {
+        let options = RunOptions { alone: true, ..RunOptions::default() };
+        // Closed loops do not count, however deep they are.
+        let flows = format!(
+            "{FLOOD}\n[[flow]]\nname = \"loop\"\n[flow.synthetic]\nqueue_depth = 8000\n\
+             requests = 20000\nread_ratio = 1.0"
+        );
+        let cut = run(&flows, "outstanding_max=5000", &options).expect("the run ends");
+        let found: Vec<_> = cut.overload.iter().map(|one| (&*one.flow, one.alone)).collect();
+        assert_eq!(found, [("flood", false), ("flood", true)]);
+        assert!(cut.verdict.iter().any(|one| one.starts_with("Overloaded alone: flow flood")));
+    }
+
+    #[test]
+    fn a_bound_that_is_reached_before_the_window_opens_is_an_error() {
+        let options = RunOptions { warmup: Warmup::Requests(15_000), ..RunOptions::default() };
+        let Err(Error::Stuck(why)) = run(FLOOD, "outstanding_max=5000", &options) else {
+            panic!("no request counts")
+        };
+        assert!(why.contains("the drive cannot keep up with the load"), "{why}");
+        assert!(why.contains("a larger outstanding_max"), "{why}");
+    }
+
+    #[test]
+    fn a_run_until_steady_ends_at_the_bound_too() {
+        use crate::options::{Round, SteadyRule, Tracked};
+        let rule = SteadyRule { tracked: Tracked::Iops, round: Round::Requests(4000) };
+        let options = RunOptions { until_steady: Some(rule), ..RunOptions::default() };
+        let cut = run(FLOOD, "outstanding_max=5000", &options).expect("the run ends");
+        assert_eq!(cut.overload[0].outstanding, 5000);
+        assert_eq!(cut.requests_completed, cut.requests_generated);
+    }
+
+    #[test]
+    fn a_bound_out_of_range_is_refused() {
+        for set in ["outstanding_max=0", "outstanding_max=16777217", "outstanding_max=-1"] {
+            let refused = run(FLOOD, set, &RunOptions::default()).expect_err("out of range");
+            assert!(refused.to_string().contains("outstanding_max"), "{refused}");
+        }
     }
 }

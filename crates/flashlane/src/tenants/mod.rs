@@ -5,6 +5,7 @@
 //! nothing else of it. An open loop submits by the clock, a closed loop when a request of it
 //! completes.
 
+mod overload;
 mod passes;
 
 use flashlane_engine::{Array, Time};
@@ -17,6 +18,7 @@ use crate::error::Error;
 use crate::event::Up;
 use crate::host::Submission;
 use crate::workload::{Planned, RequestSource, SourceReport};
+pub(crate) use overload::Overload;
 
 /// A flow and where its requests come from.
 struct Tenant {
@@ -67,6 +69,10 @@ pub(crate) struct Tenants {
     overdue: Time,
     /// The released MQSim starts its flows in this order.
     last_flow_first: bool,
+    /// Requests of open loops that may be outstanding.
+    outstanding_max: u64,
+    /// The load ended since so many were.
+    pub(crate) overload: Option<Overload>,
 }
 
 impl Tenants {
@@ -81,7 +87,13 @@ impl Tenants {
             let repeat = flow.on_end.map_or(several, |end| end == OnEnd::Repeat);
             Tenant::new(source, flow.starts_at(), repeat)
         });
-        Self { flows: flows.collect(), overdue: Time::ZERO, last_flow_first }
+        Self {
+            flows: flows.collect(),
+            overdue: Time::ZERO,
+            last_flow_first,
+            outstanding_max: workload.outstanding_max,
+            overload: None,
+        }
     }
 
     /// Flows whose requests wait for no completion: they come by the clock, or a pause after one.
@@ -325,6 +337,9 @@ impl Run {
         self.tenants.flows[flow].planned = None;
         if self.drive.now >= self.tenants.overdue {
             self.end_overdue_passes();
+        }
+        if self.drive.requests.len() as u64 >= self.tenants.outstanding_max {
+            self.check_outstanding();
         }
         if self.generation_is_over() {
             return;

@@ -19,7 +19,7 @@ mod values;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{WindowRule, WorkloadConfig};
+use super::{OUTSTANDING_MAX, WindowRule, WorkloadConfig};
 use crate::error::{Error, Problem};
 use crate::reading::Places;
 use job::Jobs;
@@ -68,7 +68,13 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Parsed>, Error> {
     let named = |(index, jobs): (usize, Jobs)| {
         let name = if count > 1 { format!("{stem} {}", index + 1) } else { stem.clone() };
         let (window, warmup) = (WindowRule::default(), jobs.warmup());
-        let config = WorkloadConfig { name, flows: jobs.flows, window, warmup };
+        let config = WorkloadConfig {
+            name,
+            flows: jobs.flows,
+            window,
+            warmup,
+            outstanding_max: OUTSTANDING_MAX,
+        };
         (config, jobs.places, jobs.warnings)
     };
     Ok(all.into_iter().enumerate().map(named).collect())

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use toml::Value;
 
-pub use crate::reading::{MAX_FILE_BYTES, Places, allowed, nearest, read_text};
+pub use crate::reading::{LEVELS_MAX, MAX_FILE_BYTES, Places, allowed, nearest, read_text};
 pub use crate::workload::clone::clone_file;
 
 pub use overrides::{Caller, Overrides};

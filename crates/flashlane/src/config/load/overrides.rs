@@ -4,9 +4,10 @@ use toml::Value;
 
 use crate::error::{Error, Problem};
 use crate::reading::{self, Draft};
+use crate::visible::shortened;
 
 /// Top-level keys of a workload; `--set` takes other keys as keys of the device.
-pub(super) const WORKLOAD_KEYS: &[&str] = &["flow", "window", "warmup"];
+pub(super) const WORKLOAD_KEYS: &[&str] = &["flow", "window", "warmup", "outstanding_max"];
 
 /// In whose words refusals speak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,9 +40,10 @@ pub struct Overrides {
     pub isolation: Option<String>,
     /// `--compat mqsim`.
     pub compat_mqsim: bool,
-    /// `--set path.to.key=value`. Keys that start with `flow`, `window` or `warmup` belong to the
-    /// workload, all others to the device; a leading `device.` or `workload.` says so explicitly. A
-    /// flow is named by number, `flow[0].…` or `flow.0.…`, or by name, `flow.tpcc.…`.
+    /// `--set path.to.key=value`. Keys that start with `flow`, `window`, `warmup` or
+    /// `outstanding_max` belong to the workload, all others to the device; a leading `device.` or
+    /// `workload.` says so explicitly. A flow is named by number, `flow[0].…` or `flow.0.…`, or by
+    /// name, `flow.tpcc.…`.
     pub sets: Vec<String>,
     /// `--slo FLOW:GOAL=VALUE`: goals on top of those of the workload.
     pub slos: Vec<String>,
@@ -51,7 +53,7 @@ pub struct Overrides {
 
 /// One `--set`: its place for messages, its key and its value.
 fn split_set(text: &str, caller: Caller) -> Result<(String, &str, Value), Problem> {
-    let place = caller.place(format!("--set {text}"));
+    let place = caller.place(format!("--set {}", shortened(text)));
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => {
             Ok((place, key.trim(), reading::parse_value(value.trim())))

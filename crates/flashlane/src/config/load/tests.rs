@@ -237,3 +237,16 @@ fn promises_of_the_command_line_go_to_their_flow() {
         assert!(error.contains(&format!("--slo {text}")) && error.contains(part), "{error}");
     }
 }
+
+#[test]
+fn keys_of_endless_depth_are_refused() {
+    let key = vec!["a"; 40_000].join(".");
+    for text in [format!("flow.{key}=1"), format!("flow{}=1", "[0]".repeat(40_000))] {
+        let error = self::loaded(&[&text], &[]).expect_err("refused");
+        assert!(error.contains("levels") && error.contains("allowed: 32 at most"), "{error}");
+        assert!(error.len() < 1000, "the key is shown in part");
+    }
+    let deepest = format!("flow.a.{}=1", vec!["b"; 30].join("."));
+    let error = self::loaded(&[&deepest], &[]).expect_err("no such key");
+    assert!(!error.contains("levels"), "{error}");
+}

@@ -6,7 +6,7 @@ use super::tags::{Notes, Section, Tag};
 use super::tree::{Node, cut};
 use crate::config::{
     CacheMode, FlowConfig, MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig,
-    OnEnd, Priority, WindowRule, WorkloadConfig,
+    OUTSTANDING_MAX, OnEnd, Priority, WindowRule, WorkloadConfig,
 };
 use crate::error::Error;
 use flashlane_units::Ratio;
@@ -68,7 +68,8 @@ fn scenario(name: String, node: &Node, notes: &mut Notes) -> WorkloadConfig {
         .enumerate()
         .map(|(index, node)| flow(index, node, notes))
         .collect();
-    WorkloadConfig { name, flows, window: WindowRule::WholeRun, warmup: None }
+    let (window, outstanding_max) = (WindowRule::WholeRun, OUTSTANDING_MAX);
+    WorkloadConfig { name, flows, window, warmup: None, outstanding_max }
 }
 
 fn flow(index: usize, node: &Node, notes: &mut Notes) -> FlowConfig {

@@ -1,6 +1,8 @@
 //! The room that every plane needs, so that no accepted configuration can stop for want of it.
 
-use crate::config::{DeviceConfig, FlowConfig, MappingKind, WindowRule, WorkloadConfig};
+use crate::config::{
+    DeviceConfig, FlowConfig, MappingKind, OUTSTANDING_MAX, WindowRule, WorkloadConfig,
+};
 use crate::ftl::budget::{self, PlaneBudget, plane_limits};
 use crate::ftl::hybrid::SPARE_BLOCKS;
 use crate::isolation::{Isolation, UpiConfig};
@@ -133,6 +135,12 @@ impl WorkloadConfig {
     pub fn whole_device() -> Self {
         let cache = crate::config::CacheMode::Off;
         let flow = FlowConfig { cache, ..FlowConfig::named("all") };
-        Self { name: "all".to_owned(), flows: vec![flow], window: WindowRule::Steady, warmup: None }
+        Self {
+            name: "all".to_owned(),
+            flows: vec![flow],
+            window: WindowRule::Steady,
+            warmup: None,
+            outstanding_max: OUTSTANDING_MAX,
+        }
     }
 }

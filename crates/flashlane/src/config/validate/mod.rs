@@ -37,6 +37,8 @@ pub const FLOWS: RangeInclusive<usize> = 1..=1024;
 pub const QUEUE_DEPTH: RangeInclusive<u32> = 2..=65_536;
 /// Requests outstanding of a closed loop.
 pub const OUTSTANDING: RangeInclusive<u32> = 1..=65_535;
+/// Requests outstanding of all open loops together.
+pub const OUTSTANDING_ALL: RangeInclusive<u64> = 1..=1 << 24;
 /// Bytes per second of an open loop.
 pub const LOAD_BANDWIDTH: RangeInclusive<u64> = 1..=1_000_000_000_000;
 /// Bytes per second of a link lane.

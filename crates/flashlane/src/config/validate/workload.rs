@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flashlane_trace::{ColumnMap, Format};
 
-use super::{BANDWIDTH, FLOWS, MAX_SPAN_PS, OUTSTANDING, flow, horizon, mqsim};
+use super::{BANDWIDTH, FLOWS, MAX_SPAN_PS, OUTSTANDING, OUTSTANDING_ALL, flow, horizon, mqsim};
 use crate::config::{CloneConfig, FlashConfig, FlowConfig, SloConfig, TraceConfig, WorkloadConfig};
 use crate::reading::Rules;
+use crate::visible::shortened;
 use crate::workload::clone;
 
+/// Characters of the name of a flow at most: it stands in every table and in every row.
+const NAME_MAX: usize = 256;
 /// Units that `time_unit` of a trace takes.
 const TIME_UNITS: &[&str] = &["s", "ms", "us", "ns", "ps"];
 /// Units that `size_unit` of a trace takes.
@@ -27,6 +30,7 @@ pub(super) fn check(rules: &mut Rules, workload: &WorkloadConfig) {
     if let Some(warmup) = workload.warmup {
         rules.span("warmup", warmup, &(0..=HOUR_PS));
     }
+    rules.range("outstanding_max", workload.outstanding_max, &OUTSTANDING_ALL);
     let ends = workload.flows.iter().any(ends);
     rules.require(ends || workload.flows.is_empty(), "flow", || {
         "no flow ever ends; allowed: `requests` or `duration` in at least one flow".to_owned()
@@ -61,6 +65,11 @@ fn check_names(rules: &mut Rules, workload: &WorkloadConfig) {
         });
         rules.require(!flow.name.contains(char::is_control), key.clone(), || {
             format!("found {:?}, allowed: text without control characters", flow.name)
+        });
+        let letters = flow.name.chars().take(NAME_MAX + 1).count();
+        rules.require(letters <= NAME_MAX, key.clone(), || {
+            let (bytes, name) = (flow.name.len(), shortened(&flow.name));
+            format!("found {name:?} of {bytes} bytes, allowed: {NAME_MAX} characters at most")
         });
         if let Some(first) = seen.get(flow.name.as_str()) {
             let message = format!(

@@ -57,6 +57,11 @@ pub struct Summary {
     pub window_end_s: f64,
     /// The drive does not keep up with the load of at least one flow: see `flows[].saturated`.
     pub saturated: bool,
+    /// The runs whose load ended before its time, since as many requests of open loops were
+    /// outstanding as may be (`outstanding_max` of the workload): the run of all flows, then runs
+    /// of `--alone`. Left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overload: Vec<OverloadSummary>,
     /// Wall time of the run, preconditioning excluded. Unit: seconds. Differs from run to run.
     pub wall_s: f64,
     /// Wall time of preconditioning. Unit: seconds. Differs from run to run.
@@ -135,6 +140,19 @@ impl Summary {
         }
         summary
     }
+}
+
+/// A load that ended before its time. Every request that had arrived by then completed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OverloadSummary {
+    /// The flow with the most outstanding requests.
+    pub flow: String,
+    /// That flow had the drive to itself.
+    pub alone: bool,
+    /// When the load ended, from the beginning of the run. Unit: seconds.
+    pub at_s: f64,
+    /// Requests of open loops that were outstanding then.
+    pub outstanding: u64,
 }
 
 /// What the controller's processors did. Shares of the time of all cores; work that was begun

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex};
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::units::Ratio;
 use flashlane::config::validate::{plane_budget, validate};
-use flashlane::config::{DeviceConfig, InterfaceKind, OnEnd, Priority, WindowRule, WorkloadConfig};
+use flashlane::config::{
+    DeviceConfig, InterfaceKind, OUTSTANDING_MAX, OnEnd, Priority, WindowRule, WorkloadConfig,
+};
 use flashlane::interface::arbitration::Arbitration;
 use flashlane::isolation::Isolation;
 use flashlane::layout::Layout;
@@ -91,6 +93,7 @@ pub(crate) fn case(seed: u64) -> Case {
         flows: (0..flows).map(|index| workload::flow(&mut draw, &device, index, flows)).collect(),
         window: if draw.chance(0.85) { WindowRule::Steady } else { WindowRule::WholeRun },
         warmup: None,
+        outstanding_max: OUTSTANDING_MAX,
     };
     if let Arbitration::Weighted(_) = device.interface.arbitration {
         // By the standard an urgent queue goes first always; one that starts over until the others
