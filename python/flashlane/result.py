@@ -235,6 +235,19 @@ class Result:
         names = ", ".join(repr(one["name"]) for one in self.flows)
         raise KeyError(f"no flow {flow!r}; there are {names}")
 
+    def operations(self) -> list[dict[str, Any]]:
+        """Response times by operation: one row a flow and operation that it has requests of.
+
+        Keys: ``flow``, ``op`` (``read``, ``write``, ``trim``, ``flush``), then those of a latency in
+        summary.json (``count``, ``mean``, ``p99``, …). Unit: microseconds. Good for a pandas DataFrame.
+        """
+        return [
+            {"flow": flow["name"], "op": op, **latency}
+            for flow in self.flows
+            for op in ("read", "write", "trim", "flush")
+            if (latency := flow[f"{op}_response_time_us"])["count"]
+        ]
+
     @property
     def saturated(self) -> bool:
         """The drive does not keep up with at least one flow: ``result["name"].saturated``."""

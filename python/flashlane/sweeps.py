@@ -22,6 +22,17 @@ from flashlane.workload import Flow, Workload
 Point = dict[str, Any]
 
 
+def _by_operation(flow: dict[str, Any]) -> dict[str, float | None]:
+    """Requests, mean and 99th percentile of reads, writes, trims and flushes; None where there are none."""
+    figures: dict[str, float | None] = {}
+    for op in ("read", "write", "trim", "flush"):
+        latency = flow[f"{op}_response_time_us"]
+        figures[f"{op}_requests"] = latency["count"]
+        for figure in ("mean", "p99"):
+            figures[f"{op}_{figure}_us"] = latency[figure] if latency["count"] else None
+    return figures
+
+
 class Sweep(Sequence[dict[str, Any]]):
     """What came out of a sweep: one entry a point, in the order of the points.
 
@@ -71,6 +82,7 @@ class Sweep(Sequence[dict[str, Any]]):
                         "p50_us": flow["response_time_us"]["p50"],
                         "p99_us": flow["response_time_us"]["p99"],
                         "p99_9_us": flow["response_time_us"]["p99_9"],
+                        **_by_operation(flow),
                         "slowdown": flow["slowdown"],
                         "fairness": summary["fairness"]["fairness"],
                         "write_amplification": summary["flash"]["write_amplification"],

@@ -6,6 +6,7 @@ use flashlane::metrics::{BreakdownSummary, SeedStatistics, Summary, WindowedSlow
 use flashlane::visible_line;
 
 use crate::energy_table;
+use crate::operation_table::operations;
 use crate::slo_table;
 use crate::table::{Table, maybe, number};
 
@@ -46,6 +47,7 @@ pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
     if summary.saturated {
         text.push_str(STAR);
     }
+    text.push_str(&operations(summary, seeds));
     text.push_str(&slo_table::slos(summary, seeds));
     if let Some(over_time) = &summary.slowdown_over_time {
         text.push_str(&slowdown_over_time(summary, over_time));

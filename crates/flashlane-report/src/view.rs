@@ -9,7 +9,7 @@ use crate::goals::Goal;
 use crate::matrices::{ChannelRow, Matrix, chip_heads, chip_rows, matrix};
 use crate::side_by_side::{Compared, Figure, Row, collection, comparison};
 use crate::tradeoff::tradeoffs;
-use crate::{choices, diagram, spark, spending};
+use crate::{choices, diagram, operations, spark, spending};
 use flashlane_verdict as verdict;
 use flashlane_verdict::words::{number, percent, starred, time};
 
@@ -50,6 +50,9 @@ pub(crate) struct Page {
     several: bool,
     sections: Vec<Section>,
     summary_heads: [&'static str; 11],
+    operation_heads: [&'static str; 9],
+    /// Operations that occur: their names in curves, and in words.
+    operations: Vec<(&'static str, &'static str)>,
     spending_heads: [&'static str; 8],
     stages: [&'static str; 9],
     has_blame: bool,
@@ -97,6 +100,7 @@ struct RunView {
     fairness: Option<String>,
     flows: Vec<FlowCard>,
     summary_rows: Vec<Row<String>>,
+    operation_rows: Vec<Row<String>>,
     blame: Option<Matrix>,
     diagram: Option<Diagram>,
     breakdown: Vec<Bar>,
@@ -180,6 +184,8 @@ pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
             .filter_map(|(id, name, there)| there.then_some(Section { id, name }))
             .collect(),
         summary_heads: SUMMARY_HEADS,
+        operation_heads: operations::HEADS,
+        operations: operations::present(&shown),
         stages: STAGES,
         spending_heads: spending::HEADS,
         has_blame,
@@ -225,6 +231,7 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
         summary_rows: (0..summary.flows.len())
             .map(|flow| summary_row(run, summary, flow))
             .collect(),
+        operation_rows: operations::rows(run, summary),
         blame: run.blame.as_ref().map(|blame| matrix(blame, summary)),
         diagram: run.blame.as_ref().and_then(diagram::of),
         breakdown: breakdown(summary),

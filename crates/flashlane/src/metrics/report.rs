@@ -121,6 +121,7 @@ fn flow_summary(
     let [read_transactions, write_transactions, transactions] = record.transaction_summaries();
     let (arrived, completed) = (window.arrived(flow), window.completed(flow));
     let work = window.work(flow);
+    let [reads, writes, trims, flushes] = record.responses().map(|one| one.summary());
     FlowSummary {
         name: config.name.clone(),
         priority: format!("{:?}", config.priority).to_lowercase(),
@@ -133,8 +134,10 @@ fn flow_summary(
         backlog_at_end: readings.backlog.get(flow).copied().unwrap_or(0),
         saturated: readings.saturated.get(flow).copied().unwrap_or(false),
         response_time_us: record.response().summary(),
-        read_response_time_us: record.read_response().summary(),
-        write_response_time_us: record.write_response().summary(),
+        read_response_time_us: reads,
+        write_response_time_us: writes,
+        trim_response_time_us: trims,
+        flush_response_time_us: flushes,
         end_to_end_us: record.end_to_end().summary(),
         breakdown_us: record.breakdown(),
         transactions,

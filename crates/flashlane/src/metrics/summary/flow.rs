@@ -86,6 +86,12 @@ pub struct FlowSummary {
     pub read_response_time_us: Latency,
     /// The same for writes.
     pub write_response_time_us: Latency,
+    /// The same for trims. Summaries of before `flashlane.summary/3` have none.
+    #[serde(default)]
+    pub trim_response_time_us: Latency,
+    /// The same for flushes. Summaries of before `flashlane.summary/3` have none.
+    #[serde(default)]
+    pub flush_response_time_us: Latency,
     /// Arrival to completion seen by the host.
     pub end_to_end_us: Latency,
     /// Mean per stage; sums to the mean response time. Keys in pipeline order.
@@ -134,6 +140,20 @@ pub struct FlowSummary {
     pub clipped_requests: u64,
     /// Trace lines that could not be read, by reason.
     pub rejected_lines: BTreeMap<String, u64>,
+}
+
+impl FlowSummary {
+    /// Response times of each operation, with its name (`read`). The key in the summary is that
+    /// name with `_response_time_us`.
+    #[must_use]
+    pub fn by_operation(&self) -> [(&'static str, &Latency); 4] {
+        [
+            ("read", &self.read_response_time_us),
+            ("write", &self.write_response_time_us),
+            ("trim", &self.trim_response_time_us),
+            ("flush", &self.flush_response_time_us),
+        ]
+    }
 }
 
 /// A flow that has the drive to itself, over the same window.

@@ -1,4 +1,4 @@
-//! `summary.json`, schema `flashlane.summary/2`.
+//! `summary.json`, schema `flashlane.summary/3`.
 
 mod device;
 mod fairness;
@@ -22,12 +22,15 @@ pub use flow::{
 };
 
 /// Schema name written into every summary.
-pub const SCHEMA: &str = "flashlane.summary/2";
+pub const SCHEMA: &str = "flashlane.summary/3";
+
+/// Schema names of summaries that can be read. What an older one lacks is empty.
+pub const SCHEMAS_READ: [&str; 2] = ["flashlane.summary/2", SCHEMA];
 
 /// The result of one scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// Always `flashlane.summary/2`.
+    /// Always `flashlane.summary/3`.
     pub schema: String,
     /// Version of the program.
     pub version: String,
