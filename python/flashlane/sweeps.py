@@ -60,8 +60,8 @@ class Sweep(Sequence[dict[str, Any]]):
     def rows(self) -> list[dict[str, Any]]:
         """One row a point and flow: the keys of the point, then the figures that people ask for first.
 
-        Where ``saturated`` is true the drive does not keep up with the flow: latencies and slowdown depend on
-        the length of the run.
+        Where ``saturated`` is true the drive does not keep up with the flow, and where ``starved`` is true it
+        serves others only: latencies and slowdown depend on the length of the run.
         """
         rows = []
         for entry in self._entries:
@@ -76,6 +76,7 @@ class Sweep(Sequence[dict[str, Any]]):
                         **entry["point"],
                         "flow": flow["name"],
                         "saturated": flow["saturated"],
+                        "starved": flow["starved"],
                         "iops": flow["iops"],
                         "bandwidth_bytes_per_s": flow["bandwidth_bytes_per_s"],
                         "mean_us": flow["response_time_us"]["mean"],

@@ -29,7 +29,7 @@ pub(crate) fn operations(summary: &Summary, seeds: Option<&SeedStatistics>) -> S
             let cell = |key: &str, value: f64| {
                 let path = format!("flows[{index}].{name}_response_time_us.{key}");
                 let text = shown(seeds, &path, Some(value));
-                if flow.saturated && key != "count" { text + "*" } else { text }
+                if flow.depends_on_length() && key != "count" { text + "*" } else { text }
             };
             table.row(vec![
                 visible_line(&flow.name).into_owned(),

@@ -33,7 +33,8 @@ pub(crate) fn rows(run: &RunData, summary: &Summary) -> Vec<Row<String>> {
             let cell = |figure: &str, value: f64, text: fn(f64) -> String| {
                 let path = format!("flows[{index}].{key}_response_time_us.{figure}");
                 let found = Figure::of(run, &path, Some(value));
-                let marked = |found: Figure| found.marked(flow.saturated && figure != "count");
+                let marked =
+                    |found: Figure| found.marked(flow.depends_on_length() && figure != "count");
                 found.map_or("–".to_owned(), |found| marked(found).text(text))
             };
             Row {

@@ -192,7 +192,7 @@ pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
         has_series,
         has_seeds: runs.iter().any(|run| run.seeds.is_some()),
         warnings: warnings.collect(),
-        has_stars: shown.iter().any(|summary| summary.saturated),
+        has_stars: shown.iter().any(|summary| summary.depends_on_length()),
         comparison,
         tradeoffs: tradeoffs(runs),
         collection: collection(&shown),
@@ -248,9 +248,9 @@ fn flow_card(run: &RunData, summary: &Summary, index: usize, sufferer: Option<&s
         name: flow.name.clone(),
         colour: index % COLOURS,
         suffers: sufferer == Some(flow.name.as_str()),
-        slowdown: flow.slowdown.map(|value| starred(number(value) + "×", flow.saturated)),
-        mean: starred(time(flow.response_time_us.mean), flow.saturated),
-        p99: starred(time(flow.response_time_us.p99), flow.saturated),
+        slowdown: flow.slowdown.map(|value| starred(number(value) + "×", flow.depends_on_length())),
+        mean: starred(time(flow.response_time_us.mean), flow.depends_on_length()),
+        p99: starred(time(flow.response_time_us.p99), flow.depends_on_length()),
         throughput: format!(
             "{} IOPS, {} MB/s",
             number(flow.iops),
@@ -313,7 +313,7 @@ fn facts(run: &RunData, summary: &Summary) -> String {
 
 fn fairness(summary: &Summary) -> Option<String> {
     let all = &summary.fairness;
-    let shown = |text| starred(text, summary.saturated);
+    let shown = |text| starred(text, summary.depends_on_length());
     Some(format!(
         "Fairness {} (smallest over largest slowdown), largest slowdown {}, standard deviation {}, weighted \
          speedup {}.",
@@ -332,7 +332,7 @@ fn summary_row(run: &RunData, summary: &Summary, index: usize) -> Row<String> {
     let cell = |key: &str, value: Option<f64>, text: fn(f64) -> String| {
         let figure = Figure::of(run, &format!("flows[{index}].{key}"), value);
         let rate = ["iops", "bandwidth_bytes_per_s"].contains(&key);
-        let marked = |figure: Figure| figure.marked(flow.saturated && !rate).text(text);
+        let marked = |figure: Figure| figure.marked(flow.depends_on_length() && !rate).text(text);
         figure.map_or("–".to_owned(), marked)
     };
     let mean = |key: &str, latency: &Latency| {
@@ -392,7 +392,7 @@ fn breakdown(summary: &Summary) -> Vec<Bar> {
         Bar {
             name: flow.name.clone(),
             width: (all / longest * 1e3).round() / 10.0,
-            total: starred(time(all), flow.saturated),
+            total: starred(time(all), flow.depends_on_length()),
             description: format!("{}: {}", flow.name, said.join(", ")),
             parts,
         }

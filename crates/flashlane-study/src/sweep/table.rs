@@ -15,8 +15,9 @@ use super::axes::Point;
 use super::outcome::Outcome;
 
 /// Figures of a tenant: column, and path below the flow.
-const OF_FLOW: [(&str, &[&str]); 42] = [
+const OF_FLOW: [(&str, &[&str]); 43] = [
     ("saturated", &["saturated"]),
+    ("starved", &["starved"]),
     ("iops", &["iops"]),
     ("bandwidth_bytes_per_s", &["bandwidth_bytes_per_s"]),
     ("mean_us", &["response_time_us", "mean"]),
@@ -219,7 +220,7 @@ impl Table {
         let figure = OF_FLOW.iter().chain(&OF_DRIVE).any(|one| one.0 == name);
         match () {
             () if cells().next().is_none() && !figure => Kind::Text,
-            () if matches!(name, "saturated" | "slo_met") => Kind::Flag,
+            () if matches!(name, "saturated" | "starved" | "slo_met") => Kind::Flag,
             () if figure => Kind::Number,
             () if cells().all(|cell| matches!(cell, Cell::Flag(_))) => Kind::Flag,
             () if cells().all(|cell| matches!(cell, Cell::Integer(_))) => Kind::Integer,

@@ -87,6 +87,8 @@ pub(crate) struct Recorder {
     /// Outstanding requests over time, where a flow is an open loop.
     pub(super) load: Option<Load>,
     pub(super) readings: Readings,
+    /// Flows that have had no completion for so long that the run does not wait for them.
+    pub(super) starved: Array<FlowId, bool>,
     /// Ends the run with steady state.
     pub(super) watch: Option<Box<Watch>>,
 }
@@ -96,6 +98,7 @@ impl Recorder {
     pub(crate) fn new(open_loops: Vec<bool>, window: Window) -> Self {
         Self {
             flows: Array::of(FlowRecord::default(), open_loops.len()),
+            starved: Array::of(false, open_loops.len()),
             window,
             open_loops,
             load: None,

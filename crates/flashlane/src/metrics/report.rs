@@ -46,6 +46,9 @@ pub(crate) fn summarise(
     let spans = Spans::of(run.recorder, &run.end);
     let window = &spans.window();
     let saturated = &run.recorder.readings.saturated;
+    let flows: Vec<FlowSummary> = (0..workload.flows.len())
+        .map(|flow| flow_summary(run, input(flow), workload, flow, window))
+        .collect();
     let mut summary = Summary {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -60,6 +63,7 @@ pub(crate) fn summarise(
         window_start_s: opened.as_s(),
         window_end_s: closed.as_s(),
         saturated: saturated.contains(&true),
+        starved: flows.iter().any(|flow| flow.starved),
         wall_s: 0.0,
         precondition_wall_s: 0.0,
         events: run.events,
@@ -67,9 +71,7 @@ pub(crate) fn summarise(
         peak_rss_bytes: 0,
         requests_generated: run.generated,
         requests_completed: run.completed,
-        flows: (0..workload.flows.len())
-            .map(|flow| flow_summary(run, input(flow), workload, flow, window))
-            .collect(),
+        flows,
         steady_state: run.recorder.watch.as_ref().map(|watch| watch.summary()),
         fairness: Fairness::default(),
         slowdown_over_time: None,
@@ -133,6 +135,8 @@ fn flow_summary(
         completed_in_window: completed,
         backlog_at_end: readings.backlog.get(flow).copied().unwrap_or(0),
         saturated: readings.saturated.get(flow).copied().unwrap_or(false),
+        starved: readings.starved.get(flow).copied().unwrap_or(false)
+            || run.recorder.is_starved(FlowId::at(flow)),
         response_time_us: record.response().summary(),
         read_response_time_us: reads,
         write_response_time_us: writes,

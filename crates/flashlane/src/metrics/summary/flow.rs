@@ -76,10 +76,20 @@ pub struct FlowSummary {
     /// The drive does not keep up with the flow, an open loop: its outstanding requests at the end
     /// of the window exceed those at its start by more than 5 % of its arrivals (and by more than
     /// the one that arrives last), and over the second half of the window by more than 5 % of the
-    /// arrivals in it. Then its latencies and its slowdowns depend on how long the run is: they say
+    /// arrivals in it. Or they rise and do not come back: in the last
+    /// quarter of the window they always exceed the least in the first quarter by more than 16, and
+    /// by more than twice the range in which they varied in the first quarter. Then its latencies and its slowdowns depend on how long the run is: they say
     /// nothing about the drive. Where the window is the whole run, the load up to the last arrival
     /// decides.
     pub saturated: bool,
+    /// The flow starves: the drive serves other flows, and of this one it serves nothing. Over the
+    /// second half of the window, at least 20 ms, requests of the flow were outstanding all the
+    /// time and none completed, while other flows completed at least 1,000 and ten times as many as
+    /// they had outstanding in the middle. Or, at any time, that lasted for 20 s: the load ends
+    /// there. The requests of such a flow complete only because the load ends, so that its times
+    /// say nothing about the drive. Summaries of before `flashlane.summary/3` have false.
+    #[serde(default)]
+    pub starved: bool,
     /// Submission queue entry written to completion seen by the host.
     pub response_time_us: Latency,
     /// The same for reads.
@@ -143,6 +153,12 @@ pub struct FlowSummary {
 }
 
 impl FlowSummary {
+    /// Its times say how long the run is, not how fast the drive is: it is saturated or starves.
+    #[must_use]
+    pub fn depends_on_length(&self) -> bool {
+        self.saturated || self.starved
+    }
+
     /// Response times of each operation, with its name (`read`). The key in the summary is that
     /// name with `_response_time_us`.
     #[must_use]

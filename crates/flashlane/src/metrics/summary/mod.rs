@@ -60,6 +60,9 @@ pub struct Summary {
     pub window_end_s: f64,
     /// The drive does not keep up with the load of at least one flow: see `flows[].saturated`.
     pub saturated: bool,
+    /// At least one flow starves: see `flows[].starved`.
+    #[serde(default)]
+    pub starved: bool,
     /// Wall time of the run, preconditioning excluded. Unit: seconds. Differs from run to run.
     pub wall_s: f64,
     /// Wall time of preconditioning. Unit: seconds. Differs from run to run.
@@ -126,6 +129,13 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Times of some flow say how long the run is, not how fast the drive is: a flow is saturated or
+    /// starves.
+    #[must_use]
+    pub fn depends_on_length(&self) -> bool {
+        self.saturated || self.starved
+    }
+
     /// The figures that do not differ from machine to machine: wall times and memory are 0.
     #[must_use]
     pub fn without_clocks(&self) -> Self {
