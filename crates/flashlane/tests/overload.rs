@@ -7,7 +7,7 @@ mod common;
 use common::Scenario;
 
 /// Small enough that collection works for as long as anybody writes.
-const DRIVE: &str = "base = \"tiny\"\n[flash]\nblocks_per_plane = 32\n";
+const DRIVE: &str = "base = \"tiny\"\n[flash]\nblocks_per_plane = 64\n";
 
 /// Requests of a run; also those that count.
 const REQUESTS: f64 = 20_000.0;
