@@ -9,7 +9,10 @@ from typing import Any
 Summary = dict[str, Any]
 
 _TIMES = ["mean", "min", "max", "p50", "p90", "p95", "p99", "p99_9", "p99_99"]
-_KINDS = {"": "response_time_us", "read_": "read_response_time_us", "write_": "write_response_time_us"}
+_KINDS = {
+    "": "response_time_us",
+    **{f"{op}_": f"{op}_response_time_us" for op in ("read", "write", "trim", "flush")},
+}
 
 
 def _latency(key: str, field: str) -> Callable[[Summary], float | None]:

@@ -72,10 +72,10 @@ class FlowResult(FlowFigures, Mapping[str, Any]):
 
     def __repr__(self) -> str:
         """The figures that people ask for first; a star marks those that depend on the length of the run."""
-        star = "*" if self["saturated"] else ""
+        star = "*" if self["saturated"] or self["starved"] else ""
         slow = "" if self["slowdown"] is None else f", slowdown {self['slowdown']:.2f}{star}"
         return (
-            f"FlowResult({self['name']!r}: {'saturated, ' if star else ''}{self['iops']:.0f} IOPS, "
+            f"FlowResult({self['name']!r}: {'starved, ' if self['starved'] else 'saturated, ' if star else ''}{self['iops']:.0f} IOPS, "
             f"mean {self.mean_us:.1f}{star} us, p99 {self.p99_us:.1f}{star} us{slow})"
         )
 
@@ -235,10 +235,28 @@ class Result:
         names = ", ".join(repr(one["name"]) for one in self.flows)
         raise KeyError(f"no flow {flow!r}; there are {names}")
 
+    def operations(self) -> list[dict[str, Any]]:
+        """Response times by operation: one row a flow and operation that it has requests of.
+
+        Keys: ``flow``, ``op`` (``read``, ``write``, ``trim``, ``flush``), then those of a latency in
+        summary.json (``count``, ``mean``, ``p99``, …). Unit: microseconds. Good for a pandas DataFrame.
+        """
+        return [
+            {"flow": flow["name"], "op": op, **latency}
+            for flow in self.flows
+            for op in ("read", "write", "trim", "flush")
+            if (latency := flow[f"{op}_response_time_us"])["count"]
+        ]
+
     @property
     def saturated(self) -> bool:
         """The drive does not keep up with at least one flow: ``result["name"].saturated``."""
         return bool(self.summary["saturated"])
+
+    @property
+    def starved(self) -> bool:
+        """The drive serves other flows and nothing of at least one: ``result["name"].starved``."""
+        return bool(self.summary["starved"])
 
     @property
     def verdict(self) -> list[str]:
@@ -278,7 +296,7 @@ class Result:
             times = flow["response_time_us"]
             slow = flow["slowdown"]
             figures = (times["mean"], times["p50"], times["p99"], times["p99_9"])
-            star = "*" if flow["saturated"] else ""
+            star = "*" if flow["saturated"] or flow["starved"] else ""
             rows.append(
                 [
                     _flashlane.visible_line(flow["name"]),
@@ -292,13 +310,13 @@ class Result:
 
     _HEADS = ("flow", "IOPS", "MB/s", "mean us", "p50", "p99", "p99.9", "slowdown")
 
-    _STAR = "* depends on the length of the run: the backlog of the flow grows"
+    _STAR = "* depends on the length of the run: the backlog of the flow grows, or the flow starves"
 
     def _verdict(self) -> list[str]:
         return [_flashlane.visible_line(sentence) for sentence in self.verdict]
 
     def _fairness(self) -> str | None:
-        star = "*" if self.saturated else ""
+        star = "*" if self.saturated or self.starved else ""
         return None if self.fairness is None else f"fairness {self.fairness:.3f}{star}"
 
     def _title(self) -> str:
@@ -322,7 +340,7 @@ class Result:
             )
             for row in rows
         ]
-        below = [line for line in (self._fairness(), self._STAR if self.saturated else None) if line]
+        below = [line for line in (self._fairness(), self._STAR if self.saturated or self.starved else None) if line]
         verdict = "".join(f"{sentence}\n\n" for sentence in self._verdict())
         return verdict + "\n".join([self._title(), *lines, *below])
 
@@ -332,7 +350,7 @@ class Result:
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self._rows()
         )
-        below = [line for line in (self._fairness(), self._STAR if self.saturated else None) if line]
+        below = [line for line in (self._fairness(), self._STAR if self.saturated or self.starved else None) if line]
         said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._verdict())
         # A border shows on light and on dark paper.
         border = "border: 2px solid #c77700; border-left-width: 8px; padding: 0 .8em"

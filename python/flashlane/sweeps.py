@@ -22,6 +22,17 @@ from flashlane.workload import Flow, Workload
 Point = dict[str, Any]
 
 
+def _by_operation(flow: dict[str, Any]) -> dict[str, float | None]:
+    """Requests, mean and 99th percentile of reads, writes, trims and flushes; None where there are none."""
+    figures: dict[str, float | None] = {}
+    for op in ("read", "write", "trim", "flush"):
+        latency = flow[f"{op}_response_time_us"]
+        figures[f"{op}_requests"] = latency["count"]
+        for figure in ("mean", "p99"):
+            figures[f"{op}_{figure}_us"] = latency[figure] if latency["count"] else None
+    return figures
+
+
 class Sweep(Sequence[dict[str, Any]]):
     """What came out of a sweep: one entry a point, in the order of the points.
 
@@ -49,8 +60,8 @@ class Sweep(Sequence[dict[str, Any]]):
     def rows(self) -> list[dict[str, Any]]:
         """One row a point and flow: the keys of the point, then the figures that people ask for first.
 
-        Where ``saturated`` is true the drive does not keep up with the flow: latencies and slowdown depend on
-        the length of the run.
+        Where ``saturated`` is true the drive does not keep up with the flow, and where ``starved`` is true it
+        serves others only: latencies and slowdown depend on the length of the run.
         """
         rows = []
         for entry in self._entries:
@@ -65,12 +76,14 @@ class Sweep(Sequence[dict[str, Any]]):
                         **entry["point"],
                         "flow": flow["name"],
                         "saturated": flow["saturated"],
+                        "starved": flow["starved"],
                         "iops": flow["iops"],
                         "bandwidth_bytes_per_s": flow["bandwidth_bytes_per_s"],
                         "mean_us": flow["response_time_us"]["mean"],
                         "p50_us": flow["response_time_us"]["p50"],
                         "p99_us": flow["response_time_us"]["p99"],
                         "p99_9_us": flow["response_time_us"]["p99_9"],
+                        **_by_operation(flow),
                         "slowdown": flow["slowdown"],
                         "fairness": summary["fairness"]["fairness"],
                         "write_amplification": summary["flash"]["write_amplification"],

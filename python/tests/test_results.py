@@ -22,7 +22,7 @@ STAGES = [
 
 
 def test_the_summary_is_that_of_the_command(result: fl.Result) -> None:
-    assert result.summary["schema"] == "flashlane.summary/2"
+    assert result.summary["schema"] == "flashlane.summary/3"
     assert [flow.name for flow in result.flows] == ["light", "heavy"]
     assert result["heavy"].requests["read"] > 0
     assert result[0].slowdown > 1.0
@@ -38,6 +38,22 @@ def test_it_shows_itself(result: fl.Result) -> None:
     assert "light" in text and "slowdown" in text and "fairness" in text
     assert "<table>" in result._repr_html_()
     assert "IOPS" in repr(result[0])
+
+
+def test_every_operation_has_its_latencies(device: fl.Device) -> None:
+    mixed = fl.Flow("mixed", queue_depth=4, read_ratio=0.5, trim_ratio=0.2, flush_ratio=0.1, requests=600)
+    reader = fl.Flow("reader", queue_depth=1, read_ratio=1.0, requests=100)
+    found = fl.simulate(device, fl.Workload([mixed, reader]))
+    rows = {(row["flow"], row["op"]): row for row in found.operations()}
+    assert set(rows) == {*(("mixed", op) for op in ("read", "write", "trim", "flush")), ("reader", "read")}
+    for (name, op), row in rows.items():
+        latency = found[name][f"{op}_response_time_us"]
+        assert row["count"] == latency["count"] == found[name]["requests"][op] > 0
+        assert row["p99"] == latency["p99"] >= latency["p50"] > 0
+    assert found["mixed"].flush_response_time_us["mean"] > 0
+    assert found["reader"].trim_response_time_us["count"] == 0
+    drawn = found.histograms.to_pandas()
+    assert set(drawn[drawn.flow == "mixed"].op) == {"all", "read", "write", "trim", "flush"}
 
 
 def test_the_verdict_stands_first(saturated: fl.Result, result: fl.Result) -> None:

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use flashlane::Error;
-use flashlane::metrics::{SCHEMA, SeedStatistics, Summary};
+use flashlane::metrics::{SCHEMAS_READ, SeedStatistics, Summary};
 use flashlane_report::{RunData, name_columns, render, tradeoffs};
 
 use crate::args::{CompareArgs, CompareFormat};
@@ -124,8 +124,9 @@ fn read(path: &Path) -> Result<Vec<Found>, Error> {
     }
     let summary: Summary = serde_json::from_str(&text(path)?)
         .map_err(|error| refuse(path, format!("is no summary.json: {error}")))?;
-    if summary.schema != SCHEMA {
-        let message = format!("found schema `{}`, allowed: `{SCHEMA}`", summary.schema);
+    if !SCHEMAS_READ.contains(&summary.schema.as_str()) {
+        let allowed = SCHEMAS_READ.map(|schema| format!("`{schema}`")).join(", ");
+        let message = format!("found schema `{}`, allowed: {allowed}", summary.schema);
         return Err(refuse(path, message));
     }
     let seeds = seeds_beside(path, &summary)?;

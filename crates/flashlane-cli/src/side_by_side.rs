@@ -31,7 +31,7 @@ type Of<'a> = &'a dyn Fn(&Summary) -> Option<Figure>;
 /// seeds a cell holds the mean and half the width of its 95 % interval.
 pub(crate) fn side_by_side(columns: &[Column<'_>]) -> String {
     let mut text = verdicts(columns) + &table(columns).render();
-    if columns.iter().any(|column| column.summary.saturated) {
+    if columns.iter().any(|column| column.summary.depends_on_length()) {
         text += STAR;
     }
     text
@@ -59,7 +59,7 @@ pub(crate) fn table(columns: &[Column<'_>]) -> Table {
         let of = |s: &Summary| s.flows.iter().position(|flow| flow.name == name);
         let at = |s: &Summary, key: &str, value: f64, is_time: bool| {
             let index = of(s)?;
-            let saturated = is_time && s.flows[index].saturated;
+            let saturated = is_time && s.flows[index].depends_on_length();
             Some(Figure { path: format!("flows[{index}].{key}"), value, saturated })
         };
         let shown = visible_line(name);
@@ -73,7 +73,7 @@ pub(crate) fn table(columns: &[Column<'_>]) -> Table {
         add(format!("{shown}: slowdown"), &|s| at(s, "slowdown", s.flows[of(s)?].slowdown?, true));
     }
     let at = |s: &Summary, path: &str, value: Option<f64>| {
-        let saturated = s.saturated && path.starts_with("fairness");
+        let saturated = s.depends_on_length() && path.starts_with("fairness");
         Some(Figure { path: path.to_owned(), value: value?, saturated })
     };
     add("fairness (1 is fair)".to_owned(), &|s| at(s, "fairness.fairness", s.fairness.fairness));

@@ -6,11 +6,13 @@ use flashlane::metrics::{BreakdownSummary, SeedStatistics, Summary, WindowedSlow
 use flashlane::visible_line;
 
 use crate::energy_table;
+use crate::operation_table::operations;
 use crate::slo_table;
 use crate::table::{Table, maybe, number};
 
 /// Says what a star behind a figure means.
-pub(crate) const STAR: &str = "* depends on the length of the run: the backlog of the flow grows\n";
+pub(crate) const STAR: &str =
+    "* depends on the length of the run: the backlog of the flow grows, or the flow starves\n";
 
 /// Everything that people want to know of one scenario. With several seeds, `summary` holds the
 /// means over them.
@@ -43,9 +45,10 @@ pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
     text.push_str("response times in us (submission queue to completion)\n");
     text.push_str(&flows(summary, seeds).render());
     text.push_str(&fairness(summary, seeds));
-    if summary.saturated {
+    if summary.depends_on_length() {
         text.push_str(STAR);
     }
+    text.push_str(&operations(summary, seeds));
     text.push_str(&slo_table::slos(summary, seeds));
     if let Some(over_time) = &summary.slowdown_over_time {
         text.push_str(&slowdown_over_time(summary, over_time));
@@ -201,7 +204,7 @@ pub(crate) fn flows(summary: &Summary, seeds: Option<&SeedStatistics>) -> Table 
     for (index, flow) in summary.flows.iter().enumerate() {
         let cell =
             |path: &str, value: Option<f64>| shown(seeds, &format!("flows[{index}].{path}"), value);
-        let mark = |cell: String| if flow.saturated { format!("{cell}*") } else { cell };
+        let mark = |cell: String| if flow.depends_on_length() { format!("{cell}*") } else { cell };
         let all = &flow.response_time_us;
         let (read, write) = (&flow.read_response_time_us, &flow.write_response_time_us);
         let megabytes = shown_megabytes(seeds, index, flow.bandwidth_bytes_per_s);
@@ -249,7 +252,7 @@ fn fairness(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     if fairness.fairness.is_none() {
         return String::new();
     }
-    let mark = if summary.saturated { "*" } else { "" };
+    let mark = if summary.depends_on_length() { "*" } else { "" };
     let cell = |name: &str, value| shown(seeds, &format!("fairness.{name}"), value) + mark;
     format!(
         "fairness {}, largest slowdown {}, standard deviation {}, weighted speedup {}\n",
@@ -308,7 +311,7 @@ fn breakdown(summary: &Summary) -> Table {
         let mut row = vec![visible_line(&flow.name).into_owned()];
         row.extend(stages.iter().map(|stage| number(stage.1)));
         let sum = number(stages.iter().map(|stage| stage.1).sum());
-        row.push(if flow.saturated { sum + "*" } else { sum });
+        row.push(if flow.depends_on_length() { sum + "*" } else { sum });
         table.row(row);
     }
     table

@@ -240,3 +240,73 @@ fn fio_json_has_the_keys_of_fio() {
     let missing: Vec<&String> = expected.difference(&found).filter(job_ours).collect();
     assert!(missing.is_empty(), "keys of fio that are missing: {missing:?}");
 }
+
+/// A flow with all four operations, which every format reports.
+#[test]
+fn trims_and_flushes_have_latencies_in_every_format() {
+    const MIXED: &str = r#"
+[[flow]]
+name = "mixed"
+[flow.synthetic]
+queue_depth = 4
+read_ratio = 0.5
+trim_ratio = 0.2
+flush_ratio = 0.1
+requests = 600
+[[flow]]
+name = "reader"
+[flow.synthetic]
+queue_depth = 2
+read_ratio = 1.0
+requests = 300
+"#;
+    let folder = folder_with("w.toml", MIXED);
+    let (stdout, _) = succeeds(folder.path(), &["--format", "json", "--quiet"]);
+    let summary: Value = serde_json::from_str(&stdout).expect("one object");
+    let flow = &summary["flows"][0];
+    let of = |value: &Value| value.as_f64().expect("a number");
+    for op in ["read", "write", "trim", "flush"] {
+        let latency = &flow[format!("{op}_response_time_us")];
+        assert_eq!(latency["count"], flow["requests"][op], "{op}");
+        assert!(of(&latency["count"]) > 20.0 && of(&latency["mean"]) > 0.0, "{op}: {latency}");
+        assert!(of(&latency["p99"]) >= of(&latency["p50"]), "{op}: {latency}");
+    }
+    assert_eq!(summary["flows"][1]["trim_response_time_us"]["count"], 0);
+
+    let (stdout, _) = succeeds(folder.path(), &["--format", "fio-json", "--quiet"]);
+    let fio: Value = serde_json::from_str(&stdout).expect("one object");
+    let job = &fio["jobs"][0];
+    for (op, theirs) in [("trim", &job["trim"]["clat_ns"]), ("flush", &job["sync"]["lat_ns"])] {
+        let ours = &flow[format!("{op}_response_time_us")];
+        assert_eq!(theirs["N"], ours["count"], "{op}");
+        assert!((of(&theirs["mean"]) / 1e3 - of(&ours["mean"])).abs() < 1e-6, "{op}: {theirs}");
+        let p99 = of(&theirs["percentile"]["99.000000"]) / 1e3;
+        assert!((p99 / of(&ours["p99"]) - 1.0).abs() < 0.002, "{op}: {p99} {ours}");
+    }
+    assert!(fio["jobs"][1]["trim"]["clat_ns"].get("percentile").is_none());
+
+    let (stdout, _) = succeeds(folder.path(), &["--format", "csv", "--quiet"]);
+    let lines: Vec<Vec<&str>> = stdout.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| {
+        lines[0].iter().position(|head| *head == name).unwrap_or_else(|| panic!("{name}: {stdout}"))
+    };
+    for op in ["read", "write", "trim", "flush"] {
+        let ours = &flow[format!("{op}_response_time_us")];
+        for (name, key) in [("requests", "count"), ("mean_us", "mean"), ("p99_us", "p99")] {
+            let cell = lines[1][column(&format!("{op}_{name}"))];
+            assert_eq!(cell.parse::<f64>().expect("a number"), of(&ours[key]), "{op} {key}");
+        }
+    }
+    let of_reader = ["flush_requests", "flush_mean_us"].map(|name| lines[2][column(name)]);
+    assert_eq!(of_reader, ["0", ""], "none, and no latency");
+
+    let (stdout, _) = succeeds(folder.path(), &[]);
+    let table = stdout.split("response times by operation, us").nth(1).expect("a table");
+    let rows: Vec<Vec<&str>> =
+        table.lines().take(8).map(|line| line.split_whitespace().collect()).collect();
+    let names = rows.iter().filter_map(|row| row.get(..2)).collect::<Vec<_>>();
+    for op in ["read", "write", "trim", "flush"] {
+        assert!(names.contains(&&["mixed", op][..]), "{op}: {table}");
+    }
+    assert!(names.contains(&&["reader", "read"][..]) && !names.contains(&&["reader", "trim"][..]));
+}

@@ -63,7 +63,7 @@ fn tables_go_to_standard_output_and_make_room_for_json() {
     }
     let lines = json(folder.path(), &["--check"]);
     assert_eq!(lines.len(), 1);
-    assert_eq!(lines[0]["schema"], "flashlane.summary/2");
+    assert_eq!(lines[0]["schema"], "flashlane.summary/3");
     assert_eq!(lines[0]["flows"][1]["name"], "writer");
 }
 
@@ -400,7 +400,7 @@ fn the_verdict_stands_first() {
     assert!(row("busy ").ends_with('*') && !row("calm ").contains('*'), "{table}");
     assert!(at("* depends on the length of the run") > at("fairness"));
     let summary = &json(folder.path(), &[])[0];
-    assert_eq!(summary["schema"], "flashlane.summary/2");
+    assert_eq!(summary["schema"], "flashlane.summary/3");
     assert_eq!(
         (&summary["saturated"], &summary["flows"][0]["saturated"]),
         (&true.into(), &true.into())

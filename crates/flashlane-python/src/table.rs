@@ -311,11 +311,7 @@ pub(crate) fn timeline(timeline: &Timeline) -> Table {
 
 /// Distributions of response times: one row a flow, operation and step.
 pub(crate) fn histograms(flows: &[String], details: &Details) -> Table {
-    let kinds = [
-        ("all", &details.distributions),
-        ("read", &details.read_distributions),
-        ("write", &details.write_distributions),
-    ];
+    let kinds = details.by_operation();
     let rows = || {
         kinds.iter().flat_map(|(op, of_flows)| {
             let flows = of_flows.iter().zip(flows);

@@ -11,8 +11,11 @@ const pageRuns = JSON.parse(document.getElementById("flashlane-data").textConten
 
   // The star marks flows that the drive does not keep up with.
   const flowName = (run, flow) => {
-    const over = run.seeds && run.seeds[`flows[${flow}].saturated`];
-    const saturated = over ? over.mean > 0 : run.summary.flows[flow].saturated;
+    const is = (key) => {
+      const over = run.seeds && run.seeds[`flows[${flow}].${key}`];
+      return over ? over.mean > 0 : run.summary.flows[flow][key];
+    };
+    const saturated = is("saturated") || is("starved");
     return visible(run.summary.flows[flow].name) + (saturated ? " *" : "");
   };
   // What tenants were promised: goals by the figure that they are about.

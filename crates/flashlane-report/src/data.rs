@@ -48,7 +48,7 @@ pub struct RunData {
 pub struct Curve {
     /// Index of the flow.
     pub flow: usize,
-    /// `all`, `read` or `write`.
+    /// `all`, `read`, `write`, `trim` or `flush`.
     pub op: String,
     /// Latencies, rising. Unit: microseconds.
     pub us: Vec<f64>,
@@ -89,13 +89,9 @@ impl RunData {
         summary: &Summary,
         details: &Details,
     ) -> Self {
-        let kinds = [
-            ("all", &details.distributions),
-            ("read", &details.read_distributions),
-            ("write", &details.write_distributions),
-        ];
-        let curves = kinds.into_iter().flat_map(|(op, flows)| {
-            flows.iter().enumerate().map(move |(flow, points)| Curve::new(flow, op, points))
+        let curves = details.by_operation().into_iter().flat_map(|(op, flows)| {
+            let there = flows.iter().enumerate().filter(|(_, points)| !points.is_empty());
+            there.map(move |(flow, points)| Curve::new(flow, op, points))
         });
         Self {
             label: label.to_owned(),
@@ -114,12 +110,9 @@ impl RunData {
     #[must_use]
     pub fn from_summary(label: &str, summary: Summary) -> Self {
         let curves = summary.flows.iter().enumerate().flat_map(|(flow, one)| {
-            let kinds = [
-                ("all", &one.response_time_us),
-                ("read", &one.read_response_time_us),
-                ("write", &one.write_response_time_us),
-            ];
-            kinds.map(|(op, latency)| Curve::from_percentiles(flow, op, latency))
+            let kinds = [("all", &one.response_time_us)].into_iter().chain(one.by_operation());
+            let there = kinds.filter(|(_, latency)| latency.count > 0);
+            there.map(move |(op, latency)| Curve::from_percentiles(flow, op, latency))
         });
         Self {
             label: label.to_owned(),
@@ -270,7 +263,6 @@ impl Curve {
             (latency.p99_9, 1e-3),
             (latency.p99_99, 1e-4),
         ];
-        let points = if latency.count == 0 { &points[..0] } else { &points[..] };
         let (us, slower) = points.iter().copied().unzip();
         Self { flow, op: op.to_owned(), us, slower }
     }

@@ -10,6 +10,7 @@ mod diagram;
 mod goals;
 mod matrices;
 mod names;
+mod operations;
 mod page;
 mod side_by_side;
 mod spark;

@@ -72,7 +72,7 @@ pub(crate) fn matrix(blame: &Blame, summary: &Summary) -> Matrix {
             heat(share, percent(share), most, title.join(", "))
         });
         let waiting = time(total / 1e6 / row.requests.max(1) as f64);
-        let saturated = |flow: &FlowSummary| flow.saturated && flow.name == row.flow;
+        let saturated = |flow: &FlowSummary| flow.depends_on_length() && flow.name == row.flow;
         MatrixRow {
             name: row.flow.clone(),
             cells: cells.collect(),

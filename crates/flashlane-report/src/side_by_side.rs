@@ -136,7 +136,7 @@ pub(crate) fn comparison(runs: &[RunData], shown: &[Summary]) -> Vec<Row<Compare
                 let index = shown.flows.iter().position(|f| f.name == name)?;
                 let value = figure(&shown.flows[index]);
                 let found = Figure::of(run, &format!("flows[{index}].{key}"), value)?;
-                Some(found.marked(shown.flows[index].saturated && key != "iops"))
+                Some(found.marked(shown.flows[index].depends_on_length() && key != "iops"))
             };
             let values: Vec<_> = runs.iter().zip(shown).map(of).collect();
             rows.extend(compare(format!("{name}: {what}"), &values, more_is_better, text));
@@ -154,7 +154,7 @@ pub(crate) fn comparison(runs: &[RunData], shown: &[Summary]) -> Vec<Row<Compare
     for (what, path, more_is_better, figure) in lines {
         let of = |(run, shown): (&RunData, &Summary)| {
             let found = Figure::of(run, path, figure(shown))?;
-            Some(found.marked(shown.saturated && path.starts_with("fairness")))
+            Some(found.marked(shown.depends_on_length() && path.starts_with("fairness")))
         };
         let values: Vec<Option<Figure>> = runs.iter().zip(shown).map(of).collect();
         rows.extend(compare(what.to_owned(), &values, more_is_better, number));

@@ -104,7 +104,7 @@ fn tradeoff(first: &RunData, other: &RunData) -> String {
         let Some(there) = found else { continue };
         let to = &other.summary.flows[there];
         // Their figures say how long the run is.
-        if from.saturated || to.saturated {
+        if from.depends_on_length() || to.depends_on_length() {
             continue;
         }
         changes.extend(FIGURES.iter().filter_map(|figure| {

@@ -9,7 +9,7 @@ use crate::goals::Goal;
 use crate::matrices::{ChannelRow, Matrix, chip_heads, chip_rows, matrix};
 use crate::side_by_side::{Compared, Figure, Row, collection, comparison};
 use crate::tradeoff::tradeoffs;
-use crate::{choices, diagram, spark, spending};
+use crate::{choices, diagram, operations, spark, spending};
 use flashlane_verdict as verdict;
 use flashlane_verdict::words::{number, percent, starred, time};
 
@@ -50,6 +50,9 @@ pub(crate) struct Page {
     several: bool,
     sections: Vec<Section>,
     summary_heads: [&'static str; 11],
+    operation_heads: [&'static str; 9],
+    /// Operations that occur: their names in curves, and in words.
+    operations: Vec<(&'static str, &'static str)>,
     spending_heads: [&'static str; 8],
     stages: [&'static str; 9],
     has_blame: bool,
@@ -97,6 +100,7 @@ struct RunView {
     fairness: Option<String>,
     flows: Vec<FlowCard>,
     summary_rows: Vec<Row<String>>,
+    operation_rows: Vec<Row<String>>,
     blame: Option<Matrix>,
     diagram: Option<Diagram>,
     breakdown: Vec<Bar>,
@@ -180,13 +184,15 @@ pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
             .filter_map(|(id, name, there)| there.then_some(Section { id, name }))
             .collect(),
         summary_heads: SUMMARY_HEADS,
+        operation_heads: operations::HEADS,
+        operations: operations::present(&shown),
         stages: STAGES,
         spending_heads: spending::HEADS,
         has_blame,
         has_series,
         has_seeds: runs.iter().any(|run| run.seeds.is_some()),
         warnings: warnings.collect(),
-        has_stars: shown.iter().any(|summary| summary.saturated),
+        has_stars: shown.iter().any(|summary| summary.depends_on_length()),
         comparison,
         tradeoffs: tradeoffs(runs),
         collection: collection(&shown),
@@ -225,6 +231,7 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
         summary_rows: (0..summary.flows.len())
             .map(|flow| summary_row(run, summary, flow))
             .collect(),
+        operation_rows: operations::rows(run, summary),
         blame: run.blame.as_ref().map(|blame| matrix(blame, summary)),
         diagram: run.blame.as_ref().and_then(diagram::of),
         breakdown: breakdown(summary),
@@ -241,9 +248,9 @@ fn flow_card(run: &RunData, summary: &Summary, index: usize, sufferer: Option<&s
         name: flow.name.clone(),
         colour: index % COLOURS,
         suffers: sufferer == Some(flow.name.as_str()),
-        slowdown: flow.slowdown.map(|value| starred(number(value) + "×", flow.saturated)),
-        mean: starred(time(flow.response_time_us.mean), flow.saturated),
-        p99: starred(time(flow.response_time_us.p99), flow.saturated),
+        slowdown: flow.slowdown.map(|value| starred(number(value) + "×", flow.depends_on_length())),
+        mean: starred(time(flow.response_time_us.mean), flow.depends_on_length()),
+        p99: starred(time(flow.response_time_us.p99), flow.depends_on_length()),
         throughput: format!(
             "{} IOPS, {} MB/s",
             number(flow.iops),
@@ -306,7 +313,7 @@ fn facts(run: &RunData, summary: &Summary) -> String {
 
 fn fairness(summary: &Summary) -> Option<String> {
     let all = &summary.fairness;
-    let shown = |text| starred(text, summary.saturated);
+    let shown = |text| starred(text, summary.depends_on_length());
     Some(format!(
         "Fairness {} (smallest over largest slowdown), largest slowdown {}, standard deviation {}, weighted \
          speedup {}.",
@@ -325,7 +332,7 @@ fn summary_row(run: &RunData, summary: &Summary, index: usize) -> Row<String> {
     let cell = |key: &str, value: Option<f64>, text: fn(f64) -> String| {
         let figure = Figure::of(run, &format!("flows[{index}].{key}"), value);
         let rate = ["iops", "bandwidth_bytes_per_s"].contains(&key);
-        let marked = |figure: Figure| figure.marked(flow.saturated && !rate).text(text);
+        let marked = |figure: Figure| figure.marked(flow.depends_on_length() && !rate).text(text);
         figure.map_or("–".to_owned(), marked)
     };
     let mean = |key: &str, latency: &Latency| {
@@ -385,7 +392,7 @@ fn breakdown(summary: &Summary) -> Vec<Bar> {
         Bar {
             name: flow.name.clone(),
             width: (all / longest * 1e3).round() / 10.0,
-            total: starred(time(all), flow.saturated),
+            total: starred(time(all), flow.depends_on_length()),
             description: format!("{}: {}", flow.name, said.join(", ")),
             parts,
         }

@@ -68,6 +68,8 @@ fn job(job: &Job<'_>) -> Value {
         let list = match list {
             "read" => &details.read_distributions,
             "write" => &details.write_distributions,
+            "trim" => &details.trim_distributions,
+            "flush" => &details.flush_distributions,
             _ => &details.distributions,
         };
         list.get(index).map_or(&[], Vec::as_slice)
@@ -77,7 +79,7 @@ fn job(job: &Job<'_>) -> Value {
         side(&Side { count, bytes, latency, distribution: of(list), samples, window_s, runtime })
     };
     let (reads, writes) = (&flow.read_response_time_us, &flow.write_response_time_us);
-    let none = Latency::default();
+    let (trims, flushes) = (&flow.trim_response_time_us, &flow.flush_response_time_us);
     // Readers divide operations and bytes by the runtime.
     let (requests, bytes) = (&flow.completed_in_window.requests, &flow.completed_in_window.bytes);
     let all = of("all");
@@ -92,8 +94,8 @@ fn job(job: &Job<'_>) -> Value {
         "job options": options(job),
         "read": side(requests.read, bytes.read, reads, "read", samples(true)),
         "write": side(requests.write, bytes.write, writes, "write", samples(false)),
-        "trim": side(requests.trim, 0, &none, "none", Samples::default()),
-        "sync": { "total_ios": requests.flush, "lat_ns": moments(&none) },
+        "trim": side(requests.trim, 0, trims, "trim", Samples::default()),
+        "sync": { "total_ios": requests.flush, "lat_ns": distribution(flushes, of("flush")) },
         "job_runtime": runtime,
         "usr_cpu": 0.0,
         "sys_cpu": 0.0,
@@ -193,10 +195,6 @@ fn side(side: &Side<'_>) -> Value {
     };
     let kib: Vec<f64> = side.samples.bandwidth.iter().map(|rate| rate / 1024.0).collect();
     let (bw, iops) = (spread(&kib), spread(&side.samples.iops));
-    let mut clat = moments(latency);
-    if latency.count > 0 {
-        clat["percentile"] = percentiles(side.distribution);
-    }
     json!({
         "io_bytes": bytes,
         "io_kbytes": bytes / 1024,
@@ -208,7 +206,7 @@ fn side(side: &Side<'_>) -> Value {
         "short_ios": 0,
         "drop_ios": 0,
         "slat_ns": moments(&Latency::default()),
-        "clat_ns": clat,
+        "clat_ns": distribution(latency, side.distribution),
         "lat_ns": moments(latency),
         "bw_min": bw.0 as u64,
         "bw_max": bw.1 as u64,
@@ -233,6 +231,15 @@ fn moments(latency: &Latency) -> Value {
         "stddev": latency.stddev * 1e3,
         "N": latency.count,
     })
+}
+
+/// Moments of a latency, and its percentiles where it has any request.
+fn distribution(latency: &Latency, distribution: &Distribution) -> Value {
+    let mut value = moments(latency);
+    if latency.count > 0 {
+        value["percentile"] = percentiles(distribution);
+    }
+    value
 }
 
 fn percentiles(distribution: &Distribution) -> Value {

@@ -65,15 +65,15 @@ pub fn of(summary: &Summary, blame: Option<&Blame>) -> Verdict {
     if summary.flows.len() < 2 {
         return alone(summary, blame);
     }
-    if summary.flows.iter().all(|flow| flow.saturated) {
+    if summary.flows.iter().all(|flow| flow.depends_on_length()) {
         return overloaded();
     }
-    // Latencies and slowdowns of saturated flows depend on the length of the run.
-    let sound = || summary.flows.iter().filter(|flow| !flow.saturated);
+    // Latencies and slowdowns of saturated and of starving flows depend on the length of the run.
+    let sound = || summary.flows.iter().filter(|flow| !flow.depends_on_length());
     let worst = sound()
         .filter_map(|flow| Some((flow, flow.slowdown?)))
         .reduce(|worst, one| if one.1 > worst.1 { one } else { worst });
-    let others = if summary.saturated { " that the drive keeps up with" } else { "" };
+    let others = if summary.depends_on_length() { " that the drive keeps up with" } else { "" };
     match (worst, blame) {
         (Some((_, slowdown)), _) if slowdown < NOTICEABLE => Verdict {
             sufferer: None,
@@ -120,7 +120,7 @@ fn alone(summary: &Summary, blame: Option<&Blame>) -> Verdict {
     let Some(flow) = summary.flows.first() else {
         return Verdict { sufferer: None, headline: "No tenant.".to_owned(), cause: String::new() };
     };
-    let headline = if flow.saturated {
+    let headline = if flow.depends_on_length() {
         format!("{} has the drive to itself, which does not keep up with it.", flow.name)
     } else {
         format!(
@@ -178,6 +178,11 @@ pub fn own_share(blame: &Blame, victim: &str) -> f64 {
 /// is known.
 #[must_use]
 pub fn remedy(summary: &Summary, blame: Option<&Blame>, victim: Option<&str>) -> String {
+    if summary.starved {
+        return "What would help: another arbitration or class (interface.arbitration, priority of the \
+                flow), a limit on waiting where the scheduler has one, or less load of the others."
+            .to_owned();
+    }
     if summary.saturated {
         return "What would help: less load, or a faster drive. Where work piles up, no policy \
                 makes room for it."
@@ -232,7 +237,7 @@ fn by_blame(summary: &Summary, blame: &Blame) -> Verdict {
     let worst = summary
         .flows
         .iter()
-        .filter(|flow| !flow.saturated)
+        .filter(|flow| !flow.depends_on_length())
         .filter_map(|flow| share_of_others(flow, blame))
         .reduce(|worst, one| if one.1 > worst.1 { one } else { worst });
     match worst {
@@ -247,7 +252,7 @@ fn by_blame(summary: &Summary, blame: &Blame) -> Verdict {
         },
         None => Verdict {
             sufferer: None,
-            headline: if summary.saturated {
+            headline: if summary.depends_on_length() {
                 "No tenant that the drive keeps up with waits for another.".to_owned()
             } else {
                 "No tenant waits for another.".to_owned()

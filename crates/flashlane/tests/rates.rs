@@ -6,8 +6,8 @@ mod common;
 use std::sync::{Arc, Mutex};
 
 use common::{Scenario, whole_run};
-use flashlane::metrics::Summary;
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
+use flashlane::metrics::{Latency, Summary};
 use flashlane::observe::{
     Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions, TimeSeries,
 };
@@ -156,6 +156,52 @@ fn a_single_flow_shows_its_overload() {
     assert!(flow.backlog_at_end > 2_500, "{}", flow.backlog_at_end);
     assert!((0.049..0.0501).contains(&window_s(&summary)), "{}", window_s(&summary));
     assert!(summary.after_window.flash.user_programs >= flow.backlog_at_end);
+}
+
+/// Every operation has its latencies, and they are those that the records of the requests give.
+#[test]
+fn each_operation_has_latencies_of_its_own() {
+    let keys = "trim_ratio = 0.2\nflush_ratio = 0.1\n";
+    let mixed = open_loop("mixed", 5_000.0, 0.5, 200) + keys;
+    let scenario = tiny(&(mixed + &closed_loop("plain", 4, 500)));
+    let (summary, batches) = recorded(&scenario);
+    let mut kinds = 0;
+    for (index, flow) in summary.flows.iter().enumerate() {
+        let requests = flow.requests;
+        let counts = [requests.read, requests.write, requests.trim, requests.flush];
+        for ((name, found), count) in flow.by_operation().into_iter().zip(counts) {
+            let mut times = Vec::new();
+            for batch in &batches {
+                let rows = (0..batch.len()).filter(|&row| usize::from(batch.flow[row]) == index);
+                let rows = rows.filter(|&row| {
+                    batch.counted[row] && format!("{:?}", batch.op[row]).to_lowercase() == name
+                });
+                times.extend(rows.map(|row| batch.complete_ps[row] - batch.submit_ps[row]));
+            }
+            times.sort_unstable();
+            assert_eq!((found.count, times.len() as u64), (count, count), "{name}");
+            if times.is_empty() {
+                assert_eq!(*found, Latency::default(), "{name}");
+                continue;
+            }
+            kinds += 1;
+            let us = |ps: u64| ps as f64 / 1e6;
+            let mean = times.iter().map(|&ps| us(ps)).sum::<f64>() / times.len() as f64;
+            assert!((found.mean / mean - 1.0).abs() < 1e-9, "{name}: {} {mean}", found.mean);
+            assert_eq!(
+                (found.min, found.max),
+                (us(times[0]), us(times[times.len() - 1])),
+                "{name}"
+            );
+            let exact = us(times[(times.len() as f64 * 0.99).ceil() as usize - 1]);
+            assert!((found.p99 / exact - 1.0).abs() < 0.002, "{name}: {} {exact}", found.p99);
+        }
+    }
+    assert_eq!(kinds, 6, "four of the first flow, two of the second one");
+    let flow = &summary.flows[0];
+    let of_all: f64 = flow.by_operation().iter().map(|(_, l)| l.mean * l.count as f64).sum();
+    let all = flow.response_time_us;
+    assert!((of_all / all.count as f64 / all.mean - 1.0).abs() < 1e-9);
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn one_over_seeds(goal: &str, runs: &[Summary], flow: usize) -> GoalOver {
     let of_run = |run: &Summary| {
         let flow = &run.flows[flow];
         let goal = flow.slo.as_ref()?.goals.iter().find(|one| one.goal == goal)?;
-        Some((goal.value, goal.strain(), flow.saturated && !goal.is_floor()))
+        Some((goal.value, goal.strain(), flow.depends_on_length() && !goal.is_floor()))
     };
     let found: Vec<(Option<f64>, f64, bool)> =
         runs.iter().map(|run| of_run(run).unwrap_or((None, f64::INFINITY, false))).collect();

@@ -15,8 +15,9 @@ use super::axes::Point;
 use super::outcome::Outcome;
 
 /// Figures of a tenant: column, and path below the flow.
-const OF_FLOW: [(&str, &[&str]); 16] = [
+const OF_FLOW: [(&str, &[&str]); 43] = [
     ("saturated", &["saturated"]),
+    ("starved", &["starved"]),
     ("iops", &["iops"]),
     ("bandwidth_bytes_per_s", &["bandwidth_bytes_per_s"]),
     ("mean_us", &["response_time_us", "mean"]),
@@ -27,8 +28,34 @@ const OF_FLOW: [(&str, &[&str]); 16] = [
     ("max_us", &["response_time_us", "max"]),
     ("end_to_end_mean_us", &["end_to_end_us", "mean"]),
     ("end_to_end_p99_us", &["end_to_end_us", "p99"]),
+    ("read_requests", &["read_response_time_us", "count"]),
     ("read_mean_us", &["read_response_time_us", "mean"]),
+    ("read_p50_us", &["read_response_time_us", "p50"]),
+    ("read_p90_us", &["read_response_time_us", "p90"]),
+    ("read_p99_us", &["read_response_time_us", "p99"]),
+    ("read_p99_9_us", &["read_response_time_us", "p99_9"]),
+    ("read_max_us", &["read_response_time_us", "max"]),
+    ("write_requests", &["write_response_time_us", "count"]),
     ("write_mean_us", &["write_response_time_us", "mean"]),
+    ("write_p50_us", &["write_response_time_us", "p50"]),
+    ("write_p90_us", &["write_response_time_us", "p90"]),
+    ("write_p99_us", &["write_response_time_us", "p99"]),
+    ("write_p99_9_us", &["write_response_time_us", "p99_9"]),
+    ("write_max_us", &["write_response_time_us", "max"]),
+    ("trim_requests", &["trim_response_time_us", "count"]),
+    ("trim_mean_us", &["trim_response_time_us", "mean"]),
+    ("trim_p50_us", &["trim_response_time_us", "p50"]),
+    ("trim_p90_us", &["trim_response_time_us", "p90"]),
+    ("trim_p99_us", &["trim_response_time_us", "p99"]),
+    ("trim_p99_9_us", &["trim_response_time_us", "p99_9"]),
+    ("trim_max_us", &["trim_response_time_us", "max"]),
+    ("flush_requests", &["flush_response_time_us", "count"]),
+    ("flush_mean_us", &["flush_response_time_us", "mean"]),
+    ("flush_p50_us", &["flush_response_time_us", "p50"]),
+    ("flush_p90_us", &["flush_response_time_us", "p90"]),
+    ("flush_p99_us", &["flush_response_time_us", "p99"]),
+    ("flush_p99_9_us", &["flush_response_time_us", "p99_9"]),
+    ("flush_max_us", &["flush_response_time_us", "max"]),
     ("slowdown", &["slowdown"]),
     ("slo_met", &["slo", "met"]),
     ("flow_write_amplification", &["write_amplification"]),
@@ -193,7 +220,7 @@ impl Table {
         let figure = OF_FLOW.iter().chain(&OF_DRIVE).any(|one| one.0 == name);
         match () {
             () if cells().next().is_none() && !figure => Kind::Text,
-            () if matches!(name, "saturated" | "slo_met") => Kind::Flag,
+            () if matches!(name, "saturated" | "starved" | "slo_met") => Kind::Flag,
             () if figure => Kind::Number,
             () if cells().all(|cell| matches!(cell, Cell::Flag(_))) => Kind::Flag,
             () if cells().all(|cell| matches!(cell, Cell::Integer(_))) => Kind::Integer,
@@ -242,6 +269,11 @@ fn rows(keys: &[String], at: usize, (point, outcome): (&Point, &Outcome)) -> Vec
         }
         Outcome::Done(summary) => {
             let below = |value: &Value, path: &[&str]| {
+                // Without a request there is no latency.
+                let latency = path.len() == 2 && path[1] != "count" && value[path[0]]["count"] == 0;
+                if latency {
+                    return Cell::Empty;
+                }
                 Cell::of(path.iter().fold(value, |value, key| &value[*key]))
             };
             let flows = summary["flows"].as_array().map_or(&[][..], Vec::as_slice);

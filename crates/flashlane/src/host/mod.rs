@@ -227,6 +227,12 @@ impl Host {
         host.last_completion = now;
     }
 
+    /// Some request has completed at `since` or later.
+    pub(crate) fn completed_since(&self, since: Time) -> bool {
+        let mut done = self.flows.iter().filter(|flow| flow.completed() > 0);
+        done.any(|flow| flow.last_completion >= since)
+    }
+
     /// The flows that have requests outstanding, and have had no completion for longer than
     /// [`STARVATION`]. They starve if their requests have waited as long: see [`has_starved`].
     pub(crate) fn idle_flows(&self, now: Time) -> impl Iterator<Item = FlowId> {
@@ -335,6 +341,7 @@ mod tests {
         assert_eq!(idle(&host, late + Time(1)), [1, 2]);
         host.complete(&request(FlowId::new(1)), late);
         assert_eq!(idle(&host, late + late), [2]);
+        assert!(host.completed_since(late) && !host.completed_since(late + Time(1)));
     }
 
     #[test]

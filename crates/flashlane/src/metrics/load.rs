@@ -14,6 +14,23 @@ const COUNTS_MAX: usize = 64;
 /// A flow is saturated if this share of its arrivals piles up.
 const SHARE: f64 = 0.05;
 
+/// A flow is saturated, too, if its backlog never falls, in the last quarter of the window, to this
+/// multiple of the range in which it varied in the first one.
+const RISE: u64 = 2;
+/// Requests by which it has risen at least.
+const RISE_MIN: u64 = 16;
+/// Counts that a quarter of the window has at least.
+const QUARTER_MIN: usize = 4;
+
+/// A flow starves if at least this much of the window has passed without a completion of it. Longer
+/// than any single command of a flash.
+const STARVED_SPAN_MIN: Time = Time::from_ms(20);
+/// Requests of other flows that have to complete meanwhile.
+const STARVED_OTHERS_MIN: u64 = 1_000;
+/// The same as a multiple of those that were outstanding: the drive has served many that came
+/// later.
+const STARVED_OTHERS_TIMES: u64 = 10;
+
 /// Requests of a flow at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Level {
@@ -21,6 +38,12 @@ pub(crate) struct Level {
     pub(crate) arrived: u64,
     /// Of them, not complete.
     pub(crate) outstanding: u64,
+}
+
+impl Level {
+    fn completed(self) -> u64 {
+        self.arrived - self.outstanding
+    }
 }
 
 /// Follows the outstanding requests of all flows.
@@ -59,15 +82,62 @@ impl Load {
         Time(first.0.saturating_add(steps.saturating_mul(self.interval.0)))
     }
 
+    /// The last count up to `at`, or the first one.
+    fn index(&self, at: Time) -> usize {
+        self.times.partition_point(|&time| time <= at).saturating_sub(1)
+    }
+
     /// The levels at the last count up to `at`, or at the first one.
     fn at(&self, at: Time) -> &[Level] {
-        let index = self.times.partition_point(|&time| time <= at).saturating_sub(1);
-        &self.levels[index * self.flows..][..self.flows]
+        &self.levels[self.index(at) * self.flows..][..self.flows]
+    }
+
+    /// The flows that starve between `from` and `to`, with the levels at `to`: over the second
+    /// half, requests of the flow are outstanding all the time and none completes, while those of
+    /// other flows do, which came later.
+    pub(crate) fn starved(&self, (from, to): (Time, Time), end: &[Level]) -> Vec<bool> {
+        let middle = Time(from.0 + (to.0 - from.0) / 2);
+        if self.times.is_empty() || to - self.times[self.index(middle)] < STARVED_SPAN_MIN {
+            return vec![false; self.flows];
+        }
+        let halves = || self.at(middle).iter().zip(end);
+        let completed = |(middle, end): (&Level, &Level)| end.completed() - middle.completed();
+        let all: u64 = halves().map(completed).sum();
+        let outstanding: u64 = self.at(middle).iter().map(|level| level.outstanding).sum();
+        let starves = |(middle, end): (&Level, &Level)| {
+            let before = outstanding - middle.outstanding;
+            let least = STARVED_OTHERS_MIN.max(STARVED_OTHERS_TIMES.saturating_mul(before));
+            middle.outstanding > 0 && completed((middle, end)) == 0 && all >= least
+        };
+        halves().map(starves).collect()
+    }
+
+    /// The flows whose outstanding requests rise between `from` and `to` and do not come back: in
+    /// the last quarter they are always above what they were in the first one, by more than twice
+    /// the range in which they varied there.
+    fn rises(&self, (from, to): (Time, Time)) -> Vec<bool> {
+        let quarter = Time((to.0 - from.0) / 4);
+        let rows = |from: Time, to: Time| {
+            let first = self.times.partition_point(|&time| time < from);
+            first..self.times.partition_point(|&time| time <= to).max(first)
+        };
+        let (early, late) = (rows(from, from + quarter), rows(to - quarter, to));
+        if early.len() < QUARTER_MIN || late.len() < QUARTER_MIN {
+            return vec![false; self.flows];
+        }
+        let rises = |flow: usize| {
+            let level = |row: usize| self.levels[row * self.flows + flow].outstanding;
+            let ends = early.clone().map(level);
+            let (least, most) = (ends.clone().min().unwrap_or(0), ends.max().unwrap_or(0));
+            let stays = late.clone().map(level).min().unwrap_or(0);
+            stays.saturating_sub(least) > (RISE * (most - least)).max(RISE_MIN)
+        };
+        (0..self.flows).map(rises).collect()
     }
 
     /// The flows, of those that are open loops, that the drive does not keep up with between `from`
     /// and `to`, with the levels at `to`: the outstanding requests have grown by more than 5 % of
-    /// the arrivals, over the second half, too.
+    /// the arrivals, over the second half, too; or they rise and do not come back.
     pub(crate) fn saturated(
         &self,
         (from, to): (Time, Time),
@@ -82,11 +152,12 @@ impl Load {
             let more = after.outstanding as f64 - before.outstanding as f64;
             more > (SHARE * (after.arrived - before.arrived) as f64).max(least)
         };
-        let flows = self.at(from).iter().zip(self.at(middle)).zip(end).zip(open_loops);
+        let rises = self.rises((from, to));
+        let flows = self.at(from).iter().zip(self.at(middle)).zip(end).zip(open_loops).zip(rises);
         // The request that arrives last is always outstanding.
         flows
-            .map(|(((start, middle), end), &open)| {
-                open && grown(start, end, 1.0) && grown(middle, end, 0.0)
+            .map(|((((start, middle), end), &open), rises)| {
+                open && (rises || grown(start, end, 1.0) && grown(middle, end, 0.0))
             })
             .collect()
     }
@@ -95,6 +166,36 @@ impl Load {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two flows over 100 ms of which one completes a request each 20 us and has 8 outstanding;
+    /// the other has had `outstanding` requests since `since` and completes one at `completes`.
+    /// Unit: microseconds.
+    fn starved(outstanding: u64, since: u64, completes: u64, end: u64) -> Vec<bool> {
+        let mut load = Load::new(2);
+        let levels = |us: u64| {
+            let there = if us >= since { outstanding } else { 0 };
+            let done = u64::from(us >= completes && there > 0);
+            [
+                Level { arrived: us / 20 + 8, outstanding: 8 },
+                Level { arrived: there, outstanding: there - done },
+            ]
+        };
+        let mut due = Time::ZERO;
+        while due < Time::from_us(end) {
+            due = load.count(due, &levels(due.0 / 1_000_000));
+        }
+        load.starved((Time::ZERO, Time::from_us(end)), &levels(end))
+    }
+
+    #[test]
+    fn a_flow_starves_if_none_of_its_requests_completes_while_others_do() {
+        assert_eq!(starved(4, 10, u64::MAX, 100_000), [false, true]);
+        assert_eq!(starved(4, 10, 90_000, 100_000), [false, false], "one completed");
+        assert_eq!(starved(4, 10, 10_000, 100_000), [false, true], "but not since");
+        assert_eq!(starved(4, 60_000, u64::MAX, 100_000), [false, false], "not for long");
+        assert_eq!(starved(0, 10, u64::MAX, 100_000), [false, false], "it asks for nothing");
+        assert_eq!(starved(4, 10, u64::MAX, 30_000), [false, false], "a short window");
+    }
 
     /// One flow with an arrival each microsecond, and this many outstanding after each; open loop.
     fn saturated(outstanding: impl Fn(u64) -> u64) -> bool {
@@ -111,7 +212,11 @@ mod tests {
     #[test]
     fn a_backlog_that_grows_is_saturation() {
         assert!(saturated(|us| us / 10));
-        assert!(!saturated(|us| us / 25), "4 % of the arrivals");
+        assert!(saturated(|us| us / 100), "1 % of the arrivals, and it never comes back");
+        assert!(!saturated(|us| us / 1_000), "ten requests");
+        assert!(!saturated(|us| us / 25 * (us % 7 % 2)), "4 % of the arrivals, and it comes back");
+        assert!(!saturated(|us| 40 + us * 7919 % 97), "noise");
+        assert!(saturated(|us| 40 + us * 7919 % 23 + us / 25), "noise that rises");
         assert!(!saturated(|us| us.min(1_000)), "10 % of the arrivals, of which none come late");
         assert!(saturated(|us| us.saturating_sub(4_000)), "late, and steep");
         assert!(!saturated(|us| if us < 5_000 { us / 2 } else { 5_000 - us / 2 }), "worked off");

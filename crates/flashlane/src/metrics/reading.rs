@@ -2,6 +2,7 @@
 //! happened between them: the summary's window, and what lies before and after it.
 
 use flashlane_engine::Time;
+use flashlane_units::FlowId;
 
 use super::energy::Spent;
 use super::load::{Level, Load};
@@ -105,6 +106,8 @@ pub(crate) struct Readings {
     pub(super) backlog: Vec<u64>,
     /// By flow: the drive does not keep up.
     pub(super) saturated: Vec<bool>,
+    /// By flow: it got nothing done over the second half of the window while others did.
+    pub(super) starved: Vec<bool>,
 }
 
 /// The end of a round.
@@ -123,7 +126,7 @@ impl Recorder {
             let first = self.watch.as_ref().and_then(|watch| watch.next_end(now));
             self.window.set(Edge::Round, first.unwrap_or(Time::MAX));
         }
-        self.open_loops.contains(&true)
+        self.open_loops.contains(&true) || self.open_loops.len() > 1
     }
 
     /// The window opens: what was done before it.
@@ -160,6 +163,22 @@ impl Recorder {
         }
         let Some((load, opened)) = self.load.as_ref().zip(self.window.opened()) else { return };
         self.readings.saturated = load.saturated((opened, at), levels, &self.open_loops);
+        self.readings.starved = load.starved((opened, at), levels);
+    }
+
+    /// A flow has had no completion for so long, while others had, that it starves.
+    pub(crate) fn note_starved(&mut self, flow: FlowId) {
+        self.starved[flow] = true;
+    }
+
+    /// The flow is known to starve.
+    pub(crate) fn is_starved(&self, flow: FlowId) -> bool {
+        self.starved[flow]
+    }
+
+    /// Some flow starves: the load may end without it.
+    pub(crate) fn some_starve(&self) -> bool {
+        self.starved.contains(&true)
     }
 
     /// Where the window began that ends at `at`.

@@ -15,6 +15,9 @@ use crate::layout::SECTOR_BYTES;
 use crate::request::{Chain, Request};
 use crate::transaction::{Op, Transaction};
 
+/// Operations with latencies of their own: reads, writes, trims, flushes.
+pub(crate) const OPERATIONS: usize = 4;
+
 /// Sums of the times of each stage. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct StageSums {
@@ -58,10 +61,11 @@ impl TransactionSums {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowRecord {
     /// Response times of requests that entered their submission queue when they arrived, for which
-    /// they are the end-to-end times too: reads, writes, all others.
-    prompt: [LatencyRecorder; 3],
-    /// Response times of the requests that waited for a place there.
-    delayed: [LatencyRecorder; 3],
+    /// they are the end-to-end times too: reads, writes, trims, flushes. A recorder without
+    /// latencies has no histogram.
+    prompt: [LatencyRecorder; OPERATIONS],
+    /// Response times of the requests that waited for a place there, in the same order.
+    delayed: [LatencyRecorder; OPERATIONS],
     /// End-to-end times of the same requests.
     delayed_end_to_end: LatencyRecorder,
     pub(crate) requests: RequestCounts,
@@ -83,6 +87,8 @@ pub(crate) struct Recorder {
     /// Outstanding requests over time, where a flow is an open loop.
     pub(super) load: Option<Load>,
     pub(super) readings: Readings,
+    /// Flows that have had no completion for so long that the run does not wait for them.
+    pub(super) starved: Array<FlowId, bool>,
     /// Ends the run with steady state.
     pub(super) watch: Option<Box<Watch>>,
 }
@@ -92,6 +98,7 @@ impl Recorder {
     pub(crate) fn new(open_loops: Vec<bool>, window: Window) -> Self {
         Self {
             flows: Array::of(FlowRecord::default(), open_loops.len()),
+            starved: Array::of(false, open_loops.len()),
             window,
             open_loops,
             load: None,
@@ -137,7 +144,8 @@ impl Recorder {
         let side = match request.op {
             RequestOp::Read => 0,
             RequestOp::Write => 1,
-            RequestOp::Trim | RequestOp::Flush => 2,
+            RequestOp::Trim => 2,
+            RequestOp::Flush => 3,
         };
         if request.enqueued == request.arrival {
             flow.prompt[side].record(response);
@@ -294,26 +302,20 @@ impl FlowRecord {
         self.prompt.iter().chain(&self.delayed).map(LatencyRecorder::count).sum()
     }
 
-    /// Response times of reads.
-    pub(crate) fn read_response(&self) -> LatencyRecorder {
-        self.prompt[0].clone().with(&self.delayed[0])
-    }
-
-    /// Response times of writes.
-    pub(crate) fn write_response(&self) -> LatencyRecorder {
-        self.prompt[1].clone().with(&self.delayed[1])
+    /// Response times of reads, writes, trims and flushes.
+    pub(crate) fn responses(&self) -> [LatencyRecorder; OPERATIONS] {
+        std::array::from_fn(|side| self.prompt[side].clone().with(&self.delayed[side]))
     }
 
     /// Response times of all requests.
     pub(crate) fn response(&self) -> LatencyRecorder {
-        let others = self.prompt[2].clone().with(&self.delayed[2]);
-        others.with(&self.read_response()).with(&self.write_response())
+        let all = self.prompt.iter().chain(&self.delayed);
+        all.fold(LatencyRecorder::default(), LatencyRecorder::with)
     }
 
     /// End-to-end times of all requests.
     pub(crate) fn end_to_end(&self) -> LatencyRecorder {
-        let [reads, writes, others] = &self.prompt;
-        self.delayed_end_to_end.clone().with(reads).with(writes).with(others)
+        self.prompt.iter().fold(self.delayed_end_to_end.clone(), LatencyRecorder::with)
     }
 
     /// Mean per stage.

@@ -46,6 +46,9 @@ pub(crate) fn summarise(
     let spans = Spans::of(run.recorder, &run.end);
     let window = &spans.window();
     let saturated = &run.recorder.readings.saturated;
+    let flows: Vec<FlowSummary> = (0..workload.flows.len())
+        .map(|flow| flow_summary(run, input(flow), workload, flow, window))
+        .collect();
     let mut summary = Summary {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -61,6 +64,7 @@ pub(crate) fn summarise(
         window_end_s: closed.as_s(),
         saturated: saturated.contains(&true),
         overload: Vec::new(),
+        starved: flows.iter().any(|flow| flow.starved),
         wall_s: 0.0,
         precondition_wall_s: 0.0,
         events: run.events,
@@ -68,9 +72,7 @@ pub(crate) fn summarise(
         peak_rss_bytes: 0,
         requests_generated: run.generated,
         requests_completed: run.completed,
-        flows: (0..workload.flows.len())
-            .map(|flow| flow_summary(run, input(flow), workload, flow, window))
-            .collect(),
+        flows,
         steady_state: run.recorder.watch.as_ref().map(|watch| watch.summary()),
         fairness: Fairness::default(),
         slowdown_over_time: None,
@@ -122,6 +124,7 @@ fn flow_summary(
     let [read_transactions, write_transactions, transactions] = record.transaction_summaries();
     let (arrived, completed) = (window.arrived(flow), window.completed(flow));
     let work = window.work(flow);
+    let [reads, writes, trims, flushes] = record.responses().map(|one| one.summary());
     FlowSummary {
         name: config.name.clone(),
         priority: format!("{:?}", config.priority).to_lowercase(),
@@ -133,9 +136,13 @@ fn flow_summary(
         completed_in_window: completed,
         backlog_at_end: readings.backlog.get(flow).copied().unwrap_or(0),
         saturated: readings.saturated.get(flow).copied().unwrap_or(false),
+        starved: readings.starved.get(flow).copied().unwrap_or(false)
+            || run.recorder.is_starved(FlowId::at(flow)),
         response_time_us: record.response().summary(),
-        read_response_time_us: record.read_response().summary(),
-        write_response_time_us: record.write_response().summary(),
+        read_response_time_us: reads,
+        write_response_time_us: writes,
+        trim_response_time_us: trims,
+        flush_response_time_us: flushes,
         end_to_end_us: record.end_to_end().summary(),
         breakdown_us: record.breakdown(),
         transactions,

@@ -181,9 +181,12 @@ impl SeedStatistics {
         mean.verdict = self.verdict(first);
         for (index, flow) in mean.flows.iter_mut().enumerate() {
             // A backlog that grows in half of the seeds is one that grows.
-            let saturated = self.get(&format!("flows[{index}].saturated"));
-            let saturated = saturated.is_some_and(|share| share.mean >= 0.5);
-            flow.slo.iter_mut().for_each(|slo| slo.judge(saturated));
+            let in_half = |key: &str| {
+                let share = self.get(&format!("flows[{index}].{key}"));
+                share.is_some_and(|share| share.mean >= 0.5)
+            };
+            let grow = in_half("saturated") || in_half("starved");
+            flow.slo.iter_mut().for_each(|slo| slo.judge(grow));
         }
         Ok(mean)
     }

@@ -95,15 +95,16 @@ impl SloSummary {
             goals.push(GoalSummary::new("min_bandwidth", limit.0 as f64, value));
         }
         let mut judged = Self { met: false, goals };
-        judged.judge(flow.saturated);
+        judged.judge(flow.depends_on_length());
         judged
     }
 
-    /// Judges the values that are there. Where the drive does not keep up with the tenant, times
-    /// and slowdown grow with the length of the run, and exceed any limit in the end.
-    pub(crate) fn judge(&mut self, saturated: bool) {
+    /// Judges the values that are there. Where the drive does not keep up with the tenant, or serves
+    /// nothing of it, times and slowdown grow with the length of the run, and exceed any limit in
+    /// the end.
+    pub(crate) fn judge(&mut self, grow: bool) {
         for goal in &mut self.goals {
-            goal.met = goal.strain() <= 1.0 && (goal.is_floor() || !saturated);
+            goal.met = goal.strain() <= 1.0 && (goal.is_floor() || !grow);
         }
         self.met = self.goals.iter().all(|goal| goal.met);
     }

@@ -7,8 +7,8 @@ use super::summary::{FlowSummary, OverloadSummary, Summary};
 const NAMED: usize = 4;
 
 impl Summary {
-    /// What has to be known before any other number of the run: flows that the drive does not keep
-    /// up with, and flows without a request in the window. Empty where there are none. Text,
+    /// What has to be known before any other number of the run: flows that starve, flows that the
+    /// drive does not keep up with, and flows without a request in the window. Empty where there are none. Text,
     /// reports, Python and comparisons print the same words; `summary.json` has them under
     /// `verdict`.
     #[must_use]
@@ -19,6 +19,7 @@ impl Summary {
             iops: flow.iops,
             backlog_at_end: flow.backlog_at_end as f64,
             saturated: Seeds::one(flow.saturated),
+            starved: Seeds::one(flow.starved),
             silent: Seeds::one(flow.requests.all() == 0),
         });
         let ended = self.overload.iter().map(ended);
@@ -41,16 +42,17 @@ impl SeedStatistics {
             let silent =
                 |seed: &usize| requests.iter().all(|values| values.get(*seed) == Some(&Some(0.0)));
             let all = self.seeds.len();
-            let saturated = metric("saturated").map_or(&[][..], |metric| &metric.values);
+            let seeds_with = |key: &str| {
+                let values = metric(key).map_or(&[][..], |metric| &metric.values);
+                Seeds { count: values.iter().filter(|value| **value == Some(1.0)).count(), all }
+            };
             Judged {
                 name: flow.name.clone(),
                 offered_iops: mean("offered_iops", flow.offered_iops),
                 iops: mean("iops", flow.iops),
                 backlog_at_end: mean("backlog_at_end", flow.backlog_at_end as f64),
-                saturated: Seeds {
-                    count: saturated.iter().filter(|value| **value == Some(1.0)).count(),
-                    all,
-                },
+                saturated: seeds_with("saturated"),
+                starved: seeds_with("starved"),
                 silent: Seeds { count: (0..all).filter(silent).count(), all },
             }
         };
@@ -115,12 +117,19 @@ struct Judged {
     iops: f64,
     backlog_at_end: f64,
     saturated: Seeds,
+    starved: Seeds,
     silent: Seeds,
 }
 
 fn sentences(flows: &[Judged]) -> Vec<String> {
-    let saturated: Vec<&Judged> = flows.iter().filter(|flow| flow.saturated.count > 0).collect();
-    let mut verdict = if saturated.is_empty() { Vec::new() } else { saturation(&saturated) };
+    let starved: Vec<&Judged> = flows.iter().filter(|flow| flow.starved.count > 0).collect();
+    let mut verdict = if starved.is_empty() { Vec::new() } else { starvation(&starved) };
+    // What is known of a flow that starves is said already.
+    let saturated = |flow: &&Judged| flow.saturated.count > flow.starved.count;
+    let saturated: Vec<&Judged> = flows.iter().filter(saturated).collect();
+    if !saturated.is_empty() {
+        verdict.extend(saturation(&saturated));
+    }
     let silent = flows.iter().filter(|flow| flow.silent.count > 0);
     let silent: Vec<String> = silent
         .map(|flow| match flow.silent.text() {
@@ -136,6 +145,39 @@ fn sentences(flows: &[Judged]) -> Vec<String> {
         ));
     }
     verdict
+}
+
+/// The flows that starve, and what that means.
+fn starvation(flows: &[&Judged]) -> Vec<String> {
+    let each = |flow: &&Judged| {
+        let (seeds, means) = match flow.starved.text() {
+            Some(seeds) => (format!("{seeds}; "), "on average "),
+            None => (String::new(), ""),
+        };
+        format!(
+            "{} ({seeds}{means}offered {} IOPS, completed {} IOPS, {} requests not complete at the end of the \
+             window)",
+            flow.name,
+            grouped(flow.offered_iops),
+            grouped(flow.iops),
+            grouped(flow.backlog_at_end),
+        )
+    };
+    let named: Vec<String> = flows.iter().map(each).collect();
+    let (flow, these, them) = match flows {
+        [_] => ("flow", "this flow", "it"),
+        _ => ("flows", "these flows", "them"),
+    };
+    vec![
+        format!(
+            "Starved: the drive serves others and gets nothing done for {flow} {}.",
+            list(&named)
+        ),
+        format!(
+            "Requests of {these} complete only because the load ends: latencies and slowdowns of {them} \
+             grow with the length of the run and say nothing about the drive."
+        ),
+    ]
 }
 
 /// The flows that the drive does not keep up with, and what that means.
@@ -245,6 +287,29 @@ mod tests {
             found,
             ["No request of late arrived inside the window: the figures of this flow are empty."]
         );
+    }
+
+    #[test]
+    fn a_flow_that_starves_comes_first_and_once() {
+        let starving = FlowSummary { starved: true, iops: 0.0, ..flow("low", true) };
+        let flows = vec![flow("busy", true), starving.clone(), flow("c", false)];
+        let verdict = Summary { flows, ..Summary::default() }.verdict();
+        assert_eq!(
+            verdict[0],
+            "Starved: the drive serves others and gets nothing done for flow low (offered 200,000 IOPS, \
+             completed 0 IOPS, 16,400 requests not complete at the end of the window)."
+        );
+        assert!(verdict[1].starts_with("Requests of this flow complete only"), "{verdict:?}");
+        assert!(verdict[2].starts_with("Saturated: the drive does not keep up with flow busy ("));
+        assert_eq!(verdict.len(), 4, "{verdict:?}");
+        let run = |seed, starved| {
+            let one = FlowSummary { starved, ..starving.clone() };
+            Summary { seed, flows: vec![one], ..Summary::default() }
+        };
+        let runs = [run(1, true), run(2, false)];
+        let verdict = SeedStatistics::of(&runs).verdict;
+        assert!(verdict[0].contains("flow low (in 1 of 2 seeds; on average"), "{verdict:?}");
+        assert!(verdict[2].starts_with("Saturated"), "in the other seed: {verdict:?}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::drive::recording::Recorder as Recording;
 use crate::error::Error;
 use crate::ftl::{FrozenState, FtlState};
 use crate::layout::Geometry;
+use crate::metrics::recorder::OPERATIONS;
 use crate::metrics::steady::Watch;
 use crate::metrics::summary::{FlowSummary, OverloadSummary};
 use crate::metrics::window::Window;
@@ -144,10 +145,20 @@ impl<'a> Runs<'a> {
         summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
         let mut observed = shared.observed(workload)?;
         let flows = &mut shared.recorder.flows;
+        let mut by_operation: [Vec<_>; OPERATIONS] = Default::default();
+        for flow in flows.iter() {
+            for (all, one) in by_operation.iter_mut().zip(flow.responses()) {
+                all.push(one.distribution());
+            }
+        }
+        let [read_distributions, write_distributions, trim_distributions, flush_distributions] =
+            by_operation;
         let details = Details {
             distributions: flows.iter().map(|f| f.response().distribution()).collect(),
-            read_distributions: flows.iter().map(|f| f.read_response().distribution()).collect(),
-            write_distributions: flows.iter().map(|f| f.write_response().distribution()).collect(),
+            read_distributions,
+            write_distributions,
+            trim_distributions,
+            flush_distributions,
             series: flows.iter().filter_map(|f| Some(f.series.as_ref()?.intervals())).collect(),
             blame: observed.blame.take(),
             time_series: observed.time_series.take(),

@@ -191,6 +191,10 @@ pub struct Details {
     pub read_distributions: Vec<Vec<(f64, f64)>>,
     /// The same of writes alone.
     pub write_distributions: Vec<Vec<(f64, f64)>>,
+    /// The same of trims alone.
+    pub trim_distributions: Vec<Vec<(f64, f64)>>,
+    /// The same of flushes alone.
+    pub flush_distributions: Vec<Vec<(f64, f64)>>,
     /// Intervals of [`RunOptions::series_interval`] from the start of the run; empty without it.
     pub series: Vec<Vec<Interval>>,
     /// Who made whom wait, with [`Observe::blame`](crate::observe::Observe::blame).
@@ -202,6 +206,20 @@ pub struct Details {
     /// What waited for the flash by chip and kind, with
     /// [`Observe::queues`](crate::observe::Observe::queues).
     pub queues: Vec<QueueStatistics>,
+}
+
+impl Details {
+    /// Distributions of each operation by flow, with its name (`read`); `all` comes first.
+    #[must_use]
+    pub fn by_operation(&self) -> [(&'static str, &[Vec<(f64, f64)>]); 5] {
+        [
+            ("all", &self.distributions),
+            ("read", &self.read_distributions),
+            ("write", &self.write_distributions),
+            ("trim", &self.trim_distributions),
+            ("flush", &self.flush_distributions),
+        ]
+    }
 }
 
 /// Runs one scenario.

@@ -159,6 +159,7 @@ impl Run {
             if self.drive.step_over() {
                 self.check_depths();
                 self.drive.look_around(&|drive| progress(self.tenants.progress(drive)))?;
+                self.end_where_flows_starve();
             }
         }
         if let Some(error) = self.drive.failed() {

@@ -5,6 +5,7 @@ use flashlane_units::FlowId;
 
 use super::Run;
 use crate::error::Error;
+use crate::host::has_starved;
 
 impl Run {
     /// Everything that counts has completed, or the load goes on for longer than it may.
@@ -56,6 +57,25 @@ impl Run {
             tenant.stopped = !tenant.repeat;
             self.pass_ended(flow);
         }
+    }
+
+    /// Ends the load of a run that a starving flow would keep for ever: its pass does not end while
+    /// it gets nothing done. The window, if it is still open, has lasted for the time after which a
+    /// flow counts as starved. Rounds end by themselves.
+    #[cold]
+    pub(super) fn end_where_flows_starve(&mut self) {
+        let recorder = &mut self.drive.recorder;
+        let (now, starved) = (self.drive.now, recorder.some_starve());
+        let window = &mut recorder.window;
+        let open_for_long = window.opened().is_some_and(|opened| has_starved(opened, now));
+        if !starved || !open_for_long || window.is_until_steady() {
+            return;
+        }
+        for flow in &mut self.tenants.flows {
+            (flow.passed, flow.stopped) = (true, true);
+        }
+        window.passes_ended(now);
+        window.close(now, false, false);
     }
 
     /// The queue hands out no more events: fails where some are left that come after the end of

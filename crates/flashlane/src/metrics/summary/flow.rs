@@ -76,16 +76,32 @@ pub struct FlowSummary {
     /// The drive does not keep up with the flow, an open loop: its outstanding requests at the end
     /// of the window exceed those at its start by more than 5 % of its arrivals (and by more than
     /// the one that arrives last), and over the second half of the window by more than 5 % of the
-    /// arrivals in it. Then its latencies and its slowdowns depend on how long the run is: they say
+    /// arrivals in it. Or they rise and do not come back: in the last
+    /// quarter of the window they always exceed the least in the first quarter by more than 16, and
+    /// by more than twice the range in which they varied in the first quarter. Then its latencies and its slowdowns depend on how long the run is: they say
     /// nothing about the drive. Where the window is the whole run, the load up to the last arrival
     /// decides.
     pub saturated: bool,
+    /// The flow starves: the drive serves other flows, and of this one it serves nothing. Over the
+    /// second half of the window, at least 20 ms, requests of the flow were outstanding all the
+    /// time and none completed, while other flows completed at least 1,000 and ten times as many as
+    /// they had outstanding in the middle. Or, at any time, that lasted for 20 s: the load ends
+    /// there. The requests of such a flow complete only because the load ends, so that its times
+    /// say nothing about the drive. Summaries of before `flashlane.summary/3` have false.
+    #[serde(default)]
+    pub starved: bool,
     /// Submission queue entry written to completion seen by the host.
     pub response_time_us: Latency,
     /// The same for reads.
     pub read_response_time_us: Latency,
     /// The same for writes.
     pub write_response_time_us: Latency,
+    /// The same for trims. Summaries of before `flashlane.summary/3` have none.
+    #[serde(default)]
+    pub trim_response_time_us: Latency,
+    /// The same for flushes. Summaries of before `flashlane.summary/3` have none.
+    #[serde(default)]
+    pub flush_response_time_us: Latency,
     /// Arrival to completion seen by the host.
     pub end_to_end_us: Latency,
     /// Mean per stage; sums to the mean response time. Keys in pipeline order.
@@ -134,6 +150,26 @@ pub struct FlowSummary {
     pub clipped_requests: u64,
     /// Trace lines that could not be read, by reason.
     pub rejected_lines: BTreeMap<String, u64>,
+}
+
+impl FlowSummary {
+    /// Its times say how long the run is, not how fast the drive is: it is saturated or starves.
+    #[must_use]
+    pub fn depends_on_length(&self) -> bool {
+        self.saturated || self.starved
+    }
+
+    /// Response times of each operation, with its name (`read`). The key in the summary is that
+    /// name with `_response_time_us`.
+    #[must_use]
+    pub fn by_operation(&self) -> [(&'static str, &Latency); 4] {
+        [
+            ("read", &self.read_response_time_us),
+            ("write", &self.write_response_time_us),
+            ("trim", &self.trim_response_time_us),
+            ("flush", &self.flush_response_time_us),
+        ]
+    }
 }
 
 /// A flow that has the drive to itself, over the same window.

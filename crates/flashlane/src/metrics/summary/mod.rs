@@ -1,4 +1,4 @@
-//! `summary.json`, schema `flashlane.summary/2`.
+//! `summary.json`, schema `flashlane.summary/3`.
 
 mod device;
 mod fairness;
@@ -22,12 +22,15 @@ pub use flow::{
 };
 
 /// Schema name written into every summary.
-pub const SCHEMA: &str = "flashlane.summary/2";
+pub const SCHEMA: &str = "flashlane.summary/3";
+
+/// Schema names of summaries that can be read. What an older one lacks is empty.
+pub const SCHEMAS_READ: [&str; 2] = ["flashlane.summary/2", SCHEMA];
 
 /// The result of one scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// Always `flashlane.summary/2`.
+    /// Always `flashlane.summary/3`.
     pub schema: String,
     /// Version of the program.
     pub version: String,
@@ -62,6 +65,9 @@ pub struct Summary {
     /// of `--alone`. Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overload: Vec<OverloadSummary>,
+    /// At least one flow starves: see `flows[].starved`.
+    #[serde(default)]
+    pub starved: bool,
     /// Wall time of the run, preconditioning excluded. Unit: seconds. Differs from run to run.
     pub wall_s: f64,
     /// Wall time of preconditioning. Unit: seconds. Differs from run to run.
@@ -128,6 +134,13 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Times of some flow say how long the run is, not how fast the drive is: a flow is saturated or
+    /// starves.
+    #[must_use]
+    pub fn depends_on_length(&self) -> bool {
+        self.saturated || self.starved
+    }
+
     /// The figures that do not differ from machine to machine: wall times and memory are 0.
     #[must_use]
     pub fn without_clocks(&self) -> Self {
