@@ -4,7 +4,7 @@
     install programs swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
 
 help:
-	@echo 'make demo    two tenants on one drive, under two schedulers; results in out/demo'
+	@echo 'make demo    two tenants on one drive, under three policies; results in out/demo'
 	@echo 'make quick   what fails most often, in two minutes where everything is built'
 	@echo 'make test    everything that a change has to pass'
 	@echo 'make long    that, new random configurations, fuzzing and the papers at full size: hours'

@@ -1,4 +1,4 @@
-//! `flashlane demo`: two tenants on one drive, under two schedulers.
+//! `flashlane demo`: two tenants on one drive, under three policies.
 
 use std::path::{Path, PathBuf};
 
@@ -7,102 +7,150 @@ use flashlane::config::validate;
 use flashlane::{Error, RunOptions};
 
 use crate::args::{DemoArgs, Format};
-use crate::execute::{Scenario, execute};
+use crate::execute::{Outcome, Scenario, execute};
 use crate::flow_rows::print_rows;
-use crate::output::{OutFolder, RUN, note, places_of_results, print_data, show};
+use crate::output::{Content, OutFolder, RUN, note, places_of_results, print_data, show};
 use crate::side_by_side::{Column, side_by_side};
 use crate::watch::Watched;
 use crate::{blame_table, report, summary_table};
 
-/// The schedulers that the demonstration compares.
-const SCHEDULERS: [&str; 2] = ["fcfs", "out-of-order"];
+/// A policy of the demonstration: what its column and its folder are called, the scheduler, and the
+/// isolation.
+type Policy = (&'static str, &'static str, &'static str);
+
+/// What the demonstration compares.
+const POLICIES: [Policy; 3] = [
+    ("fcfs", "fcfs", "unified"),
+    ("out-of-order", "out-of-order", "unified"),
+    ("partitioned", "out-of-order", "partitioned"),
+];
 const DEVICE: &str = include_str!("../demo/device.toml");
 const WORKLOAD: &str = include_str!("../demo/workload.toml");
 
-/// Runs the built-in scenario under both schedulers and shows them side by side.
+/// Runs the built-in scenario under all policies and shows them side by side.
 pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
     let common = &arguments.common;
-    if matches!(common.format, Format::FioJson | Format::MqsimXml) {
-        let message = "with demo, allowed: text, json, csv, markdown, latex";
-        return Err(Error::config("--format", message));
-    }
+    check_options(arguments)?;
     let workload = load::workload_from_toml(WORKLOAD, "demo workload", &Overrides::default())?;
     let folder = |root: &PathBuf| {
         let folder = OutFolder::prepare(root, common.overwrite.overwrite)?.of_set(RUN);
-        folder.expect(places_of_results(SCHEDULERS)).map(|()| folder)
+        let labels = POLICIES.iter().map(|(label, ..)| label);
+        folder.expect(places_of_results(labels)).map(|()| folder)
     };
     let mut folder = common.out.as_ref().map(folder).transpose()?;
     let mut devices = Vec::new();
-    for scheduler in SCHEDULERS {
-        let overrides = Overrides { scheduler: Some(scheduler.to_owned()), ..Overrides::default() };
-        let device = load::device_from_toml(DEVICE, "demo device", &overrides)?;
+    for policy in POLICIES {
+        let device = load::device_from_toml(DEVICE, "demo device", &overrides(policy))?;
         validate::check_pair(&device, &workload)?;
-        devices.push(device);
+        devices.push(device.config);
     }
     let options =
         RunOptions { seed: common.seed, alone: true, check: common.check, ..RunOptions::default() };
-    // Both schedulers on one page.
+    // All policies on one page.
     let mut watch = common.watch;
     watch.report |= folder.is_some();
     let (mut scenarios, mut watched) = (Vec::new(), Vec::new());
-    for (scheduler, device) in SCHEDULERS.iter().zip(&devices) {
-        let (folder, path) = (folder.as_mut(), Path::new(scheduler));
+    for ((label, ..), device) in POLICIES.iter().zip(&devices) {
+        let (folder, path) = (folder.as_mut(), Path::new(label));
         let (observe, files) = Watched::prepare(&watch, false, folder, path, &workload.config)?;
         watched.push(files);
         scenarios.push(Scenario {
-            device: &device.config,
+            device,
             workload: &workload.config,
             options: RunOptions { observe, ..options.clone() },
-            seeds: None,
+            seeds: arguments.seeds,
         });
     }
     let outcomes = execute(&scenarios, usize::from(common.threads), "simulating", common.quiet)?;
-    let json = common.format != Format::Text;
     if common.format == Format::Text || !common.quiet {
-        for outcome in &outcomes {
-            show(summary_table::report(&outcome.summary, None).trim_end(), json)?;
-            if let Some(blame) = &outcome.details.blame {
-                show(blame_table::blame(blame).trim_end(), json)?;
-            }
-            show("", json)?;
-        }
+        show_each(&outcomes, common.format != Format::Text)?;
     }
     if let Some(folder) = folder {
-        let (mut files, mut runs) = (Vec::new(), Vec::new());
-        for ((scheduler, device), outcome) in SCHEDULERS.iter().zip(&devices).zip(&outcomes) {
-            let mut run = report::data(outcome, &device.config, &workload.config)?;
-            (*scheduler).clone_into(&mut run.label);
-            runs.push(run);
-        }
-        files.push((PathBuf::from("report.html"), report::page(&runs)?));
-        for ((scheduler, outcome), watched) in SCHEDULERS.iter().zip(&outcomes).zip(watched) {
+        let mut files = vec![page(&scenarios, &outcomes)?];
+        for (((label, ..), outcome), watched) in POLICIES.iter().zip(&outcomes).zip(watched) {
             for (name, text) in outcome.files()? {
-                files.push((PathBuf::from(scheduler).join(name), text.into()));
+                files.push((PathBuf::from(label).join(name), text.into()));
             }
             files.extend(watched.files(&watch, &outcome.details)?);
         }
         folder.write(files)?;
     }
-    if common.format == Format::Text || !common.quiet {
-        let columns: Vec<Column<'_>> = SCHEDULERS
-            .iter()
-            .zip(&outcomes)
-            .map(|(label, outcome)| Column { label, summary: &outcome.summary, seeds: None })
-            .collect();
-        show(side_by_side(&columns).trim_end(), json)?;
-    }
-    if common.format == Format::Json {
-        for outcome in &outcomes {
-            print_data(&outcome.json_line()?)?;
-        }
-    }
-    let named = SCHEDULERS.iter().zip(&outcomes);
-    let named = named.map(|(name, outcome)| ((*name).to_owned(), &outcome.summary, None));
-    print_rows(&named.collect::<Vec<_>>(), common.format)?;
+    show_beside(arguments, &outcomes)?;
     if let Some(folder) = &common.out {
         note(&format!("\nThe page to open: {}", folder.join("report.html").display()));
     }
     Ok(())
+}
+
+fn check_options(arguments: &DemoArgs) -> Result<(), Error> {
+    let common = &arguments.common;
+    if matches!(common.format, Format::FioJson | Format::MqsimXml) {
+        let message = "with demo, allowed: text, json, csv, markdown, latex";
+        return Err(Error::config("--format", message));
+    }
+    if arguments.seeds.is_some() && common.watch.any() {
+        let message = "found, allowed: not given; one run is watched, choose it with --seed";
+        return Err(Error::config("--seeds", message));
+    }
+    Ok(())
+}
+
+/// Prints each run for people. `json`: standard output is for data.
+fn show_each(outcomes: &[Outcome], json: bool) -> Result<(), Error> {
+    for outcome in outcomes {
+        let (shown, seeds) = (outcome.shown()?, outcome.seeds.as_ref());
+        show(summary_table::report(&shown, seeds).trim_end(), json)?;
+        if let Some(blame) = &outcome.details.blame {
+            show(blame_table::blame(blame).trim_end(), json)?;
+        }
+        show("", json)?;
+    }
+    Ok(())
+}
+
+/// One page of all runs.
+fn page(scenarios: &[Scenario<'_>], outcomes: &[Outcome]) -> Result<(PathBuf, Content), Error> {
+    let mut runs = Vec::new();
+    for (((label, ..), scenario), outcome) in POLICIES.iter().zip(scenarios).zip(outcomes) {
+        let mut run = report::data(outcome, scenario.device, scenario.workload)?;
+        (*label).clone_into(&mut run.label);
+        runs.push(run);
+    }
+    Ok((PathBuf::from("report.html"), report::page(&runs)?))
+}
+
+/// Prints the runs side by side, and what is asked for as data.
+fn show_beside(arguments: &DemoArgs, outcomes: &[Outcome]) -> Result<(), Error> {
+    let common = &arguments.common;
+    let json = common.format != Format::Text;
+    let shown = outcomes.iter().map(Outcome::shown).collect::<Result<Vec<_>, Error>>()?;
+    let columns: Vec<Column<'_>> = POLICIES
+        .iter()
+        .zip(shown.iter().zip(outcomes))
+        .map(|((label, ..), (summary, outcome))| Column {
+            label,
+            summary,
+            seeds: outcome.seeds.as_ref(),
+        })
+        .collect();
+    if common.format == Format::Text || !common.quiet {
+        show(side_by_side(&columns).trim_end(), json)?;
+    }
+    if common.format == Format::Json {
+        for outcome in outcomes {
+            print_data(&outcome.json_line()?)?;
+        }
+    }
+    let rows = columns.iter().map(|column| (column.label.to_owned(), column.summary, column.seeds));
+    print_rows(&rows.collect::<Vec<_>>(), common.format)
+}
+
+fn overrides((_, scheduler, isolation): Policy) -> Overrides {
+    Overrides {
+        scheduler: Some(scheduler.to_owned()),
+        isolation: Some(isolation.to_owned()),
+        ..Overrides::default()
+    }
 }
 
 #[cfg(test)]

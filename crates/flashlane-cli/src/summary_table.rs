@@ -49,6 +49,10 @@ pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
         text.push_str(STAR);
     }
     text.push_str(&operations(summary, seeds));
+    for sentence in summary.partial_writes() {
+        text += &visible_line(&sentence);
+        text.push('\n');
+    }
     text.push_str(&slo_table::slos(summary, seeds));
     if let Some(over_time) = &summary.slowdown_over_time {
         text.push_str(&slowdown_over_time(summary, over_time));
@@ -99,8 +103,12 @@ fn without_time(
         ]);
     }
     let (flash, erases) = (&summary.flash, &summary.flash.block_erases);
+    let mut partial = summary.partial_writes().join("\n");
+    if !partial.is_empty() {
+        partial.push('\n');
+    }
     format!(
-        "device {}, isolation {}, {}, without time in {:.2} s{}\n\n{}\n\
+        "device {}, isolation {}, {}, without time in {:.2} s{}\n\n{}{partial}\n\
         write amplification {:.4}; {} collections, {} moves for wear levelling, {} erases; \
         erases of a block {} to {}, mean {}, deviation {}\n\
         free blocks of a plane {} to {}, mean {}; cache hits {}, CMT hits {}; steady state set in {} s{}\n\

@@ -298,7 +298,7 @@ fn seeds(run: &RunData) -> Option<String> {
 }
 
 fn facts(run: &RunData, summary: &Summary) -> String {
-    format!(
+    let facts = format!(
         "Device {}, scheduler {}, isolation {}, {}; {} simulated, window {} to {}; write amplification {}.",
         summary.device,
         summary.scheduler,
@@ -308,7 +308,8 @@ fn facts(run: &RunData, summary: &Summary) -> String {
         time(summary.window_start_s * 1e6),
         time(summary.window_end_s * 1e6),
         number(summary.flash.write_amplification),
-    )
+    );
+    [vec![facts], summary.partial_writes()].concat().join(" ")
 }
 
 fn fairness(summary: &Summary) -> Option<String> {

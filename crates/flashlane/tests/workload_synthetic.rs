@@ -8,6 +8,8 @@ use flashlane::workload::{Planned, RequestOp, RequestSource};
 use flashlane_engine::Time;
 use proptest::prelude::*;
 
+const HOT: &str = "{ hot-cold = { hot_region = 0.1, hot_traffic = 0.5 } }";
+const MIXED: &str = "{ mixed = { streaming = 0.5, stream_space = 0.3 } }";
 const SECOND: u64 = 1_000_000_000_000;
 
 fn space(sectors: u64) -> FlowSpace {
@@ -227,6 +229,30 @@ fn a_region_bounds_every_address_and_the_footprint() {
     let rest = source("queue_depth = 1\nregion_start = '511MiB'", 1 << 20, 3, 0);
     let Footprint::Pages(pages) = rest.footprint() else { panic!("pages") };
     assert_eq!(pages.count(), 128);
+}
+
+#[test]
+fn requests_start_at_multiples_of_their_size_in_every_region_and_shape() {
+    for address in ["'uniform'", "'streaming'", "{ zipf = { theta = 1.0 } }", HOT, MIXED] {
+        for (size, sectors) in [("64KiB", 128), ("12KiB", 8), ("512B", 1)] {
+            for region in ["", "region_start = '1536B'\nregion = '1000KiB'", "working_set = 0.3"] {
+                let text =
+                    format!("queue_depth = 1\nsize = '{size}'\n{region}\naddress = {address}");
+                let first = if region.starts_with("region") { 3 } else { 0 };
+                for seed in 1..5 {
+                    let requests = take(&mut source(&text, 100_001, seed, 0), 500, Time::ZERO);
+                    assert!(
+                        requests.iter().all(|p| (p.sector - first).is_multiple_of(sectors)),
+                        "{text}"
+                    );
+                }
+            }
+        }
+    }
+    // Blocks of 12 KiB follow each other without holes.
+    let text = "queue_depth = 1\nsize = '12KiB'\naddress = 'streaming'";
+    let stream = take(&mut source(text, 1 << 20, 1, 0), 100, Time::ZERO);
+    assert!(stream.windows(2).all(|w| w[1].sector == w[0].sector + 24 || w[1].sector == 0));
 }
 
 #[test]

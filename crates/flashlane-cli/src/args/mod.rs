@@ -62,7 +62,7 @@ pub(crate) fn whole() -> clap::Command {
 pub(crate) enum Command {
     /// Simulate a device under a workload.
     Run(RunArgs),
-    /// Two tenants on one drive, under two schedulers; no input files needed.
+    /// Two tenants on one drive, under three policies; no input files needed.
     Demo(DemoArgs),
     /// Run programs in virtual time on a simulated drive.
     #[cfg(feature = "exec")]
@@ -211,6 +211,10 @@ pub(crate) struct CommonArgs {
 /// Arguments of `demo`.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
+    /// Repeat with so many seeds and show means and 95 % intervals; without a page.
+    #[arg(long, value_name = "N", conflicts_with = "out",
+        value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(crate) seeds: Option<u64>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }

@@ -30,6 +30,7 @@ impl Device {
                 work: FlowWork {
                     host_programs: pages.host_programs,
                     other_programs: pages.other_programs,
+                    read_modify_writes: pages.read_modify_writes,
                     cmt_hits: pages.cmt_hits,
                     cmt_misses: pages.cmt_misses,
                     cache_hits: cache.hits,

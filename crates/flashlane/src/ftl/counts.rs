@@ -12,6 +12,8 @@ pub(crate) struct FlowPages {
     pub(crate) host_programs: u64,
     /// Pages programmed by collection and for translation on behalf of the flow.
     pub(crate) other_programs: u64,
+    /// Writes that brought part of a page, the rest of which was read first.
+    pub(crate) read_modify_writes: u64,
     /// Look-ups that the cached mapping table knew, and that it did not know.
     pub(crate) cmt_hits: u64,
     pub(crate) cmt_misses: u64,

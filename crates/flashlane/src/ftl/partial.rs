@@ -97,6 +97,7 @@ impl Ftl {
     pub(crate) fn old_data_read(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         let read = ctx.transactions[id];
         ctx.transactions.remove(id);
+        self.flows[read.flow].read_modify_writes += 1;
         let write = &mut ctx.transactions[read.dependent];
         let queued = write.blocked;
         self.tell(Seen::Merged { write: read.dependent, read: id, queued });

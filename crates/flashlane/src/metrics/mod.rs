@@ -6,6 +6,7 @@ pub mod energy;
 pub(crate) mod latency;
 pub(crate) mod load;
 mod mqsim_xml;
+mod partial_writes;
 pub mod queues;
 pub(crate) mod reading;
 pub(crate) mod recorder;

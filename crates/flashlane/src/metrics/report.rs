@@ -151,6 +151,8 @@ fn flow_summary(
         cmt: HitCounts { hits: work.cmt_hits, misses: work.cmt_misses },
         cache: HitCounts { hits: work.cache_hits, misses: work.cache_misses },
         mean_chip_queue_length: window.mean_queue_length(flow),
+        page_writes: work.host_programs,
+        read_modify_writes: work.read_modify_writes,
         write_amplification: amplification(
             work.host_programs,
             work.host_programs + work.other_programs,

@@ -114,6 +114,7 @@ impl Span<'_> {
         FlowWork {
             host_programs: count(|w| w.host_programs),
             other_programs: count(|w| w.other_programs),
+            read_modify_writes: count(|w| w.read_modify_writes),
             cmt_hits: count(|w| w.cmt_hits),
             cmt_misses: count(|w| w.cmt_misses),
             cache_hits: count(|w| w.cache_hits),

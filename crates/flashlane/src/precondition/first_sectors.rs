@@ -15,7 +15,7 @@ fn alignment(flow: &FlowConfig) -> u64 {
             u64::from(config.alignment_sectors)
         }
         (_, Some(_)) => 1,
-        (Some(config), _) => config.align.map_or(8, |align| align.0 / SECTOR_BYTES),
+        (Some(config), _) => config.alignment() / SECTOR_BYTES,
         _ => 1,
     }
     .max(1)

@@ -181,6 +181,8 @@ fn flow_summary(
         write_transactions: transactions(work.host_programs),
         cmt: HitCounts { hits: work.cmt_hits, misses: work.cmt_misses },
         cache: HitCounts { hits: work.cache_hits, misses: work.cache_misses },
+        page_writes: work.host_programs,
+        read_modify_writes: work.read_modify_writes,
         write_amplification: amplification(
             work.host_programs,
             work.host_programs + work.gc_programs + work.mapping_programs,

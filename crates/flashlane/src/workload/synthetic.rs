@@ -12,9 +12,6 @@ use crate::layout::{FlowSpace, SECTOR_BYTES};
 use crate::workload::config::{Arrivals, SyntheticConfig};
 use flashlane_units::ByteSize;
 
-/// Alignment where the configuration names none. Unit: bytes.
-const ALIGN_DEFAULT: u64 = 4096;
-
 /// A synthetic flow: operation, address, size and gap of each request are independent draws, each
 /// from a stream of its own, so that a change of one distribution leaves the others' draws alone.
 #[derive(Clone, Debug)]
@@ -52,9 +49,8 @@ enum Pace {
 
 impl SyntheticSource {
     /// A source for a valid configuration: exactly one of queue depth, bandwidth and IOPS.
-    /// Addresses lie in `space`; without an alignment in the configuration they are multiples of 4
-    /// KiB, or of the page where that is smaller. `seed` is the root seed of the run and `flow` the
-    /// flow's index.
+    /// Addresses lie in `space`, and are multiples of [`SyntheticConfig::alignment`] from the start
+    /// of the region. `seed` is the root seed of the run and `flow` the flow's index.
     #[must_use]
     pub fn new(
         config: &SyntheticConfig,
@@ -66,8 +62,7 @@ impl SyntheticSource {
         let seed = config.seed.unwrap_or(seed);
         let stream = |part: &str| Rng::stream(seed, part, flow);
         let (first_sector, limit) = region(config, space.sectors);
-        let align = config.align.map_or(ALIGN_DEFAULT.min(page_bytes), |align| align.0);
-        let align = align.div_ceil(SECTOR_BYTES).max(1);
+        let align = config.alignment().div_ceil(SECTOR_BYTES);
         let size = SizeDraw::new(&config.size);
         let mut address_rng = stream("workload.address");
         let address = AddressDraw::new(&config.address, limit.max(1), align, &mut address_rng);

@@ -10,9 +10,6 @@ use crate::layout::{Geometry, Layout, SECTOR_BYTES};
 use crate::reading::Rules;
 use flashlane_units::ByteSize;
 
-/// Alignment of addresses where a flow says nothing.
-const DEFAULT_ALIGN: ByteSize = ByteSize(4096);
-
 /// Every rule of a synthetic flow that needs no device.
 pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
     let rates = [
@@ -214,8 +211,9 @@ fn check_space(rules: &mut Rules, key: &str, flow: &FlowConfig, bytes: u64) {
             let (room, left, start) = (ByteSize(room), ByteSize(left), ByteSize(start));
             format!("found {room}, allowed: up to {left}, the flow's logical space from {start} on")
         });
-        let align = synthetic.align.unwrap_or(DEFAULT_ALIGN).0;
-        refuse(rules, format!("{key}.align"), "unit of alignment", align, room);
+        if let Some(align) = synthetic.align {
+            refuse(rules, format!("{key}.align"), "unit of alignment", align.0, room);
+        }
         let (size_key, largest) = match &synthetic.size {
             SizeConfig::Fixed(size) => (format!("{key}.size"), size.0),
             SizeConfig::Normal { normal } => (format!("{key}.size.normal.mean"), normal.mean.0),

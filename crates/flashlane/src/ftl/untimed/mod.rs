@@ -46,6 +46,8 @@ pub(crate) struct HostPage {
 pub(crate) struct FlowWork {
     pub(crate) host_reads: u64,
     pub(crate) host_programs: u64,
+    /// Of these: part of the page was read first.
+    pub(crate) read_modify_writes: u64,
     pub(crate) gc_programs: u64,
     pub(crate) mapping_programs: u64,
     pub(crate) zero_fill_reads: u64,
@@ -62,6 +64,7 @@ impl FlowWork {
         Self {
             host_reads: self.host_reads - before.host_reads,
             host_programs: self.host_programs - before.host_programs,
+            read_modify_writes: self.read_modify_writes - before.read_modify_writes,
             gc_programs: self.gc_programs - before.gc_programs,
             mapping_programs: self.mapping_programs - before.mapping_programs,
             zero_fill_reads: self.zero_fill_reads - before.zero_fill_reads,
@@ -307,6 +310,7 @@ impl Untimed {
             held |= missing;
             if missing != 0 {
                 // The part of the page that the write does not bring is read first.
+                self.work[flow.index()].read_modify_writes += 1;
                 self.work[flow.index()].host_reads += 1;
                 at = self.read_page(old, at);
             }

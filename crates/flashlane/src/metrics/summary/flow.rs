@@ -118,6 +118,12 @@ pub struct FlowSummary {
     pub cache: HitCounts,
     /// Mean number of the flow's transactions that wait at a chip, inside the window.
     pub mean_chip_queue_length: f64,
+    /// Host pages of the flow that were programmed inside the window.
+    #[serde(default)]
+    pub page_writes: u64,
+    /// Those that brought part of a page, so that the rest of it was read first.
+    #[serde(default)]
+    pub read_modify_writes: u64,
     /// Page programs on behalf of the flow over its host page programs, inside the window; 0
     /// without writes. Large for a flow that writes little beside one that writes much: collection
     /// moves the data of both.

@@ -3,7 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::layout::SECTOR_BYTES;
 use flashlane_units::{Bandwidth, ByteSize, Ratio, Span};
+
+/// Most that normal sizes are aligned to, since few of them are multiples of it. Unit: bytes.
+const NORMAL_ALIGN: u64 = 4096;
 
 /// A synthetic flow. Exactly one of `queue_depth`, `bandwidth` and `iops`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +34,10 @@ pub struct SyntheticConfig {
     pub address: AddressConfig,
     /// Request sizes.
     pub size: SizeConfig,
-    /// Request addresses are multiples of this. Default: 4KiB.
+    /// Request addresses are multiples of this, from the start of the flow's part of its space.
+    /// Default: the largest power of two that divides every request size, so that blocks of 64KiB
+    /// start at multiples of 64KiB and blocks of 12KiB at multiples of 4KiB; with normal sizes, the
+    /// largest that divides the mean, at most 4KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<ByteSize>,
     /// Share of the flow's logical space, from its start, that requests touch. Default: all.
@@ -55,6 +62,30 @@ pub struct SyntheticConfig {
     /// End of the pass after so much simulated time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Span>,
+}
+
+impl SyntheticConfig {
+    /// What request addresses are multiples of: `align`, or what the sizes imply. Unit: bytes.
+    /// Range: at least a sector of 512 bytes.
+    ///
+    /// Source: fio, which aligns to its smallest block; here the part of it that is a power of two,
+    /// so that blocks of 12 KiB keep to pages of 4 KiB and follow each other without holes.
+    #[must_use]
+    pub fn alignment(&self) -> u64 {
+        let implied = || match &self.size {
+            SizeConfig::Fixed(size) => power_of_two_in(size.0),
+            SizeConfig::Discrete { discrete } => {
+                power_of_two_in(discrete.iter().fold(0, |bits, (size, _)| bits | size.0))
+            }
+            SizeConfig::Normal { normal } => power_of_two_in(normal.mean.0).min(NORMAL_ALIGN),
+        };
+        self.align.map_or_else(implied, |align| align.0).max(SECTOR_BYTES)
+    }
+}
+
+/// The largest power of two that divides a number; 0 for 0.
+fn power_of_two_in(number: u64) -> u64 {
+    number & number.wrapping_neg()
 }
 
 /// Gaps between the arrivals of an open loop.
@@ -101,7 +132,7 @@ pub struct HotColdConfig {
 pub struct ZipfConfig {
     /// Exponent: probability of rank k is proportional to k^-theta. Range: 0..=5.
     pub theta: f64,
-    /// Unit of popularity. Default: 64KiB.
+    /// Unit of popularity, rounded up to a multiple of `align`. Default: 64KiB.
     #[serde(default = "default_extent")]
     pub extent: ByteSize,
 }
@@ -161,4 +192,34 @@ pub struct NormalSizeConfig {
     pub mean: ByteSize,
     /// Standard deviation.
     pub stddev: ByteSize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alignment(text: &str) -> u64 {
+        let config: SyntheticConfig = toml::from_str(text).expect("a flow");
+        config.alignment()
+    }
+
+    #[test]
+    fn addresses_keep_to_the_power_of_two_in_every_size() {
+        for (text, kib) in [
+            ("", 4.0),
+            ("size = '64KiB'", 64.0),
+            ("size = '12KiB'", 4.0),
+            ("size = '24KiB'", 8.0),
+            ("size = '512B'", 0.5),
+            ("size = '1536B'", 0.5),
+            ("size = '64KiB'\nalign = '1KiB'", 1.0),
+            ("size = { discrete = [['64KiB', 1.0], ['16KiB', 1.0]] }", 16.0),
+            ("size = { discrete = [['12KiB', 1.0], ['16KiB', 1.0]] }", 4.0),
+            ("size = { normal = { mean = '64KiB', stddev = '8KiB' } }", 4.0),
+            ("size = { normal = { mean = '5KiB', stddev = '2KiB' } }", 1.0),
+            ("size = { normal = { mean = '5000B', stddev = '2KiB' } }", 0.5),
+        ] {
+            assert_eq!(alignment(text) as f64, kib * 1024.0, "{text}");
+        }
+    }
 }
