@@ -94,6 +94,9 @@ impl Device {
         // Work is pending until the last piece is handed out, so that none ends the request early.
         request.pending = 1;
         let Request { flow, op, sector, sectors, .. } = *request;
+        if self.observer.is_some() {
+            self.observe_begin(id);
+        }
         match op {
             RequestOp::Read => self.read_pages(id, flow, sector, sectors),
             RequestOp::Write => self.write_pages(id),

@@ -190,7 +190,9 @@ impl Device {
                 observer.translation(now, (transaction, tr(transaction)), since, read);
             }
             Seen::TranslationRead { transaction } => observer.end(transaction),
-            Seen::Merged { write, read, queued } => observer.merged(write, read, queued),
+            Seen::Merged { write, read, queued } => {
+                observer.merged(now, (write, tr(write)), read, queued);
+            }
             Seen::Evicted { lpa, flow } => observer.eviction(lpa, flow),
             Seen::Collection { plane, job, owner, valid } => {
                 observer.job(plane, job, owner, valid);

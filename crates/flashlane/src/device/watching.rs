@@ -86,6 +86,14 @@ impl Device {
         observer.fetch(id, self.interface.nvme().is_full(self.requests[id].flow));
     }
 
+    /// The device work of a request begins.
+    #[cold]
+    pub(crate) fn observe_begin(&mut self, id: RequestId) {
+        let Request { flow, arrival, .. } = self.requests[id];
+        let Some(observer) = &mut self.observer else { return };
+        observer.begin(self.now, id, flow, arrival);
+    }
+
     /// A transaction begins to wait for the flash.
     #[cold]
     pub(crate) fn observe_enlisted(&mut self, id: TransactionId) {

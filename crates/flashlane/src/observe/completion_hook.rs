@@ -74,6 +74,8 @@ fn parts(now: Time, request: &Request, front: &Front, noted: &RequestWaits) -> P
         room,
         memory,
         flash: chain.mapping + chain.queue,
+        queue: chain.queue,
+        served: request.served.0,
         completion: held,
         link_out: out - held,
         device: stage(if *sata { request.enqueued } else { request.fetched }, request.served),

@@ -32,6 +32,13 @@ pub(crate) struct Front {
 }
 
 impl Observer {
+    /// The device work of a request begins.
+    #[cold]
+    pub(crate) fn begin(&mut self, now: Time, id: RequestId, flow: FlowId, arrival: Time) {
+        let Some(account) = &mut self.account else { return };
+        account.begins(id, flow, arrival.0, now.0);
+    }
+
     /// A submission entry is about to be fetched; `at_limit`: it takes the last place of its queue.
     #[cold]
     pub(crate) fn fetch(&mut self, id: RequestId, at_limit: bool) {
@@ -48,6 +55,9 @@ impl Observer {
         id: TransactionId,
         tr: &Transaction,
     ) {
+        if let Some((account, credits)) = self.accounts() {
+            account.enlisted(id, tr, credits.culprit_of(tr), now.0);
+        }
         let Some(queues) = &mut self.queues else { return };
         queues.came(now, chip, id, tr);
     }
@@ -107,6 +117,18 @@ impl Observer {
             id = tr.sibling;
         }
         let (sent, until) = (command.since.0, command.until.0);
+        id = command.head;
+        let mut same = Vec::new();
+        while id != TransactionId::NONE {
+            let tr = &transactions[id];
+            let flow = credits.culprit_of(tr);
+            same.push(id);
+            id = tr.sibling;
+            if id == TransactionId::NONE || credits.culprit_of(&transactions[id]) != flow {
+                account.shadow_command((flow, die), &same, pages, (sent - now, until - now));
+                same.clear();
+            }
+        }
         let mut last = None;
         let mut index = 0;
         id = command.head;
@@ -115,13 +137,12 @@ impl Observer {
             let tr = &transactions[id];
             let cause = Cause::of(tr.source, command.op);
             let flow = credits.culprit_of(tr);
-            let delay = account.delay(id, flow);
             let part = |end: u64| now + (end - now) / pages * index;
             let logs = &mut account.logs;
             logs.channels[channel.index()].push(part(sent), flow, State::Busy(Cause::Bus));
             let log = &mut logs.dies[die.index()];
-            log.push_delayed(part(until), flow, State::Busy(cause), delay);
-            last = Some((flow, cause, delay));
+            log.push(part(until), flow, State::Busy(cause));
+            last = Some((flow, cause));
             index += 1;
             id = tr.sibling;
         }
@@ -129,9 +150,7 @@ impl Observer {
         logs.channels[channel.index()].push(sent, FlowId::new(0), State::Idle);
         let log = &mut logs.dies[die.index()];
         match last.filter(|_| command.op == Op::Read) {
-            Some((flow, cause, delay)) => {
-                log.push_delayed(until, flow, State::Holds(cause), delay);
-            }
+            Some((flow, cause)) => log.push(until, flow, State::Holds(cause)),
             None => log.push(until, FlowId::new(0), State::Idle),
         }
     }
@@ -182,15 +201,15 @@ impl Observer {
             account.note_queue(id, tr, now, Obstacle::Channel { channel });
         }
         let flow = credits.culprit_of(tr);
+        account.shadow_transfer(id, (flow, die), duration);
         let cause = Cause::of(source, Op::Read);
         let end = now + duration;
         let log = &mut account.logs.channels[channel.index()];
         log.push(now, flow, State::Busy(Cause::Bus));
         log.push(end, FlowId::new(0), State::Idle);
         let log = &mut account.logs.dies[die.index()];
-        let delay = log.last_delay();
-        log.push_delayed(now, flow, State::Busy(cause), delay);
-        log.push_delayed(end, flow, if more { State::Holds(cause) } else { State::Idle }, delay);
+        log.push(now, flow, State::Busy(cause));
+        log.push(end, flow, if more { State::Holds(cause) } else { State::Idle });
     }
 
     /// A suspended operation goes on.
@@ -217,9 +236,8 @@ impl Observer {
         }
         let first = &transactions[command.head];
         let flow = credits.culprit_of(first);
-        let delay = account.delay(command.head, flow);
         let log = &mut account.logs.dies[die.index()];
-        log.push_delayed(now, flow, State::Busy(Cause::of(first.source, command.op)), delay);
+        log.push(now, flow, State::Busy(Cause::of(first.source, command.op)));
         log.push(command.until.0, FlowId::new(0), State::Idle);
     }
 
@@ -235,6 +253,7 @@ impl Observer {
     #[cold]
     pub(crate) fn part(&mut self, now: Time, id: TransactionId, tr: &Transaction, begun: Time) {
         let Some(account) = &mut self.account else { return };
+        account.shadow_ends(id, tr.request, now.0);
         if tr.chain.total() == (now - begun).0 {
             account.part_ends(tr.request, id);
         } else {
@@ -329,8 +348,15 @@ impl Observer {
 
     /// The old data of a partial write is here: what the read waited for, the write waited for.
     #[cold]
-    pub(crate) fn merged(&mut self, write: TransactionId, read: TransactionId, queued: bool) {
+    pub(crate) fn merged(
+        &mut self,
+        now: Time,
+        (write, tr): (TransactionId, &Transaction),
+        read: TransactionId,
+        queued: bool,
+    ) {
         let Some(account) = &mut self.account else { return };
+        account.shadow_merges((write, tr), read, now.0);
         if queued {
             account.forget(read);
         } else {

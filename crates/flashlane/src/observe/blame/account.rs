@@ -11,7 +11,9 @@ use crate::config::{DeviceConfig, InterfaceKind, Sharing, WorkloadConfig};
 
 pub(crate) use super::charge::Obstacle;
 use super::charge::{Logs, Wait, cell};
+use super::flash::FlashWaits;
 use super::place::Places;
+use super::shadow::{ShadowPage, ShadowRequest, Shadows};
 use super::weights::Weights;
 use crate::cause::{CAUSES, Cause};
 
@@ -29,6 +31,9 @@ pub(crate) struct TransactionWaits {
     pub(super) last: u64,
     /// Time in the scheduler's queue, for the bus and suspended, as far as noted.
     pub(crate) queue_noted: u64,
+    /// What of its other waits is charged to its own flow.
+    pub(super) own: u64,
+    pub(super) shadow: ShadowPage,
 }
 
 /// What is noted of a request until it is over.
@@ -36,6 +41,9 @@ pub(crate) struct TransactionWaits {
 pub(crate) struct RequestWaits {
     /// Of the part of its device work that ended last: cells and times.
     charges: Vec<(u32, u64)>,
+    /// What of the waits that are not for dies or channels is charged to its own flow.
+    own: u64,
+    pub(super) shadow: ShadowRequest,
     /// It took the last place that its queue has in the device.
     pub(crate) at_limit: bool,
     /// The last access to the memory of the cache: asked for, and begun.
@@ -61,6 +69,10 @@ pub(crate) struct Parts {
     pub(crate) room: u64,
     /// Of the critical path in mapping and scheduler.
     pub(crate) flash: u64,
+    /// The part of that in the scheduler.
+    pub(crate) queue: u64,
+    /// When it was served.
+    pub(crate) served: u64,
     /// For the memory of the data cache.
     pub(crate) memory: u64,
     /// For a place in the completion queue.
@@ -87,8 +99,6 @@ pub(super) struct Victim {
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     pub(super) flows: usize,
-    /// Flows whose requests come whether or not earlier ones are over.
-    pub(super) open_loops: Vec<bool>,
     pub(crate) logs: Logs,
     /// Who pushed an entry out of the cached mapping table, two bytes for each logical page: a flow
     /// plus one, 0 for nobody. `None` without such a table.
@@ -100,6 +110,9 @@ pub(crate) struct Account {
     pub(super) victims: Vec<Victim>,
     /// What the request that is being settled waited for.
     pub(super) charges: Weights,
+    /// By flow.
+    pub(super) flash: Vec<FlashWaits>,
+    pub(super) shadows: Shadows,
     /// Room in the data cache, by pool.
     pub(super) rooms: Vec<Places>,
     pub(super) arbitration: Places,
@@ -134,7 +147,8 @@ impl Account {
             .then(|| Table::new(logical_pages.div_ceil(2) as usize, Use::Sparse));
         let mut made = Self::new(flows, pools, queues, flash.channels, dies_per_channel);
         made.evictors = evictors;
-        made.open_loops = open_loops.to_vec();
+        let dies = (flash.channels * dies_per_channel) as usize;
+        made.shadows = Shadows::new(open_loops, dies, flash.channels as usize);
         made
     }
 
@@ -149,7 +163,6 @@ impl Account {
         let places = Places::new(flows, cells);
         Self {
             flows,
-            open_loops: vec![false; flows],
             logs: Logs::new(channels, dies_per_channel, flows),
             evictors: None,
             transactions: Vec::new(),
@@ -157,6 +170,12 @@ impl Account {
             matrix: vec![0; flows * cells],
             victims: vec![Victim::default(); flows],
             charges: Weights::new(cells),
+            flash: vec![FlashWaits::new(cells); flows],
+            shadows: Shadows::new(
+                &vec![false; flows],
+                (channels * dies_per_channel) as usize,
+                channels as usize,
+            ),
             rooms: vec![places.clone(); pools],
             arbitration: places.clone(),
             link: places.clone(),
@@ -197,7 +216,9 @@ impl Account {
     /// A transaction is over that ends the device work of a request, as far as it goes.
     pub(crate) fn part_ends(&mut self, request: RequestId, id: TransactionId) {
         let record = slot(&mut self.transactions, id);
-        std::mem::swap(&mut slot(&mut self.requests, request).charges, &mut record.charges);
+        let request = slot(&mut self.requests, request);
+        std::mem::swap(&mut request.charges, &mut record.charges);
+        request.own = record.own;
         self.forget(id);
     }
 
@@ -229,25 +250,31 @@ impl Account {
     pub(crate) fn close(&mut self, id: RequestId, who: Who, parts: &Parts) {
         let Who { flow, counted, queue, pool } = who;
         let record = std::mem::take(slot(&mut self.requests, id));
+        let times = (parts.whole, parts.queue);
+        let alone = self.shadows.over(flow, &record.shadow, parts.served, times);
         let charges = &mut self.charges;
         if parts.flash > 0 {
-            record.charges.iter().for_each(|&(cell, ps)| charges.add(cell, ps));
+            let flash = &mut self.flash[flow.index()];
+            flash.alone += u128::from(alone + record.own);
+            flash.counted += if counted { u128::from(parts.flash) } else { 0 };
+            let before = flash.charges.total();
+            record.charges.iter().for_each(|&(cell, ps)| flash.charges.add(cell, ps));
+            let noted = flash.charges.total() - before;
+            assert_eq!(noted, u128::from(parts.flash), "every wait of the critical path is noted");
         }
-        let noted = charges.total();
-        assert_eq!(noted, u128::from(parts.flash), "every wait of the critical path is noted");
         if let Some((asked, begun)) = record.dram.filter(|_| parts.memory > 0) {
             self.logs.charge_dram(asked, begun, charges);
         }
         let inside = charges.total() as u64;
         let [link, firmware, room] = [parts.link_in, parts.firmware, parts.room];
-        let work = parts.device - inside - link - firmware - room;
+        let work = parts.device - inside - parts.flash - link - firmware - room;
         let (fetch, host) = (&mut self.fetch[queue].held, &mut self.host[queue].held);
         fetch.add(cell(flow, Cause::FetchLimit), work);
         charges.list().iter().for_each(|&(cell, ps)| fetch.add(cell, ps));
         charges.add(cell(flow, Cause::CompletionQueue), parts.completion);
         charges.list().iter().for_each(|&(cell, ps)| host.add(cell, ps));
         let placed = link + firmware + room + parts.submission + parts.link_out;
-        let waiting = inside + parts.completion + placed + parts.host;
+        let waiting = inside + parts.flash + parts.completion + placed + parts.host;
         host.add(cell(flow, Cause::HostQueue), parts.whole - waiting);
         if counted {
             let cells = self.matrix.len() / self.flows;
@@ -302,6 +329,7 @@ impl Account {
     pub(crate) fn end_block(&mut self) {
         self.in_block = 0;
         let Self { flows, matrix, rooms, arbitration, link, firmware, fetch, host, .. } = self;
+        let (waits, logs, parts) = (&mut self.flash, &self.logs, &mut self.charges);
         let cells = matrix.len() / *flows;
         let one_queue = fetch.len() == 1;
         let queue = |flow: FlowId| if one_queue { 0 } else { flow.index() };
@@ -310,6 +338,14 @@ impl Account {
         let mut charge = |flow: FlowId, cell: u32, counted: u128| {
             matrix[flow.index() * cells + cell as usize] += counted;
         };
+        for (id, flash) in (0..).map(FlowId::new).zip(waits) {
+            flash.settle(id, logs.device, parts, |cell, counted, all| {
+                charge(id, cell, counted);
+                if all > 0 {
+                    inside.push((id, cell, all));
+                }
+            });
+        }
         let shared = rooms.iter_mut().map(|places| (places, Cause::CacheRoom));
         let shared = shared.chain([(link, Cause::Link), (firmware, Cause::Firmware)]);
         for (places, cause) in shared {

@@ -2,8 +2,8 @@
 
 use flashlane_units::{ChannelId, DieId, FlowId};
 
-use super::log::{Cursor, Delay, Log, Part, Point, State};
-use super::sums::{Charge, Delayed, Sum, Tally, share_delay};
+use super::log::{Cursor, Log, Part, Point, State};
+use super::sums::{Charge, Sum, Tally};
 use super::weights::Weights;
 use crate::cause::{CAUSES, Cause};
 
@@ -57,8 +57,8 @@ impl Logs {
         }
     }
 
-    /// Charges a wait of a flow to those who had what it waited for. The wait is over.
-    pub(super) fn charge(&mut self, victim: FlowId, wait: &Wait, charges: &mut Weights) {
+    /// Charges a wait to those who had what it waited for. The wait is over.
+    pub(super) fn charge(&mut self, wait: &Wait, charges: &mut Weights) {
         let Wait { from, to, obstacle } = *wait;
         match obstacle {
             Obstacle::Known { culprit, cause } => charges.add(cell(culprit, cause), to - from),
@@ -70,15 +70,15 @@ impl Logs {
             Obstacle::Die { die, idle, culprit } => {
                 let channel = &mut self.channels[(die.get() / self.dies_per_channel) as usize];
                 let die = &mut self.dies[die.index()];
-                let who = DieWait { victim, asked: from, idle: cell(culprit, idle) };
+                let (span, idle) = ((from, to), cell(culprit, idle));
                 if die.is_long(from) || channel.is_long(from) {
                     sum_up_die(die, channel, to);
                     let tally = &mut self.tally;
-                    who.charge(die, channel, to, &mut |charge| tally.add(charge));
+                    charge_die((die, channel), span, idle, &mut |charge| tally.add(charge));
                     tally.hand_over(charges);
                 } else {
                     let mut add = |charge: Charge| charges.add(charge.cell, charge.ps);
-                    who.charge(die, channel, to, &mut add);
+                    charge_die((die, channel), span, idle, &mut add);
                 }
             }
         }
@@ -118,24 +118,21 @@ fn charge_log(
     idle: u32,
     charge: &mut impl FnMut(Charge),
 ) {
-    log.walk_sums(span, cursor, &mut |part| {
-        match part {
-            Part::Piece(from, to, point) => {
-                let cell = match point.state {
-                    State::Idle => idle,
-                    State::Busy(cause) | State::Holds(cause) => cell(point.flow, cause),
-                };
-                charge(Charge { cell, ps: to - from, since: from, rank: 0 });
-            }
-            Part::Sum(sum) => charge_plain(sum, idle, charge),
+    log.walk_sums(span, cursor, &mut |part| match part {
+        Part::Piece(from, to, point) => {
+            let cell = match point.state {
+                State::Idle => idle,
+                State::Busy(cause) | State::Holds(cause) => cell(point.flow, cause),
+            };
+            charge(Charge { cell, ps: to - from, since: from });
         }
-        true
+        Part::Sum(sum) => charge_sum(sum, idle, charge),
     });
 }
 
-/// Charges what does not depend on when the wait began.
-fn charge_plain(sum: &Sum, idle: u32, charge: &mut impl FnMut(Charge)) {
-    for &part in &sum.plain {
+/// Charges what many pieces come to.
+fn charge_sum(sum: &Sum, idle: u32, charge: &mut impl FnMut(Charge)) {
+    for &part in &sum.charges {
         let cell = if part.cell == IDLE { idle } else { part.cell };
         charge(Charge { cell, ..part });
     }
@@ -148,7 +145,7 @@ fn sum_up(log: &mut Log, now: u64) {
             State::Idle => IDLE,
             State::Busy(cause) | State::Holds(cause) => cell(point.flow, cause),
         };
-        sum.plain.push(Charge { cell, ps: to - from, since: from, rank: 0 });
+        sum.charges.push(Charge { cell, ps: to - from, since: from });
     });
 }
 
@@ -157,16 +154,10 @@ fn sum_up_die(die: &mut Log, channel: &mut Log, now: u64) {
     sum_up(channel, now);
     let mut cursor = Cursor::default();
     die.sum_up(now, |from, to, point, sum| {
-        let mut add = |charge: Charge| sum.plain.push(charge);
+        let mut add = |charge: Charge| sum.charges.push(charge);
         match point.state {
             State::Busy(cause) => {
-                let own =
-                    Charge { cell: cell(point.flow, cause), ps: to - from, since: from, rank: 0 };
-                if point.delay.ps > 0 {
-                    sum.delayed.push(Delayed::of(own, &point.delay));
-                } else {
-                    add(own);
-                }
+                add(Charge { cell: cell(point.flow, cause), ps: to - from, since: from });
             }
             State::Holds(cause) => {
                 let holder = cell(point.flow, cause);
@@ -178,85 +169,40 @@ fn sum_up_die(die: &mut Log, channel: &mut Log, now: u64) {
     channel.settle(die.settled());
 }
 
-/// A wait of a flow for a die.
-#[derive(Clone, Copy, Debug)]
-struct DieWait {
-    victim: FlowId,
-    asked: u64,
-    /// What is charged while die and channel have nothing to do.
+/// Charges a wait for a die; while it and its channel had nothing to do, to `idle`. With sums the
+/// charges are in no order.
+fn charge_die(
+    (die, channel): (&Log, &Log),
+    span: (u64, u64),
     idle: u32,
+    charge: &mut impl FnMut(Charge),
+) {
+    let mut cursor = Cursor::default();
+    die.walk_sums(span, &mut Cursor::default(), &mut |part| match part {
+        Part::Piece(from, to, point) => {
+            charge_piece((from, to), point, (channel, &mut cursor), idle, charge);
+        }
+        Part::Sum(sum) => charge_sum(sum, idle, charge),
+    });
 }
 
-impl DieWait {
-    /// Charges the wait, which ends at `to`. With sums the charges are in no order.
-    fn charge(&self, die: &Log, channel: &Log, to: u64, charge: &mut impl FnMut(Charge)) {
-        let (span, mut cursor) = ((self.asked, to), Cursor::default());
-        die.walk_sums(span, &mut Cursor::default(), &mut |part| match part {
-            Part::Piece(from, to, point) => {
-                self.charge_piece((from, to), point, (channel, &mut cursor), charge);
-                true
-            }
-            Part::Sum(sum) => self.charge_sum(sum, charge),
-        });
-    }
-
-    /// Charges a piece of the wait.
-    fn charge_piece(
-        &self,
-        (from, to): (u64, u64),
-        point: &Point,
-        (channel, cursor): (&Log, &mut Cursor),
-        charge: &mut impl FnMut(Charge),
-    ) {
-        match point.state {
-            State::Busy(cause) => {
-                let own =
-                    Charge { cell: cell(point.flow, cause), ps: to - from, since: from, rank: 0 };
-                if point.flow == self.victim && point.delay.ps > 0 {
-                    charge_own(own, &point.delay, self.asked, charge);
-                } else {
-                    charge(own);
-                }
-            }
-            State::Holds(cause) => {
-                charge_log(channel, (from, to), cursor, cell(point.flow, cause), charge);
-            }
-            State::Idle => charge_log(channel, (from, to), cursor, self.idle, charge),
+/// Charges a piece of a wait for a die.
+fn charge_piece(
+    (from, to): (u64, u64),
+    point: &Point,
+    (channel, cursor): (&Log, &mut Cursor),
+    idle: u32,
+    charge: &mut impl FnMut(Charge),
+) {
+    match point.state {
+        State::Busy(cause) => {
+            charge(Charge { cell: cell(point.flow, cause), ps: to - from, since: from });
         }
-    }
-
-    /// Charges the sum of many pieces. False if that takes a look at these pieces, since some of
-    /// the work of the victim would have been over when the wait began, but for its delay, and some
-    /// would not.
-    fn charge_sum(&self, sum: &Sum, charge: &mut impl FnMut(Charge)) -> bool {
-        let all_own = |work: &Delayed| {
-            work.own.cell / CAUSES as u32 != u32::from(self.victim.get())
-                || self.asked <= work.own_until
-        };
-        if !sum.delayed.iter().all(|work| all_own(work) || self.asked >= work.others_from) {
-            return false;
+        State::Holds(cause) => {
+            charge_log(channel, (from, to), cursor, cell(point.flow, cause), charge);
         }
-        charge_plain(sum, self.idle, charge);
-        for work in &sum.delayed {
-            if all_own(work) {
-                charge(work.own);
-            } else {
-                work.others.iter().for_each(|&other| charge(other));
-            }
-        }
-        true
+        State::Idle => charge_log(channel, (from, to), cursor, idle, charge),
     }
-}
-
-/// Charges a span in which a flow waited behind its own work, from `asked` on. What of it would
-/// have been over by then but for the delay of that work is charged to those who delayed it, in
-/// proportion.
-fn charge_own(own: Charge, delay: &Delay, asked: u64, charge: &mut impl FnMut(Charge)) {
-    let (from, to) = (own.since, own.since + own.ps);
-    let sooner = from.saturating_sub(delay.ps).max(asked);
-    let rest = to.saturating_sub(delay.ps).saturating_sub(sooner);
-    charge(Charge { ps: rest, ..own });
-    share_delay(delay, own.ps - rest, from, charge);
 }
 
 /// A culprit and a cause as one number.

@@ -9,9 +9,8 @@ const FLOWS: u64 = 4;
 const CAUSES_USED: [Cause; 3] = [Cause::Read, Cause::Program, Cause::Gc];
 
 /// What a wait is charged if every piece is looked at.
-fn charge_by_walk(logs: &Logs, victim: FlowId, wait: &Wait, charges: &mut Weights) {
+fn charge_by_walk(logs: &Logs, wait: &Wait, charges: &mut Weights) {
     let Wait { from, to, obstacle } = *wait;
-    let asked = from;
     let walk_channel =
         |channel: ChannelId, from: u64, to: u64, idle: u32, charges: &mut Weights| {
             logs.channels[channel.index()].walk(from, to, |from, to, point| match point.state {
@@ -29,12 +28,6 @@ fn charge_by_walk(logs: &Logs, victim: FlowId, wait: &Wait, charges: &mut Weight
         Obstacle::Die { die, idle, culprit } => {
             let channel = die.get() / logs.dies_per_channel;
             logs.dies[die.index()].walk(from, to, |from, to, point| match point.state {
-                State::Busy(cause) if point.flow == victim && point.delay.ps > 0 => {
-                    let own =
-                        Charge { cell: cell(victim, cause), ps: to - from, since: from, rank: 0 };
-                    let mut add = |charge: Charge| charges.add(charge.cell, charge.ps);
-                    charge_own(own, &point.delay, asked, &mut add);
-                }
                 State::Busy(cause) => charges.add(cell(point.flow, cause), to - from),
                 State::Holds(cause) => {
                     walk_channel(
@@ -62,14 +55,12 @@ struct History {
     logs: Logs,
     rng: Rng,
     now: u64,
-    /// The largest delay of a piece of work.
-    delay_max: u64,
 }
 
 impl History {
-    fn new(seed: u64, delay_max: u64) -> Self {
+    fn new(seed: u64) -> Self {
         let rng = Rng::stream(seed, "blame", 0);
-        Self { logs: Logs::new(1, 2, FLOWS as usize), rng, now: 1, delay_max }
+        Self { logs: Logs::new(1, 2, FLOWS as usize), rng, now: 1 }
     }
 
     fn flow(&mut self) -> FlowId {
@@ -88,30 +79,15 @@ impl History {
         }
     }
 
-    fn delay(&mut self) -> Delay {
-        if self.rng.below(3) == 0 {
-            return Delay::default();
-        }
-        let mut by = [(0, 0); 3];
-        let mut sum = 0;
-        for entry in by.iter_mut().take(1 + self.rng.below(3) as usize) {
-            let ps = 1 + self.rng.below(self.delay_max);
-            *entry = (cell(self.flow(), self.cause()), ps);
-            sum += ps;
-        }
-        // Smaller causes of the delay are not listed.
-        Delay { ps: (sum + self.rng.below(10)).min(self.now), by }
-    }
-
     /// Something happens, sometimes with an end that is planned, and may come sooner.
     fn step(&mut self) {
         self.now += self.rng.below(20);
         let (now, end, flow) = (self.now, self.now + self.rng.below(40), self.flow());
         match self.rng.below(5) {
             0 | 1 => {
-                let (state, delay) = (self.state(), self.delay());
+                let state = self.state();
                 let die = self.rng.below(2) as usize;
-                self.logs.dies[die].push_delayed(now, flow, state, delay);
+                self.logs.dies[die].push(now, flow, state);
                 self.logs.dies[die].push(end, FlowId::new(0), State::Idle);
             }
             2 | 3 => {
@@ -152,20 +128,19 @@ fn sums_charge_what_a_walk_charges() {
     let (mut fast, mut slow) = (Weights::new(cells), Weights::new(cells));
     let mut longest = 0;
     for seed in 0..60 {
-        // Delays of one piece, of many pieces and of the whole history.
-        let mut history = History::new(seed, [5, 300, 20_000][seed as usize % 3]);
+        let mut history = History::new(seed);
         let mut oldest = 0;
         for step in 0..3_000 {
             history.step();
             if step % 7 == 0 {
-                let (wait, victim) = (history.wait(oldest), history.flow());
+                let wait = history.wait(oldest);
                 // Charges of earlier waits are there: their cells keep their places.
                 if step % 3 == 0 {
                     fast.clear();
                     slow.clear();
                 }
-                charge_by_walk(&history.logs, victim, &wait, &mut slow);
-                history.logs.charge(victim, &wait, &mut fast);
+                charge_by_walk(&history.logs, &wait, &mut slow);
+                history.logs.charge(&wait, &mut fast);
                 assert_eq!(fast.list(), slow.list(), "seed {seed}, step {step}: {wait:?}");
                 longest = longest.max(wait.to - wait.from);
             }
@@ -183,8 +158,7 @@ fn sums_charge_what_a_walk_charges() {
     assert!(longest > 20_000, "some waits are long");
 }
 
-/// A wait behind ten times as many pieces costs hardly more, also for the flow whose own work was
-/// delayed.
+/// A wait behind ten times as many pieces costs hardly more.
 #[test]
 fn a_long_wait_takes_few_steps() {
     let steps_of_a_wait = |depth: u64| {
@@ -194,13 +168,8 @@ fn a_long_wait_takes_few_steps() {
         for piece in 0..4 * depth {
             let now = (piece + depth) * service;
             let flow = FlowId::new((piece % 2) as u16);
-            // Half of what a piece of work waits for is work of the other flow.
-            let delay = Delay {
-                ps: depth * service / 2 + piece % 7 * service,
-                by: [(cell(FlowId::new(1 - flow.get()), Cause::Read), 1), (0, 0), (0, 0)],
-            };
             let log = &mut logs.dies[0];
-            log.push_delayed(now, flow, State::Busy(Cause::Read), delay);
+            log.push(now, flow, State::Busy(Cause::Read));
             log.push(now + service / 2, FlowId::new(0), State::Idle);
             if piece > depth {
                 let obstacle = Obstacle::Die {
@@ -209,7 +178,7 @@ fn a_long_wait_takes_few_steps() {
                     culprit: FlowId::new(2),
                 };
                 let wait = Wait { from: now - depth * service, to: now, obstacle };
-                logs.charge(flow, &wait, &mut charges);
+                logs.charge(&wait, &mut charges);
                 assert_eq!(charges.total(), u128::from(depth * service));
                 charges.clear();
                 waits += 1;

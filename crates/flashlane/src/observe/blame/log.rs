@@ -17,21 +17,12 @@ pub(crate) enum State {
     Holds(Cause),
 }
 
-/// How much sooner a piece of work would have had its die but for others, and who these are: the
-/// largest cells, with their times. Unit: picoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Delay {
-    pub(crate) ps: u64,
-    pub(crate) by: [(u32, u64); 3],
-}
-
 /// What a resource does from a time on, for whom.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Point {
     at: u64,
     pub(crate) flow: FlowId,
     pub(crate) state: State,
-    pub(crate) delay: Delay,
 }
 
 /// A part of a span of a log.
@@ -68,21 +59,11 @@ pub(crate) struct Log {
 impl Log {
     /// From `at` on the resource does this; what was planned for later is void.
     pub(crate) fn push(&mut self, at: u64, flow: FlowId, state: State) {
-        self.push_delayed(at, flow, state, Delay::default());
-    }
-
-    /// The same for work that others delayed.
-    pub(crate) fn push_delayed(&mut self, at: u64, flow: FlowId, state: State, delay: Delay) {
         assert!(at >= self.settled, "what is summed up does not change");
         while self.points.back().is_some_and(|point| point.at >= at) {
             self.points.pop_back();
         }
-        self.points.push_back(Point { at, flow, state, delay });
-    }
-
-    /// By how much others delayed what the resource does at last.
-    pub(crate) fn last_delay(&self) -> Delay {
-        self.points.back().map_or(Delay::default(), |point| point.delay)
+        self.points.push_back(Point { at, flow, state });
     }
 
     /// Calls `visit` with start and end of every piece of a span, in order of time, and what it is.
@@ -100,12 +81,7 @@ impl Log {
     ) {
         let mut current = match next.checked_sub(1) {
             Some(at) => self.points[at],
-            None => Point {
-                at: from,
-                flow: FlowId::new(0),
-                state: State::Idle,
-                delay: Delay::default(),
-            },
+            None => Point { at: from, flow: FlowId::new(0), state: State::Idle },
         };
         let mut start = from;
         for point in self.points.range(next..) {
@@ -198,13 +174,12 @@ impl Log {
         self.settled
     }
 
-    /// The same as [`Log::walk`], with sums in place of pieces where there are any. `visit` returns
-    /// false for a sum that it cannot use, and gets the parts of that sum.
+    /// The same as [`Log::walk`], with sums in place of pieces where there are any.
     pub(super) fn walk_sums(
         &self,
         (from, to): (u64, u64),
         cursor: &mut Cursor,
-        visit: &mut impl FnMut(Part<'_>) -> bool,
+        visit: &mut impl FnMut(Part<'_>),
     ) {
         let next = self.first_after(from, cursor);
         let mut pieces = |from: u64, to: u64, point: &Point| {
@@ -221,7 +196,7 @@ impl Log {
         let last = cursor.0 - 1;
         while piece < last {
             if let Some((level, number, size)) = self.sums.largest(piece, last) {
-                self.visit_sum(level, number, visit);
+                visit(Part::Sum(self.sums.get(level, number)));
                 piece += size;
             } else {
                 self.visit_piece(piece, visit);
@@ -232,19 +207,7 @@ impl Log {
         visit(Part::Piece(point.at, to, point));
     }
 
-    fn visit_sum(&self, level: usize, number: u64, visit: &mut impl FnMut(Part<'_>) -> bool) {
-        if visit(Part::Sum(self.sums.get(level, number))) {
-            return;
-        }
-        for part in Sums::parts(number, level) {
-            match level.checked_sub(1) {
-                Some(below) => self.visit_sum(below, part, visit),
-                None => self.visit_piece(part, visit),
-            }
-        }
-    }
-
-    fn visit_piece(&self, piece: u64, visit: &mut impl FnMut(Part<'_>) -> bool) {
+    fn visit_piece(&self, piece: u64, visit: &mut impl FnMut(Part<'_>)) {
         let at = (piece - self.forgotten) as usize;
         let (point, next) = (&self.points[at], &self.points[at + 1]);
         visit(Part::Piece(point.at, next.at, point));

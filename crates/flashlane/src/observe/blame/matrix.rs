@@ -13,6 +13,7 @@ impl Account {
             let places = self.rooms.iter().chain(&self.fetch).chain(&self.host);
             let places = places.chain([&self.arbitration, &self.link, &self.firmware]);
             let owed: u128 = places.map(|places| places.owed(flow)).sum();
+            let owed = owed + self.flash[flow].counted;
             assert_eq!(charged + owed, victim.waiting, "flow {flow}: blame sums to the waiting");
         }
     }

@@ -2,10 +2,12 @@
 
 pub(crate) mod account;
 mod charge;
+mod flash;
 pub(crate) mod log;
 mod matrix;
 mod place;
 mod seconds;
+mod shadow;
 mod sums;
 mod waits;
 mod weights;

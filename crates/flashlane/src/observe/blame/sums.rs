@@ -6,7 +6,6 @@
 
 use std::collections::VecDeque;
 
-use super::log::Delay;
 use super::weights::Weights;
 
 /// Pieces of a smallest sum.
@@ -22,65 +21,12 @@ pub(super) struct Charge {
     pub(super) ps: u64,
     /// Start of the first piece that has this charge.
     pub(super) since: u64,
-    /// Place among the charges of that piece.
-    pub(super) rank: u8,
-}
-
-/// Work of one cell that others delayed. How much of it a wait charges to these others depends on
-/// when the wait began.
-#[derive(Clone, Debug)]
-pub(super) struct Delayed {
-    /// All of it, charged to the work itself. That is right for waits that began at `own_until` or
-    /// before.
-    pub(super) own: Charge,
-    pub(super) own_until: u64,
-    /// All of it, charged to those who delayed it. That is right for waits that began at
-    /// `others_from` or later.
-    pub(super) others: Vec<Charge>,
-    pub(super) others_from: u64,
-}
-
-impl Delayed {
-    /// A piece of work.
-    pub(super) fn of(own: Charge, delay: &Delay) -> Self {
-        assert!(delay.ps <= own.since, "nothing is delayed by more than all the time so far");
-        let mut others = Vec::new();
-        share_delay(delay, own.ps, own.since, &mut |charge| others.push(charge));
-        Self {
-            own,
-            own_until: own.since - delay.ps,
-            others,
-            others_from: (own.since + own.ps).saturating_sub(delay.ps),
-        }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.own = earlier_first(self.own, other.own);
-        self.own_until = self.own_until.min(other.own_until);
-        self.others.extend(other.others);
-        self.others_from = self.others_from.max(other.others_from);
-    }
-}
-
-/// Shares a time among those who delayed a piece of work, in proportion.
-pub(super) fn share_delay(delay: &Delay, time: u64, since: u64, charge: &mut impl FnMut(Charge)) {
-    let total: u128 = delay.by.iter().map(|&(_, ps)| u128::from(ps)).sum();
-    let (mut before, mut given) = (0, 0);
-    for (rank, &(cell, ps)) in (1..).zip(&delay.by).filter(|&(_, &(_, ps))| ps > 0) {
-        before += u128::from(ps);
-        let until = (u128::from(time) * before / total) as u64;
-        charge(Charge { cell, ps: until - given, since, rank });
-        given = until;
-    }
 }
 
 /// The charges of some pieces, each cell once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sum {
-    /// Charges that do not depend on when the wait began.
-    pub(super) plain: Vec<Charge>,
-    /// By cell.
-    pub(super) delayed: Vec<Delayed>,
+    pub(super) charges: Vec<Charge>,
 }
 
 impl Sum {
@@ -88,40 +34,23 @@ impl Sum {
     fn of<'a>(parts: impl Iterator<Item = &'a Self>) -> Self {
         let mut whole = Self::default();
         for part in parts {
-            whole.plain.extend_from_slice(&part.plain);
-            whole.delayed.extend_from_slice(&part.delayed);
+            whole.charges.extend_from_slice(&part.charges);
         }
-        whole.join();
+        join(&mut whole.charges);
         whole
-    }
-
-    /// Adds up what belongs to the same cell.
-    fn join(&mut self) {
-        join(&mut self.plain);
-        let mut pieces = std::mem::take(&mut self.delayed);
-        pieces.sort_unstable_by_key(|work| (work.own.cell, work.own.since));
-        for work in pieces {
-            match self.delayed.last_mut() {
-                Some(last) if last.own.cell == work.own.cell => last.add(work),
-                _ => self.delayed.push(work),
-            }
-        }
-        for work in &mut self.delayed {
-            join(&mut work.others);
-        }
     }
 }
 
 /// The sum of two charges to the same cell.
 fn earlier_first(a: Charge, b: Charge) -> Charge {
-    let first = if (a.since, a.rank) <= (b.since, b.rank) { a } else { b };
+    let first = if a.since <= b.since { a } else { b };
     Charge { ps: a.ps + b.ps, ..first }
 }
 
 /// Adds up charges to the same cell. Those of nothing are left out, as they are in [`Weights`].
 fn join(charges: &mut Vec<Charge>) {
     charges.retain(|charge| charge.ps > 0);
-    charges.sort_unstable_by_key(|charge| (charge.cell, charge.since, charge.rank));
+    charges.sort_unstable_by_key(|charge| (charge.cell, charge.since));
     charges.dedup_by(|later, kept| {
         let same = later.cell == kept.cell;
         if same {
@@ -165,7 +94,7 @@ impl Sums {
 
     /// Adds the charges of the next [`LEAF`] pieces.
     pub(super) fn push(&mut self, mut leaf: Sum) {
-        leaf.join();
+        join(&mut leaf.charges);
         let mut made = leaf;
         for at in 0.. {
             if at == self.levels.len() {
@@ -203,12 +132,6 @@ impl Sums {
     /// A sum.
     pub(super) fn get(&self, level: usize, number: u64) -> &Sum {
         self.levels[level].get(number).expect("a sum is kept as long as its pieces")
-    }
-
-    /// The sums that a sum is made of; of one of the lowest level, the pieces.
-    pub(super) fn parts(number: u64, level: usize) -> std::ops::Range<u64> {
-        let parts = if level == 0 { LEAF } else { FANOUT };
-        number * parts..(number + 1) * parts
     }
 
     /// Forgets sums over pieces before `first`.
@@ -261,7 +184,7 @@ impl Tally {
 
     /// Hands all charges over in the order of time, and is empty again.
     pub(super) fn hand_over(&mut self, to: &mut Weights) {
-        self.list.sort_unstable_by_key(|charge| (charge.since, charge.rank));
+        self.list.sort_unstable_by_key(|charge| charge.since);
         for charge in self.list.drain(..) {
             self.place[charge.cell as usize] = 0;
             to.add(charge.cell, charge.ps);

@@ -2,10 +2,10 @@
 
 use super::account::{Account, slot};
 use super::charge::{Obstacle, Wait};
-use super::log::Delay;
+use super::shadow::{ShadowPage, Shadows};
 use crate::cause::CAUSES;
 use crate::transaction::{Source, Transaction};
-use flashlane_units::{FlowId, TransactionId};
+use flashlane_units::{DieId, FlowId, RequestId, TransactionId};
 
 impl Account {
     /// A transaction waited in a queue, for the bus, or suspended until now.
@@ -21,7 +21,7 @@ impl Account {
         let more = tr.chain.queue - record.queue_noted;
         if more > 0 {
             record.queue_noted = tr.chain.queue;
-            self.note(id, tr, Wait { from: now - more, to: now, obstacle });
+            self.note(id, tr, Wait { from: now - more, to: now, obstacle }, true);
         }
     }
 
@@ -35,48 +35,29 @@ impl Account {
     ) {
         let from = slot(&mut self.transactions, id).last.max(mark);
         if from < now {
-            self.note(id, tr, Wait { from, to: now, obstacle });
+            self.note(id, tr, Wait { from, to: now, obstacle }, false);
         }
     }
 
     /// Notes a wait: a span for translation pages, charges for all others.
-    fn note(&mut self, id: TransactionId, tr: &Transaction, wait: Wait) {
+    fn note(&mut self, id: TransactionId, tr: &Transaction, wait: Wait, queue: bool) {
         let record = slot(&mut self.transactions, id);
         record.last = wait.to;
         if tr.source == Source::Mapping {
             record.waits.push(wait);
         } else {
-            self.logs.charge(tr.flow, &wait, &mut self.charges);
+            self.logs.charge(&wait, &mut self.charges);
             // The parts of one span, so each has 64 bits.
             let parts = self.charges.list().iter().map(|&(cell, ps)| (cell, ps as u64));
             record.charges.extend(parts);
+            if !queue {
+                let own =
+                    |&&(cell, _): &&(u32, u128)| cell / CAUSES as u32 == u32::from(tr.flow.get());
+                record.own +=
+                    self.charges.list().iter().filter(own).map(|&(_, ps)| ps as u64).sum::<u64>();
+            }
             self.charges.clear();
         }
-    }
-
-    /// How much others delayed a transaction so far. In a closed loop, where its requests would not
-    /// have come as they did without that, only if it waited for others longer than for its own
-    /// flow.
-    pub(crate) fn delay(&mut self, id: TransactionId, flow: FlowId) -> Delay {
-        let device = self.device();
-        let (mut delay, mut own) = (Delay::default(), 0);
-        for &(cell, ps) in &slot(&mut self.transactions, id).charges {
-            let culprit = FlowId::new((cell / CAUSES as u32) as u16);
-            if culprit == flow || culprit == device {
-                own += ps;
-                continue;
-            }
-            delay.ps += ps;
-            let same = delay.by.iter().position(|&(other, known)| other == cell && known > 0);
-            let least = (0..3).min_by_key(|&at| delay.by[at].1).expect("three places");
-            match same {
-                Some(at) => delay.by[at].1 += ps,
-                None if ps > delay.by[least].1 => delay.by[least] = (cell, ps),
-                None => {}
-            }
-        }
-        let counts = delay.ps > own || self.open_loops[flow.index()];
-        if counts { delay } else { Delay::default() }
     }
 
     /// `id` waited from `mark` on for `other`, which is done: for what that waited for, and for its
@@ -95,14 +76,14 @@ impl Account {
             let (start, end) = (wait.from.max(from), wait.to.min(now));
             if start < end {
                 if from < start {
-                    self.note(id, tr, Wait { from, to: start, obstacle: work });
+                    self.note(id, tr, Wait { from, to: start, obstacle: work }, false);
                 }
-                self.note(id, tr, Wait { from: start, to: end, obstacle: wait.obstacle });
+                self.note(id, tr, Wait { from: start, to: end, obstacle: wait.obstacle }, false);
                 from = end;
             }
         }
         if from < now {
-            self.note(id, tr, Wait { from, to: now, obstacle: work });
+            self.note(id, tr, Wait { from, to: now, obstacle: work }, false);
         }
         slot(&mut self.transactions, other).waits = theirs;
     }
@@ -114,6 +95,8 @@ impl Account {
         ours.charges.append(&mut theirs.charges);
         ours.queue_noted += theirs.queue_noted;
         ours.last = ours.last.max(theirs.last);
+        ours.own += theirs.own;
+        ours.shadow = theirs.shadow;
         *slot(&mut self.transactions, other) = theirs;
         self.forget(other);
     }
@@ -123,6 +106,68 @@ impl Account {
         let record = slot(&mut self.transactions, id);
         record.waits.clear();
         record.charges.clear();
-        (record.last, record.queue_noted) = (0, 0);
+        (record.last, record.queue_noted, record.own) = (0, 0, 0);
+        record.shadow = ShadowPage::default();
+    }
+
+    /// The device work of a request begins.
+    pub(crate) fn begins(&mut self, id: RequestId, flow: FlowId, arrival: u64, now: u64) {
+        self.request(id).shadow = self.shadows.request(flow, arrival, now);
+    }
+
+    /// A transaction enters the scheduler's queue.
+    pub(crate) fn enlisted(&mut self, id: TransactionId, tr: &Transaction, flow: FlowId, now: u64) {
+        let request = (tr.request != RequestId::NONE).then(|| self.request(tr.request).shadow);
+        let page = &mut slot(&mut self.transactions, id).shadow;
+        self.shadows.enlisted(flow, request.as_ref(), page, now);
+    }
+
+    /// Transactions of a command that are of one flow, of `whole` pages in all, get their die.
+    pub(crate) fn shadow_command(
+        &mut self,
+        (flow, die): (FlowId, DieId),
+        pages: &[TransactionId],
+        whole: u64,
+        (sent, took): (u64, u64),
+    ) {
+        let ready = pages.iter().map(|&id| slot(&mut self.transactions, id).shadow.ready());
+        let ready = ready.max().unwrap_or(0);
+        let share = took * pages.len() as u64 / whole;
+        let times = self.shadows.command(flow, die.index(), ready, (sent, took, share));
+        for &id in pages {
+            Shadows::starts(&mut slot(&mut self.transactions, id).shadow, times);
+        }
+    }
+
+    /// What a page read crosses the channel.
+    pub(crate) fn shadow_transfer(
+        &mut self,
+        id: TransactionId,
+        (flow, die): (FlowId, DieId),
+        duration: u64,
+    ) {
+        let page = &mut slot(&mut self.transactions, id).shadow;
+        self.shadows.transfer(flow, die.index(), page, duration);
+    }
+
+    /// The old data of a write is read: the write waits for it in the shadow as well.
+    pub(crate) fn shadow_merges(
+        &mut self,
+        (write, tr): (TransactionId, &Transaction),
+        read: TransactionId,
+        now: u64,
+    ) {
+        if tr.request != RequestId::NONE {
+            self.shadow_ends(read, tr.request, now);
+        }
+        let end = slot(&mut self.transactions, read).shadow.end();
+        slot(&mut self.transactions, write).shadow.not_before(end);
+    }
+
+    /// A transaction of a request is over.
+    pub(crate) fn shadow_ends(&mut self, id: TransactionId, request: RequestId, now: u64) {
+        let mut shadow = self.request(request).shadow;
+        slot(&mut self.transactions, id).shadow.ends(&mut shadow, now);
+        self.request(request).shadow = shadow;
     }
 }

@@ -64,7 +64,7 @@ impl Weights {
 
 /// `time * part / whole`, where `part` is at most `whole`. All of `time` where both are equal.
 /// Where the product has more than 128 bits, the lowest bits of its longer factor are dropped.
-fn share(time: u128, part: u128, whole: u128) -> u128 {
+pub(super) fn share(time: u128, part: u128, whole: u128) -> u128 {
     let bits = |value: u128| u128::BITS - value.leading_zeros();
     let excess = (bits(time) + bits(whole)).saturating_sub(u128::BITS);
     if excess == 0 {
