@@ -18,6 +18,18 @@ pub(crate) struct Wild {
     pub(crate) what: &'static str,
 }
 
+/// The address space of a program, on processors with 39 bits of address. Nothing but the memory
+/// that the program was given can be used. Unit: bytes.
+const SPACE: u64 = 1 << 38;
+
+/// How much address space the emulator takes for a program with so much memory. What lies behind
+/// the memory is closed, and costs nothing.
+pub(crate) fn space(memory: u64) -> u64 {
+    // A limit of the address space counts what is closed, too.
+    let limited = flashlane::need::address_space().is_some();
+    if cfg!(target_os = "linux") && !limited { memory.max(SPACE) } else { memory }
+}
+
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::Arena;
 #[cfg(target_os = "linux")]
