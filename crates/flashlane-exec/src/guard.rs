@@ -42,7 +42,7 @@ mod linux {
     use std::mem::{MaybeUninit, transmute};
     use std::sync::OnceLock;
 
-    use super::Wild;
+    use crate::guard::Wild;
 
     thread_local! {
         /// The memory of the program that this thread works for: address and length.
@@ -187,7 +187,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    use super::Wild;
+    use crate::guard::Wild;
 
     /// Systems on which nobody looks.
     #[derive(Debug)]
