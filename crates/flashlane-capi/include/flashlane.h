@@ -90,15 +90,18 @@ enum flashlane_status
      */
     FLASHLANE_STATUS_MORE = 1,
     /**
-     * An argument is NULL or has a value that it may not have. Nothing was done.
+     * An argument is NULL where that is not allowed, is no UTF-8, or has flags or numbers that it
+     * may not have. Nothing was done.
      */
     FLASHLANE_STATUS_ARGUMENT = -1,
     /**
-     * The device or the tenants are refused.
+     * The device or the tenants are refused, or a file that they name does not exist or is not
+     * readable. There is no drive.
      */
     FLASHLANE_STATUS_CONFIG = -2,
     /**
-     * A file that a tenant names cannot be read.
+     * A trace that a tenant names has a line that is refused, or cannot be read to its end. There
+     * is no drive.
      */
     FLASHLANE_STATUS_TRACE = -3,
     /**
@@ -106,8 +109,8 @@ enum flashlane_status
      */
     FLASHLANE_STATUS_STUCK = -4,
     /**
-     * The drive is dead, because an earlier call failed with FLASHLANE_STATUS_STUCK or
-     * FLASHLANE_STATUS_PANIC. Nothing was done.
+     * The drive is dead, because an earlier call failed with FLASHLANE_STATUS_STUCK,
+     * FLASHLANE_STATUS_MEMORY or FLASHLANE_STATUS_PANIC. Nothing was done.
      */
     FLASHLANE_STATUS_DEAD = -5,
     /**
@@ -122,6 +125,11 @@ enum flashlane_status
      * A text could not be made.
      */
     FLASHLANE_STATUS_OUTPUT = -8,
+    /**
+     * There is less memory than the drive needs. Nothing was done; where that was found while the
+     * drive worked, it is dead for good.
+     */
+    FLASHLANE_STATUS_MEMORY = -9,
     /**
      * Refused: the time is before the drive's present, or 213 days (2^64 ps) after its start.
      */

@@ -5,8 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::TryLockError;
 
-use flashlane::need;
-use flashlane_engine::memory::OutOfMemory;
+use flashlane::need::{self, OutOfMemory};
 
 use crate::drive::{Drive, Life, State};
 use crate::error::{Failure, Status, keep};

@@ -26,8 +26,8 @@ pub enum Status {
     Trace = -3,
     /// The drive cannot finish its work. It is dead; a snapshot can be restored.
     Stuck = -4,
-    /// The drive is dead, because an earlier call failed with FLASHLANE_STATUS_STUCK or
-    /// FLASHLANE_STATUS_PANIC. Nothing was done.
+    /// The drive is dead, because an earlier call failed with FLASHLANE_STATUS_STUCK,
+    /// FLASHLANE_STATUS_MEMORY or FLASHLANE_STATUS_PANIC. Nothing was done.
     Dead = -5,
     /// Another thread uses the drive at this moment. Nothing was done.
     Busy = -6,

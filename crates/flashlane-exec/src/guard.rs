@@ -18,6 +18,18 @@ pub(crate) struct Wild {
     pub(crate) what: &'static str,
 }
 
+/// The address space of a program, on processors with 39 bits of address. Nothing but the memory
+/// that the program was given can be used. Unit: bytes.
+const SPACE: u64 = 1 << 38;
+
+/// How much address space the emulator takes for a program with so much memory. What lies behind
+/// the memory is closed, and costs nothing.
+pub(crate) fn space(memory: u64) -> u64 {
+    // A limit of the address space counts what is closed, too.
+    let limited = flashlane::need::address_space().is_some();
+    if cfg!(target_os = "linux") && !limited { memory.max(SPACE) } else { memory }
+}
+
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::Arena;
 #[cfg(target_os = "linux")]
@@ -30,7 +42,7 @@ mod linux {
     use std::mem::{MaybeUninit, transmute};
     use std::sync::OnceLock;
 
-    use super::Wild;
+    use crate::guard::Wild;
 
     thread_local! {
         /// The memory of the program that this thread works for: address and length.
@@ -175,7 +187,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    use super::Wild;
+    use crate::guard::Wild;
 
     /// Systems on which nobody looks.
     #[derive(Debug)]

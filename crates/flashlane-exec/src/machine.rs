@@ -16,8 +16,7 @@ use std::sync::{PoisonError, RwLock};
 
 use libriscv_sys as sys;
 
-use crate::guard::{Arena, Wild};
-use crate::host::PAGE;
+use crate::guard::{Arena, Wild, space};
 
 /// Who runs a machine holds it for reading; who makes one, for writing.
 static RUNNING: RwLock<()> = RwLock::new(());
@@ -28,13 +27,9 @@ const CALLS: c_uint = 511;
 /// The number under which the emulator reports a breakpoint.
 const BREAKPOINT: c_uint = 511;
 
-/// Nothing lies below this address, and what points there is a null pointer. The emulator itself
+/// A page. Nothing lies in the first one: what points there is a null pointer. The emulator itself
 /// gives such memory away.
 const LOWEST: u64 = 4096;
-
-/// The address space of a program, on processors with 39 bits of address. Nothing but the memory
-/// that the program was given can be used. Unit: bytes.
-const SPACE: u64 = 1 << 38;
 
 /// Why a machine stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,7 +218,7 @@ impl Machine {
     fn for_call<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let (done, wild) = self.watched(work);
         if let Some(wild) = wild {
-            self.close(wild.address / PAGE * PAGE, PAGE);
+            self.close(wild.address / LOWEST * LOWEST, LOWEST);
             return None;
         }
         Some(done)
@@ -347,14 +342,6 @@ impl Machine {
         let bytes = unsafe { std::slice::from_raw_parts(view.cast::<u8>(), length as usize) };
         String::from_utf8(bytes.to_vec()).ok()
     }
-}
-
-/// How much address space the emulator takes for a program with so much memory. What lies behind
-/// the memory is closed, and costs nothing.
-fn space(memory: u64) -> u64 {
-    // A limit of the address space counts what is closed, too.
-    let limited = flashlane::need::address_space().is_some();
-    if cfg!(target_os = "linux") && !limited { memory.max(SPACE) } else { memory }
 }
 
 impl Drop for Machine {

@@ -201,11 +201,11 @@ fn prober(address: u64, writes: bool) -> Vec<u8> {
     let code: [u32; 6] = [0x0000_0297, 0x0182_B503, access, 0x05D0_0893, 0x0000_0513, 0x0000_0073];
     let length = HEADERS + 32;
     let mut elf = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\xf3\0\x01\0\0\0".to_vec();
-    for word in [BASE + HEADERS, 64, 0] {
+    for word in [BASE + HEADERS, 64, length] {
         elf.extend(word.to_le_bytes());
     }
     elf.extend(5_u32.to_le_bytes());
-    for half in [64_u16, 56, 1, 64, 0, 0] {
+    for half in [64_u16, 56, 1, 64, 1, 0] {
         elf.extend(half.to_le_bytes());
     }
     // One segment: loaded, readable and executable.
@@ -216,6 +216,8 @@ fn prober(address: u64, writes: bool) -> Vec<u8> {
     assert_eq!(elf.len() as u64, HEADERS);
     elf.extend(code.map(u32::to_le_bytes).concat());
     elf.extend(address.to_le_bytes());
+    // The emulator wants a section, if only an empty one.
+    elf.extend([0; 128]);
     elf
 }
 

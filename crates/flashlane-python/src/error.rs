@@ -2,8 +2,8 @@
 
 use std::any::Any;
 
-use flashlane::{Error, Problem, need, visible};
-use flashlane_engine::memory::OutOfMemory;
+use flashlane::need::{self, OutOfMemory};
+use flashlane::{Error, Problem, visible};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 

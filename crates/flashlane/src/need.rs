@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use flashlane_engine::memory::OutOfMemory;
+pub use flashlane_engine::memory::OutOfMemory;
 
 use crate::config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
 use crate::error::Error;
@@ -125,7 +125,7 @@ mod system {
 
     use rustix::process::{Resource, getrlimit};
 
-    use super::Left;
+    use crate::need::Left;
 
     /// What `ulimit -v` leaves.
     pub(super) fn address_space() -> Option<Left> {
