@@ -1,172 +1,162 @@
 //! Blame against the truth: the difference that a tenant makes to another one, by runs without it.
+//!
+//! `cargo test -p flashlane --test blame_truth -- --ignored --nocapture` measures 300 scenarios;
+//! with `UPDATE_DOCS=1` it writes the table of docs/blame.md. `TRUTH=40` takes so many.
 
 #[path = "blame_truth/draw.rs"]
 mod draw;
+#[path = "blame_truth/measure.rs"]
+mod measure;
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use draw::{Drawn, drawn};
-use flashlane::config::load::{self, Overrides, workload_from_toml};
-use flashlane::config::units::Span;
-use flashlane::config::validate::validate;
-use flashlane::observe::Observe;
-use flashlane::{RunOptions, Warmup, simulate_in_detail};
+use draw::{Drawn, Tenant, drawn, loops};
+use measure::{Pair, pairs};
 
-const SEEDS: u64 = 1;
+/// Scenarios of the table.
+const SCENARIOS: u64 = 300;
 
-/// What one tenant makes another lose, and what it is blamed for. Unit: microseconds a request.
-#[derive(Clone, Debug)]
-struct Pair {
-    seed: u64,
-    victim: usize,
-    culprit: usize,
-    shared: f64,
-    without: f64,
-    blamed: f64,
-}
-
-fn run(drawn: &Drawn, removed: Option<usize>) -> Option<Vec<(f64, Vec<f64>, u64)>> {
-    let overrides = Overrides { sets: drawn.sets.clone(), ..Overrides::default() };
-    let device = load::device(drawn.preset, &overrides).ok()?.config;
-    let workload = workload_from_toml(&drawn.workload, "drawn", &Overrides::default());
-    let mut workload = workload.unwrap_or_else(|error| panic!("{error}")).config;
-    let length = drawn.duration_us * 1_000_000;
-    if let Some(removed) = removed {
-        // It keeps its data, and starts when nobody is there any more.
-        let flow = &mut workload.flows[removed];
-        flow.starts_after = Some(Span(2 * length));
-        flow.synthetic.as_mut().expect("synthetic").duration = Some(Span(1_000_000));
-    }
-    let problems = validate(&device, &workload);
-    if !problems.is_empty() {
-        println!("{problems:?}");
-        return None;
-    }
-    let observe = Observe { blame: removed.is_none(), ..Observe::default() };
-    let options = RunOptions {
-        threads: 1,
-        warmup: Warmup::Time(length / 10),
-        observe,
-        ..RunOptions::default()
-    };
-    let (summary, details) = match simulate_in_detail(&device, &workload, &options, &|_| {}) {
-        Ok(found) => found,
-        Err(error) => {
-            println!("{error}");
-            return None;
-        }
-    };
-    let mut rows = Vec::new();
-    for (at, flow) in summary.flows.iter().enumerate() {
-        let mut by = Vec::new();
-        if let Some(blame) = &details.blame {
-            let row = &blame.victims[at];
-            for culprit in blame.flows.iter().map(String::as_str).chain(["device"]) {
-                by.push(row.by_culprit(culprit) as f64 / row.requests.max(1) as f64 / 1e6);
+/// What came of scenarios by seed; refused ones are left out.
+fn measured(seeds: &[u64], draw: impl Fn(u64) -> Drawn + Sync) -> BTreeMap<u64, Vec<Pair>> {
+    let (next, all) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let work = || {
+        while let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let drawn = draw(seed);
+            let Some(found) = pairs(&drawn) else { continue };
+            for pair in found.iter().filter(|pair| pair.loses()) {
+                println!("{seed} {:.2} {pair:?} {drawn:?}", pair.ratio());
             }
+            all.lock().expect("no panic").insert(seed, found);
         }
-        rows.push((flow.end_to_end_us.mean, by, flow.end_to_end_us.count));
-    }
-    Some(rows)
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        scope.spawn(work);
+    });
+    all.into_inner().expect("no panic")
 }
 
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+/// Sorted ratios of those who lose.
+fn ratios<'a>(pairs: impl Iterator<Item = &'a Pair>) -> Vec<f64> {
+    let mut found: Vec<f64> = pairs.filter(|pair| pair.loses()).map(Pair::ratio).collect();
+    found.sort_by(f64::total_cmp);
+    found
+}
+
+/// Share of ratios that are off by so much at most.
+fn within(ratios: &[f64], off: f64) -> f64 {
+    let near = ratios.iter().filter(|ratio| (*ratio - 1.0).abs() <= off);
+    near.count() as f64 / ratios.len() as f64
+}
+
+/// A value that so many of the ratios do not exceed.
+fn quantile(ratios: &[f64], share: f64) -> f64 {
+    ratios[((ratios.len() - 1) as f64 * share).round() as usize]
 }
 
 #[test]
-fn distribution() {
-    let (from, count) = (number("TRUTH_START", 0), number("TRUTH", SEEDS));
-    let cache = std::env::var("TRUTH_CACHE").unwrap_or_else(|_| "/tmp/truth".into());
-    std::fs::create_dir_all(&cache).unwrap();
-    let next = AtomicUsize::new(0);
-    let all = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let seed = from + next.fetch_add(1, Ordering::Relaxed) as u64;
-                    if seed >= from + count {
-                        return;
-                    }
-                    let drawn = drawn(seed);
-                    let begun = std::time::Instant::now();
-                    let Some(shared) = run(&drawn, None) else {
-                        println!("seed {seed}: refused {drawn:?}");
-                        continue;
-                    };
-                    let path = format!("{cache}/{seed}");
-                    let tenants = drawn.tenants.len();
-                    let known = std::fs::read_to_string(&path).ok();
-                    let without: Vec<Vec<f64>> = match known {
-                        Some(text) => serde_json::from_str(&text).unwrap(),
-                        None => {
-                            let found: Vec<Vec<f64>> = (0..tenants)
-                                .map(|removed| {
-                                    let rows = run(&drawn, Some(removed)).unwrap_or_default();
-                                    rows.into_iter().map(|row| row.0).collect()
-                                })
-                                .collect();
-                            std::fs::write(&path, serde_json::to_string(&found).unwrap()).unwrap();
-                            found
-                        }
-                    };
-                    let mut all = all.lock().unwrap();
-                    println!(
-                        "# {seed} {} {} {:?} {:?} {:?}",
-                        drawn.preset,
-                        drawn.scheduler,
-                        drawn.tenants,
-                        drawn.sets,
-                        begun.elapsed()
-                    );
-                    for victim in 0..tenants {
-                        let (mean, by, requests) = &shared[victim];
-                        println!("= {seed} {victim} n {requests} mean {mean:.1} by {by:.1?}");
-                        for culprit in (0..tenants).filter(|&culprit| culprit != victim) {
-                            let Some(&without) =
-                                without[culprit].get(victim).filter(|&&mean| mean > 0.0)
-                            else {
-                                continue;
-                            };
-                            let pair = Pair {
-                                seed,
-                                victim,
-                                culprit,
-                                shared: *mean,
-                                without,
-                                blamed: by[culprit],
-                            };
-                            println!(
-                                "@ {} {} {} {:.2} {:.2} {:.2} {}",
-                                seed, victim, culprit, pair.shared, without, pair.blamed, requests
-                            );
-                            all.push(pair);
-                        }
-                    }
-                }
-            });
+fn blame_is_the_difference_on_small_drives_of_two() {
+    let is_small = |seed: &u64| drawn(*seed).preset == "tiny" && drawn(*seed).tenants.len() == 2;
+    let seeds: Vec<u64> = (0..).filter(is_small).take(16).collect();
+    let found = measured(&seeds, drawn);
+    let ratios = ratios(found.values().flatten());
+    assert!(ratios.len() >= 8, "too few lose: {ratios:?}");
+    let median = quantile(&ratios, 0.5);
+    assert!((0.9..=1.1).contains(&median), "median {median}: {ratios:?}");
+    assert!(within(&ratios, 0.3) >= 0.7, "{ratios:?}");
+}
+
+/// Two loops of reads. Equal ones are blamed equally, and by about half of the waiting: that is the
+/// difference that the other one makes.
+#[test]
+fn closed_loops_are_blamed_for_the_difference_that_they_make() {
+    for depths in [[4, 4], [8, 8], [16, 16], [8, 4]] {
+        let found = pairs(&loops(depths)).expect("it runs");
+        for pair in &found {
+            let ratio = pair.ratio();
+            assert!((0.9..=1.1).contains(&ratio), "{depths:?}: {ratio}, {pair:?}");
         }
-    });
-    let all = all.into_inner().unwrap();
-    let mut ratios: Vec<f64> = all
-        .iter()
-        .filter(|pair| pair.shared - pair.without > 0.2 * pair.without)
-        .map(|pair| pair.blamed / (pair.shared - pair.without))
-        .collect();
-    ratios.sort_by(f64::total_cmp);
-    let within = |off: f64| {
-        ratios.iter().filter(|&&ratio| (ratio - 1.0).abs() <= off).count() as f64
-            / ratios.len() as f64
-    };
-    println!(
-        "{} pairs, {} lose; within 10 %: {:.2}, within 30 %: {:.2}",
-        all.len(),
+        let (first, second) = (found[0].blamed, found[1].blamed);
+        if depths[0] == depths[1] {
+            assert!((first / second - 1.0).abs() < 0.05, "{depths:?}: {first} and {second}");
+        }
+    }
+}
+
+/// A row of the table.
+fn row(name: &str, ratios: &[f64]) -> String {
+    if ratios.is_empty() {
+        return format!("| {name} | 0 | | | | | | | |\n");
+    }
+    let percent = |off| within(ratios, off) * 100.0;
+    let at = |share| quantile(ratios, share);
+    format!(
+        "| {name} | {} | {:.0} % | {:.0} % | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} |\n",
         ratios.len(),
-        within(0.1),
-        within(0.3)
-    );
-    let at = |share: f64| ratios.get(((ratios.len() as f64 - 1.0) * share) as usize);
-    println!("{:?}", [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95].map(at));
+        percent(0.1),
+        percent(0.3),
+        at(0.05),
+        at(0.25),
+        at(0.5),
+        at(0.75),
+        at(0.95)
+    )
+}
+
+/// The table by kinds of scenarios.
+fn table(found: &BTreeMap<u64, Vec<Pair>>) -> String {
+    let mut text =
+        "| victims that lose | number | within 10 % | within 30 % | 5 % below | a quarter \
+                    below | median | a quarter above | 5 % above |\n\
+                    | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n"
+            .to_owned();
+    let mut add = |name: &str, is: &dyn Fn(&Drawn, &Tenant, &Tenant) -> bool| {
+        let pairs = found.iter().flat_map(|(&seed, pairs)| {
+            let drawn = drawn(seed);
+            let is = move |pair: &&Pair| {
+                is(&drawn, &drawn.tenants[pair.victim], &drawn.tenants[pair.culprit])
+            };
+            pairs.iter().filter(is)
+        });
+        text.push_str(&row(name, &ratios(pairs)));
+    };
+    add("all", &|_, _, _| true);
+    for (number, name) in [(2, "of two tenants"), (3, "of three"), (4, "of four")] {
+        add(name, &|drawn, _, _| drawn.tenants.len() == number);
+    }
+    add("closed loops", &|_, victim, _| victim.closed);
+    add("open loops", &|_, victim, _| !victim.closed);
+    add("readers", &|_, victim, _| victim.read_ratio == 1.0);
+    add("writers, all or in part", &|_, victim, _| victim.read_ratio < 1.0);
+    add("readers of two, to a reader", &|drawn, victim, culprit| {
+        drawn.tenants.len() == 2 && victim.read_ratio == 1.0 && culprit.read_ratio == 1.0
+    });
+    add("with a cached writer", &|drawn, _, _| {
+        drawn.tenants.iter().any(|tenant| tenant.cached && tenant.read_ratio < 1.0)
+    });
+    for scheduler in draw::SCHEDULERS {
+        add(&format!("`{scheduler}`"), &|drawn, _, _| drawn.scheduler == scheduler);
+    }
+    text
+}
+
+#[test]
+#[ignore = "takes minutes: the distribution of docs/blame.md"]
+fn distribution_over_many_scenarios() {
+    let number = std::env::var("TRUTH").ok().and_then(|text| text.parse().ok());
+    let seeds: Vec<u64> = (0..number.unwrap_or(SCENARIOS)).collect();
+    let found = measured(&seeds, drawn);
+    let table = table(&found);
+    println!("{} of {} scenarios ran\n{table}", found.len(), seeds.len());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/blame.md");
+        let text = std::fs::read_to_string(path).expect("docs/blame.md");
+        let (before, rest) = text.split_once("<!-- distribution -->\n").expect("a mark");
+        let (_, after) = rest.split_once("<!-- end -->\n").expect("a mark");
+        let mark = "<!-- distribution -->\n";
+        let text = format!("{before}{mark}{table}<!-- end -->\n{after}");
+        std::fs::write(path, text).expect("docs/blame.md can be written");
+    }
 }

@@ -5,6 +5,8 @@
 //! same program has done are not run again, and `SWARM_START=next` goes on after its largest seed.
 //! `SWARM_THREADS=n` limits the threads. `scripts/swarm.sh` does all that.
 
+#[path = "swarm/blame.rs"]
+mod blame;
 mod common;
 #[path = "swarm/effort.rs"]
 mod effort;
@@ -222,6 +224,9 @@ fn check_observed(case: &Case, summary: &Summary, details: &Details) {
     check_timeline(case, details);
     assert_eq!(details.blame.is_some(), observe.blame);
     let Some(blame) = &details.blame else { return };
+    if case.options.alone {
+        blame::keep(summary, blame);
+    }
     for (victim, flow) in blame.victims.iter().zip(&summary.flows) {
         assert_eq!(victim.requests, flow.end_to_end_us.count, "counted requests of {}", flow.name);
         let cells: u128 = victim.cells.iter().map(|cell| cell.ps).sum();
@@ -427,4 +432,5 @@ fn check_shares(summary: &Summary) {
 #[test]
 fn accepted_configurations_finish() {
     seeds::run_all();
+    blame::report();
 }

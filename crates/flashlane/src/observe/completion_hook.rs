@@ -5,11 +5,44 @@ use flashlane_engine::Time;
 use flashlane_units::RequestId;
 
 use super::Observer;
-use super::blame::account::{Account, Parts, RequestWaits, Who};
+use super::blame::account::{Account, RequestWaits, Who};
 use super::hooks::Front;
 use super::timeline::recorder::TimelineRecorder;
 use crate::request::{Request, Requests};
 use crate::transaction::{Source, Transactions};
+
+/// The stages of a request that is over, waiting and working told apart. Unit: picoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Parts {
+    /// End-to-end time.
+    pub(crate) whole: u64,
+    /// Before the submission queue.
+    pub(crate) host: u64,
+    /// In the submission queue.
+    pub(crate) submission: u64,
+    pub(crate) link_in: u64,
+    pub(crate) firmware: u64,
+    /// For room in the data cache, or for write-backs.
+    pub(crate) room: u64,
+    /// Of the critical path in mapping and scheduler.
+    pub(crate) flash: u64,
+    /// The part of that in the scheduler.
+    pub(crate) queue: u64,
+    /// When it was served.
+    pub(crate) served: u64,
+    /// For the memory of the data cache.
+    pub(crate) memory: u64,
+    /// For a place in the completion queue.
+    pub(crate) completion: u64,
+    pub(crate) link_out: u64,
+    /// In the device: fetched to served.
+    pub(crate) device: u64,
+    /// Own work on the link and in firmware.
+    pub(crate) link_work: u64,
+    pub(crate) firmware_work: u64,
+    /// Between fetch and the end of firmware.
+    pub(crate) fetching: u64,
+}
 
 impl Observer {
     /// A request is back at the host. `requests` and `transactions` are those under way.

@@ -1,7 +1,7 @@
 //! What an observer is told. Called only where a run is watched; nothing here changes it.
 
 use flashlane_engine::Time;
-use flashlane_units::{ChannelId, ChipId, DieId, FlowId, Lpa, RequestId, TransactionId};
+use flashlane_units::{ChannelId, DieId, FlowId, Lpa, RequestId, TransactionId};
 
 use super::Observer;
 use super::blame::account::Obstacle;
@@ -32,47 +32,11 @@ pub(crate) struct Front {
 }
 
 impl Observer {
-    /// The device work of a request begins.
-    #[cold]
-    pub(crate) fn begin(&mut self, now: Time, id: RequestId, flow: FlowId, arrival: Time) {
-        let Some(account) = &mut self.account else { return };
-        account.begins(id, flow, arrival.0, now.0);
-    }
-
     /// A submission entry is about to be fetched; `at_limit`: it takes the last place of its queue.
     #[cold]
     pub(crate) fn fetch(&mut self, id: RequestId, at_limit: bool) {
         let Some(account) = &mut self.account else { return };
         account.request(id).at_limit = at_limit;
-    }
-
-    /// A transaction begins to wait for its chip.
-    #[cold]
-    pub(crate) fn enlisted(
-        &mut self,
-        now: Time,
-        chip: ChipId,
-        id: TransactionId,
-        tr: &Transaction,
-    ) {
-        if let Some((account, credits)) = self.accounts() {
-            account.enlisted(id, tr, credits.culprit_of(tr), now.0);
-        }
-        let Some(queues) = &mut self.queues else { return };
-        queues.came(now, chip, id, tr);
-    }
-
-    /// It waits no longer: it goes to its chip, or has become pointless.
-    #[cold]
-    pub(crate) fn delisted(
-        &mut self,
-        now: Time,
-        chip: ChipId,
-        id: TransactionId,
-        tr: &Transaction,
-    ) {
-        let Some(queues) = &mut self.queues else { return };
-        queues.left(now, chip, id, tr);
     }
 
     /// What the firmware of a command works, where the processors are modelled. Unit: picoseconds.
@@ -117,18 +81,7 @@ impl Observer {
             id = tr.sibling;
         }
         let (sent, until) = (command.since.0, command.until.0);
-        id = command.head;
-        let mut same = Vec::new();
-        while id != TransactionId::NONE {
-            let tr = &transactions[id];
-            let flow = credits.culprit_of(tr);
-            same.push(id);
-            id = tr.sibling;
-            if id == TransactionId::NONE || credits.culprit_of(&transactions[id]) != flow {
-                account.shadow_command((flow, die), &same, pages, (sent - now, until - now));
-                same.clear();
-            }
-        }
+        account.shadow_pages(die, command, transactions, credits, (sent - now, until - now));
         let mut last = None;
         let mut index = 0;
         id = command.head;
@@ -343,24 +296,6 @@ impl Observer {
         let obstacle = Obstacle::Known { culprit: tr.flow, cause: Cause::SamePage };
         if let Some(account) = &mut self.account {
             account.note_since(id, tr, (since, now.0), obstacle);
-        }
-    }
-
-    /// The old data of a partial write is here: what the read waited for, the write waited for.
-    #[cold]
-    pub(crate) fn merged(
-        &mut self,
-        now: Time,
-        (write, tr): (TransactionId, &Transaction),
-        read: TransactionId,
-        queued: bool,
-    ) {
-        let Some(account) = &mut self.account else { return };
-        account.shadow_merges((write, tr), read, now.0);
-        if queued {
-            account.forget(read);
-        } else {
-            account.append(write, read);
         }
     }
 

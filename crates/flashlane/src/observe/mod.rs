@@ -15,6 +15,7 @@ mod credit_hooks;
 pub(crate) mod energy;
 mod hooks;
 pub(crate) mod options;
+mod waiting_hooks;
 
 use flashlane_engine::Time;
 

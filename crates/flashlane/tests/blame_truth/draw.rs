@@ -5,12 +5,23 @@ use flashlane_engine::Rng;
 /// Requests on pages that the dies of a drive could do in the time of a run.
 const PAGES: f64 = 24_000.0;
 
+/// Schedulers that are drawn.
+pub(crate) const SCHEDULERS: [&str; 8] = [
+    "out-of-order",
+    "fcfs",
+    "read-priority",
+    "host-first",
+    "priority-out-of-order",
+    "sprinkler",
+    "sprinkler-fairness",
+    "flin",
+];
+
 /// A tenant, for the table.
 #[derive(Clone, Debug)]
 pub(crate) struct Tenant {
     pub(crate) closed: bool,
     pub(crate) read_ratio: f64,
-    pub(crate) depth: u64,
     pub(crate) cached: bool,
 }
 
@@ -113,7 +124,7 @@ fn tenant(draw: &mut Draw, power: &Power, index: usize) -> (Tenant, String, f64)
          read_ratio = {read_ratio:.1}\nsize = \"{kib}KiB\"\nalign = \"{kib}KiB\"\naddress = {address}\n",
         if cached { "write" } else { "off" }
     );
-    (Tenant { closed, read_ratio, depth, cached }, text, time / pages)
+    (Tenant { closed, read_ratio, cached }, text, time / pages)
 }
 
 /// The scenario of a seed.
@@ -128,18 +139,9 @@ pub(crate) fn drawn(seed: u64) -> Drawn {
         let Power { dies, read, program, page_kib } = *power;
         (*preset, Vec::new(), Power { dies, read, program, page_kib })
     };
-    let scheduler = draw.pick(&[
-        "out-of-order",
-        "out-of-order",
-        "fcfs",
-        "fcfs",
-        "read-priority",
-        "host-first",
-        "priority-out-of-order",
-        "sprinkler",
-        "sprinkler-fairness",
-        "flin",
-    ]);
+    // The usual ones twice as often.
+    let of = draw.0.below(SCHEDULERS.len() as u64 + 2) as usize;
+    let scheduler = SCHEDULERS[if of < 4 { of / 2 } else { of - 2 }];
     sets.push(format!("scheduler=\"{scheduler}\""));
     sets.push("flash.blocks_per_plane=64".to_owned());
     sets.push("flash.pages_per_block=64".to_owned());
@@ -156,4 +158,25 @@ pub(crate) fn drawn(seed: u64) -> Drawn {
     let parts = parts.iter().map(|part| format!("{part}duration = \"{duration_us}us\"\n"));
     let workload = format!("window = \"whole-run\"\n{}", parts.collect::<String>());
     Drawn { preset, scheduler, sets, tenants, workload, duration_us }
+}
+
+/// Two closed loops of reads of so many requests each, on a tiny drive.
+pub(crate) fn loops(depths: [u32; 2]) -> Drawn {
+    let duration_us = 200_000;
+    let part = |name: &str, depth: u32| {
+        format!(
+            "[[flow]]\nname = \"{name}\"\non_end = \"stop\"\n[flow.synthetic]\nqueue_depth = {depth}\n\
+             read_ratio = 1.0\nsize = \"4KiB\"\nduration = \"{duration_us}us\"\n"
+        )
+    };
+    let [first, second] =
+        [("a", depths[0]), ("b", depths[1])].map(|(name, depth)| part(name, depth));
+    Drawn {
+        preset: "tiny",
+        scheduler: "out-of-order",
+        sets: vec!["ftl.unwritten_read=\"flash\"".to_owned()],
+        tenants: vec![Tenant { closed: true, read_ratio: 1.0, cached: false }; 2],
+        workload: format!("window = \"whole-run\"\n{first}{second}"),
+        duration_us,
+    }
 }

@@ -16,6 +16,7 @@ use super::place::Places;
 use super::shadow::{ShadowPage, ShadowRequest, Shadows};
 use super::weights::Weights;
 use crate::cause::{CAUSES, Cause};
+use crate::observe::completion_hook::Parts;
 
 /// Requests whose waits for places are shared out together.
 const BLOCK: u64 = 1024;
@@ -52,39 +53,6 @@ pub(crate) struct RequestWaits {
     pub(crate) firmware: u64,
     /// It was served, but waited for a place in the completion queue until then.
     pub(crate) held_until: u64,
-}
-
-/// The stages of a request that is over, waiting and working told apart. Unit: picoseconds.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Parts {
-    /// End-to-end time.
-    pub(crate) whole: u64,
-    /// Before the submission queue.
-    pub(crate) host: u64,
-    /// In the submission queue.
-    pub(crate) submission: u64,
-    pub(crate) link_in: u64,
-    pub(crate) firmware: u64,
-    /// For room in the data cache, or for write-backs.
-    pub(crate) room: u64,
-    /// Of the critical path in mapping and scheduler.
-    pub(crate) flash: u64,
-    /// The part of that in the scheduler.
-    pub(crate) queue: u64,
-    /// When it was served.
-    pub(crate) served: u64,
-    /// For the memory of the data cache.
-    pub(crate) memory: u64,
-    /// For a place in the completion queue.
-    pub(crate) completion: u64,
-    pub(crate) link_out: u64,
-    /// In the device: fetched to served.
-    pub(crate) device: u64,
-    /// Own work on the link and in firmware.
-    pub(crate) link_work: u64,
-    pub(crate) firmware_work: u64,
-    /// Between fetch and the end of firmware.
-    pub(crate) fetching: u64,
 }
 
 /// Sums of a victim. Unit: picoseconds.

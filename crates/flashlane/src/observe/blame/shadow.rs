@@ -202,11 +202,6 @@ impl Shadows {
         (start, start + took)
     }
 
-    /// The page gets a die.
-    pub(super) fn starts(page: &mut ShadowPage, (start, end): (u64, u64)) {
-        (page.start, page.end) = (start, end);
-    }
-
     /// What a page read crosses the channel for so long.
     pub(super) fn transfer(
         &mut self,
@@ -234,6 +229,11 @@ impl ShadowPage {
         self.end
     }
 
+    /// It gets a die.
+    pub(super) fn starts(&mut self, (start, end): (u64, u64)) {
+        (self.start, self.end) = (start, end);
+    }
+
     /// It is not ready before a time.
     pub(super) fn not_before(&mut self, time: u64) {
         self.ready = self.ready.max(time);
@@ -245,5 +245,49 @@ impl ShadowPage {
             request.end = request.end.max(self.end);
             self.later = later(self.end, request.begun) - later(now, request.begun_in_run);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_calendar_fills_gaps_and_forgets_the_past() {
+        let mut calendar = Calendar::default();
+        calendar.book(10, 20);
+        calendar.book(30, 40);
+        assert_eq!([0, 5, 15, 20].map(|ready| calendar.earliest(ready, 10)), [0, 20, 20, 20]);
+        assert_eq!(calendar.earliest(5, 11), 40);
+        calendar.book(20, 30);
+        assert_eq!(calendar.spans, [(10, 40)]);
+        for at in 1..=SPANS as u64 {
+            calendar.book(at * 100, at * 100 + 1);
+        }
+        assert_eq!((calendar.spans.len(), calendar.floor), (SPANS, 40));
+        assert_eq!(calendar.earliest(15, 10), 15, "nobody knows any more");
+    }
+
+    /// Four requests at a time of one page each, which takes 100, on a die that others have, too, so
+    /// that each takes 1000 in the run.
+    #[test]
+    fn a_closed_loop_waits_for_itself_alone() {
+        let flow = FlowId::new(0);
+        let mut shadows = Shadows::new(&[false], 1, 1);
+        let mut waits = Vec::new();
+        for turn in 0..100_u64 {
+            // Its arrival and its end in the run.
+            let (arrival, end) = (turn.saturating_sub(3) * 1000, (turn + 1) * 1000);
+            let mut request = shadows.request(flow, arrival, arrival);
+            let mut page = ShadowPage::default();
+            shadows.enlisted(flow, Some(&request), &mut page, arrival);
+            let times = shadows.command(flow, 0, page.ready(), (0, 100, 100));
+            page.starts(times);
+            page.ends(&mut request, end);
+            let whole = end - arrival;
+            waits.push(shadows.over(flow, &request, end, (whole, whole - 100)));
+        }
+        assert_eq!(waits[..4], [0, 100, 200, 300]);
+        assert!(waits[4..].iter().all(|&wait| wait == 300), "{waits:?}");
     }
 }

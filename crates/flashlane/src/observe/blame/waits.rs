@@ -2,9 +2,11 @@
 
 use super::account::{Account, slot};
 use super::charge::{Obstacle, Wait};
-use super::shadow::{ShadowPage, Shadows};
+use super::shadow::ShadowPage;
 use crate::cause::CAUSES;
-use crate::transaction::{Source, Transaction};
+use crate::flash::Running;
+use crate::observe::credit::Credits;
+use crate::transaction::{Source, Transaction, Transactions};
 use flashlane_units::{DieId, FlowId, RequestId, TransactionId};
 
 impl Account {
@@ -122,20 +124,35 @@ impl Account {
         self.shadows.enlisted(flow, request.as_ref(), page, now);
     }
 
-    /// Transactions of a command that are of one flow, of `whole` pages in all, get their die.
-    pub(crate) fn shadow_command(
+    /// A die got a command, which is on the channel for `sent` and takes `took`. Its pages of one
+    /// flow go together in the shadow, too.
+    pub(crate) fn shadow_pages(
         &mut self,
-        (flow, die): (FlowId, DieId),
-        pages: &[TransactionId],
-        whole: u64,
+        die: DieId,
+        command: &Running,
+        transactions: &Transactions,
+        credits: &Credits,
         (sent, took): (u64, u64),
     ) {
-        let ready = pages.iter().map(|&id| slot(&mut self.transactions, id).shadow.ready());
-        let ready = ready.max().unwrap_or(0);
-        let share = took * pages.len() as u64 / whole;
-        let times = self.shadows.command(flow, die.index(), ready, (sent, took, share));
-        for &id in pages {
-            Shadows::starts(&mut slot(&mut self.transactions, id).shadow, times);
+        let next = |id: TransactionId| {
+            let id = transactions[id].sibling;
+            (id != TransactionId::NONE).then_some(id)
+        };
+        let from = |id| std::iter::successors(Some(id), |&id| next(id));
+        let culprit = |id: TransactionId| credits.culprit_of(&transactions[id]);
+        let pages = from(command.head).count() as u64;
+        let mut first = Some(command.head);
+        while let Some(head) = first {
+            let flow = culprit(head);
+            let same = || from(head).take_while(|&id| culprit(id) == flow);
+            let ready = same().map(|id| slot(&mut self.transactions, id).shadow.ready()).max();
+            let share = took * same().count() as u64 / pages;
+            let times = (sent, took, share);
+            let times = self.shadows.command(flow, die.index(), ready.unwrap_or(0), times);
+            for id in same() {
+                slot(&mut self.transactions, id).shadow.starts(times);
+            }
+            first = same().last().and_then(next);
         }
     }
 

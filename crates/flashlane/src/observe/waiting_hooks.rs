@@ -1,0 +1,63 @@
+//! What an observer is told of work that begins to wait for the flash, or waits no longer.
+
+use flashlane_engine::Time;
+use flashlane_units::{ChipId, FlowId, RequestId, TransactionId};
+
+use super::Observer;
+use crate::transaction::Transaction;
+
+impl Observer {
+    /// The device work of a request begins.
+    #[cold]
+    pub(crate) fn begin(&mut self, now: Time, id: RequestId, flow: FlowId, arrival: Time) {
+        let Some(account) = &mut self.account else { return };
+        account.begins(id, flow, arrival.0, now.0);
+    }
+
+    /// A transaction begins to wait for its chip.
+    #[cold]
+    pub(crate) fn enlisted(
+        &mut self,
+        now: Time,
+        chip: ChipId,
+        id: TransactionId,
+        tr: &Transaction,
+    ) {
+        if let Some((account, credits)) = self.accounts() {
+            account.enlisted(id, tr, credits.culprit_of(tr), now.0);
+        }
+        let Some(queues) = &mut self.queues else { return };
+        queues.came(now, chip, id, tr);
+    }
+
+    /// It waits no longer: it goes to its chip, or has become pointless.
+    #[cold]
+    pub(crate) fn delisted(
+        &mut self,
+        now: Time,
+        chip: ChipId,
+        id: TransactionId,
+        tr: &Transaction,
+    ) {
+        let Some(queues) = &mut self.queues else { return };
+        queues.left(now, chip, id, tr);
+    }
+
+    /// The old data of a partial write is here: what the read waited for, the write waited for.
+    #[cold]
+    pub(crate) fn merged(
+        &mut self,
+        now: Time,
+        (write, tr): (TransactionId, &Transaction),
+        read: TransactionId,
+        queued: bool,
+    ) {
+        let Some(account) = &mut self.account else { return };
+        account.shadow_merges((write, tr), read, now.0);
+        if queued {
+            account.forget(read);
+        } else {
+            account.append(write, read);
+        }
+    }
+}
