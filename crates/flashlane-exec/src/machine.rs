@@ -334,7 +334,7 @@ impl Machine {
             unsafe { sys::libriscv_memstring(raw, address, most, &raw mut length) }
         });
         self.told().fault = None;
-        let Some(view) = view else { return None };
+        let view = view?;
         if view.is_null() || length >= most {
             return None;
         }

@@ -164,7 +164,11 @@ impl Flash {
         state.until = now + Time(suspended.left);
         state.since = now;
         state.whole = suspended.whole;
-        state.interruptible = now + Time(suspended.whole / PROGRESS_PART);
+        let settling = match suspended.op {
+            Op::Program => self.timing.suspend_program,
+            _ => self.timing.suspend_erase,
+        };
+        state.interruptible = now + Time((suspended.whole / PROGRESS_PART).max(settling));
         state.awaited = false;
         let (until, epoch, mut id) = (state.until, state.epoch, state.head);
         self.set_state(die, DieState::Array);

@@ -181,20 +181,23 @@ impl<'a> Prepared<'a> {
     }
 }
 
+/// A distribution of times: bounds in microseconds, and the share of requests up to each.
+pub type Distribution = Vec<(f64, f64)>;
+
 /// What a summary has no room for, of the flows of a run in the order of the workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// Distribution of the response times of each flow: latencies (unit: microseconds) and the
     /// share of requests at or below each, rising.
-    pub distributions: Vec<Vec<(f64, f64)>>,
+    pub distributions: Vec<Distribution>,
     /// The same of reads alone.
-    pub read_distributions: Vec<Vec<(f64, f64)>>,
+    pub read_distributions: Vec<Distribution>,
     /// The same of writes alone.
-    pub write_distributions: Vec<Vec<(f64, f64)>>,
+    pub write_distributions: Vec<Distribution>,
     /// The same of trims alone.
-    pub trim_distributions: Vec<Vec<(f64, f64)>>,
+    pub trim_distributions: Vec<Distribution>,
     /// The same of flushes alone.
-    pub flush_distributions: Vec<Vec<(f64, f64)>>,
+    pub flush_distributions: Vec<Distribution>,
     /// Intervals of [`RunOptions::series_interval`] from the start of the run; empty without it.
     pub series: Vec<Vec<Interval>>,
     /// Who made whom wait, with [`Observe::blame`](crate::observe::Observe::blame).
@@ -211,7 +214,7 @@ pub struct Details {
 impl Details {
     /// Distributions of each operation by flow, with its name (`read`); `all` comes first.
     #[must_use]
-    pub fn by_operation(&self) -> [(&'static str, &[Vec<(f64, f64)>]); 5] {
+    pub fn by_operation(&self) -> [(&'static str, &[Distribution]); 5] {
         [
             ("all", &self.distributions),
             ("read", &self.read_distributions),

@@ -48,7 +48,7 @@ impl Draw {
     /// Uniform in the logarithm. Range: `low..=high`.
     fn scale(&mut self, low: u64, high: u64) -> u64 {
         let ratio = (high as f64 + 1.0) / low as f64;
-        ((low as f64 * ratio.powf(self.0.unit())) as u64).clamp(low, high)
+        ((low as f64 * libm::pow(ratio, self.0.unit())) as u64).clamp(low, high)
     }
 
     fn pick<T: Copy>(&mut self, from: &[T]) -> T {
