@@ -74,8 +74,9 @@ class FlowResult(FlowFigures, Mapping[str, Any]):
         """The figures that people ask for first; a star marks those that depend on the length of the run."""
         star = "*" if self["saturated"] or self["starved"] else ""
         slow = "" if self["slowdown"] is None else f", slowdown {self['slowdown']:.2f}{star}"
+        state = "starved, " if self["starved"] else "saturated, " if star else ""
         return (
-            f"FlowResult({self['name']!r}: {'starved, ' if self['starved'] else 'saturated, ' if star else ''}{self['iops']:.0f} IOPS, "
+            f"FlowResult({self['name']!r}: {state}{self['iops']:.0f} IOPS, "
             f"mean {self.mean_us:.1f}{star} us, p99 {self.p99_us:.1f}{star} us{slow})"
         )
 
@@ -340,7 +341,11 @@ class Result:
             )
             for row in rows
         ]
-        below = [line for line in (self._fairness(), self._STAR if self.saturated or self.starved else None) if line]
+        below = [
+            line
+            for line in (self._fairness(), self._STAR if self.saturated or self.starved else None)
+            if line
+        ]
         verdict = "".join(f"{sentence}\n\n" for sentence in self._verdict())
         return verdict + "\n".join([self._title(), *lines, *below])
 
@@ -350,7 +355,11 @@ class Result:
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self._rows()
         )
-        below = [line for line in (self._fairness(), self._STAR if self.saturated or self.starved else None) if line]
+        below = [
+            line
+            for line in (self._fairness(), self._STAR if self.saturated or self.starved else None)
+            if line
+        ]
         said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._verdict())
         # A border shows on light and on dark paper.
         border = "border: 2px solid #c77700; border-left-width: 8px; padding: 0 .8em"

@@ -285,5 +285,5 @@ assert os.cpu_count()
 
 @pytest.mark.parametrize("axis", ["fcfs", b"fcfs", 4, None])
 def test_an_axis_is_a_list_of_values(axis: object) -> None:
-    with pytest.raises(TypeError, match="sweep: scheduler: found .*, allowed: a list of values"):
+    with pytest.raises(TypeError, match=r"sweep: scheduler: found .*, allowed: a list of values"):
         fl.sweep("tiny", [fl.Flow("a", queue_depth=1, requests=9)], {"scheduler": axis})  # type: ignore[dict-item]
