@@ -57,7 +57,7 @@ tools:
 	@scripts/install-test-tools.sh
 
 # What fails most often: the tests of each file, without those that run for longer than five seconds.
-SLOW_TESTS := clone_fit determinism docs oracle page progress reference reproduce swarm theory_collection waf_only workload_clone
+SLOW_TESTS := blame_truth clone_fit demonstration determinism docs oracle overload page progress reference reproduce swarm theory_collection waf_only waf_only_policies workload_clone
 QUICK_TESTS := $(filter-out $(SLOW_TESTS),$(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) bad_input tidy))
 
 quick: target/python-env/bin/ruff
@@ -68,6 +68,8 @@ quick: target/python-env/bin/ruff
 
 # All of that, new random configurations, fuzzing, and the papers at full size.
 long: test swarm fuzz
+	WAF_ONLY=all cargo test -p flashlane --test waf_only_policies -- --quiet
+	cargo test -p flashlane --test blame_truth --test overload -- --ignored --quiet
 	cargo build --release -q -p flashlane-cli
 	for paper in fast18 flin upi; do ./target/release/flashlane reproduce $$paper --full --out out/$$paper; done
 
