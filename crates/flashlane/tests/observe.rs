@@ -96,7 +96,7 @@ fn readers_blame_each_other_for_what_they_do() {
         let found = blamed(&flows.set("scheduler", format!("\"{scheduler}\"")));
         for victim in [0, 1] {
             let (difference, blame) = difference_and_blame(&found, victim);
-            // What a flow would have waited alone is an estimate, good to two hundredths of its time.
+            // What a flow would have waited alone is an estimate, good to 2 % of its time.
             let time = found.0.flows[victim].end_to_end_us.mean;
             let off = (blame - difference).abs();
             assert!(
