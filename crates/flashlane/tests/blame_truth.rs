@@ -76,6 +76,7 @@ fn closed_loops_are_blamed_for_the_difference_that_they_make() {
         let found = pairs(&loops(depths)).expect("it runs");
         for pair in &found {
             let ratio = pair.ratio();
+            println!("{depths:?} {ratio:.2} {pair:?}");
             assert!((0.9..=1.1).contains(&ratio), "{depths:?}: {ratio}, {pair:?}");
         }
         let (first, second) = (found[0].blamed, found[1].blamed);

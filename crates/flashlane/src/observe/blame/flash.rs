@@ -30,7 +30,8 @@ impl FlashWaits {
     /// Charges the waits, and is empty again. Of what the flow waited, it is charged what it would
     /// have waited by itself; others are charged the rest, in proportion to the time for which they
     /// had what it waited for. What the scheduler held back is a part of that rest. A flow that met
-    /// nobody else keeps what it is charged. `charge` gets cell, time of counted requests, and of all.
+    /// nobody else keeps what it is charged. `charge` gets cell, time of counted requests, and of
+    /// all.
     pub(super) fn settle(
         &mut self,
         flow: FlowId,

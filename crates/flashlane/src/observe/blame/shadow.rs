@@ -2,8 +2,8 @@
 //!
 //! Every flow has a shadow: the drive with nothing on it but the work of this flow. The work is
 //! that of the run, with the times that it took there, in the order in which the run did it. Only
-//! when it begins differs: as soon as the flow's own earlier work is out of the way. The requests of
-//! a closed loop arrive when earlier ones are over in the shadow, all others as they did.
+//! when it begins differs: as soon as the flow's own earlier work is out of the way. The requests
+//! of a closed loop arrive when earlier ones are over in the shadow, all others as they did.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -23,8 +23,8 @@ struct Calendar {
 }
 
 impl Calendar {
-    /// The first time from `ready` on at which it is free for so long. What is ready before all that
-    /// is remembered does not wait.
+    /// The first time from `ready` on at which it is free for so long. What is ready before all
+    /// that is remembered does not wait.
     fn earliest(&self, ready: u64, length: u64) -> u64 {
         if ready < self.floor {
             return ready;
@@ -179,8 +179,8 @@ impl Shadows {
     }
 
     /// Pages of a flow that are ready at `ready` get a die, as a part of a command that is on the
-    /// channel for `sent` and takes `took`; they are to blame for `share` of that. Returns when they
-    /// have the die, and when they are done.
+    /// channel for `sent` and takes `took`; they are to blame for `share` of that. Returns when
+    /// they have the die, and when they are done.
     pub(super) fn command(
         &mut self,
         flow: FlowId,
@@ -268,21 +268,25 @@ mod tests {
         assert_eq!(calendar.earliest(15, 10), 15, "nobody knows any more");
     }
 
-    /// Four requests at a time of one page each, which takes 100, on a die that others have, too, so
-    /// that each takes 1000 in the run.
+    /// Four requests at a time of one page each, which takes 100, on a die that others have as
+    /// well: in the run one of the four is over every 1000.
     #[test]
     fn a_closed_loop_waits_for_itself_alone() {
         let flow = FlowId::new(0);
         let mut shadows = Shadows::new(&[false], 1, 1);
-        let mut waits = Vec::new();
+        let (mut under_way, mut waits) = (VecDeque::new(), Vec::new());
         for turn in 0..100_u64 {
-            // Its arrival and its end in the run.
-            let (arrival, end) = (turn.saturating_sub(3) * 1000, (turn + 1) * 1000);
-            let mut request = shadows.request(flow, arrival, arrival);
-            let mut page = ShadowPage::default();
-            shadows.enlisted(flow, Some(&request), &mut page, arrival);
-            let times = shadows.command(flow, 0, page.ready(), (0, 100, 100));
-            page.starts(times);
+            let now = turn * 1000;
+            for _ in under_way.len()..4 {
+                let request = shadows.request(flow, now, now);
+                let mut page = ShadowPage::default();
+                shadows.enlisted(flow, Some(&request), &mut page, now);
+                let times = shadows.command(flow, 0, page.ready(), (0, 100, 100));
+                page.starts(times);
+                under_way.push_back((now, request, page));
+            }
+            let (arrival, mut request, mut page) = under_way.pop_front().expect("four");
+            let end = now + 1000;
             page.ends(&mut request, end);
             let whole = end - arrival;
             waits.push(shadows.over(flow, &request, end, (whole, whole - 100)));
