@@ -1,4 +1,5 @@
-//! The sentences of the README about the demonstration hold under each of 20 seeds, and at twice its length.
+//! The sentences of the README about the demonstration hold under each of 20 seeds, and at twice
+//! its length.
 
 mod common;
 

@@ -241,10 +241,8 @@ fn fio_json_has_the_keys_of_fio() {
     assert!(missing.is_empty(), "keys of fio that are missing: {missing:?}");
 }
 
-/// A flow with all four operations, which every format reports.
-#[test]
-fn trims_and_flushes_have_latencies_in_every_format() {
-    const MIXED: &str = r#"
+/// A flow with all four operations beside one that reads.
+const MIXED: &str = r#"
 [[flow]]
 name = "mixed"
 [flow.synthetic]
@@ -260,6 +258,10 @@ queue_depth = 2
 read_ratio = 1.0
 requests = 300
 "#;
+
+/// Every format reports all four operations.
+#[test]
+fn trims_and_flushes_have_latencies_in_every_format() {
     let folder = folder_with("w.toml", MIXED);
     let (stdout, _) = succeeds(folder.path(), &["--format", "json", "--quiet"]);
     let summary: Value = serde_json::from_str(&stdout).expect("one object");

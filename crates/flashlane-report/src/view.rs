@@ -379,16 +379,14 @@ fn breakdown(summary: &Summary) -> Vec<Bar> {
     let longest = summary.flows.iter().map(total).fold(1e-9, f64::max);
     let bar = |flow: &FlowSummary| {
         let all = total(flow);
-        let parts: Vec<Part> = stages(&flow.breakdown_us)
-            .into_iter()
-            .enumerate()
-            .map(|(index, us)| Part {
-                index,
-                grow: (us / all.max(1e-9) * 1e4).round() / 10.0,
-                time: time(us),
-                title: format!("{}: {} ({})", STAGES[index], time(us), percent(us / all.max(1e-9))),
-            })
-            .collect();
+        let part = |(index, us): (usize, f64)| Part {
+            index,
+            grow: (us / all.max(1e-9) * 1e4).round() / 10.0,
+            time: time(us),
+            title: format!("{}: {} ({})", STAGES[index], time(us), percent(us / all.max(1e-9))),
+        };
+        let parts: Vec<Part> =
+            stages(&flow.breakdown_us).into_iter().enumerate().map(part).collect();
         let said: Vec<&str> = parts.iter().map(|part| part.title.as_str()).collect();
         Bar {
             name: flow.name.clone(),

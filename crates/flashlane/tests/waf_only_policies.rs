@@ -2,8 +2,8 @@
 //! allocations and victims, built in and from outside. Within 3 % the same amplification at one to
 //! four capacities written, or refused by name.
 //!
-//! `make test` runs every pair of policies of two families; `WAF_ONLY=all`, as in `make long`, every
-//! triple, and `WAF_ONLY=flin,dynamic` those triples that have all of these names. Run with
+//! `make test` runs every pair of policies of two families; `WAF_ONLY=all`, as in `make long`,
+//! every triple, and `WAF_ONLY=flin,dynamic` those triples that have all of these names. Run with
 //! `--nocapture` for the table.
 
 mod common;
@@ -54,9 +54,9 @@ size = "4KiB"
 align = "4KiB"
 "#;
 
-/// Largest difference from what the timed run amplified until its last write, or until all collection
-/// that this owed was done, whichever is nearer. Five of 549 cases, four of two planes and depth 64,
-/// are above 3 %, the most 3.4. Unit: percent.
+/// Largest difference from what the timed run amplified until its last write, or until all
+/// collection that this owed was done, whichever is nearer. Five of 549 cases, four of two planes
+/// and depth 64, are above 3 %, the most 3.4. Unit: percent.
 const PERCENT: f64 = 3.5;
 
 macro_rules! documented {

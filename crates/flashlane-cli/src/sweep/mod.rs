@@ -82,7 +82,6 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
         Some(_) => all_kept(&sweep, &grid)?,
     };
     if let Some(outcomes) = outcomes {
-        let outcomes: Vec<Outcome> = outcomes;
         write(arguments, folder, &grid, &outcomes)?;
     }
     failed

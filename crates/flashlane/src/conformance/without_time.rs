@@ -1,5 +1,5 @@
-//! A drive with the policy, with time and without: random writes on a full drive, at the rate of one
-//! writer and at the limit of the drive.
+//! A drive with the policy, with time and without: random writes on a full drive, at the rate of
+//! one writer and at the limit of the drive.
 
 use serde::Serialize;
 

@@ -15,6 +15,10 @@ use crate::transaction::Op;
 /// never end would stop it for ever.
 const PROGRESS_PART: u64 = 16;
 
+/// It also runs for so many times what the interruption cost the die to settle, at least: otherwise
+/// the die of slow suspensions would spend most of its time on settling.
+const SETTLING_WEIGHT: u64 = 2;
+
 /// For this part of its time an operation stays suspended longer, in all, than the first command of
 /// each suspension takes, so that others that wait go as well. Reads that never end would stop
 /// collection, and with it the writes, if it were the whole time.
@@ -102,13 +106,13 @@ impl Flash {
     }
 
     /// True if the die, which has done what it suspended an operation for, may do more of that
-    /// before it resumes: reads, or with `writes` writes.
-    pub(crate) fn may_stay_suspended(&self, die: DieId, writes: bool, now: Time) -> bool {
+    /// before it resumes: reads.
+    pub(crate) fn may_stay_suspended(&self, die: DieId, now: Time) -> bool {
         let it = &self.dies[die];
         let Some(suspended) = &it.suspended else { return false };
         it.state == DieState::Idle
             && now.saturating_sub(suspended.since).0 < it.spare
-            && self.gives_way(suspended.op, writes, suspended.left)
+            && self.gives_way(suspended.op, false, suspended.left)
     }
 }
 
@@ -168,7 +172,8 @@ impl Flash {
             Op::Program => self.timing.suspend_program,
             _ => self.timing.suspend_erase,
         };
-        state.interruptible = now + Time((suspended.whole / PROGRESS_PART).max(settling));
+        state.interruptible =
+            now + Time((suspended.whole / PROGRESS_PART).max(SETTLING_WEIGHT * settling));
         state.awaited = false;
         let (until, epoch, mut id) = (state.until, state.epoch, state.head);
         self.set_state(die, DieState::Array);

@@ -1,5 +1,6 @@
 //! From the state of a finished run to its summary.
 
+use flashlane_engine::Time;
 use flashlane_units::FlowId;
 
 use crate::config::{DeviceConfig, WorkloadConfig};
@@ -45,10 +46,8 @@ pub(crate) fn summarise(
     let (opened, closed) = run.recorder.window.span();
     let spans = Spans::of(run.recorder, &run.end);
     let window = &spans.window();
-    let saturated = &run.recorder.readings.saturated;
-    let flows: Vec<FlowSummary> = (0..workload.flows.len())
-        .map(|flow| flow_summary(run, input(flow), workload, flow, window))
-        .collect();
+    let of_flow = |flow| flow_summary(run, input(flow), workload, flow, window);
+    let flows: Vec<FlowSummary> = (0..workload.flows.len()).map(of_flow).collect();
     let mut summary = Summary {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -62,7 +61,7 @@ pub(crate) fn summarise(
         simulated_s: run.end.at.as_s(),
         window_start_s: opened.as_s(),
         window_end_s: closed.as_s(),
-        saturated: saturated.contains(&true),
+        saturated: flows.iter().any(|flow| flow.saturated),
         overload: Vec::new(),
         starved: flows.iter().any(|flow| flow.starved),
         wall_s: 0.0,
@@ -108,6 +107,11 @@ pub(crate) fn flow_alone(
     flow_summary(run, input, workload, flow, &Spans::of(run.recorder, &run.end).window())
 }
 
+/// A rate; 0 in no time. Unit: of `amount`, a second.
+fn per_second(amount: u64, time: Time) -> f64 {
+    if time > Time::ZERO { amount as f64 / time.as_s() } else { 0.0 }
+}
+
 fn flow_summary(
     run: &Ended<'_>,
     input: SourceReport,
@@ -119,11 +123,11 @@ fn flow_summary(
     let record = &run.recorder.flows[FlowId::at(flow)];
     let readings = &run.recorder.readings;
     let (opened, closed) = run.recorder.window.span();
-    let window_s = (closed - opened).as_s();
-    let rate = |amount: u64| if window_s > 0.0 { amount as f64 / window_s } else { 0.0 };
+    let rate = |amount: u64| per_second(amount, closed - opened);
     let [read_transactions, write_transactions, transactions] = record.transaction_summaries();
     let (arrived, completed) = (window.arrived(flow), window.completed(flow));
     let work = window.work(flow);
+    let host_programs = work.host_programs;
     let [reads, writes, trims, flushes] = record.responses().map(|one| one.summary());
     FlowSummary {
         name: config.name.clone(),
@@ -151,12 +155,9 @@ fn flow_summary(
         cmt: HitCounts { hits: work.cmt_hits, misses: work.cmt_misses },
         cache: HitCounts { hits: work.cache_hits, misses: work.cache_misses },
         mean_chip_queue_length: window.mean_queue_length(flow),
-        page_writes: work.host_programs,
+        page_writes: host_programs,
         read_modify_writes: work.read_modify_writes,
-        write_amplification: amplification(
-            work.host_programs,
-            work.host_programs + work.other_programs,
-        ),
+        write_amplification: amplification(host_programs, host_programs + work.other_programs),
         device_time: window.device_time(run.geometry, Some(flow)),
         alone_end_to_end_us: None,
         slowdown: None,

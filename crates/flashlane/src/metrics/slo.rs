@@ -99,9 +99,9 @@ impl SloSummary {
         judged
     }
 
-    /// Judges the values that are there. Where the drive does not keep up with the tenant, or serves
-    /// nothing of it, times and slowdown grow with the length of the run, and exceed any limit in
-    /// the end.
+    /// Judges the values that are there. Where the drive does not keep up with the tenant, or
+    /// serves nothing of it, times and slowdown grow with the length of the run, and exceed any
+    /// limit in the end.
     pub(crate) fn judge(&mut self, grow: bool) {
         for goal in &mut self.goals {
             goal.met = goal.strain() <= 1.0 && (goal.is_floor() || !grow);

@@ -8,9 +8,9 @@ const NAMED: usize = 4;
 
 impl Summary {
     /// What has to be known before any other number of the run: flows that starve, flows that the
-    /// drive does not keep up with, and flows without a request in the window. Empty where there are none. Text,
-    /// reports, Python and comparisons print the same words; `summary.json` has them under
-    /// `verdict`.
+    /// drive does not keep up with, and flows without a request in the window. Empty where there
+    /// are none. Text, reports, Python and comparisons print the same words; `summary.json` has
+    /// them under `verdict`.
     #[must_use]
     pub fn verdict(&self) -> Vec<String> {
         let flows = self.flows.iter().map(|flow| Judged {

@@ -277,24 +277,20 @@ impl Scheduler {
         })
     }
 
-    /// Forms a command for an idle die that has suspended something: what may interrupt that may
-    /// go on before the die resumes. The channel must be free.
+    /// Forms a command of reads for an idle die that has suspended something: reads that may
+    /// interrupt that go before the die resumes. A write goes alone: writes that wait may be in
+    /// want of the very blocks that the suspended erase frees. The channel must be free.
     #[cold]
     pub(crate) fn serve_suspended(&mut self, at: &mut Surroundings<'_>, die: DieId) -> bool {
         let DiePlace { chip, channel, chip_in_channel, .. } = at.flash.place_of(die);
         let urgent = !self.rules.preemptible || at.ftl.is_urgent(chip);
         at.flash.served_suspended(die, at.now);
-        let for_read = at.flash.may_stay_suspended(die, false, at.now);
-        let for_write = !urgent && at.flash.may_stay_suspended(die, true, at.now);
-        if self.waiting[die] == 0 || !(for_read || for_write) {
+        if self.waiting[die] == 0 || !at.flash.may_stay_suspended(die, at.now) {
             return false;
         }
         self.hold_writes = self.writes_wait && at.ftl.awaits_erase(chip);
         self.command.pages.clear();
-        let formed = self.with_policy(at, urgent, |policy, view| {
-            for_read && policy.interrupt(die, view)
-                || for_write && policy.interrupt_for_write(die, view)
-        });
+        let formed = self.with_policy(at, urgent, |policy, view| policy.interrupt(die, view));
         if formed {
             self.served(channel, chip_in_channel);
             (self.command.die, self.command.interrupts) = (die, false);

@@ -20,7 +20,6 @@ const LONG_LINES: &[&str] = &[];
 
 /// Files with long functions.
 const LONG_FUNCTIONS: &[&str] = &[
-    "crates/flashlane-cli/src/demo.rs",
     "crates/flashlane-cli/src/run.rs",
     "crates/flashlane-cli/tests/run.rs",
     "crates/flashlane-python/src/simulate.rs",

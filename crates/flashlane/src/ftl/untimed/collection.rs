@@ -1,8 +1,6 @@
 //! Collection and wear levelling: the same victims as with time, moved in what the host leaves of
 //! the dies' clocks.
 
-use std::cmp::Reverse;
-
 use flashlane_engine::Array;
 use flashlane_units::{BlockId, DieId, Lpa, PlaneId, Ppa};
 
@@ -193,13 +191,12 @@ impl Untimed {
         let (page, pages) = (blocks.page_of(ppa), blocks.pages_per_block());
         let own = blocks.plane_of(blocks.block_of(ppa));
         let mut joined = own;
-        for job in &mut self.jobs[die] {
+        for index in 0..self.jobs[die].len() {
+            let job = &mut self.jobs[die][index];
             if job.plane != own && job.plane != joined && job.programs > 0 && job.page == page {
                 job.program(1, pages);
                 joined = job.plane;
-                if self.balances {
-                    self.programs.push(Reverse((self.dies.free_at[die], joined)));
-                }
+                self.programs_end(joined, die, 0..1);
             }
         }
     }
@@ -298,12 +295,8 @@ impl Untimed {
         while partners != 0 {
             let job = &mut self.jobs[die][partners.trailing_zeros() as usize];
             job.program(count, pages);
-            if self.balances {
-                let end =
-                    |page| self.dies.free_at[die] + u64::from(page) * self.dies.times.gc_program;
-                let plane = job.plane;
-                self.programs.extend((1..=count).map(|page| Reverse((end(page), plane))));
-            }
+            let plane = job.plane;
+            self.programs_end(plane, die, 1..count + 1);
             partners &= partners - 1;
         }
         count

@@ -8,6 +8,7 @@
 mod arrival;
 mod clock;
 mod collection;
+mod programs;
 mod translation;
 
 use std::cmp::Reverse;
@@ -368,29 +369,6 @@ impl Untimed {
         let die = self.dies.of(plane);
         self.catch_up(die, at);
         self.dies.read(die, at)
-    }
-
-    /// A plane has a program that ends at `end`, where that counts.
-    #[inline]
-    fn awaits_program(&mut self, plane: PlaneId, end: u64) {
-        if self.balances {
-            self.ftl.blocks.planes[plane].programs += 1;
-            self.programs.push(Reverse((end, plane)));
-        }
-    }
-
-    /// Counts the programs that wait for each plane or run there at `at`: those of hosts and of
-    /// collection, as in the timed drive.
-    fn count_programs(&mut self, at: u64) {
-        for die in self.jobs.numbers() {
-            self.catch_up(die, at);
-        }
-        while let Some(&Reverse((end, plane))) = self.programs.peek()
-            && end <= at
-        {
-            self.programs.pop();
-            self.ftl.blocks.planes[plane].programs -= 1;
-        }
     }
 
     /// The translation layer.

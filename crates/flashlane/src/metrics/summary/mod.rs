@@ -134,8 +134,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Times of some flow say how long the run is, not how fast the drive is: a flow is saturated or
-    /// starves.
+    /// Times of some flow say how long the run is, not how fast the drive is: a flow is saturated
+    /// or starves.
     #[must_use]
     pub fn depends_on_length(&self) -> bool {
         self.saturated || self.starved

@@ -1,0 +1,41 @@
+//! Programs that wait for planes or run there: dynamic allocation goes by them.
+
+use std::cmp::Reverse;
+
+use flashlane_units::{DieId, PlaneId};
+
+use super::Untimed;
+
+impl Untimed {
+    /// A plane has a program that ends at `end`, where that counts.
+    #[inline]
+    pub(super) fn awaits_program(&mut self, plane: PlaneId, end: u64) {
+        if self.balances {
+            self.ftl.blocks.planes[plane].programs += 1;
+            self.programs.push(Reverse((end, plane)));
+        }
+    }
+
+    /// Counts the programs that wait for each plane or run there at `at`: those of hosts and of
+    /// collection, as in the timed drive.
+    pub(super) fn count_programs(&mut self, at: u64) {
+        for die in self.jobs.numbers() {
+            self.catch_up(die, at);
+        }
+        while let Some(&Reverse((end, plane))) = self.programs.peek()
+            && end <= at
+        {
+            self.programs.pop();
+            self.ftl.blocks.planes[plane].programs -= 1;
+        }
+    }
+
+    /// Programs of moved pages, which count from their reads on, have their ends: so many programs
+    /// behind the end of what their die does.
+    pub(super) fn programs_end(&mut self, plane: PlaneId, die: DieId, ends: std::ops::Range<u32>) {
+        if self.balances {
+            let end = |page| self.dies.free_at[die] + u64::from(page) * self.dies.times.gc_program;
+            self.programs.extend(ends.map(|page| Reverse((end(page), plane))));
+        }
+    }
+}
