@@ -42,7 +42,7 @@ fn a_shown_preset_is_a_device_file() {
 fn policies_keep_the_rules_of_their_families() {
     let text = stdout(&["conformance", "greedy", "fcfs"]);
     assert!(text.contains("ftl.gc.victim greedy\n") && text.contains("scheduler fcfs\n"), "{text}");
-    assert_eq!(text.matches("  held  ").count(), 4 + 3, "{text}");
+    assert_eq!(text.matches("  held  ").count(), 5 + 4, "{text}");
     assert!(!text.contains("BROKEN"), "{text}");
     let text = stdout(&["conformance", "--family", "interface.arbitration"]);
     assert!(text.contains("weighted-round-robin") && !text.contains("scheduler"), "{text}");

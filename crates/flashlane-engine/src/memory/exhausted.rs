@@ -117,7 +117,7 @@ mod tests {
         WatchedAllocator::watch(|bytes| HEARD.store(bytes, Ordering::SeqCst));
         let layout = Layout::from_size_align(1 << 60, 8).expect("a layout");
         // SAFETY: the layout is not empty; nothing is used.
-        let place = unsafe { WatchedAllocator.alloc(layout) };
+        let place = std::hint::black_box(unsafe { WatchedAllocator.alloc(layout) });
         assert!(place.is_null());
         assert_eq!(HEARD.load(Ordering::SeqCst), 1 << 60);
     }

@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(column("iops"), ["1.5", "2", "", "3"]);
         assert_eq!(column("error_kind"), ["", "", "stuck", ""]);
         let csv = table.csv();
-        assert_eq!(csv.lines().next().map(|line| line.matches(',').count()), Some(26));
+        assert_eq!(csv.lines().next().map(|line| line.matches(',').count()), Some(53));
         assert!(csv.contains("\"x, \"\"y\"\"\"") && csv.contains(",request 7 waits; for ever"));
     }
 

@@ -62,8 +62,8 @@ pub struct Summary {
     pub saturated: bool,
     /// The runs whose load ended before its time, since as many requests of open loops were
     /// outstanding as may be (`outstanding_max` of the workload): the run of all flows, then runs
-    /// of `--alone`. Left out where there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// of `--alone`. Empty where there are none.
+    #[serde(default)]
     pub overload: Vec<OverloadSummary>,
     /// At least one flow starves: see `flows[].starved`.
     #[serde(default)]
