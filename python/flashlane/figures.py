@@ -7,6 +7,23 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
+
+class OverloadSummary(TypedDict):
+    """A load that ended before its time. Every request that had arrived by then completed."""
+
+    flow: str
+    """The flow with the most outstanding requests."""
+
+    alone: bool
+    """That flow had the drive to itself."""
+
+    at_s: float
+    """When the load ended, from the beginning of the run. Unit: seconds."""
+
+    outstanding: int
+    """Requests of open loops that were outstanding then."""
+
+
 Tracked: TypeAlias = Literal["iops", "bandwidth", "latency"]
 """What has to be steady, over all flows."""
 
@@ -353,9 +370,19 @@ class FlowSummary(TypedDict):
     saturated: bool
     """The drive does not keep up with the flow, an open loop: its outstanding requests at the end of the
     window exceed those at its start by more than 5 % of its arrivals (and by more than the one that
-    arrives last), and over the second half of the window by more than 5 % of the arrivals in it. Then its
-    latencies and its slowdowns depend on how long the run is: they say nothing about the drive. Where the
-    window is the whole run, the load up to the last arrival decides."""
+    arrives last), and over the second half of the window by more than 5 % of the arrivals in it. Or they
+    rise and do not come back: in the last quarter of the window they always exceed the least in the first
+    quarter by more than 16, and by more than twice the range in which they varied in the first quarter.
+    Then its latencies and its slowdowns depend on how long the run is: they say nothing about the drive.
+    Where the window is the whole run, the load up to the last arrival decides."""
+
+    starved: NotRequired[bool]
+    """The flow starves: the drive serves other flows, and of this one it serves nothing. Over the second
+    half of the window, at least 20 ms, requests of the flow were outstanding all the time and none
+    completed, while other flows completed at least 1,000 and ten times as many as they had outstanding in
+    the middle. Or, at any time, that lasted for 20 s: the load ends there. The requests of such a flow
+    complete only because the load ends, so that its times say nothing about the drive. Summaries of before
+    ``flashlane.summary/3`` have false."""
 
     response_time_us: Latency
     """Submission queue entry written to completion seen by the host."""
@@ -365,6 +392,12 @@ class FlowSummary(TypedDict):
 
     write_response_time_us: Latency
     """The same for writes."""
+
+    trim_response_time_us: NotRequired[Latency]
+    """The same for trims. Summaries of before ``flashlane.summary/3`` have none."""
+
+    flush_response_time_us: NotRequired[Latency]
+    """The same for flushes. Summaries of before ``flashlane.summary/3`` have none."""
 
     end_to_end_us: Latency
     """Arrival to completion seen by the host."""
@@ -389,6 +422,12 @@ class FlowSummary(TypedDict):
 
     mean_chip_queue_length: float
     """Mean number of the flow's transactions that wait at a chip, inside the window."""
+
+    page_writes: NotRequired[int]
+    """Host pages of the flow that were programmed inside the window. Default: ``0``."""
+
+    read_modify_writes: NotRequired[int]
+    """Those that brought part of a page, so that the rest of it was read first. Default: ``0``."""
 
     write_amplification: float
     """Page programs on behalf of the flow over its host page programs, inside the window; 0 without
@@ -936,7 +975,7 @@ class Summary(TypedDict):
     """The result of one scenario."""
 
     schema: str
-    """Always ``flashlane.summary/2``."""
+    """Always ``flashlane.summary/3``."""
 
     version: str
     """Version of the program."""
@@ -974,6 +1013,14 @@ class Summary(TypedDict):
 
     saturated: bool
     """The drive does not keep up with the load of at least one flow: see ``flows[].saturated``."""
+
+    overload: NotRequired[list[OverloadSummary]]
+    """The runs whose load ended before its time, since as many requests of open loops were outstanding as
+    may be (``outstanding_max`` of the workload): the run of all flows, then runs of ``--alone``. Empty
+    where there are none."""
+
+    starved: NotRequired[bool]
+    """At least one flow starves: see ``flows[].starved``."""
 
     wall_s: float
     """Wall time of the run, preconditioning excluded. Unit: seconds. Differs from run to run."""
@@ -1113,9 +1160,19 @@ class FlowFigures:
     saturated: bool
     """The drive does not keep up with the flow, an open loop: its outstanding requests at the end of the
     window exceed those at its start by more than 5 % of its arrivals (and by more than the one that
-    arrives last), and over the second half of the window by more than 5 % of the arrivals in it. Then its
-    latencies and its slowdowns depend on how long the run is: they say nothing about the drive. Where the
-    window is the whole run, the load up to the last arrival decides."""
+    arrives last), and over the second half of the window by more than 5 % of the arrivals in it. Or they
+    rise and do not come back: in the last quarter of the window they always exceed the least in the first
+    quarter by more than 16, and by more than twice the range in which they varied in the first quarter.
+    Then its latencies and its slowdowns depend on how long the run is: they say nothing about the drive.
+    Where the window is the whole run, the load up to the last arrival decides."""
+
+    starved: bool
+    """The flow starves: the drive serves other flows, and of this one it serves nothing. Over the second
+    half of the window, at least 20 ms, requests of the flow were outstanding all the time and none
+    completed, while other flows completed at least 1,000 and ten times as many as they had outstanding in
+    the middle. Or, at any time, that lasted for 20 s: the load ends there. The requests of such a flow
+    complete only because the load ends, so that its times say nothing about the drive. Summaries of before
+    ``flashlane.summary/3`` have false."""
 
     response_time_us: Latency
     """Submission queue entry written to completion seen by the host."""
@@ -1125,6 +1182,12 @@ class FlowFigures:
 
     write_response_time_us: Latency
     """The same for writes."""
+
+    trim_response_time_us: Latency
+    """The same for trims. Summaries of before ``flashlane.summary/3`` have none."""
+
+    flush_response_time_us: Latency
+    """The same for flushes. Summaries of before ``flashlane.summary/3`` have none."""
 
     end_to_end_us: Latency
     """Arrival to completion seen by the host."""
@@ -1149,6 +1212,12 @@ class FlowFigures:
 
     mean_chip_queue_length: float
     """Mean number of the flow's transactions that wait at a chip, inside the window."""
+
+    page_writes: int
+    """Host pages of the flow that were programmed inside the window. Default: ``0``."""
+
+    read_modify_writes: int
+    """Those that brought part of a page, so that the rest of it was read first. Default: ``0``."""
 
     write_amplification: float
     """Page programs on behalf of the flow over its host page programs, inside the window; 0 without

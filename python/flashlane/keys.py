@@ -1178,7 +1178,7 @@ class ZipfConfig(TypedDict, total=False):
     """Exponent: probability of rank k is proportional to k^-theta. Range: 0..=5."""
 
     extent: ByteSize
-    """Unit of popularity. Default: 64KiB. Default: ``64KiB``."""
+    """Unit of popularity, rounded up to a multiple of ``align``. Default: 64KiB. Default: ``64KiB``."""
 
 
 class MixedConfig(TypedDict, total=False):
@@ -1338,7 +1338,10 @@ class SyntheticFlow(FlowKeys, total=False):
     """Request sizes. Default: ``4KiB``."""
 
     align: ByteSize
-    """Request addresses are multiples of this, from the start of the flow's part of its space. Default: the largest power of two that divides every request size, so that blocks of 64KiB start at multiples of 64KiB and blocks of 12KiB at multiples of 4KiB; with normal sizes, the largest that divides the mean, at most 4KiB."""
+    """Request addresses are multiples of this, from the start of the flow's part of its space. Default:
+    the largest power of two that divides every request size, so that blocks of 64KiB start at multiples of
+    64KiB and blocks of 12KiB at multiples of 4KiB; with normal sizes, the largest that divides the mean,
+    at most 4KiB."""
 
     working_set: Ratio
     """Share of the flow's logical space, from its start, that requests touch. Default: all."""
