@@ -49,7 +49,12 @@ const UPI_SHARED: &str =
     "{ upi = { window = \"10ms\", past_reads = \"window\", shared_chips = [0, 3, 4] } }";
 
 fn run(scheduler: &str, isolation: &str) -> Summary {
+    run_seed(scheduler, isolation, 1)
+}
+
+fn run_seed(scheduler: &str, isolation: &str, seed: u64) -> Summary {
     let mut scenario = Scenario::new(SMALL_DRIVE, TENANTS)
+        .seed(seed)
         .set("ftl.over_provisioning", "120%")
         .set("scheduler", scheduler)
         .set("isolation", isolation);
@@ -82,13 +87,15 @@ fn sets_follow_the_load_under_every_scheduler() {
 }
 
 /// Where tenants still meet on a chip, its scheduler decides how fair that is. In partitions they
-/// do not.
+/// do not. Sets that move make the figure of one seed a matter of chance: the mean of eight counts.
 #[test]
 fn flin_is_fairer_wherever_tenants_share_chips() {
     for isolation in ["unified", UPI, UPI_SHARED] {
         let [plain, flin] = ["out-of-order", "flin"].map(|scheduler| {
-            run(scheduler, isolation).fairness.fairness.expect("all flows ran alone too")
+            let of_seed = |seed| run_seed(scheduler, isolation, seed).fairness.fairness;
+            (1..=8).map(|seed| of_seed(seed).expect("all flows ran alone too")).sum::<f64>() / 8.0
         });
+        println!("{isolation}: {flin} against {plain}");
         assert!(flin > 1.2 * plain, "{isolation}: {flin} against {plain}");
     }
 }
