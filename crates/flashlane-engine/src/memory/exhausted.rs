@@ -111,6 +111,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri ends where memory does")]
     #[expect(unsafe_code, reason = "allocates by hand")]
     fn an_allocation_that_fails_is_told() {
         static HEARD: AtomicUsize = AtomicUsize::new(0);
