@@ -127,6 +127,44 @@ fn a_stream_hits_alike_at_all_times() {
     assert!(never > 10 && always > 5, "both happen: {never}, {always}");
 }
 
+/// The past of a trace is the trace: its first pass hits as often as the second one, in both
+/// caches.
+#[test]
+fn a_trace_hits_alike_at_all_times() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("passes.csv");
+    let (mut never, mut always) = (0, 0);
+    for pages in [300_u64, 700, 1_001] {
+        // Nanoseconds, device, sector, sectors, read: whole pages in order.
+        let line = |page: u64| format!("{} 0 {} 16 1\n", page * 1000, page * 16);
+        std::fs::write(&path, (0..pages).map(line).collect::<String>()).expect("room");
+        let trace = format!(
+            "[[flow]]\nname = \"one\"\ncache = \"read\"\n[flow.trace]\npath = \"{}\"\n\
+             format = \"mqsim\"\nqueue_depth = 1\nrepeat = 2\n",
+            path.display()
+        );
+        for entries in ["2KiB", "6KiB", "1MiB"] {
+            for cache in ["1MiB", "4MiB", "64MiB"] {
+                let table = format!("{{ ideal = false, cmt_capacity = \"{entries}\" }}");
+                let mut base = Scenario::new(DRIVE, &trace)
+                    .set("ftl.unwritten_read", "flash")
+                    .set("cache.capacity", cache)
+                    .set("ftl.mapping", table);
+                let both = base.run();
+                base.options.warmup = Warmup::Requests(pages);
+                let second = base.run();
+                let [both, second] =
+                    [both, second].map(|run| (run.cmt.hits, run.flows[0].cache.hits));
+                let twice = (2 * second.0, 2 * second.1);
+                assert_eq!(both, twice, "{pages} pages, {entries}, {cache}");
+                never += u32::from(second.0 == 0);
+                always += u32::from(second.1 >= pages);
+            }
+        }
+    }
+    assert!(never > 3 && always > 3, "both happen: {never}, {always}");
+}
+
 /// Rewritten pages wait in the cache as changed, so the first evictions of a warm run write.
 #[test]
 fn a_warm_write_cache_holds_changed_pages() {

@@ -145,15 +145,11 @@ impl Flash {
             id = tr.sibling;
         }
         match op {
-            Op::Program => {
-                self.counters.program_suspends += 1;
-                self.timing.suspend_program
-            }
-            _ => {
-                self.counters.erase_suspends += 1;
-                self.timing.suspend_erase
-            }
+            Op::Read => unreachable!("reads do not give way"),
+            Op::Program => self.counters.program_suspends += 1,
+            Op::Erase => self.counters.erase_suspends += 1,
         }
+        self.timing.settling(op)
     }
 
     /// Continues the suspended operation of an idle die.
@@ -168,12 +164,8 @@ impl Flash {
         state.until = now + Time(suspended.left);
         state.since = now;
         state.whole = suspended.whole;
-        let settling = match suspended.op {
-            Op::Program => self.timing.suspend_program,
-            _ => self.timing.suspend_erase,
-        };
-        state.interruptible =
-            now + Time((suspended.whole / PROGRESS_PART).max(SETTLING_WEIGHT * settling));
+        let settling = SETTLING_WEIGHT * self.timing.settling(suspended.op);
+        state.interruptible = now + Time(settling.max(suspended.whole / PROGRESS_PART));
         state.awaited = false;
         let (until, epoch, mut id) = (state.until, state.epoch, state.head);
         self.set_state(die, DieState::Array);

@@ -88,9 +88,9 @@ pub(crate) struct FlashTiming {
     /// Command of a suspension.
     pub(crate) suspend_command: u64,
     /// From the suspend command until the die takes another one.
-    pub(crate) suspend_program: u64,
+    suspend_program: u64,
     /// The same for an erase.
-    pub(crate) suspend_erase: u64,
+    suspend_erase: u64,
 }
 
 impl FlashTiming {
@@ -152,6 +152,15 @@ impl FlashTiming {
             suspend_command: flash.command_time.map_or(cycles.cs + 3 * cycles.wc, |time| time.0),
             suspend_program: flash.suspend.program_time.0,
             suspend_erase: flash.suspend.erase_time.0,
+        }
+    }
+
+    /// From the suspend command until a die that ran `op` takes another command.
+    pub(super) fn settling(&self, op: Op) -> u64 {
+        match op {
+            Op::Read => 0,
+            Op::Program => self.suspend_program,
+            Op::Erase => self.suspend_erase,
         }
     }
 

@@ -1,0 +1,134 @@
+//! What the tutorial and the tasks say of numbers that come from one seed holds under others, too.
+
+mod common;
+
+use std::path::Path;
+
+use common::{flashlane, repository, text};
+use serde_json::Value;
+
+const SEEDS: usize = 8;
+
+/// So far from the mean over the seeds, of the mean, is a number of the tutorial's table at most;
+/// percentiles of few requests, twice as far.
+const SPREAD: f64 = 0.05;
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(repository().join(name)).expect("a page")
+}
+
+/// The block of a page that begins with this line.
+fn block<'a>(page: &'a str, first: &str) -> &'a str {
+    let at = page.find(first).unwrap_or_else(|| panic!("no block begins with {first}"));
+    page[at..].split("```").next().expect("a block ends")
+}
+
+/// A value of a flow under each seed.
+struct Runs(Value);
+
+impl Runs {
+    /// Runs `tenants.toml` of a folder with further options.
+    fn of(folder: &Path, options: &str) -> Self {
+        let command = format!(
+            "run --device fast18 --workload tenants.toml --alone --seeds {SEEDS} --states states \
+             --format json --quiet {options}"
+        );
+        let output = flashlane(folder, &command.split_whitespace().collect::<Vec<_>>());
+        // A missed promise is exit status 4.
+        let status = output.status.code();
+        assert!(matches!(status, Some(0 | 4)), "{}", text(&output.stderr));
+        Self(serde_json::from_slice(&output.stdout).expect("JSON"))
+    }
+
+    fn values(&self, path: &str) -> Vec<f64> {
+        let values = self.0["seeds"][path]["values"].as_array().expect(path);
+        let values: Vec<f64> = values.iter().map(|value| value.as_f64().expect(path)).collect();
+        assert_eq!(values.len(), SEEDS, "{path}");
+        values
+    }
+
+    fn mean(&self, path: &str) -> f64 {
+        self.values(path).iter().sum::<f64>() / SEEDS as f64
+    }
+
+    /// Every seed gives a value of this range.
+    fn within(&self, path: &str, range: std::ops::Range<f64>) {
+        for (seed, value) in self.values(path).iter().enumerate() {
+            assert!(range.contains(value), "{path}, seed {}: {value}, said: {range:?}", seed + 1);
+        }
+    }
+}
+
+/// Where a row of the table stands in the results, and how far it may be from the mean.
+fn place(row: &str) -> Option<(String, f64)> {
+    let (name, what) = row.split_once(": ")?;
+    let flow = ["database", "backup"].iter().position(|flow| *flow == name)?;
+    let (path, spread) = match what {
+        "mean response, us" => ("response_time_us.mean", SPREAD),
+        "p99 response, us" => ("response_time_us.p99", 2.0 * SPREAD),
+        "IOPS" => ("iops", SPREAD),
+        "slowdown" => ("slowdown", SPREAD),
+        _ => return None,
+    };
+    Some((format!("flows[{flow}].{path}"), spread))
+}
+
+/// The commands of the tutorial's table, in the order of its columns.
+const COLUMNS: [&str; 4] =
+    ["", "--scheduler flin", "--set flash.suspend.program=true", "--isolation partitioned"];
+
+#[test]
+fn the_tutorial_holds_under_eight_seeds() {
+    let tutorial = page("docs/tutorial.md");
+    let tenants = block(&tutorial, "name = \"database and backup\"");
+    let folder = common::folder_with("tenants.toml", tenants);
+    let runs = COLUMNS.map(|options| Runs::of(folder.path(), options));
+    let mut rows = 0;
+    for line in block(&tutorial, "side by side").lines() {
+        let cells: Vec<&str> = line.split("  ").map(str::trim).filter(|c| !c.is_empty()).collect();
+        let Some((path, spread)) = cells.first().and_then(|row| place(row)) else { continue };
+        assert_eq!(cells.len(), COLUMNS.len() + 1, "{line}");
+        for (shown, runs) in cells[1..].iter().zip(&runs) {
+            let shown = shown.split(" ±").next().expect("a mean before its interval");
+            let (shown, mean) = (shown.parse::<f64>().expect("a number"), runs.mean(&path));
+            assert!((shown / mean - 1.0).abs() < spread, "{line}: shown {shown}, mean {mean}");
+        }
+        rows += 1;
+    }
+    assert_eq!(rows, 8, "every row of both tenants");
+    let [first, flin, suspend, partitioned] = &runs;
+    // The sentences above and below the tables.
+    let (slow, other) = ("flows[0].slowdown", "flows[1].slowdown");
+    first.within(slow, 4.0..6.0);
+    first.within(other, 0.9..1.1);
+    for seed in 0..SEEDS {
+        let of = |runs: &Runs, path: &str| runs.values(path)[seed] / first.values(path)[seed];
+        assert!((0.9..1.1).contains(&of(flin, slow)), "{}", of(flin, slow));
+        assert!((0.38..0.56).contains(&of(suspend, slow)), "{}", of(suspend, slow));
+        let rate = of(partitioned, "flows[1].iops");
+        assert!((0.75..0.85).contains(&rate), "{rate}");
+    }
+    partitioned.within(slow, 1.0..1.2);
+    partitioned.within(other, 0.9..1.1);
+    for runs in &runs {
+        runs.within("saturated", -0.5..0.5);
+    }
+}
+
+#[test]
+fn the_tasks_hold_under_eight_seeds() {
+    let tasks = page("docs/tasks.md");
+    let tenants = block(&tasks, "[[flow]]\nname = \"shop\"");
+    let folder = common::folder_with("tenants.toml", tenants);
+    let before = Runs::of(folder.path(), "");
+    let after = Runs::of(folder.path(), "--isolation partitioned");
+    // The promise is a p99 of 1 ms.
+    let p99 = "flows[0].response_time_us.p99";
+    before.within(p99, 1000.0..f64::INFINITY);
+    after.within(p99, 0.0..1000.0);
+    // The backup pays.
+    let rate = "flows[1].iops";
+    for (before, after) in before.values(rate).iter().zip(after.values(rate)) {
+        assert!(after < 0.95 * before, "{before}, {after}");
+    }
+}
