@@ -256,6 +256,18 @@ pub enum TraceError {
         /// The tags that there are.
         allowed: String,
     },
+    /// A trace is to be split by something that is different for too many requests.
+    #[error(
+        "{}: found more than 65536 tenants by {by} (or devices, by lba); allowed: something that \
+         fewer requests differ in",
+        shown(path)
+    )]
+    TooManyTenants {
+        /// The file.
+        path: PathBuf,
+        /// What it is to be split by.
+        by: String,
+    },
     /// No format has this name.
     #[error("format `{found}` is unknown; allowed: one of {names}")]
     UnknownFormat {

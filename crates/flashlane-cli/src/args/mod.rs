@@ -119,9 +119,11 @@ pub(crate) struct RunArgs {
     /// Preset name, TOML file, or MQSim ssdconfig.xml.
     #[arg(long, value_name = "PRESET|FILE")]
     pub(crate) device: String,
-    /// TOML file or MQSim workload XML.
+    /// TOML file, MQSim workload XML or fio job; with --split: a trace.
     #[arg(long, value_name = "FILE")]
     pub(crate) workload: PathBuf,
+    #[command(flatten)]
+    pub(crate) split: SplitRunArgs,
     /// Scheduling policy, instead of the device's (see `flashlane policies`).
     #[arg(long, value_name = "NAME")]
     scheduler: Option<String>,
