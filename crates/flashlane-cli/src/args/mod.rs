@@ -41,7 +41,8 @@ pub(crate) use search::SearchArgs;
 pub(crate) use states::{StatesAction, StatesArgs, StatesPlace};
 pub(crate) use sweep::{Engine, SweepArgs, SweepFormat};
 pub(crate) use trace::{
-    Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, TraceAction, TraceArgs,
+    Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, SplitArgs, SplitRunArgs, TraceAction,
+    TraceArgs,
 };
 
 /// Simulates SSDs that several tenants share.

@@ -8,12 +8,14 @@ use flashlane::Error;
 use flashlane::config::units::Span;
 use flashlane::workload::trace::reader_options;
 use flashlane_trace::{Split, SplitBy, SplitError, Tally, Tenant};
+use tempfile::TempDir;
 
 use super::{STRIDE, reading, trace_error};
-use crate::args::{ReadingArgs, SplitArgs};
+use crate::args::{ReadingArgs, RunArgs, SplitArgs};
 use crate::execute::spinner;
 use crate::output::{Content, OutFolder, SPLIT, note, print};
 use crate::table::Table;
+use crate::watch::WatchArgs;
 
 /// Name of the workload file.
 const WORKLOAD: &str = "workload.toml";
@@ -86,6 +88,67 @@ pub(crate) fn into(
     let staged = names.into_iter().zip(files).map(|(name, file)| (name, Content::Staged(file)));
     out.write(staged.chain([(PathBuf::from(WORKLOAD), workload.into())]))?;
     Ok((folder.join(WORKLOAD), split))
+}
+
+/// Where the workload of a run is: where the arguments say, or among the tenants of their trace.
+#[derive(Debug)]
+pub(crate) struct Tenants {
+    workload: PathBuf,
+    split: bool,
+    /// Where the tenants' traces are if nobody keeps them.
+    _folder: Option<TempDir>,
+}
+
+impl Tenants {
+    /// The workload file.
+    pub(crate) fn workload(&self) -> &Path {
+        &self.workload
+    }
+
+    /// The workload is a trace that was split.
+    pub(crate) fn are_split(&self) -> bool {
+        self.split
+    }
+}
+
+/// The workload of a run; with `--split` its trace is split first.
+pub(crate) fn of_run(arguments: &RunArgs) -> Result<Tenants, Error> {
+    let Some(by) = &arguments.split.split else {
+        let workload = arguments.workload.clone();
+        return Ok(Tenants { workload, split: false, _folder: None });
+    };
+    let common = &arguments.common;
+    let (place, folder) = match common.out.as_ref().filter(|_| !arguments.dry_run) {
+        Some(out) => (out.join("tenants"), None),
+        None => {
+            let folder = tempfile::tempdir().map_err(|error| {
+                Error::Output(format!("a folder for the tenants cannot be made: {error}"))
+            })?;
+            (folder.path().to_owned(), Some(folder))
+        }
+    };
+    let file = arguments.workload.to_string_lossy();
+    let reading = arguments.split.reading();
+    let request = Request {
+        file: &file,
+        reading: &reading,
+        by,
+        top: arguments.split.top,
+        quiet: common.quiet,
+    };
+    let (workload, split) = into(&request, &place, common.overwrite.overwrite)?;
+    if !common.quiet {
+        tell_certainty(&split, by);
+    }
+    Ok(Tenants { workload, split: true, _folder: folder })
+}
+
+/// What the run is watched for. Tenants of a trace want to know who makes whom wait.
+pub(crate) fn watched(arguments: &RunArgs) -> WatchArgs {
+    let mut watch = arguments.common.watch;
+    let one_timed_run = arguments.seeds.is_none() && !arguments.waf_only;
+    watch.blame |= arguments.split.split.is_some() && one_timed_run;
+    watch
 }
 
 fn file_of(tenant: &Tenant, split: &Split) -> PathBuf {
