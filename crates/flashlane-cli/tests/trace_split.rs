@@ -178,3 +178,10 @@ fn the_incident_of_the_shared_cases_names_rsync() {
     let page = std::fs::read_to_string(folder.path().join("why/report.html")).expect("a report");
     assert!(page.contains("rsync causes "), "the report names it");
 }
+
+#[test]
+fn the_test_with_shared_data_says_that_it_is_skipped() {
+    flashlane_testing::assert_skipped_without_shared(&[
+        "the_incident_of_the_shared_cases_names_rsync",
+    ]);
+}

@@ -65,7 +65,7 @@ impl Completions {
     ) -> Result<Option<Completions>, TraceError> {
         let path = path.as_ref();
         let arrivals = TraceReader::open(path, options)?;
-        if !arrivals.format().info().has_actions || options.action == Action::Complete {
+        if !arrivals.format().info().has_actions || arrivals.action() == Action::Complete {
             return Ok(None);
         }
         let of_ends = TraceOptions {

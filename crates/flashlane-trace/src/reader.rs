@@ -7,7 +7,7 @@ use crate::detect::detect_or_fail;
 use crate::error::TraceError;
 use crate::format::{Format, Parser};
 use crate::lines::LineReader;
-use crate::options::{Reading, TraceOptions};
+use crate::options::{Action, Reading, TraceOptions};
 use crate::pass::{Next, Pass, Text, Wanted, next_of_lines, next_of_records};
 use crate::record::Record;
 use crate::reject::Rejected;
@@ -149,6 +149,12 @@ impl TraceReader {
     #[must_use]
     pub fn untagged_count(&self) -> u64 {
         self.parser.tags().map_or(0, Tags::overflowed)
+    }
+
+    /// The event of a request that counts, in formats that have several.
+    #[must_use]
+    pub fn action(&self) -> Action {
+        self.reading.action
     }
 
     /// Time of the clock of the file that is time 0 of the records. Unit: picoseconds. `None`:

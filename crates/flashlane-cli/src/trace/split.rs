@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flashlane::Error;
 use flashlane::config::units::Span;
 use flashlane::workload::trace::reader_options;
-use flashlane_trace::{Split, SplitBy, SplitError, Tally, Tenant};
+use flashlane_trace::{Action, Split, SplitBy, SplitError, Tally, Tenant};
 use tempfile::TempDir;
 
 use super::{STRIDE, reading, trace_error};
@@ -179,10 +179,8 @@ fn workload(split: &Split, request: &Request<'_>) -> String {
         let file = file_of(tenant, split);
         let _ = writeln!(text, "[flow.trace]\npath = \"{}\"", file.display());
         let _ = writeln!(text, "format = \"{}\"", split.output());
-        if split.has_completions()
-            && let Some(action) = request.reading.action.as_deref().filter(|action| *action != "Q")
-        {
-            let _ = writeln!(text, "action = \"{action}\"");
+        if split.has_completions() && split.action() != Action::Queue {
+            let _ = writeln!(text, "action = \"{}\"", split.action().letter());
         }
     }
     text

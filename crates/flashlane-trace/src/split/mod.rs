@@ -18,7 +18,7 @@ use self::names::Names;
 use crate::completions::{Completions, Event};
 use crate::error::TraceError;
 use crate::format::Format;
-use crate::options::TraceOptions;
+use crate::options::{Action, TraceOptions};
 use crate::reader::TraceReader;
 use crate::record::{Op, Record};
 use crate::tags::TagKind;
@@ -132,6 +132,7 @@ pub struct Split {
     tenant_of: BTreeMap<u32, usize>,
     clusters: Option<Clusters>,
     has_completions: bool,
+    action: Action,
 }
 
 /// What tells a request's tenant while a trace is read for the first time.
@@ -181,6 +182,7 @@ impl Split {
             tenant_of: BTreeMap::new(),
             clusters: None,
             has_completions: Completions::open(path, &options)?.is_some(),
+            action: reader.action(),
             options,
         };
         if *by == SplitBy::Lba {
@@ -282,6 +284,12 @@ impl Split {
     #[must_use]
     pub fn has_completions(&self) -> bool {
         self.has_completions
+    }
+
+    /// The event of a request that counts as its arrival, in formats that have several.
+    #[must_use]
+    pub fn action(&self) -> Action {
+        self.action
     }
 
     /// Name of the format of the tenants' files: `blkparse` with completions, else `csv`.

@@ -80,7 +80,7 @@ impl Split {
         progress: &dyn Fn(u64),
     ) -> Result<(), SplitError> {
         let failed = |tenant| move |source| SplitError::Write { tenant, source };
-        let arrival = self.options.action.letter();
+        let arrival = events.arrivals().action().letter();
         let mut outs: Vec<_> = outs.into_iter().map(io::BufWriter::new).collect();
         let mut lines = vec![0_u64; outs.len()];
         while let Some(event) = events.next()? {

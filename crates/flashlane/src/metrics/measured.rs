@@ -11,9 +11,9 @@ const REQUESTS_MIN: u64 = 30;
 /// Measured and simulated mean of a flow.
 #[derive(Clone, Debug)]
 pub(super) struct Compared {
-    name: String,
-    count: u64,
-    measured_us: f64,
+    pub(super) name: String,
+    pub(super) count: u64,
+    pub(super) measured_us: f64,
     pub(super) simulated_us: f64,
 }
 
