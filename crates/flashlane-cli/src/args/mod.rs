@@ -13,6 +13,7 @@ mod probe;
 mod search;
 mod states;
 mod sweep;
+mod times;
 mod trace;
 
 use std::borrow::Cow;
@@ -40,6 +41,8 @@ pub(crate) use probe::ProbeArgs;
 pub(crate) use search::SearchArgs;
 pub(crate) use states::{StatesAction, StatesArgs, StatesPlace};
 pub(crate) use sweep::{Engine, SweepArgs, SweepFormat};
+pub(crate) use times::parse_window;
+use times::{parse_round, parse_warmup};
 pub(crate) use trace::{
     Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, SplitArgs, SplitRunArgs, TraceAction,
     TraceArgs,
@@ -346,32 +349,6 @@ impl RunArgs {
             slos: self.slos.clone(),
             ..Overrides::default()
         }
-    }
-}
-
-fn parse_round(text: &str) -> Result<Round, String> {
-    match parse_warmup(text)? {
-        Warmup::Time(span) if span > 0 => Ok(Round::Time(span)),
-        Warmup::Requests(count) if count > 0 => Ok(Round::Requests(count)),
-        _ => Err("allowed: above 0".to_owned()),
-    }
-}
-
-pub(crate) fn parse_window(text: &str) -> Result<Span, String> {
-    match text.parse::<Span>() {
-        Ok(span) if span.0 > 0 => Ok(span),
-        Ok(_) => Err("allowed: above 0".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-fn parse_warmup(text: &str) -> Result<Warmup, String> {
-    if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
-        return text.parse().map(Warmup::Requests).map_err(|error| error.to_string());
-    }
-    match text.parse::<Span>() {
-        Ok(span) => Ok(Warmup::Time(span.0)),
-        Err(error) => Err(format!("{error}, or a number of requests, for example 1000")),
     }
 }
 
